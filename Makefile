@@ -1,0 +1,37 @@
+# Two commands do everything:  make demo  and  make test.  Both set up .venv first, and nothing outside it.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test slow lint docs clean
+
+demo: $(VENV)/.ready  ## fit a transductive SVM to real data by two solvers: a table, and a picture in demo.png
+	$(BIN)/convex-tsvm compare breast_cancer --methods svm,cccp --solver native,cvxpy --verify --plot demo.png
+
+test: $(VENV)/.ready lint  ## style, types, and the tests
+	$(BIN)/python -m pytest
+
+slow: $(VENV)/.ready  ## the tests that take long
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/.ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: $(VENV)/.docs
+	$(BIN)/sphinx-build -W -b html docs docs/_build
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; set PYTHON=...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) docs/_build demo.png
