@@ -1,0 +1,176 @@
+"""The losses of the five papers, each a PLQ function of the output t (of y t, for labelled points).
+
+H_s(t) = max(0, s - t) is the hinge at s, R_s = H_1 - H_s the ramp; a loss of |t| is for unlabelled points.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .plq import PLQ
+
+_ZERO = PLQ([], [(0, 0, 0)])
+
+
+def hinge(s: float = 1.0) -> PLQ:
+    """Hinge loss H_s(t) = max(0, s - t); s = 1 is the SVM's (collobert2006 §2, eq. 1)."""
+    s = _finite("s", s)
+    return PLQ([s], [(0, -1, s), (0, 0, 0)], name="hinge" if s == 1 else f"hinge({s:g})")
+
+
+def squared_hinge() -> PLQ:
+    """Squared hinge loss max(0, 1 - t)² (chapelle2008 eq. 2 with p = 2)."""
+    return PLQ([1], [(1, -2, 1), (0, 0, 0)], name="squared_hinge")
+
+
+def epsilon_insensitive(epsilon: float) -> PLQ:
+    """ε-insensitive loss max(0, |t| - ε) (the compactness term of dai2010 eq. 8)."""
+    epsilon = _finite("epsilon", epsilon, least=0)
+    if epsilon == 0:
+        return PLQ([0], [(0, -1, 0), (0, 1, 0)], name="epsilon_insensitive(0)")
+    pieces = [(0, -1, -epsilon), (0, 0, 0), (0, 1, -epsilon)]
+    return PLQ([-epsilon, epsilon], pieces, name=f"epsilon_insensitive({epsilon:g})")
+
+
+def ramp(s: float) -> PLQ:
+    """Ramp loss R_s(t) = min(1 - s, max(0, 1 - t)) = H_1(t) - H_s(t), s < 1 (collobert2006 eq. 8)."""
+    s = _finite("s", s, below=1)
+    return PLQ([s, 1], [(0, 0, 1 - s), (0, -1, 1), (0, 0, 0)], name=f"ramp({s:g})")
+
+
+def symmetric_hinge() -> PLQ:
+    """Symmetric hinge loss H_1(|t|) = max(0, 1 - |t|) (collobert2006 eq. 1)."""
+    return symmetric_ramp(0.0).named("symmetric_hinge")
+
+
+def symmetric_ramp(s: float) -> PLQ:
+    """Symmetric ramp loss min(1 + s, max(0, 1 - |t|)), -1 < s <= 0 (collobert2006 Figure 1).
+
+    R_s(t) + R_s(-t), the loss in collobert2006 eq. 2-3, is this function plus the constant 1 - s; leaving the
+    constant out makes objectives comparable between losses.
+    """
+    s = _plateau(s)
+    breaks = [-1, s, -s, 1] if s else [-1, 0, 1]
+    sides = [(0, 1, 1), (0, 0, 1 + s), (0, -1, 1)] if s else [(0, 1, 1), (0, -1, 1)]
+    return PLQ(breaks, [(0, 0, 0), *sides, (0, 0, 0)], name=f"symmetric_ramp({s:g})")
+
+
+def two_slope_symmetric_ramp(s: float, slope: float) -> PLQ:
+    """Symmetric ramp whose plateau is tilted: slope 1 where |s| < |t| < 1, ``slope`` where |t| < |s|.
+
+    max(0, 1 - |t|) for |t| >= |s|, and 1 + s + slope (|s| - |t|) inside; proposed and not tried in collobert2006
+    §4.3.  ``slope`` = 0 is the symmetric ramp, 1 the symmetric hinge.
+
+    Parameters
+    ----------
+    s : float in (-1, 0]
+        Where the slope changes.
+    slope : float in [0, 1]
+        Slope of the inner part.
+    """
+    s = _plateau(s)
+    slope = _finite("slope", slope, least=0, most=1)
+    if s == 0:
+        return symmetric_hinge()
+    top = 1 + s - slope * s
+    pieces = [(0, 0, 0), (0, 1, 1), (0, slope, top), (0, -slope, top), (0, -1, 1), (0, 0, 0)]
+    return PLQ([-1, s, 0, -s, 1], pieces, name=f"two_slope_symmetric_ramp({s:g}, {slope:g})")
+
+
+def symmetric_squared_hinge() -> PLQ:
+    """Squared hinge loss of unlabelled points, max(0, 1 - |t|)² (chapelle2008 eq. 5, Figure 2)."""
+    return PLQ([-1, 0, 1], [(0, 0, 0), (1, 2, 1), (1, -2, 1), (0, 0, 0)], name="symmetric_squared_hinge")
+
+
+def flat_newton(plateau: float = 0.25, bend: float = 0.25) -> PLQ:
+    """Continuously differentiable loss of unlabelled points with a flat middle (chapelle2008 §4.4, Figure 7).
+
+    Even; equal to 1 for |t| <= p (``plateau``), zero for |t| >= 1, and in between a straight descent joined to the
+    two flat parts by parabolas of width d (``bend``): the derivative is -m clip(min(|t| - p, 1 - |t|) / d, 0, 1)
+    sign(t) with m = 1 / (1 - p - d).  The paper shows the shape in a picture and prints no constants, so both
+    widths are parameters.
+
+    Parameters
+    ----------
+    plateau : float in [0, 1)
+        Half the width of the flat middle.
+    bend : float > 0, at most (1 - plateau) / 2
+        Width of each parabola.
+    """
+    p = _finite("plateau", plateau, least=0, below=1)
+    d = _finite("bend", bend, above=0, most=(1 - p) / 2)
+    m = 1 / (1 - p - d)
+    k = m / (2 * d)
+    # The right half of the derivative: 0 | -2k (t - p) | -m | 2k (t - 1) | 0, integrated from the right end.
+    foot = (k, -2 * k, k)
+    straight = (0.0, -m, k * d * d + m * (1 - d))
+    shoulder = (-k, 2 * k * p, 1 - k * p * p)
+    right = PLQ(
+        *([p, p + d, 1 - d, 1], [(0, 0, 1), shoulder, straight, foot, (0, 0, 0)])
+        if p + d < 1 - d
+        else ([p, p + d, 1], [(0, 0, 1), shoulder, foot, (0, 0, 0)])
+    )
+    return right.reflect().minimum(right).named(f"flat_newton({p:g}, {d:g})")
+
+
+def relaxed_compact_hinge(epsilon: float, weight: float = 1.0) -> PLQ:
+    """Relaxed compact ε-hinge loss max(0, 1 - t) + weight max(0, |t| - ε) (dai2010 §3, ℓ₁').
+
+    Parameters
+    ----------
+    epsilon : float >= 0
+        Half the width of the tube in which outputs are free.
+    weight : float >= 0
+        C₃ / C₁ in the paper.
+    """
+    loss = hinge() + _finite("weight", weight, least=0) * epsilon_insensitive(epsilon)
+    return loss.named(f"relaxed_compact_hinge({epsilon:g}, {weight:g})")
+
+
+def relaxed_compact_symmetric_hinge(epsilon: float, weight: float = 1.0, s: float = 0.0) -> PLQ:
+    """Relaxed compact ε-symmetric hinge loss max(0, 1 - |t|) + weight max(0, |t| - ε) (dai2010 §3, ℓ₂').
+
+    Parameters
+    ----------
+    epsilon : float >= 0
+        Half the width of the tube in which outputs are free.
+    weight : float >= 0
+        C₃ / C₂ in the paper.
+    s : float in (-1, 0], default 0
+        δ in the concave part of dai2010 Algorithm 1: clips the symmetric hinge as in the symmetric ramp.
+    """
+    loss = symmetric_ramp(s) + _finite("weight", weight, least=0) * epsilon_insensitive(epsilon)
+    return loss.named(f"relaxed_compact_symmetric_hinge({epsilon:g}, {weight:g}, {s:g})")
+
+
+def zero() -> PLQ:
+    """The loss that charges nothing."""
+    return _ZERO.named("zero")
+
+
+def _plateau(s: float) -> float:
+    s = _finite("s", s)
+    if not -1 < s <= 0:
+        raise ValueError(f"s={s!r} must be in (-1, 0]")
+    return s + 0.0
+
+
+def _finite(
+    name: str,
+    value: float,
+    *,
+    least: float = -np.inf,
+    above: float = -np.inf,
+    most: float = np.inf,
+    below: float = np.inf,
+) -> float:
+    """``value`` as a float, if it is a finite number within the limits; otherwise an error that states them."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not np.isfinite(number) or not (least <= number <= most and above < number < below):
+        limits = [(">=", least), (">", above), ("<=", most), ("<", below)]
+        allowed = " and ".join(f"{sign} {limit:g}" for sign, limit in limits if np.isfinite(limit))
+        raise ValueError(f"{name}={value!r} must be a finite number" + (f" {allowed}" if allowed else ""))
+    return number

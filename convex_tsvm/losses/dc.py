@@ -1,0 +1,111 @@
+"""Losses given as a convex plus a concave part.
+
+A :class:`~convex_tsvm.losses.PLQ` function splits itself.  A loss that is not piecewise linear-quadratic can still
+go through CCCP if its convex part is: only slopes of the concave part are ever needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .plq import PLQ, Array
+
+
+@runtime_checkable
+class ConcavePart(Protocol):
+    """What CCCP asks of a concave part: values and slopes of tangents."""
+
+    def __call__(self, t: ArrayLike) -> Array: ...
+
+    def supergradient(self, t: ArrayLike) -> Array: ...
+
+    def reflect(self) -> ConcavePart: ...
+
+
+@runtime_checkable
+class Loss(Protocol):
+    """What a formulation asks of a loss: values, t → -t, and a split whose convex part is PLQ."""
+
+    name: str
+
+    def __call__(self, t: ArrayLike) -> Array: ...
+
+    def split(self) -> tuple[PLQ, ConcavePart]: ...
+
+    def reflect(self) -> Loss: ...
+
+
+@dataclass(frozen=True)
+class SmoothConcave:
+    """A differentiable concave function.
+
+    Parameters
+    ----------
+    value, derivative : callable
+        Vectorized functions of t; ``derivative`` must not increase.
+    """
+
+    value: Callable[[Array], Array]
+    derivative: Callable[[Array], Array]
+
+    def __call__(self, t: ArrayLike) -> Array:
+        return np.asarray(self.value(np.asarray(t, dtype=float)), dtype=float)
+
+    def supergradient(self, t: ArrayLike) -> Array:
+        """The derivative at ``t``."""
+        return np.asarray(self.derivative(np.asarray(t, dtype=float)), dtype=float)
+
+    def reflect(self) -> SmoothConcave:
+        """t → g(-t)."""
+        return SmoothConcave(lambda t: self.value(-t), lambda t: -self.derivative(-t))
+
+
+@dataclass(frozen=True)
+class DCLoss:
+    """A loss that is the sum of a convex PLQ function and a concave function.
+
+    Parameters
+    ----------
+    convex : PLQ
+        The convex part.
+    concave : PLQ or SmoothConcave
+        The concave part.
+    name : str, default "dc loss"
+        How the loss is called in reports.
+
+    Raises
+    ------
+    ValueError
+        If a part has the wrong shape (for a smooth part: if its derivative rises somewhere on a grid over [-5, 5]).
+    """
+
+    convex: PLQ
+    concave: ConcavePart
+    name: str = "dc loss"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.convex, PLQ) or not self.convex.is_convex:
+            raise ValueError(f"convex={self.convex!r} must be a convex PLQ function")
+        if isinstance(self.concave, PLQ):
+            if not self.concave.is_concave:
+                raise ValueError(f"concave={self.concave!r} must be a concave PLQ function, finite everywhere")
+            return
+        slopes = self.concave.supergradient(np.linspace(-5, 5, 1001))
+        if not np.isfinite(slopes).all() or np.diff(slopes).max() > 1e-8 * (1 + np.abs(slopes).max()):
+            raise ValueError("concave: its derivative must be finite and must not increase")
+
+    def __call__(self, t: ArrayLike) -> Array:
+        return self.convex(t) + self.concave(t)
+
+    def split(self) -> tuple[PLQ, ConcavePart]:
+        """The two parts as given."""
+        return self.convex, self.concave
+
+    def reflect(self) -> DCLoss:
+        """t → f(-t)."""
+        return DCLoss(self.convex.reflect(), self.concave.reflect(), f"{self.name}(-t)")

@@ -1,0 +1,38 @@
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("default"), max_examples=3000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+DATA = Path(os.environ.get("CONVEX_TSVM_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
+
+
+@pytest.fixture
+def shared_data():
+    """Reader of the benchmark sets; skips, saying so, where they are not."""
+
+    def read(name):
+        path = DATA / f"{name}.npz"
+        if not path.exists():
+            pytest.skip(f"needs {name}.npz; set CONVEX_TSVM_DATA to the folder that has it")
+        return np.load(path)
+
+    return read
+
+
+@pytest.fixture
+def moons():
+    """Two moons: points, true signs, and labels with 0 for unknown."""
+    from sklearn.datasets import make_moons
+
+    X, truth = make_moons(80, noise=0.1, random_state=0)
+    truth = 2.0 * truth - 1
+    y = np.zeros(80)
+    for sign in (1, -1):
+        y[np.flatnonzero(truth == sign)[:4]] = sign
+    return X, truth, y

@@ -1,0 +1,202 @@
+"""Every law of the loss algebra, on random PLQ functions."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from strategies import outputs, plq, quarters
+
+import convex_tsvm as ct
+
+T = np.linspace(-8, 8, 129)
+
+
+def close(f, g, tol=1e-9):
+    both = np.isfinite(f) & np.isfinite(g)
+    assert (np.isfinite(f) == np.isfinite(g)).all()
+    assert np.all(np.abs(f[both] - g[both]) <= tol * (1 + np.abs(f[both]) + np.abs(g[both])))
+
+
+@given(plq(), plq())
+def test_sum_is_pointwise(f, g):
+    assume(max(f.lower, g.lower) <= min(f.upper, g.upper))
+    close((f + g)(T), f(T) + g(T))
+
+
+@given(plq(), quarters(0, 4))
+def test_scaling_is_pointwise(f, factor):
+    assume(factor > 0)
+    close((factor * f)(T), factor * f(T))
+
+
+@given(plq(), plq(finite=True), quarters(-3, 3))
+def test_reflection_and_shift(f, g, distance):
+    close(f.reflect()(T), f(-T))
+    close(f.shift(distance)(T), f(T - distance))
+    close((-g)(T), -g(T))
+    assert f.reflect().reflect().isclose(f)
+    assert f.shift(distance).shift(-distance).isclose(f)
+
+
+@given(plq(), plq())
+def test_maximum_is_pointwise(f, g):
+    assume(max(f.lower, g.lower) <= min(f.upper, g.upper))
+    close(f.maximum(g)(T), np.maximum(f(T), g(T)))
+
+
+@given(plq(finite=True), plq(finite=True))
+def test_minimum_is_pointwise(f, g):
+    close(f.minimum(g)(T), np.minimum(f(T), g(T)))
+
+
+def test_minimum_refuses_different_domains():
+    with pytest.raises(ValueError, match="domains"):
+        ct.hinge().minimum(ct.indicator(0, 1))
+
+
+@given(plq(finite=True), outputs)
+def test_derivatives_are_limits_of_difference_quotients(f, t):
+    left, right = f.derivatives(t)
+    h = 1e-6
+    gap = np.abs(f.breaks - t)
+    assume(not ((gap > 0) & (gap < 2 * h)).any())
+    assert np.isclose((f(t) - f(t - h)) / h, left, atol=1e-4, rtol=1e-4)
+    assert np.isclose((f(t + h) - f(t)) / h, right, atol=1e-4, rtol=1e-4)
+
+
+@given(plq())
+def test_minimizers_attain_the_least_value(f):
+    value, first, last = f.minimizers()
+    if np.isnan(first):
+        far = f(np.array([-1e6, 1e6]))
+        assert far[np.isfinite(far)].min() < f(T)[np.isfinite(f(T))].min()
+        return
+    assert np.all(f(T) >= value - 1e-9 * (1 + abs(value)))
+    for t in (first, last):
+        if np.isfinite(t):
+            assert np.isclose(float(f(t)), value, rtol=1e-9, atol=1e-9)
+
+
+@given(plq())
+def test_split_is_exact_convex_and_concave(f):
+    convex, concave = f.split()
+    assert convex.is_convex
+    assert concave.is_concave
+    assert convex.domain == f.domain
+    close(convex(T) + concave(T), f(T), 1e-8)
+
+
+@given(plq(convex=True))
+def test_split_leaves_convex_functions_alone(f):
+    convex, concave = f.split()
+    assert convex is f
+    assert not concave(T).any()
+
+
+@given(plq(finite=True))
+def test_split_takes_no_more_than_it_must(f):
+    """A kink or curvature is never in both parts."""
+    convex, concave = f.split()
+    for t in f.breaks:
+        bends = [np.subtract(*part.derivatives(t)[::-1]) for part in (convex, concave)]
+        assert min(abs(bends[0]), abs(bends[1])) <= 1e-8 * (1 + abs(bends[0]) + abs(bends[1]))
+
+
+@given(plq(), outputs)
+def test_tangent_step_majorizes_and_touches(f, t):
+    assume(f.lower <= t <= f.upper)
+    convex, concave = f.split()
+    surrogate = convex(T) + concave(t) + concave.supergradient(t) * (T - t)
+    inside = np.isfinite(f(T))
+    assert np.all(surrogate[inside] >= f(T)[inside] - 1e-8 * (1 + np.abs(surrogate[inside])))
+    assert np.isclose(convex(t) + concave(t), f(t), rtol=1e-9, atol=1e-8)
+
+
+@given(plq(convex=True))
+def test_biconjugate_is_the_function(f):
+    assert f.conjugate().is_convex
+    assert f.conjugate().conjugate().isclose(f, 1e-7)
+
+
+@given(plq(convex=True), outputs, outputs)
+def test_fenchel_young_inequality(f, t, s):
+    assert f(t) + f.conjugate()(s) >= s * t - 1e-8 * (1 + abs(s * t))
+
+
+@given(plq(convex=True), outputs, st.floats(0, 1))
+def test_fenchel_young_equality_on_the_subdifferential(f, t, weight):
+    assume(f.lower <= t <= f.upper)
+    left, right = (np.clip(d, -20, 20) for d in f.derivatives(t))
+    s = weight * left + (1 - weight) * right
+    assume(f.derivatives(t)[0] <= s <= f.derivatives(t)[1])
+    conjugate = f.conjugate()
+    s = np.clip(s, conjugate.lower, conjugate.upper)  # rounding at the end of the domain
+    assert np.isclose(f(t) + conjugate(s), s * t, rtol=1e-8, atol=1e-7)
+
+
+@given(plq(convex=True), quarters(-3, 3), quarters(1, 4))
+def test_conjugate_rules_for_shift_and_scaling(f, distance, factor):
+    s, conjugate = T / 4, f.conjugate()
+    close(f.shift(distance).conjugate()(s), conjugate(s) + distance * s, 1e-7)
+    inside = np.isfinite((factor * f).conjugate()(factor * s)) & np.isfinite(conjugate(s))
+    close((factor * f).conjugate()(factor * s)[inside], factor * conjugate(s)[inside], 1e-7)
+    close(f.reflect().conjugate()(s), conjugate(-s), 1e-7)
+
+
+@given(plq(convex=True), outputs, quarters(1, 4))
+def test_prox_is_the_resolvent(f, v, step):
+    t = float(f.prox(v, step))
+    left, right = f.derivatives(t)
+    slope = (v - t) / step
+    assert f.lower <= t <= f.upper
+    assert left - 1e-7 <= slope <= right + 1e-7
+
+
+@given(plq(convex=True), outputs)
+def test_moreau_decomposition(f, v):
+    assert np.isclose(f.prox(v) + f.conjugate().prox(v), v, atol=1e-8)
+
+
+@given(plq(convex=True))
+def test_prox_does_not_expand(f):
+    moved = f.prox(T)
+    assert np.all(np.diff(moved) >= -1e-9)
+    assert np.all(np.diff(moved) <= np.diff(T) + 1e-9)
+
+
+@given(plq())
+def test_latex_and_repr_show_every_piece(f):
+    assert f.latex().count("&") == (0 if len(f.pieces) == 1 and f.is_finite else len(f.pieces))
+    assert repr(f).count(" on ") == len(f.pieces)
+
+
+@given(plq())
+def test_breakpoints_mean_something(f):
+    assert all(not np.array_equal(a, b) for a, b in zip(f.pieces[:-1], f.pieces[1:], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([1, 0], [(0, 0, 0)] * 3), "increase"),
+        (([0], [(0, 0, 0)]), "shape"),
+        (([0], [(0, 0, 0), (0, 0, 1)]), "do not meet"),
+        (([], [(0, np.nan, 0)]), "finite"),
+        (([], [(0, 0, 0)], (1, 0)), "empty"),
+        (([3], [(0, 0, 0), (0, 1, -3)], (0, 2)), "inside the domain"),
+    ],
+)
+def test_bad_functions_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        ct.PLQ(*arguments)
+
+
+@pytest.mark.parametrize("operation", ["conjugate", lambda f: f.prox(0.0)])
+def test_convex_operations_refuse_non_convex_functions(operation):
+    with pytest.raises(ValueError, match="not convex"):
+        ct.ramp(0).conjugate() if operation == "conjugate" else operation(ct.ramp(0))
+
+
+def test_prox_refuses_a_bad_step():
+    with pytest.raises(ValueError, match="step"):
+        ct.hinge().prox(0.0, step=0)
