@@ -1,3 +1,8 @@
+from .kernels import RBF as RBF
+from .kernels import CallableKernel as CallableKernel
+from .kernels import Linear as Linear
+from .kernels import Polynomial as Polynomial
+from .kernels import Precomputed as Precomputed
 from .losses import PLQ as PLQ
 from .losses import DCLoss as DCLoss
 from .losses import SmoothConcave as SmoothConcave
@@ -13,5 +18,6 @@ from .losses import symmetric_hinge as symmetric_hinge
 from .losses import symmetric_ramp as symmetric_ramp
 from .losses import symmetric_squared_hinge as symmetric_squared_hinge
 from .losses import two_slope_symmetric_ramp as two_slope_symmetric_ramp
+from .problem import Problem as Problem
 
 __version__: str

@@ -1,0 +1,274 @@
+"""Kernel functions: names and parameters are ours, the arithmetic is scikit-learn's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, cast
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Points = Any  # an (n, d) array, or a CSR matrix where the kernel takes one
+
+
+class Kernel(Protocol):
+    """A positive semidefinite function of two points."""
+
+    accepts_sparse: bool
+
+    def __call__(self, X: Points, Z: Points) -> Array:
+        """Matrix of k(x, z), shape (len(X), len(Z))."""
+        ...
+
+    def diag(self, X: Points) -> Array:
+        """The values k(x, x), shape (len(X),)."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name and parameters, as JSON can hold them."""
+        ...
+
+
+@dataclass(frozen=True)
+class Linear:
+    """k(x, z) = x · z: the linear space."""
+
+    accepts_sparse = True
+
+    def __call__(self, X: Points, Z: Points) -> Array:
+        from sklearn.metrics.pairwise import linear_kernel
+
+        return _dense(linear_kernel(X, Z))
+
+    def diag(self, X: Points) -> Array:
+        """Squared norms."""
+        return _squared_norms(X)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name and parameters."""
+        return {"name": "linear"}
+
+
+@dataclass(frozen=True, init=False)
+class RBF:
+    """k(x, z) = exp(-γ ‖x - z‖²), γ = 1 / (2 σ²).
+
+    Parameters
+    ----------
+    sigma : float > 0, optional
+        Width σ (chapelle2008 §5.2).
+    gamma : float > 0, optional
+        γ (collobert2006 §4); give exactly one of the two.
+    """
+
+    gamma: float
+    accepts_sparse = True
+
+    def __init__(self, sigma: float | None = None, *, gamma: float | None = None) -> None:
+        if (sigma is None) == (gamma is None):
+            raise ValueError(f"give exactly one of sigma and gamma, not sigma={sigma!r} and gamma={gamma!r}")
+        if gamma is None:
+            gamma = 1 / (2 * _positive("sigma", sigma) ** 2)
+        object.__setattr__(self, "gamma", _positive("gamma", gamma))
+
+    @property
+    def sigma(self) -> float:
+        """The width σ = 1 / sqrt(2 γ)."""
+        return float(1 / np.sqrt(2 * self.gamma))
+
+    def __call__(self, X: Points, Z: Points) -> Array:
+        from sklearn.metrics.pairwise import rbf_kernel
+
+        return _dense(rbf_kernel(X, Z, gamma=self.gamma))
+
+    def diag(self, X: Points) -> Array:
+        """Ones."""
+        return np.ones(X.shape[0])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name and parameters."""
+        return {"name": "rbf", "gamma": self.gamma}
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """k(x, z) = (γ x·z + coef0)^degree.
+
+    Parameters
+    ----------
+    degree : int >= 1, default 3
+    gamma : float > 0, default 1.0
+    coef0 : float >= 0, default 1.0
+        Not negative: otherwise the function is not positive semidefinite.
+    """
+
+    degree: int = 3
+    gamma: float = 1.0
+    coef0: float = 1.0
+    accepts_sparse = True
+
+    def __post_init__(self) -> None:
+        if self.degree != int(self.degree) or self.degree < 1:
+            raise ValueError(f"degree={self.degree!r} must be an integer >= 1")
+        _positive("gamma", self.gamma)
+        if not (np.isfinite(self.coef0) and self.coef0 >= 0):
+            raise ValueError(f"coef0={self.coef0!r} must be a finite number >= 0")
+
+    def __call__(self, X: Points, Z: Points) -> Array:
+        from sklearn.metrics.pairwise import polynomial_kernel
+
+        return _dense(polynomial_kernel(X, Z, degree=self.degree, gamma=self.gamma, coef0=self.coef0))
+
+    def diag(self, X: Points) -> Array:
+        """(γ ‖x‖² + coef0)^degree."""
+        return (self.gamma * _squared_norms(X) + self.coef0) ** self.degree
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name and parameters."""
+        return {"name": "poly", "degree": int(self.degree), "gamma": self.gamma, "coef0": self.coef0}
+
+
+@dataclass(frozen=True)
+class Precomputed:
+    """The points are given as their kernel matrix: rows of new points hold k(new point, training points)."""
+
+    accepts_sparse = False
+
+    def __call__(self, X: Points, Z: Points) -> Array:
+        raise TypeError("a precomputed kernel has no points to evaluate")
+
+    def diag(self, X: Points) -> Array:
+        """The matrix's diagonal."""
+        return np.array(np.diag(X), dtype=float)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Name and parameters."""
+        return {"name": "precomputed"}
+
+
+@dataclass(frozen=True)
+class CallableKernel:
+    """A kernel given as a function ``k(X, Z)`` returning the matrix, as scikit-learn's ``SVC`` takes it.
+
+    Parameters
+    ----------
+    function : callable
+        Takes two dense arrays of points and returns an (n, m) matrix.
+    """
+
+    function: Callable[[Any, Any], Any]
+    accepts_sparse = False
+
+    def __call__(self, X: Points, Z: Points) -> Array:
+        K = np.asarray(self.function(X, Z), dtype=float)
+        if K.shape != (X.shape[0], Z.shape[0]):
+            raise ValueError(f"kernel returned shape {K.shape}; it must be ({X.shape[0]}, {Z.shape[0]})")
+        if not np.isfinite(K).all():
+            raise ValueError("kernel returned NaN or infinity")
+        return K
+
+    def diag(self, X: Points) -> Array:
+        """The values k(x, x), one by one."""
+        return np.array([float(self(X[i : i + 1], X[i : i + 1])[0, 0]) for i in range(X.shape[0])])
+
+    def to_dict(self) -> dict[str, Any]:
+        """A callable is code, which is never saved."""
+        raise ValueError("kernel is a callable, which cannot be saved; use kernel='precomputed' or a named kernel")
+
+
+def make_kernel(
+    kernel: str | Kernel | Callable[[Any, Any], Any],
+    X: Points = None,
+    *,
+    gamma: float | str | None = None,
+    sigma: float | None = None,
+    degree: int = 3,
+    coef0: float = 0.0,
+) -> Kernel:
+    """Kernel from the parameters that estimators and the command line share.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "linear", "poly", "precomputed"}, callable or Kernel
+    X : array or sparse matrix, shape (n, d), optional
+        Needed for ``gamma="scale"`` (1 / (d Var X)) and ``"auto"`` (1 / d), as in ``sklearn.svm.SVC``.
+    gamma : float > 0, {"scale", "auto"} or None
+        None means "scale", unless ``sigma`` is given.
+    sigma : float > 0, optional
+        RBF width; excludes a numeric ``gamma``.
+    degree, coef0 : int, float
+        Of the polynomial kernel.
+
+    Raises
+    ------
+    ValueError
+        Naming the parameter that does not fit.
+    """
+    names = ("rbf", "linear", "poly", "precomputed")
+    if isinstance(kernel, str):
+        if kernel not in names:
+            raise ValueError(f"kernel={kernel!r} must be one of {', '.join(names)}, a callable, or a Kernel")
+        if kernel == "linear":
+            return Linear()
+        if kernel == "precomputed":
+            return Precomputed()
+        if kernel == "rbf" and sigma is not None:
+            if gamma is not None:
+                raise ValueError(f"give exactly one of sigma and gamma, not sigma={sigma!r} and gamma={gamma!r}")
+            return RBF(sigma)
+        value = _gamma(gamma, X)
+        return RBF(gamma=value) if kernel == "rbf" else Polynomial(degree, value, coef0)
+    if hasattr(kernel, "accepts_sparse") and hasattr(kernel, "diag"):
+        return cast(Kernel, kernel)
+    if callable(kernel):
+        return CallableKernel(kernel)
+    raise ValueError(f"kernel={kernel!r} must be one of {', '.join(names)}, a callable, or a Kernel")
+
+
+def kernel_from_dict(saved: dict[str, Any]) -> Kernel:
+    """The inverse of ``to_dict``."""
+    parameters = {key: value for key, value in saved.items() if key != "name"}
+    makers: dict[str, Callable[..., Kernel]] = {
+        "linear": Linear,
+        "rbf": RBF,
+        "poly": Polynomial,
+        "precomputed": Precomputed,
+    }
+    if saved.get("name") not in makers:
+        raise ValueError(f"kernel name {saved.get('name')!r} must be one of {', '.join(makers)}")
+    return makers[saved["name"]](**parameters)
+
+
+def _gamma(gamma: float | str | None, X: Points) -> float:
+    if gamma is None or gamma == "scale":
+        squares = X.multiply(X).mean() if sp.issparse(X) else np.mean(np.square(X))
+        variance = float(squares - X.mean() ** 2)
+        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if isinstance(gamma, str):
+        raise ValueError(f"gamma={gamma!r} must be a number > 0, 'scale' or 'auto'")
+    return _positive("gamma", gamma)
+
+
+def _positive(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not (np.isfinite(number) and number > 0):
+        raise ValueError(f"{name}={value!r} must be a finite number > 0")
+    return number
+
+
+def _squared_norms(X: Points) -> Array:
+    if sp.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=float).ravel()
+    return np.einsum("ij,ij->i", X, X, dtype=float)
+
+
+def _dense(K: Any) -> Array:
+    return np.asarray(K.toarray() if sp.issparse(K) else K, dtype=float)

@@ -1,0 +1,281 @@
+"""What is given: points, labels, costs, feature space, class balance.  Everything is checked here, once."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from .kernels import GramRows, Kernel, KernelRows, Linear, Precomputed, RowSource, full_matrix, make_kernel
+from .kernels.functions import CallableKernel
+
+Array = NDArray[np.float64]
+#: A kernel matrix up to this size is kept with the problem.
+GRAM_BYTES = 500 * 2**20
+
+Balance = None | str | float | tuple[str, float]
+
+
+class Problem:
+    """A semi-supervised binary classification problem.
+
+    Parameters
+    ----------
+    X : array, shape (n, d), or sparse matrix
+        The points, labelled and unlabelled; for a precomputed kernel, their (n, n) kernel matrix.
+    y : array, shape (n,)
+        +1, -1, or 0 where the label is unknown.
+    kernel : Kernel, {"linear", "rbf", "poly", "precomputed"} or callable, default "linear"
+        The feature space; names take the parameters of ``sklearn.svm.SVC``'s defaults.
+    C : float > 0 or array, shape (n,) or (n_labeled,), default 1.0
+        Cost of the labelled points' losses.
+    C_unlabeled : float > 0, array, "balanced" or None, default "balanced"
+        Cost C* of the unlabelled points' losses; "balanced" is C* = C L / U (collobert2006 §4.3), with the mean of
+        C if that is an array.  None says that unlabelled points cost nothing (and that there may be none).
+    balance : "labeled", float, ("exact", float) or None, default "labeled"
+        The mean c of the outputs over the unlabelled points (collobert2006 eq. 4, chapelle2008 eq. 12): the mean of
+        the known labels, a number in (-1, 1), or nothing.  ``("exact", r)`` asks instead that the share of the
+        unlabelled points *labelled* +1 is r in (0, 1), to the nearest point (chapelle2008 eq. 3).
+
+    Attributes
+    ----------
+    n, n_labeled, n_unlabeled : int
+    labeled, unlabeled : int array
+        Indices of the points, increasing.
+    cost : array, shape (n,)
+        C or C* of every point.
+    balance_target : float or None
+        The c that a linear balance constraint is to use: 2 r - 1 for an exact one.
+    positive_count : int or None
+        Number of unlabelled points to be labelled +1 under an exact balance.
+
+    Raises
+    ------
+    ValueError
+        Naming the argument, its value, and what is allowed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Problem(np.array([[-1.0], [0.9], [1.0]]), [-1, 0, 1], C=2).cost
+    array([2., 4., 2.])
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        kernel: str | Kernel | Callable[[Any, Any], Any] = "linear",
+        C: ArrayLike = 1.0,
+        C_unlabeled: ArrayLike | str | None = "balanced",
+        balance: Balance = "labeled",
+    ) -> None:
+        self.X = _check_points(X)
+        self.kernel = make_kernel(kernel, self.X)
+        self._check_kernel()
+        self._set_labels(_check_labels(y, self.X.shape[0]), C, C_unlabeled, balance)
+
+    def _set_labels(self, y: Array, C: ArrayLike, C_unlabeled: ArrayLike | str | None, balance: Balance) -> None:
+        self.y = y
+        self.n = len(y)
+        self.labeled, self.unlabeled = np.flatnonzero(y != 0), np.flatnonzero(y == 0)
+        self.n_labeled, self.n_unlabeled = len(self.labeled), len(self.unlabeled)
+        if self.n_unlabeled == 0 and C_unlabeled is not None:
+            raise ValueError(
+                "y has no unlabelled point (no 0); a semi-supervised problem needs one, "
+                "a supervised one says C_unlabeled=None"
+            )
+        self.cost = self._check_costs(C, C_unlabeled)
+        self.balance = balance if self.n_unlabeled else None
+        self.balance_target, self.positive_count = self._check_balance()
+        for array in (self.y, self.labeled, self.unlabeled, self.cost):
+            array.setflags(write=False)
+        self._frozen = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if getattr(self, "_frozen", False):
+            raise AttributeError(f"a Problem cannot be changed; make a new one with replace({name}=...)")
+        super().__setattr__(name, value)
+
+    def replace(self, **changes: Any) -> Problem:
+        """A new problem with some arguments changed; points and kernel matrix are shared if they are not among them."""
+        given: dict[str, Any] = {
+            "y": self.y,
+            "C": np.where(self.y != 0, self.cost, 1.0),
+            "C_unlabeled": np.where(self.y == 0, self.cost, 1.0) if self.cost[self.unlabeled].any() else None,
+            "balance": self.balance,
+            **changes,
+        }
+        if "X" in changes or "kernel" in changes:
+            return Problem(**{"X": self.X, "kernel": self.kernel, **given})
+        other = Problem.__new__(Problem)
+        other.X, other.kernel = self.X, self.kernel
+        if "gram" in self.__dict__:
+            other.__dict__["gram"] = self.gram
+        other._set_labels(_check_labels(given["y"], self.n), given["C"], given["C_unlabeled"], given["balance"])
+        return other
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the feature space is the space of the points themselves."""
+        return isinstance(self.kernel, Linear)
+
+    def rows(self) -> RowSource:
+        """Source of rows of the kernel matrix."""
+        if isinstance(self.kernel, Precomputed):
+            return GramRows(self.X)
+        return KernelRows(self.kernel, self.X)
+
+    @cached_property
+    def gram(self) -> Array:
+        """Kernel matrix K, shape (n, n)."""
+        return full_matrix(self.rows())
+
+    def apply_kernel(self, coefficients: Array) -> Array:
+        """K @ coefficients; the linear space never forms K, and a large K is formed in blocks."""
+        if self.is_linear:
+            return np.asarray(self.X @ (self.X.T @ coefficients)).ravel()
+        if "gram" in self.__dict__ or 8 * self.n**2 <= GRAM_BYTES:
+            return self.gram @ coefficients
+        used, source, total = np.flatnonzero(coefficients), self.rows(), np.zeros(self.n)
+        for start in range(0, len(used), 512):
+            block = used[start : start + 512]
+            total += coefficients[block] @ source.rows(block)
+        return total
+
+    def kernel_with(self, X: Any) -> Array:
+        """Kernel between new points and the problem's, shape (len(X), n).
+
+        For a precomputed kernel ``X`` is that matrix.
+        """
+        X = _check_points(X)
+        if isinstance(self.kernel, Precomputed):
+            if X.shape[1] != self.n:
+                raise ValueError(f"X has shape {X.shape}; for a precomputed kernel it must be (n_new, {self.n})")
+            return X
+        if X.shape[1] != self.X.shape[1]:
+            raise ValueError(f"X has {X.shape[1]} features, but the problem's points have {self.X.shape[1]} features")
+        if sp.issparse(X) and not self.kernel.accepts_sparse:
+            X = X.toarray()
+        return self.kernel(X, self.X)
+
+    def __repr__(self) -> str:
+        space = self.kernel.__class__.__name__
+        return f"Problem(n_labeled={self.n_labeled}, n_unlabeled={self.n_unlabeled}, kernel={space})"
+
+    def _check_kernel(self) -> None:
+        if sp.issparse(self.X) and not self.kernel.accepts_sparse:
+            shown = "precomputed" if isinstance(self.kernel, Precomputed) else repr(self.kernel)
+            raise ValueError(
+                f"X is sparse, but kernel={shown} needs a dense array; "
+                "use kernel='linear', 'rbf' or 'poly', or X.toarray()"
+            )
+        if isinstance(self.kernel, Precomputed) and self.X.shape[0] != self.X.shape[1]:
+            raise ValueError(f"X has shape {self.X.shape}; a precomputed kernel matrix must be square")
+        if isinstance(self.kernel, (Precomputed, CallableKernel)):
+            check_psd(self.X if isinstance(self.kernel, Precomputed) else self.kernel(self.X, self.X))
+
+    def _check_costs(self, C: ArrayLike, C_unlabeled: ArrayLike | str | None) -> Array:
+        cost = np.zeros(self.n)
+        cost[self.labeled] = self._check_cost("C", C, self.labeled)
+        if C_unlabeled is None:
+            return cost
+        if isinstance(C_unlabeled, str):
+            if C_unlabeled != "balanced":
+                raise ValueError(f"C_unlabeled={C_unlabeled!r} must be a number > 0, an array, 'balanced' or None")
+            cost[self.unlabeled] = cost[self.labeled].mean() * self.n_labeled / self.n_unlabeled
+        else:
+            cost[self.unlabeled] = self._check_cost("C_unlabeled", C_unlabeled, self.unlabeled)
+        return cost
+
+    def _check_cost(self, name: str, value: ArrayLike, where: NDArray[np.intp]) -> Array:
+        try:
+            cost = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            raise ValueError(f"{name}={value!r} must be a number > 0 or an array of them") from None
+        if cost.ndim > 1 or (cost.ndim == 1 and len(cost) not in (self.n, len(where))):
+            raise ValueError(f"{name} has shape {cost.shape}; it must be a number, ({self.n},) or ({len(where)},)")
+        cost = cost[where] if cost.ndim == 1 and len(cost) == self.n else cost
+        if not (np.isfinite(cost).all() and (cost > 0).all()):
+            shown = value if np.ndim(value) == 0 else f"array with minimum {cost.min():g}"
+            raise ValueError(f"{name}={shown} must be a finite number > 0")
+        return cost
+
+    def _check_balance(self) -> tuple[float | None, int | None]:
+        balance = self.balance
+        allowed = "None, 'labeled', a number c in (-1, 1), or ('exact', r) with r in (0, 1)"
+        if balance is None:
+            return None, None
+        if isinstance(balance, str):
+            if balance != "labeled":
+                raise ValueError(f"balance={balance!r} must be {allowed}")
+            return float(self.y[self.labeled].mean()), None
+        if isinstance(balance, numbers.Real) and not isinstance(balance, bool):
+            if not -1 < balance < 1:
+                raise ValueError(f"balance={balance!r} must be {allowed}")
+            return float(balance), None
+        if isinstance(balance, (tuple, list)) and len(balance) == 2 and balance[0] == "exact":
+            r = balance[1]
+            if isinstance(r, numbers.Real) and 0 < r < 1:
+                return float(2 * r - 1), round(float(r) * self.n_unlabeled)
+        raise ValueError(f"balance={balance!r} must be {allowed}")
+
+
+def check_psd(K: Array, tol: float = 1e-8) -> None:
+    """Raise ValueError unless ``K`` is symmetric and positive semidefinite, up to ``tol`` times its largest entry."""
+    scale = float(np.abs(K).max()) or 1.0
+    if np.abs(K - K.T).max() > tol * scale:
+        raise ValueError(f"kernel matrix is not symmetric: entries differ by up to {np.abs(K - K.T).max():.3g}")
+    try:
+        np.linalg.cholesky(K + tol * scale * len(K) * np.eye(len(K)))
+    except np.linalg.LinAlgError:
+        least = float(np.linalg.eigvalsh(K)[0])
+        raise ValueError(
+            f"kernel matrix is not positive semidefinite: its least eigenvalue is {least:.3g}; it must be >= 0"
+        ) from None
+
+
+def _check_points(X: Any) -> Any:
+    if sp.issparse(X):
+        X = sp.csr_matrix(X, dtype=np.float64, copy=True)
+        X.sum_duplicates()
+        values = X.data
+    else:
+        try:
+            X = values = np.array(X, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"X must be an array of numbers: {error}") from None
+        if X.ndim != 2:
+            raise ValueError(f"X has shape {X.shape}; it must be 2-dimensional, (n, d)")
+        X.setflags(write=False)
+    if X.shape[0] == 0 or X.shape[1] == 0:
+        raise ValueError(f"X has shape {X.shape}; it needs at least one point and one feature")
+    if not np.isfinite(values).all():
+        raise ValueError("X contains NaN or infinity; every entry must be a finite number")
+    return X
+
+
+def _check_labels(y: ArrayLike, n: int) -> Array:
+    try:
+        labels = np.array(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("y must be an array of +1, -1 and 0 (unknown)") from None
+    if labels.shape != (n,):
+        raise ValueError(f"y has shape {labels.shape}; X has {n} points, so it must be ({n},)")
+    if np.isnan(labels).any() or np.isinf(labels).any():
+        raise ValueError("y contains NaN or infinity; an unknown label is 0")
+    if not np.isin(labels, (-1, 0, 1)).all():
+        other = labels[~np.isin(labels, (-1, 0, 1))][0]
+        raise ValueError(f"y contains {other:g}; labels must be +1, -1, or 0 where unknown")
+    if not labels.any():
+        raise ValueError("y has no labelled point; both +1 and -1 must occur")
+    for sign in (1, -1):
+        if not (labels == sign).any():
+            raise ValueError(f"y has one class only: no point is labelled {sign:+d}; both +1 and -1 must occur")
+    return labels
