@@ -19,5 +19,6 @@ from .losses import symmetric_ramp as symmetric_ramp
 from .losses import symmetric_squared_hinge as symmetric_squared_hinge
 from .losses import two_slope_symmetric_ramp as two_slope_symmetric_ramp
 from .problem import Problem as Problem
+from .solvers import NativeSolver as NativeSolver
 
 __version__: str

@@ -1,0 +1,267 @@
+"""One convex problem: the step that CCCP, label switching or a supervised SVM hands to a solver.
+
+    min over w, b   ½ ‖w‖² + Σ_i [ c_i ℓ_{k(i)}(f_i) + β_i f_i ],   f_i = w·Φ(x_i) + b,   mean of f over U = c
+
+with convex PLQ losses ℓ_k.  Its dual, with one variable γ_i per point and one, γ₀, for the balance constraint, is
+
+    max over γ, γ₀   -½ aᵀ K a + c γ₀ - Σ_i ψ_i*(-γ_i),   a = γ + (γ₀ / U) 1_U,   Σ_i γ_i + γ₀ = 0,
+
+where ψ_i = c_i ℓ_{k(i)} + β_i (·), w = Σ_i a_i Φ(x_i), and the last equation belongs to the free bias b.  This is
+collobert2006 eq. 25-27 with γ = α̃ and γ₀ = α̃₀, for any convex PLQ loss.  Both solvers take and return what is
+here, and every value in a :class:`StepSolution` is recomputed from γ with nothing but the kernel.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .losses import PLQ
+from .problem import Array, Problem
+
+
+@dataclass(frozen=True)
+class ConvexStep:
+    """A convex problem with separable PLQ losses.
+
+    Parameters
+    ----------
+    problem : Problem
+        Points and kernel.
+    losses : tuple of PLQ
+        The distinct convex losses ℓ_k, as functions of the output f.
+    kind : int array, shape (n,)
+        Which loss each point pays.
+    cost : array, shape (n,)
+        c_i >= 0; zero leaves only the linear term.
+    slope : array, shape (n,)
+        β_i, slope of the linear term (the tangent of a concave part).
+    target : float or None
+        c of the balance constraint, None for no such constraint.
+    fit_intercept : bool
+        Whether there is a free bias b (otherwise b = 0).
+    regularizer : {"l2", "l1"}
+        ½ ‖w‖², or ‖w‖₁ in the linear space (Fung and Mangasarian's S3VM); the dual of the latter has
+        ‖Σ a_i x_i‖_∞ <= 1 in place of the quadratic term.
+    """
+
+    problem: Problem
+    losses: tuple[PLQ, ...]
+    kind: NDArray[np.intp]
+    cost: Array
+    slope: Array
+    target: float | None = None
+    fit_intercept: bool = True
+    regularizer: str = "l2"
+
+    def replace(self, **changes: object) -> ConvexStep:
+        """The same step with some fields changed."""
+        return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
+
+    def loss_value(self, f: Array) -> float:
+        """Σ ψ_i(f_i); outputs outside a domain count at its end (:meth:`infeasibility` says how far out)."""
+        f = self._into_domain(f)
+        total = float(self.slope @ f)
+        for k, where in self._groups():
+            total += float(self.cost[where] @ self.losses[k](f[where]))
+        return total
+
+    def conjugate_value(self, gamma: Array) -> float:
+        """Σ ψ_i*(-γ_i), for γ inside its domain (see :meth:`clip`)."""
+        total = 0.0
+        for k, where in self._groups():
+            s = self._scaled(gamma, where)
+            total += float(self.cost[where] @ self.losses[k].conjugate()(s))
+        return total
+
+    def bounds(self) -> tuple[Array, Array]:
+        """Ends of the interval in which each γ_i may lie."""
+        least, most = -self.slope, -self.slope.copy()
+        for k, where in self._groups():
+            conjugate = self.losses[k].conjugate()
+            least[where] -= self.cost[where] * conjugate.upper
+            most[where] -= self.cost[where] * conjugate.lower
+        return least, most
+
+    def clip(self, gamma: Array) -> Array:
+        """γ moved into its domain."""
+        least, most = self.bounds()
+        return np.clip(gamma, least, most)
+
+    def violation(self, gamma: Array, f: Array) -> Array:
+        """How far each (f_i, γ_i) is from optimal, in units of f: |f_i - prox_ℓ(f_i + s_i)|, s_i the scaled -γ_i.
+
+        Zero exactly where -γ_i is a subgradient of ψ_i at f_i; unlike the distance to ∂ψ_i* it is continuous, so
+        that it is also meaningful for the nearly optimal points of an interior-point solver.
+        """
+        result = np.zeros(len(gamma))
+        for k, where in self._groups():
+            s = self._scaled(gamma, where)
+            result[where] = np.abs(f[where] - self.losses[k].prox(f[where] + s))
+        return result
+
+    def infeasibility(self, f: Array) -> Array:
+        """Distance of each output from the domain of its loss."""
+        return np.abs(f - self._into_domain(f))
+
+    def _into_domain(self, f: Array) -> Array:
+        inside = f.copy()
+        for k, where in self._groups():
+            inside[where] = np.clip(f[where], *self.losses[k].domain)
+        return inside
+
+    def _groups(self) -> list[tuple[int, NDArray[np.intp]]]:
+        groups = [(k, np.flatnonzero((self.kind == k) & (self.cost > 0))) for k in range(len(self.losses))]
+        return [(k, where) for k, where in groups if len(where)]
+
+    def _scaled(self, gamma: Array, where: NDArray[np.intp]) -> Array:
+        """-γ as a slope of the unscaled loss, kept inside the domain of its conjugate against rounding."""
+        conjugate = self.losses[self.kind[where[0]]].conjugate()
+        return np.clip((-gamma[where] - self.slope[where]) / self.cost[where], conjugate.lower, conjugate.upper)
+
+
+@dataclass(frozen=True)
+class StepSolution:
+    """A point of a convex step with its certificate, recomputed from γ.
+
+    Attributes
+    ----------
+    step : ConvexStep
+    gamma : array, shape (n,)
+        Dual variables.
+    gamma0 : float
+        Multiplier of the balance constraint (α₀ in collobert2006).
+    bias : float
+        b.
+    weights : array, shape (d,), or None
+        w, where it is not Σ a_i Φ(x_i) (1-norm).
+    outputs : array, shape (n,)
+        f_i.
+    regularization : float
+        ½ ‖w‖² or ‖w‖₁.
+    primal, dual : float
+        Values of both problems at this point; the dual one is a lower bound of the optimum.
+    kkt : float
+        Largest distance of a point from its optimality condition (:meth:`ConvexStep.violation`), in units of f.
+    primal_infeasibility : float
+        Largest distance of an output from the domain of its loss; zero unless a loss is a constraint.
+    dual_infeasibility : float
+        By how much the dual constraints fail: |Σ γ + γ₀| for a free bias, ‖Σ a_i x_i‖_∞ - 1 for the 1-norm.
+    status : {"optimal", "inaccurate", "max_iter", "interrupted"}
+    n_iter : int
+    seconds, solver_seconds : float
+        Whole time, and the part inside the solver itself.
+    """
+
+    step: ConvexStep
+    gamma: Array
+    gamma0: float
+    bias: float
+    weights: Array | None
+    outputs: Array
+    regularization: float
+    primal: float
+    dual: float
+    kkt: float
+    primal_infeasibility: float
+    dual_infeasibility: float
+    status: str = "optimal"
+    n_iter: int = 0
+    seconds: float = field(default=0.0, compare=False)
+    solver_seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def gap(self) -> float:
+        """Relative duality gap."""
+        return (self.primal - self.dual) / max(1.0, abs(self.primal))
+
+    @property
+    def coefficients(self) -> Array:
+        """a, the expansion w = Σ a_i Φ(x_i), shape (n,)."""
+        return expansion(self.step.problem, self.gamma, self.gamma0)
+
+
+class StepSolver(Protocol):
+    """What solves convex steps that differ in slopes, costs and balance only."""
+
+    def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
+        """Solve one step, from ``start`` where that helps."""
+        ...
+
+
+def expansion(problem: Problem, gamma: Array, gamma0: float) -> Array:
+    """Coefficients of w over the points: γ, with γ₀ spread over the unlabelled ones."""
+    coefficients = gamma.copy()
+    if gamma0:
+        coefficients[problem.unlabeled] += gamma0 / problem.n_unlabeled
+    return coefficients
+
+
+def certify(
+    step: ConvexStep, gamma: Array, gamma0: float, bias: float, weights: Array | None = None, **report: object
+) -> StepSolution:
+    """Solution with every value recomputed from the dual variables (and from ``weights`` for the 1-norm).
+
+    γ is moved into its domain first and made to sum to zero where the bias is free, so that the dual value is a
+    bound; with a balance constraint γ₀ and the bias are set so that both constraints hold exactly.
+    """
+    problem = step.problem
+    gamma = step.clip(gamma)
+    if step.target is None:
+        gamma0 = 0.0
+        if step.fit_intercept:
+            gamma = _sum_to_zero(step, gamma)
+    elif step.fit_intercept:
+        gamma0 = -float(gamma.sum())
+    a = expansion(problem, gamma, gamma0)
+    if step.regularizer == "l1":
+        if weights is None:
+            raise ValueError("weights are needed for regularizer='l1'")
+        # A dual point must satisfy ‖Σ a_i x_i‖_∞ <= 1; an inexact one is reported, not repaired.
+        infeasible = max(0.0, float(np.abs(problem.X.T @ a).max()) - 1.0)
+        outputs, regularization, conjugate = problem.X @ weights, float(np.abs(weights).sum()), 0.0
+    else:
+        outputs, infeasible = problem.apply_kernel(a), 0.0
+        regularization = conjugate = 0.5 * float(a @ outputs)
+    if not step.fit_intercept:
+        bias = 0.0
+    elif step.target is not None:
+        bias = step.target - float(outputs[problem.unlabeled].mean())
+    outputs = outputs + bias
+    equality = abs(float(gamma.sum()) + gamma0) if step.fit_intercept else 0.0
+    return StepSolution(
+        step=step,
+        gamma=gamma,
+        gamma0=gamma0,
+        bias=bias,
+        weights=weights,
+        outputs=outputs,
+        regularization=regularization,
+        primal=regularization + step.loss_value(outputs),
+        dual=-conjugate + gamma0 * (step.target or 0.0) - step.conjugate_value(gamma),
+        kkt=float(step.violation(gamma, outputs).max(initial=0.0)),
+        primal_infeasibility=float(step.infeasibility(outputs).max(initial=0.0)),
+        dual_infeasibility=max(equality, infeasible),
+        **report,  # type: ignore[arg-type]
+    )
+
+
+def _sum_to_zero(step: ConvexStep, gamma: Array) -> Array:
+    """γ with its sum's rounding error (or an inexact solver's) put on the variables that have most room for it."""
+    least, most = step.bounds()
+    gamma = gamma.copy()
+    for _ in range(len(gamma)):
+        excess = float(gamma.sum())
+        room = gamma - least if excess > 0 else most - gamma
+        i = int(np.argmax(room))
+        if excess == 0 or room[i] <= 0:
+            break
+        move = float(np.sign(excess) * min(abs(excess), room[i]))
+        if gamma[i] - move == gamma[i]:
+            break
+        gamma[i] -= move
+    return gamma
