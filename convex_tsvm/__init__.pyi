@@ -18,6 +18,7 @@ from .losses import symmetric_hinge as symmetric_hinge
 from .losses import symmetric_ramp as symmetric_ramp
 from .losses import symmetric_squared_hinge as symmetric_squared_hinge
 from .losses import two_slope_symmetric_ramp as two_slope_symmetric_ramp
+from .modeling import CvxpySolver as CvxpySolver
 from .problem import Problem as Problem
 from .solvers import NativeSolver as NativeSolver
 

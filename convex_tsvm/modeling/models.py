@@ -1,0 +1,211 @@
+"""A convex step as CVXPY problems: the primal in w and b, the dual in γ.
+
+Everything that changes between CCCP steps is a ``cvxpy.Parameter`` (costs, tangents, the balance c), and every
+problem follows CVXPY's rules for parameters (DPP), so it is compiled once and then only solved.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+from numpy.typing import NDArray
+
+from ..convex_step import ConvexStep
+from ..kernels import CentredRows, GramRows, RowsWithMean
+from ..losses import PLQ
+from .expressions import conjugate_segments, loss_expression
+
+Array = NDArray[np.float64]
+
+
+class StepModel(ABC):
+    """A compiled CVXPY problem for all steps that share points, losses and constraints.
+
+    Only points that pay something enter the problem: where the cost is zero the dual variable is zero.
+
+    Attributes
+    ----------
+    problem : cvxpy.Problem
+    active : int array
+        The points in it.
+    """
+
+    problem: cp.Problem
+
+    def __init__(self, step: ConvexStep) -> None:
+        self.structure = structure(step)
+        self.active = np.flatnonzero(step.cost > 0)
+        self.slope = cp.Parameter(len(self.active), name="slope")
+        self.target = None if step.target is None else cp.Parameter(name="target")
+        self.costs: list[tuple[PLQ, NDArray[np.intp], cp.Parameter, cp.Parameter | None]] = []
+        kinds = step.kind[self.active]
+        for k, loss in enumerate(step.losses):
+            where = np.flatnonzero(kinds == k)
+            if len(where):
+                cost = cp.Parameter(len(where), nonneg=True, name=f"cost_{k}")
+                inverse = cp.Parameter(len(where), nonneg=True, name=f"inverse_cost_{k}")
+                self.costs.append((loss, where, cost, inverse))
+        self.build(step)
+        self.set(step)
+
+    @abstractmethod
+    def build(self, step: ConvexStep) -> None:
+        """Make ``self.problem``."""
+
+    @abstractmethod
+    def recover(self) -> dict[str, Any]:
+        """The arguments of ``certify`` from the solved problem, γ for the active points only."""
+
+    def set(self, step: ConvexStep) -> None:
+        """Set every parameter to the values of ``step``."""
+        cost = step.cost[self.active]
+        self.slope.value = step.slope[self.active]
+        if self.target is not None:
+            self.target.value = step.target
+        for _, where, parameter, inverse in self.costs:
+            parameter.value = cost[where]
+            if inverse is not None:
+                inverse.value = 1 / cost[where]
+
+
+class PrimalModel(StepModel):
+    """min ½ ‖w‖² + Σ c_i ℓ(f_i) + β_i f_i with f = X w + b, or f = K a + b and ‖w‖² = aᵀ K a.
+
+    The balance constraint is written as in the papers, mean of f over the unlabelled points = c.
+    """
+
+    def build(self, step: ConvexStep) -> None:
+        """Make ``self.problem``."""
+        problem, active = step.problem, self.active
+        self.f = cp.Variable(len(active), name="f")
+        self.b: cp.Expression = cp.Variable(name="b") if step.fit_intercept else cp.Constant(0.0)
+        if problem.is_linear:
+            self.w = cp.Variable(problem.X.shape[1], name="w")
+            outputs = problem.X[active] @ self.w
+            mean = (
+                None if step.target is None else np.asarray(problem.X[problem.unlabeled].mean(axis=0)).ravel() @ self.w
+            )
+            regularizer = cp.norm1(self.w) if step.regularizer == "l1" else 0.5 * cp.sum_squares(self.w)
+        else:
+            # By the representer theorem w = Σ a_i Φ(x_i) over the points and, under balance, their mean.
+            rows = GramRows(problem.gram)
+            points = active if step.target is None else np.append(active, problem.n)
+            G = (
+                problem.gram
+                if step.target is None
+                else RowsWithMean(rows, problem.unlabeled).rows(np.arange(problem.n + 1))
+            )
+            G = G[np.ix_(points, points)]
+            self.w = cp.Variable(len(points), name="a")
+            outputs = G[: len(active)] @ self.w
+            mean = None if step.target is None else G[-1] @ self.w
+            regularizer = 0.5 * cp.quad_form(self.w, cp.psd_wrap(G))
+        self.definition = self.f - (outputs + self.b) == 0
+        constraints = [self.definition]
+        objective = regularizer + self.slope @ self.f
+        for loss, where, cost, _ in self.costs:
+            value, domain = loss_expression(loss, self.f[where])
+            objective = objective + cost @ value
+            constraints += domain
+        self.balance = None
+        if mean is not None:
+            self.balance = mean + self.b == self.target
+            constraints.append(self.balance)
+        self.costs = [(loss, where, cost, None) for loss, where, cost, _ in self.costs]
+        self.problem = cp.Problem(cp.Minimize(objective), constraints)
+        self._keeps_weights = step.regularizer == "l1"
+
+    def recover(self) -> dict[str, Any]:
+        """γ is the multiplier of the definition of f, -γ₀ that of the balance constraint."""
+        return {
+            "gamma": np.asarray(self.definition.dual_value, dtype=float),
+            "gamma0": 0.0 if self.balance is None else -float(self.balance.dual_value),
+            "bias": float(self.b.value),
+            "weights": np.asarray(self.w.value, dtype=float) if self._keeps_weights else None,
+        }
+
+
+class DualModel(StepModel):
+    """max -½ γᵀ G γ - c Σ γ_i - Σ ψ_i*(-γ_i), each conjugate as bounded variables (``conjugate_segments``).
+
+    ``balance_by="centring"`` has G centred on the unlabelled points and no equality constraint; ``"x0"`` has the
+    extra point x₀ with its multiplier γ₀ and Σ γ_i + γ₀ = 0.
+    """
+
+    def __init__(self, step: ConvexStep, balance_by: str = "centring") -> None:
+        self.by_centring = step.target is not None and balance_by == "centring" and step.fit_intercept
+        super().__init__(step)
+
+    def build(self, step: ConvexStep) -> None:
+        """Make ``self.problem``."""
+        problem, active = step.problem, self.active
+        with_x0 = self.target is not None and not self.by_centring
+        size = len(active) + with_x0
+        self.gamma = cp.Variable(size, name="gamma")
+        constraints: list[cp.Constraint] = []
+        objective: cp.Expression = cp.Constant(0.0)
+        for loss, where, cost, inverse in self.costs:
+            anchor, value, segments = conjugate_segments(loss)
+            slope: cp.Expression = self.slope[where] + anchor * cost
+            objective = objective - value * cp.sum(cost)
+            for segment in segments:
+                u = cp.Variable(len(where), nonneg=True, name="u")
+                slope = slope + segment.sign * u
+                objective = objective - segment.sign * segment.start * cp.sum(u)
+                if np.isfinite(segment.length):
+                    constraints.append(u <= segment.length * cost)
+                if segment.rate:
+                    objective = objective - 0.5 * segment.rate * (inverse @ cp.square(u))
+            constraints.append(self.gamma[where] + slope == 0)
+        self.box: list[cp.Constraint] | None = None
+        if step.regularizer == "l1":
+            mean = 0 if self.target is None else np.asarray(problem.X[problem.unlabeled].mean(axis=0)).ravel()
+            X = problem.X[active]
+            w = X.T @ self.gamma[: len(active)] + (self.gamma[-1] * mean if with_x0 else 0)
+            if self.by_centring:
+                w = w - cp.sum(self.gamma) * mean
+            self.box = [w <= 1, -w <= 1]
+            constraints += self.box
+        else:
+            objective = objective - 0.5 * cp.quad_form(self.gamma, cp.psd_wrap(self._matrix(step, with_x0)))
+        self.equality = None
+        if self.by_centring:
+            objective = objective - self.target * cp.sum(self.gamma)
+        elif with_x0:
+            objective = objective + self.target * self.gamma[-1]
+        if step.fit_intercept and not self.by_centring:
+            self.equality = cp.sum(self.gamma) == 0
+            constraints.append(self.equality)
+        self.problem = cp.Problem(cp.Maximize(objective), constraints)
+
+    def _matrix(self, step: ConvexStep, with_x0: bool) -> Array:
+        problem, points = step.problem, self.active
+        rows = GramRows(problem.gram)
+        if with_x0:
+            points = np.append(points, problem.n)
+            matrix = RowsWithMean(rows, problem.unlabeled).rows(points)[:, points]
+        elif self.by_centring:
+            matrix = CentredRows(rows, problem.unlabeled).rows(points)[:, points]
+        else:
+            matrix = rows.rows(points)[:, points]
+        return (matrix + matrix.T) / 2
+
+    def recover(self) -> dict[str, Any]:
+        """The bias is the multiplier of Σ γ = 0 (with centring it follows from the balance), w that of the 1-norm."""
+        gamma = np.asarray(self.gamma.value, dtype=float)
+        with_x0 = len(gamma) > len(self.active)
+        return {
+            "gamma": gamma[: len(self.active)],
+            "gamma0": float(gamma[-1]) if with_x0 else 0.0,
+            "bias": 0.0 if self.equality is None else float(self.equality.dual_value),
+            "weights": None if self.box is None else np.asarray(self.box[0].dual_value - self.box[1].dual_value),
+        }
+
+
+def structure(step: ConvexStep) -> tuple[Any, ...]:
+    """What two steps must share for one compiled problem to serve both."""
+    kinds = np.where(step.cost > 0, step.kind, -1)
+    return (id(step.problem), step.losses, kinds.tobytes(), step.target is None, step.fit_intercept, step.regularizer)

@@ -1,0 +1,109 @@
+"""Convex steps solved through CVXPY."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+from ..convex_step import ConvexStep, StepSolution, certify
+from ..problem import Problem
+from .models import DualModel, PrimalModel, StepModel, structure
+
+
+class CvxpySolver:
+    """Solver of the convex steps of one problem; each structure is compiled once.
+
+    Parameters
+    ----------
+    problem : Problem
+    form : {"auto", "primal", "dual"}, default "auto"
+        Which problem is solved.  "auto" takes the primal in w for a linear space with fewer features than points,
+        and for the 1-norm, and otherwise the dual; ``benchmarks/cvxpy_forms.py`` has the figures behind that.
+    solver : str, default "CLARABEL"
+        A CVXPY solver for quadratic programs.
+    balance_by : {"centring", "x0"}, default "centring"
+        See :class:`~convex_tsvm.modeling.DualModel`.
+    options : dict, optional
+        Passed to ``cvxpy.Problem.solve``.
+
+    Attributes
+    ----------
+    n_compiled : int
+        How many problems have been compiled so far.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        form: str = "auto",
+        solver: str = "CLARABEL",
+        balance_by: str = "centring",
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        if form not in ("auto", "primal", "dual"):
+            raise ValueError(f"form={form!r} must be 'auto', 'primal' or 'dual'")
+        if balance_by not in ("centring", "x0"):
+            raise ValueError(f"balance_by={balance_by!r} must be 'centring' or 'x0'")
+        if solver not in cp.installed_solvers():
+            raise ValueError(f"solver={solver!r} is not installed; CVXPY has {', '.join(cp.installed_solvers())}")
+        self.problem, self.form, self.solver, self.balance_by = problem, form, solver, balance_by
+        self.options = options or {}
+        self._models: dict[tuple[Any, ...], StepModel] = {}
+        self.n_compiled = 0
+
+    def model(self, step: ConvexStep) -> StepModel:
+        """The compiled problem for ``step``, with its parameters set."""
+        key = structure(step)
+        if key in self._models:
+            self._models[key].set(step)
+            return self._models[key]
+        form = self.form
+        if form == "auto":
+            thin = self.problem.is_linear and self.problem.X.shape[1] <= int((step.cost > 0).sum())
+            form = "primal" if thin or step.regularizer == "l1" else "dual"
+        self._models[key] = PrimalModel(step) if form == "primal" else DualModel(step, self.balance_by)
+        self.n_compiled += 1
+        return self._models[key]
+
+    def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
+        """Solve one step.  ``start`` is ignored: interior-point solvers take none.
+
+        Raises
+        ------
+        ValueError
+            If the solver finds the step infeasible or unbounded.
+        RuntimeError
+            If the solver fails.
+        """
+        began = time.perf_counter()
+        model = self.model(step)
+        try:
+            model.problem.solve(solver=self.solver, enforce_dpp=True, **self.options)
+        except cp.SolverError as error:
+            raise RuntimeError(f"solver={self.solver!r} failed: {error}") from error
+        status = model.problem.status
+        if status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
+            raise ValueError(
+                f"solver={self.solver!r} reports the convex problem as {status}; with a free bias and no balance "
+                "constraint it may be unbounded below: use a balance constraint or fit_intercept=False"
+            )
+        if status == cp.OPTIMAL_INACCURATE:
+            warnings.warn(f"solver={self.solver!r} reached reduced accuracy only", stacklevel=2)
+        solved = model.recover()
+        gamma = np.zeros(self.problem.n)
+        gamma[model.active] = solved.pop("gamma")
+        stats = model.problem.solver_stats
+        return certify(
+            step,
+            gamma,
+            **solved,
+            status="optimal" if status == cp.OPTIMAL else "inaccurate",
+            n_iter=int(stats.num_iters or 0),
+            seconds=time.perf_counter() - began,
+            solver_seconds=float(stats.solve_time or 0.0),
+        )
