@@ -1,0 +1,180 @@
+"""A formulation: what is minimized, written once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..convex_step import ConvexStep
+from ..losses import PLQ, ConcavePart, Loss, zero
+from ..problem import Array, Problem
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+
+#: By how much an output may fail a constraint that is written as a loss.
+DOMAIN_TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Formulation:
+    """½ ‖w‖² + Σ_labeled C_i ℓ(y_i f(x_i)) + Σ_unlabeled C*_i ℓ*(f(x_i)), under a balance constraint.
+
+    Parameters
+    ----------
+    labeled : PLQ or DCLoss
+        Loss ℓ of y f(x) for labelled points.
+    unlabeled : PLQ, DCLoss or None
+        Loss ℓ* of f(x) for unlabelled points; None charges them nothing, which is a supervised SVM.
+    balance : {"linear", None}, default "linear"
+        "linear": the mean of f over the unlabelled points is the problem's ``balance_target``.
+    fit_intercept : bool, default True
+        Whether f has a bias.
+    regularizer : {"l2", "l1"}, default "l2"
+        "l1" is ‖w‖₁, for the linear space.
+    name : str
+        Shown in reports.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> problem = ct.Problem(np.array([[-1.0], [-0.8], [0.9], [1.0]]), [-1, 0, 0, 1], C=10)
+    >>> model = ct.Formulation(labeled=ct.hinge(), unlabeled=ct.symmetric_ramp(s=-0.3))
+    >>> model.dual(problem).is_dcp(dpp=True)
+    True
+    """
+
+    labeled: Loss
+    unlabeled: Loss | None = None
+    balance: str | None = "linear"
+    fit_intercept: bool = True
+    regularizer: str = "l2"
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        for field in ("labeled", "unlabeled"):
+            loss = getattr(self, field)
+            if not isinstance(loss, Loss) and not (field == "unlabeled" and loss is None):
+                raise ValueError(f"{field}={loss!r} must be a PLQ or DCLoss")
+        if self.balance not in ("linear", None):
+            raise ValueError(f"balance={self.balance!r} must be 'linear' or None")
+        if self.regularizer not in ("l2", "l1"):
+            raise ValueError(f"regularizer={self.regularizer!r} must be 'l2' or 'l1'")
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether no loss has a concave part, so that one step solves the problem."""
+        probe = np.linspace(-10, 10, 401)
+        return all(not part.supergradient(probe).any() for _, part in self._parts)
+
+    @property
+    def has_finitely_many_tangents(self) -> bool:
+        """Whether every concave part is piecewise linear: CCCP then stops after finitely many steps."""
+        return all(getattr(concave, "is_piecewise_linear", False) for _, concave in self._parts)
+
+    def supervised(self) -> Formulation:
+        """The same formulation without the unlabelled points' losses."""
+        return replace(self, unlabeled=None, name=f"supervised part of {self.name}" if self.name else "")
+
+    def check(self, problem: Problem) -> None:
+        """Raise ValueError if ``problem`` lacks something that the formulation needs."""
+        if self.unlabeled is not None:
+            if problem.n_unlabeled == 0:
+                raise ValueError("y has no unlabelled point, but the formulation has a loss for unlabelled points")
+            if not problem.cost[problem.unlabeled].all():
+                raise ValueError("C_unlabeled=None, but the formulation has a loss for unlabelled points")
+        if self.balance == "linear" and problem.n_unlabeled and problem.balance_target is None:
+            raise ValueError(
+                "balance=None in the problem, but the formulation has balance='linear'; "
+                "give the problem a balance or the formulation balance=None"
+            )
+        if self.regularizer == "l1" and not problem.is_linear:
+            raise ValueError("regularizer='l1' needs kernel='linear'")
+
+    def step(self, problem: Problem, outputs: Array | None = None, cost: Array | None = None) -> ConvexStep:
+        """The convex problem in which every concave part is replaced by its tangent.
+
+        Parameters
+        ----------
+        problem : Problem
+        outputs : array, shape (n,), optional
+            f at which the tangents are taken; None takes none, which leaves the convex parts.
+        cost : array, shape (n,), optional
+            In place of the problem's costs.
+        """
+        self.check(problem)
+        cost = problem.cost.copy() if cost is None else np.array(cost, dtype=float)
+        if self.unlabeled is None:
+            cost[problem.unlabeled] = 0.0
+        slope = np.zeros(problem.n) if outputs is None else self.tangents(problem, outputs, cost)
+        target = problem.balance_target if self.balance == "linear" else None
+        losses = tuple(convex for convex, _ in self._parts)
+        kind = self._kinds(problem)
+        return ConvexStep(problem, losses, kind, cost, slope, target, self.fit_intercept, self.regularizer)
+
+    def tangents(self, problem: Problem, outputs: Array, cost: Array) -> Array:
+        """β_i: cost times the slope of the concave part of point i's loss at its output (collobert2006 eq. 11)."""
+        slope, kind = np.zeros(problem.n), self._kinds(problem)
+        for k, (_, concave) in enumerate(self._parts):
+            where = (kind == k) & (cost > 0)
+            slope[where] = cost[where] * concave.supergradient(outputs[where])
+        return slope
+
+    def loss_values(self, problem: Problem, outputs: Array) -> Array:
+        """Unscaled loss of every point, shape (n,).
+
+        An output outside the domain of a loss (a constraint) by no more than ``DOMAIN_TOLERANCE`` counts as at its
+        end, since no solver meets a constraint exactly.
+        """
+        values = np.zeros(problem.n)
+        known, unknown = problem.labeled, problem.unlabeled
+        values[known] = _value(self.labeled, problem.y[known] * outputs[known])
+        if self.unlabeled is not None:
+            values[unknown] = _value(self.unlabeled, outputs[unknown])
+        return values
+
+    def objective(self, problem: Problem, outputs: Array, regularization: float, cost: Array | None = None) -> float:
+        """The formulation's own, non-convex objective at given outputs and ½ ‖w‖² (or ‖w‖₁)."""
+        cost = problem.cost if cost is None else cost
+        return regularization + float(cost @ self.loss_values(problem, outputs))
+
+    def primal(self, problem: Problem, outputs: Array | None = None) -> cp.Problem:
+        """The convex step as a ``cvxpy.Problem`` in w (or its expansion a), b and the outputs f.
+
+        Without ``outputs`` it is the convex part of the formulation; with them the tangents at those outputs are
+        added.  Costs, tangents and the balance are parameters, named so.
+        """
+        from ..modeling import PrimalModel
+
+        return PrimalModel(self.step(problem, outputs)).problem
+
+    def dual(self, problem: Problem, outputs: Array | None = None, *, balance_by: str = "centring") -> cp.Problem:
+        """The dual of :meth:`primal` as a ``cvxpy.Problem`` in γ; both have the same value.
+
+        ``balance_by`` is "centring" (chapelle2008 eq. 13) or "x0" (collobert2006 eq. 27).
+        """
+        from ..modeling import DualModel
+
+        return DualModel(self.step(problem, outputs), balance_by).problem
+
+    @cached_property
+    def _parts(self) -> list[tuple[PLQ, ConcavePart]]:
+        """(convex, concave) of the loss of f for y = +1, for y = -1, and for unlabelled points."""
+        unlabeled = zero() if self.unlabeled is None else self.unlabeled
+        convex, concave = self.labeled.split()
+        return [(convex, concave), (convex.reflect(), concave.reflect()), unlabeled.split()]
+
+    @staticmethod
+    def _kinds(problem: Problem) -> NDArray[np.intp]:
+        return np.where(problem.y > 0, 0, np.where(problem.y < 0, 1, 2)).astype(np.intp)
+
+
+def _value(loss: Loss, t: Array) -> Array:
+    convex, _ = loss.split()
+    inside = np.clip(t, *convex.domain)
+    return loss(np.where(np.abs(t - inside) <= DOMAIN_TOLERANCE, inside, t))

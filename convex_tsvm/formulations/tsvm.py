@@ -1,0 +1,43 @@
+"""Transductive SVMs: a loss that keeps unlabelled points away from the boundary, non-convex by nature."""
+
+from __future__ import annotations
+
+from ..losses import Loss, hinge, squared_hinge, symmetric_ramp, symmetric_squared_hinge
+from .formulation import Formulation
+
+
+def cccp_tsvm(s: float = -0.3, *, balance: str | None = "linear", fit_intercept: bool = True) -> Formulation:
+    """The TSVM of collobert2006 eq. 3-4: hinge loss on labelled points, symmetric ramp loss on unlabelled ones.
+
+    ½ ‖w‖² + C Σ H_1(y_i f_i) + C* Σ min(1 + s, max(0, 1 - |f_i|)); with U C* = L C (``C_unlabeled="balanced"``)
+    and s = 0 it is the method of the paper's Table 2 with the same free parameters as an SVM.  The convex part of
+    the unlabelled loss is H_1(t) + H_1(-t), and its tangents are β = C* where y f < s (eq. 9, 11), all found by
+    splitting the loss.
+
+    Parameters
+    ----------
+    s : float in (-1, 0], default -0.3
+        Half the width of the plateau, negated.
+    balance : {"linear", None}, default "linear"
+        The constraint of eq. 4.
+    fit_intercept : bool, default True
+    """
+    unlabeled = symmetric_ramp(s)
+    return Formulation(hinge(), unlabeled, balance=balance, fit_intercept=fit_intercept, name="CCCP-TSVM")
+
+
+def s3vm(unlabeled: Loss | None = None, *, balance: str | None = "linear", fit_intercept: bool = True) -> Formulation:
+    """The S3VM of chapelle2008 eq. 5: squared hinge losses, max(0, 1 - |f|)² on unlabelled points.
+
+    Its CCCP is the paper's Algorithm 4.
+
+    Parameters
+    ----------
+    unlabeled : PLQ or DCLoss, default symmetric squared hinge
+        Loss of unlabelled points, for instance :func:`~convex_tsvm.losses.flat_newton`.
+    balance : {"linear", None}, default "linear"
+        The constraint of eq. 12.
+    fit_intercept : bool, default True
+    """
+    loss = symmetric_squared_hinge() if unlabeled is None else unlabeled
+    return Formulation(squared_hinge(), loss, balance=balance, fit_intercept=fit_intercept, name="S3VM")
