@@ -22,8 +22,12 @@ from .losses import symmetric_hinge as symmetric_hinge
 from .losses import symmetric_ramp as symmetric_ramp
 from .losses import symmetric_squared_hinge as symmetric_squared_hinge
 from .losses import two_slope_symmetric_ramp as two_slope_symmetric_ramp
+from .methods import cccp as cccp
 from .modeling import CvxpySolver as CvxpySolver
 from .problem import Problem as Problem
+from .solution import Certificate as Certificate
+from .solution import Iteration as Iteration
+from .solution import Solution as Solution
 from .solvers import NativeSolver as NativeSolver
 
 __version__: str

@@ -1,0 +1,53 @@
+"""Exact class balance by a search on the linear one (chapelle2008 §4)."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Callable
+
+from ..problem import Problem
+from ..solution import Solution
+
+#: The balance c is searched in ±LARGEST.
+LARGEST = 1 - 1e-6
+
+
+def search_balance(solve: Callable[[Problem], Solution], problem: Problem, max_iter: int = 30) -> Solution:
+    """Dichotomic search for the c whose solution labels the wanted number of unlabelled points +1.
+
+    The mean output c of the linear balance constraint is not the mean label; but more points turn positive as it
+    rises, so bisection finds a c for which chapelle2008 eq. 3 holds.  Where the number of positives jumps over the
+    one wanted, the nearest solution is returned, with a warning.
+
+    Parameters
+    ----------
+    solve : callable
+        Solves a problem with a linear balance.
+    problem : Problem
+        With an exact balance.
+    max_iter : int
+        Limit on solves.
+    """
+    wanted = problem.positive_count
+    if wanted is None or problem.balance_target is None:
+        raise ValueError(f"balance={problem.balance!r} must be ('exact', r) for a search")
+    low, high, c = -LARGEST, LARGEST, problem.balance_target
+    best, best_miss, seconds = None, problem.n + 1, 0.0
+    for _ in range(max_iter):
+        solution = solve(problem.replace(balance=c))
+        seconds += solution.seconds
+        count = int((solution.labels[problem.unlabeled] > 0).sum())
+        if abs(count - wanted) < best_miss:
+            best, best_miss = solution, abs(count - wanted)
+        if count == wanted or solution.status == "interrupted":
+            break
+        low, high = (c, high) if count < wanted else (low, c)
+        c = (low + high) / 2
+        if high - low < 1e-9:
+            break
+    if best is None:
+        raise ValueError("max_iter must be at least 1")
+    if best_miss:
+        warnings.warn(f"no balance c gives {wanted} positive labels; the nearest misses by {best_miss}", stacklevel=3)
+    return dataclasses.replace(best, seconds=seconds)

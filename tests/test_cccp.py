@@ -1,0 +1,243 @@
+"""CCCP: monotone, stationary, the same through either solver, and with either reading of the balance."""
+
+import warnings
+
+import numpy as np
+import pytest
+from strategies import random_case
+
+import convex_tsvm as ct
+from convex_tsvm.methods import annealing_schedule
+
+MODELS = {
+    "ramp": ct.cccp_tsvm(-0.3),
+    "hinge": ct.cccp_tsvm(0.0),
+    "squared": ct.s3vm(),
+    "flat": ct.s3vm(ct.flat_newton()),
+    "two slopes": ct.Formulation(ct.hinge(), ct.two_slope_symmetric_ramp(-0.4, 0.2)),
+    "compact": ct.Formulation(ct.relaxed_compact_hinge(1.5), ct.relaxed_compact_symmetric_hinge(1.5, s=-0.1)),
+    "robust": ct.Formulation(ct.ramp(-0.5), ct.symmetric_ramp(-0.2)),
+}
+
+
+def exponential(s=5.0):
+    """exp(-s t²) (chapelle2008 eq. 14), made a DC loss by the largest curvature it has, 4 s exp(-3/2)."""
+    k = 2 * s * np.exp(-1.5)
+    concave = ct.SmoothConcave(
+        lambda t: np.exp(-s * t**2) - k * t**2, lambda t: -2 * s * t * np.exp(-s * t**2) - 2 * k * t
+    )
+    return ct.DCLoss(ct.PLQ([], [(k, 0, 0)]), concave, name="exponential")
+
+
+@pytest.fixture
+def problem(moons):
+    X, _, y = moons
+    return ct.Problem(X, y, kernel=ct.RBF(0.5), C=10)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_objective_never_rises_and_the_end_is_stationary(name, problem):
+    solution = ct.cccp(MODELS[name], problem, tol=1e-6)
+    objectives = [iteration.step_objective for iteration in solution.history]
+    assert solution.status == "converged"
+    assert all(b <= a * (1 + 1e-9) for a, b in zip(objectives[:-1], objectives[1:], strict=True))
+    certificate = solution.certificate()
+    assert certificate.objective == pytest.approx(solution.objective, rel=1e-12)
+    assert certificate.gap < 1e-6
+    if MODELS[name].has_finitely_many_tangents:
+        assert certificate.tangents_changed == 0
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_both_solvers_take_the_same_steps(name, problem):
+    native = ct.cccp(MODELS[name], problem)
+    cvxpy = ct.cccp(MODELS[name], problem, solver="cvxpy")
+    assert cvxpy.objective == pytest.approx(native.objective, rel=1e-6)
+    np.testing.assert_array_equal(cvxpy.labels, native.labels)
+
+
+@pytest.mark.parametrize("balance_by", ["centring", "x0"])
+@pytest.mark.parametrize("solver", ["native", "cvxpy"])
+def test_both_readings_of_the_balance(solver, balance_by, problem):
+    reference = ct.cccp(ct.cccp_tsvm(), problem)
+    solution = ct.cccp(ct.cccp_tsvm(), problem, solver=solver, balance_by=balance_by)
+    assert solution.objective == pytest.approx(reference.objective, rel=1e-6)
+    assert solution.scores[problem.unlabeled].mean() == pytest.approx(problem.balance_target)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_random_problems_descend(seed):
+    formulation, problem, _ = random_case(seed)
+    solution = ct.cccp(formulation, problem, tol=1e-6)
+    objectives = np.array([iteration.step_objective for iteration in solution.history])
+    assert np.all(np.diff(objectives) <= 1e-7 * (1 + np.abs(objectives[:-1])))
+    if solution.lower_bound is not None:
+        assert solution.lower_bound <= solution.objective + 1e-9
+        assert 0 <= solution.gap <= 1
+
+
+def test_the_surrogate_is_the_objective_at_a_fixed_point(problem):
+    """Convex step + constants of the tangents = objective, once the tangents are those of the solution."""
+    model = ct.cccp_tsvm()
+    solution = ct.cccp(model, problem)
+    _, concave = model.unlabeled.split()
+    f, u = solution.scores, problem.unlabeled
+    constants = problem.cost[u] @ (concave(f[u]) - concave.supergradient(f[u]) * f[u])
+    assert solution.step.primal + constants == pytest.approx(solution.objective, rel=1e-9)
+
+
+def test_unlabelled_points_help_on_two_moons(moons):
+    X, truth, y = moons
+    few = y.copy()
+    few[np.flatnonzero(y)[4:]] = 0
+    problem = ct.Problem(X, few, kernel=ct.RBF(0.3), C=10, balance=0.0)
+    u = problem.unlabeled
+    errors = [np.mean(ct.cccp(m, problem).labels[u] != truth[u]) for m in (ct.svm(), ct.cccp_tsvm())]
+    assert errors[1] < errors[0]
+
+
+def test_convex_formulations_take_one_step(problem):
+    model = ct.Formulation(ct.hinge(), ct.epsilon_insensitive(0.5))
+    solution = ct.cccp(model, problem)
+    assert model.is_convex
+    assert solution.n_iter == 1
+    assert solution.lower_bound == pytest.approx(solution.objective, rel=1e-6)
+
+
+def test_smooth_losses_go_through_both_solvers(problem):
+    model = ct.Formulation(ct.squared_hinge(), exponential())
+    solutions = [ct.cccp(model, problem, solver=solver) for solver in ("native", "cvxpy")]
+    assert solutions[0].objective == pytest.approx(solutions[1].objective, rel=1e-4)
+    objectives = [iteration.step_objective for iteration in solutions[0].history]
+    assert len(objectives) > 2
+    assert all(b <= a * (1 + 1e-9) for a, b in zip(objectives[:-1], objectives[1:], strict=True))
+
+
+def test_annealing_raises_the_cost_and_ends_at_the_problem(problem):
+    solution = ct.cccp(ct.s3vm(), problem, annealing=4)
+    scales = [iteration.scale for iteration in solution.history]
+    assert sorted(set(scales)) == pytest.approx([0.001, 0.01, 0.1, 1.0])
+    assert scales == sorted(scales)
+    assert solution.step.step.cost.tolist() == problem.cost.tolist()
+    for scale in set(scales):
+        along = [i.step_objective for i in solution.history if i.scale == scale]
+        assert all(b <= a * (1 + 1e-9) for a, b in zip(along[:-1], along[1:], strict=True))
+
+
+def test_start_is_used(problem, moons):
+    _, truth, _ = moons
+    solution = ct.cccp(ct.cccp_tsvm(), problem)
+    again = ct.cccp(ct.cccp_tsvm(), problem, start=solution)
+    assert again.n_iter == 1
+    assert again.objective == pytest.approx(solution.objective, rel=1e-9)
+    other = ct.cccp(ct.cccp_tsvm(), problem, start=2 * truth)
+    assert np.mean(other.labels[problem.unlabeled] != truth[problem.unlabeled]) < 0.05
+
+
+@pytest.mark.parametrize("model", [ct.cccp_tsvm(), ct.s3vm()], ids=lambda m: m.name)
+def test_exact_balance_is_reached_or_the_miss_is_said(model):
+    """The number of positives may jump where CCCP falls into another minimum, so not every number is attained."""
+    rng = np.random.default_rng(0)
+    truth = np.resize([1, -1], 100)
+    X = rng.standard_normal((100, 5)) + 0.6 * truth[:, None]
+    for r in (0.35, 0.5, 0.6):
+        exact = ct.Problem(X, np.where(np.arange(100) < 10, truth, 0), balance=("exact", r))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            solution = ct.cccp(model, exact)
+        miss = abs(int((solution.labels[exact.unlabeled] > 0).sum()) - exact.positive_count)
+        assert miss <= 2
+        assert [f"misses by {miss}" in str(w.message) for w in caught] == ([True] if miss else [])
+        plain = ct.cccp(model, exact.replace(balance=exact.balance_target))
+        assert miss <= abs(int((plain.labels[exact.unlabeled] > 0).sum()) - exact.positive_count)
+
+
+def test_exact_balance_says_when_it_misses():
+    X = np.array([[-1.0], [1.0], [2.0], [2.0], [2.0], [-2.0]])
+    problem = ct.Problem(X, [-1, 1, 0, 0, 0, 0], balance=("exact", 0.5), C=10)
+    with pytest.warns(UserWarning, match="no balance c gives 2 positive labels"):
+        ct.cccp(ct.cccp_tsvm(), problem)
+
+
+def test_interrupt_keeps_the_best_point(problem):
+    def stop(iteration):
+        raise KeyboardInterrupt
+
+    solution = ct.cccp(ct.cccp_tsvm(), problem, callback=stop)
+    assert solution.status == "interrupted"
+    assert solution.n_iter == 1
+    assert np.isfinite(solution.objective)
+
+
+def test_iteration_limit_is_said(problem):
+    with pytest.warns(UserWarning, match="max_iter=1"):
+        solution = ct.cccp(ct.cccp_tsvm(), problem, max_iter=1)
+    assert solution.status == "max_iter"
+
+
+def test_callback_sees_every_step(problem):
+    seen = []
+    solution = ct.cccp(ct.cccp_tsvm(), problem, callback=seen.append)
+    assert tuple(seen) == solution.history
+    assert seen[-1].outputs is solution.scores
+
+
+def test_solution_predicts(problem, moons):
+    X, _, _ = moons
+    solution = ct.cccp(ct.cccp_tsvm(), problem)
+    np.testing.assert_allclose(solution.decision_function(X), solution.scores, atol=1e-9)
+    np.testing.assert_array_equal(solution.predict(X), solution.labels)
+    assert solution.weights is None
+    assert "relative gap" in str(solution.certificate())
+    with pytest.raises(ValueError, match="X has 3 features"):
+        solution.decision_function(np.zeros((1, 3)))
+
+
+def test_linear_weights(moons):
+    X, _, y = moons
+    solution = ct.cccp(ct.cccp_tsvm(), ct.Problem(X, y))
+    np.testing.assert_allclose(X @ solution.weights + solution.bias, solution.scores, atol=1e-9)
+
+
+def test_schedule():
+    assert annealing_schedule(None).tolist() == [1]
+    assert annealing_schedule(1).tolist() == [1]
+    assert annealing_schedule(10)[[0, -1]] == pytest.approx([0.001, 1])
+    assert annealing_schedule([0.5, 1]).tolist() == [0.5, 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (dict(solver="magic"), "solver='magic'"),
+        (dict(annealing=0), "annealing=0"),
+        (dict(annealing=[1, 0.5]), "annealing="),
+        (dict(annealing="slow"), "annealing='slow'"),
+        (dict(max_iter=0), "max_iter=0"),
+        (dict(tol=-1), "tol=-1"),
+        (dict(start=[1.0]), "start has shape"),
+        (dict(start=np.full(80, np.nan)), "start has shape"),
+    ],
+)
+def test_bad_options_are_named(options, message, problem):
+    with pytest.raises(ValueError, match=message):
+        ct.cccp(ct.cccp_tsvm(), problem, **options)
+
+
+@pytest.mark.parametrize("name", ["g50c", "text"])
+def test_solvers_agree_on_benchmark_data(name, shared_data):
+    """Objective to 1e-6 and every label, on the first split; the benchmark does all ten."""
+    import scipy.sparse as sp
+
+    file = shared_data(name)
+    sparse = "X" not in file
+    X = sp.csr_matrix((file["data"], file["indices"], file["indptr"]), file["shape"]) if sparse else file["X"]
+    y = np.zeros(len(file["y"]))
+    y[file["labeled"][0]] = file["y"][file["labeled"][0]]
+    sigma, C = {"g50c": (38, 19), "text": (3.5, 31)}[name]
+    keep = np.r_[np.flatnonzero(y), np.flatnonzero(y == 0)[:450]]  # of text, as many as CVXPY solves quickly
+    problem = ct.Problem(X[keep], y[keep], kernel=ct.RBF(sigma), C=C)
+    native = ct.cccp(ct.cccp_tsvm(), problem)
+    cvxpy = ct.cccp(ct.cccp_tsvm(), problem, solver="cvxpy")
+    assert cvxpy.objective == pytest.approx(native.objective, rel=1e-6)
+    np.testing.assert_array_equal(cvxpy.labels, native.labels)

@@ -1,0 +1,161 @@
+"""The native solver against CVXPY, on random problems of every catalogue loss."""
+
+import numpy as np
+import pytest
+from strategies import CATALOGUE, LABELED, UNLABELED, random_case
+
+import convex_tsvm as ct
+from convex_tsvm.solvers import flatten
+
+
+def steps_of(seed):
+    """The convex step of a random case at random tangents."""
+    formulation, problem, rng = random_case(seed)
+    return problem, formulation.step(problem, rng.normal(0, 1.5, problem.n))
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_native_agrees_with_cvxpy(block):
+    """300 random problems, objective to 1e-6 relative, through the primal and the dual form."""
+    for seed in range(30 * block, 30 * block + 30):
+        problem, step = steps_of(seed)
+        reference = ct.CvxpySolver(problem, form=["primal", "dual"][seed % 2]).solve(step)
+        native = ct.NativeSolver(problem, tol=1e-8).solve(step)
+        scale = max(1.0, abs(reference.primal))
+        assert native.status == "optimal"
+        assert abs(native.primal - reference.primal) <= 1e-6 * scale, seed
+        assert abs(native.dual - reference.dual) <= 1e-6 * scale, seed
+        assert abs(native.gap) <= 1e-8, seed
+
+
+@pytest.mark.parametrize("unlabeled", UNLABELED)
+@pytest.mark.parametrize("labeled", LABELED)
+def test_every_pair_of_catalogue_losses(labeled, unlabeled):
+    rng = np.random.default_rng(1)
+    problem = ct.Problem(rng.standard_normal((40, 3)), np.resize([1, -1, 0, 0, 0], 40), kernel=ct.RBF(1.0), C=3)
+    step = ct.Formulation(CATALOGUE[labeled], CATALOGUE[unlabeled]).step(problem, rng.normal(0, 1, 40))
+    native = ct.NativeSolver(problem, tol=1e-8).solve(step)
+    reference = ct.CvxpySolver(problem).solve(step)
+    assert native.primal == pytest.approx(reference.primal, rel=1e-6, abs=1e-6)
+    np.testing.assert_allclose(native.outputs, reference.outputs, atol=2e-3)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_extra_point_and_centring_give_the_same_solution(seed):
+    problem, step = steps_of(1000 + seed)
+    if step.target is None:
+        step = step.replace(target=0.1)
+    solutions = [ct.NativeSolver(problem, tol=1e-9, balance_by=way).solve(step) for way in ("centring", "x0")]
+    assert solutions[0].primal == pytest.approx(solutions[1].primal, rel=1e-8, abs=1e-8)
+    np.testing.assert_allclose(solutions[0].outputs, solutions[1].outputs, atol=1e-5)
+    for solution in solutions:
+        assert solution.outputs[problem.unlabeled].mean() == pytest.approx(0.1 if step.target == 0.1 else step.target)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_small_blocks_and_a_small_cache_change_nothing(seed, monkeypatch):
+    """A byte budget of one percent of the matrix, and blocks of eight variables."""
+    problem, step = steps_of(2000 + seed)
+    whole = ct.NativeSolver(problem, tol=1e-7).solve(step)
+    solve_dual = ct.solvers.native.solve_dual
+    monkeypatch.setattr(
+        "convex_tsvm.solvers.native.solve_dual", lambda *a, **k: solve_dual(*a, **{**k, "block_size": 8})
+    )
+    little = ct.NativeSolver(problem, tol=1e-7, max_iter=20_000, cache_size=0.08 * problem.n**2 / 2**20)
+    parts = little.solve(step)
+    assert parts.status == "optimal"
+    assert parts.n_iter > 1 or problem.n <= 16
+    assert parts.primal == pytest.approx(whole.primal, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_warm_start_gives_the_same_solution(seed):
+    formulation, problem, rng = random_case(3000 + seed)
+    solver = ct.NativeSolver(problem, tol=1e-8)
+    first = solver.solve(formulation.step(problem, rng.normal(0, 1, problem.n)))
+    second = formulation.step(problem, rng.normal(0, 1, problem.n), cost=problem.cost * rng.uniform(0.1, 3, problem.n))
+    cold, warm = solver.solve(second), solver.solve(second, first)
+    assert warm.primal == pytest.approx(cold.primal, rel=1e-7, abs=1e-7)
+
+
+def test_warm_start_at_the_solution_needs_no_work():
+    _, problem, _ = random_case(5)
+    step = ct.cccp_tsvm(balance=None if problem.balance_target is None else "linear").step(problem)
+    solver = ct.NativeSolver(problem)
+    assert solver.solve(step, solver.solve(step)).n_iter == 0
+
+
+def test_against_libsvm():
+    """The plain SVM, free bias: scikit-learn's own solution of the same problem."""
+    from sklearn.svm import SVC
+
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((150, 4)), np.where(rng.random(150) < 0.4, 1, -1)
+    problem = ct.Problem(X, y, kernel=ct.RBF(gamma=0.3), C=2.0, C_unlabeled=None)
+    solution = ct.cccp(ct.svm(), problem)
+    svc = SVC(gamma=0.3, C=2.0, tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(solution.scores, svc.decision_function(X), atol=1e-4)
+
+
+def test_hard_margin_is_a_loss_like_any_other():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(2, 0.5, (20, 2)), rng.normal(-2, 0.5, (20, 2))])
+    problem = ct.Problem(X, np.repeat([1, -1], 20), C_unlabeled=None)
+    model = ct.svm(ct.indicator(1, np.inf))
+    native, cvxpy = (ct.cccp(model, problem, solver=s, **o) for s, o in (("native", {"tol": 1e-8}), ("cvxpy", {})))
+    assert native.objective == pytest.approx(cvxpy.objective, rel=1e-6)
+    assert (problem.y * native.scores).min() == pytest.approx(1, abs=1e-6)
+
+
+def test_unbounded_problem_is_an_error():
+    """A free bias and a loss without minimum on one side: no dual variables sum to zero."""
+    problem = ct.Problem(np.eye(3), [1, -1, 0], balance=None)
+    falling = ct.PLQ([0], [(0, -1, 0), (0, -0.5, 0)])
+    model = ct.Formulation(ct.hinge(), 100.0 * falling, balance=None)
+    with pytest.raises(ValueError, match="unbounded"):
+        ct.cccp(model, problem)
+    with pytest.raises(ValueError, match="unbounded"):
+        ct.cccp(model, problem, solver="cvxpy")
+
+
+def test_running_out_of_iterations_is_said():
+    rng = np.random.default_rng(0)
+    problem = ct.Problem(rng.standard_normal((60, 5)), np.resize([1, -1, 0], 60), kernel=ct.RBF(1.0), C=100)
+    step = ct.cccp_tsvm().step(problem)
+    with pytest.warns(UserWarning, match="violation"):
+        solution = ct.NativeSolver(problem, max_iter=0 + 1, tol=1e-9, cache_size=1e-3).solve(step)
+    assert solution.status == "max_iter"
+    assert solution.kkt > 1e-9
+
+
+def test_flat_arrays_are_the_conjugates_derivatives():
+    for name, loss in CATALOGUE.items():
+        convex, _ = loss.split()
+        flat, conjugate = flatten([convex]), convex.conjugate()
+        low, high = max(conjugate.lower, -5), min(conjugate.upper, 5)
+        s = np.linspace(low, high, 53)[1:-1]
+        edges = flat.S[0, : flat.m[0] + 1]
+        place = np.searchsorted(edges, s, side="right") - 1
+        np.testing.assert_allclose(flat.P[0, place] + flat.R[0, place] * s, conjugate.derivatives(s)[1], err_msg=name)
+    with pytest.raises(ValueError, match="not convex"):
+        flatten([ct.ramp(0)])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (dict(tol=0), "tol=0"),
+        (dict(tol=np.nan), "tol=nan"),
+        (dict(cache_size=-1), "cache_size=-1"),
+        (dict(balance_by="magic"), "balance_by='magic'"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        ct.NativeSolver(random_case(0)[1], **options)
+
+
+def test_native_refuses_the_one_norm():
+    problem = ct.Problem(np.eye(3), [1, -1, 0])
+    with pytest.raises(ValueError, match="regularizer='l1'"):
+        ct.cccp(ct.Formulation(ct.hinge(), regularizer="l1"), problem)
