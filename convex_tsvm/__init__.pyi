@@ -1,3 +1,4 @@
+from .estimators import TransductiveSVC as TransductiveSVC
 from .formulations import Formulation as Formulation
 from .formulations import cccp_tsvm as cccp_tsvm
 from .formulations import s3vm as s3vm
@@ -24,6 +25,9 @@ from .losses import symmetric_squared_hinge as symmetric_squared_hinge
 from .losses import two_slope_symmetric_ramp as two_slope_symmetric_ramp
 from .methods import cccp as cccp
 from .modeling import CvxpySolver as CvxpySolver
+from .persistence import FittedModel as FittedModel
+from .persistence import load_model as load_model
+from .persistence import save_model as save_model
 from .problem import Problem as Problem
 from .solution import Certificate as Certificate
 from .solution import Iteration as Iteration

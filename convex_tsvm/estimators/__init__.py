@@ -1,0 +1,5 @@
+"""The scikit-learn face."""
+
+from .transductive import TransductiveSVC
+
+__all__ = ["TransductiveSVC"]

@@ -1,0 +1,197 @@
+"""Fitted models as arrays and JSON: what predicts, and how it is saved.  Loading one never runs code."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .kernels import Kernel, Linear, Precomputed, kernel_from_dict
+from .solution import Solution
+
+Array = NDArray[np.float64]
+FORMAT = "convex_tsvm model 1"
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """Decision functions f_k(x) = Σ_i a_ki k(x_i, x) + b_k and the classes they tell apart.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    points : array or CSR matrix, shape (n_support, d)
+        The x_i; for a precomputed kernel, indices of training points, shape (n_support,).
+    coefficients : array, shape (n_functions, n_support)
+    intercept : array, shape (n_functions,)
+    classes : array, shape (n_classes,)
+        One function for two classes (positive for the second), otherwise one per class.
+    n_features : int
+        Columns that new points must have.
+    parameters : dict
+        What the model was fitted with, for the record.
+    """
+
+    kernel: Kernel
+    points: Any
+    coefficients: Array
+    intercept: Array
+    classes: NDArray[Any]
+    n_features: int
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_solutions(
+        cls, solutions: Sequence[Solution], classes: NDArray[Any], parameters: Mapping[str, Any] | None = None
+    ) -> FittedModel:
+        """Model from one solution per decision function, all on the same points; keeps the support only."""
+        problem = solutions[0].problem
+        if solutions[0].step.weights is not None:
+            # The 1-norm's w is no combination of the points: the unit vectors serve as points.
+            coefficients = np.array([solution.step.weights for solution in solutions])
+            points: Any = np.eye(problem.X.shape[1])
+        else:
+            coefficients = np.array([solution.coefficients for solution in solutions])
+            support = np.flatnonzero(coefficients.any(axis=0))
+            coefficients = coefficients[:, support]
+            points = support if isinstance(problem.kernel, Precomputed) else problem.X[support]
+        intercept = np.array([solution.bias for solution in solutions])
+        return cls(problem.kernel, points, coefficients, intercept, classes, problem.X.shape[1], parameters or {})
+
+    @property
+    def weights(self) -> Array:
+        """w of each function, shape (n_functions, d), for a linear kernel."""
+        if not isinstance(self.kernel, Linear):
+            raise ValueError("weights exist for kernel='linear' only")
+        return np.asarray((self.points.T @ self.coefficients.T).T)
+
+    def decision_function(self, X: Any) -> Array:
+        """Outputs at new points, shape (n,) for two classes, else (n, n_classes)."""
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"X has {X.shape[1]} features, but the model was fitted with {self.n_features} features")
+        if isinstance(self.kernel, Linear):
+            scores = np.asarray(X @ self.weights.T)
+        elif isinstance(self.kernel, Precomputed):
+            scores = np.asarray(X)[:, self.points] @ self.coefficients.T
+        else:
+            if sp.issparse(X) and not self.kernel.accepts_sparse:
+                X = X.toarray()
+            scores = self.kernel(X, self.points) @ self.coefficients.T
+        scores = scores + self.intercept
+        return scores.ravel() if len(self.classes) == 2 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of each new point."""
+        return self.decide(self.decision_function(X))
+
+    def decide(self, scores: Array) -> NDArray[Any]:
+        """Class of each output of the decision functions."""
+        index = (scores >= 0).astype(int) if len(self.classes) == 2 else scores.argmax(axis=1)
+        return np.asarray(self.classes[index])
+
+
+def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model as one ``.npz`` file of plain arrays and a JSON header.
+
+    The file is complete or not there: it is written under another name and then renamed.
+
+    Parameters
+    ----------
+    model : FittedModel or fitted estimator
+    path : path
+        Where; the name is used as given.
+
+    Raises
+    ------
+    ValueError
+        If the model has a callable as kernel, or is not fitted.
+    OSError
+        If the file cannot be written.
+    """
+    fitted = model if isinstance(model, FittedModel) else getattr(model, "model_", None)
+    if not isinstance(fitted, FittedModel):
+        raise ValueError(f"model={model!r} must be a fitted estimator of this package or a FittedModel")
+    header = {
+        "format": FORMAT,
+        "kernel": fitted.kernel.to_dict(),
+        "n_features": int(fitted.n_features),
+        "parameters": {key: value for key, value in fitted.parameters.items() if _is_json(value)},
+    }
+    arrays: dict[str, Any] = {
+        "header": np.array(json.dumps(header)),
+        "coefficients": fitted.coefficients,
+        "intercept": fitted.intercept,
+        "classes": fitted.classes.astype(str) if fitted.classes.dtype == object else fitted.classes,
+    }
+    if sp.issparse(fitted.points):
+        csr = fitted.points.tocsr()
+        arrays.update(data=csr.data, indices=csr.indices, indptr=csr.indptr, shape=np.array(csr.shape))
+    else:
+        arrays["points"] = fitted.points
+    path = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez_compressed(file, **arrays)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def load_model(path: str | os.PathLike[str]) -> FittedModel:
+    """Read a model written by :func:`save_model`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file is not such a model, or is truncated.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        header = json.loads(str(arrays["header"]))
+        if header["format"] != FORMAT:
+            raise ValueError(f"its format is {header['format']!r}, not {FORMAT!r}")
+        if "points" in arrays:
+            points: Any = arrays["points"]
+        else:
+            parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+            points = sp.csr_matrix(parts, shape=tuple(arrays["shape"]))
+        model = FittedModel(
+            kernel=kernel_from_dict(header["kernel"]),
+            points=points,
+            coefficients=arrays["coefficients"],
+            intercept=arrays["intercept"],
+            classes=arrays["classes"],
+            n_features=int(header["n_features"]),
+            parameters=header["parameters"],
+        )
+        functions = 1 if len(model.classes) == 2 else len(model.classes)
+        if model.coefficients.shape != (functions, points.shape[0]) or model.intercept.shape != (functions,):
+            raise ValueError("its arrays do not fit together")
+    except FileNotFoundError:
+        raise
+    except (ValueError, KeyError, TypeError, EOFError, OSError, AttributeError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path} is not a model saved by convex_tsvm: {error}") from error
+    return model
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        return False
+    return True
