@@ -33,5 +33,8 @@ from .solution import Certificate as Certificate
 from .solution import Iteration as Iteration
 from .solution import Solution as Solution
 from .solvers import NativeSolver as NativeSolver
+from .verification import Check as Check
+from .verification import Report as Report
+from .verification import verify as verify
 
 __version__: str

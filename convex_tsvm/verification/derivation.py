@@ -1,0 +1,241 @@
+"""The derivation of a formulation's CCCP, checked with numbers on a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..convex_step import ConvexStep, StepSolution
+from ..formulations import Formulation
+from ..losses import PLQ, ConcavePart, Loss
+from ..methods import cccp
+from ..modeling import CvxpySolver
+from ..problem import Array, Problem
+from ..solution import Solution
+from ..solvers import NativeSolver
+from .report import Check, Report
+
+#: Outputs on which losses are compared; losses live on this scale.
+GRID = np.linspace(-4, 4, 3201)
+
+
+def verify(formulation: Formulation, problem: Problem, *, tol: float = 1e-6) -> Report:
+    """Check, with numbers, every step that leads from a formulation to its CCCP solution.
+
+    Parameters
+    ----------
+    formulation : Formulation
+    problem : Problem
+        Small enough for CVXPY: some hundred points.
+    tol : float, default 1e-6
+        Relative tolerance on values of optimization problems.
+
+    Returns
+    -------
+    Report
+        ``print`` it to follow the derivation; ``report.passed`` and ``report["gap"].value`` for programs.
+
+    Raises
+    ------
+    ValueError
+        If the problem does not fit the formulation.
+    """
+    formulation.check(problem)
+    if not (np.isfinite(tol) and tol > 0):
+        raise ValueError(f"tol={tol!r} must be a finite number > 0")
+    if problem.positive_count is not None:
+        # A search over c says nothing new about the derivation: its first c stands for all.
+        problem = problem.replace(balance=problem.balance_target)
+    checks = list(_losses(formulation))
+    if formulation.regularizer == "l2":
+        solution = cccp(formulation, problem, tol=1e-9)
+    else:
+        solution = cccp(formulation, problem, solver="cvxpy")
+    step = solution.step.step
+    checks += _duality(problem, step, tol)
+    checks += _descent(formulation, solution)
+    checks += _balance(problem, step, tol)
+    name = formulation.name or "formulation"
+    title = f"{name} on {problem.n_labeled} labelled and {problem.n_unlabeled} unlabelled points"
+    return Report(title, tuple(checks))
+
+
+def _losses(formulation: Formulation) -> Iterator[Check]:
+    """The split is exact, its parts are convex and concave, and tangents majorize."""
+    losses: list[tuple[str, Loss]] = [("labelled", formulation.labeled)]
+    if formulation.unlabeled is not None:
+        losses.append(("unlabelled", formulation.unlabeled))
+    for kind, loss in losses:
+        convex, concave = loss.split()
+        t = _grid(loss, convex)
+        values = loss(t)
+        finite = np.isfinite(values)
+        yield Check(
+            f"split_{kind}",
+            f"the loss of {kind} points is convex part + concave part",
+            "collobert2006 eq. 8-9, chapelle2008 §4.1",
+            float(np.abs(values - convex(t) - concave(t))[finite].max()),
+            1e-10,
+            f"loss     {loss!r}\nconvex   {convex!r}\nconcave  {concave!r}",
+        )
+        yield Check(
+            f"curvature_{kind}",
+            "the convex part is convex and the concave part concave",
+            "",
+            max(_bend(convex, t[finite], +1), _bend(concave, t[finite], -1)),
+            1e-9,
+        )
+        above, touch = _tangents(loss, convex, concave, t[finite])
+        yield Check(
+            f"majorizes_{kind}",
+            "convex part + tangent of the concave part lies above the loss, for every tangent",
+            "collobert2006 eq. 7",
+            above,
+            1e-9,
+        )
+        yield Check(
+            f"touches_{kind}",
+            "and touches it where the tangent is taken",
+            "collobert2006 eq. 5",
+            touch,
+            1e-9,
+        )
+        biconjugate = convex.conjugate().conjugate()(t[finite])
+        yield Check(
+            f"conjugate_{kind}",
+            "the conjugate of the convex part's conjugate is the convex part",
+            "Fenchel-Moreau",
+            float(np.abs(biconjugate - convex(t[finite])).max()),
+            1e-8,
+        )
+
+
+def _duality(problem: Problem, step: ConvexStep, tol: float) -> Iterator[Check]:
+    """Primal, dual and native solver agree on the last convex step."""
+    primal = CvxpySolver(problem, form="primal").solve(step)
+    dual = CvxpySolver(problem, form="dual").solve(step)
+    scale = max(1.0, abs(primal.primal))
+    yield Check(
+        "primal_dual",
+        "the primal and the dual, solved separately through CVXPY, have the same value",
+        "collobert2006 eq. 25-27",
+        abs(primal.primal - dual.dual) / scale,
+        tol,
+        f"min primal = {primal.primal:.10g}\nmax dual   = {dual.dual:.10g}",
+    )
+    yield _optimality("cvxpy", dual, step, tol)
+    if step.regularizer != "l2":
+        return
+    native = NativeSolver(problem, tol=1e-9).solve(step)
+    yield Check(
+        "gap",
+        "the native solver's own primal and dual values meet, recomputed from its dual variables",
+        "",
+        abs(native.gap),
+        tol,
+        f"primal = {native.primal:.12g}\ndual   = {native.dual:.12g}",
+    )
+    yield Check(
+        "native_cvxpy",
+        "the native solver and CVXPY find the same value",
+        "",
+        abs(native.primal - primal.primal) / scale,
+        tol,
+    )
+    yield _optimality("native", native, step, tol)
+
+
+def _optimality(solver: str, point: StepSolution, step: ConvexStep, tol: float) -> Check:
+    """Fenchel-Young gaps: each is >= 0 and all are zero exactly at an optimum (the KKT conditions)."""
+    outputs, gamma = point.outputs, point.gamma
+    total = step.loss_value(outputs) + step.conjugate_value(gamma) + float(gamma @ outputs)
+    return Check(
+        f"kkt_{solver}",
+        f"KKT conditions ({solver}): -γ_i is a subgradient of point i's loss at f_i, Σ γ_i + γ₀ = 0",
+        "collobert2006 Algorithm 2, KKT conditions after eq. 26",
+        max(abs(total) / max(1.0, abs(point.primal)), point.dual_infeasibility / (1 + float(np.abs(gamma).sum()))),
+        tol,
+        f"Σ Fenchel-Young gaps = {total:.1e}, largest |f - prox(f - γ)| = {point.kkt:.1e}",
+    )
+
+
+def _descent(formulation: Formulation, solution: Solution) -> Iterator[Check]:
+    """The objective never rises, and CCCP stops at a stationary point."""
+    objectives = np.array([iteration.step_objective for iteration in solution.history])
+    rises = np.diff(objectives) / np.maximum(1.0, np.abs(objectives[:-1]))
+    yield Check(
+        "monotone",
+        "the objective never rises along CCCP",
+        "collobert2006 eq. 6-7",
+        float(rises.max(initial=0.0)),
+        1e-8,
+        "objective " + " → ".join(f"{value:.8g}" for value in objectives),
+    )
+    # With smooth concave parts the tangents converge without ever being equal.
+    share = 0.0 if formulation.has_finitely_many_tangents else 0.01
+    changed = solution.certificate().tangents_changed
+    yield Check(
+        "stationary",
+        f"the tangents at the solution are those it was found with, after {solution.n_iter} steps",
+        "collobert2006 §2, finite convergence",
+        changed / max(1, solution.problem.n),
+        share,
+        f"tangents that differ: {changed}",
+    )
+
+
+def _balance(problem: Problem, step: ConvexStep, tol: float) -> Iterator[Check]:
+    """The extra point x₀ and centring are the same thing."""
+    if step.target is None or not step.fit_intercept or step.regularizer != "l2":
+        return
+    centred = NativeSolver(problem, tol=1e-9, balance_by="centring").solve(step)
+    extra = NativeSolver(problem, tol=1e-9, balance_by="x0").solve(step)
+    dual_x0 = CvxpySolver(problem, form="dual", balance_by="x0").solve(step)
+    values: Array = np.array([centred.primal, extra.primal, dual_x0.primal])
+    yield Check(
+        "x0_centring",
+        "the extra point x₀ with a free bias = features centred on the unlabelled mean with the bias fixed",
+        "collobert2006 eq. 10 and 27, chapelle2008 eq. 13",
+        float(np.ptp(values)) / max(1.0, abs(values[0])),
+        tol,
+        f"centring {centred.primal:.10g}, x₀ {extra.primal:.10g} (native), {dual_x0.primal:.10g} (CVXPY)\n"
+        f"α₀ = {extra.gamma0:.6g} with x₀, -Σ γ = {centred.gamma0:.6g} with centring; "
+        f"outputs differ by {np.abs(centred.outputs - extra.outputs).max():.1e}",
+    )
+    mean = float(extra.outputs[problem.unlabeled].mean())
+    yield Check(
+        "balance",
+        "the mean output over the unlabelled points is c",
+        "collobert2006 eq. 4, chapelle2008 eq. 12",
+        abs(mean - step.target),
+        1e-8,
+        f"mean {mean:.10g}, c {step.target:.10g}",
+    )
+
+
+def _grid(loss: Loss, convex: PLQ) -> Array:
+    """The grid, with the breakpoints of PLQ losses and their neighbourhoods."""
+    breaks = [part.breaks for part in (loss, convex) if isinstance(part, PLQ)]
+    points = np.concatenate([GRID, *breaks])
+    return np.unique(np.clip(points, convex.lower, convex.upper))
+
+
+def _bend(part: ConcavePart | PLQ, t: Array, sign: int) -> float:
+    """Largest violation of sign * convexity at consecutive points."""
+    left, middle, right = t[:-2], t[1:-1], t[2:]
+    weight = (middle - left) / (right - left)
+    chord = (1 - weight) * part(left) + weight * part(right)
+    return float(np.maximum(0, sign * (part(middle) - chord)).max(initial=0.0))
+
+
+def _tangents(loss: Loss, convex: PLQ, concave: ConcavePart, t: Array) -> tuple[float, float]:
+    """By how much a surrogate falls below the loss, and misses it where its tangent is taken."""
+    values, parts = loss(t), concave(t)
+    above = touch = 0.0
+    for i in range(0, len(t), 16):
+        slope = float(concave.supergradient(t[i]))
+        surrogate = convex(t) + parts[i] + slope * (t - t[i])
+        above = max(above, float((values - surrogate).max()))
+        touch = max(touch, abs(float(surrogate[i] - values[i])))
+    return max(above, 0.0), touch
