@@ -1,0 +1,25 @@
+"""The command line: ``convex-tsvm solve``, ``compare``, ``verify`` and ``predict``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; returns the exit status: 0 solved, 1 not solved, 2 bad input."""
+    from .parser import BadUsage, build_parser
+
+    try:
+        options = build_parser().parse_args(arguments)
+        return int(options.run(options))
+    except (BadUsage, ValueError, OSError) as error:
+        message = " ".join(str(error).split())
+        print(f"convex-tsvm: {message}", file=sys.stderr)
+        return 2
+    except RuntimeError as error:
+        print(f"convex-tsvm: not solved: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("convex-tsvm: interrupted before there was a result", file=sys.stderr)
+        return 1

@@ -1,0 +1,276 @@
+"""What the commands do."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..data import Data, load_data
+from ..formulations import Formulation, cccp_tsvm, s3vm
+from ..kernels import make_kernel
+from ..losses import flat_newton
+from ..methods import cccp
+from ..methods.cccp import Callback
+from ..persistence import FittedModel, load_model, save_model
+from ..problem import Problem
+from ..solution import Iteration, Solution
+
+SOLVED = "converged"
+
+
+def solve(options: argparse.Namespace) -> int:
+    """Fit one method; print its figures."""
+    _check_outputs(options.labels_out, options.save)
+    data, problem = _given(options)
+    solution = _fit(options, problem, options.method, options.solver)
+    if options.labels_out:
+        _write_labels(options.labels_out, solution.labels, solution.scores)
+    if options.save:
+        parameters = {"data": data.name, "method": options.method, "loss": options.loss, "s": options.s}
+        save_model(FittedModel.from_solutions([solution], np.array(data.classes), parameters), options.save)
+    result = _result(data, solution, options.method, options.solver)
+    if options.json:
+        print(json.dumps(result))
+    else:
+        print(_heading(data, problem))
+        print(_table([result]))
+        print(solution.certificate())
+    return 0 if solution.status == SOLVED else 1
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Fit every method with every solver; print a table and draw a picture."""
+    from ..plotting import check_picture, plot_comparison, save_figure
+
+    _check_outputs(options.plot)
+    if options.plot:
+        check_picture(options.plot)
+    data, problem = _given(options)
+    solutions: dict[tuple[str, str], Solution] = {}
+    for method in options.methods:
+        for solver in options.solver:
+            solutions[method, solver] = _fit(options, problem, method, solver)
+    results = [_result(data, solution, *key) for key, solution in solutions.items()]
+    agreement = _agreement(options, solutions)
+    if options.json:
+        print(json.dumps({"data": data.name, "results": results, "agreement": agreement}))
+    else:
+        print(_heading(data, problem))
+        print(_table(results))
+        for line in agreement:
+            print(
+                f"{line['method']}: {' and '.join(line['solvers'])} agree on the objective to "
+                f"{line['objective_difference']:.1e} and differ on {line['labels_different']} labels"
+            )
+    if options.plot:
+        several = len(options.solver) > 1
+        named = {f"{m} ({s})" if several else m: solution for (m, s), solution in solutions.items()}
+        save_figure(plot_comparison(data, named), options.plot)
+        if not options.json:
+            print(f"picture: {options.plot}")
+    return 0 if all(solution.status == SOLVED for solution in solutions.values()) else 1
+
+
+def verify(options: argparse.Namespace) -> int:
+    """Check the derivation on the data."""
+    from ..verification import verify as check
+
+    data, problem = _given(options)
+    if options.points < problem.n_labeled + 1:
+        raise ValueError(f"points={options.points} must exceed the {problem.n_labeled} labelled points")
+    keep = np.sort(np.concatenate([problem.labeled, problem.unlabeled[: options.points - problem.n_labeled]]))
+    if len(keep) < problem.n:
+        small = Data(data.name, data.X[keep], data.y[keep], data.truth[keep], data.classes)
+        problem = _problem(options, small)
+    report = check(_formulation(options, "cccp"), problem)
+    print(json.dumps(report.to_dict()) if options.json else report)
+    return 0 if report.passed else 1
+
+
+def predict(options: argparse.Namespace) -> int:
+    """Label points with a saved model."""
+    model = load_model(options.model)
+    data = load_data(options.data, positive=options.positive, label_column=options.label_column)
+    _check_outputs(options.labels_out)
+    scores = model.decision_function(data.X)
+    if scores.ndim != 1:
+        raise ValueError(f"MODEL={options.model!r} tells {len(model.classes)} classes apart; predict takes two")
+    labels = np.where(scores >= 0, 1.0, -1.0)
+    if options.labels_out:
+        _write_labels(options.labels_out, labels, scores)
+    known = data.truth != 0
+    error = float(np.mean(labels[known] != data.truth[known])) if known.any() else None
+    positive = int((labels > 0).sum())
+    if options.json:
+        print(json.dumps({"n": len(labels), "n_positive": positive, "error": error}))
+    else:
+        print(f"{len(labels)} points, {positive} of them positive" + ("" if error is None else f", error {error:.4f}"))
+    return 0
+
+
+def _given(options: argparse.Namespace) -> tuple[Data, Problem]:
+    data = load_data(
+        options.data,
+        split=options.split,
+        splits=options.splits,
+        positive=options.positive,
+        label_column=options.label_column,
+        n_labeled=options.n_labeled,
+        random_state=options.random_state,
+    )
+    _formulation(options, "cccp")  # options that do not fit are reported before any work is done
+    return data, _problem(options, data)
+
+
+def _problem(options: argparse.Namespace, data: Data) -> Problem:
+    # Checked first on the points alone, so that a NaN is not blamed on the kernel's gamma.
+    plain = Problem(data.X, data.y, C=options.C, C_unlabeled=options.C_unlabeled, balance=options.balance)
+    parameters = {"gamma": options.gamma, "sigma": options.sigma, "degree": options.degree, "coef0": options.coef0}
+    return plain.replace(kernel=make_kernel(options.kernel, plain.X, **parameters))
+
+
+def _formulation(options: argparse.Namespace, method: str) -> Formulation:
+    balance = None if options.balance is None else "linear"
+    formulation = {
+        "ramp": lambda: cccp_tsvm(options.s, balance=balance),
+        "hinge": lambda: cccp_tsvm(0.0, balance=balance),
+        "squared_hinge": lambda: s3vm(balance=balance),
+        "flat": lambda: s3vm(flat_newton(), balance=balance),
+    }[options.loss]()
+    return formulation.supervised() if method == "svm" else formulation
+
+
+def _fit(options: argparse.Namespace, problem: Problem, method: str, solver: str) -> Solution:
+    formulation = _formulation(options, method)
+    if method == "svm" and problem.positive_count is not None:
+        problem = problem.replace(balance=problem.balance_target)
+    with _progress(f"{method} ({solver})") as callback, warnings.catch_warnings():
+        warnings.simplefilter("ignore" if options.json else "default")
+        return cccp(
+            formulation,
+            problem,
+            solver=solver,
+            annealing=options.annealing if method == "cccp" else None,
+            tol=options.tol,
+            max_iter=options.max_iter,
+            cache_size=options.cache_size,
+            callback=callback,
+        )
+
+
+@contextmanager
+def _progress(name: str) -> Iterator[Callback | None]:
+    """A line about the current step on a terminal, nothing in a pipe."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"{name}: starting") as status:
+        count = 0
+
+        def report(iteration: Iteration) -> None:
+            nonlocal count
+            count += 1
+            status.update(
+                f"{name}: step {count}, objective {iteration.step_objective:.6g}, "
+                f"{iteration.changed} tangents changed (Ctrl-C keeps the best so far)"
+            )
+
+        yield report
+
+
+def _result(data: Data, solution: Solution, method: str, solver: str) -> dict[str, Any]:
+    certificate = solution.certificate()
+    return {
+        "method": method,
+        "solver": solver,
+        "n_labeled": solution.problem.n_labeled,
+        "n_unlabeled": solution.problem.n_unlabeled,
+        "objective": solution.objective,
+        "lower_bound": solution.lower_bound,
+        "gap": solution.gap,
+        "error_unlabeled": data.error(solution.labels),
+        "iterations": solution.n_iter,
+        "seconds": solution.seconds,
+        "status": solution.status,
+        "step_duality_gap": certificate.gap,
+        "step_kkt": certificate.kkt,
+    }
+
+
+def _agreement(options: argparse.Namespace, solutions: dict[tuple[str, str], Solution]) -> list[dict[str, Any]]:
+    """How far several solvers of one method are apart."""
+    lines = []
+    for method in options.methods:
+        found = [solutions[method, solver] for solver in options.solver]
+        if len(found) < 2:
+            continue
+        objectives = np.array([solution.objective for solution in found])
+        lines.append(
+            {
+                "method": method,
+                "solvers": list(options.solver),
+                "objective_difference": float(np.ptp(objectives) / max(1.0, abs(objectives[0]))),
+                "labels_different": int((found[0].labels != found[1].labels).sum()),
+            }
+        )
+    return lines
+
+
+def _heading(data: Data, problem: Problem) -> str:
+    negative, positive = data.classes
+    return (
+        f"{data.name}: {problem.n_labeled} labelled and {problem.n_unlabeled} unlabelled points, "
+        f"+1 = {positive}, -1 = {negative}, {problem.kernel}"
+    )
+
+
+#: Columns of the table: heading, key of a result, format.
+COLUMNS = (
+    ("method", "method", "{}"),
+    ("solver", "solver", "{}"),
+    ("objective", "objective", "{:.8g}"),
+    ("lower bound", "lower_bound", "{:.6g}"),
+    ("gap", "gap", "{:.1%}"),
+    ("duality gap of the last step", "step_duality_gap", "{:.0e}"),
+    ("error", "error_unlabeled", "{:.2%}"),
+    ("steps", "iterations", "{}"),
+    ("seconds", "seconds", "{:.3f}"),
+    ("status", "status", "{}"),
+)
+
+
+def _table(results: list[dict[str, Any]]) -> str:
+    rows = [[heading for heading, _, _ in COLUMNS]]
+    for result in results:
+        rows.append(["-" if result[key] is None else form.format(result[key]) for _, key, form in COLUMNS])
+    widths = [max(len(row[k]) for row in rows) for k in range(len(COLUMNS))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
+
+
+def _check_outputs(*paths: str | None) -> None:
+    """Complain about a file that cannot be written before the work is done, not after it."""
+    for path in paths:
+        if path is not None and not Path(path).absolute().parent.is_dir():
+            raise ValueError(f"{path!r}: its folder does not exist")
+        if path is not None and Path(path).is_dir():
+            raise ValueError(f"{path!r} is a folder; it must be a file name")
+
+
+def _write_labels(path: str, labels: Any, scores: Any) -> None:
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["index", "label", "output"])
+        for index, (label, score) in enumerate(zip(labels, scores, strict=True)):
+            writer.writerow([index, f"{label:+g}", repr(float(score))])

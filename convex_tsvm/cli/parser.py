@@ -1,0 +1,135 @@
+"""Options of the command line, spelled as everywhere else."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, NoReturn
+
+METHODS = ("svm", "cccp")
+SOLVERS = ("native", "cvxpy")
+LOSSES = ("ramp", "hinge", "squared_hinge", "flat")
+
+
+class BadUsage(Exception):
+    """An option that does not parse."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        """Raise instead of printing the usage: a bad input is one line."""
+        raise BadUsage(f"{message} (see {self.prog} --help)")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of all commands; each sets ``run`` to a function of the options."""
+    from .. import __version__
+    from . import commands
+
+    parser = _Parser(prog="convex-tsvm", description="Semi-supervised support vector machines by convex optimization.")
+    parser.add_argument("--version", action="version", version=f"convex-tsvm {__version__}")
+    subparsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+
+    solve = subparsers.add_parser("solve", help="fit one method to data")
+    _add_data(solve)
+    _add_model(solve)
+    solve.add_argument("--method", choices=METHODS, default="cccp")
+    solve.add_argument("--solver", choices=SOLVERS, default="native")
+    solve.add_argument("--labels-out", metavar="FILE", help="write index, label and output of every point as CSV")
+    solve.add_argument("--save", metavar="MODEL", help="write the fitted model (arrays and JSON)")
+    solve.add_argument("--json", action="store_true", help="print one JSON object")
+    solve.set_defaults(run=commands.solve)
+
+    compare = subparsers.add_parser("compare", help="several methods and solvers side by side")
+    _add_data(compare)
+    _add_model(compare)
+    compare.add_argument("--methods", type=_choices(METHODS), default=list(METHODS), metavar="LIST",
+                         help=f"comma-separated, of {', '.join(METHODS)} (default: all)")  # fmt: skip
+    compare.add_argument("--solver", type=_choices(SOLVERS), default=["native"], metavar="LIST",
+                         help=f"comma-separated, of {', '.join(SOLVERS)} (default: native)")  # fmt: skip
+    compare.add_argument("--plot", metavar="FILE", help="draw boundaries (2-d data) or iterations")
+    compare.add_argument("--json", action="store_true", help="print one JSON object")
+    compare.set_defaults(run=commands.compare)
+
+    verify = subparsers.add_parser("verify", help="check the derivation of a formulation on data, line by line")
+    _add_data(verify)
+    _add_model(verify)
+    verify.add_argument("--points", type=int, default=300, metavar="N",
+                        help="use all labelled and the first unlabelled points up to N (default: 300)")  # fmt: skip
+    verify.add_argument("--json", action="store_true", help="print one JSON object")
+    verify.set_defaults(run=commands.verify)
+
+    predict = subparsers.add_parser("predict", help="label the points of a file with a saved model")
+    predict.add_argument("model", metavar="MODEL", help="written by solve --save")
+    predict.add_argument("data", metavar="DATA", help="as for solve; its labels are only used to report the error")
+    predict.add_argument("--positive", type=_names, metavar="A,B", help="classes that count as +1")
+    predict.add_argument("--label-column", metavar="NAME", help="of a .csv file (default: the last)")
+    predict.add_argument("--labels-out", metavar="FILE", help="write index, label and output of every point as CSV")
+    predict.add_argument("--json", action="store_true", help="print one JSON object")
+    predict.set_defaults(run=commands.predict)
+    return parser
+
+
+def _add_data(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("data")
+    group.add_argument("data", metavar="DATA", help="a .npz, .csv or svmlight file, or two_moons, breast_cancer, "
+                       "digits, iris, wine")  # fmt: skip
+    group.add_argument("--split", type=int, default=0, metavar="K", help="row of 'labeled' (default: 0)")
+    group.add_argument("--splits", default="labeled", metavar="NAME", help="array of splits (default: labeled)")
+    group.add_argument("--positive", type=_names, metavar="A,B", help="classes that count as +1")
+    group.add_argument("--label-column", metavar="NAME", help="of a .csv file (default: the last)")
+    group.add_argument("--n-labeled", type=int, metavar="N", help="show N labels drawn at random, in place of a split")
+    group.add_argument("--random-state", type=int, default=0, metavar="SEED", help="of that draw (default: 0)")
+
+
+def _add_model(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("model")
+    group.add_argument("--kernel", choices=("rbf", "linear", "poly"), default="rbf")
+    group.add_argument("--sigma", type=float, help="RBF width")
+    group.add_argument("--gamma", type=float, help="1 / (2 sigma²) (default: 1 / (d Var X))")
+    group.add_argument("--degree", type=int, default=3, help="of the polynomial kernel (default: 3)")
+    group.add_argument("--coef0", type=float, default=0.0, help="of the polynomial kernel (default: 0)")
+    group.add_argument("--C", type=float, default=1.0, help="cost of labelled points (default: 1)")
+    group.add_argument("--C-unlabeled", type=_cost, default="balanced", metavar="COST",
+                       help="cost of unlabelled points: a number, or balanced = C L / U (default)")  # fmt: skip
+    group.add_argument("--loss", choices=LOSSES, default="ramp", help="of unlabelled points (default: ramp)")
+    group.add_argument("--s", type=float, default=-0.3, help="plateau of the ramp, in (-1, 0] (default: -0.3)")
+    group.add_argument("--balance", type=_balance, default="labeled", metavar="B",
+                       help="mean output of unlabelled points: labeled (default), none, a number in (-1, 1), or "
+                       "exact:R for a share R of positive labels")  # fmt: skip
+    group.add_argument("--annealing", type=int, metavar="STEPS", help="raise C* in so many steps")
+    group.add_argument("--tol", type=float, default=1e-3, help="tolerance of the native solver (default: 1e-3)")
+    group.add_argument("--max-iter", type=int, default=100, help="limit on convex steps (default: 100)")
+    group.add_argument("--cache-size", type=float, default=200, metavar="MB", help="memory for kernel rows")
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _choices(allowed: tuple[str, ...]) -> Any:
+    def convert(text: str) -> list[str]:
+        names = _names(text)
+        wrong = [name for name in names if name not in allowed]
+        if wrong or not names:
+            raise argparse.ArgumentTypeError(f"{text!r} must be a comma-separated list of {', '.join(allowed)}")
+        return list(dict.fromkeys(names))
+
+    return convert
+
+
+def _cost(text: str) -> float | str:
+    if text == "balanced":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} must be a number > 0 or 'balanced'") from None
+
+
+def _balance(text: str) -> Any:
+    if text in ("labeled", "none"):
+        return None if text == "none" else text
+    try:
+        return ("exact", float(text[6:])) if text.startswith("exact:") else float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} must be labeled, none, a number, or exact:R") from None

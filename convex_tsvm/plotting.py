@@ -1,0 +1,101 @@
+"""Pictures: decision boundaries of two-dimensional data, and what happens along the iterations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .data import Data
+from .solution import Solution
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LABELED = {1.0: ("tab:red", "^"), -1.0: ("tab:blue", "s")}
+
+
+def plot_comparison(data: Data, solutions: Mapping[str, Solution]) -> Figure:
+    """One picture of several solutions: boundaries where the points are two-dimensional, else iterations."""
+    two_dimensional = data.X.shape[1] == 2 and not sp.issparse(data.X)
+    return plot_boundaries(data, solutions) if two_dimensional else plot_iterations(data, solutions)
+
+
+def plot_boundaries(data: Data, solutions: Mapping[str, Solution]) -> Figure:
+    """Decision boundary (solid) and margins (dashed) of each solution, one panel each."""
+    figure = _figure(len(solutions))
+    low, high = data.X.min(axis=0), data.X.max(axis=0)
+    margin = 0.15 * (high - low)
+    axes_x, axes_y = (np.linspace(low[k] - margin[k], high[k] + margin[k], 150) for k in (0, 1))
+    grid = np.stack(np.meshgrid(axes_x, axes_y), axis=-1)
+    for place, (name, solution) in enumerate(solutions.items()):
+        axes = figure.add_subplot(1, len(solutions), place + 1)
+        outputs = solution.decision_function(grid.reshape(-1, 2)).reshape(grid.shape[:2])
+        axes.contourf(axes_x, axes_y, outputs, levels=[-np.inf, 0, np.inf], colors=["tab:blue", "tab:red"], alpha=0.12)
+        axes.contour(axes_x, axes_y, outputs, levels=[-1, 0, 1], colors="black", linestyles=["--", "-", "--"])
+        unlabeled = data.y == 0
+        colors = np.where(solution.labels[unlabeled] > 0, "tab:red", "tab:blue")
+        axes.scatter(data.X[unlabeled, 0], data.X[unlabeled, 1], c=colors, s=12, alpha=0.6)
+        for sign, (color, marker) in LABELED.items():
+            points = data.X[data.y == sign]
+            axes.scatter(points[:, 0], points[:, 1], c=color, marker=marker, s=90, edgecolors="black", zorder=3)
+        error = data.error(solution.labels)
+        axes.set_title(name if error is None else f"{name}: {100 * error:.1f} % error")
+        axes.set_xticks([])
+        axes.set_yticks([])
+    return figure
+
+
+def plot_iterations(data: Data, solutions: Mapping[str, Solution]) -> Figure:
+    """Objective and error on the unlabelled points along the steps (collobert2006 Figure 4)."""
+    from matplotlib.ticker import MaxNLocator
+
+    figure = _figure(2)
+    left, right = figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2)
+    styles = ["-", "--", ":", "-."]
+    for place, (name, solution) in enumerate(solutions.items()):
+        style: dict[str, Any] = {"linestyle": styles[place % 4], "marker": "o", "label": name}
+        if len(solution.history) > 1:
+            steps = range(1, len(solution.history) + 1)
+            left.plot(steps, [iteration.objective for iteration in solution.history], **style)
+            errors = [data.error(np.where(i.outputs >= 0, 1.0, -1.0)) for i in solution.history]
+            if errors[0] is not None:
+                right.plot(steps, [100 * (error or 0.0) for error in errors], **style)
+        else:
+            # A convex problem takes one step: its error is a level to compare with.
+            error = data.error(solution.labels)
+            if error is not None:
+                right.axhline(100 * error, color="gray", linestyle=styles[place % 4], label=name)
+    left.set(xlabel="CCCP step", ylabel="objective")
+    right.set(xlabel="CCCP step", ylabel="error on unlabelled points, %")
+    for axes in (left, right):
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend()
+    figure.suptitle(data.name)
+    return figure
+
+
+def check_picture(path: str | Path) -> None:
+    """Raise ValueError unless the ending of ``path`` is a format that matplotlib writes."""
+    formats = _figure(1).canvas.get_supported_filetypes()
+    if Path(path).suffix[1:].lower() not in formats:
+        raise ValueError(f"plot={str(path)!r} must end in one of {', '.join('.' + f for f in sorted(formats))}")
+
+
+def save_figure(figure: Figure, path: str | Path) -> None:
+    """Write a figure; the ending of ``path`` chooses the format."""
+    check_picture(path)
+    figure.savefig(path, dpi=120)
+
+
+def _figure(panels: int) -> Figure:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.8 * panels, 4.2), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure

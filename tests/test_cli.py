@@ -1,0 +1,289 @@
+"""The command line: figures, files, exit statuses, and one line for a bad input."""
+
+import csv
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import dump_svmlight_file
+
+import convex_tsvm as ct
+from convex_tsvm.cli import main
+
+KEYS = {
+    "method",
+    "solver",
+    "n_labeled",
+    "n_unlabeled",
+    "objective",
+    "lower_bound",
+    "gap",
+    "error_unlabeled",
+    "iterations",
+    "seconds",
+    "status",
+}
+
+
+@pytest.fixture
+def files(moons, tmp_path):
+    """The moons in every format: with a split, without, sparse, with names, with several classes."""
+    X, truth, y = moons
+    split = np.flatnonzero(y)[None]
+    np.savez(tmp_path / "split.npz", X=X, y=truth.astype(int), labeled=split)
+    np.savez(tmp_path / "plain.npz", X=X, y=y.astype(int))
+    csr = sp.csr_matrix(X)
+    parts = dict(data=csr.data, indices=csr.indices, indptr=csr.indptr, shape=np.array(csr.shape))
+    np.savez(tmp_path / "sparse.npz", **parts, y=truth.astype(int), labeled10=split)
+    dump_svmlight_file(X, y, str(tmp_path / "moons.svm"))
+    with open(tmp_path / "moons.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["kind", "a", "b"])
+        for point, sign in zip(X, y, strict=True):
+            writer.writerow([{1: "up", -1: "down", 0: ""}[sign], *point])
+    np.savez(tmp_path / "three.npz", X=X, y=np.arange(80) % 3, labeled=np.arange(12)[None])
+    return tmp_path
+
+
+MODEL = ["--sigma", "0.5", "--C", "10"]
+
+
+def run(capsys, *arguments):
+    status = main([str(a) for a in arguments])
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ["split.npz"],
+        ["plain.npz"],
+        ["sparse.npz", "--splits", "labeled10"],
+        ["moons.svm"],
+        ["moons.csv", "--label-column", "kind"],
+    ],
+    ids=lambda d: d[0],
+)
+def test_every_format_gives_the_same(data, files, moons, capsys):
+    X, _, y = moons
+    expected = ct.cccp(ct.cccp_tsvm(), ct.Problem(X, y, kernel=ct.RBF(0.5), C=10))
+    status, out, err = run(capsys, "solve", files / data[0], *data[1:], *MODEL, "--json")
+    result = json.loads(out)
+    assert (status, err) == (0, "")
+    assert set(result) >= KEYS
+    assert result["objective"] == pytest.approx(expected.objective, rel=1e-6)
+    assert (result["n_labeled"], result["n_unlabeled"], result["status"]) == (8, 72, "converged")
+    if data[0] in ("split.npz", "sparse.npz"):
+        assert 0 <= result["error_unlabeled"] < 0.1
+    else:
+        assert result["error_unlabeled"] is None
+
+
+def test_classes_can_be_grouped(files, capsys):
+    status, out, _ = run(capsys, "solve", files / "three.npz", "--positive", "0,2", "--json")
+    assert status == 0
+    assert json.loads(out)["n_labeled"] == 12
+
+
+def test_labels_can_be_drawn(capsys):
+    status, out, _ = run(capsys, "solve", "two_moons", "--n-labeled", 12, "--random-state", 3, "--json", *MODEL)
+    assert status == 0
+    assert json.loads(out)["n_labeled"] == 12
+
+
+@pytest.mark.parametrize("name", ["two_moons", "breast_cancer", "digits", "iris", "wine"])
+def test_bundled_sets(name, capsys):
+    positive = {"digits": "8", "iris": "virginica", "wine": "class_0"}.get(name)
+    options = ["--positive", positive] if positive else []
+    status, out, _ = run(capsys, "solve", name, "--split", 9, "--json", *options)
+    assert status == 0
+    assert json.loads(out)["error_unlabeled"] < 0.5
+
+
+def test_compare_prints_a_table_and_draws(files, capsys):
+    picture = files / "picture.png"
+    status, out, _ = run(capsys, "compare", files / "split.npz", *MODEL, "--solver", "native,cvxpy", "--plot", picture)
+    lines = out.splitlines()
+    assert status == 0
+    assert [line.split()[:2] for line in lines[3:7]] == [
+        ["svm", "native"],
+        ["svm", "cvxpy"],
+        ["cccp", "native"],
+        ["cccp", "cvxpy"],
+    ]
+    assert "differ on 0 labels" in out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_compare_draws_iterations_for_more_dimensions(tmp_path, capsys):
+    status, out, _ = run(
+        capsys, "compare", "breast_cancer", "--json", "--plot", tmp_path / "p.svg", "--solver", "native,cvxpy"
+    )
+    result = json.loads(out)
+    assert status == 0
+    assert [r["method"] for r in result["results"]] == ["svm", "svm", "cccp", "cccp"]
+    assert all(a["labels_different"] == 0 and a["objective_difference"] < 1e-6 for a in result["agreement"])
+    assert b"<svg" in (tmp_path / "p.svg").read_bytes()
+
+
+def test_solve_writes_labels_and_a_model_that_predicts(files, capsys):
+    model, labels, again = files / "model.npz", files / "labels.csv", files / "again.csv"
+    status, out, _ = run(capsys, "solve", files / "split.npz", *MODEL, "--save", model, "--labels-out", labels)
+    assert status == 0
+    assert "relative gap" in out
+    rows = list(csv.DictReader(labels.open()))
+    assert len(rows) == 80
+    assert {row["label"] for row in rows} == {"+1", "-1"}
+    status, out, _ = run(capsys, "predict", model, files / "split.npz", "--labels-out", again, "--json")
+    assert status == 0
+    assert json.loads(out)["error"] < 0.1
+    assert [row["label"] for row in csv.DictReader(again.open())] == [row["label"] for row in rows]
+
+
+def test_verify_prints_the_derivation(files, capsys):
+    status, out, _ = run(capsys, "verify", files / "split.npz", *MODEL, "--points", 40)
+    assert status == 0
+    assert "on 8 labelled and 32 unlabelled points" in out
+    assert "FAIL" not in out
+    status, out, _ = run(capsys, "verify", files / "split.npz", *MODEL, "--json", "--loss", "flat")
+    assert json.loads(out)["passed"] is True
+
+
+def test_not_solved_is_status_1(files, capsys):
+    status, out, _ = run(capsys, "solve", files / "split.npz", *MODEL, "--max-iter", 1, "--json")
+    assert status == 1
+    assert json.loads(out)["status"] == "max_iter"
+
+
+def test_interrupted_is_status_1(files, capsys, monkeypatch):
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("convex_tsvm.cli.commands.cccp", interrupted)
+    status, out, err = run(capsys, "solve", files / "split.npz")
+    assert (status, out) == (1, "")
+    assert "interrupted" in err
+
+
+BAD = {
+    "no such file": (["solve", "missing.npz"], "DATA='missing.npz': no such file, and no bundled set"),
+    "folder": (["solve", "{dir}"], "is a folder"),
+    "truncated npz": (["solve", "{dir}/truncated.npz"], "cannot be read as .npz"),
+    "empty npz": (["solve", "{dir}/empty.npz"], "cannot be read as .npz"),
+    "npz of objects": (["solve", "{dir}/objects.npz"], "cannot be read as .npz"),
+    "npz without y": (["solve", "{dir}/no_y.npz"], "has no array 'y'; it has X"),
+    "npz without X": (["solve", "{dir}/no_x.npz"], "has neither 'X' nor a CSR matrix"),
+    "npz with another length": (["solve", "{dir}/short.npz"], r"y has shape (2,), but there are 4 points"),
+    "npz with a wrong index": (["solve", "{dir}/index.npz"], "holds an index outside 0..3"),
+    "npz with NaN": (["solve", "{dir}/nan.npz"], "X contains NaN or infinity"),
+    "broken CSR": (["solve", "{dir}/csr.npz"], "cannot be read as .npz"),
+    "svmlight that is none": (["solve", "{dir}/text.svm"], "cannot be read as"),
+    "binary as svmlight": (["solve", "{dir}/binary.svm"], "cannot be read as"),
+    "csv with text": (["solve", "{dir}/text.csv"], "line 2, column 'a': 'x' is not a number"),
+    "csv with a short line": (["solve", "{dir}/short.csv"], "line 3 has 1 fields, the header 2"),
+    "csv without rows": (["solve", "{dir}/header.csv"], "no rows below its header"),
+    "unknown column": (
+        ["solve", "{dir}/moons.csv", "--label-column", "color"],
+        "label_column='color' is not in",
+    ),
+    "split out of range": (["solve", "{dir}/split.npz", "--split", "5"], "split=5 must be in 0..0"),
+    "unknown splits": (["solve", "{dir}/split.npz", "--splits", "labeled10"], "splits='labeled10' is not in"),
+    "several classes": (["solve", "{dir}/three.npz"], "DATA has 3 classes (0, 1, 2); say which count as +1"),
+    "unknown positive": (["solve", "{dir}/three.npz", "--positive", "7"], "positive='7' must be some, not all"),
+    "all positive": (["solve", "{dir}/three.npz", "--positive", "0,1,2"], "must be some, not all"),
+    "one class": (["solve", "{dir}/one.npz"], "DATA has 1 classes (1); two classes are needed"),
+    "nothing unlabelled": (["solve", "{dir}/known.npz"], "y has no unlabelled point"),
+    "nothing labelled": (["solve", "{dir}/unknown.npz"], "DATA has 0 classes"),
+    "split with one class": (["solve", "{dir}/lopsided.npz"], "y has one class only"),
+    "too many labels": (["solve", "two_moons", "--n-labeled", "200"], "n_labeled=200"),
+    "C = 0": (["solve", "two_moons", "--C", "0"], "C=0.0 must be a finite number > 0"),
+    "C no number": (["solve", "two_moons", "--C", "big"], "argument --C: invalid float value: 'big'"),
+    "C_unlabeled < 0": (["solve", "two_moons", "--C-unlabeled", "-1"], "C_unlabeled=-1.0"),
+    "C_unlabeled no number": (["solve", "two_moons", "--C-unlabeled", "x"], "must be a number > 0 or 'balanced'"),
+    "s": (["solve", "two_moons", "--s", "-1"], "s=-1.0 must be in (-1, 0]"),
+    "s positive": (["solve", "two_moons", "--s", "0.5"], "s=0.5 must be in (-1, 0]"),
+    "balance": (["solve", "two_moons", "--balance", "2"], "balance=2.0 must be"),
+    "balance no number": (["solve", "two_moons", "--balance", "exact:x"], "must be labeled, none, a number"),
+    "exact balance": (["solve", "two_moons", "--balance", "exact:1"], "balance=('exact', 1.0)"),
+    "sigma and gamma": (["solve", "two_moons", "--sigma", "1", "--gamma", "1"], "exactly one of sigma and gamma"),
+    "sigma": (["solve", "two_moons", "--sigma", "0"], "sigma=0.0"),
+    "degree": (["solve", "two_moons", "--kernel", "poly", "--degree", "0"], "degree=0"),
+    "coef0": (["solve", "two_moons", "--kernel", "poly", "--coef0", "-1"], "coef0=-1.0"),
+    "tol": (["solve", "two_moons", "--tol", "0"], "tol=0.0"),
+    "max_iter": (["solve", "two_moons", "--max-iter", "0"], "max_iter=0"),
+    "annealing": (["solve", "two_moons", "--annealing", "0"], "annealing=0"),
+    "cache_size": (["solve", "two_moons", "--cache-size", "0"], "cache_size=0"),
+    "method": (["solve", "two_moons", "--method", "magic"], "argument --method: invalid choice: 'magic'"),
+    "methods": (["compare", "two_moons", "--methods", "svm,magic"], "must be a comma-separated list of svm, cccp"),
+    "solver": (["compare", "two_moons", "--solver", "magic"], "must be a comma-separated list of native, cvxpy"),
+    "unknown option": (["solve", "two_moons", "--magic"], "unrecognized arguments: --magic"),
+    "no command": ([], "COMMAND"),
+    "picture format": (["compare", "two_moons", "--plot", "{dir}/p.xyz"], "must end in one of"),
+    "picture folder": (["compare", "two_moons", "--plot", "{dir}/no/p.png"], "its folder does not exist"),
+    "model folder": (["solve", "two_moons", "--save", "{dir}/no/m.npz"], "its folder does not exist"),
+    "points": (["verify", "two_moons", "--points", "3"], "points=3 must exceed"),
+    "no model": (["predict", "{dir}/split.npz", "two_moons"], "is not a model saved by convex_tsvm"),
+    "missing model": (["predict", "{dir}/missing.npz", "two_moons"], "missing.npz"),
+    "model of other points": (["predict", "{dir}/model.npz", "breast_cancer"], "X has 30 features, but the model"),
+}
+
+
+@pytest.fixture
+def bad_files(files, moons):
+    X, _, y = moons
+    points, signs = np.eye(4), np.array([1, -1, 0, 0])
+    content = (files / "split.npz").read_bytes()
+    (files / "truncated.npz").write_bytes(content[: len(content) // 2])
+    (files / "empty.npz").write_bytes(b"")
+    np.savez(files / "objects.npz", X=np.array([{}], dtype=object), y=[1])
+    np.savez(files / "no_y.npz", X=points)
+    np.savez(files / "no_x.npz", y=signs)
+    np.savez(files / "short.npz", X=points, y=signs[:2])
+    np.savez(files / "index.npz", X=points, y=[1, -1, 1, -1], labeled=[[0, 9]])
+    np.savez(files / "nan.npz", X=points * np.nan, y=signs)
+    np.savez(files / "csr.npz", data=[1.0], indices=[9], indptr=[0, 1], shape=[1, 2], y=[1])
+    (files / "text.svm").write_text("this is not svmlight\n")
+    (files / "binary.svm").write_bytes(bytes(range(256)))
+    (files / "text.csv").write_text("a,label\nx,1\n2,0\n")
+    (files / "short.csv").write_text("a,label\n1,1\n2\n")
+    (files / "header.csv").write_text("a,label\n")
+    np.savez(files / "one.npz", X=points, y=[1, 1, 1, 1], labeled=[[0, 1]])
+    np.savez(files / "known.npz", X=points, y=[1, -1, 1, -1])
+    np.savez(files / "unknown.npz", X=points, y=np.full(4, np.nan))
+    np.savez(files / "lopsided.npz", X=points, y=[1, -1, 1, -1], labeled=[[0, 2]])
+    solution = ct.cccp(ct.cccp_tsvm(), ct.Problem(X, y))
+    ct.save_model(ct.FittedModel.from_solutions([solution], np.array(["-1", "1"])), files / "model.npz")
+    return files
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line_and_status_2(case, bad_files, capsys):
+    arguments, message = BAD[case]
+    before = sorted(path.name for path in bad_files.iterdir())
+    status, out, err = run(capsys, *(a.replace("{dir}", str(bad_files)) for a in arguments))
+    assert message in err
+    assert status == 2
+    assert out == ""
+    assert len(err.splitlines()) == 1
+    assert sorted(path.name for path in bad_files.iterdir()) == before
+
+
+def test_installed_command_prints_nothing_but_json_in_a_pipe(files):
+    command = [sys.executable, "-m", "convex_tsvm.cli", "solve", str(files / "split.npz"), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["status"] == "converged"
+
+
+def test_help_names_every_option(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["solve", "--help"])
+    assert stop.value.code == 0
+    out = capsys.readouterr().out
+    for option in ("--method", "--solver", "--kernel", "--sigma", "--gamma", "--C", "--C-unlabeled", "--s", "--split",
+                   "--positive", "--labels-out", "--save", "--json"):  # fmt: skip
+        assert option in out

@@ -1,0 +1,118 @@
+"""The layers: what may import what, where compiled loops live, and what an import costs."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import convex_tsvm
+
+ROOT = Path(convex_tsvm.__file__).parent
+#: From the bottom up; a module may import from its own layer and from those before it.
+LAYERS = [
+    ["losses", "kernels"],
+    ["problem"],
+    ["convex_step"],
+    ["modeling", "solvers"],
+    ["formulations"],
+    ["solution"],
+    ["methods"],
+    ["persistence"],
+    ["verification", "estimators"],
+    ["data"],
+    ["plotting"],
+    ["cli"],
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+FILES = sorted(path for path in ROOT.rglob("*.py") if path.parent != ROOT or path.name != "__init__.py")
+
+
+def place(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return parts[0]
+
+
+def imports(path):
+    """(package, module inside it or None) of every import in a file."""
+    depth = len(path.relative_to(ROOT).parts) - 1
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                yield name.name
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level == 0:
+                yield base
+            elif node.level == depth + 1:
+                for name in [base] if base else [n.name for n in node.names]:
+                    yield "convex_tsvm." + name
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_arrows_go_down_only(path):
+    own = LEVEL[place(path)]
+    for name in imports(path):
+        if name.startswith("convex_tsvm.") and name.split(".")[1] != "__version__":
+            assert LEVEL[name.split(".")[1]] <= own, name
+
+
+@pytest.mark.parametrize(
+    ("package", "allowed"),
+    [
+        ("cvxpy", {"modeling", "formulations"}),
+        ("numba", {"solvers"}),
+        ("sklearn.base", {"estimators"}),
+        ("matplotlib", {"plotting"}),
+        ("rich", {"cli"}),
+    ],
+)
+def test_a_library_is_known_where_it_belongs(package, allowed):
+    users = {place(path) for path in FILES for name in imports(path) if (name + ".").startswith(package + ".")}
+    assert users <= allowed
+    assert users
+
+
+def test_compiled_loops_are_in_one_file():
+    assert [p.name for p in FILES if "@njit" in p.read_text(encoding="utf-8")] == ["_loops.py"]
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    heavy = ("cvxpy", "sklearn", "numba", "matplotlib", "scipy")
+    code = f"import sys, convex_tsvm; print([m for m in {heavy!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_public_name_resolves():
+    for name in convex_tsvm.__all__:
+        assert getattr(convex_tsvm, name) is not None
+    assert {"Problem", "Formulation", "TransductiveSVC", "verify", "cccp"} <= set(convex_tsvm.__all__)
+
+
+def test_kernels_are_compiled_once(tmp_path):
+    """A second process finds every compiled loop in the cache of the first."""
+    code = (
+        "import numpy as np, convex_tsvm as ct\n"
+        "y = np.resize([1, -1, 0], 12)\n"
+        "p = ct.Problem(np.arange(24.0).reshape(12, 2), y, balance=None)\n"
+        "ct.cccp(ct.cccp_tsvm(balance=None), p); q = p.replace(balance=0.0); ct.cccp(ct.cccp_tsvm(), q)\n"
+        "from convex_tsvm.solvers import _loops\n"
+        "from numba.core.dispatcher import Dispatcher\n"
+        "loops = [f for f in vars(_loops).values() if isinstance(f, Dispatcher)]\n"
+        "print(sum(sum(f.stats.cache_misses.values()) for f in loops), sum(bool(f.signatures) for f in loops))"
+    )
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PATH": "", "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT.parent)},
+        ).stdout.split()
+        for _ in range(2)
+    ]
+    assert int(runs[0][0]) > 0
+    assert int(runs[1][0]) == 0
+    assert int(runs[1][1]) >= 2
