@@ -3,6 +3,7 @@ from .formulations import Formulation as Formulation
 from .formulations import cccp_tsvm as cccp_tsvm
 from .formulations import s3vm as s3vm
 from .formulations import svm as svm
+from .formulations import tsvm as tsvm
 from .kernels import RBF as RBF
 from .kernels import CallableKernel as CallableKernel
 from .kernels import Linear as Linear

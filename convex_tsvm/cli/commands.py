@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..data import Data, load_data
-from ..formulations import Formulation, cccp_tsvm, s3vm
+from ..formulations import Formulation, tsvm
 from ..kernels import make_kernel
-from ..losses import flat_newton
 from ..methods import cccp
 from ..methods.cccp import Callback
 from ..persistence import FittedModel, load_model, save_model
@@ -140,12 +139,7 @@ def _problem(options: argparse.Namespace, data: Data) -> Problem:
 
 def _formulation(options: argparse.Namespace, method: str) -> Formulation:
     balance = None if options.balance is None else "linear"
-    formulation = {
-        "ramp": lambda: cccp_tsvm(options.s, balance=balance),
-        "hinge": lambda: cccp_tsvm(0.0, balance=balance),
-        "squared_hinge": lambda: s3vm(balance=balance),
-        "flat": lambda: s3vm(flat_newton(), balance=balance),
-    }[options.loss]()
+    formulation = tsvm(options.loss, s=options.s, balance=balance)
     return formulation.supervised() if method == "svm" else formulation
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any, NoReturn
 
+from ..formulations import LOSSES
+
 METHODS = ("svm", "cccp")
 SOLVERS = ("native", "cvxpy")
-LOSSES = ("ramp", "hinge", "squared_hinge", "flat")
 
 
 class BadUsage(Exception):

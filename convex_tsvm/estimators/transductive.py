@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..formulations import Formulation, cccp_tsvm, s3vm
+from ..formulations import Formulation, tsvm
 from ..kernels import make_kernel
-from ..losses import flat_newton
 from ..methods import cccp
 from ..persistence import FittedModel
 from ..problem import Problem
@@ -228,16 +226,8 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
             raise ValueError(f"method={self.method!r} must be one of {', '.join(METHODS)}")
         if isinstance(self.loss, Formulation):
             return self.loss
-        makers: dict[str, Callable[..., Formulation]] = {
-            "ramp": lambda **common: cccp_tsvm(self.s, **common),
-            "hinge": lambda **common: cccp_tsvm(0.0, **common),
-            "squared_hinge": s3vm,
-            "flat": lambda **common: s3vm(flat_newton(), **common),
-        }
-        if self.loss in makers:
-            balance = None if self.balance is None else "linear"
-            return makers[self.loss](balance=balance, fit_intercept=self.fit_intercept)
-        raise ValueError(f"loss={self.loss!r} must be one of {', '.join(makers)}, or a Formulation")
+        balance = None if self.balance is None else "linear"
+        return tsvm(self.loss, s=self.s, balance=balance, fit_intercept=self.fit_intercept)
 
     def _solve(self, formulation: Formulation, problem: Problem) -> Solution:
         def report(iteration: Iteration) -> None:

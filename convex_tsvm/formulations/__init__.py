@@ -2,6 +2,6 @@
 
 from .formulation import Formulation
 from .svm import svm
-from .tsvm import cccp_tsvm, s3vm
+from .tsvm import LOSSES, cccp_tsvm, s3vm, tsvm
 
-__all__ = ["Formulation", "cccp_tsvm", "s3vm", "svm"]
+__all__ = ["LOSSES", "Formulation", "cccp_tsvm", "s3vm", "svm", "tsvm"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..losses import Loss, hinge, squared_hinge, symmetric_ramp, symmetric_squared_hinge
+from ..losses import Loss, flat_newton, hinge, squared_hinge, symmetric_ramp, symmetric_squared_hinge
 from .formulation import Formulation
 
 
@@ -41,3 +41,39 @@ def s3vm(unlabeled: Loss | None = None, *, balance: str | None = "linear", fit_i
     """
     loss = symmetric_squared_hinge() if unlabeled is None else unlabeled
     return Formulation(squared_hinge(), loss, balance=balance, fit_intercept=fit_intercept, name="S3VM")
+
+
+#: The losses of unlabelled points that estimators and the command line know by name.
+LOSSES = ("ramp", "hinge", "squared_hinge", "flat")
+
+
+def tsvm(
+    loss: str = "ramp", *, s: float = -0.3, balance: str | None = "linear", fit_intercept: bool = True
+) -> Formulation:
+    """A transductive SVM by the name of its loss for unlabelled points.
+
+    Parameters
+    ----------
+    loss : {"ramp", "hinge", "squared_hinge", "flat"}, default "ramp"
+        "ramp" and "hinge" (the ramp with s = 0) stand beside the hinge loss (:func:`cccp_tsvm`), the squared hinge
+        and the flat loss beside the squared hinge (:func:`s3vm`).
+    s : float in (-1, 0], default -0.3
+        Plateau of the ramp; checked whatever the loss.
+    balance, fit_intercept
+        As in :func:`cccp_tsvm`.
+
+    Raises
+    ------
+    ValueError
+        If the loss has another name.
+    """
+    ramp = cccp_tsvm(s, balance=balance, fit_intercept=fit_intercept)
+    if loss == "ramp":
+        return ramp
+    if loss == "hinge":
+        return cccp_tsvm(0.0, balance=balance, fit_intercept=fit_intercept)
+    if loss == "squared_hinge":
+        return s3vm(balance=balance, fit_intercept=fit_intercept)
+    if loss == "flat":
+        return s3vm(flat_newton(), balance=balance, fit_intercept=fit_intercept)
+    raise ValueError(f"loss={loss!r} must be one of {', '.join(LOSSES)}, or a Formulation")
