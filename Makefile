@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test slow lint docs clean
 
 demo: $(VENV)/.ready  ## fit a transductive SVM to real data by two solvers: a table, and a picture in demo.png
-	$(BIN)/convex-tsvm compare breast_cancer --methods svm,cccp --solver native,cvxpy --verify --plot demo.png
+	$(BIN)/convex-tsvm compare breast_cancer --sigma 10 --C 10 --methods svm,cccp --solver native,cvxpy --plot demo.png
 
 test: $(VENV)/.ready lint  ## style, types, and the tests
 	$(BIN)/python -m pytest
