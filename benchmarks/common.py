@@ -1,0 +1,74 @@
+"""What the benchmarks share: data, splits, and results kept beside the code."""
+
+import os
+import platform
+import time
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+HERE = Path(__file__).parent
+DATA = Path(os.environ.get("CONVEX_TSVM_DATA", HERE / ".." / ".." / "shared" / "data"))
+
+#: σ and C of chapelle2008 Table 5.
+TABLE_5 = {"g50c": (38.0, 19.0), "text": (3.5, 31.0)}
+
+
+def load(name):
+    """Points, true signs, and the ten original splits."""
+    path = DATA / f"{name}.npz"
+    if not path.exists():
+        raise SystemExit(f"{path} is missing; set CONVEX_TSVM_DATA to the folder that has {name}.npz")
+    file = np.load(path)
+    if "X" in file:
+        X = file["X"].astype(float)
+    else:
+        X = sp.csr_matrix((file["data"].astype(float), file["indices"], file["indptr"]), shape=tuple(file["shape"]))
+    return X, file["y"].astype(float), file["labeled"]
+
+
+def hidden(truth, labeled):
+    """Labels with 0 for the points not in ``labeled``."""
+    y = np.zeros(len(truth))
+    y[labeled] = truth[labeled]
+    return y
+
+
+def machine():
+    """One line about where this ran."""
+    versions = []
+    for name in ("numpy", "scipy", "cvxpy", "clarabel", "numba", "sklearn"):
+        module = __import__(name)
+        versions.append(f"{name} {module.__version__}")
+    return f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, {', '.join(versions)}"
+
+
+class Results:
+    """Lines printed as they come and kept in ``results/NAME.md``."""
+
+    def __init__(self, name, title):
+        self.path = HERE / "results" / f"{name}.md"
+        self.lines = []
+        self.began = time.perf_counter()
+        self(f"# {title}", "", f"`python benchmarks/{name}.py` on {machine()}", "")
+
+    def __call__(self, *lines):
+        """Print and keep lines; the file is rewritten each time, so that an interrupted run leaves what it found."""
+        for line in lines:
+            print(line, flush=True)
+        self.lines += lines
+        self.path.parent.mkdir(exist_ok=True)
+        self.path.write_text("\n".join(self.lines) + "\n", encoding="utf-8")
+
+    def table(self, *heads):
+        """Head of a table."""
+        self("| " + " | ".join(heads) + " |", "|" + "---|" * len(heads))
+
+    def row(self, *cells):
+        """Row of a table."""
+        self("| " + " | ".join(str(cell) for cell in cells) + " |")
+
+    def done(self):
+        """Last line."""
+        self("", f"Took {time.perf_counter() - self.began:.0f} s.")
