@@ -3,7 +3,7 @@
 import convex_tsvm
 
 project = "convex_tsvm"
-copyright = "2026, the convex_tsvm developers"  # noqa: A001
+copyright = "2026, the convex_tsvm developers"
 release = convex_tsvm.__version__
 extensions = [
     "sphinx.ext.autodoc",
