@@ -1,5 +1,7 @@
 """The native solver against CVXPY, on random problems of every catalogue loss."""
 
+import warnings
+
 import numpy as np
 import pytest
 from strategies import CATALOGUE, LABELED, UNLABELED, random_case
@@ -116,6 +118,28 @@ def test_unbounded_problem_is_an_error():
         ct.cccp(model, problem)
     with pytest.raises(ValueError, match="unbounded"):
         ct.cccp(model, problem, solver="cvxpy")
+
+
+def test_infeasible_constraints_are_an_error():
+    rng = np.random.default_rng(0)
+    problem = ct.Problem(rng.standard_normal((30, 2)), np.resize([1, -1], 30), C_unlabeled=None)
+    for solver in ("native", "cvxpy"):
+        with pytest.raises(ValueError, match="infeasible"):
+            ct.cccp(ct.svm(ct.indicator(1, np.inf)), problem, solver=solver)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_rounding_prevents_is_never_reported_as_met(seed):
+    """Kernel values up to 10^20: a solution is accurate, or it says that it is not."""
+    rng = np.random.default_rng(seed)
+    X = 2000 * rng.standard_normal((40, 3))
+    problem = ct.Problem(X, np.resize([1, -1, 0, 0], 40), kernel=ct.Polynomial(3, 1.0, 1.0), C=10.0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        solution = ct.NativeSolver(problem, max_iter=50).solve(ct.cccp_tsvm().step(problem, rng.normal(0, 1, 40)))
+    assert (solution.status == "optimal") == (not caught)
+    if solution.status == "optimal":
+        assert solution.kkt <= 2e-3
 
 
 def test_running_out_of_iterations_is_said():

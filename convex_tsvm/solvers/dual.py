@@ -24,6 +24,9 @@ Array = NDArray[np.float64]
 #: Violation at which coordinate steps first hand over to Newton steps.
 COARSE = 1e-3
 
+#: How often outputs are computed afresh before rounding is said to be in the way.
+REFRESHES = 10
+
 #: Up to this many points a matrix in memory is one block: Newton steps on all of it are cheaper than many blocks.
 WHOLE = 4096
 
@@ -138,11 +141,12 @@ def solve_dual(
     Returns
     -------
     DualPoint
-        With ``status`` "optimal" or "max_iter".
+        With ``status`` "optimal", "max_iter", or "inaccurate" if rounding keeps undoing what was reached.
     """
     s = dual.start(gamma)
     point = DualPoint(s, _outputs(dual, s))
     n = len(s)
+    fresh, refreshed = True, 0
     whole = n <= max(block_size, WHOLE) and isinstance(dual.rows, GramRows)
     while True:
         low, _, _, high, _, _ = dual.locate(point.s)
@@ -154,10 +158,18 @@ def solve_dual(
             point.violation = max(0.0, float(raise_by.max(initial=0.0)), float(lower_by.max(initial=0.0)))
             point.bias = dual.offset
         if point.violation <= tol:
-            point.status = "optimal"
-            return point
+            # What is reported must hold for outputs computed afresh, not for those that rounding has moved.
+            if fresh:
+                point.status = "optimal"
+                return point
+            if refreshed == REFRESHES:
+                point.status = "inaccurate"
+                return point
+            point.h, fresh, refreshed = _outputs(dual, point.s), True, refreshed + 1
+            continue
         if point.n_iter >= max_iter:
             return point
+        fresh = False
         block = np.arange(n) if whole else _choose(raise_by, lower_by, dual.free_bias, block_size, point.bias)
         _solve_block(dual, point, block, tol, whole)
         point.n_iter += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 import warnings
 
@@ -68,7 +69,13 @@ class NativeSolver:
         Returns
         -------
         StepSolution
-            Its ``status`` is "max_iter" if the tolerance was not met, which also warns.
+            Its ``status`` is "max_iter" if the tolerance was not met within the limit, and "inaccurate" if rounding
+            keeps it from being met; both also warn.
+
+        Raises
+        ------
+        ValueError
+            If the step is unbounded below, infeasible, or has another regularizer than "l2".
         """
         if step.regularizer != "l2":
             raise ValueError(f"regularizer={step.regularizer!r}: the native solver takes 'l2' only; use solver='cvxpy'")
@@ -96,29 +103,38 @@ class NativeSolver:
         before_solver = time.perf_counter()
         point = solve_dual(dual, gamma=gamma, tol=self.tol, max_iter=self.max_iter)
         solver_seconds = time.perf_counter() - before_solver
-        if point.status != "optimal":
+        solution = self._certify(step, dual, point, began, solver_seconds, with_x0)
+        if solution.status != "optimal" and solution.primal_infeasibility > self.tol:
+            raise ValueError(
+                "no point was found that meets the constraints written as losses: outputs miss them by "
+                f"{solution.primal_infeasibility:.2g}; the problem is probably infeasible"
+            )
+        if solution.status == "max_iter":
             warnings.warn(
                 f"the native solver stopped after {point.n_iter} working sets with a violation of "
                 f"{point.violation:.2g} > tol={self.tol:g}; raise max_iter or tol",
                 stacklevel=2,
             )
-        return self._certify(step, dual, point, began, solver_seconds, with_x0)
+        elif solution.status == "inaccurate":
+            warnings.warn(
+                f"the native solver met tol={self.tol:g} only up to rounding: violation {solution.kkt:.2g}; "
+                "the kernel's values are too large or too far apart (scale the points)",
+                stacklevel=2,
+            )
+        return solution
 
     def _certify(
         self, step: ConvexStep, dual: DualProblem, point: DualPoint, began: float, solver_seconds: float, with_x0: bool
     ) -> StepSolution:
         gamma: Array = dual.gamma(point.s)
         gamma0 = float(gamma[-1]) if with_x0 else 0.0
-        return certify(
-            step,
-            gamma[: self.problem.n],
-            gamma0,
-            point.bias,
-            status=point.status,
-            n_iter=point.n_iter,
-            seconds=time.perf_counter() - began,
-            solver_seconds=solver_seconds,
+        solution = certify(
+            step, gamma[: self.problem.n], gamma0, point.bias, n_iter=point.n_iter, solver_seconds=solver_seconds
         )
+        status = point.status
+        if status == "optimal" and solution.kkt > 2 * self.tol:
+            status = "inaccurate"
+        return dataclasses.replace(solution, status=status, seconds=time.perf_counter() - began)
 
     def _rows(self, kind: str) -> RowSource:
         if kind not in self._sources:
