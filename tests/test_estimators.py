@@ -80,6 +80,22 @@ def test_markers_of_unlabelled_points(marker, labels, moons):
     assert np.mean(clf.transduction_ == expected) > 0.9
 
 
+@pytest.mark.parametrize("dtype", [object, "string", "category"])
+def test_missing_labels_of_data_frames(dtype, moons):
+    X, truth, y = moons
+    names = pd.Series([{1: "yes", -1: "no", 0: None}[sign] for sign in y], dtype=dtype)
+    clf = TransductiveSVC(sigma=0.5, C=10, unlabeled=np.nan).fit(X, names)
+    assert clf.classes_.tolist() == ["no", "yes"]
+    assert np.mean(clf.transduction_ == np.where(truth > 0, "yes", "no")) > 0.9
+    with pytest.raises(ValueError, match="missing values besides unlabeled=-1"):
+        TransductiveSVC().fit(X, names)
+
+
+def test_mixed_labels_are_named(moons):
+    with pytest.raises(ValueError, match="mixes text and numbers"):
+        TransductiveSVC().fit(moons[0], np.array(["a", 1] * 40, dtype=object))
+
+
 def test_ambiguous_labels_are_explained(moons):
     X, truth, _ = moons
     with pytest.raises(ValueError, match="labels -1/\\+1 are ambiguous; pass unlabeled=0"):

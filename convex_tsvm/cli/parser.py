@@ -84,7 +84,8 @@ def _add_data(parser: argparse.ArgumentParser) -> None:
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("model")
-    group.add_argument("--kernel", choices=("rbf", "linear", "poly"), default="rbf")
+    group.add_argument("--kernel", choices=("rbf", "linear", "poly", "precomputed"), default="rbf",
+                       help="precomputed: X is the kernel matrix (default: rbf)")  # fmt: skip
     group.add_argument("--sigma", type=float, help="RBF width")
     group.add_argument("--gamma", type=float, help="1 / (2 sigma²) (default: 1 / (d Var X))")
     group.add_argument("--degree", type=int, default=3, help="of the polynomial kernel (default: 3)")

@@ -18,7 +18,7 @@ def split_labels(y: Any, marker: Any, name: str) -> tuple[NDArray[Any], NDArray[
     y : array, shape (n,)
         Numbers or strings, with ``marker`` where unknown.
     marker : object
-        NaN matches NaN; None marks nothing.
+        NaN matches every missing value (NaN, None, pandas' NA); None marks nothing.
     name : str
         The estimator's, for errors.
 
@@ -30,6 +30,8 @@ def split_labels(y: Any, marker: Any, name: str) -> tuple[NDArray[Any], NDArray[
     if y is None:
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
     y = column_or_1d(y, warn=True)
+    if y.dtype.kind not in "biufUSO":
+        y = np.array(list(y), dtype=object)
     unlabeled = _matches(y, marker)
     known = y[~unlabeled]
     if len(known) == 0:
@@ -38,8 +40,12 @@ def split_labels(y: Any, marker: Any, name: str) -> tuple[NDArray[Any], NDArray[
         raise ValueError(f"Input y contains NaN or infinity; unlabelled points are marked by unlabeled={marker!r}")
     if known.dtype == object:
         # A marker that is a number forces labels that are strings into an object array; undo that.
-        kinds = {str if isinstance(label, str) else float if np.isreal(label) else type(label) for label in known}
-        known = np.array(known.tolist()) if len(kinds) == 1 else known
+        if any(_is_missing(label) for label in known):
+            raise ValueError(f"y contains missing values besides unlabeled={marker!r}; use unlabeled=np.nan for them")
+        kinds = {"text" if isinstance(label, str) else "numbers" for label in known}
+        if len(kinds) > 1:
+            raise ValueError("y mixes text and numbers as labels; use one kind")
+        known = np.array(known.tolist())
     check_classification_targets(known)
     classes, index = np.unique(known, return_inverse=True)
     if len(classes) < 2:
@@ -58,13 +64,17 @@ def split_labels(y: Any, marker: Any, name: str) -> tuple[NDArray[Any], NDArray[
 def _matches(y: NDArray[Any], marker: Any) -> NDArray[np.bool_]:
     if marker is None:
         return np.zeros(len(y), dtype=bool)
-    if isinstance(marker, float) and np.isnan(marker):
-        return np.array([isinstance(v, (float, np.floating)) and np.isnan(v) for v in y], dtype=bool)
+    if _is_missing(marker):
+        return np.array([_is_missing(v) for v in y], dtype=bool)
     if y.dtype.kind in "US" and not isinstance(marker, str):
         # An array of strings holds a numeric marker as text.
         return np.asarray(y == str(marker))
     if y.dtype == object:
-        return np.array(
-            [not isinstance(v, str | bytes) and v == marker if not isinstance(marker, str) else v == marker for v in y]
-        )
+        alike = [not _is_missing(v) and isinstance(v, str) == isinstance(marker, str) and v == marker for v in y]
+        return np.array(alike, dtype=bool)
     return np.broadcast_to(np.asarray(y == marker), y.shape).copy()
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether ``value`` is NaN, None or pandas' NA."""
+    return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and np.isnan(value))
