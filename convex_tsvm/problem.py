@@ -203,7 +203,7 @@ class Problem:
             raise ValueError(f"{name} has shape {cost.shape}; it must be a number, ({self.n},) or ({len(where)},)")
         cost = cost[where] if cost.ndim == 1 and len(cost) == self.n else cost
         if not (np.isfinite(cost).all() and (cost > 0).all()):
-            shown = value if np.ndim(value) == 0 else f"array with minimum {cost.min():g}"
+            shown = f"{float(cost):g}" if cost.ndim == 0 else f"array with minimum {cost.min():g}"
             raise ValueError(f"{name}={shown} must be a finite number > 0")
         return cost
 

@@ -27,7 +27,7 @@ BAD = {
     "no labelled point": (dict(y=[0, 0, 0, 0]), "y has no labelled point"),
     "no unlabelled point": (dict(y=[1, -1, 1, -1]), "y has no unlabelled point"),
     "C = 0": (dict(C=0), "C=0 must be a finite number > 0"),
-    "C < 0": (dict(C=-1.0), "C=-1.0"),
+    "C < 0": (dict(C=-1.0), "C=-1 must"),
     "C NaN": (dict(C=np.nan), "C=nan"),
     "C infinite": (dict(C=np.inf), "C=inf"),
     "C text": (dict(C="big"), "C='big'"),
