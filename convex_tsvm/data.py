@@ -43,6 +43,38 @@ class Data:
         return float(np.mean(labels[judged] != self.truth[judged])) if judged.any() else None
 
 
+def load_points(
+    source: str, n_features: int, *, positive: Sequence[str] = (), label_column: str | None = None
+) -> tuple[Any, NDArray[np.float64]]:
+    """Read points to be labelled, and their true signs where the file has labels.
+
+    Parameters
+    ----------
+    source : str
+        As for :func:`load_data`; labels may be missing altogether.
+    n_features : int
+        Columns that the points must have; sparse points with fewer are widened, and a ``.csv`` file with exactly
+        this many columns has no label.
+    positive : sequence of str
+        Classes that count as +1; all others are -1.
+    label_column : str, optional
+        Of a ``.csv`` file; the last column by default.
+
+    Returns
+    -------
+    X : array or CSR matrix, shape (n, n_features)
+    truth : array, shape (n,)
+        +1, -1, or 0 where unknown.
+    """
+    table = _read_source(source, "labeled", label_column, n_features)
+    X = table.X
+    if sp.issparse(X) and X.shape[1] < n_features:
+        X = X.copy()
+        X.resize((X.shape[0], n_features))
+    truth = np.where(table.labels == "", 0.0, np.where(np.isin(table.labels, list(positive)), 1.0, -1.0))
+    return X, truth
+
+
 @dataclass(frozen=True)
 class _Table:
     """What a file holds, before classes become signs: unknown labels are empty strings."""
@@ -91,16 +123,7 @@ def load_data(
     FileNotFoundError
         If there is no such file.
     """
-    if source in BUNDLED:
-        table = BUNDLED[source]()
-    else:
-        path = Path(source)
-        if not path.exists():
-            names = ", ".join(BUNDLED)
-            raise FileNotFoundError(f"DATA={source!r}: no such file, and no bundled set (those are {names})")
-        if path.is_dir():
-            raise ValueError(f"DATA={source!r} is a folder; it must be a .npz, .csv or svmlight file")
-        table = _read(path, splits, label_column)
+    table = _read_source(source, splits, label_column)
     truth, classes = _signs(table.labels, positive)
     y = truth.copy()
     if n_labeled is not None:
@@ -112,10 +135,19 @@ def load_data(
     return Data(Path(source).stem if source not in BUNDLED else source, table.X, y, truth, classes)
 
 
-def _read(path: Path, splits: str, label_column: str | None) -> _Table:
+def _read_source(source: str, splits: str, label_column: str | None, n_features: int | None = None) -> _Table:
+    """The table of a bundled set or a file; with ``n_features`` given, labels may be missing."""
+    if source in BUNDLED:
+        return BUNDLED[source]()
+    path = Path(source)
+    if not path.exists():
+        names = ", ".join(BUNDLED)
+        raise FileNotFoundError(f"DATA={source!r}: no such file, and no bundled set (those are {names})")
+    if path.is_dir():
+        raise ValueError(f"DATA={source!r} is a folder; it must be a .npz, .csv or svmlight file")
     readers: dict[str, Callable[[], _Table]] = {
-        ".npz": lambda: _read_npz(path, splits),
-        ".csv": lambda: _read_csv(path, label_column),
+        ".npz": lambda: _read_npz(path, splits, n_features is None),
+        ".csv": lambda: _read_csv(path, label_column, n_features),
     }
     kind = path.suffix.lower()
     try:
@@ -129,12 +161,12 @@ def _read(path: Path, splits: str, label_column: str | None) -> _Table:
         raise ValueError(f"DATA={str(path)!r} cannot be read as {kind or 'svmlight text'}: {error}") from error
 
 
-def _read_npz(path: Path, splits: str) -> _Table:
+def _read_npz(path: Path, splits: str, needs_labels: bool) -> _Table:
     with np.load(path, allow_pickle=False) as file:
         names = set(file.files)
-        if "y" not in names:
+        if "y" not in names and needs_labels:
             raise ValueError(f"DATA={str(path)!r} has no array 'y'; it has {', '.join(sorted(names))}")
-        y = file["y"]
+        y = file["y"] if "y" in names else None
         if "X" in names:
             X: Any = file["X"]
         elif {"data", "indices", "indptr", "shape"} <= names:
@@ -146,6 +178,8 @@ def _read_npz(path: Path, splits: str) -> _Table:
         if rows is None and splits != "labeled":
             others = ", ".join(sorted(n for n in names if n.startswith("labeled"))) or "no such array"
             raise ValueError(f"splits={splits!r} is not in {str(path)!r}; it has {others}")
+    if y is None:
+        y = np.full(X.shape[0], np.nan)
     if y.ndim != 1 or len(y) != X.shape[0]:
         raise ValueError(f"DATA={str(path)!r}: y has shape {y.shape}, but there are {X.shape[0]} points")
     if rows is not None:
@@ -155,7 +189,7 @@ def _read_npz(path: Path, splits: str) -> _Table:
     return _Table(X, _as_text(y, unknown=None if rows is not None else 0), rows)
 
 
-def _read_csv(path: Path, label_column: str | None) -> _Table:
+def _read_csv(path: Path, label_column: str | None, n_features: int | None) -> _Table:
     with open(path, newline="", encoding="utf-8-sig") as file:
         rows = [row for row in csv.reader(file) if row]
     if len(rows) < 2:
@@ -163,13 +197,15 @@ def _read_csv(path: Path, label_column: str | None) -> _Table:
     header = [name.strip() for name in rows[0]]
     if label_column is not None and label_column not in header:
         raise ValueError(f"label_column={label_column!r} is not in {str(path)!r}; its columns are {', '.join(header)}")
-    column = len(header) - 1 if label_column is None else header.index(label_column)
-    X = np.empty((len(rows) - 1, len(header) - 1))
+    column: int | None = len(header) - 1 if label_column is None else header.index(label_column)
+    if label_column is None and len(header) == n_features:
+        column = None
+    X = np.empty((len(rows) - 1, len(header) - (column is not None)))
     labels = []
     for number, row in enumerate(rows[1:]):
         if len(row) != len(header):
             raise ValueError(f"DATA={str(path)!r} line {number + 2} has {len(row)} fields, the header {len(header)}")
-        labels.append(row[column].strip())
+        labels.append("" if column is None else row[column].strip())
         for place, (name, text) in enumerate(
             (h, t) for k, (h, t) in enumerate(zip(header, row, strict=True)) if k != column
         ):
@@ -194,12 +230,12 @@ def _as_text(y: NDArray[Any], unknown: float | None) -> NDArray[np.str_]:
     if y.dtype.kind in "US":
         return y.astype(str)
     text = np.array([f"{value:g}" for value in y.tolist()])
-    empty = np.isnan(y.astype(float)) if unknown is None else np.isnan(y.astype(float)) | (y == unknown)
-    # A 0 stands for "unknown" only beside -1 and +1; otherwise it is a class.
-    if unknown is None or (set(np.unique(y[~np.isnan(y.astype(float))])) <= {-1, 0, 1} and (y == -1).any()):
-        text[empty] = ""
-    else:
-        text[np.isnan(y.astype(float))] = ""
+    missing = np.isnan(y.astype(float))
+    kinds = set(y[~missing].tolist())
+    # A 0 stands for "unknown" beside -1 (and +1), or where there is nothing else; beside 1 alone it is a class.
+    if unknown is not None and kinds <= {-1, 0, 1} and kinds != {0, 1}:
+        missing |= y == unknown
+    text[missing] = ""
     return text
 
 

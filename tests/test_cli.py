@@ -144,6 +144,23 @@ def test_solve_writes_labels_and_a_model_that_predicts(files, capsys):
     assert [row["label"] for row in csv.DictReader(again.open())] == [row["label"] for row in rows]
 
 
+def test_points_to_predict_need_no_labels(files, moons, capsys):
+    X, _, _ = moons
+    model = files / "model.npz"
+    run(capsys, "solve", files / "split.npz", *MODEL, "--save", model)
+    np.savez(files / "new.npz", X=X)
+    np.savetxt(files / "new.csv", X, delimiter=",", header="a,b", comments="")
+    np.savez(files / "nan.npz", X=X, y=np.full(80, np.nan))
+    dump_svmlight_file(X[:, :1], np.zeros(80), str(files / "narrow.svm"))
+    found = []
+    for name in ("new.npz", "new.csv", "nan.npz", "narrow.svm"):
+        status, out, _ = run(capsys, "predict", model, files / name, "--json")
+        result = json.loads(out)
+        assert (status, result["n"], result["error"]) == (0, 80, None)
+        found.append(result["n_positive"])
+    assert found[0] == found[1] == found[2]
+
+
 def test_verify_prints_the_derivation(files, capsys):
     status, out, _ = run(capsys, "verify", files / "split.npz", *MODEL, "--points", 40)
     assert status == 0

@@ -30,6 +30,12 @@ def test_native_agrees_with_cvxpy(block):
         assert abs(native.gap) <= 1e-8, seed
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(20))
+def test_native_agrees_with_cvxpy_on_many_more(block):
+    test_native_agrees_with_cvxpy(10 + block)
+
+
 @pytest.mark.parametrize("unlabeled", UNLABELED)
 @pytest.mark.parametrize("labeled", LABELED)
 def test_every_pair_of_catalogue_losses(labeled, unlabeled):

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data import Data, load_data
+from ..data import Data, load_data, load_points
 from ..formulations import Formulation, tsvm
 from ..kernels import make_kernel
 from ..methods import cccp
@@ -98,21 +98,24 @@ def verify(options: argparse.Namespace) -> int:
 def predict(options: argparse.Namespace) -> int:
     """Label points with a saved model."""
     model = load_model(options.model)
-    data = load_data(options.data, positive=options.positive, label_column=options.label_column)
-    _check_outputs(options.labels_out)
-    scores = model.decision_function(data.X)
-    if scores.ndim != 1:
+    if len(model.classes) != 2:
         raise ValueError(f"MODEL={options.model!r} tells {len(model.classes)} classes apart; predict takes two")
+    _check_outputs(options.labels_out)
+    positive = options.positive or str(model.classes[1]).split(",")
+    X, truth = load_points(options.data, model.n_features, positive=positive, label_column=options.label_column)
+    scores = model.decision_function(X)
     labels = np.where(scores >= 0, 1.0, -1.0)
     if options.labels_out:
         _write_labels(options.labels_out, labels, scores)
-    known = data.truth != 0
-    error = float(np.mean(labels[known] != data.truth[known])) if known.any() else None
-    positive = int((labels > 0).sum())
+    known = truth != 0
+    error = float(np.mean(labels[known] != truth[known])) if known.any() else None
+    n_positive = int((labels > 0).sum())
     if options.json:
-        print(json.dumps({"n": len(labels), "n_positive": positive, "error": error}))
+        print(json.dumps({"n": len(labels), "n_positive": n_positive, "error": error}))
     else:
-        print(f"{len(labels)} points, {positive} of them positive" + ("" if error is None else f", error {error:.4f}"))
+        print(
+            f"{len(labels)} points, {n_positive} of them positive" + ("" if error is None else f", error {error:.4f}")
+        )
     return 0
 
 

@@ -62,7 +62,9 @@ def build_parser() -> argparse.ArgumentParser:
     predict = subparsers.add_parser("predict", help="label the points of a file with a saved model")
     predict.add_argument("model", metavar="MODEL", help="written by solve --save")
     predict.add_argument("data", metavar="DATA", help="as for solve; its labels are only used to report the error")
-    predict.add_argument("--positive", type=_names, metavar="A,B", help="classes that count as +1")
+    predict.add_argument(
+        "--positive", type=_names, metavar="A,B", help="classes that count as +1 (default: the model's)"
+    )
     predict.add_argument("--label-column", metavar="NAME", help="of a .csv file (default: the last)")
     predict.add_argument("--labels-out", metavar="FILE", help="write index, label and output of every point as CSV")
     predict.add_argument("--json", action="store_true", help="print one JSON object")

@@ -7,6 +7,7 @@ problem follows CVXPY's rules for parameters (DPP), so it is compiled once and t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import cvxpy as cp
@@ -19,6 +20,16 @@ from ..losses import PLQ
 from .expressions import conjugate_segments, loss_expression
 
 Array = NDArray[np.float64]
+
+
+@dataclass
+class Group:
+    """The points that pay one loss: their places among the active points, and their costs as parameters."""
+
+    loss: PLQ
+    where: NDArray[np.intp]
+    cost: cp.Parameter
+    inverse_cost: cp.Parameter | None = None
 
 
 class StepModel(ABC):
@@ -40,14 +51,13 @@ class StepModel(ABC):
         self.active = np.flatnonzero(step.cost > 0)
         self.slope = cp.Parameter(len(self.active), name="slope")
         self.target = None if step.target is None else cp.Parameter(name="target")
-        self.costs: list[tuple[PLQ, NDArray[np.intp], cp.Parameter, cp.Parameter | None]] = []
         kinds = step.kind[self.active]
-        for k, loss in enumerate(step.losses):
-            where = np.flatnonzero(kinds == k)
-            if len(where):
-                cost = cp.Parameter(len(where), nonneg=True, name=f"cost_{k}")
-                inverse = cp.Parameter(len(where), nonneg=True, name=f"inverse_cost_{k}")
-                self.costs.append((loss, where, cost, inverse))
+        groups = [(k, loss, np.flatnonzero(kinds == k)) for k, loss in enumerate(step.losses)]
+        self.groups = [
+            Group(loss, where, cp.Parameter(len(where), nonneg=True, name=f"cost_{k}"))
+            for k, loss, where in groups
+            if len(where)
+        ]
         self.build(step)
         self.set(step)
 
@@ -65,10 +75,10 @@ class StepModel(ABC):
         self.slope.value = step.slope[self.active]
         if self.target is not None:
             self.target.value = step.target
-        for _, where, parameter, inverse in self.costs:
-            parameter.value = cost[where]
-            if inverse is not None:
-                inverse.value = 1 / cost[where]
+        for group in self.groups:
+            group.cost.value = cost[group.where]
+            if group.inverse_cost is not None:
+                group.inverse_cost.value = 1 / cost[group.where]
 
 
 class PrimalModel(StepModel):
@@ -106,15 +116,14 @@ class PrimalModel(StepModel):
         self.definition = self.f - (outputs + self.b) == 0
         constraints = [self.definition]
         objective = regularizer + self.slope @ self.f
-        for loss, where, cost, _ in self.costs:
-            value, domain = loss_expression(loss, self.f[where])
-            objective = objective + cost @ value
+        for group in self.groups:
+            value, domain = loss_expression(group.loss, self.f[group.where])
+            objective = objective + group.cost @ value
             constraints += domain
         self.balance = None
         if mean is not None:
             self.balance = mean + self.b == self.target
             constraints.append(self.balance)
-        self.costs = [(loss, where, cost, None) for loss, where, cost, _ in self.costs]
         self.problem = cp.Problem(cp.Minimize(objective), constraints)
         self._keeps_weights = step.regularizer == "l1"
 
@@ -147,19 +156,22 @@ class DualModel(StepModel):
         self.gamma = cp.Variable(size, name="gamma")
         constraints: list[cp.Constraint] = []
         objective: cp.Expression = cp.Constant(0.0)
-        for loss, where, cost, inverse in self.costs:
-            anchor, value, segments = conjugate_segments(loss)
-            slope: cp.Expression = self.slope[where] + anchor * cost
-            objective = objective - value * cp.sum(cost)
+        for group in self.groups:
+            anchor, value, segments = conjugate_segments(group.loss)
+            slope: cp.Expression = self.slope[group.where] + anchor * group.cost
+            objective = objective - value * cp.sum(group.cost)
+            if any(segment.rate for segment in segments):
+                # DPP allows no division by a parameter, so 1 / c is one of its own.
+                group.inverse_cost = cp.Parameter(len(group.where), nonneg=True, name=f"1/{group.cost.name()}")
             for segment in segments:
-                u = cp.Variable(len(where), nonneg=True, name="u")
+                u = cp.Variable(len(group.where), nonneg=True, name="u")
                 slope = slope + segment.sign * u
                 objective = objective - segment.sign * segment.start * cp.sum(u)
                 if np.isfinite(segment.length):
-                    constraints.append(u <= segment.length * cost)
+                    constraints.append(u <= segment.length * group.cost)
                 if segment.rate:
-                    objective = objective - 0.5 * segment.rate * (inverse @ cp.square(u))
-            constraints.append(self.gamma[where] + slope == 0)
+                    objective = objective - 0.5 * segment.rate * (group.inverse_cost @ cp.square(u))
+            constraints.append(self.gamma[group.where] + slope == 0)
         self.box: list[cp.Constraint] | None = None
         if step.regularizer == "l1":
             mean = 0 if self.target is None else np.asarray(problem.X[problem.unlabeled].mean(axis=0)).ravel()
