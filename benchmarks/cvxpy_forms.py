@@ -6,6 +6,7 @@ The choice of ``CvxpySolver(form="auto")`` rests on this table.
 import time
 
 import numpy as np
+import scipy.sparse as sp
 from common import Results
 
 import convex_tsvm as ct
@@ -23,13 +24,18 @@ def main():
         ("linear", 300, 300),
         ("linear", 300, 1000),
         ("linear", 1000, 50),
+        ("linear", 1000, 250),
         ("linear", 1000, 500),
+        ("linear, 1 % dense", 1000, 500),
+        ("linear, 1 % dense", 1000, 5000),
         ("rbf", 300, 10),
         ("rbf", 600, 10),
     ]:
         X = rng.standard_normal((n, d)) / np.sqrt(d)
+        if "%" in space:
+            X = sp.random(n, d, density=0.01, format="csr", random_state=0) * 10
         y = np.where(np.arange(n) < n // 5, np.resize([1, -1], n), 0)
-        kernel = "linear" if space == "linear" else ct.RBF(1.0)
+        kernel = ct.RBF(1.0) if space == "rbf" else "linear"
         problem = ct.Problem(X, y, kernel=kernel, C=10)
         figures = []
         for form in ("primal", "dual"):

@@ -3,6 +3,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from strategies import plq, random_case
 
@@ -153,8 +154,6 @@ def test_one_norm_primal_and_dual():
 
 
 def test_sparse_points_in_the_linear_space():
-    import scipy.sparse as sp
-
     rng = np.random.default_rng(0)
     X = sp.random(50, 20, density=0.2, random_state=0, format="csr")
     y = np.resize([1, -1, 0, 0, 0], 50)
@@ -171,8 +170,10 @@ def test_sparse_points_in_the_linear_space():
 def test_form_follows_the_size():
     rng = np.random.default_rng(0)
     y = np.resize([1, -1, 0], 12)
-    for d, expected in ((3, PrimalModel), (40, DualModel)):
-        problem = ct.Problem(rng.standard_normal((12, d)), y)
+    sparse = sp.random(12, 40, density=0.05, random_state=0, format="csr")
+    dense = rng.standard_normal((12, 40))
+    for X, expected in ((dense[:, :3], PrimalModel), (dense, DualModel), (sparse, PrimalModel)):
+        problem = ct.Problem(X, y)
         assert isinstance(ct.CvxpySolver(problem).model(ct.cccp_tsvm().step(problem)), expected)
 
 

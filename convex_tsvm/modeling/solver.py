@@ -8,6 +8,7 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
+import scipy.sparse as sp
 
 from ..convex_step import ConvexStep, StepSolution, certify
 from ..problem import Problem
@@ -21,8 +22,9 @@ class CvxpySolver:
     ----------
     problem : Problem
     form : {"auto", "primal", "dual"}, default "auto"
-        Which problem is solved.  "auto" takes the primal in w for a linear space with fewer features than points,
-        and for the 1-norm, and otherwise the dual; ``benchmarks/cvxpy_forms.py`` has the figures behind that.
+        Which problem is solved.  "auto" takes the primal in w for a linear space whose points have few non-zero
+        entries, at most a quarter as many per point as there are points, and for the 1-norm; otherwise the dual.
+        ``benchmarks/cvxpy_forms.py`` has the figures behind that.
     solver : str, default "CLARABEL"
         A CVXPY solver for quadratic programs.
     balance_by : {"centring", "x0"}, default "centring"
@@ -64,11 +66,18 @@ class CvxpySolver:
             return self._models[key]
         form = self.form
         if form == "auto":
-            thin = self.problem.is_linear and self.problem.X.shape[1] <= int((step.cost > 0).sum())
-            form = "primal" if thin or step.regularizer == "l1" else "dual"
+            form = "primal" if step.regularizer == "l1" or self._is_thin(int((step.cost > 0).sum())) else "dual"
         self._models[key] = PrimalModel(step) if form == "primal" else DualModel(step, self.balance_by)
         self.n_compiled += 1
         return self._models[key]
+
+    def _is_thin(self, n_active: int) -> bool:
+        """Whether X has fewer entries to factor than the kernel matrix of the dual has, by enough."""
+        if not self.problem.is_linear:
+            return False
+        X = self.problem.X
+        entries = X.nnz if sp.issparse(X) else X.size
+        return bool(entries / X.shape[0] <= n_active / 4)
 
     def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
         """Solve one step.  ``start`` is ignored: interior-point solvers take none.
