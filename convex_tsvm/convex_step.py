@@ -185,6 +185,16 @@ class StepSolution:
         return expansion(self.step.problem, self.gamma, self.gamma0)
 
 
+def check_same_points(problem: Problem, step: ConvexStep) -> None:
+    """Raise ValueError if a step is about other points than those a solver was made for."""
+    other = step.problem
+    if other is problem or (other.X is problem.X and other.kernel == problem.kernel and (other.y == problem.y).all()):
+        return
+    raise ValueError(
+        f"step is about {other!r}, but the solver was made for {problem!r}; make a solver for each problem"
+    )
+
+
 class StepSolver(Protocol):
     """What solves convex steps that differ in slopes, costs and balance only."""
 

@@ -163,7 +163,8 @@ def test_interrupt_keeps_the_best_point(problem):
     def stop(iteration):
         raise KeyboardInterrupt
 
-    solution = ct.cccp(ct.cccp_tsvm(), problem, callback=stop)
+    with pytest.warns(UserWarning, match="interrupted"):
+        solution = ct.cccp(ct.cccp_tsvm(), problem, callback=stop)
     assert solution.status == "interrupted"
     assert solution.n_iter == 1
     assert np.isfinite(solution.objective)

@@ -185,6 +185,16 @@ def test_bad_options_are_named(options, message):
         ct.NativeSolver(random_case(0)[1], **options)
 
 
+def test_a_solver_is_for_its_own_points():
+    problem, other = random_case(0)[1], random_case(1)[1]
+    step = ct.Formulation(ct.hinge(), ct.symmetric_hinge(), balance=None).step(other)
+    for solver in (ct.NativeSolver(problem), ct.CvxpySolver(problem)):
+        with pytest.raises(ValueError, match="make a solver for each problem"):
+            solver.solve(step)
+    again = other.replace(C=3.0)
+    assert ct.NativeSolver(other).solve(ct.svm().step(again)).status == "optimal"
+
+
 def test_native_refuses_the_one_norm():
     problem = ct.Problem(np.eye(3), [1, -1, 0])
     with pytest.raises(ValueError, match="regularizer='l1'"):

@@ -81,10 +81,22 @@ def cccp(
     scales = annealing_schedule(annealing)
     if not isinstance(max_iter, (int, np.integer)) or max_iter < 1:
         raise ValueError(f"max_iter={max_iter!r} must be an integer >= 1")
-    if problem.positive_count is not None and formulation.balance == "linear":
-        arguments = {"solver": solver, "start": start, "annealing": annealing, "tol": tol, "max_iter": max_iter}
-        return search_balance(lambda p: cccp(formulation, p, **arguments, callback=callback, **options), problem)  # type: ignore[arg-type]
     inner = make_solver(solver, problem, tol=tol, **options)
+    if problem.positive_count is not None and formulation.balance == "linear":
+
+        def solve(linear: Problem) -> Solution:
+            return cccp(
+                formulation,
+                linear,
+                solver=inner,
+                start=start,
+                annealing=annealing,
+                tol=tol,
+                max_iter=max_iter,
+                callback=callback,
+            )
+
+        return search_balance(solve, problem)
     run = _Run(formulation, problem, inner, callback, slope_tol=0.0 if formulation.has_finitely_many_tangents else tol)
     outputs = _start_outputs(start, problem)
     try:
@@ -104,6 +116,7 @@ def cccp(
         if run.current is None:
             raise
         status = "interrupted"
+        warnings.warn("interrupted: the best point so far is returned", stacklevel=2)
     if status == "max_iter":
         warnings.warn(f"CCCP stopped after max_iter={max_iter} steps; its tangents still change", stacklevel=2)
     return run.solution(status)

@@ -218,6 +218,6 @@ class DualModel(StepModel):
 
 
 def structure(step: ConvexStep) -> tuple[Any, ...]:
-    """What two steps must share for one compiled problem to serve both."""
+    """What two steps on the same points must share for one compiled problem to serve both."""
     kinds = np.where(step.cost > 0, step.kind, -1)
-    return (id(step.problem), step.losses, kinds.tobytes(), step.target is None, step.fit_intercept, step.regularizer)
+    return (step.losses, kinds.tobytes(), step.target is None, step.fit_intercept, step.regularizer)

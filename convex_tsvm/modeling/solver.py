@@ -10,7 +10,7 @@ import cvxpy as cp
 import numpy as np
 import scipy.sparse as sp
 
-from ..convex_step import ConvexStep, StepSolution, certify
+from ..convex_step import ConvexStep, StepSolution, certify, check_same_points
 from ..problem import Problem
 from .models import DualModel, PrimalModel, StepModel, structure
 
@@ -60,6 +60,7 @@ class CvxpySolver:
 
     def model(self, step: ConvexStep) -> StepModel:
         """The compiled problem for ``step``, with its parameters set."""
+        check_same_points(self.problem, step)
         key = structure(step)
         if key in self._models:
             self._models[key].set(step)

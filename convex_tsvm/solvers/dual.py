@@ -103,7 +103,7 @@ class DualProblem:
             excess = float(self.gamma(s).sum())
             # Spread the excess over the variables that can move, in proportion to their room where it is finite.
             room = np.where(used, cost * (last - s if excess > 0 else s - first), 0.0)
-            room = np.where(np.isfinite(room), room, abs(excess) * 1.0)
+            room = np.where(np.isfinite(room), room, abs(excess))
             total = float(room.sum())
             if abs(excess) > total * (1 + 1e-12) + 1e-12:
                 raise ValueError(
@@ -170,7 +170,7 @@ def solve_dual(
         if point.n_iter >= max_iter:
             return point
         fresh = False
-        block = np.arange(n) if whole else _choose(raise_by, lower_by, dual.free_bias, block_size, point.bias)
+        block = np.arange(n) if whole else _choose(raise_by, lower_by, dual.free_bias, block_size)
         _solve_block(dual, point, block, tol, whole)
         point.n_iter += 1
 
@@ -195,7 +195,7 @@ def _middle(raise_by: Array, lower_by: Array) -> float:
     return float(finite.mean()) if len(finite) else 0.0
 
 
-def _choose(raise_by: Array, lower_by: Array, free_bias: bool, size: int, bias: float) -> NDArray[np.intp]:
+def _choose(raise_by: Array, lower_by: Array, free_bias: bool, size: int) -> NDArray[np.intp]:
     """The most violating variables; for a free bias half of them to be raised and half to be lowered."""
     size = min(size, len(raise_by))
     if free_bias:

@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 
-from ..convex_step import Array, ConvexStep, StepSolution, certify
+from ..convex_step import Array, ConvexStep, StepSolution, certify, check_same_points
 from ..kernels import CentredRows, GramRows, RowSource, RowsWithMean, within_budget
 from ..losses import indicator
 from ..problem import Problem
@@ -77,6 +77,7 @@ class NativeSolver:
         ValueError
             If the step is unbounded below, infeasible, or has another regularizer than "l2".
         """
+        check_same_points(self.problem, step)
         if step.regularizer != "l2":
             raise ValueError(f"regularizer={step.regularizer!r}: the native solver takes 'l2' only; use solver='cvxpy'")
         began = time.perf_counter()
