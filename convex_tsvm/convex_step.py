@@ -14,7 +14,7 @@ here, and every value in a :class:`StepSolution` is recomputed from γ with noth
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -24,7 +24,7 @@ from .losses import PLQ
 from .problem import Array, Problem
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ConvexStep:
     """A convex problem with separable PLQ losses.
 
@@ -124,7 +124,7 @@ class ConvexStep:
         return np.clip((-gamma[where] - self.slope[where]) / self.cost[where], conjugate.lower, conjugate.upper)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StepSolution:
     """A point of a convex step with its certificate, recomputed from γ.
 
@@ -148,7 +148,8 @@ class StepSolution:
     kkt : float
         Largest distance of a point from its optimality condition (:meth:`ConvexStep.violation`), in units of f.
     primal_infeasibility : float
-        Largest distance of an output from the domain of its loss; zero unless a loss is a constraint.
+        Largest distance of an output from the domain of its loss (zero unless a loss is a constraint), or of the
+        mean output from the c it must have, if that is larger.
     dual_infeasibility : float
         By how much the dual constraints fail: |Σ γ + γ₀| for a free bias, ‖Σ a_i x_i‖_∞ - 1 for the 1-norm.
     status : {"optimal", "inaccurate", "max_iter", "interrupted"}
@@ -171,8 +172,8 @@ class StepSolution:
     dual_infeasibility: float
     status: str = "optimal"
     n_iter: int = 0
-    seconds: float = field(default=0.0, compare=False)
-    solver_seconds: float = field(default=0.0, compare=False)
+    seconds: float = 0.0
+    solver_seconds: float = 0.0
 
     @property
     def gap(self) -> float:
@@ -242,6 +243,9 @@ def certify(
     elif step.target is not None:
         bias = step.target - float(outputs[problem.unlabeled].mean())
     outputs = outputs + bias
+    miss = float(step.infeasibility(outputs).max(initial=0.0))
+    if step.target is not None:
+        miss = max(miss, abs(float(outputs[problem.unlabeled].mean()) - step.target))
     equality = abs(float(gamma.sum()) + gamma0) if step.fit_intercept else 0.0
     return StepSolution(
         step=step,
@@ -254,7 +258,7 @@ def certify(
         primal=regularization + step.loss_value(outputs),
         dual=-conjugate + gamma0 * (step.target or 0.0) - step.conjugate_value(gamma),
         kkt=float(step.violation(gamma, outputs).max(initial=0.0)),
-        primal_infeasibility=float(step.infeasibility(outputs).max(initial=0.0)),
+        primal_infeasibility=miss,
         dual_infeasibility=max(equality, infeasible),
         **report,  # type: ignore[arg-type]
     )

@@ -22,7 +22,7 @@ Array = NDArray[np.float64]
 FORMAT = "convex_tsvm model 1"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FittedModel:
     """Decision functions f_k(x) = Σ_i a_ki k(x_i, x) + b_k and the classes they tell apart.
 

@@ -12,7 +12,7 @@ from .formulations import Formulation
 from .problem import Array, Problem
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Iteration:
     """One step of a method.
 
@@ -89,7 +89,7 @@ class Certificate:
         return asdict(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
     """A point of a formulation.
 

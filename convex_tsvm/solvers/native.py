@@ -105,7 +105,7 @@ class NativeSolver:
         point = solve_dual(dual, gamma=gamma, tol=self.tol, max_iter=self.max_iter)
         solver_seconds = time.perf_counter() - before_solver
         solution = self._certify(step, dual, point, began, solver_seconds, with_x0)
-        if solution.status != "optimal" and solution.primal_infeasibility > self.tol:
+        if solution.status != "optimal" and step.infeasibility(solution.outputs).max(initial=0.0) > self.tol:
             raise ValueError(
                 "no point was found that meets the constraints written as losses: outputs miss them by "
                 f"{solution.primal_infeasibility:.2g}; the problem is probably infeasible"
