@@ -47,6 +47,8 @@ class Problem:
     n, n_labeled, n_unlabeled : int
     labeled, unlabeled : int array
         Indices of the points, increasing.
+    C, C_unlabeled, balance
+        As given.
     cost : array, shape (n,)
         C or C* of every point.
     balance_target : float or None
@@ -91,7 +93,8 @@ class Problem:
                 "y has no unlabelled point (no 0); a semi-supervised problem needs one, "
                 "a supervised one says C_unlabeled=None"
             )
-        self.cost = self._check_costs(C, C_unlabeled)
+        self.C, self.C_unlabeled = _keep(C), _keep(C_unlabeled)
+        self.cost = self._check_costs(self.C, self.C_unlabeled)
         self.balance = balance if self.n_unlabeled else None
         self.balance_target, self.positive_count = self._check_balance()
         for array in (self.y, self.labeled, self.unlabeled, self.cost):
@@ -104,11 +107,14 @@ class Problem:
         super().__setattr__(name, value)
 
     def replace(self, **changes: Any) -> Problem:
-        """A new problem with some arguments changed; points and kernel matrix are shared if they are not among them."""
+        """A new problem with some arguments changed, the others as they were given (a "balanced" C* is balanced anew).
+
+        Points and kernel matrix are shared if they are not among the changes.
+        """
         given: dict[str, Any] = {
             "y": self.y,
-            "C": np.where(self.y != 0, self.cost, 1.0),
-            "C_unlabeled": np.where(self.y == 0, self.cost, 1.0) if self.cost[self.unlabeled].any() else None,
+            "C": self.C,
+            "C_unlabeled": self.C_unlabeled,
             "balance": self.balance,
             **changes,
         }
@@ -227,6 +233,15 @@ class Problem:
         raise ValueError(f"balance={balance!r} must be {allowed}")
 
 
+def _keep(value: Any) -> Any:
+    """An argument as given, arrays copied and read-only."""
+    if value is None or isinstance(value, (str, numbers.Number)):
+        return value
+    copy = np.array(value)
+    copy.setflags(write=False)
+    return copy
+
+
 def check_psd(K: Array, tol: float = 1e-8) -> None:
     """Raise ValueError unless ``K`` is symmetric and positive semidefinite, up to ``tol`` times its largest entry."""
     scale = float(np.abs(K).max()) or 1.0
@@ -246,6 +261,8 @@ def _check_points(X: Any) -> Any:
         X = sp.csr_matrix(X, dtype=np.float64, copy=True)
         X.sum_duplicates()
         values = X.data
+        for array in (X.data, X.indices, X.indptr):
+            array.setflags(write=False)
     else:
         try:
             X = values = np.array(X, dtype=np.float64)

@@ -109,7 +109,8 @@ def test_problem_cannot_be_changed():
     assert problem.X[0, 0] == 0
     with pytest.raises(AttributeError, match="cannot be changed"):
         problem.C = 2
-    for array in (problem.X, problem.y, problem.cost):
+    sparse = ct.Problem(sp.csr_matrix(X), Y)
+    for array in (problem.X, problem.y, problem.cost, sparse.X.data):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
 
@@ -122,6 +123,12 @@ def test_replace_shares_points_and_keeps_the_rest():
     assert other.cost.tolist() == problem.cost.tolist()
     assert other.balance_target == 0.3
     assert problem.replace(kernel="linear").is_linear
+    balanced = ct.Problem(X, Y, C=2.0)
+    assert balanced.replace(y=[1, -1, 1, 0]).cost.tolist() == [2, 2, 2, 6]
+    assert balanced.replace(C=3.0).cost.tolist() == [3, 3, 3, 3]
+    per_label = ct.Problem(X, Y, C=[1.0, 2.0])
+    with pytest.raises(ValueError, match=r"C has shape \(2,\)"):
+        per_label.replace(y=[1, -1, 1, 0])
     assert problem.replace(y=-Y).y.tolist() == (-Y).tolist()
     with pytest.raises(ValueError, match="y has shape"):
         problem.replace(y=[1, -1])
