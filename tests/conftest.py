@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("thorough", settings.get_profile("default"), max_examples=3000)
+# The same examples at every run of CI, new ones at every run by hand; HYPOTHESIS_PROFILE=thorough tries many more.
+common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("default", derandomize="CI" in os.environ, **common)
+settings.register_profile("thorough", max_examples=3000, **common)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 DATA = Path(os.environ.get("CONVEX_TSVM_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))

@@ -43,7 +43,7 @@ def build_parser() -> argparse.ArgumentParser:
     compare = subparsers.add_parser("compare", help="several methods and solvers side by side")
     _add_data(compare)
     _add_model(compare)
-    compare.add_argument("--methods", type=_choices(METHODS), default=list(METHODS), metavar="LIST",
+    compare.add_argument("--methods", "--method", type=_choices(METHODS), default=list(METHODS), metavar="LIST",
                          help=f"comma-separated, of {', '.join(METHODS)} (default: all)")  # fmt: skip
     compare.add_argument("--solver", type=_choices(SOLVERS), default=["native"], metavar="LIST",
                          help=f"comma-separated, of {', '.join(SOLVERS)} (default: native)")  # fmt: skip

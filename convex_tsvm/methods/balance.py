@@ -33,6 +33,8 @@ def search_balance(solve: Callable[[Problem], Solution], problem: Problem, max_i
     if wanted is None or problem.balance_target is None:
         raise ValueError(f"balance={problem.balance!r} must be ('exact', r) for a search")
     low, high, c = -LARGEST, LARGEST, problem.balance_target
+    # In a bracket this narrow no more than a point or two change sides, unless CCCP falls into another minimum.
+    narrow = 0.1 / max(problem.n_unlabeled, 1000)
     best, best_miss, seconds = None, problem.n + 1, 0.0
     for _ in range(max_iter):
         solution = solve(problem.replace(balance=c))
@@ -44,7 +46,7 @@ def search_balance(solve: Callable[[Problem], Solution], problem: Problem, max_i
             break
         low, high = (c, high) if count < wanted else (low, c)
         c = (low + high) / 2
-        if high - low < 1e-9:
+        if high - low < narrow:
             break
     if best is None:
         raise ValueError("max_iter must be at least 1")
