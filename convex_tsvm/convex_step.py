@@ -47,6 +47,8 @@ class ConvexStep:
     regularizer : {"l2", "l1"}
         ½ ‖w‖², or ‖w‖₁ in the linear space (Fung and Mangasarian's S3VM); the dual of the latter has
         ‖Σ a_i x_i‖_∞ <= 1 in place of the quadratic term.
+    names : tuple of str, optional
+        What the points with each loss are called in CVXPY problems; their numbers by default.
     """
 
     problem: Problem
@@ -57,6 +59,7 @@ class ConvexStep:
     target: float | None = None
     fit_intercept: bool = True
     regularizer: str = "l2"
+    names: tuple[str, ...] = ()
 
     def replace(self, **changes: object) -> ConvexStep:
         """The same step with some fields changed."""

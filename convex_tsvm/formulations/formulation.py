@@ -115,7 +115,8 @@ class Formulation:
         target = problem.balance_target if self.balance == "linear" else None
         losses = tuple(convex for convex, _ in self._parts)
         kind = self._kinds(problem)
-        return ConvexStep(problem, losses, kind, cost, slope, target, self.fit_intercept, self.regularizer)
+        names = ("positive", "negative", "unlabeled")
+        return ConvexStep(problem, losses, kind, cost, slope, target, self.fit_intercept, self.regularizer, names)
 
     def tangents(self, problem: Problem, outputs: Array, cost: Array) -> Array:
         """β_i: cost times the slope of the concave part of point i's loss at its output (collobert2006 eq. 11)."""

@@ -16,9 +16,8 @@ Array = NDArray[np.float64]
 def loss_expression(loss: PLQ, t: cp.Expression) -> tuple[cp.Expression, list[cp.Constraint]]:
     """A convex PLQ loss of every entry of ``t``, and the constraints that keep ``t`` in its domain.
 
-    The loss is written from one of its breakpoints outwards as a sum of ``pos`` terms for kinks, ``huber(pos)``
-    for curved pieces of finite width and ``square(pos)`` for those without end, plus an affine function; for the
-    hinge that is ``pos(1 - t)``.
+    Written from a minimizer outwards: a ``pos`` term for every kink, ``huber(pos)`` for a curved piece of finite
+    width, ``square(pos)`` for one without end.  The hinge is ``pos(1 - t)``, the squared hinge ``square(pos(1 - t))``.
 
     Raises
     ------
@@ -32,28 +31,16 @@ def loss_expression(loss: PLQ, t: cp.Expression) -> tuple[cp.Expression, list[cp
         constraints.append(t >= loss.lower)
     if np.isfinite(loss.upper):
         constraints.append(t <= loss.upper)
-    piece = _start(loss)
-    a, b, c = loss.pieces[piece]
-    left, right = loss.edges[piece], loss.edges[piece + 1]
-    if a > 0 and np.isfinite(left):
-        # A curved first piece grows out of its left end, so that only one-sided terms are needed.
-        terms = _affine(b + 2 * a * left, c - a * left**2, t) + _curve(a, cp.pos(t - left), right - left)
-    elif a > 0 and np.isfinite(right):
-        terms = _affine(b + 2 * a * right, c - a * right**2, t) + _curve(a, cp.pos(right - t), np.inf)
-    else:
-        terms = _affine(b, c, t) + ([a * cp.square(t)] if a > 0 else [])
-    slopes = loss._slope_jumps()
-    for k in range(piece, len(loss.breaks)):
-        beyond = cp.pos(t - loss.breaks[k])
-        terms += [slopes[k] * beyond] if slopes[k] > 0 else []
-        terms += _curve(loss.pieces[k + 1, 0], beyond, loss.edges[k + 2] - loss.breaks[k])
-    for k in range(piece - 1, -1, -1):
-        beyond = cp.pos(loss.breaks[k] - t)
-        terms += [slopes[k] * beyond] if slopes[k] > 0 else []
-        terms += _curve(loss.pieces[k, 0], beyond, loss.breaks[k] - loss.edges[k])
-    if not terms:
-        return cp.Constant(np.zeros(t.shape)), constraints
-    return _total(terms), constraints
+    anchor = _anchor(loss)
+    left, right = (float(d) for d in loss.derivatives(anchor))
+    slope = float(np.clip(0.0, left, right))
+    terms = [_times(slope, t)] if slope else []
+    terms += _outwards(loss, anchor, right - slope, t - anchor if anchor else t, +1)
+    terms += _outwards(loss, anchor, slope - left, anchor - t if anchor else -t, -1)
+    constant = float(loss(anchor)) - slope * anchor
+    if constant or not terms:
+        terms.append(cp.Constant(np.full(t.shape, constant)))
+    return total(terms), constraints
 
 
 @dataclass(frozen=True)
@@ -83,14 +70,11 @@ def conjugate_segments(loss: PLQ) -> tuple[float, float, list[Segment]]:
 
     ℓ*(s) is the least value of ℓ*(anchor) + Σ_k sign_k start_k u_k + rate_k u_k² / 2 over 0 <= u_k <= length_k with
     s = anchor + Σ_k sign_k u_k.  For c ℓ + β (·) the u_k become c times as long, which is how an SVM's dual has
-    the box 0 <= α <= C; a loss with two kinks, such as the convex part of the symmetric ramp, gets the two α of
-    collobert2006, one for each label.
+    the box 0 <= α <= C; a loss with two kinks, such as the convex part of the symmetric ramp, gets two bounded
+    variables, as collobert2006 has one for each label.
     """
     f = loss.conjugate()
-    if f.lower == f.upper:
-        return f.lower, float(f(f.lower)), []
-    finite = f.edges[np.isfinite(f.edges)]
-    anchor = float(finite[np.argmin(np.abs(finite))]) if len(finite) else 0.0
+    anchor = float(np.clip(0.0, f.lower, f.upper))
     segments = []
     for (a, b, _), left, right in zip(f.pieces, f.edges[:-1], f.edges[1:], strict=True):
         for sign, near, far in ((1, max(left, anchor), right), (-1, min(right, anchor), left)):
@@ -99,34 +83,42 @@ def conjugate_segments(loss: PLQ) -> tuple[float, float, list[Segment]]:
     return anchor, float(f(anchor)), segments
 
 
-def _start(loss: PLQ) -> int:
-    """The piece from which the loss is written: that of its minimizer, or else the flattest one."""
-    _, first, last = loss.minimizers()
-    if not np.isnan(first):
-        middle = (
-            (first + last) / 2 if np.isfinite(first) and np.isfinite(last) else (last if np.isinf(first) else first)
-        )
-        if np.isinf(middle):
-            return 0 if np.isinf(first) and first < 0 else len(loss.breaks)
-        flat = [k for k, (a, b, _) in enumerate(loss.pieces) if a == 0 and b == 0]
-        return flat[0] if flat else int(np.searchsorted(loss.breaks, middle, side="right"))
-    return int(np.argmin(np.abs(loss.pieces[:, 1]) + np.abs(loss.pieces[:, 0])))
-
-
-def _affine(slope: float, constant: float, t: cp.Expression) -> list[cp.Expression]:
-    terms = [slope * t] if slope else []
-    return terms + ([cp.Constant(np.full(t.shape, constant))] if constant else [])
-
-
-def _curve(a: float, beyond: cp.Expression, width: float) -> list[cp.Expression]:
-    """The curvature ``a`` along ``width``, then its tangent, as a function of the distance ``beyond`` >= 0."""
-    if a == 0:
-        return []
-    return [a * cp.square(beyond)] if np.isinf(width) else [a * cp.huber(beyond, width)]
-
-
-def _total(terms: list[cp.Expression]) -> cp.Expression:
-    total = terms[0]
+def total(terms: list[cp.Expression]) -> cp.Expression:
+    """Sum of expressions, without a leading zero."""
+    result = terms[0]
     for term in terms[1:]:
-        total = total + term
-    return total
+        result = result + term
+    return result
+
+
+def _anchor(loss: PLQ) -> float:
+    """A finite point to write the loss from: a minimizer if there is one, else the end or breakpoint nearest to one."""
+    _, first, last = loss.minimizers()
+    if not np.isnan(first) and (np.isfinite(first) or np.isfinite(last)):
+        return float(
+            (first + last) / 2 if np.isfinite(first) and np.isfinite(last) else first if np.isinf(last) else last
+        )
+    finite = loss.edges[np.isfinite(loss.edges)]
+    return float(finite[np.argmin(np.abs(finite))]) if len(finite) else 0.0
+
+
+def _outwards(loss: PLQ, anchor: float, kink: float, distance: cp.Expression, direction: int) -> list[cp.Expression]:
+    """Terms of the loss on one side of the anchor, as functions of the distance from it in that direction."""
+    terms = [_times(kink, cp.pos(distance))] if 0 < kink < np.inf else []
+    jumps = dict(zip(loss.breaks.tolist(), loss._slope_jumps().tolist(), strict=True))
+    pieces = list(zip(loss.pieces[:, 0], loss.edges[:-1], loss.edges[1:], strict=True))
+    for a, left, right in pieces if direction > 0 else pieces[::-1]:
+        near, far = (max(left, anchor), right) if direction > 0 else (min(right, anchor), left)
+        if direction * (far - near) <= 0:
+            continue
+        offset = abs(near - anchor)
+        beyond = cp.pos(distance - offset if offset else distance)
+        if offset and jumps[near] > 0:
+            terms.append(_times(jumps[near], beyond))
+        if a > 0:
+            terms.append(_times(a, cp.square(beyond) if np.isinf(far) else cp.huber(beyond, abs(far - near))))
+    return terms
+
+
+def _times(factor: float, expression: cp.Expression) -> cp.Expression:
+    return expression if factor == 1 else -expression if factor == -1 else float(factor) * expression

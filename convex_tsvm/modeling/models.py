@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..convex_step import ConvexStep
 from ..kernels import CentredRows, GramRows, RowsWithMean
 from ..losses import PLQ
-from .expressions import conjugate_segments, loss_expression
+from .expressions import conjugate_segments, loss_expression, total
 
 Array = NDArray[np.float64]
 
@@ -26,6 +26,7 @@ Array = NDArray[np.float64]
 class Group:
     """The points that pay one loss: their places among the active points, and their costs as parameters."""
 
+    name: str
     loss: PLQ
     where: NDArray[np.intp]
     cost: cp.Parameter
@@ -52,10 +53,14 @@ class StepModel(ABC):
         self.slope = cp.Parameter(len(self.active), name="slope")
         self.target = None if step.target is None else cp.Parameter(name="target")
         kinds = step.kind[self.active]
-        groups = [(k, loss, np.flatnonzero(kinds == k)) for k, loss in enumerate(step.losses)]
+        names = step.names or tuple(str(k) for k in range(len(step.losses)))
+        groups = [
+            (name, loss, np.flatnonzero(kinds == k))
+            for k, (name, loss) in enumerate(zip(names, step.losses, strict=True))
+        ]
         self.groups = [
-            Group(loss, where, cp.Parameter(len(where), nonneg=True, name=f"cost_{k}"))
-            for k, loss, where in groups
+            Group(name, loss, where, cp.Parameter(len(where), nonneg=True, name=f"cost_{name}"))
+            for name, loss, where in groups
             if len(where)
         ]
         self.build(step)
@@ -155,23 +160,9 @@ class DualModel(StepModel):
         size = len(active) + with_x0
         self.gamma = cp.Variable(size, name="gamma")
         constraints: list[cp.Constraint] = []
-        objective: cp.Expression = cp.Constant(0.0)
+        terms: list[cp.Expression] = []
         for group in self.groups:
-            anchor, value, segments = conjugate_segments(group.loss)
-            slope: cp.Expression = self.slope[group.where] + anchor * group.cost
-            objective = objective - value * cp.sum(group.cost)
-            if any(segment.rate for segment in segments):
-                # DPP allows no division by a parameter, so 1 / c is one of its own.
-                group.inverse_cost = cp.Parameter(len(group.where), nonneg=True, name=f"1/{group.cost.name()}")
-            for segment in segments:
-                u = cp.Variable(len(group.where), nonneg=True, name="u")
-                slope = slope + segment.sign * u
-                objective = objective - segment.sign * segment.start * cp.sum(u)
-                if np.isfinite(segment.length):
-                    constraints.append(u <= segment.length * group.cost)
-                if segment.rate:
-                    objective = objective - 0.5 * segment.rate * (group.inverse_cost @ cp.square(u))
-            constraints.append(self.gamma[group.where] + slope == 0)
+            constraints += self._conjugates(group, terms)
         self.box: list[cp.Constraint] | None = None
         if step.regularizer == "l1":
             mean = 0 if self.target is None else np.asarray(problem.X[problem.unlabeled].mean(axis=0)).ravel()
@@ -182,16 +173,48 @@ class DualModel(StepModel):
             self.box = [w <= 1, -w <= 1]
             constraints += self.box
         else:
-            objective = objective - 0.5 * cp.quad_form(self.gamma, cp.psd_wrap(self._matrix(step, with_x0)))
+            terms.append(-0.5 * cp.quad_form(self.gamma, cp.psd_wrap(self._matrix(step, with_x0))))
         self.equality = None
         if self.by_centring:
-            objective = objective - self.target * cp.sum(self.gamma)
+            terms.append(-(self.target * cp.sum(self.gamma)))
         elif with_x0:
-            objective = objective + self.target * self.gamma[-1]
+            terms.append(self.target * self.gamma[-1])
         if step.fit_intercept and not self.by_centring:
             self.equality = cp.sum(self.gamma) == 0
             constraints.append(self.equality)
-        self.problem = cp.Problem(cp.Maximize(objective), constraints)
+        self.problem = cp.Problem(cp.Maximize(total(terms)), constraints)
+
+    def _conjugates(self, group: Group, terms: list[cp.Expression]) -> list[cp.Constraint]:
+        """Add -Σ ψ*(-γ) of a group to ``terms``; returns the constraints that tie γ to the bounded variables.
+
+        ``alpha_…_plus`` raises γ and ``alpha_…_minus`` lowers it.  For labelled points that is the α of an SVM; for
+        the two kinks of a symmetric ramp's convex part they are C* minus the α of the labels -1 and +1 in
+        collobert2006, who counts from slope -C* where we count from 0.
+        """
+        where, cost = group.where, group.cost
+        anchor, value, segments = conjugate_segments(group.loss)
+        if any(segment.rate for segment in segments):
+            # DPP allows no division by a parameter, so 1 / c is one of its own.
+            group.inverse_cost = cp.Parameter(len(where), nonneg=True, name=f"1/{cost.name()}")
+        if value:
+            terms.append(-value * cp.sum(cost))
+        constraints: list[cp.Constraint] = []
+        parts = [-self.slope[where]] + ([-anchor * cost] if anchor else [])
+        counts = {sign: sum(segment.sign == sign for segment in segments) for sign in (1, -1)}
+        for number, segment in enumerate(segments):
+            side = "minus" if segment.sign > 0 else "plus"
+            name = f"alpha_{group.name}_{side}" + (f"_{number}" if counts[segment.sign] > 1 else "")
+            alpha = cp.Variable(len(where), nonneg=True, name=name)
+            parts.insert(0, -alpha if segment.sign > 0 else alpha)
+            gain = -segment.sign * segment.start
+            if gain:
+                terms.append(cp.sum(alpha) if gain == 1 else gain * cp.sum(alpha))
+            if segment.rate:
+                terms.append(-0.5 * segment.rate * (group.inverse_cost @ cp.square(alpha)))
+            if np.isfinite(segment.length):
+                constraints.append(alpha <= (cost if segment.length == 1 else segment.length * cost))
+        constraints.append(self.gamma[where] == total(parts))
+        return constraints
 
     def _matrix(self, step: ConvexStep, with_x0: bool) -> Array:
         problem, points = step.problem, self.active
