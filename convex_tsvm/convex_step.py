@@ -37,9 +37,9 @@ class ConvexStep:
     kind : int array, shape (n,)
         Which loss each point pays.
     cost : array, shape (n,)
-        c_i >= 0; zero leaves only the linear term.
+        c_i >= 0; points with zero cost take no part.
     slope : array, shape (n,)
-        β_i, slope of the linear term (the tangent of a concave part).
+        β_i, slope of the linear term (the tangent of a concave part); zero where the cost is.
     target : float or None
         c of the balance constraint, None for no such constraint.
     fit_intercept : bool
@@ -60,6 +60,10 @@ class ConvexStep:
     fit_intercept: bool = True
     regularizer: str = "l2"
     names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if np.any(self.cost < 0) or np.any(self.slope[self.cost == 0] != 0):
+            raise ValueError("cost must be >= 0, and slope must be 0 where cost is")
 
     def replace(self, **changes: object) -> ConvexStep:
         """The same step with some fields changed."""

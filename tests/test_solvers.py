@@ -185,6 +185,14 @@ def test_bad_options_are_named(options, message):
         ct.NativeSolver(random_case(0)[1], **options)
 
 
+def test_points_without_cost_have_no_tangent():
+    _, problem, _ = random_case(0)
+    step = ct.Formulation(ct.hinge(), ct.symmetric_hinge(), balance=None).step(problem)
+    for changes in ({"cost": -step.cost}, {"cost": 0 * step.cost, "slope": np.ones(problem.n)}):
+        with pytest.raises(ValueError, match="slope must be 0 where cost is"):
+            step.replace(**changes)
+
+
 def test_a_solver_is_for_its_own_points():
     problem, other = random_case(0)[1], random_case(1)[1]
     step = ct.Formulation(ct.hinge(), ct.symmetric_hinge(), balance=None).step(other)

@@ -94,30 +94,9 @@ class PrimalModel(StepModel):
 
     def build(self, step: ConvexStep) -> None:
         """Make ``self.problem``."""
-        problem, active = step.problem, self.active
-        self.f = cp.Variable(len(active), name="f")
+        self.f = cp.Variable(len(self.active), name="f")
         self.b: cp.Expression = cp.Variable(name="b") if step.fit_intercept else cp.Constant(0.0)
-        if problem.is_linear:
-            self.w = cp.Variable(problem.X.shape[1], name="w")
-            outputs = problem.X[active] @ self.w
-            mean = (
-                None if step.target is None else np.asarray(problem.X[problem.unlabeled].mean(axis=0)).ravel() @ self.w
-            )
-            regularizer = cp.norm1(self.w) if step.regularizer == "l1" else 0.5 * cp.sum_squares(self.w)
-        else:
-            # By the representer theorem w = Σ a_i Φ(x_i) over the points and, under balance, their mean.
-            rows = GramRows(problem.gram)
-            points = active if step.target is None else np.append(active, problem.n)
-            G = (
-                problem.gram
-                if step.target is None
-                else RowsWithMean(rows, problem.unlabeled).rows(np.arange(problem.n + 1))
-            )
-            G = G[np.ix_(points, points)]
-            self.w = cp.Variable(len(points), name="a")
-            outputs = G[: len(active)] @ self.w
-            mean = None if step.target is None else G[-1] @ self.w
-            regularizer = 0.5 * cp.quad_form(self.w, cp.psd_wrap(G))
+        outputs, mean, regularizer = self._linear(step) if step.problem.is_linear else self._kernel(step)
         self.definition = self.f - (outputs + self.b) == 0
         constraints = [self.definition]
         objective = regularizer + self.slope @ self.f
@@ -126,11 +105,30 @@ class PrimalModel(StepModel):
             objective = objective + group.cost @ value
             constraints += domain
         self.balance = None
-        if mean is not None:
+        if self.target is not None:
             self.balance = mean + self.b == self.target
             constraints.append(self.balance)
         self.problem = cp.Problem(cp.Minimize(objective), constraints)
         self._keeps_weights = step.regularizer == "l1"
+
+    def _linear(self, step: ConvexStep) -> tuple[cp.Expression, cp.Expression, cp.Expression]:
+        """Outputs without bias, their mean over the unlabelled points, and the regularizer, in terms of w."""
+        X, unlabeled = step.problem.X, step.problem.unlabeled
+        self.w = cp.Variable(X.shape[1], name="w")
+        mean = np.asarray(X[unlabeled].mean(axis=0)).ravel() @ self.w if len(unlabeled) else cp.Constant(0.0)
+        regularizer = cp.norm1(self.w) if step.regularizer == "l1" else 0.5 * cp.sum_squares(self.w)
+        return X[self.active] @ self.w, mean, regularizer
+
+    def _kernel(self, step: ConvexStep) -> tuple[cp.Expression, cp.Expression, cp.Expression]:
+        """The same in terms of a: w = Σ a_i Φ(x_i) over the points and, under balance, their mean."""
+        problem, count = step.problem, len(self.active)
+        if self.target is None:
+            G = problem.gram[np.ix_(self.active, self.active)]
+        else:
+            points = np.append(self.active, problem.n)
+            G = RowsWithMean(GramRows(problem.gram), problem.unlabeled).rows(points)[:, points]
+        self.w = cp.Variable(len(G), name="a")
+        return G[:count] @ self.w, G[-1] @ self.w, 0.5 * cp.quad_form(self.w, cp.psd_wrap(G))
 
     def recover(self) -> dict[str, Any]:
         """γ is the multiplier of the definition of f, -γ₀ that of the balance constraint."""
