@@ -54,21 +54,25 @@ class Results:
         self(f"# {title}", "", f"`python benchmarks/{name}.py` on {machine()}", "")
 
     def __call__(self, *lines):
-        """Print and keep lines; the file is rewritten each time, so that an interrupted run leaves what it found."""
+        """Print and keep lines."""
         for line in lines:
             print(line, flush=True)
         self.lines += lines
-        self.path.parent.mkdir(exist_ok=True)
-        self.path.write_text("\n".join(self.lines) + "\n", encoding="utf-8")
 
     def table(self, *heads):
         """Head of a table."""
         self("| " + " | ".join(heads) + " |", "|" + "---|" * len(heads))
 
     def row(self, *cells):
-        """Row of a table."""
+        """Row of a table; from the first on the file is kept up to date, so an interrupted run leaves what it has."""
         self("| " + " | ".join(str(cell) for cell in cells) + " |")
+        self._write()
 
     def done(self):
         """Last line."""
         self("", f"Took {time.perf_counter() - self.began:.0f} s.")
+        self._write()
+
+    def _write(self):
+        self.path.parent.mkdir(exist_ok=True)
+        self.path.write_text("\n".join(self.lines) + "\n", encoding="utf-8")
