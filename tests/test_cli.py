@@ -186,6 +186,23 @@ def test_interrupted_is_status_1(files, capsys, monkeypatch):
     assert "interrupted" in err
 
 
+def test_an_interrupted_comparison_shows_what_there_is(files, capsys, monkeypatch):
+    from convex_tsvm.cli import commands
+
+    original = commands.cccp
+
+    def interrupted(formulation, problem, *, callback, **options):
+        def stop(iteration):
+            raise KeyboardInterrupt
+
+        return original(formulation, problem, callback=stop, **options)
+
+    monkeypatch.setattr(commands, "cccp", interrupted)
+    status, out, _ = run(capsys, "compare", files / "split.npz", "--solver", "native,cvxpy", "--json")
+    assert status == 1
+    assert [result["status"] for result in json.loads(out)["results"]] == ["interrupted"]
+
+
 BAD = {
     "no such file": (["solve", "missing.npz"], "DATA='missing.npz': no such file, and no bundled set"),
     "folder": (["solve", "{dir}"], "is a folder"),

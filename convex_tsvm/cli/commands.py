@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import json
 import sys
 import warnings
@@ -55,9 +56,10 @@ def compare(options: argparse.Namespace) -> int:
         check_picture(options.plot)
     data, problem = _given(options)
     solutions: dict[tuple[str, str], Solution] = {}
-    for method in options.methods:
-        for solver in options.solver:
-            solutions[method, solver] = _fit(options, problem, method, solver)
+    for method, solver in itertools.product(options.methods, options.solver):
+        solutions[method, solver] = _fit(options, problem, method, solver)
+        if solutions[method, solver].status == "interrupted":
+            break  # Ctrl-C ends the comparison; what there is is shown
     results = [_result(data, solution, *key) for key, solution in solutions.items()]
     agreement = _agreement(options, solutions)
     if options.json:
@@ -209,7 +211,7 @@ def _agreement(options: argparse.Namespace, solutions: dict[tuple[str, str], Sol
     """How far several solvers of one method are apart."""
     lines = []
     for method in options.methods:
-        found = [solutions[method, solver] for solver in options.solver]
+        found = [solutions[method, solver] for solver in options.solver if (method, solver) in solutions]
         if len(found) < 2:
             continue
         objectives = np.array([solution.objective for solution in found])
