@@ -57,7 +57,9 @@ def plot_iterations(data: Data, solutions: Mapping[str, Solution]) -> Figure:
     left, right = figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2)
     styles = ["-", "--", ":", "-."]
     for place, (name, solution) in enumerate(solutions.items()):
-        style: dict[str, Any] = {"linestyle": styles[place % 4], "marker": "o", "label": name}
+        # Solvers that agree draw the same line: growing hollow markers keep each of them visible.
+        marker = {"marker": "o", "markersize": 4 + 4 * (place % 4), "markerfacecolor": "none"}
+        style: dict[str, Any] = {"linestyle": styles[place % 4], "label": name, **marker}
         if len(solution.history) > 1:
             steps = range(1, len(solution.history) + 1)
             left.plot(steps, [iteration.objective for iteration in solution.history], **style)
