@@ -23,6 +23,9 @@ from numpy.typing import NDArray
 from .losses import PLQ
 from .problem import Array, Problem
 
+#: Dual constraints violated by no more than this, relative to Σ |γ|, are met up to rounding.
+ROUNDING = 1e-13
+
 
 @dataclass(frozen=True, eq=False)
 class ConvexStep:
@@ -186,6 +189,12 @@ class StepSolution:
     def gap(self) -> float:
         """Relative duality gap."""
         return (self.primal - self.dual) / max(1.0, abs(self.primal))
+
+    @property
+    def lower_bound(self) -> float | None:
+        """The dual value, if the dual constraints are met up to rounding; otherwise it bounds nothing."""
+        met = self.dual_infeasibility <= ROUNDING * (1 + float(np.abs(self.gamma).sum()))
+        return self.dual if met else None
 
     @property
     def coefficients(self) -> Array:

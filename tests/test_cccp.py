@@ -1,5 +1,6 @@
 """CCCP: monotone, stationary, the same through either solver, and with either reading of the balance."""
 
+import dataclasses
 import warnings
 
 import numpy as np
@@ -104,6 +105,18 @@ def test_convex_formulations_take_one_step(problem):
     assert solution.lower_bound == pytest.approx(solution.objective, rel=1e-6)
 
 
+def test_a_concave_part_far_out_is_not_overlooked(problem):
+    model = ct.Formulation(ct.ramp(-20.0), None)
+    assert not model.is_convex
+    assert ct.cccp(model, problem).objective == pytest.approx(ct.cccp(ct.svm(balance="linear"), problem).objective)
+
+
+def test_a_dual_value_that_fails_its_constraints_is_no_bound(problem):
+    step = ct.cccp(ct.svm(), problem).step
+    assert dataclasses.replace(step, dual_infeasibility=0.0).lower_bound == step.dual
+    assert dataclasses.replace(step, dual_infeasibility=1e-6).lower_bound is None
+
+
 def test_smooth_losses_go_through_both_solvers(problem):
     model = ct.Formulation(ct.squared_hinge(), exponential())
     solutions = [ct.cccp(model, problem, solver=solver) for solver in ("native", "cvxpy")]
@@ -168,6 +181,34 @@ def test_interrupt_keeps_the_best_point(problem):
     assert solution.status == "interrupted"
     assert solution.n_iter == 1
     assert np.isfinite(solution.objective)
+
+
+def test_interrupt_of_a_balance_search_keeps_what_there_is(moons):
+    """Whether it comes in a step, or before the first step for a new c."""
+    X, _, y = moons
+    problem = ct.Problem(X, y, kernel=ct.RBF(0.5), C=10, balance=("exact", 0.3))
+    native = ct.NativeSolver(problem)
+    total = len(ct.cccp(ct.cccp_tsvm(), problem.replace(balance=problem.balance_target), solver=native).history)
+
+    class Interrupted:
+        calls = 0
+
+        def solve(self, step, start=None):
+            self.calls += 1
+            if self.calls == self.last:
+                raise KeyboardInterrupt
+            return native.solve(step, start)
+
+    for last in (total + 2, total + 3):  # the supervised start for the second c, and the step after it
+        solver = Interrupted()
+        solver.last = last
+        with pytest.warns(UserWarning, match="best balance so far"):
+            solution = ct.cccp(ct.cccp_tsvm(), problem, solver=solver)
+        assert solution.status == "interrupted"
+        assert solution.n_iter > 0
+    solver.calls, solver.last = 0, 1
+    with pytest.raises(KeyboardInterrupt):
+        ct.cccp(ct.cccp_tsvm(), problem, solver=solver)
 
 
 def test_iteration_limit_is_said(problem):

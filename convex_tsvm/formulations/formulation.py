@@ -68,9 +68,9 @@ class Formulation:
 
     @property
     def is_convex(self) -> bool:
-        """Whether no loss has a concave part, so that one step solves the problem."""
-        probe = np.linspace(-10, 10, 401)
-        return all(not part.supergradient(probe).any() for _, part in self._parts)
+        """Whether every loss is convex, so that one step solves the problem."""
+        losses = [self.labeled] if self.unlabeled is None else [self.labeled, self.unlabeled]
+        return all(isinstance(loss, PLQ) and loss.is_convex for loss in losses)
 
     @property
     def has_finitely_many_tangents(self) -> bool:

@@ -36,20 +36,32 @@ def search_balance(solve: Callable[[Problem], Solution], problem: Problem, max_i
     # In a bracket this narrow no more than a point or two change sides, unless CCCP falls into another minimum.
     narrow = 0.1 / max(problem.n_unlabeled, 1000)
     best, best_miss, seconds = None, problem.n + 1, 0.0
+    interrupted = False
     for _ in range(max_iter):
-        solution = solve(problem.replace(balance=c))
+        try:
+            solution = solve(problem.replace(balance=c))
+        except KeyboardInterrupt:
+            # This c had no result yet; those before it are kept.
+            if best is None:
+                raise
+            interrupted = True
+            break
         seconds += solution.seconds
         count = int((solution.labels[problem.unlabeled] > 0).sum())
         if abs(count - wanted) < best_miss:
             best, best_miss = solution, abs(count - wanted)
-        if count == wanted or solution.status == "interrupted":
+        interrupted = solution.status == "interrupted"
+        if count == wanted or interrupted:
             break
         low, high = (c, high) if count < wanted else (low, c)
         c = (low + high) / 2
         if high - low < narrow:
             break
     if best is None:
-        raise ValueError("max_iter must be at least 1")
+        raise ValueError(f"max_iter={max_iter!r} must be an integer >= 1")
+    if interrupted:
+        warnings.warn("interrupted: the best balance so far is returned", stacklevel=3)
+        return dataclasses.replace(best, seconds=seconds, status="interrupted")
     if best_miss:
         warnings.warn(f"no balance c gives {wanted} positive labels; the nearest misses by {best_miss}", stacklevel=3)
     return dataclasses.replace(best, seconds=seconds)

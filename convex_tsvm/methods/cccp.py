@@ -18,9 +18,6 @@ from ..solution import Iteration, Solution
 from .balance import search_balance
 from .inner import make_solver
 
-#: Dual constraints violated by no more than this, relative to Σ |γ|, are met up to rounding.
-ROUNDING = 1e-13
-
 Callback = Callable[[Iteration], None]
 
 
@@ -102,7 +99,7 @@ def cccp(
     try:
         if formulation.is_convex:
             run.step(None, problem.cost, 1.0)
-            run.lower_bound = run.latest.dual
+            run.lower_bound = run.latest.lower_bound
             return run.solution("converged")
         if outputs is None:
             outputs = run.supervised().outputs
@@ -179,12 +176,12 @@ class _Run:
         Its dual value is a lower bound of the whole objective if its loss is convex, since what it leaves out, the
         unlabelled points' losses, is at least their minimum.
         """
-        self.current = point = self.inner.solve(self.formulation.supervised().step(self.problem), None)
-        unlabeled = self.formulation.unlabeled
-        if isinstance(unlabeled, PLQ) and self.formulation.supervised().is_convex:
+        supervised, unlabeled = self.formulation.supervised(), self.formulation.unlabeled
+        self.current = point = self.inner.solve(supervised.step(self.problem), None)
+        if isinstance(unlabeled, PLQ) and supervised.is_convex and point.lower_bound is not None:
             least = unlabeled.minimizers()[0] * float(self.problem.cost[self.problem.unlabeled].sum())
-            if point.dual_infeasibility <= ROUNDING * (1 + np.abs(point.gamma).sum()) and np.isfinite(least):
-                self.lower_bound = point.dual + least
+            if np.isfinite(least):
+                self.lower_bound = point.lower_bound + least
         return point
 
     def step(self, outputs: Array | None, cost: Array, scale: float, changed: int = 0) -> Iteration:
