@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .kernels import GramRows, Kernel, KernelRows, Linear, Precomputed, RowSource, full_matrix, make_kernel
+from .kernels import GramRows, Kernel, KernelRows, Linear, Precomputed, RowSource, apply_rows, full_matrix, make_kernel
 from .kernels.functions import CallableKernel
 
 Array = NDArray[np.float64]
@@ -149,11 +149,7 @@ class Problem:
             return np.asarray(self.X @ (self.X.T @ coefficients)).ravel()
         if "gram" in self.__dict__ or 8 * self.n**2 <= GRAM_BYTES:
             return self.gram @ coefficients
-        used, source, total = np.flatnonzero(coefficients), self.rows(), np.zeros(self.n)
-        for start in range(0, len(used), 512):
-            block = used[start : start + 512]
-            total += coefficients[block] @ source.rows(block)
-        return total
+        return apply_rows(self.rows(), coefficients)
 
     def kernel_with(self, X: Any) -> Array:
         """Kernel between new points and the problem's, shape (len(X), n).

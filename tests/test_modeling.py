@@ -158,7 +158,8 @@ def test_sparse_points_in_the_linear_space():
     X = sp.random(50, 20, density=0.2, random_state=0, format="csr")
     y = np.resize([1, -1, 0, 0, 0], 50)
     dense, sparse = (ct.Problem(points, y, C=2) for points in (X.toarray(), X))
-    step = [ct.cccp_tsvm().step(p, rng.normal(0, 1, 50) * 0 + 0.5) for p in (dense, sparse)]
+    outputs = rng.normal(0, 1, 50)
+    step = [ct.cccp_tsvm().step(p, outputs) for p in (dense, sparse)]
     values = [
         solver.solve(one).primal
         for one, problem in zip(step, (dense, sparse), strict=True)

@@ -29,7 +29,7 @@ SOLVED = "converged"
 
 def solve(options: argparse.Namespace) -> int:
     """Fit one method; print its figures."""
-    _check_outputs(options.labels_out, options.save)
+    _check_outputs(labels_out=options.labels_out, save=options.save)
     data, problem = _given(options)
     solution = _fit(options, problem, options.method, options.solver)
     if options.labels_out:
@@ -51,7 +51,7 @@ def compare(options: argparse.Namespace) -> int:
     """Fit every method with every solver; print a table and draw a picture."""
     from ..plotting import check_picture, plot_comparison, save_figure
 
-    _check_outputs(options.plot)
+    _check_outputs(plot=options.plot)
     if options.plot:
         check_picture(options.plot)
     data, problem = _given(options)
@@ -102,7 +102,7 @@ def predict(options: argparse.Namespace) -> int:
     model = load_model(options.model)
     if len(model.classes) != 2:
         raise ValueError(f"MODEL={options.model!r} tells {len(model.classes)} classes apart; predict takes two")
-    _check_outputs(options.labels_out)
+    _check_outputs(labels_out=options.labels_out)
     positive = options.positive or str(model.classes[1]).split(",")
     X, truth = load_points(options.data, model.n_features, positive=positive, label_column=options.label_column)
     scores = model.decision_function(X)
@@ -258,13 +258,13 @@ def _table(results: list[dict[str, Any]]) -> str:
     return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
 
 
-def _check_outputs(*paths: str | None) -> None:
+def _check_outputs(**paths: str | None) -> None:
     """Complain about a file that cannot be written before the work is done, not after it."""
-    for path in paths:
+    for name, path in paths.items():
         if path is not None and not Path(path).absolute().parent.is_dir():
-            raise ValueError(f"{path!r}: its folder does not exist")
+            raise ValueError(f"{name}={path!r}: its folder does not exist")
         if path is not None and Path(path).is_dir():
-            raise ValueError(f"{path!r} is a folder; it must be a file name")
+            raise ValueError(f"{name}={path!r} is a folder; it must be a file name")
 
 
 def _write_labels(path: str, labels: Any, scores: Any) -> None:

@@ -197,7 +197,7 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
             _ = first.gram  # computed once, shared by all classifiers
         problems = [first, *(first.replace(y=sign) for sign in signs[1:])]
         solutions = Parallel(n_jobs=self.n_jobs)(delayed(self._solve)(formulation, p) for p in problems)
-        self._store(classes, index, unlabeled, list(solutions))
+        self._store(classes, index, unlabeled, solutions)
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

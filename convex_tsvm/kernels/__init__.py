@@ -10,7 +10,17 @@ from .functions import (
     kernel_from_dict,
     make_kernel,
 )
-from .rows import CachedRows, CentredRows, GramRows, KernelRows, RowSource, RowsWithMean, full_matrix, within_budget
+from .rows import (
+    CachedRows,
+    CentredRows,
+    GramRows,
+    KernelRows,
+    RowSource,
+    RowsWithMean,
+    apply_rows,
+    full_matrix,
+    within_budget,
+)
 
 __all__ = [
     "RBF",
@@ -25,6 +35,7 @@ __all__ = [
     "Precomputed",
     "RowSource",
     "RowsWithMean",
+    "apply_rows",
     "full_matrix",
     "kernel_from_dict",
     "make_kernel",

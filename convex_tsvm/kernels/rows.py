@@ -193,9 +193,19 @@ def full_matrix(source: RowSource) -> Array:
     return (matrix + matrix.T) / 2
 
 
-def mean_row(source: RowSource, members: Indices, block: int = 512) -> Array:
-    """Mean of the rows of ``members``, from one pass in blocks."""
-    total = np.zeros(source.n)
-    for start in range(0, len(members), block):
-        total += source.rows(members[start : start + block]).sum(axis=0)
-    return total / len(members)
+def apply_rows(source: RowSource, vector: Array, block: int = 512) -> Array:
+    """The matrix times a vector, from the rows of its non-zero entries in blocks."""
+    if isinstance(source, GramRows):
+        return source.matrix @ vector
+    used, total = np.flatnonzero(vector), np.zeros(source.n)
+    for start in range(0, len(used), block):
+        part = used[start : start + block]
+        total += vector[part] @ source.rows(part)
+    return total
+
+
+def mean_row(source: RowSource, members: Indices) -> Array:
+    """Mean of the rows of ``members``, from one pass."""
+    weights = np.zeros(source.n)
+    weights[members] = 1 / len(members)
+    return apply_rows(source, weights)

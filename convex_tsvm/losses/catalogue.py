@@ -9,8 +9,6 @@ import numpy as np
 
 from .plq import PLQ
 
-_ZERO = PLQ([], [(0, 0, 0)])
-
 
 def hinge(s: float = 1.0) -> PLQ:
     """Hinge loss H_s(t) = max(0, s - t); s = 1 is the SVM's (collobert2006 §2, eq. 1)."""
@@ -145,7 +143,7 @@ def relaxed_compact_symmetric_hinge(epsilon: float, weight: float = 1.0, s: floa
 
 def zero() -> PLQ:
     """The loss that charges nothing."""
-    return _ZERO.named("zero")
+    return PLQ([], [(0, 0, 0)], name="zero")
 
 
 def _plateau(s: float) -> float:

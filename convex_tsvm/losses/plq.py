@@ -99,6 +99,11 @@ class PLQ:
         """Ends of the pieces, domain ends included, shape (k + 2,)."""
         return np.concatenate([[self.lower], self.breaks, [self.upper]])
 
+    def spans(self) -> list[tuple[Array, float, float]]:
+        """Each piece with its two ends, from left to right."""
+        edges = self.edges.tolist()
+        return list(zip(self.pieces, edges[:-1], edges[1:], strict=True))
+
     @property
     def domain(self) -> tuple[float, float]:
         """The closed interval where the function is finite."""
@@ -156,7 +161,7 @@ class PLQ:
         left, right = self.derivatives(t)
         return np.clip(0.0, np.minimum(left, right), np.maximum(left, right))
 
-    def _slope_jumps(self) -> Array:
+    def slope_jumps(self) -> Array:
         """Right minus left derivative at each breakpoint, with rounding noise set to zero."""
         a, b = self.pieces[:, 0], self.pieces[:, 1]
         left, right = 2 * a[:-1] * self.breaks + b[:-1], 2 * a[1:] * self.breaks + b[1:]
@@ -167,12 +172,12 @@ class PLQ:
     @cached_property
     def is_convex(self) -> bool:
         """Whether no piece bends down and no kink points up."""
-        return bool((self.pieces[:, 0] >= 0).all() and (self._slope_jumps() >= 0).all())
+        return bool((self.pieces[:, 0] >= 0).all() and (self.slope_jumps() >= 0).all())
 
     @property
     def is_concave(self) -> bool:
         """Whether the function is finite everywhere and its negative is convex."""
-        return self.is_finite and bool((self.pieces[:, 0] <= 0).all() and (self._slope_jumps() <= 0).all())
+        return self.is_finite and bool((self.pieces[:, 0] <= 0).all() and (self.slope_jumps() <= 0).all())
 
     def minimizers(self) -> tuple[float, float, float]:
         """Least value and the ends of the smallest interval that holds all minimizers.
@@ -183,7 +188,7 @@ class PLQ:
             ``-inf, nan, nan`` for a function unbounded below.  The interval's ends may be infinite.
         """
         candidates: list[tuple[float, float]] = []
-        for (a, b, c), left, right in zip(self.pieces, self.edges[:-1], self.edges[1:], strict=True):
+        for (a, b, c), left, right in self.spans():
             for end, outward in ((left, -1.0), (right, 1.0)):
                 if np.isfinite(end):
                     candidates.append((_polynomial((a, b, c), end), end))
@@ -276,7 +281,7 @@ class PLQ:
             The concave part is finite everywhere; a bounded domain stays with the convex part.
         """
         curvature = np.minimum(self.pieces[:, 0], 0.0)
-        falls = np.minimum(self._slope_jumps(), 0.0)
+        falls = np.minimum(self.slope_jumps(), 0.0)
         if not curvature.any() and not falls.any():
             return self, PLQ([], [(0, 0, 0)])
         linear = np.concatenate([[0.0], np.cumsum(falls + 2 * (curvature[:-1] - curvature[1:]) * self.breaks)])
@@ -317,9 +322,8 @@ class PLQ:
 
         if self.lower == self.upper:
             return PLQ([], [(0, self.lower, -float(self(self.lower)))])
-        jumps = np.concatenate([self._slope_jumps(), [0.0]])
-        for k, (a, b, c) in enumerate(self.pieces):
-            left, right = self.edges[k], self.edges[k + 1]
+        jumps = np.concatenate([self.slope_jumps(), [0.0]])
+        for k, ((a, b, c), left, right) in enumerate(self.spans()):
             start, stop = (2 * a * left + b, 2 * a * right + b) if a > 0 else (b, b)
             if k == 0 and np.isfinite(self.lower):
                 kink(self.lower, -np.inf, start)
@@ -364,7 +368,7 @@ class PLQ:
     def latex(self, variable: str = "t") -> str:
         """The function as a LaTeX ``cases`` environment."""
         rows = []
-        for piece, left, right in zip(self.pieces, self.edges[:-1], self.edges[1:], strict=True):
+        for piece, left, right in self.spans():
             low = f"{left:.6g} \\le " if np.isfinite(left) else ""
             high = f" \\le {right:.6g}" if np.isfinite(right) else ""
             rows.append(f"{_formula(piece, variable, power='^2')} & {low}{variable}{high}")
@@ -374,7 +378,7 @@ class PLQ:
 
     def __repr__(self) -> str:
         rows = []
-        for piece, left, right in zip(self.pieces, self.edges[:-1], self.edges[1:], strict=True):
+        for piece, left, right in self.spans():
             rows.append(f"{_formula(piece, 't', power='²')} on [{left:.6g}, {right:.6g}]")
         return f"{self.name or 'PLQ'}: " + "; ".join(rows)
 

@@ -76,7 +76,7 @@ def conjugate_segments(loss: PLQ) -> tuple[float, float, list[Segment]]:
     f = loss.conjugate()
     anchor = float(np.clip(0.0, f.lower, f.upper))
     segments = []
-    for (a, b, _), left, right in zip(f.pieces, f.edges[:-1], f.edges[1:], strict=True):
+    for (a, b, _), left, right in f.spans():
         for sign, near, far in ((1, max(left, anchor), right), (-1, min(right, anchor), left)):
             if sign * (far - near) > 0:
                 segments.append(Segment(sign, abs(far - near), 2 * a * near + b, 2 * a))
@@ -105,9 +105,8 @@ def _anchor(loss: PLQ) -> float:
 def _outwards(loss: PLQ, anchor: float, kink: float, distance: cp.Expression, direction: int) -> list[cp.Expression]:
     """Terms of the loss on one side of the anchor, as functions of the distance from it in that direction."""
     terms = [_times(kink, cp.pos(distance))] if 0 < kink < np.inf else []
-    jumps = dict(zip(loss.breaks.tolist(), loss._slope_jumps().tolist(), strict=True))
-    pieces = list(zip(loss.pieces[:, 0], loss.edges[:-1], loss.edges[1:], strict=True))
-    for a, left, right in pieces if direction > 0 else pieces[::-1]:
+    jumps = dict(zip(loss.breaks.tolist(), loss.slope_jumps().tolist(), strict=True))
+    for (a, _, _), left, right in loss.spans()[::direction]:
         near, far = (max(left, anchor), right) if direction > 0 else (min(right, anchor), left)
         if direction * (far - near) <= 0:
             continue

@@ -48,7 +48,6 @@ class StepModel(ABC):
     problem: cp.Problem
 
     def __init__(self, step: ConvexStep) -> None:
-        self.structure = structure(step)
         self.active = np.flatnonzero(step.cost > 0)
         self.slope = cp.Parameter(len(self.active), name="slope")
         self.target = None if step.target is None else cp.Parameter(name="target")

@@ -31,11 +31,6 @@ class CvxpySolver:
         See :class:`~convex_tsvm.modeling.DualModel`.
     options : dict, optional
         Passed to ``cvxpy.Problem.solve``.
-
-    Attributes
-    ----------
-    n_compiled : int
-        How many problems have been compiled so far.
     """
 
     def __init__(
@@ -56,7 +51,11 @@ class CvxpySolver:
         self.problem, self.form, self.solver, self.balance_by = problem, form, solver, balance_by
         self.options = options or {}
         self._models: dict[tuple[Any, ...], StepModel] = {}
-        self.n_compiled = 0
+
+    @property
+    def n_compiled(self) -> int:
+        """How many problems have been compiled so far."""
+        return len(self._models)
 
     def model(self, step: ConvexStep) -> StepModel:
         """The compiled problem for ``step``, with its parameters set."""
@@ -69,7 +68,6 @@ class CvxpySolver:
         if form == "auto":
             form = "primal" if step.regularizer == "l1" or self._is_thin(int((step.cost > 0).sum())) else "dual"
         self._models[key] = PrimalModel(step) if form == "primal" else DualModel(step, self.balance_by)
-        self.n_compiled += 1
         return self._models[key]
 
     def _is_thin(self, n_active: int) -> bool:

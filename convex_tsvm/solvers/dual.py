@@ -17,7 +17,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from ..kernels import GramRows, RowSource
+from ..kernels import GramRows, RowSource, apply_rows
 from ._loops import descend_pairs, descend_single, locate_all
 from .flat import FlatLosses
 
@@ -75,9 +75,13 @@ class DualProblem:
     offset: float = 0.0
     free_bias: bool = False
 
-    def gamma(self, s: Array) -> Array:
-        """γ from s."""
-        return np.where(self.cost > 0, -(self.slope + self.cost * s), -self.slope)
+    def gamma(self, s: Array, where: NDArray[np.intp] | slice = slice(None)) -> Array:
+        """γ of the points ``where`` from their s."""
+        return -(self.slope[where] + self.cost[where] * s)
+
+    def outputs(self, s: Array) -> Array:
+        """G γ + c from scratch."""
+        return apply_rows(self.rows, self.gamma(s)) + self.offset
 
     def locate(self, s: Array, where: NDArray[np.intp] | slice = slice(None)) -> tuple[Array, ...]:
         """low, rate_up, room_up, high, rate_down, room_down of the points ``where`` (see ``_loops.locate``)."""
@@ -162,7 +166,7 @@ def _blas_threads() -> ThreadpoolController:
 def _solve(dual: DualProblem, gamma: Array | None, tol: float, max_iter: int, block_size: int) -> DualPoint:
     """See :func:`solve_dual`."""
     s = dual.start(gamma)
-    point = DualPoint(s, _outputs(dual, s))
+    point = DualPoint(s, dual.outputs(s))
     n = len(s)
     fresh, refreshed = True, 0
     whole = n <= max(block_size, WHOLE) and isinstance(dual.rows, GramRows)
@@ -183,7 +187,7 @@ def _solve(dual: DualProblem, gamma: Array | None, tol: float, max_iter: int, bl
             if refreshed == REFRESHES:
                 point.status = "inaccurate"
                 return point
-            point.h, fresh, refreshed = _outputs(dual, point.s), True, refreshed + 1
+            point.h, fresh, refreshed = dual.outputs(point.s), True, refreshed + 1
             continue
         if point.n_iter >= max_iter:
             return point
@@ -191,19 +195,6 @@ def _solve(dual: DualProblem, gamma: Array | None, tol: float, max_iter: int, bl
         block = np.arange(n) if whole else _choose(raise_by, lower_by, dual.free_bias, block_size)
         _solve_block(dual, point, block, tol, whole)
         point.n_iter += 1
-
-
-def _outputs(dual: DualProblem, s: Array) -> Array:
-    """G γ + c from scratch."""
-    gamma = dual.gamma(s)
-    if isinstance(dual.rows, GramRows):
-        return dual.rows.matrix @ gamma + dual.offset
-    h = np.full(len(s), dual.offset)
-    used = np.flatnonzero(gamma)
-    for start in range(0, len(used), 512):
-        part = used[start : start + 512]
-        h += gamma[part] @ dual.rows.rows(part)
-    return h
 
 
 def _middle(raise_by: Array, lower_by: Array) -> float:
@@ -231,7 +222,7 @@ def _solve_block(dual: DualProblem, point: DualPoint, block: NDArray[np.intp], t
     Q = rows if whole else np.ascontiguousarray(rows[:, block])
     kind, cost = dual.kind[block], dual.cost[block]
     s, h = point.s[block], point.h[block]
-    before = dual.gamma(point.s)[block]
+    before = dual.gamma(s, block)
     descend = descend_pairs if dual.free_bias else descend_single
     # Newton steps make accuracy cheap: when the block is the whole problem, more of it than asked is taken.
     goal = 0.01 * tol if whole else 0.5 * tol
@@ -241,10 +232,8 @@ def _solve_block(dual: DualProblem, point: DualPoint, block: NDArray[np.intp], t
         if turn and steps == 0:
             break
         _newton(dual, block, Q, s, h)
-    slope = dual.slope[block]
-    change = np.where(cost > 0, -(slope + cost * s), -slope) - before
     point.s[block] = s
-    point.h = h if whole else point.h + change @ rows
+    point.h = h if whole else point.h + (dual.gamma(s, block) - before) @ rows
 
 
 def _newton(dual: DualProblem, block: NDArray[np.intp], Q: Array, s: Array, h: Array, max_steps: int = 100) -> None:

@@ -191,10 +191,10 @@ def test_bad_functions_are_refused(arguments, message):
         ct.PLQ(*arguments)
 
 
-@pytest.mark.parametrize("operation", ["conjugate", lambda f: f.prox(0.0)])
+@pytest.mark.parametrize("operation", [lambda f: f.conjugate(), lambda f: f.prox(0.0)], ids=["conjugate", "prox"])
 def test_convex_operations_refuse_non_convex_functions(operation):
     with pytest.raises(ValueError, match="not convex"):
-        ct.ramp(0).conjugate() if operation == "conjugate" else operation(ct.ramp(0))
+        operation(ct.ramp(0))
 
 
 def test_prox_refuses_a_bad_step():
