@@ -257,6 +257,7 @@ def test_schedule():
         (dict(annealing="slow"), "annealing='slow'"),
         (dict(max_iter=0), "max_iter=0"),
         (dict(tol=-1), "tol=-1"),
+        (dict(tol=-1, solver="cvxpy"), "tol=-1"),
         (dict(start=[1.0]), "start has shape"),
         (dict(start=np.full(80, np.nan)), "start has shape"),
     ],

@@ -176,6 +176,8 @@ def test_flat_arrays_are_the_conjugates_derivatives():
     [
         (dict(tol=0), "tol=0"),
         (dict(tol=np.nan), "tol=nan"),
+        (dict(tol="small"), "tol='small' must be a finite number > 0"),
+        (dict(cache_size=None), "cache_size=None"),
         (dict(cache_size=-1), "cache_size=-1"),
         (dict(balance_by="magic"), "balance_by='magic'"),
     ],

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..convex_step import ConvexStep
 from ..losses import PLQ, ConcavePart, Loss, zero
 from ..problem import Array, Problem
+from ..validation import one_of
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -63,8 +64,7 @@ class Formulation:
                 raise ValueError(f"{field}={loss!r} must be a PLQ or DCLoss")
         if self.balance not in ("linear", None):
             raise ValueError(f"balance={self.balance!r} must be 'linear' or None")
-        if self.regularizer not in ("l2", "l1"):
-            raise ValueError(f"regularizer={self.regularizer!r} must be 'l2' or 'l1'")
+        one_of("regularizer", self.regularizer, ("l2", "l1"))
 
     @property
     def is_convex(self) -> bool:

@@ -10,6 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..validation import finite
+
 Array = NDArray[np.float64]
 Points = Any  # an (n, d) array, or a CSR matrix where the kernel takes one
 
@@ -71,8 +73,8 @@ class RBF:
         if (sigma is None) == (gamma is None):
             raise ValueError(f"give exactly one of sigma and gamma, not sigma={sigma!r} and gamma={gamma!r}")
         if gamma is None:
-            gamma = 1 / (2 * _positive("sigma", sigma) ** 2)
-        object.__setattr__(self, "gamma", _positive("gamma", gamma))
+            gamma = 1 / (2 * finite("sigma", sigma, above=0) ** 2)
+        object.__setattr__(self, "gamma", finite("gamma", gamma, above=0))
 
     @property
     def sigma(self) -> float:
@@ -113,9 +115,8 @@ class Polynomial:
     def __post_init__(self) -> None:
         if self.degree != int(self.degree) or self.degree < 1:
             raise ValueError(f"degree={self.degree!r} must be an integer >= 1")
-        _positive("gamma", self.gamma)
-        if not (np.isfinite(self.coef0) and self.coef0 >= 0):
-            raise ValueError(f"coef0={self.coef0!r} must be a finite number >= 0")
+        finite("gamma", self.gamma, above=0)
+        finite("coef0", self.coef0, least=0)
 
     def __call__(self, X: Points, Z: Points) -> Array:
         from sklearn.metrics.pairwise import polynomial_kernel
@@ -251,17 +252,7 @@ def _gamma(gamma: float | str | None, X: Points) -> float:
         return 1.0 / X.shape[1]
     if isinstance(gamma, str):
         raise ValueError(f"gamma={gamma!r} must be a number > 0, 'scale' or 'auto'")
-    return _positive("gamma", gamma)
-
-
-def _positive(name: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not (np.isfinite(number) and number > 0):
-        raise ValueError(f"{name}={value!r} must be a finite number > 0")
-    return number
+    return finite("gamma", gamma, above=0)
 
 
 def _squared_norms(X: Points) -> Array:

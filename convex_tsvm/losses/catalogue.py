@@ -5,14 +5,13 @@ H_s(t) = max(0, s - t) is the hinge at s, R_s = H_1 - H_s the ramp; a loss of |t
 
 from __future__ import annotations
 
-import numpy as np
-
+from ..validation import finite
 from .plq import PLQ
 
 
 def hinge(s: float = 1.0) -> PLQ:
     """Hinge loss H_s(t) = max(0, s - t); s = 1 is the SVM's (collobert2006 §2, eq. 1)."""
-    s = _finite("s", s)
+    s = finite("s", s)
     return PLQ([s], [(0, -1, s), (0, 0, 0)], name="hinge" if s == 1 else f"hinge({s:g})")
 
 
@@ -23,7 +22,7 @@ def squared_hinge() -> PLQ:
 
 def epsilon_insensitive(epsilon: float) -> PLQ:
     """ε-insensitive loss max(0, |t| - ε) (the compactness term of dai2010 eq. 8)."""
-    epsilon = _finite("epsilon", epsilon, least=0)
+    epsilon = finite("epsilon", epsilon, least=0)
     if epsilon == 0:
         return PLQ([0], [(0, -1, 0), (0, 1, 0)], name="epsilon_insensitive(0)")
     pieces = [(0, -1, -epsilon), (0, 0, 0), (0, 1, -epsilon)]
@@ -32,7 +31,7 @@ def epsilon_insensitive(epsilon: float) -> PLQ:
 
 def ramp(s: float) -> PLQ:
     """Ramp loss R_s(t) = min(1 - s, max(0, 1 - t)) = H_1(t) - H_s(t), s < 1 (collobert2006 eq. 8)."""
-    s = _finite("s", s, below=1)
+    s = finite("s", s, below=1)
     return PLQ([s, 1], [(0, 0, 1 - s), (0, -1, 1), (0, 0, 0)], name=f"ramp({s:g})")
 
 
@@ -67,7 +66,7 @@ def two_slope_symmetric_ramp(s: float, slope: float) -> PLQ:
         Slope of the inner part.
     """
     s = _plateau(s)
-    slope = _finite("slope", slope, least=0, most=1)
+    slope = finite("slope", slope, least=0, most=1)
     if s == 0:
         return symmetric_hinge()
     top = 1 + s - slope * s
@@ -95,8 +94,8 @@ def flat_newton(plateau: float = 0.25, bend: float = 0.25) -> PLQ:
     bend : float > 0, at most (1 - plateau) / 2
         Width of each parabola.
     """
-    p = _finite("plateau", plateau, least=0, below=1)
-    d = _finite("bend", bend, above=0, most=(1 - p) / 2)
+    p = finite("plateau", plateau, least=0, below=1)
+    d = finite("bend", bend, above=0, most=(1 - p) / 2)
     m = 1 / (1 - p - d)
     k = m / (2 * d)
     # The right half of the derivative: 0 | -2k (t - p) | -m | 2k (t - 1) | 0, integrated from the right end.
@@ -121,7 +120,7 @@ def relaxed_compact_hinge(epsilon: float, weight: float = 1.0) -> PLQ:
     weight : float >= 0
         C₃ / C₁ in the paper.
     """
-    loss = hinge() + _finite("weight", weight, least=0) * epsilon_insensitive(epsilon)
+    loss = hinge() + finite("weight", weight, least=0) * epsilon_insensitive(epsilon)
     return loss.named(f"relaxed_compact_hinge({epsilon:g}, {weight:g})")
 
 
@@ -137,7 +136,7 @@ def relaxed_compact_symmetric_hinge(epsilon: float, weight: float = 1.0, s: floa
     s : float in (-1, 0], default 0
         δ in the concave part of dai2010 Algorithm 1: clips the symmetric hinge as in the symmetric ramp.
     """
-    loss = symmetric_ramp(s) + _finite("weight", weight, least=0) * epsilon_insensitive(epsilon)
+    loss = symmetric_ramp(s) + finite("weight", weight, least=0) * epsilon_insensitive(epsilon)
     return loss.named(f"relaxed_compact_symmetric_hinge({epsilon:g}, {weight:g}, {s:g})")
 
 
@@ -147,28 +146,7 @@ def zero() -> PLQ:
 
 
 def _plateau(s: float) -> float:
-    s = _finite("s", s)
+    s = finite("s", s)
     if not -1 < s <= 0:
         raise ValueError(f"s={s!r} must be in (-1, 0]")
     return s + 0.0
-
-
-def _finite(
-    name: str,
-    value: float,
-    *,
-    least: float = -np.inf,
-    above: float = -np.inf,
-    most: float = np.inf,
-    below: float = np.inf,
-) -> float:
-    """``value`` as a float, if it is a finite number within the limits; otherwise an error that states them."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = np.nan
-    if not np.isfinite(number) or not (least <= number <= most and above < number < below):
-        limits = [(">=", least), (">", above), ("<=", most), ("<", below)]
-        allowed = " and ".join(f"{sign} {limit:g}" for sign, limit in limits if np.isfinite(limit))
-        raise ValueError(f"{name}={value!r} must be a finite number" + (f" {allowed}" if allowed else ""))
-    return number

@@ -14,6 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..validation import finite
+
 Array = NDArray[np.float64]
 
 #: Relative tolerance below which a jump, a slope change or a curvature counts as zero.
@@ -347,8 +349,7 @@ class PLQ:
             If the function is not convex, or ``step`` is not a positive number.
         """
         self._require_convex("prox")
-        if not (np.isfinite(step) and step > 0):
-            raise ValueError(f"step={step!r} must be a positive finite number")
+        step = finite("step", step, above=0)
         v = np.asarray(v, dtype=float)
         a, b, _ = self.pieces.T
         # The minimizer stays at a kink t while v - t is in step ∂f(t): two thresholds per kink.

@@ -15,6 +15,7 @@ from ..formulations import Formulation
 from ..losses import PLQ
 from ..problem import Array, Problem
 from ..solution import Iteration, Solution
+from ..validation import finite
 from .balance import search_balance
 from .inner import make_solver
 
@@ -75,7 +76,7 @@ def cccp(
         If the problem does not fit the formulation, or an argument is not as stated.
     """
     formulation.check(problem)
-    scales = annealing_schedule(annealing)
+    scales, tol = annealing_schedule(annealing), finite("tol", tol, above=0)
     if not isinstance(max_iter, (int, np.integer)) or max_iter < 1:
         raise ValueError(f"max_iter={max_iter!r} must be an integer >= 1")
     inner = make_solver(solver, problem, tol=tol, **options)

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from ..convex_step import ConvexStep, StepSolution, certify, check_same_points
 from ..problem import Problem
+from ..validation import one_of
 from .models import DualModel, PrimalModel, StepModel, structure
 
 
@@ -42,13 +43,11 @@ class CvxpySolver:
         balance_by: str = "centring",
         options: dict[str, Any] | None = None,
     ) -> None:
-        if form not in ("auto", "primal", "dual"):
-            raise ValueError(f"form={form!r} must be 'auto', 'primal' or 'dual'")
-        if balance_by not in ("centring", "x0"):
-            raise ValueError(f"balance_by={balance_by!r} must be 'centring' or 'x0'")
+        self.form = one_of("form", form, ("auto", "primal", "dual"))
+        self.balance_by = one_of("balance_by", balance_by, ("centring", "x0"))
         if solver not in cp.installed_solvers():
             raise ValueError(f"solver={solver!r} is not installed; CVXPY has {', '.join(cp.installed_solvers())}")
-        self.problem, self.form, self.solver, self.balance_by = problem, form, solver, balance_by
+        self.problem, self.solver = problem, solver
         self.options = options or {}
         self._models: dict[tuple[Any, ...], StepModel] = {}
 

@@ -12,6 +12,7 @@ from ..convex_step import Array, ConvexStep, StepSolution, certify, check_same_p
 from ..kernels import CentredRows, GramRows, RowSource, RowsWithMean, within_budget
 from ..losses import indicator
 from ..problem import Problem
+from ..validation import finite, one_of
 from .dual import DualPoint, DualProblem, solve_dual
 from .flat import flatten
 
@@ -47,14 +48,10 @@ class NativeSolver:
         cache_size: float = 200,
         balance_by: str = "centring",
     ) -> None:
-        if not (np.isfinite(tol) and tol > 0):
-            raise ValueError(f"tol={tol!r} must be a finite number > 0")
-        if balance_by not in ("centring", "x0"):
-            raise ValueError(f"balance_by={balance_by!r} must be 'centring' or 'x0'")
-        if not (np.isfinite(cache_size) and cache_size > 0):
-            raise ValueError(f"cache_size={cache_size!r} must be a finite number of MB > 0")
-        self.problem, self.tol, self.max_iter, self.balance_by = problem, tol, max_iter, balance_by
-        self.max_bytes = int(cache_size * 2**20)
+        self.problem, self.max_iter = problem, max_iter
+        self.tol = finite("tol", tol, above=0)
+        self.balance_by = one_of("balance_by", balance_by, ("centring", "x0"))
+        self.max_bytes = int(finite("cache_size", cache_size, above=0) * 2**20)
         self._sources: dict[str, RowSource] = {}
 
     def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:

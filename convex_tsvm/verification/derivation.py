@@ -14,6 +14,7 @@ from ..modeling import CvxpySolver
 from ..problem import Array, Problem
 from ..solution import Solution
 from ..solvers import NativeSolver
+from ..validation import finite
 from .report import Check, Report
 
 #: Outputs on which losses are compared; losses live on this scale.
@@ -42,8 +43,7 @@ def verify(formulation: Formulation, problem: Problem, *, tol: float = 1e-6) -> 
         If the problem does not fit the formulation.
     """
     formulation.check(problem)
-    if not (np.isfinite(tol) and tol > 0):
-        raise ValueError(f"tol={tol!r} must be a finite number > 0")
+    tol = finite("tol", tol, above=0)
     if problem.positive_count is not None:
         # A search over c says nothing new about the derivation: its first c stands for all.
         problem = problem.replace(balance=problem.balance_target)

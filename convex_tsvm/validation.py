@@ -1,0 +1,37 @@
+"""Checks of arguments, with errors that name the argument, its value, and what is allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def finite(
+    name: str,
+    value: Any,
+    *,
+    least: float = -np.inf,
+    above: float = -np.inf,
+    most: float = np.inf,
+    below: float = np.inf,
+) -> float:
+    """``value`` as a float, if it is a finite number within the limits; otherwise an error that states them."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if not np.isfinite(number) or not (least <= number <= most and above < number < below):
+        limits = [(">=", least), (">", above), ("<=", most), ("<", below)]
+        allowed = " and ".join(f"{sign} {limit:g}" for sign, limit in limits if np.isfinite(limit))
+        raise ValueError(f"{name}={value!r} must be a finite number" + (f" {allowed}" if allowed else ""))
+    return number
+
+
+def one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
+    """``value``, if it is among the words allowed; otherwise an error that lists them."""
+    if not isinstance(value, str) or value not in allowed:
+        words = [repr(word) for word in allowed]
+        raise ValueError(f"{name}={value!r} must be {', '.join(words[:-1])} or {words[-1]}")
+    return value
