@@ -156,7 +156,8 @@ class StepSolution:
     primal, dual : float
         Values of both problems at this point; the dual one is a lower bound of the optimum.
     kkt : float
-        Largest distance of a point from its optimality condition (:meth:`ConvexStep.violation`), in units of f.
+        Largest distance of a point from its optimality condition (:meth:`ConvexStep.violation`), in units of f, plus
+        the rounding error that a solver in single precision measured.
     primal_infeasibility : float
         Largest distance of an output from the domain of its loss (zero unless a loss is a constraint), or of the
         mean output from the c it must have, if that is larger.
@@ -202,14 +203,19 @@ class StepSolution:
         return expansion(self.step.problem, self.gamma, self.gamma0)
 
 
+def same_points(problem: Problem, other: Problem) -> bool:
+    """Whether two problems have the same points, kernel and unlabelled points; labels, costs, balance may differ."""
+    if other is problem:
+        return True
+    return other.X is problem.X and other.kernel == problem.kernel and bool(((other.y == 0) == (problem.y == 0)).all())
+
+
 def check_same_points(problem: Problem, step: ConvexStep) -> None:
     """Raise ValueError if a step is about other points than those a solver was made for."""
-    other = step.problem
-    if other is problem or (other.X is problem.X and other.kernel == problem.kernel and (other.y == problem.y).all()):
-        return
-    raise ValueError(
-        f"step is about {other!r}, but the solver was made for {problem!r}; make a solver for each problem"
-    )
+    if not same_points(problem, step.problem):
+        raise ValueError(
+            f"step is about {step.problem!r}, but the solver was made for {problem!r}; make a solver for each problem"
+        )
 
 
 class StepSolver(Protocol):
@@ -229,12 +235,23 @@ def expansion(problem: Problem, gamma: Array, gamma0: float) -> Array:
 
 
 def certify(
-    step: ConvexStep, gamma: Array, gamma0: float, bias: float, weights: Array | None = None, **report: object
+    step: ConvexStep,
+    gamma: Array,
+    gamma0: float,
+    bias: float,
+    weights: Array | None = None,
+    *,
+    applied: Array | None = None,
+    rounding: float = 0.0,
+    **report: object,
 ) -> StepSolution:
     """Solution with every value recomputed from the dual variables (and from ``weights`` for the 1-norm).
 
     γ is moved into its domain first and made to sum to zero where the bias is free, so that the dual value is a
     bound; with a balance constraint γ₀ and the bias are set so that both constraints hold exactly.
+
+    A solver that has K a already passes it as ``applied``, with its largest error as far as it is known as
+    ``rounding``, which is added to the violation that is reported.
     """
     problem = step.problem
     gamma = step.clip(gamma)
@@ -252,7 +269,7 @@ def certify(
         infeasible = max(0.0, float(np.abs(problem.X.T @ a).max()) - 1.0)
         outputs, regularization, conjugate = problem.X @ weights, float(np.abs(weights).sum()), 0.0
     else:
-        outputs, infeasible = problem.apply_kernel(a), 0.0
+        outputs, infeasible = problem.apply_kernel(a) if applied is None else applied, 0.0
         regularization = conjugate = 0.5 * float(a @ outputs)
     if not step.fit_intercept:
         bias = 0.0
@@ -273,7 +290,7 @@ def certify(
         regularization=regularization,
         primal=regularization + step.loss_value(outputs),
         dual=-conjugate + gamma0 * (step.target or 0.0) - step.conjugate_value(gamma),
-        kkt=float(step.violation(gamma, outputs).max(initial=0.0)),
+        kkt=float(step.violation(gamma, outputs).max(initial=0.0)) + rounding,
         primal_infeasibility=miss,
         dual_infeasibility=max(equality, infeasible),
         **report,  # type: ignore[arg-type]
@@ -283,12 +300,14 @@ def certify(
 def _sum_to_zero(step: ConvexStep, gamma: Array) -> Array:
     """γ with its sum's rounding error (or an inexact solver's) put on the variables that have most room for it."""
     least, most = step.bounds()
-    gamma = gamma.copy()
+    gamma, negligible = gamma.copy(), 0.01 * ROUNDING * float(np.abs(gamma).sum())
     for _ in range(len(gamma)):
         excess = float(gamma.sum())
+        if abs(excess) <= negligible:
+            break
         room = gamma - least if excess > 0 else most - gamma
         i = int(np.argmax(room))
-        if excess == 0 or room[i] <= 0:
+        if room[i] <= 0:
             break
         move = float(np.sign(excess) * min(abs(excess), room[i]))
         if gamma[i] - move == gamma[i]:

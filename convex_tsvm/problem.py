@@ -11,12 +11,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .kernels import GramRows, Kernel, KernelRows, Linear, Precomputed, RowSource, apply_rows, full_matrix, make_kernel
+from .kernels import GramRows, Kernel, KernelRows, Linear, Precomputed, RowSource, make_kernel
 from .kernels.functions import CallableKernel
 
 Array = NDArray[np.float64]
-#: A kernel matrix up to this size is kept with the problem.
-GRAM_BYTES = 500 * 2**20
+#: A kernel matrix up to this size is formed by whoever needs it, and kept.
+GRAM_BYTES = 16 * 2**20
 
 Balance = None | str | float | tuple[str, float]
 
@@ -141,7 +141,7 @@ class Problem:
     @cached_property
     def gram(self) -> Array:
         """Kernel matrix K, shape (n, n)."""
-        return full_matrix(self.rows())
+        return self.rows().full()
 
     def apply_kernel(self, coefficients: Array) -> Array:
         """K @ coefficients; the linear space never forms K, and a large K is formed in blocks."""
@@ -149,7 +149,8 @@ class Problem:
             return np.asarray(self.X @ (self.X.T @ coefficients)).ravel()
         if "gram" in self.__dict__ or 8 * self.n**2 <= GRAM_BYTES:
             return self.gram @ coefficients
-        return apply_rows(self.rows(), coefficients)
+        used = np.flatnonzero(coefficients)
+        return self.rows().combine(used, coefficients[used])
 
     def kernel_with(self, X: Any) -> Array:
         """Kernel between new points and the problem's, shape (len(X), n).

@@ -12,7 +12,7 @@ import convex_tsvm
 ROOT = Path(convex_tsvm.__file__).parent
 #: From the bottom up; a module may import from its own layer and from those before it.
 LAYERS = [
-    ["validation"],
+    ["parallel", "validation"],
     ["losses", "kernels"],
     ["problem"],
     ["convex_step"],

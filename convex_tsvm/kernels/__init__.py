@@ -7,37 +7,32 @@ from .functions import (
     Linear,
     Polynomial,
     Precomputed,
+    ProductForm,
+    ProductKernel,
     kernel_from_dict,
     make_kernel,
 )
-from .rows import (
-    CachedRows,
-    CentredRows,
-    GramRows,
-    KernelRows,
-    RowSource,
-    RowsWithMean,
-    apply_rows,
-    full_matrix,
-    within_budget,
-)
+from .products import ProductRows
+from .rows import GramRows, KernelRows, LinearRows, RowSource
+from .wrappers import CentredRows, DeformedRows, RowsWithMean
 
 __all__ = [
     "RBF",
-    "CachedRows",
     "CallableKernel",
     "CentredRows",
+    "DeformedRows",
     "GramRows",
     "Kernel",
     "KernelRows",
     "Linear",
+    "LinearRows",
     "Polynomial",
     "Precomputed",
+    "ProductForm",
+    "ProductKernel",
+    "ProductRows",
     "RowSource",
     "RowsWithMean",
-    "apply_rows",
-    "full_matrix",
     "kernel_from_dict",
     "make_kernel",
-    "within_budget",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,6 +31,37 @@ class Kernel(Protocol):
 
     def to_dict(self) -> dict[str, Any]:
         """Name and parameters, as JSON can hold them."""
+        ...
+
+
+@dataclass(frozen=True)
+class ProductForm:
+    """A kernel as a function of inner products: k(x, z) = φ(x̃ᵀz̃ + a_x + a_z), x̃ = scale x.
+
+    Attributes
+    ----------
+    scale : float
+    term : callable
+        a of every point from its ‖x̃‖².
+    finish : callable or None
+        φ, in place on an array of arguments; None for the identity.
+    of_differences : bool
+        Whether k(x, z) depends on x - z only.
+    """
+
+    scale: float
+    term: Callable[[Array], Array]
+    finish: Callable[[NDArray[Any]], None] | None
+    of_differences: bool = False
+
+
+@runtime_checkable
+class ProductKernel(Kernel, Protocol):
+    """A kernel that is a function of inner products."""
+
+    @property
+    def product_form(self) -> ProductForm:
+        """The function."""
         ...
 
 
@@ -90,6 +121,11 @@ class RBF:
         """Ones."""
         return np.ones(X.shape[0])
 
+    @property
+    def product_form(self) -> ProductForm:
+        """exp(2γ x·z - γ‖x‖² - γ‖z‖²)."""
+        return ProductForm(float(np.sqrt(2 * self.gamma)), lambda squares: -squares / 2, _exp, of_differences=True)
+
     def to_dict(self) -> dict[str, Any]:
         """Name and parameters."""
         return {"name": "rbf", "gamma": self.gamma}
@@ -126,6 +162,16 @@ class Polynomial:
     def diag(self, X: Points) -> Array:
         """(γ ‖x‖² + coef0)^degree."""
         return (self.gamma * _squared_norms(X) + self.coef0) ** self.degree
+
+    @property
+    def product_form(self) -> ProductForm:
+        """(γ x·z + coef0/2 + coef0/2)^degree."""
+        half, degree = self.coef0 / 2, int(self.degree)
+
+        def power(values: NDArray[Any]) -> None:
+            np.power(values, degree, out=values)
+
+        return ProductForm(float(np.sqrt(self.gamma)), lambda squares: np.full_like(squares, half), power)
 
     def to_dict(self) -> dict[str, Any]:
         """Name and parameters."""
@@ -253,6 +299,10 @@ def _gamma(gamma: float | str | None, X: Points) -> float:
     if isinstance(gamma, str):
         raise ValueError(f"gamma={gamma!r} must be a number > 0, 'scale' or 'auto'")
     return finite("gamma", gamma, above=0)
+
+
+def _exp(values: NDArray[Any]) -> None:
+    np.exp(values, out=values)
 
 
 def _squared_norms(X: Points) -> Array:

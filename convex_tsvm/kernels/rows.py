@@ -1,61 +1,115 @@
 """Sources of kernel rows: what a solver sees of the feature space.
 
-A source answers ``rows(indices)`` and ``diag()``; sources wrap each other, so that centring, the extra point x₀ or a
-cache inside a byte budget is added to any of them without the solver knowing.
+A source says ``n`` and answers ``rows(indices)`` and ``diag()``; what else it is asked for (a block, a combination of
+rows, all of them) follows from these three, and a source overrides what it can do better.  Sources wrap each other
+(see ``wrappers``), so that centring, the extra point x₀ or a deformation is added to any of them without the solver
+knowing, and so could rows computed on another device be.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from typing import Protocol
+from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .functions import Array, Kernel, Points
 
 Indices = NDArray[np.intp]
+#: Entries of a matrix are single or double precision; what is summed from them is always double.
+Rows = NDArray[Any]
+
+#: Rows that are needed only for their sum are computed in parts of this many bytes.
+PART_BYTES = 8 * 2**20
 
 
-class RowSource(Protocol):
+class RowSource(ABC):
     """Rows of a symmetric positive semidefinite matrix."""
 
+    dtype: np.dtype[Any] = np.dtype(np.float64)
+
+    #: Whether a row is computed in less time than it takes to bring new memory into use for it.
+    cheap = False
+
     @property
+    @abstractmethod
     def n(self) -> int:
         """Order of the matrix."""
-        ...
 
-    def rows(self, indices: Indices) -> Array:
-        """The rows asked for, shape (len(indices), n)."""
-        ...
+    @abstractmethod
+    def rows(self, indices: Indices) -> Rows:
+        """The rows asked for, shape (len(indices), n), as a new array."""
 
+    @abstractmethod
     def diag(self) -> Array:
         """The diagonal, shape (n,)."""
-        ...
+
+    def block(self, indices: Indices, columns: Indices) -> Rows:
+        """Submatrix of some rows and columns, as a new array."""
+        return self.rows(indices)[:, columns]
+
+    def combine(self, indices: Indices, coefficients: Array) -> Array:
+        """Σ coefficients_k row_k over ``indices``, shape (n,), from rows computed in parts."""
+        total = np.zeros(self.n)
+        size = max(1, PART_BYTES // (self.dtype.itemsize * self.n))
+        for start in range(0, len(indices), size):
+            part = slice(start, start + size)
+            rows = self.rows(indices[part])
+            total += coefficients[part].astype(rows.dtype, copy=False) @ rows
+        return total
+
+    def mean(self, members: Indices) -> Array:
+        """Mean of the rows of ``members``, shape (n,), from one pass."""
+        return self.combine(members, np.full(len(members), 1 / len(members)))
+
+    def full(self) -> Rows:
+        """The whole matrix."""
+        matrix = self.rows(np.arange(self.n))
+        matrix += matrix.T.copy()
+        matrix /= 2
+        return matrix
 
 
-class GramRows:
+class GramRows(RowSource):
     """Rows of a matrix held in memory."""
 
-    def __init__(self, matrix: Array) -> None:
-        self.matrix = matrix
+    def __init__(self, matrix: Rows) -> None:
+        self.matrix, self.dtype = matrix, matrix.dtype
 
     @property
     def n(self) -> int:
         """Order of the matrix."""
         return self.matrix.shape[0]
 
-    def rows(self, indices: Indices) -> Array:
+    def rows(self, indices: Indices) -> Rows:
         """Rows of the matrix, copied."""
         return self.matrix[indices]
 
     def diag(self) -> Array:
         """The diagonal."""
-        return np.array(np.diag(self.matrix))
+        return np.array(np.diag(self.matrix), dtype=float)
+
+    def block(self, indices: Indices, columns: Indices) -> Rows:
+        """Submatrix, copied."""
+        return self.matrix[np.ix_(indices, columns)]
+
+    def combine(self, indices: Indices, coefficients: Array) -> Array:
+        """Without a copy, where the coefficients are for most of the rows."""
+        if 2 * len(indices) > self.n:
+            every = np.zeros(self.n, dtype=self.dtype)
+            every[indices] = coefficients
+            return np.asarray(every @ self.matrix, dtype=float)
+        return super().combine(indices, coefficients)
+
+    def full(self) -> Rows:
+        """The matrix itself."""
+        return self.matrix
 
 
-class KernelRows:
-    """Rows computed from the points when they are asked for."""
+class KernelRows(RowSource):
+    """Rows computed by the kernel function, in double precision, when they are asked for."""
 
     def __init__(self, kernel: Kernel, X: Points) -> None:
         self.kernel, self.X = kernel, X
@@ -67,145 +121,57 @@ class KernelRows:
 
     def rows(self, indices: Indices) -> Array:
         """k(X[indices], X)."""
-        return self.kernel(self.X[indices], self.X)
+        return self._values(self.X[indices], self.X)
 
     def diag(self) -> Array:
         """k(x, x) of every point."""
         return self.kernel.diag(self.X)
 
+    def block(self, indices: Indices, columns: Indices) -> Array:
+        """k(X[indices], X[columns])."""
+        return self._values(self.X[indices], self.X[columns])
 
-class CentredRows:
-    """Rows of the kernel centred on the mean of some points (chapelle2008 eq. 13).
-
-    Parameters
-    ----------
-    source : RowSource
-    members : int array
-        The points whose mean becomes the origin: the unlabelled ones.
-    """
-
-    def __init__(self, source: RowSource, members: Indices) -> None:
-        self.source = source
-        self.mean = mean_row(source, members)
-        self.constant = float(self.mean[members].mean())
-
-    @property
-    def n(self) -> int:
-        """Order of the matrix."""
-        return self.source.n
-
-    def rows(self, indices: Indices) -> Array:
-        """Centred rows."""
-        rows = self.source.rows(indices)
-        rows -= self.mean
-        rows -= (self.mean[indices] - self.constant)[:, None]
-        return rows
-
-    def diag(self) -> Array:
-        """Centred diagonal."""
-        return self.source.diag() - 2 * self.mean + self.constant
+    def _values(self, left: Points, right: Points) -> Array:
+        if left.shape[0] == 0 or right.shape[0] == 0:
+            return np.empty((left.shape[0], right.shape[0]))  # scikit-learn refuses no points
+        return self.kernel(left, right)
 
 
-class RowsWithMean:
-    """The rows of a source and, last, those of the point x₀ that is the mean of some points (collobert2006 eq. 10)."""
-
-    def __init__(self, source: RowSource, members: Indices) -> None:
-        self.source = source
-        mean = mean_row(source, members)
-        self.last = np.append(mean, mean[members].mean())
-
-    @property
-    def n(self) -> int:
-        """Order of the matrix, x₀ included."""
-        return self.source.n + 1
-
-    def rows(self, indices: Indices) -> Array:
-        """Rows with the column of x₀ appended."""
-        indices = np.asarray(indices)
-        rows = np.empty((len(indices), self.n))
-        points = indices < self.n - 1
-        rows[points, :-1] = self.source.rows(indices[points])
-        rows[points, -1] = self.last[indices[points]]
-        rows[~points] = self.last
-        return rows
-
-    def diag(self) -> Array:
-        """Diagonal with that of x₀ appended."""
-        return np.append(self.source.diag(), self.last[-1])
-
-
-class CachedRows:
-    """The least recently used rows of a source, kept inside a byte budget.
+class LinearRows(RowSource):
+    """Rows of X Xᵀ, of which nothing is formed but what is asked for: sums of rows go through w = Σ a_i x_i.
 
     Parameters
     ----------
-    source : RowSource
-    max_bytes : int
-        Budget of the store; at least one row is kept whatever it says.
+    X : array, shape (n, d), or CSR matrix
     """
 
-    def __init__(self, source: RowSource, max_bytes: int) -> None:
-        self.source = source
-        self.capacity = max(1, int(max_bytes // (8 * source.n)))
-        self._store: OrderedDict[int, Array] = OrderedDict()
+    def __init__(self, X: Points) -> None:
+        self.X = X
 
     @property
     def n(self) -> int:
-        """Order of the matrix."""
-        return self.source.n
+        """Number of points."""
+        return self.X.shape[0]
 
     def rows(self, indices: Indices) -> Array:
-        """Rows, from the store where they are in it."""
-        missing = [i for i in dict.fromkeys(int(i) for i in indices) if i not in self._store]
-        fresh = dict(zip(missing, self.source.rows(np.array(missing, dtype=np.intp)), strict=True)) if missing else {}
-        result = np.empty((len(indices), self.n))
-        for place, i in enumerate(int(i) for i in indices):
-            if i in fresh:
-                result[place] = fresh[i]
-            else:
-                self._store.move_to_end(i)
-                result[place] = self._store[i]
-        for i, row in fresh.items():
-            self._store[i] = row
-            if len(self._store) > self.capacity:
-                self._store.popitem(last=False)
-        return result
+        """X[indices] Xᵀ."""
+        return self._products(self.X[indices], self.X)
 
     def diag(self) -> Array:
-        """The source's diagonal."""
-        return self.source.diag()
+        """Squared norms."""
+        if sp.issparse(self.X):
+            return np.asarray(self.X.multiply(self.X).sum(axis=1), dtype=float).ravel()
+        return np.einsum("ij,ij->i", self.X, self.X)
 
+    def block(self, indices: Indices, columns: Indices) -> Array:
+        """X[indices] X[columns]ᵀ."""
+        return self._products(self.X[indices], self.X[columns])
 
-def within_budget(source: RowSource, max_bytes: int) -> RowSource:
-    """The source as a matrix in memory if that fits into ``max_bytes``, otherwise behind a cache of that size."""
-    if isinstance(source, GramRows):
-        return source
-    if 8 * source.n**2 <= max_bytes:
-        return GramRows(full_matrix(source))
-    return CachedRows(source, max_bytes)
+    def combine(self, indices: Indices, coefficients: Array) -> Array:
+        """X w with w = X[indices]ᵀ coefficients."""
+        return np.asarray(self.X @ (self.X[indices].T @ coefficients)).ravel()
 
-
-def full_matrix(source: RowSource) -> Array:
-    """The whole matrix, exactly symmetric."""
-    if isinstance(source, GramRows):
-        return source.matrix
-    matrix = source.rows(np.arange(source.n))
-    return (matrix + matrix.T) / 2
-
-
-def apply_rows(source: RowSource, vector: Array, block: int = 512) -> Array:
-    """The matrix times a vector, from the rows of its non-zero entries in blocks."""
-    if isinstance(source, GramRows):
-        return source.matrix @ vector
-    used, total = np.flatnonzero(vector), np.zeros(source.n)
-    for start in range(0, len(used), block):
-        part = used[start : start + block]
-        total += vector[part] @ source.rows(part)
-    return total
-
-
-def mean_row(source: RowSource, members: Indices) -> Array:
-    """Mean of the rows of ``members``, from one pass."""
-    weights = np.zeros(source.n)
-    weights[members] = 1 / len(members)
-    return apply_rows(source, weights)
+    @staticmethod
+    def _products(left: Points, right: Points) -> Array:
+        products = left @ right.T
+        return np.asarray(products.toarray() if sp.issparse(products) else products, dtype=float)

@@ -282,6 +282,10 @@ class PLQ:
         convex, concave : PLQ
             The concave part is finite everywhere; a bounded domain stays with the convex part.
         """
+        return self._split
+
+    @cached_property
+    def _split(self) -> tuple[PLQ, PLQ]:
         curvature = np.minimum(self.pieces[:, 0], 0.0)
         falls = np.minimum(self.slope_jumps(), 0.0)
         if not curvature.any() and not falls.any():

@@ -10,6 +10,13 @@ from numba import njit
 
 TINY = 1e-12
 
+#: Largest values are kept lane by lane, variable i in lane i mod LANES: a scan is then a loop that vectorizes, and the
+#: winner is looked for in its lane only.
+LANES = 256
+
+#: Reorderings of arithmetic that let scans vectorize.  Infinities stay: bounds are infinite.
+ARITHMETIC = {"nsz", "nnan", "arcp", "contract", "reassoc"}
+
 
 @njit(cache=True)
 def locate(S, P, R, m, k, cost, s):
@@ -57,6 +64,71 @@ def moved(S, m, k, cost, s, delta, room, up):
     return s - delta / cost if up else s + delta / cost
 
 
+@njit(cache=True, nogil=True)
+def accumulate(store, slots, coefficients, total, first, last):
+    """total[first:last] += Σ_k coefficients[k] store[slots[k], first:last], in double precision, by columns."""
+    width = 4096  # of the total, so that it stays in the cache
+    for start in range(first, last, width):
+        stop = min(start + width, last)
+        for k in range(slots.shape[0]):
+            row, c = store[slots[k]], coefficients[k]
+            for j in range(start, stop):
+                total[j] += c * row[j]
+
+
+@njit(cache=True, nogil=True)
+def gather(store, slots, columns, values, places):
+    """values[places[k], :] = store[slots[k], columns]."""
+    for k in range(slots.shape[0]):
+        row, out = store[slots[k]], values[places[k]]
+        for j in range(columns.shape[0]):
+            out[j] = row[columns[j]]
+
+
+@njit(cache=True, fastmath=ARITHMETIC)
+def _follow(h, change, row):
+    """h += change row."""
+    for i in range(h.shape[0]):
+        h[i] += change * row[i]
+
+
+@njit(cache=True, fastmath=ARITHMETIC)
+def _gain(d, inverse, room):
+    """What moving a variable with slack d by min(d / curvature, room) brings to first order: at most twice too much."""
+    return d * min(d * inverse, room)
+
+
+@njit(cache=True, fastmath=ARITHMETIC)
+def _rate_single(h, low, high, up, down, room_up, room_down, gain, violation):
+    """Lane by lane, the larger of what is in ``gain`` and ``violation`` and what the variables have."""
+    for i in range(h.shape[0]):
+        below, above = max(low[i] - h[i], 0.0), max(h[i] - high[i], 0.0)
+        gain[i] = max(gain[i], _gain(below, up[i], room_up[i]), _gain(above, down[i], room_down[i]))
+        violation[i] = max(violation[i], below, above)
+
+
+@njit(cache=True, fastmath=ARITHMETIC)
+def _rate_ends(h, low, high, top, bottom):
+    """Lane by lane, the largest ``low - h`` and the smallest ``high - h``."""
+    for i in range(h.shape[0]):
+        top[i] = max(top[i], low[i] - h[i])
+        bottom[i] = min(bottom[i], high[i] - h[i])
+
+
+@njit(cache=True, fastmath=ARITHMETIC)
+def _pair_gain(top, h, high, curvature):
+    """What a pair step brings, to second order."""
+    d = max(top - high + h, 0.0)
+    return d * d / max(curvature, TINY)
+
+
+@njit(cache=True, fastmath=ARITHMETIC)
+def _rate_partners(h, high, curvature, row, top, own, gain):
+    """Lane by lane, the largest gain of a pair step; ``curvature`` is without the first variable's part."""
+    for i in range(h.shape[0]):
+        gain[i] = max(gain[i], _pair_gain(top, h[i], high[i], own + curvature[i] - 2.0 * row[i]))
+
+
 @njit(cache=True)
 def descend_single(Q, h, s, kind, cost, S, P, R, m, tol, max_steps):
     """Coordinate steps of largest gain for a fixed bias; ``h`` are the outputs.  Changes h and s.
@@ -67,34 +139,49 @@ def descend_single(Q, h, s, kind, cost, S, P, R, m, tol, max_steps):
     low, rate_up, room_up = np.empty(q), np.empty(q), np.empty(q)
     high, rate_down, room_down = np.empty(q), np.empty(q), np.empty(q)
     locate_all(S, P, R, m, kind, cost, s, low, rate_up, room_up, high, rate_down, room_down)
-    worst = 0.0
+    up, down = np.empty(q), np.empty(q)  # inverse curvatures
+    for i in range(q):
+        up[i], down[i] = 1.0 / max(Q[i, i] + rate_up[i], TINY), 1.0 / max(Q[i, i] + rate_down[i], TINY)
+    gain, violation = np.empty(LANES), np.empty(LANES)
+    change, row = 0.0, Q[0]
     for step in range(max_steps + 1):
-        best, chosen, delta, up, worst = 0.0, -1, 0.0, True, 0.0
-        for i in range(q):
-            d = low[i] - h[i]
-            if d > 0.0:
-                worst = max(worst, d)
-                curvature = Q[i, i] + rate_up[i]
-                move = min(d / max(curvature, TINY), room_up[i])
-                gain = move * (d - 0.5 * move * curvature)
-                if gain > best:
-                    best, chosen, delta, up = gain, i, move, True
-            d = h[i] - high[i]
-            if d > 0.0:
-                worst = max(worst, d)
-                curvature = Q[i, i] + rate_down[i]
-                move = min(d / max(curvature, TINY), room_down[i])
-                gain = move * (d - 0.5 * move * curvature)
-                if gain > best:
-                    best, chosen, delta, up = gain, i, move, False
-        if worst <= tol or chosen < 0 or step == max_steps:
+        # One pass: outputs follow the last step, and what the next ones would bring is rated.
+        gain[:], violation[:] = 0.0, 0.0
+        for start in range(0, q, LANES):
+            stop = min(start + LANES, q)
+            _follow(h[start:stop], change, row[start:stop])
+            _rate_single(
+                h[start:stop],
+                low[start:stop],
+                high[start:stop],
+                up[start:stop],
+                down[start:stop],
+                room_up[start:stop],
+                room_down[start:stop],
+                gain,
+                violation,
+            )
+        worst, lane = violation.max(), np.argmax(gain)
+        if worst <= tol or gain[lane] <= 0.0 or step == max_steps:
             return step, worst
-        i = chosen
-        s[i] = moved(S, m, kind[i], cost[i], s[i], delta, room_up[i] if up else room_down[i], up)
-        signed = delta if up else -delta
-        for j in range(q):
-            h[j] += signed * Q[i, j]
+        i, best, raises = lane, -1.0, True
+        for j in range(lane, q, LANES):
+            this = _gain(max(low[j] - h[j], 0.0), up[j], room_up[j])
+            if this > best:
+                i, best, raises = j, this, True
+            this = _gain(max(h[j] - high[j], 0.0), down[j], room_down[j])
+            if this > best:
+                i, best, raises = j, this, False
+        if raises:
+            change = min((low[i] - h[i]) * up[i], room_up[i])
+            s[i] = moved(S, m, kind[i], cost[i], s[i], change, room_up[i], True)
+        else:
+            change = min((h[i] - high[i]) * down[i], room_down[i])
+            s[i] = moved(S, m, kind[i], cost[i], s[i], change, room_down[i], False)
+            change = -change
+        row = Q[i]
         low[i], rate_up[i], room_up[i], high[i], rate_down[i], room_down[i] = locate(S, P, R, m, kind[i], cost[i], s[i])
+        up[i], down[i] = 1.0 / max(Q[i, i] + rate_up[i], TINY), 1.0 / max(Q[i, i] + rate_down[i], TINY)
     return max_steps, worst
 
 
@@ -108,32 +195,47 @@ def descend_pairs(Q, h, s, kind, cost, S, P, R, m, tol, max_steps):
     low, rate_up, room_up = np.empty(q), np.empty(q), np.empty(q)
     high, rate_down, room_down = np.empty(q), np.empty(q), np.empty(q)
     locate_all(S, P, R, m, kind, cost, s, low, rate_up, room_up, high, rate_down, room_down)
-    gap = 0.0
+    curvature = np.empty(q)
+    for i in range(q):
+        curvature[i] = Q[i, i] + rate_down[i]
+    tops, bottoms, gain = np.empty(LANES), np.empty(LANES), np.empty(LANES)
+    delta, row, other = 0.0, Q[0], Q[0]
     for step in range(max_steps + 1):
-        i, top, bottom = -1, -np.inf, np.inf
-        for j in range(q):
-            if low[j] - h[j] > top:
-                top, i = low[j] - h[j], j
-            bottom = min(bottom, high[j] - h[j])
-        gap = top - bottom
-        if gap <= tol or i < 0 or step == max_steps:
-            return step, max(gap, 0.0)
-        best, partner, best_curvature = 0.0, -1, 1.0
-        for j in range(q):
-            d = top - (high[j] - h[j])
-            if d > 0.0 and j != i:
-                curvature = max(Q[i, i] + Q[j, j] - 2.0 * Q[i, j] + rate_up[i] + rate_down[j], TINY)
-                if d * d > best * curvature:
-                    best, partner, best_curvature = d * d / curvature, j, curvature
-        if partner < 0:
-            return step, max(gap, 0.0)
-        j = partner
-        delta = (top - (high[j] - h[j])) / best_curvature
+        # Outputs follow the last step; the variable that most wants to be raised, and the bounds on the bias.
+        tops[:], bottoms[:] = -np.inf, np.inf
+        for start in range(0, q, LANES):
+            stop = min(start + LANES, q)
+            _follow(h[start:stop], delta, row[start:stop])
+            _follow(h[start:stop], -delta, other[start:stop])
+            _rate_ends(h[start:stop], low[start:stop], high[start:stop], tops, bottoms)
+        lane = np.argmax(tops)
+        top = tops[lane]
+        gap = max(top - bottoms.min(), 0.0)
+        if gap <= tol or top == -np.inf or step == max_steps:
+            return step, gap
+        i = lane
+        for k in range(lane, q, LANES):
+            if low[k] - h[k] > low[i] - h[i]:
+                i = k
+        row, own = Q[i], Q[i, i] + rate_up[i]
+        gain[:] = 0.0
+        for start in range(0, q, LANES):
+            stop = min(start + LANES, q)
+            _rate_partners(h[start:stop], high[start:stop], curvature[start:stop], row[start:stop], top, own, gain)
+        lane = np.argmax(gain)
+        j, best = -1, 0.0
+        for k in range(lane, q, LANES):
+            this = _pair_gain(top, h[k], high[k], own + curvature[k] - 2.0 * row[k])
+            if k != i and this > best:
+                j, best = k, this
+        if j < 0:
+            return step, gap
+        delta = (top - high[j] + h[j]) / max(own + curvature[j] - 2.0 * row[j], TINY)
         delta = min(delta, room_up[i], room_down[j])
         s[i] = moved(S, m, kind[i], cost[i], s[i], delta, room_up[i], True)
         s[j] = moved(S, m, kind[j], cost[j], s[j], delta, room_down[j], False)
-        for k in range(q):
-            h[k] += delta * (Q[i, k] - Q[j, k])
+        other = Q[j]
         low[i], rate_up[i], room_up[i], high[i], rate_down[i], room_down[i] = locate(S, P, R, m, kind[i], cost[i], s[i])
         low[j], rate_up[j], room_up[j], high[j], rate_down[j], room_down[j] = locate(S, P, R, m, kind[j], cost[j], s[j])
+        curvature[i], curvature[j] = Q[i, i] + rate_down[i], Q[j, j] + rate_down[j]
     return max_steps, gap

@@ -5,16 +5,18 @@ from __future__ import annotations
 import dataclasses
 import time
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 
-from ..convex_step import Array, ConvexStep, StepSolution, certify, check_same_points
-from ..kernels import CentredRows, GramRows, RowSource, RowsWithMean, within_budget
+from ..convex_step import Array, ConvexStep, StepSolution, certify, check_same_points, same_points
 from ..losses import indicator
 from ..problem import Problem
 from ..validation import finite, one_of
-from .dual import DualPoint, DualProblem, solve_dual
+from .dual import DualPoint, DualProblem
 from .flat import flatten
+from .sources import Sources
+from .working_sets import solve_dual
 
 
 class NativeSolver:
@@ -23,15 +25,24 @@ class NativeSolver:
     Parameters
     ----------
     problem : Problem
+        Steps may be about other signs of its labels, as in one-vs-rest: what is kept serves them all.
     tol : float > 0, default 1e-3
         Largest allowed violation of the optimality conditions, in units of the outputs.
     max_iter : int, default 1000
         Limit on working sets per step.
     cache_size : float, default 200
-        Budget for kernel rows in MB, as in ``sklearn.svm.SVC``.  A matrix that fits is formed once.
+        Budget for kernel values in MB, as in ``sklearn.svm.SVC``: the kernel matrix if it fits, otherwise the matrix
+        of a working set and the rows used last.
+    precision : {"auto", "single", "double"}, default "auto"
+        Of the kernel values that steps work with; sums of them are always double.  Single precision is twice as
+        fast and holds twice as much.  "auto" takes it from 1000 points on, if ``tol`` is 1e-4 or more and the points
+        are not so far apart that rounding would show.  What rounding does to the outputs is measured for every
+        solution; if it is too much, the step is finished in double precision.
     balance_by : {"centring", "x0"}, default "centring"
         How a balance constraint is met: by centring the kernel on the unlabelled points and fixing the bias
         (chapelle2008 eq. 13), or by the extra point x₀ with a free bias (collobert2006 eq. 10).  Same solution.
+    progress : callable, optional
+        Called as ``progress(n_iter, violation)`` before every working set.
 
     Raises
     ------
@@ -46,13 +57,18 @@ class NativeSolver:
         tol: float = 1e-3,
         max_iter: int = 1000,
         cache_size: float = 200,
+        precision: str = "auto",
         balance_by: str = "centring",
+        progress: Callable[[int, float], None] | None = None,
     ) -> None:
-        self.problem, self.max_iter = problem, max_iter
+        self.problem, self.progress = problem, progress
+        if not isinstance(max_iter, (int, np.integer)) or max_iter < 1:
+            raise ValueError(f"max_iter={max_iter!r} must be an integer >= 1")
+        self.max_iter = int(max_iter)
         self.tol = finite("tol", tol, above=0)
         self.balance_by = one_of("balance_by", balance_by, ("centring", "x0"))
-        self.max_bytes = int(finite("cache_size", cache_size, above=0) * 2**20)
-        self._sources: dict[str, RowSource] = {}
+        one_of("precision", precision, ("auto", "single", "double"))
+        self._sources = Sources(problem, int(finite("cache_size", cache_size, above=0) * 2**20), precision, self.tol)
 
     def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
         """Solve one step.
@@ -61,13 +77,15 @@ class NativeSolver:
         ----------
         step : ConvexStep
         start : StepSolution, optional
-            A solution of a similar step, whose dual variables are the start.
+            A solution of a similar step, whose dual variables are the start.  It may be of another kernel or other
+            costs; if it is of the same kernel, its outputs are used as well.
 
         Returns
         -------
         StepSolution
-            Its ``status`` is "max_iter" if the tolerance was not met within the limit, and "inaccurate" if rounding
-            keeps it from being met; both also warn.
+            Its ``status`` is "max_iter" if the tolerance was not met within the limit, "inaccurate" if rounding
+            keeps it from being met (both also warn), and "interrupted" if Ctrl-C ended it: it then holds the best
+            point so far.
 
         Raises
         ------
@@ -78,71 +96,106 @@ class NativeSolver:
         if step.regularizer != "l2":
             raise ValueError(f"regularizer={step.regularizer!r}: the native solver takes 'l2' only; use solver='cvxpy'")
         began = time.perf_counter()
+        solution = self._solve(step, start, began)
+        if solution.status == "inaccurate" and self._sources.use_double():
+            solution = self._solve(step, solution, began)
+        self._complain(step, solution)
+        return solution
+
+    def _solve(self, step: ConvexStep, start: StepSolution | None, began: float) -> StepSolution:
         balanced = step.target is not None
         with_x0 = balanced and (self.balance_by == "x0" or not step.fit_intercept)
-        gamma = None if start is None else start.gamma
+        way = "x0" if with_x0 else "centred" if balanced else "plain"
         losses, kind, cost, slope = step.losses, step.kind, step.cost, step.slope
+        target = 0.0 if step.target is None else float(step.target)
         if with_x0:
             # x₀ is one more point, whose output must be c: a loss that is finite at c only.
-            target = float(step.target)  # type: ignore[arg-type]
             losses = (*losses, indicator(target, target))
             kind, cost, slope = np.append(kind, len(losses) - 1), np.append(cost, 1.0), np.append(slope, 0.0)
-            gamma = None if start is None else np.append(start.gamma, start.gamma0)
-        centred = balanced and not with_x0
         dual = DualProblem(
             flatten(losses),
             np.asarray(kind, dtype=np.intp),
             np.asarray(cost, dtype=float),
             np.asarray(slope, dtype=float),
-            self._rows("centred" if centred else "x0" if with_x0 else "plain"),
-            offset=float(step.target) if centred else 0.0,  # type: ignore[arg-type]
-            free_bias=step.fit_intercept and not centred,
+            self._sources.rows(way),
+            offset=target if way == "centred" else 0.0,
+            free_bias=step.fit_intercept and way != "centred",
         )
+        gamma, outputs = self._begin(step, start, way)
+
+        def measure(gamma: Array, outputs: Array) -> float:
+            return self._sources.rounding(way, gamma, outputs - dual.offset)
+
         before_solver = time.perf_counter()
-        point = solve_dual(dual, gamma=gamma, tol=self.tol, max_iter=self.max_iter)
+        point = solve_dual(
+            dual,
+            gamma=gamma,
+            outputs=outputs,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            block_size=self._sources.block_size(way),
+            measure_rounding=measure if self._sources.measures_rounding(way) else None,
+            progress=self.progress,
+        )
         solver_seconds = time.perf_counter() - before_solver
-        solution = self._certify(step, dual, point, began, solver_seconds, with_x0)
-        if solution.status != "optimal" and step.infeasibility(solution.outputs).max(initial=0.0) > self.tol:
-            raise ValueError(
-                "no point was found that meets the constraints written as losses: outputs miss them by "
-                f"{solution.primal_infeasibility:.2g}; the problem is probably infeasible"
-            )
-        if solution.status == "max_iter":
-            warnings.warn(
-                f"the native solver stopped after {point.n_iter} working sets with a violation of "
-                f"{point.violation:.2g} > tol={self.tol:g}; raise max_iter or tol",
-                stacklevel=2,
-            )
-        elif solution.status == "inaccurate":
-            warnings.warn(
-                f"the native solver met tol={self.tol:g} only up to rounding: violation {solution.kkt:.2g}; "
-                "the kernel's values are too large or too far apart (scale the points)",
-                stacklevel=2,
-            )
-        return solution
+        return self._certify(step, dual, point, way, began, solver_seconds)
+
+    def _begin(self, step: ConvexStep, start: StepSolution | None, way: str) -> tuple[Array | None, Array | None]:
+        """Dual variables to start from, and G γ + c if the start knows it."""
+        if start is None or len(start.gamma) != self.problem.n:
+            return None, None
+        known = same_points(self.problem, start.step.problem) and start.step.regularizer == "l2"
+        plain = start.outputs - start.bias
+        if way == "x0":
+            gamma = np.append(start.gamma, start.gamma0)
+            return gamma, np.append(plain, plain[self.problem.unlabeled].mean()) if known else None
+        if way == "centred":
+            known = known and start.step.target is not None and start.step.fit_intercept
+            return start.gamma, start.outputs + (step.target - start.step.target) if known else None  # type: ignore[operator]
+        return start.gamma, plain if known and start.gamma0 == 0 else None
 
     def _certify(
-        self, step: ConvexStep, dual: DualProblem, point: DualPoint, began: float, solver_seconds: float, with_x0: bool
+        self, step: ConvexStep, dual: DualProblem, point: DualPoint, way: str, began: float, solver_seconds: float
     ) -> StepSolution:
-        gamma: Array = dual.gamma(point.s)
-        gamma0 = float(gamma[-1]) if with_x0 else 0.0
+        n, gamma = self.problem.n, dual.gamma(point.s)
+        gamma0 = float(gamma[n]) if way == "x0" else 0.0
+        applied = None
+        if not self._sources.exact:
+            applied = point.h[:n]
+            if way == "centred":
+                applied = applied - self._sources.centred_bias(gamma, dual.offset)
         solution = certify(
-            step, gamma[: self.problem.n], gamma0, point.bias, n_iter=point.n_iter, solver_seconds=solver_seconds
+            step,
+            gamma[:n],
+            gamma0,
+            point.bias,
+            applied=applied,
+            rounding=point.rounding,
+            n_iter=point.n_iter,
+            solver_seconds=solver_seconds,
         )
         status = point.status
         if status == "optimal" and solution.kkt > 2 * self.tol:
             status = "inaccurate"
         return dataclasses.replace(solution, status=status, seconds=time.perf_counter() - began)
 
-    def _rows(self, kind: str) -> RowSource:
-        if kind not in self._sources:
-            problem = self.problem
-            base = problem.rows()
-            if 8 * problem.n**2 <= self.max_bytes:
-                base = GramRows(problem.gram)
-            if kind == "centred":
-                base = CentredRows(base, problem.unlabeled)
-            elif kind == "x0":
-                base = RowsWithMean(base, problem.unlabeled)
-            self._sources[kind] = within_budget(base, self.max_bytes)
-        return self._sources[kind]
+    def _complain(self, step: ConvexStep, solution: StepSolution) -> None:
+        if solution.status not in ("max_iter", "inaccurate"):
+            return
+        if step.infeasibility(solution.outputs).max(initial=0.0) > self.tol:
+            raise ValueError(
+                "no point was found that meets the constraints written as losses: outputs miss them by "
+                f"{solution.primal_infeasibility:.2g}; the problem is probably infeasible"
+            )
+        if solution.status == "max_iter":
+            warnings.warn(
+                f"the native solver stopped after {solution.n_iter} working sets with a violation of "
+                f"{solution.kkt:.2g} > tol={self.tol:g}; raise max_iter or tol",
+                stacklevel=3,
+            )
+        else:
+            warnings.warn(
+                f"the native solver met tol={self.tol:g} only up to rounding: violation {solution.kkt:.2g}; "
+                "the kernel's values are too large or too far apart (scale the points)",
+                stacklevel=3,
+            )

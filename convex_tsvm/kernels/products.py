@@ -1,0 +1,147 @@
+"""Kernel rows by BLAS-3: kernels that are functions of inner products, in single or double precision."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import DTypeLike
+
+from ..parallel import in_threads, row_slices
+from .functions import Array, Points, ProductKernel
+from .rows import Indices, Rows, RowSource
+
+#: The one pass over all pairs of points goes by tiles of this many rows, and four times as many columns.
+TILE = 1024
+
+#: Up to this many features a row is not worth keeping until it is asked for again.
+CHEAP = 128
+
+#: Rows of a product of sparse matrices made at a time: the product is sparse in name only.
+SPARSE_PART = 128
+
+
+class ProductRows(RowSource):
+    """Rows of a kernel k(x, z) = φ(x̃ᵀz̃ + a_x + a_z) (see :class:`~convex_tsvm.kernels.functions.ProductForm`).
+
+    For dense points the terms a ride along as two more columns, so that one matrix product gives the argument of φ.
+    Where the kernel depends on differences only, dense points are moved to their mean first: the error of single
+    precision grows with ‖x̃‖².
+
+    Parameters
+    ----------
+    kernel : ProductKernel
+    X : array, shape (n, d), or CSR matrix
+    dtype : {float32, float64}
+
+    Attributes
+    ----------
+    error : float
+        What rounding may do to the argument of φ, roughly.
+    """
+
+    def __init__(self, kernel: ProductKernel, X: Points, dtype: DTypeLike = np.float64) -> None:
+        self.kernel, self.form, self.dtype = kernel, kernel.product_form, np.dtype(dtype)
+        self._diag = kernel.diag(X)
+        if sp.issparse(X):
+            self._points = (X * self.form.scale).astype(self.dtype)
+            squares = np.asarray(self._points.multiply(self._points).sum(axis=1), dtype=float).ravel()
+            self._transposed = self._points.T.tocsr()
+        else:
+            self._points, squares = self._augmented(X)
+        self.cheap = not sp.issparse(X) and X.shape[1] <= CHEAP
+        self._terms = self.form.term(squares).astype(self.dtype)
+        largest = squares.max(initial=0.0) + np.abs(self._terms).max(initial=0.0)
+        self.error = float(np.finfo(self.dtype).eps * largest)
+
+    def _augmented(self, X: Array) -> tuple[Rows, Array]:
+        """(x̃, a, 1) of every point, and ‖x̃‖²; made in parts, since X may fill most of the memory."""
+        n, d = X.shape
+        points, squares = np.empty((n, d + 2), dtype=self.dtype), np.empty(n)
+        origin = X.mean(axis=0) if self.form.of_differences else 0.0
+        for start in range(0, n, TILE):
+            part = slice(start, min(start + TILE, n))
+            scaled = (X[part] - origin) * self.form.scale
+            points[part, :d] = scaled
+            # Of the rounded points, so that ‖x̃ - z̃‖² is that of two points and the kernel stays one.
+            squares[part] = np.einsum("ij,ij->i", points[part, :d], points[part, :d], dtype=float)
+        points[:, d], points[:, d + 1] = self.form.term(squares), 1.0
+        return points, squares
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return self._points.shape[0]
+
+    def diag(self) -> Array:
+        """k(x, x) of every point."""
+        return self._diag
+
+    def rows(self, indices: Indices) -> Rows:
+        """k(X[indices], X)."""
+        return self._values(indices, slice(None))
+
+    def block(self, indices: Indices, columns: Indices) -> Rows:
+        """k(X[indices], X[columns])."""
+        return self._values(indices, columns)
+
+    def mean(self, members: Indices) -> Array:
+        """Mean of the rows of ``members``; of the pairs among them each is computed once, as k(x, z) = k(z, x)."""
+        total = np.zeros(self.n)
+        others = np.setdiff1d(np.arange(self.n), members, assume_unique=True)
+        for first in range(0, len(members), TILE):
+            left = members[first : first + TILE]
+            for columns in (others, left):
+                if len(columns):
+                    total[columns] += _column_sums(self.block(left, columns))
+            for second in range(first + TILE, len(members), 4 * TILE):
+                right = members[second : second + 4 * TILE]
+                tile = self.block(left, right)
+                total[right] += _column_sums(tile)
+                total[left] += _row_sums(tile)
+        return total / len(members)
+
+    def full(self) -> Rows:
+        """The whole matrix."""
+        if self.n <= TILE:
+            return self.rows(np.arange(self.n))
+        matrix = np.empty((self.n, self.n), dtype=self.dtype)
+        for start in range(0, self.n, TILE):
+            stop = min(start + TILE, self.n)
+            # A panel from the diagonal on; what is left of it has been computed, transposed.
+            panel = self._values(np.arange(start, stop), np.arange(start, self.n))
+            matrix[start:stop, start:] = panel
+            matrix[stop:, start:stop] = panel[:, stop - start :].T
+        return matrix
+
+    def _values(self, indices: Indices, columns: Indices | slice) -> Rows:
+        if sp.issparse(self._points):
+            values = self._sparse_products(indices, columns)
+            values += self._terms[indices][:, None]
+            values += self._terms[columns]
+        else:
+            left = self._points[indices]
+            left[:, [-2, -1]] = left[:, [-1, -2]]
+            values = left @ self._points[columns].T
+        finish = self.form.finish
+        if finish is not None:
+            in_threads(lambda rows: finish(values[rows]), row_slices(values))
+        return values
+
+    def _sparse_products(self, indices: Indices, columns: Indices | slice) -> Rows:
+        right = self._transposed if isinstance(columns, slice) else self._points[columns].T.tocsr()
+        values = np.empty((len(indices), right.shape[1]), dtype=self.dtype)
+
+        def fill(start: int) -> None:
+            part = slice(start, start + SPARSE_PART)
+            (self._points[indices[part]] @ right).toarray(out=values[part])
+
+        in_threads(fill, range(0, len(indices), SPARSE_PART))
+        return values
+
+
+def _column_sums(tile: Rows) -> Array:
+    return np.asarray(np.ones(len(tile), dtype=tile.dtype) @ tile, dtype=float)
+
+
+def _row_sums(tile: Rows) -> Array:
+    return np.asarray(tile @ np.ones(tile.shape[1], dtype=tile.dtype), dtype=float)

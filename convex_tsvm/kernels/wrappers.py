@@ -1,0 +1,148 @@
+"""Row sources made from row sources: another origin, one more point, another geometry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from ..parallel import in_threads, row_slices
+from .functions import Array
+from .rows import GramRows, Indices, Rows, RowSource
+
+
+class CentredRows(RowSource):
+    """Rows of the kernel centred on the mean of some points (chapelle2008 eq. 13).
+
+    Sums of rows are corrected, not the rows: what is below keeps (and shares) the rows of the kernel itself.
+
+    Parameters
+    ----------
+    source : RowSource
+    members : int array
+        The points whose mean becomes the origin: the unlabelled ones.
+    mean : array, shape (n,), optional
+        The mean of their rows, where it is known.
+    """
+
+    def __init__(self, source: RowSource, members: Indices, mean: Array | None = None) -> None:
+        self.source, self.dtype = source, source.dtype
+        self.mean_row = source.mean(members) if mean is None else mean
+        self.constant = float(self.mean_row[members].mean())
+
+    @property
+    def n(self) -> int:
+        """Order of the matrix."""
+        return self.source.n
+
+    def rows(self, indices: Indices) -> Rows:
+        """Centred rows."""
+        return self._centre(self.source.rows(indices), indices, slice(None))
+
+    def diag(self) -> Array:
+        """Centred diagonal."""
+        return self.source.diag() - 2 * self.mean_row + self.constant
+
+    def block(self, indices: Indices, columns: Indices) -> Rows:
+        """Centred submatrix."""
+        return self._centre(self.source.block(indices, columns), indices, columns)
+
+    def combine(self, indices: Indices, coefficients: Array) -> Array:
+        """Σ coefficients_k row_k, from the rows that are not centred."""
+        shift = self.constant * coefficients.sum() - coefficients @ self.mean_row[indices]
+        return self.source.combine(indices, coefficients) - coefficients.sum() * self.mean_row + shift
+
+    def full(self) -> Rows:
+        """The whole centred matrix, as a new array."""
+        matrix = self.source.full()
+        return self.centre(matrix.copy() if isinstance(self.source, GramRows) else matrix)
+
+    def centre(self, matrix: Rows) -> Rows:
+        """The whole matrix of the source, centred in place."""
+        return self._centre(matrix, np.arange(self.n), slice(None))
+
+    def _centre(self, values: Rows, indices: Indices, columns: Indices | slice) -> Rows:
+        right = self.mean_row[columns].astype(self.dtype)
+        left = (self.mean_row[indices] - self.constant).astype(self.dtype)
+
+        def subtract(rows: slice) -> None:
+            values[rows] -= right
+            values[rows] -= left[rows, None]
+
+        in_threads(subtract, row_slices(values))
+        return values
+
+
+class RowsWithMean(RowSource):
+    """The rows of a source and, last, those of the point x₀ that is the mean of some points (collobert2006 eq. 10).
+
+    Parameters as for :class:`CentredRows`.
+    """
+
+    def __init__(self, source: RowSource, members: Indices, mean: Array | None = None) -> None:
+        self.source, self.dtype = source, source.dtype
+        mean = source.mean(members) if mean is None else mean
+        self.last = np.append(mean, mean[members].mean())
+
+    @property
+    def n(self) -> int:
+        """Order of the matrix, x₀ included."""
+        return self.source.n + 1
+
+    def rows(self, indices: Indices) -> Rows:
+        """Rows with the column of x₀ appended."""
+        return self.block(indices, np.arange(self.n))
+
+    def diag(self) -> Array:
+        """Diagonal with that of x₀ appended."""
+        return np.append(self.source.diag(), self.last[-1])
+
+    def block(self, indices: Indices, columns: Indices) -> Rows:
+        """Submatrix with x₀ where it is asked for."""
+        indices, columns = np.asarray(indices), np.asarray(columns)
+        above, left = indices < self.n - 1, columns < self.n - 1
+        values = np.empty((len(indices), len(columns)), dtype=self.dtype)
+        values[np.ix_(above, left)] = self.source.block(indices[above], columns[left])
+        values[:, ~left] = self.last[indices][:, None]
+        values[~above] = self.last[columns]
+        return values
+
+    def combine(self, indices: Indices, coefficients: Array) -> Array:
+        """Σ coefficients_k row_k."""
+        points = indices < self.n - 1
+        total = coefficients[~points].sum() * self.last
+        total[:-1] += self.source.combine(indices[points], coefficients[points])
+        total[-1] += coefficients[points] @ self.last[indices[points]]
+        return total
+
+
+class DeformedRows(GramRows):
+    """Rows of the kernel deformed by a graph Laplacian: K̃ = K - K (I + M K)⁻¹ M K = (K⁻¹ + M)⁻¹.
+
+    With K̃ an S3VM is a Laplacian S3VM (Sindhwani, Niyogi and Belkin 2005; chapelle2008 §5.4.5), and K̃ can be
+    centred like any other.  Every entry depends on all of K, so the matrix is held in memory.
+
+    Parameters
+    ----------
+    source : RowSource
+    laplacian : array or sparse matrix, shape (n, n)
+        M, symmetric and positive semidefinite: a multiple of a power of the Laplacian.
+
+    Raises
+    ------
+    ValueError
+        If M has another shape or is not symmetric.
+    """
+
+    def __init__(self, source: RowSource, laplacian: Any) -> None:
+        n = source.n
+        M = laplacian.toarray() if sp.issparse(laplacian) else np.asarray(laplacian, dtype=float)
+        if M.shape != (n, n):
+            raise ValueError(f"laplacian has shape {M.shape}; the kernel has {n} points, so it must be ({n}, {n})")
+        if np.abs(M - M.T).max() > 1e-10 * (np.abs(M).max() or 1.0):
+            raise ValueError(f"laplacian is not symmetric: entries differ by up to {np.abs(M - M.T).max():.3g}")
+        K = np.asarray(source.full(), dtype=float)
+        deformed = K - K @ scipy.linalg.solve(np.eye(n) + M @ K, M @ K)
+        super().__init__((deformed + deformed.T) / 2)

@@ -1,0 +1,52 @@
+"""Threads for work that releases the interpreter: compiled loops, BLAS, elementwise functions of large arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import Any
+
+import joblib
+
+#: Elementwise work goes by pieces of about this many entries, which stay in the cache from one operation to the next.
+PIECE = 2**16
+
+#: Elementwise work on fewer entries than this is not worth a second thread.
+THREADED = 2**18
+
+
+@cache
+def n_threads() -> int:
+    """Number of threads: the cores that this process may use."""
+    return int(joblib.cpu_count())
+
+
+def in_threads(function: Callable[[Any], object], parts: Sequence[Any]) -> None:
+    """Call ``function`` with every part, on all cores; errors are raised here."""
+    if len(parts) == 1:
+        function(parts[0])
+        return
+    # A thread takes every k-th part: handing them out one by one costs more than the work on a small one.
+    shares = [parts[k :: n_threads()] for k in range(min(n_threads(), len(parts)))]
+
+    def work(share: Sequence[Any]) -> None:
+        for part in share:
+            function(part)
+
+    for _ in _pool().map(work, shares):
+        pass
+
+
+def row_slices(values: Any) -> list[slice]:
+    """Slices of rows for elementwise work on a two-dimensional array; one, if the array is small."""
+    n_rows = values.shape[0]
+    if values.size < THREADED:
+        return [slice(0, n_rows)]
+    step = max(1, PIECE // max(values.shape[1], 1))
+    return [slice(start, start + step) for start in range(0, n_rows, step)]
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n_threads(), thread_name_prefix="convex_tsvm")

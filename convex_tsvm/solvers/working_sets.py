@@ -1,0 +1,224 @@
+"""Working-set solver of the dual.
+
+Working sets are chosen by violation.  The matrix of a working set is held in memory and solved in the same way, by
+smaller working sets, down to a size that compiled coordinate or pair steps go over fast.  Where accuracy is asked for,
+these steps, which find out at which breakpoint of its loss each variable sits, take turns with Newton steps on the
+variables between breakpoints.  Whole kernel rows are needed only for the variables that a working set has changed.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from ..kernels import GramRows
+from ._loops import descend_pairs, descend_single
+from .dual import Array, DualPoint, DualProblem, State, Survey
+from .newton import newton
+
+#: Violation at which coordinate steps hand over to Newton steps.
+COARSE = 1e-3
+
+#: Up to this many points, waking more than one BLAS thread costs more than it brings (ten times more at 200).
+SMALL = 1000
+
+#: Variables of the innermost working sets: compiled steps go over their arrays, and a step over two rows of them.
+INNER = 1024
+
+#: Variables of a first working set, when nothing is known yet; and of the smallest one that is worth its overhead.
+FIRST, SMALLEST = 1024, 512
+
+#: Working sets hold this many times what violates or answers to changes: the rest is what is next to violate.
+AMPLE = 1.5
+
+#: Working sets are solved to this fraction of the violation outside them.
+INEXACT = 0.1
+
+#: How often outputs are computed afresh before rounding is said to be in the way.
+REFRESHES = 10
+
+#: Steps, as a multiple of the variables, before Newton steps are tried.
+PATIENCE = 20
+
+
+def solve_dual(
+    dual: DualProblem,
+    *,
+    gamma: Array | None = None,
+    outputs: Array | None = None,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    block_size: int = 4096,
+    measure_rounding: Callable[[Array, Array], float] | None = None,
+    progress: Callable[[int, float], None] | None = None,
+) -> DualPoint:
+    """Solve the dual to a violation of at most ``tol``.
+
+    Parameters
+    ----------
+    dual : DualProblem
+    gamma : array, shape (n,), optional
+        Start.
+    outputs : array, shape (n,), optional
+        G γ + c at the start, if it is known.
+    tol : float
+        Largest allowed distance of an output from the subdifferential of its ψ*, in units of the output; for a
+        free bias, the gap between the bounds that the points put on the bias.
+    max_iter : int
+        Limit on working sets solved.
+    block_size : int
+        Largest number of variables in a working set.
+    measure_rounding : callable, optional
+        From γ and outputs, how far off the outputs are.  What is off by more than a quarter of ``tol`` is computed
+        afresh; without it, outputs are always computed afresh before they are returned as optimal.
+    progress : callable, optional
+        Called with the number of working sets solved and the violation.
+
+    Returns
+    -------
+    DualPoint
+        With ``status`` "optimal", "max_iter", "interrupted" (by Ctrl-C; the point is then the best one so far), or
+        "inaccurate" if rounding keeps undoing what was reached.
+    """
+    if len(dual.kind) <= SMALL:
+        with _blas_threads().limit(limits=1, user_api="blas"):
+            return _Run(dual, gamma, outputs, block_size, measure_rounding, progress).run(tol, max_iter)
+    return _Run(dual, gamma, outputs, block_size, measure_rounding, progress).run(tol, max_iter)
+
+
+@functools.cache
+def _blas_threads() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+class _Run:
+    """One call of :func:`solve_dual`."""
+
+    def __init__(
+        self,
+        dual: DualProblem,
+        gamma: Array | None,
+        outputs: Array | None,
+        block_size: int,
+        measure_rounding: Callable[[Array, Array], float] | None,
+        progress: Callable[[int, float], None] | None,
+    ) -> None:
+        self.dual, self.measure_rounding, self.progress = dual, measure_rounding, progress
+        s = dual.start(gamma)
+        if gamma is None or outputs is None:
+            h, self.fresh = dual.outputs(s), True
+        else:
+            # The start may have been moved into another domain.
+            moved = dual.gamma(s) - gamma
+            where = np.flatnonzero(np.abs(moved) > 1e-14 * np.abs(gamma).max(initial=0.0))
+            h = outputs + dual.rows.combine(where, moved[where]) if len(where) else outputs
+            self.fresh = False
+        self.state = dual.state(s, h)
+        self.block_size, self.n_refreshed = block_size, 0
+
+    def run(self, tol: float, max_iter: int) -> DualPoint:
+        """Working sets until the tolerance, the limit or Ctrl-C."""
+        n_iter, rounding, status = 0, 0.0, "max_iter"
+        try:
+            while True:
+                survey = self.dual.survey(self.state)
+                if self.progress is not None:
+                    self.progress(n_iter, survey.violation)
+                if survey.violation <= tol:
+                    rounding = self._rounding()
+                    if rounding <= 0.25 * tol:
+                        status = "optimal"
+                        break
+                    # What is reported must hold for the kernel, not for what rounding made of it.
+                    if self.n_refreshed == REFRESHES or (self.fresh and np.isfinite(rounding)):
+                        status = "inaccurate"
+                        break
+                    self.state = self.dual.state(self.state.s, self.dual.outputs(self.state.s))
+                    self.fresh, self.n_refreshed = True, self.n_refreshed + 1
+                elif n_iter >= max_iter:
+                    break
+                else:
+                    self.fresh = False
+                    self.state = self._improve(survey, tol)
+                    n_iter += 1
+        except KeyboardInterrupt:
+            status = "interrupted"
+        survey = self.dual.survey(self.state)
+        return DualPoint(self.state.s, self.state.h, survey.bias, survey.violation, rounding, n_iter, status)
+
+    def _rounding(self) -> float:
+        """The error of the outputs; unknown, hence infinite, if it cannot be measured and they are not fresh."""
+        if self.measure_rounding is None:
+            return 0.0 if self.fresh else np.inf
+        return self.measure_rounding(self.dual.gamma(self.state.s), self.state.h)
+
+    def _improve(self, survey: Survey, tol: float) -> State:
+        """The state after one working set is solved."""
+        dual, state = self.dual, self.state
+        if len(state.s) <= self.block_size and isinstance(dual.rows, GramRows):
+            # Accuracy is cheap where the working set is everything: more of it than asked is taken.
+            return solve_in_memory(dual, state, (0.01 if dual.rows.dtype == np.float64 else 0.5) * tol)
+        unsettled = survey.n_unsettled(tol)
+        size = FIRST if unsettled == len(state.s) else int(np.clip(AMPLE * unsettled, SMALLEST, self.block_size))
+        return improve(dual, state, survey, min(size, self.block_size), tol, solve_in_memory)
+
+
+def improve(
+    dual: DualProblem,
+    state: State,
+    survey: Survey,
+    size: int,
+    tol: float,
+    solve: Callable[[DualProblem, State, float], State],
+) -> State:
+    """The state after ``solve`` has changed the variables of one working set."""
+    chosen = survey.choose(size, tol, _luck(len(state.s)))
+    before = state.s[chosen]
+    part = dual.part(chosen)
+    after = solve(part, part.state(before, state.h[chosen]), max(0.5 * tol, INEXACT * survey.violation)).s
+    moved = after != before
+    where, s = chosen[moved], after[moved]
+    return dual.move(state, where, s, state.h + dual.rows.combine(where, dual.cost[where] * (before[moved] - s)))
+
+
+def solve_in_memory(dual: DualProblem, state: State, tol: float) -> State:
+    """Solve a problem whose matrix is in memory."""
+    double = dual.rows.dtype == np.float64
+    target = max(tol, COARSE) if double else tol
+    for turn in range(50):
+        steps, state = _descend_by_sets(dual, state, target)
+        if (turn and steps == 0) or (not double and dual.survey(state).violation <= tol):
+            break
+        state = newton(dual, state)
+        target = tol
+    return state
+
+
+def _descend_by_sets(dual: DualProblem, state: State, tol: float) -> tuple[int, State]:
+    """Compiled steps, on ever new working sets if the problem is larger than they go over fast."""
+    if len(state.s) <= 2.5 * INNER:
+        return _descend(dual, state, tol)
+    for turn in range(PATIENCE * len(state.s) // INNER):
+        survey = dual.survey(state)
+        if survey.violation <= tol:
+            return turn, state
+        state = improve(dual, state, survey, INNER, tol, lambda *part: _descend(*part)[1])
+    return turn + 1, state
+
+
+def _descend(dual: DualProblem, state: State, tol: float) -> tuple[int, State]:
+    """Compiled steps, and how many."""
+    descend = descend_pairs if dual.free_bias else descend_single
+    flat, s, h = dual.losses, state.s.copy(), state.h.copy()
+    Q, limit = dual.rows.full(), PATIENCE * len(s)
+    steps, _ = descend(Q, h, s, dual.kind, dual.cost, flat.S, flat.P, flat.R, flat.m, tol, limit)
+    return steps, dual.state(s, h)
+
+
+@functools.lru_cache(maxsize=8)
+def _luck(n: int) -> Array:
+    """A number in [0, 1) for every point, the same in every run."""
+    return np.random.default_rng(0).random(n)
