@@ -25,6 +25,7 @@ from .losses import symmetric_ramp as symmetric_ramp
 from .losses import symmetric_squared_hinge as symmetric_squared_hinge
 from .losses import two_slope_symmetric_ramp as two_slope_symmetric_ramp
 from .methods import cccp as cccp
+from .methods import cccp_path as cccp_path
 from .modeling import CvxpySolver as CvxpySolver
 from .persistence import FittedModel as FittedModel
 from .persistence import load_model as load_model

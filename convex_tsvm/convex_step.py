@@ -204,10 +204,17 @@ class StepSolution:
 
 
 def same_points(problem: Problem, other: Problem) -> bool:
-    """Whether two problems have the same points, kernel and unlabelled points; labels, costs, balance may differ."""
+    """Whether two problems have the same points, kernel, unlabelled points and points whose mean is constrained.
+
+    Signs of labels, costs and the mean asked for may differ.
+    """
     if other is problem:
         return True
-    return other.X is problem.X and other.kernel == problem.kernel and bool(((other.y == 0) == (problem.y == 0)).all())
+    if other.X is not problem.X or other.kernel != problem.kernel:
+        return False
+    return np.array_equal(other.unlabeled, problem.unlabeled) and np.array_equal(
+        other.balance_points, problem.balance_points
+    )
 
 
 def check_same_points(problem: Problem, step: ConvexStep) -> None:
@@ -227,10 +234,10 @@ class StepSolver(Protocol):
 
 
 def expansion(problem: Problem, gamma: Array, gamma0: float) -> Array:
-    """Coefficients of w over the points: γ, with γ₀ spread over the unlabelled ones."""
+    """Coefficients of w over the points: γ, with γ₀ spread over the points whose mean is constrained."""
     coefficients = gamma.copy()
     if gamma0:
-        coefficients[problem.unlabeled] += gamma0 / problem.n_unlabeled
+        coefficients[problem.balance_points] += gamma0 / len(problem.balance_points)
     return coefficients
 
 
@@ -274,11 +281,11 @@ def certify(
     if not step.fit_intercept:
         bias = 0.0
     elif step.target is not None:
-        bias = step.target - float(outputs[problem.unlabeled].mean())
+        bias = step.target - float(outputs[problem.balance_points].mean())
     outputs = outputs + bias
     miss = float(step.infeasibility(outputs).max(initial=0.0))
     if step.target is not None:
-        miss = max(miss, abs(float(outputs[problem.unlabeled].mean()) - step.target))
+        miss = max(miss, abs(float(outputs[problem.balance_points].mean()) - step.target))
     equality = abs(float(gamma.sum()) + gamma0) if step.fit_intercept else 0.0
     return StepSolution(
         step=step,

@@ -41,13 +41,19 @@ class Problem:
         The mean c of the outputs over the unlabelled points (collobert2006 eq. 4, chapelle2008 eq. 12): the mean of
         the known labels, a number in (-1, 1), or nothing.  ``("exact", r)`` asks instead that the share of the
         unlabelled points *labelled* +1 is r in (0, 1), to the nearest point (chapelle2008 eq. 3).
+    balance_sample : int or int array, optional
+        Unlabelled points that stand for all of them in the mean of a linear balance: so many, drawn once and evenly,
+        or those with these indices.  All by default; a sample saves the pass over all pairs of points that centring
+        takes, and changes the constraint a little (collobert2006 §3.3.1, after eq. 10).
 
     Attributes
     ----------
     n, n_labeled, n_unlabeled : int
     labeled, unlabeled : int array
         Indices of the points, increasing.
-    C, C_unlabeled, balance
+    balance_points : int array
+        Indices of the points whose mean output is constrained: the unlabelled ones, or the sample of them.
+    C, C_unlabeled, balance, balance_sample
         As given.
     cost : array, shape (n,)
         C or C* of every point.
@@ -77,13 +83,21 @@ class Problem:
         C: ArrayLike = 1.0,
         C_unlabeled: ArrayLike | str | None = "balanced",
         balance: Balance = "labeled",
+        balance_sample: int | ArrayLike | None = None,
     ) -> None:
         self.X = _check_points(X)
         self.kernel = make_kernel(kernel, self.X)
         self._check_kernel()
-        self._set_labels(_check_labels(y, self.X.shape[0]), C, C_unlabeled, balance)
+        self._set_labels(_check_labels(y, self.X.shape[0]), C, C_unlabeled, balance, balance_sample)
 
-    def _set_labels(self, y: Array, C: ArrayLike, C_unlabeled: ArrayLike | str | None, balance: Balance) -> None:
+    def _set_labels(
+        self,
+        y: Array,
+        C: ArrayLike,
+        C_unlabeled: ArrayLike | str | None,
+        balance: Balance,
+        balance_sample: int | ArrayLike | None,
+    ) -> None:
         self.y = y
         self.n = len(y)
         self.labeled, self.unlabeled = np.flatnonzero(y != 0), np.flatnonzero(y == 0)
@@ -97,7 +111,9 @@ class Problem:
         self.cost = self._check_costs(self.C, self.C_unlabeled)
         self.balance = balance if self.n_unlabeled else None
         self.balance_target, self.positive_count = self._check_balance()
-        for array in (self.y, self.labeled, self.unlabeled, self.cost):
+        self.balance_sample = _keep(balance_sample)
+        self.balance_points = self._check_sample()
+        for array in (self.y, self.labeled, self.unlabeled, self.cost, self.balance_points):
             array.setflags(write=False)
         self._frozen = True
 
@@ -116,15 +132,19 @@ class Problem:
             "C": self.C,
             "C_unlabeled": self.C_unlabeled,
             "balance": self.balance,
+            "balance_sample": self.balance_sample,
             **changes,
         }
-        if "X" in changes or "kernel" in changes:
-            return Problem(**{"X": self.X, "kernel": self.kernel, **given})
+        if "X" in changes:
+            return Problem(**{"kernel": self.kernel, **given})
         other = Problem.__new__(Problem)
         other.X, other.kernel = self.X, self.kernel
-        if "gram" in self.__dict__:
+        if "kernel" in changes:
+            other.kernel = make_kernel(given.pop("kernel"), self.X)
+            other._check_kernel()
+        elif "gram" in self.__dict__:
             other.__dict__["gram"] = self.gram
-        other._set_labels(_check_labels(given["y"], self.n), given["C"], given["C_unlabeled"], given["balance"])
+        other._set_labels(_check_labels(given.pop("y"), self.n), **given)
         return other
 
     @property
@@ -228,6 +248,24 @@ class Problem:
             if isinstance(r, numbers.Real) and 0 < r < 1:
                 return float(2 * r - 1), round(float(r) * self.n_unlabeled)
         raise ValueError(f"balance={balance!r} must be {allowed}")
+
+    def _check_sample(self) -> NDArray[np.intp]:
+        sample = self.balance_sample
+        if sample is None:
+            return self.unlabeled
+        allowed = f"None, an integer from 1 to the number of unlabelled points ({self.n_unlabeled}), or their indices"
+        if isinstance(sample, (int, np.integer)) and not isinstance(sample, bool):
+            if not 1 <= sample <= self.n_unlabeled:
+                raise ValueError(f"balance_sample={sample} must be {allowed}")
+            drawn = np.random.default_rng(0).choice(self.unlabeled, int(sample), replace=False)
+            return np.sort(drawn)
+        points = np.asarray(sample)
+        if points.ndim != 1 or len(points) == 0 or not np.issubdtype(points.dtype, np.integer):
+            raise ValueError(f"balance_sample={sample!r} must be {allowed}")
+        strange = np.setdiff1d(points, self.unlabeled)
+        if len(strange):
+            raise ValueError(f"balance_sample contains {strange[0]}, which is not the index of an unlabelled point")
+        return np.unique(points).astype(np.intp)
 
 
 def _keep(value: Any) -> Any:

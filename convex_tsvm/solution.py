@@ -173,7 +173,7 @@ class Solution:
         """Recompute every figure from the dual variables, with nothing but the kernel."""
         step = self.step.step
         again = certify(step, self.step.gamma, self.step.gamma0, self.step.bias, self.step.weights)
-        objective = self.formulation.objective(self.problem, again.outputs, again.regularization, step.cost)
+        objective = self.formulation.objective(self.problem, again.outputs, again.regularization)
         tangents = self.formulation.tangents(self.problem, again.outputs, step.cost)
         return Certificate(
             objective=objective,

@@ -74,7 +74,8 @@ def random_case(seed):
     kernel = [ct.Linear(), ct.RBF(1.0), ct.Polynomial(2, 0.5, 1.0)][rng.integers(3)]
     C, C_unlabeled = np.exp(rng.uniform(-2, 3, n)), np.exp(rng.uniform(-2, 3, n))
     balance = ["labeled", 0.3, None][rng.integers(3)]
-    problem = ct.Problem(X, y, kernel=kernel, C=C, C_unlabeled=C_unlabeled, balance=balance)
+    sample = int(rng.integers(1, n - n_labeled)) if rng.random() < 0.2 else None
+    problem = ct.Problem(X, y, kernel=kernel, C=C, C_unlabeled=C_unlabeled, balance=balance, balance_sample=sample)
     formulation = ct.Formulation(
         CATALOGUE[LABELED[rng.integers(len(LABELED))]],
         CATALOGUE[UNLABELED[rng.integers(len(UNLABELED))]],

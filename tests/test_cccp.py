@@ -183,6 +183,111 @@ def test_interrupt_keeps_the_best_point(problem):
     assert np.isfinite(solution.objective)
 
 
+class Interrupted:
+    """A native solver whose k-th step is interrupted after its first working set."""
+
+    def __init__(self, problem, step):
+        self.count, self.step, self.inside = 0, step, False
+        self.native = ct.NativeSolver(problem, tol=1e-6, progress=self.progress)
+
+    def progress(self, n_iter, violation):
+        if self.inside and n_iter > 0:
+            raise KeyboardInterrupt
+
+    def solve(self, step, start=None):
+        self.count += 1
+        self.inside = self.count == self.step
+        return self.native.solve(step, start)
+
+
+@pytest.mark.parametrize("step", [1, 2, 3])
+def test_interrupt_inside_a_step_keeps_the_best_point(step, problem):
+    """What the native solver had counts if it is better than the step before; nothing solved goes lost."""
+    with pytest.warns(UserWarning, match="interrupted"):
+        solution = ct.cccp(ct.cccp_tsvm(), problem, solver=Interrupted(problem, step))
+    assert solution.status == "interrupted"
+    assert solution.n_iter == max(0, step - 2)
+    whole = ct.cccp(ct.cccp_tsvm(), problem, tol=1e-6)
+    assert solution.objective <= (np.inf if step < 3 else whole.history[step - 3].objective + 1e-9)
+    assert solution.certificate().objective == pytest.approx(solution.objective, rel=1e-12)
+
+
+def test_a_step_that_makes_it_worse_is_not_kept(problem):
+    """An inaccurate inner solver may raise the objective; the point before is then the result."""
+    native = ct.NativeSolver(problem, tol=1e-6)
+
+    class Worse:
+        count = 0
+
+        def solve(self, step, start=None):
+            self.count += 1
+            if self.count < 3:
+                return native.solve(step, start)
+            return ct.NativeSolver(problem, tol=1e-6).solve(step.replace(slope=np.zeros(problem.n)))
+
+    solution = ct.cccp(ct.cccp_tsvm(), problem, solver=Worse())
+    objectives = [iteration.objective for iteration in solution.history]
+    assert objectives == sorted(objectives, reverse=True)
+    assert solution.objective == objectives[-1]
+
+
+PATHS = {
+    "C": lambda p: [p.replace(C=C) for C in (1, 3, 10)],
+    "C*": lambda p: [p.replace(C_unlabeled=C) for C in (0.1, 1, 2)],
+    "sigma": lambda p: [p.replace(kernel=ct.RBF(sigma)) for sigma in (0.5, 0.6, 0.7)],
+    "balance": lambda p: [p.replace(balance=c) for c in (-0.2, 0.0, 0.2)],
+    "classes": lambda p: [p, p.replace(y=-p.y)],
+}
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_path_gives_the_solutions_of_its_problems(name, problem):
+    problems = PATHS[name](problem)
+    along = ct.cccp_path(ct.cccp_tsvm(), iter(problems), tol=1e-7)
+    for found, each in zip(along, problems, strict=True):
+        assert found.problem is each
+        assert found.objective == pytest.approx(ct.cccp(ct.cccp_tsvm(), each, tol=1e-7).objective, rel=1e-7)
+
+
+def test_a_path_costs_less_than_its_problems(problem):
+    problems = PATHS["C"](problem)
+    steps = [0, 0]
+
+    class Counting:
+        def __init__(self, k):
+            self.k, self.native = k, ct.NativeSolver(problem)
+
+        def solve(self, step, start=None):
+            steps[self.k] += start is not None
+            return self.native.solve(step, start)
+
+    ct.cccp_path(ct.cccp_tsvm(), problems, solver=Counting(0))
+    for each in problems:
+        ct.cccp(ct.cccp_tsvm(), each, solver=Counting(1))
+    assert steps[0] == steps[1] + 2  # the supervised starts of the second and third problem are warm, too
+
+
+def test_a_path_ends_where_it_is_interrupted(problem):
+    solver = Interrupted(problem, 3)
+    with pytest.warns(UserWarning, match="interrupted"):
+        solutions = ct.cccp_path(ct.cccp_tsvm(), PATHS["C"](problem), solver=solver)
+    assert [solution.status for solution in solutions] == ["interrupted"]
+
+
+def test_problems_of_a_path_have_the_same_points(problem, moons):
+    X, _, y = moons
+    with pytest.raises(ValueError, match="has 30 points"):
+        ct.cccp_path(ct.cccp_tsvm(), [problem, ct.Problem(X[:30], y[:30])])
+
+
+def test_a_solution_is_a_start(problem):
+    """Its outputs give the tangents, its dual variables the inner start; of another kernel as well."""
+    other = ct.cccp(ct.cccp_tsvm(), problem.replace(kernel=ct.RBF(0.6)))
+    solution = ct.cccp(ct.cccp_tsvm(), problem, start=other, tol=1e-6)
+    again = ct.cccp(ct.cccp_tsvm(), problem, start=other.scores, tol=1e-6)
+    assert solution.objective == pytest.approx(again.objective, rel=1e-9)
+
+
 def test_interrupt_of_a_balance_search_keeps_what_there_is(moons):
     """Whether it comes in a step, or before the first step for a new c."""
     X, _, y = moons

@@ -115,6 +115,25 @@ def test_problem_cannot_be_changed():
             array[0] = 1
 
 
+def test_the_balance_may_be_about_a_sample():
+    X, y = np.arange(12.0).reshape(6, 2), [1, -1, 0, 0, 0, 0]
+    drawn = ct.Problem(X, y, balance_sample=2)
+    assert set(drawn.balance_points) < set(drawn.unlabeled)
+    assert len(drawn.balance_points) == 2
+    given = drawn.replace(balance_sample=[5, 3])
+    assert list(given.balance_points) == [3, 5]
+    assert list(given.replace(C=2).balance_points) == [3, 5]
+    assert list(drawn.replace(balance_sample=None).balance_points) == [2, 3, 4, 5]
+    solution = ct.cccp(ct.cccp_tsvm(), given)
+    assert solution.scores[[3, 5]].mean() == pytest.approx(given.balance_target)
+
+
+@pytest.mark.parametrize("sample", [0, 5, True, 2.5, [], [[2]], [0, 2], [2, 9], "all"])
+def test_a_bad_sample_is_named(sample):
+    with pytest.raises(ValueError, match="balance_sample"):
+        ct.Problem(np.arange(12.0).reshape(6, 2), [1, -1, 0, 0, 0, 0], balance_sample=sample)
+
+
 def test_replace_shares_points_and_keeps_the_rest():
     problem = ct.Problem(X, Y, kernel=ct.RBF(1.0), C=2.0, C_unlabeled=0.5, balance=0.1)
     gram = problem.gram

@@ -57,7 +57,7 @@ def test_extra_point_and_centring_give_the_same_solution(seed):
     assert solutions[0].primal == pytest.approx(solutions[1].primal, rel=1e-8, abs=1e-8)
     np.testing.assert_allclose(solutions[0].outputs, solutions[1].outputs, atol=1e-5)
     for solution in solutions:
-        assert solution.outputs[problem.unlabeled].mean() == pytest.approx(step.target)
+        assert solution.outputs[problem.balance_points].mean() == pytest.approx(step.target)
 
 
 @pytest.mark.parametrize("seed", range(20))

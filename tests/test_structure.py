@@ -19,6 +19,7 @@ LAYERS = [
     ["modeling", "solvers"],
     ["formulations"],
     ["solution"],
+    ["progress"],
     ["methods"],
     ["persistence"],
     ["verification", "estimators"],
@@ -66,7 +67,7 @@ def test_arrows_go_down_only(path):
         ("numba", {"solvers"}),
         ("sklearn.base", {"estimators"}),
         ("matplotlib", {"plotting"}),
-        ("rich", {"cli"}),
+        ("rich", {"progress"}),
     ],
 )
 def test_a_library_is_known_where_it_belongs(package, allowed):

@@ -6,10 +6,7 @@ import argparse
 import csv
 import itertools
 import json
-import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +16,10 @@ from ..data import Data, load_data, load_points
 from ..formulations import Formulation, tsvm
 from ..kernels import make_kernel
 from ..methods import cccp
-from ..methods.cccp import Callback
 from ..persistence import FittedModel, load_model, save_model
 from ..problem import Problem
-from ..solution import Iteration, Solution
+from ..progress import status_line
+from ..solution import Solution
 
 SOLVED = "converged"
 
@@ -136,7 +133,7 @@ def _given(options: argparse.Namespace) -> tuple[Data, Problem]:
 
 
 def _problem(options: argparse.Namespace, data: Data) -> Problem:
-    # Checked first on the points alone, so that a NaN is not blamed on the kernel's gamma.
+    # The kernel comes second, so that a NaN among the points is not blamed on its gamma.
     plain = Problem(data.X, data.y, C=options.C, C_unlabeled=options.C_unlabeled, balance=options.balance)
     parameters = {"gamma": options.gamma, "sigma": options.sigma, "degree": options.degree, "coef0": options.coef0}
     return plain.replace(kernel=make_kernel(options.kernel, plain.X, **parameters))
@@ -152,7 +149,7 @@ def _fit(options: argparse.Namespace, problem: Problem, method: str, solver: str
     formulation = _formulation(options, method)
     if method == "svm" and problem.positive_count is not None:
         problem = problem.replace(balance=problem.balance_target)
-    with _progress(f"{method} ({solver})") as callback, warnings.catch_warnings():
+    with status_line(lambda: f"{method} ({solver})") as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore" if options.json else "default")
         return cccp(
             formulation,
@@ -162,30 +159,9 @@ def _fit(options: argparse.Namespace, problem: Problem, method: str, solver: str
             tol=options.tol,
             max_iter=options.max_iter,
             cache_size=options.cache_size,
-            callback=callback,
+            callback=None if progress is None else progress.step,
+            progress=None if progress is None else progress.inner,
         )
-
-
-@contextmanager
-def _progress(name: str) -> Iterator[Callback | None]:
-    """A line about the current step on a terminal, nothing in a pipe."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(f"{name}: starting") as status:
-        count = 0
-
-        def report(iteration: Iteration) -> None:
-            nonlocal count
-            count += 1
-            status.update(
-                f"{name}: step {count}, objective {iteration.step_objective:.6g}, "
-                f"{iteration.changed} tangents changed (Ctrl-C keeps the best so far)"
-            )
-
-        yield report
 
 
 def _result(data: Data, solution: Solution, method: str, solver: str) -> dict[str, Any]:

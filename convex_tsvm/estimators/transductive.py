@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..formulations import Formulation, tsvm
 from ..kernels import make_kernel
-from ..methods import cccp
+from ..methods import cccp_path
 from ..persistence import FittedModel
 from ..problem import Problem
+from ..progress import status_line
 from ..solution import Iteration, Solution
 from .labels import split_labels
 
@@ -69,9 +72,9 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
     cache_size : float, default 200
         Memory for kernel rows in MB.
     n_jobs : int, optional
-        Classes learned at the same time (joblib).
+        Classes learned at the same time (joblib), each job with a cache of its own; a job's classes share it.
     verbose : int, default 0
-        1 prints a line per step.
+        1 prints a line per step, and on a terminal shows how far the current step is.
 
     Attributes
     ----------
@@ -193,11 +196,14 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
             C_unlabeled=self.C_unlabeled if unlabeled.any() else None,
             balance=self.balance,
         )
-        if len(signs) > 1 and not first.is_linear and 8 * first.n**2 <= self.cache_size * 2**20:
-            _ = first.gram  # computed once, shared by all classifiers
         problems = [first, *(first.replace(y=sign) for sign in signs[1:])]
-        solutions = Parallel(n_jobs=self.n_jobs)(delayed(self._solve)(formulation, p) for p in problems)
-        self._store(classes, index, unlabeled, solutions)
+        # Classes learned one after the other share kernel rows.
+        shares = np.array_split(np.arange(len(positives)), min(effective_n_jobs(self.n_jobs), len(positives)))
+        solved = Parallel(n_jobs=len(shares))(
+            delayed(self._solve)(formulation, {str(classes[positives[k]]): problems[k] for k in share})
+            for share in shares
+        )
+        self._store(classes, index, unlabeled, [solution for part in solved for solution in part])
         return self
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -229,23 +235,39 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
         balance = None if self.balance is None else "linear"
         return tsvm(self.loss, s=self.s, balance=balance, fit_intercept=self.fit_intercept)
 
-    def _solve(self, formulation: Formulation, problem: Problem) -> Solution:
-        def report(iteration: Iteration) -> None:
-            print(
-                f"[TransductiveSVC] objective {iteration.step_objective:.6g} (C* x {iteration.scale:g}), "
-                f"{iteration.changed} tangents changed, {iteration.seconds:.3f} s"
-            )
+    def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
+        """Solutions of the problems of some classes; an interrupted one raises unless it is the last."""
+        current = ""
 
-        return cccp(
-            formulation,
-            problem,
-            solver=self.solver,
-            annealing=self.annealing,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            cache_size=self.cache_size,
-            callback=report if self.verbose else None,
-        )
+        def in_turn() -> Iterator[Problem]:
+            nonlocal current
+            for current, problem in problems.items():  # noqa: B007
+                yield problem
+
+        def report(iteration: Iteration) -> None:
+            if self.verbose:
+                print(
+                    f"[TransductiveSVC] class {current}: objective {iteration.step_objective:.6g} "
+                    f"(C* x {iteration.scale:g}), {iteration.changed} tangents changed, {iteration.seconds:.3f} s"
+                )
+            if progress is not None:
+                progress.step(iteration)
+
+        with status_line(lambda: f"class {current}") if self.verbose else nullcontext() as progress:
+            solutions = cccp_path(
+                formulation,
+                in_turn(),
+                solver=self.solver,
+                annealing=self.annealing,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                cache_size=self.cache_size,
+                callback=report if self.verbose else None,
+                progress=None if progress is None else progress.inner,
+            )
+        if len(solutions) < len(problems):
+            raise KeyboardInterrupt  # there is no classifier without all its classes
+        return solutions
 
     def _store(
         self,

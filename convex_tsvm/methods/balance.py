@@ -60,8 +60,8 @@ def search_balance(solve: Callable[[Problem], Solution], problem: Problem, max_i
     if best is None:
         raise ValueError(f"max_iter={max_iter!r} must be an integer >= 1")
     if interrupted:
-        warnings.warn("interrupted: the best balance so far is returned", stacklevel=3)
+        warnings.warn("interrupted: the best balance so far is returned", stacklevel=4)
         return dataclasses.replace(best, seconds=seconds, status="interrupted")
     if best_miss:
-        warnings.warn(f"no balance c gives {wanted} positive labels; the nearest misses by {best_miss}", stacklevel=3)
+        warnings.warn(f"no balance c gives {wanted} positive labels; the nearest misses by {best_miss}", stacklevel=4)
     return dataclasses.replace(best, seconds=seconds)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..convex_step import StepSolution, StepSolver
+from ..convex_step import ConvexStep, StepSolution, StepSolver, same_points
 from ..formulations import Formulation
 from ..losses import PLQ
 from ..problem import Array, Problem
@@ -51,7 +51,8 @@ def cccp(
         What solves the convex steps.
     start : array, shape (n,), or Solution, optional
         Outputs f at which the first tangents are taken; by default those of the SVM trained on the labelled points
-        alone, under the same constraints.
+        alone, under the same constraints.  A solution also gives the dual variables to start from; it may be of
+        another kernel or other costs.
     annealing : int or sequence of float, optional
         Raise C* in steps: factors on C*, increasing and ending in 1; an int m gives m factors spaced geometrically
         from 1/1000 (chapelle2008 §5.4.4).  None is no annealing, as in collobert2006.
@@ -75,49 +76,71 @@ def cccp(
     ValueError
         If the problem does not fit the formulation, or an argument is not as stated.
     """
-    formulation.check(problem)
     scales, tol = annealing_schedule(annealing), finite("tol", tol, above=0)
-    if not isinstance(max_iter, (int, np.integer)) or max_iter < 1:
-        raise ValueError(f"max_iter={max_iter!r} must be an integer >= 1")
+    max_iter = _limit(max_iter)
+    formulation.check(problem)
     inner = make_solver(solver, problem, tol=tol, **options)
-    if problem.positive_count is not None and formulation.balance == "linear":
+    descent = Descent(formulation, scales=scales, tol=tol, max_iter=max_iter, callback=callback)
+    known = [start.step] if isinstance(start, Solution) else []
+    return descent.minimize(problem, inner, _start_outputs(start, problem), known)[0]
 
-        def solve(linear: Problem) -> Solution:
-            return cccp(
-                formulation,
-                linear,
-                solver=inner,
-                start=start,
-                annealing=annealing,
-                tol=tol,
-                max_iter=max_iter,
-                callback=callback,
-            )
 
-        return search_balance(solve, problem)
-    run = _Run(formulation, problem, inner, callback, slope_tol=0.0 if formulation.has_finitely_many_tangents else tol)
-    outputs = _start_outputs(start, problem)
-    try:
-        if formulation.is_convex:
-            run.step(None, problem.cost, 1.0)
-            run.lower_bound = run.latest.lower_bound
-            return run.solution("converged")
-        if outputs is None:
-            outputs = run.supervised().outputs
-        status = "converged"
-        for scale in scales:
-            cost = problem.cost.copy()
-            cost[problem.unlabeled] *= scale
-            status = run.descend(outputs, cost, scale, max_iter)
-            outputs = run.latest.outputs
-    except KeyboardInterrupt:
-        if run.current is None:
-            raise
-        status = "interrupted"
-        warnings.warn("interrupted: the best point so far is returned", stacklevel=2)
-    if status == "max_iter":
-        warnings.warn(f"CCCP stopped after max_iter={max_iter} steps; its tangents still change", stacklevel=2)
-    return run.solution(status)
+def cccp_path(
+    formulation: Formulation,
+    problems: Iterable[Problem],
+    *,
+    solver: str | StepSolver = "native",
+    annealing: int | Sequence[float] | None = None,
+    tol: float = 1e-3,
+    max_iter: int = 100,
+    callback: Callback | None = None,
+    **options: Any,
+) -> list[Solution]:
+    """Minimize a formulation on problems that resemble each other: a path over C or C*, neighbouring σ, classes.
+
+    The solutions are those of :func:`cccp` on each problem, to the tolerance; but every convex step starts at the
+    dual variables of the step most like it, of this problem or of the one before (if that has the same labels), and
+    kernel rows are kept from problem to problem as long as points and kernel are the same.
+
+    Parameters
+    ----------
+    formulation : Formulation
+    problems : iterable of Problem
+        With equally many points, such as ``(problem.replace(C=C) for C in [0.1, 1, 10])``; taken one at a time.
+    solver : {"native", "cvxpy"} or StepSolver, default "native"
+        An object must be able to solve steps of all the problems.
+    annealing, tol, max_iter, callback, **options
+        As in :func:`cccp`.
+
+    Returns
+    -------
+    list of Solution
+        One for each problem; Ctrl-C ends it with the best point of the problem it came in, so marked.
+
+    Raises
+    ------
+    ValueError
+        If a problem does not fit the formulation, or an argument is not as stated.
+    """
+    scales, tol = annealing_schedule(annealing), finite("tol", tol, above=0)
+    max_iter = _limit(max_iter)
+    descent = Descent(formulation, scales=scales, tol=tol, max_iter=max_iter, callback=callback)
+    solutions: list[Solution] = []
+    known: list[StepSolution] = []
+    inner: StepSolver | None = None
+    for problem in problems:
+        formulation.check(problem)
+        if solutions and solutions[-1].problem.n != problem.n:
+            raise ValueError(f"problems: {problem!r} has {problem.n} points, those before it {solutions[-1].problem.n}")
+        if solutions and not np.array_equal(solutions[-1].problem.y, problem.y):
+            known = []  # another class: its dual variables are a worse start than none
+        if inner is None or not same_points(solutions[-1].problem, problem):
+            inner = make_solver(solver, problem, tol=tol, **options)
+        solution, known = descent.minimize(problem, inner, None, known)
+        solutions.append(solution)
+        if solution.status == "interrupted":
+            break
+    return solutions
 
 
 def annealing_schedule(annealing: int | Sequence[float] | None) -> Array:
@@ -146,19 +169,53 @@ def _start_outputs(start: ArrayLike | Solution | None, problem: Problem) -> Arra
     return outputs
 
 
-class _Run:
-    """The current point of a run and its history."""
+def _limit(max_iter: int) -> int:
+    if not isinstance(max_iter, (int, np.integer)) or isinstance(max_iter, bool) or max_iter < 1:
+        raise ValueError(f"max_iter={max_iter!r} must be an integer >= 1")
+    return int(max_iter)
+
+
+class Descent:
+    """The procedure with its settings (see :func:`cccp`), for any number of problems."""
 
     def __init__(
-        self,
-        formulation: Formulation,
-        problem: Problem,
-        inner: StepSolver,
-        callback: Callback | None,
-        slope_tol: float,
+        self, formulation: Formulation, *, scales: Array, tol: float, max_iter: int, callback: Callback | None
     ) -> None:
-        self.formulation, self.problem, self.inner, self.callback = formulation, problem, inner, callback
-        self.slope_tol = slope_tol
+        self.formulation, self.scales, self.max_iter, self.callback = formulation, scales, max_iter, callback
+        self.slope_tol = 0.0 if formulation.has_finitely_many_tangents else tol
+
+    def minimize(
+        self, problem: Problem, inner: StepSolver, outputs: Array | None, known: Sequence[StepSolution]
+    ) -> tuple[Solution, list[StepSolution]]:
+        """The solution, and the steps solved on the way, which the next problem may start from."""
+
+        def solve(problem: Problem) -> Solution:
+            nonlocal known
+            run = _Run(self, problem, inner, known)
+            solution, known = run.minimize(outputs), run.solved
+            return solution
+
+        exact = problem.positive_count is not None and self.formulation.balance == "linear"
+        solution = search_balance(solve, problem) if exact else solve(problem)
+        return solution, list(known)
+
+
+class _Interrupted(Exception):
+    """Ctrl-C inside an inner solver, which gave the best point it had."""
+
+    def __init__(self, point: StepSolution) -> None:
+        self.point = point
+
+
+class _Run:
+    """One descent: the current point, and how it was reached."""
+
+    def __init__(
+        self, descent: Descent, problem: Problem, inner: StepSolver, known: Sequence[StepSolution] = ()
+    ) -> None:
+        self.formulation, self.descent, self.problem, self.inner = descent.formulation, descent, problem, inner
+        self.known = known
+        self.solved: list[StepSolution] = []
         self.history: list[Iteration] = []
         self.current: StepSolution | None = None
         self.lower_bound: float | None = None
@@ -171,6 +228,33 @@ class _Run:
             raise RuntimeError("no step has been solved")
         return self.current
 
+    def minimize(self, outputs: Array | None) -> Solution:
+        """Steps for every factor of the annealing, from the tangents at ``outputs``."""
+        status = "converged"
+        try:
+            if self.formulation.is_convex:
+                step = self.formulation.step(self.problem)
+                self.record(self.solve(step), 1.0, 0)
+                self.lower_bound = self.latest.lower_bound
+                return self.solution(status)
+            if outputs is None:
+                outputs = self.supervised().outputs
+            for scale in self.descent.scales:
+                status = self.descend(outputs, float(scale))
+                outputs = self.latest.outputs
+        except (_Interrupted, KeyboardInterrupt) as stop:
+            if isinstance(stop, _Interrupted) and (self.current is None or self.value(stop.point) < self.value()):
+                self.current = stop.point
+            if self.current is None:
+                raise
+            status = "interrupted"
+            warnings.warn("interrupted: the best point so far is returned", stacklevel=5)
+        if status == "max_iter":
+            warnings.warn(
+                f"CCCP stopped after max_iter={self.descent.max_iter} steps; its tangents still change", stacklevel=5
+            )
+        return self.solution(status)
+
     def supervised(self) -> StepSolution:
         """The SVM on the labelled points, under the same constraints.
 
@@ -178,20 +262,57 @@ class _Run:
         unlabelled points' losses, is at least their minimum.
         """
         supervised, unlabeled = self.formulation.supervised(), self.formulation.unlabeled
-        self.current = point = self.inner.solve(supervised.step(self.problem), None)
+        self.current = point = self.solve(supervised.step(self.problem))
         if isinstance(unlabeled, PLQ) and supervised.is_convex and point.lower_bound is not None:
             least = unlabeled.minimizers()[0] * float(self.problem.cost[self.problem.unlabeled].sum())
             if np.isfinite(least):
                 self.lower_bound = point.lower_bound + least
         return point
 
-    def step(self, outputs: Array | None, cost: Array, scale: float, changed: int = 0) -> Iteration:
-        """Solve the convex step with tangents at ``outputs``."""
-        step = self.formulation.step(self.problem, outputs, cost)
-        self.current = point = self.inner.solve(step, self.current)
+    def descend(self, outputs: Array, scale: float) -> str:
+        """Steps at fixed costs until the tangents stop changing."""
+        formulation, problem = self.formulation, self.problem
+        cost = problem.cost.copy()
+        cost[problem.unlabeled] *= scale
+        convex = formulation.step(problem, None, cost)
+        slope, before = formulation.tangents(problem, outputs, cost), None
+        changed = int((slope != 0).sum())
+        for _ in range(self.descent.max_iter):
+            point = self.solve(convex.replace(slope=slope))
+            # By the strict inequality (7) of collobert2006 the objective falls while tangents change; when it no
+            # longer does, the steps are below the inner solver's accuracy.
+            now = self.value(point, cost)
+            falls = before is None or now < before - 1e-12 * abs(before)
+            previous, slope = slope, formulation.tangents(problem, point.outputs, cost)
+            still = int((np.abs(slope - previous) > self.descent.slope_tol * cost).sum())
+            if falls or still == 0:
+                self.record(point, scale, changed, now)
+            if not falls or still == 0:
+                return "converged"
+            changed, before = still, now
+        return "max_iter"
+
+    def solve(self, step: ConvexStep) -> StepSolution:
+        """Solve a step from the solution of the one most like it."""
+        candidates = [*([self.current] if self.current is not None else []), *self.known]
+
+        def difference(other: StepSolution) -> float:
+            return float(np.abs(step.slope - other.step.slope).sum() + np.abs(step.cost - other.step.cost).sum())
+
+        start = min(candidates, key=difference) if len(candidates) > 1 else self.current or next(iter(candidates), None)
+        point = self.inner.solve(step, start)
+        if point.status == "interrupted":
+            raise _Interrupted(point)
+        self.solved.append(point)
+        return point
+
+    def record(self, point: StepSolution, scale: float, changed: int, step_objective: float | None = None) -> None:
+        """Make a solved step the current point."""
+        self.current = point
+        objective = self.value() if scale != 1 or step_objective is None else step_objective
         iteration = Iteration(
-            objective=self.formulation.objective(self.problem, point.outputs, point.regularization),
-            step_objective=self.formulation.objective(self.problem, point.outputs, point.regularization, cost),
+            objective=objective,
+            step_objective=objective if step_objective is None else step_objective,
             scale=scale,
             primal=point.primal,
             dual=point.dual,
@@ -203,28 +324,13 @@ class _Run:
             outputs=point.outputs,
         )
         self.history.append(iteration)
-        if self.callback is not None:
-            self.callback(iteration)
-        return iteration
+        if self.descent.callback is not None:
+            self.descent.callback(iteration)
 
-    def descend(self, outputs: Array, cost: Array, scale: float, max_iter: int) -> str:
-        """Steps at fixed costs until the tangents stop changing."""
-        tangents = self.formulation.tangents
-        slope, last = tangents(self.problem, outputs, cost), None
-        changed = int((slope != 0).sum())
-        for _ in range(max_iter):
-            iteration = self.step(outputs, cost, scale, changed)
-            outputs = iteration.outputs
-            previous, slope = slope, tangents(self.problem, outputs, cost)
-            changed = int((np.abs(slope - previous) > self.slope_tol * cost).sum())
-            if changed == 0:
-                return "converged"
-            # By the strict inequality (7) of collobert2006 the objective falls while tangents change; when it no
-            # longer does, the steps are below the inner solver's accuracy.
-            if last is not None and iteration.step_objective >= last - 1e-12 * abs(last):
-                return "converged"
-            last = iteration.step_objective
-        return "max_iter"
+    def value(self, point: StepSolution | None = None, cost: Array | None = None) -> float:
+        """The objective at a point, by default the current one and the problem's costs."""
+        point = self.latest if point is None else point
+        return self.formulation.objective(self.problem, point.outputs, point.regularization, cost)
 
     def solution(self, status: str) -> Solution:
         """What has been found."""
@@ -235,7 +341,7 @@ class _Run:
             formulation=self.formulation,
             problem=self.problem,
             step=point,
-            objective=self.formulation.objective(self.problem, point.outputs, point.regularization),
+            objective=self.value(),
             status=status,
             history=tuple(self.history),
             seconds=time.perf_counter() - self.began,

@@ -26,7 +26,7 @@ def make_solver(solver: str | StepSolver, problem: Problem, **options: Any) -> S
         if solver == "cvxpy":
             from ..modeling import CvxpySolver
 
-            for native_only in ("tol", "max_iter", "cache_size"):
+            for native_only in ("tol", "max_iter", "cache_size", "progress"):
                 options.pop(native_only, None)
             return CvxpySolver(problem, **options)
     elif callable(getattr(solver, "solve", None)):

@@ -111,10 +111,10 @@ class PrimalModel(StepModel):
         self._keeps_weights = step.regularizer == "l1"
 
     def _linear(self, step: ConvexStep) -> tuple[cp.Expression, cp.Expression, cp.Expression]:
-        """Outputs without bias, their mean over the unlabelled points, and the regularizer, in terms of w."""
-        X, unlabeled = step.problem.X, step.problem.unlabeled
+        """Outputs without bias, their mean over the points of the balance, and the regularizer, in terms of w."""
+        X, balanced = step.problem.X, step.problem.balance_points
         self.w = cp.Variable(X.shape[1], name="w")
-        mean = np.asarray(X[unlabeled].mean(axis=0)).ravel() @ self.w if len(unlabeled) else cp.Constant(0.0)
+        mean = np.asarray(X[balanced].mean(axis=0)).ravel() @ self.w if len(balanced) else cp.Constant(0.0)
         regularizer = cp.norm1(self.w) if step.regularizer == "l1" else 0.5 * cp.sum_squares(self.w)
         return X[self.active] @ self.w, mean, regularizer
 
@@ -125,7 +125,7 @@ class PrimalModel(StepModel):
             G = problem.gram[np.ix_(self.active, self.active)]
         else:
             points = np.append(self.active, problem.n)
-            G = RowsWithMean(GramRows(problem.gram), problem.unlabeled).rows(points)[:, points]
+            G = RowsWithMean(GramRows(problem.gram), problem.balance_points).rows(points)[:, points]
         self.w = cp.Variable(len(G), name="a")
         return G[:count] @ self.w, G[-1] @ self.w, 0.5 * cp.quad_form(self.w, cp.psd_wrap(G))
 
@@ -162,7 +162,7 @@ class DualModel(StepModel):
             constraints += self._conjugates(group, terms)
         self.box: list[cp.Constraint] | None = None
         if step.regularizer == "l1":
-            mean = 0 if self.target is None else np.asarray(problem.X[problem.unlabeled].mean(axis=0)).ravel()
+            mean = 0 if self.target is None else np.asarray(problem.X[problem.balance_points].mean(axis=0)).ravel()
             X = problem.X[active]
             w = X.T @ self.gamma[: len(active)] + (self.gamma[-1] * mean if with_x0 else 0)
             if self.by_centring:
@@ -218,9 +218,9 @@ class DualModel(StepModel):
         rows = GramRows(problem.gram)
         if with_x0:
             points = np.append(points, problem.n)
-            matrix = RowsWithMean(rows, problem.unlabeled).rows(points)[:, points]
+            matrix = RowsWithMean(rows, problem.balance_points).rows(points)[:, points]
         elif self.by_centring:
-            matrix = CentredRows(rows, problem.unlabeled).rows(points)[:, points]
+            matrix = CentredRows(rows, problem.balance_points).rows(points)[:, points]
         else:
             matrix = rows.rows(points)[:, points]
         return (matrix + matrix.T) / 2

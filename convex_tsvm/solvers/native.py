@@ -148,7 +148,7 @@ class NativeSolver:
         plain = start.outputs - start.bias
         if way == "x0":
             gamma = np.append(start.gamma, start.gamma0)
-            return gamma, np.append(plain, plain[self.problem.unlabeled].mean()) if known else None
+            return gamma, np.append(plain, plain[self.problem.balance_points].mean()) if known else None
         if way == "centred":
             known = known and start.step.target is not None and start.step.fit_intercept
             return start.gamma, start.outputs + (step.target - start.step.target) if known else None  # type: ignore[operator]

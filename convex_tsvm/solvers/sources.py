@@ -50,8 +50,8 @@ SAMPLE = 64
 class Sources:
     """Row sources of one problem inside a byte budget.
 
-    A source is wanted in one of three ways: "plain", "centred" on the unlabelled points, or with the point "x0" that
-    is their mean.  The whole matrix is held if it fits; otherwise the rows used last are, and all ways share them.
+    A source is wanted in one of three ways: "plain", "centred" on the points of the balance, or with the point "x0"
+    that is their mean.  The whole matrix is held if it fits; otherwise the rows used last are, and all ways share them.
 
     Parameters
     ----------
@@ -158,11 +158,11 @@ class Sources:
 
     @cached_property
     def _mean(self) -> tuple[Array, float]:
-        """Mean row of the unlabelled points, and its mean."""
+        """Mean row of the points of the balance, and its mean."""
         return self._mean_of(self._base)
 
     def _mean_of(self, source: RowSource) -> tuple[Array, float]:
-        members = self.problem.unlabeled
+        members = self.problem.balance_points
         row = source.mean(members)
         return row, float(row[members].mean())
 
@@ -205,7 +205,7 @@ class Sources:
 
     def _wrap(self, source: RowSource, way: str) -> RowSource:
         if way == "centred":
-            return CentredRows(source, self.problem.unlabeled, self._mean[0])
+            return CentredRows(source, self.problem.balance_points, self._mean[0])
         if way == "x0":
-            return RowsWithMean(source, self.problem.unlabeled, self._mean[0])
+            return RowsWithMean(source, self.problem.balance_points, self._mean[0])
         return source

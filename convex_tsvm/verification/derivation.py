@@ -206,7 +206,7 @@ def _balance(problem: Problem, step: ConvexStep, tol: float) -> Iterator[Check]:
         f"α₀ = {extra.gamma0:.6g} with x₀, -Σ γ = {centred.gamma0:.6g} with centring; "
         f"outputs differ by {np.abs(centred.outputs - extra.outputs).max():.1e}",
     )
-    mean = float(extra.outputs[problem.unlabeled].mean())
+    mean = float(extra.outputs[problem.balance_points].mean())
     yield Check(
         "balance",
         "the mean output over the unlabelled points is c",
