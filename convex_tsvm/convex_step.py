@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -76,26 +77,24 @@ class ConvexStep:
         """Σ ψ_i(f_i); outputs outside a domain count at its end (:meth:`infeasibility` says how far out)."""
         f = self._into_domain(f)
         total = float(self.slope @ f)
-        for k, where in self._groups():
+        for k, where in self._groups:
             total += float(self.cost[where] @ self.losses[k](f[where]))
         return total
 
     def conjugate_value(self, gamma: Array) -> float:
         """Σ ψ_i*(-γ_i), for γ inside its domain (see :meth:`clip`)."""
         total = 0.0
-        for k, where in self._groups():
+        for k, where in self._groups:
             s = self._scaled(gamma, where)
             total += float(self.cost[where] @ self.losses[k].conjugate()(s))
         return total
 
     def bounds(self) -> tuple[Array, Array]:
         """Ends of the interval in which each γ_i may lie."""
-        least, most = -self.slope, -self.slope.copy()
-        for k, where in self._groups():
-            conjugate = self.losses[k].conjugate()
-            least[where] -= self.cost[where] * conjugate.upper
-            most[where] -= self.cost[where] * conjugate.lower
-        return least, most
+        domains = np.array([loss.conjugate().domain for loss in self.losses])
+        used = self.cost > 0
+        lower, upper = np.where(used, domains.T[:, self.kind], 0.0)
+        return -self.slope - self.cost * upper, -self.slope - self.cost * lower
 
     def clip(self, gamma: Array) -> Array:
         """γ moved into its domain."""
@@ -109,7 +108,7 @@ class ConvexStep:
         that it is also meaningful for the nearly optimal points of an interior-point solver.
         """
         result = np.zeros(len(gamma))
-        for k, where in self._groups():
+        for k, where in self._groups:
             s = self._scaled(gamma, where)
             result[where] = np.abs(f[where] - self.losses[k].prox(f[where] + s))
         return result
@@ -120,10 +119,12 @@ class ConvexStep:
 
     def _into_domain(self, f: Array) -> Array:
         inside = f.copy()
-        for k, where in self._groups():
-            inside[where] = np.clip(f[where], *self.losses[k].domain)
+        for k, where in self._groups:
+            if not self.losses[k].is_finite:
+                inside[where] = np.clip(f[where], *self.losses[k].domain)
         return inside
 
+    @cached_property
     def _groups(self) -> list[tuple[int, NDArray[np.intp]]]:
         groups = [(k, np.flatnonzero((self.kind == k) & (self.cost > 0))) for k in range(len(self.losses))]
         return [(k, where) for k, where in groups if len(where)]

@@ -74,7 +74,7 @@ def test_random_problems_descend(seed):
     assert np.all(np.diff(objectives) <= 1e-7 * (1 + np.abs(objectives[:-1])))
     if solution.lower_bound is not None:
         assert solution.lower_bound <= solution.objective + 1e-9
-        assert 0 <= solution.gap <= 1
+        assert -1e-12 <= solution.gap <= 1
 
 
 def test_the_surrogate_is_the_objective_at_a_fixed_point(problem):

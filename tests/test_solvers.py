@@ -161,14 +161,14 @@ def test_running_out_of_iterations_is_said():
 def test_flat_arrays_are_the_conjugates_derivatives():
     for name, loss in CATALOGUE.items():
         convex, _ = loss.split()
-        flat, conjugate = flatten([convex]), convex.conjugate()
+        flat, conjugate = flatten((convex,)), convex.conjugate()
         low, high = max(conjugate.lower, -5), min(conjugate.upper, 5)
         s = np.linspace(low, high, 53)[1:-1]
         edges = flat.S[0, : flat.m[0] + 1]
         place = np.searchsorted(edges, s, side="right") - 1
         np.testing.assert_allclose(flat.P[0, place] + flat.R[0, place] * s, conjugate.derivatives(s)[1], err_msg=name)
     with pytest.raises(ValueError, match="not convex"):
-        flatten([ct.ramp(0)])
+        flatten((ct.ramp(0),))
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,8 @@ class Formulation:
         """β_i: cost times the slope of the concave part of point i's loss at its output (collobert2006 eq. 11)."""
         slope, kind = np.zeros(problem.n), self._kinds(problem)
         for k, (_, concave) in enumerate(self._parts):
+            if isinstance(concave, PLQ) and not concave.pieces.any():
+                continue
             where = (kind == k) & (cost > 0)
             slope[where] = cost[where] * concave.supergradient(outputs[where])
         return slope
@@ -177,5 +179,7 @@ class Formulation:
 
 def _value(loss: Loss, t: Array) -> Array:
     convex, _ = loss.split()
+    if convex.is_finite:
+        return loss(t)
     inside = np.clip(t, *convex.domain)
     return loss(np.where(np.abs(t - inside) <= DOMAIN_TOLERANCE, inside, t))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
@@ -11,7 +13,7 @@ from .functions import Array, Points, ProductKernel
 from .rows import Indices, Rows, RowSource
 
 #: The one pass over all pairs of points goes by tiles of this many rows, and four times as many columns.
-TILE = 1024
+TILE = 512
 
 #: Up to this many features a row is not worth keeping until it is asked for again.
 CHEAP = 128
@@ -81,7 +83,9 @@ class ProductRows(RowSource):
         return self._values(indices, slice(None))
 
     def block(self, indices: Indices, columns: Indices) -> Rows:
-        """k(X[indices], X[columns])."""
+        """k(X[indices], X[columns]); where both are the same array, each pair of points is computed once."""
+        if columns is indices and len(indices) > TILE:
+            return self._symmetric(indices)
         return self._values(indices, columns)
 
     def mean(self, members: Indices) -> Array:
@@ -102,41 +106,54 @@ class ProductRows(RowSource):
 
     def full(self) -> Rows:
         """The whole matrix."""
-        if self.n <= TILE:
-            return self.rows(np.arange(self.n))
-        matrix = np.empty((self.n, self.n), dtype=self.dtype)
-        for start in range(0, self.n, TILE):
-            stop = min(start + TILE, self.n)
+        everything = np.arange(self.n)
+        return self.block(everything, everything)
+
+    def _symmetric(self, indices: Indices) -> Rows:
+        n = len(indices)
+        matrix = np.empty((n, n), dtype=self.dtype)
+        for start in range(0, n, TILE):
+            stop = min(start + TILE, n)
             # A panel from the diagonal on; what is left of it has been computed, transposed.
-            panel = self._values(np.arange(start, stop), np.arange(start, self.n))
-            matrix[start:stop, start:] = panel
-            matrix[stop:, start:stop] = panel[:, stop - start :].T
+            panel = self._values(indices[start:stop], indices[start:], matrix[start:stop, start:])
+            if stop < n:
+                below, right = matrix[stop:, start:stop], panel[:, stop - start :].T
+                in_threads(functools.partial(_copy, below, right), row_slices(below))
         return matrix
 
-    def _values(self, indices: Indices, columns: Indices | slice) -> Rows:
+    def _values(self, indices: Indices, columns: Indices | slice, out: Rows | None = None) -> Rows:
         if sp.issparse(self._points):
-            values = self._sparse_products(indices, columns)
+            values = self._sparse_products(indices, columns, out)
             values += self._terms[indices][:, None]
             values += self._terms[columns]
         else:
             left = self._points[indices]
             left[:, [-2, -1]] = left[:, [-1, -2]]
-            values = left @ self._points[columns].T
+            values = np.matmul(left, self._points[columns].T, out=out)
         finish = self.form.finish
         if finish is not None:
             in_threads(lambda rows: finish(values[rows]), row_slices(values))
         return values
 
-    def _sparse_products(self, indices: Indices, columns: Indices | slice) -> Rows:
-        right = self._transposed if isinstance(columns, slice) else self._points[columns].T.tocsr()
-        values = np.empty((len(indices), right.shape[1]), dtype=self.dtype)
+    def _sparse_products(self, indices: Indices, columns: Indices | slice, out: Rows | None) -> Rows:
+        everything = isinstance(columns, slice) and columns == slice(None)
+        right = self._transposed if everything else self._points[columns].T.tocsr()
+        values = np.empty((len(indices), right.shape[1]), dtype=self.dtype) if out is None else out
 
         def fill(start: int) -> None:
             part = slice(start, start + SPARSE_PART)
-            (self._points[indices[part]] @ right).toarray(out=values[part])
+            product, place = self._points[indices[part]] @ right, values[part]
+            if place.flags.c_contiguous:
+                product.toarray(out=place)
+            else:
+                place[:] = product.toarray()
 
         in_threads(fill, range(0, len(indices), SPARSE_PART))
         return values
+
+
+def _copy(target: Rows, source: Rows, rows: slice) -> None:
+    target[rows] = source[rows]
 
 
 def _column_sums(tile: Rows) -> Array:

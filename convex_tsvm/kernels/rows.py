@@ -33,6 +33,9 @@ class RowSource(ABC):
     #: Whether a row is computed in less time than it takes to bring new memory into use for it.
     cheap = False
 
+    #: Whether entries are looked up, not computed.
+    in_memory = False
+
     @property
     @abstractmethod
     def n(self) -> int:
@@ -75,6 +78,8 @@ class RowSource(ABC):
 class GramRows(RowSource):
     """Rows of a matrix held in memory."""
 
+    in_memory = True
+
     def __init__(self, matrix: Rows) -> None:
         self.matrix, self.dtype = matrix, matrix.dtype
 
@@ -93,7 +98,7 @@ class GramRows(RowSource):
 
     def block(self, indices: Indices, columns: Indices) -> Rows:
         """Submatrix, copied."""
-        return self.matrix[np.ix_(indices, columns)]
+        return self.matrix.take(indices, axis=0).take(columns, axis=1)
 
     def combine(self, indices: Indices, coefficients: Array) -> Array:
         """Without a copy, where the coefficients are for most of the rows."""

@@ -28,7 +28,7 @@ class CentredRows(RowSource):
     """
 
     def __init__(self, source: RowSource, members: Indices, mean: Array | None = None) -> None:
-        self.source, self.dtype = source, source.dtype
+        self.source, self.dtype, self.in_memory = source, source.dtype, source.in_memory
         self.mean_row = source.mean(members) if mean is None else mean
         self.constant = float(self.mean_row[members].mean())
 
@@ -57,11 +57,7 @@ class CentredRows(RowSource):
     def full(self) -> Rows:
         """The whole centred matrix, as a new array."""
         matrix = self.source.full()
-        return self.centre(matrix.copy() if isinstance(self.source, GramRows) else matrix)
-
-    def centre(self, matrix: Rows) -> Rows:
-        """The whole matrix of the source, centred in place."""
-        return self._centre(matrix, np.arange(self.n), slice(None))
+        return self._centre(matrix.copy() if self.in_memory else matrix, np.arange(self.n), slice(None))
 
     def _centre(self, values: Rows, indices: Indices, columns: Indices | slice) -> Rows:
         right = self.mean_row[columns].astype(self.dtype)

@@ -138,6 +138,8 @@ class PLQ:
         """Values at ``t``, of the same shape; ``+inf`` outside the domain."""
         t = np.asarray(t, dtype=float)
         a, b, c = self.pieces[np.searchsorted(self.breaks, t, side="right")].T
+        if self.is_finite:
+            return np.asarray((a.T * t + b.T) * t + c.T)
         inside = (t >= self.lower) & (t <= self.upper)
         x = np.where(inside, t, 0.0)
         return np.where(inside, ((a.T * x) + b.T) * x + c.T, np.inf)

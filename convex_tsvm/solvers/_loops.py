@@ -10,15 +10,16 @@ from numba import njit
 
 TINY = 1e-12
 
-#: Largest values are kept lane by lane, variable i in lane i mod LANES: a scan is then a loop that vectorizes, and the
-#: winner is looked for in its lane only.
+#: Largest values are found lane by lane, variable i in lane i mod LANES: that is a loop that vectorizes, and the winner
+#: is looked for in its lane only.
 LANES = 256
 
-#: Reorderings of arithmetic that let scans vectorize.  Infinities stay: bounds are infinite.
-ARITHMETIC = {"nsz", "nnan", "arcp", "contract", "reassoc"}
+#: What lets scans vectorize: arithmetic may be reordered, and no division is checked.  Infinities stay: bounds are
+#: infinite.
+SCAN = {"cache": True, "fastmath": {"nsz", "nnan", "arcp", "contract", "reassoc"}, "error_model": "numpy"}
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def locate(S, P, R, m, k, cost, s):
     """Where the output may lie, and how far the dual variable can go, at s.
 
@@ -28,25 +29,41 @@ def locate(S, P, R, m, k, cost, s):
     """
     low, rate_up, room_up = -np.inf, 0.0, 0.0
     high, rate_down, room_down = np.inf, 0.0, 0.0
-    if cost <= 0.0:
-        return low, rate_up, room_up, high, rate_down, room_down
+    inverse = 1.0 / cost
     for j in range(m[k]):
-        if S[k, j] < s <= S[k, j + 1]:
-            low = P[k, j] + R[k, j] * s
-            rate_up = R[k, j] / cost
-            room_up = cost * (s - S[k, j])
-        if S[k, j] <= s < S[k, j + 1]:
-            high = P[k, j] + R[k, j] * s
-            rate_down = R[k, j] / cost
-            room_down = cost * (S[k, j + 1] - s)
+        # Choices, not branches: where s lies is not to be predicted.
+        first, last, rate = S[k, j], S[k, j + 1], R[k, j] * inverse
+        output = P[k, j] + R[k, j] * s
+        up, down = (first < s) & (s <= last), (first <= s) & (s < last)
+        low = output if up else low
+        rate_up = rate if up else rate_up
+        room_up = cost * (s - first) if up else room_up
+        high = output if down else high
+        rate_down = rate if down else rate_down
+        room_down = cost * (last - s) if down else room_down
+    if cost <= 0.0:
+        return -np.inf, 0.0, 0.0, np.inf, 0.0, 0.0
     return low, rate_up, room_up, high, rate_down, room_down
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def locate_all(S, P, R, m, kind, cost, s, low, rate_up, room_up, high, rate_down, room_down):
     """:func:`locate` for every point."""
     for i in range(s.shape[0]):
         low[i], rate_up[i], room_up[i], high[i], rate_down[i], room_down[i] = locate(S, P, R, m, kind[i], cost[i], s[i])
+
+
+@njit(cache=True)
+def place_all(S, m, kind, cost, slope, gamma, s):
+    """s of every γ, moved into the domain, and onto a breakpoint that it misses by rounding only."""
+    for i in range(s.shape[0]):
+        s[i] = 0.0
+        if cost[i] > 0.0:
+            k = kind[i]
+            s[i] = min(max((-gamma[i] - slope[i]) / cost[i], S[k, 0]), S[k, m[k]])
+            for j in range(m[k] + 1):
+                if np.isfinite(S[k, j]) and abs(s[i] - S[k, j]) <= 1e-9 * (1.0 + abs(S[k, j])):
+                    s[i] = S[k, j]
 
 
 @njit(cache=True)
@@ -85,157 +102,156 @@ def gather(store, slots, columns, values, places):
             out[j] = row[columns[j]]
 
 
-@njit(cache=True, fastmath=ARITHMETIC)
-def _follow(h, change, row):
-    """h += change row."""
-    for i in range(h.shape[0]):
-        h[i] += change * row[i]
-
-
-@njit(cache=True, fastmath=ARITHMETIC)
-def _gain(d, inverse, room):
-    """What moving a variable with slack d by min(d / curvature, room) brings to first order: at most twice too much."""
-    return d * min(d * inverse, room)
-
-
-@njit(cache=True, fastmath=ARITHMETIC)
-def _rate_single(h, low, high, up, down, room_up, room_down, gain, violation):
-    """Lane by lane, the larger of what is in ``gain`` and ``violation`` and what the variables have."""
-    for i in range(h.shape[0]):
-        below, above = max(low[i] - h[i], 0.0), max(h[i] - high[i], 0.0)
-        gain[i] = max(gain[i], _gain(below, up[i], room_up[i]), _gain(above, down[i], room_down[i]))
-        violation[i] = max(violation[i], below, above)
-
-
-@njit(cache=True, fastmath=ARITHMETIC)
-def _rate_ends(h, low, high, top, bottom):
-    """Lane by lane, the largest ``low - h`` and the smallest ``high - h``."""
-    for i in range(h.shape[0]):
-        top[i] = max(top[i], low[i] - h[i])
-        bottom[i] = min(bottom[i], high[i] - h[i])
-
-
-@njit(cache=True, fastmath=ARITHMETIC)
-def _pair_gain(top, h, high, curvature):
-    """What a pair step brings, to second order."""
-    d = max(top - high + h, 0.0)
-    return d * d / max(curvature, TINY)
-
-
-@njit(cache=True, fastmath=ARITHMETIC)
-def _rate_partners(h, high, curvature, row, top, own, gain):
-    """Lane by lane, the largest gain of a pair step; ``curvature`` is without the first variable's part."""
-    for i in range(h.shape[0]):
-        gain[i] = max(gain[i], _pair_gain(top, h[i], high[i], own + curvature[i] - 2.0 * row[i]))
+@njit(**SCAN)
+def _fold(lanes, values):
+    for i in range(values.shape[0]):
+        lanes[i] = max(lanes[i], values[i])
 
 
 @njit(cache=True)
-def descend_single(Q, h, s, kind, cost, S, P, R, m, tol, max_steps):
-    """Coordinate steps of largest gain for a fixed bias; ``h`` are the outputs.  Changes h and s.
+def _maxima(lanes, values):
+    """The largest value of every lane."""
+    lanes[:] = -np.inf
+    for start in range(0, values.shape[0], LANES):
+        _fold(lanes, values[start : min(start + LANES, values.shape[0])])
+
+
+@njit(cache=True)
+def _argmax(lanes, values):
+    """Where the largest value is."""
+    _maxima(lanes, values)
+    lane = np.argmax(lanes)
+    best = lane
+    for i in range(lane, values.shape[0], LANES):
+        if values[i] > values[best]:
+            best = i
+    return best
+
+
+@njit(**SCAN)
+def _rate_single(h, change, row, mean, shift, low, high, up, down, room_up, room_down, gain, violation, zero):
+    """Let outputs follow the last step; rate the next one.
+
+    A variable with slack d moves by min(d / curvature, room), which brings d times that to first order: at most twice
+    too much.
+    """
+    for i in range(h.shape[0]):
+        output = h[i] + change * (row[i] - mean[i] + shift)
+        h[i] = output
+        below, above = max(low[i] - output, zero), max(output - high[i], zero)
+        gain[i] = max(below * min(below * up[i], room_up[i]), above * min(above * down[i], room_down[i]))
+        violation[i] = max(below, above)
+
+
+@njit(cache=True)
+def descend_single(Q, mean, constant, outputs, s, kind, cost, S, P, R, m, tol, max_steps):
+    """Coordinate steps of largest gain for a fixed bias.  Changes the outputs and s.
+
+    The matrix is Q_ij - mean_i - mean_j + constant.  All that is scanned has the precision of Q: scans are what a step
+    costs.
 
     Returns (steps, largest violation).
     """
-    q = s.shape[0]
-    low, rate_up, room_up = np.empty(q), np.empty(q), np.empty(q)
-    high, rate_down, room_down = np.empty(q), np.empty(q), np.empty(q)
+    q, real = s.shape[0], Q.dtype.type
+    zero = real(0.0)
+    h = outputs.astype(Q.dtype)
+    low, rate_up, room_up = np.empty(q, Q.dtype), np.empty(q, Q.dtype), np.empty(q, Q.dtype)
+    high, rate_down, room_down = np.empty(q, Q.dtype), np.empty(q, Q.dtype), np.empty(q, Q.dtype)
     locate_all(S, P, R, m, kind, cost, s, low, rate_up, room_up, high, rate_down, room_down)
-    up, down = np.empty(q), np.empty(q)  # inverse curvatures
+    diagonal = np.empty(q)
+    up, down = np.empty(q, Q.dtype), np.empty(q, Q.dtype)  # inverse curvatures
     for i in range(q):
-        up[i], down[i] = 1.0 / max(Q[i, i] + rate_up[i], TINY), 1.0 / max(Q[i, i] + rate_down[i], TINY)
-    gain, violation = np.empty(LANES), np.empty(LANES)
-    change, row = 0.0, Q[0]
+        diagonal[i] = Q[i, i] - 2.0 * mean[i] + constant
+        up[i], down[i] = 1.0 / max(diagonal[i] + rate_up[i], TINY), 1.0 / max(diagonal[i] + rate_down[i], TINY)
+    gain, violation, lanes = np.empty(q, Q.dtype), np.empty(q, Q.dtype), np.empty(LANES, Q.dtype)
+    change, row, shift = zero, Q[0], zero
     for step in range(max_steps + 1):
-        # One pass: outputs follow the last step, and what the next ones would bring is rated.
-        gain[:], violation[:] = 0.0, 0.0
-        for start in range(0, q, LANES):
-            stop = min(start + LANES, q)
-            _follow(h[start:stop], change, row[start:stop])
-            _rate_single(
-                h[start:stop],
-                low[start:stop],
-                high[start:stop],
-                up[start:stop],
-                down[start:stop],
-                room_up[start:stop],
-                room_down[start:stop],
-                gain,
-                violation,
-            )
-        worst, lane = violation.max(), np.argmax(gain)
-        if worst <= tol or gain[lane] <= 0.0 or step == max_steps:
-            return step, worst
-        i, best, raises = lane, -1.0, True
-        for j in range(lane, q, LANES):
-            this = _gain(max(low[j] - h[j], 0.0), up[j], room_up[j])
-            if this > best:
-                i, best, raises = j, this, True
-            this = _gain(max(h[j] - high[j], 0.0), down[j], room_down[j])
-            if this > best:
-                i, best, raises = j, this, False
-        if raises:
-            change = min((low[i] - h[i]) * up[i], room_up[i])
-            s[i] = moved(S, m, kind[i], cost[i], s[i], change, room_up[i], True)
+        _rate_single(h, change, row, mean, shift, low, high, up, down, room_up, room_down, gain, violation, zero)
+        _maxima(lanes, violation)
+        worst = lanes.max()
+        i = _argmax(lanes, gain)
+        if worst <= tol or gain[i] <= zero or step == max_steps:
+            break
+        # The variable's own step is in double precision: s must meet breakpoints exactly.
+        below, up_by, space_up, above, down_by, space_down = locate(S, P, R, m, kind[i], cost[i], s[i])
+        if h[i] < low[i]:
+            exact = min(max(below - h[i], 0.0) / max(diagonal[i] + up_by, TINY), space_up)
+            s[i] = moved(S, m, kind[i], cost[i], s[i], exact, space_up, True)
+            change = real(exact)
         else:
-            change = min((h[i] - high[i]) * down[i], room_down[i])
-            s[i] = moved(S, m, kind[i], cost[i], s[i], change, room_down[i], False)
-            change = -change
-        row = Q[i]
+            exact = min(max(h[i] - above, 0.0) / max(diagonal[i] + down_by, TINY), space_down)
+            s[i] = moved(S, m, kind[i], cost[i], s[i], exact, space_down, False)
+            change = real(-exact)
+        row, shift = Q[i], real(constant - mean[i])
         low[i], rate_up[i], room_up[i], high[i], rate_down[i], room_down[i] = locate(S, P, R, m, kind[i], cost[i], s[i])
-        up[i], down[i] = 1.0 / max(Q[i, i] + rate_up[i], TINY), 1.0 / max(Q[i, i] + rate_down[i], TINY)
-    return max_steps, worst
+        up[i], down[i] = 1.0 / max(diagonal[i] + rate_up[i], TINY), 1.0 / max(diagonal[i] + rate_down[i], TINY)
+    outputs[:] = h
+    return step, float(worst)
+
+
+@njit(**SCAN)
+def _rate_ends(h, change, row, other, low, high, below, above):
+    """Let outputs follow the last step; by how much each is below the bias that it asks for, and above."""
+    for i in range(h.shape[0]):
+        output = h[i] + change * (row[i] - other[i])
+        h[i] = output
+        below[i], above[i] = low[i] - output, output - high[i]
+
+
+@njit(**SCAN)
+def _rate_partners(above, curvature, row, top, own, gain, zero, tiny):
+    """What a pair step brings, to second order; ``curvature`` is without the first variable's part."""
+    for i in range(above.shape[0]):
+        d = max(top + above[i], zero)
+        gain[i] = d * d / max(own + curvature[i] - (row[i] + row[i]), tiny)
 
 
 @njit(cache=True)
-def descend_pairs(Q, h, s, kind, cost, S, P, R, m, tol, max_steps):
-    """Pair steps for a free bias, second variable by second-order gain; ``h`` are the outputs without bias.
+def descend_pairs(Q, outputs, s, kind, cost, S, P, R, m, tol, max_steps):
+    """Pair steps for a free bias, second variable by second-order gain.  Changes the outputs (without bias) and s.
+
+    All that is scanned has the precision of Q.
 
     Returns (steps, gap), the gap between the largest lower and the smallest upper bound on the bias.
     """
-    q = s.shape[0]
-    low, rate_up, room_up = np.empty(q), np.empty(q), np.empty(q)
-    high, rate_down, room_down = np.empty(q), np.empty(q), np.empty(q)
+    q, real = s.shape[0], Q.dtype.type
+    zero = real(0.0)
+    h = outputs.astype(Q.dtype)
+    low, rate_up, room_up = np.empty(q, Q.dtype), np.empty(q, Q.dtype), np.empty(q, Q.dtype)
+    high, rate_down, room_down = np.empty(q, Q.dtype), np.empty(q, Q.dtype), np.empty(q, Q.dtype)
     locate_all(S, P, R, m, kind, cost, s, low, rate_up, room_up, high, rate_down, room_down)
-    curvature = np.empty(q)
+    curvature = np.empty(q, Q.dtype)
     for i in range(q):
         curvature[i] = Q[i, i] + rate_down[i]
-    tops, bottoms, gain = np.empty(LANES), np.empty(LANES), np.empty(LANES)
-    delta, row, other = 0.0, Q[0], Q[0]
+    # Between points that coincide, rounding must not pass for slack that costs nothing.
+    tiny = real(max(TINY, np.finfo(Q.dtype).eps * curvature.max()))
+    below, above = np.empty(q, Q.dtype), np.empty(q, Q.dtype)
+    gain, lanes = np.empty(q, Q.dtype), np.empty(LANES, Q.dtype)
+    change, row, other = zero, Q[0], Q[0]
     for step in range(max_steps + 1):
-        # Outputs follow the last step; the variable that most wants to be raised, and the bounds on the bias.
-        tops[:], bottoms[:] = -np.inf, np.inf
-        for start in range(0, q, LANES):
-            stop = min(start + LANES, q)
-            _follow(h[start:stop], delta, row[start:stop])
-            _follow(h[start:stop], -delta, other[start:stop])
-            _rate_ends(h[start:stop], low[start:stop], high[start:stop], tops, bottoms)
-        lane = np.argmax(tops)
-        top = tops[lane]
-        gap = max(top - bottoms.min(), 0.0)
+        _rate_ends(h, change, row, other, low, high, below, above)
+        i = _argmax(lanes, below)  # it most wants to be raised
+        top = below[i]
+        _maxima(lanes, above)
+        gap = max(top + lanes.max(), zero)
         if gap <= tol or top == -np.inf or step == max_steps:
-            return step, gap
-        i = lane
-        for k in range(lane, q, LANES):
-            if low[k] - h[k] > low[i] - h[i]:
-                i = k
-        row, own = Q[i], Q[i, i] + rate_up[i]
-        gain[:] = 0.0
-        for start in range(0, q, LANES):
-            stop = min(start + LANES, q)
-            _rate_partners(h[start:stop], high[start:stop], curvature[start:stop], row[start:stop], top, own, gain)
-        lane = np.argmax(gain)
-        j, best = -1, 0.0
-        for k in range(lane, q, LANES):
-            this = _pair_gain(top, h[k], high[k], own + curvature[k] - 2.0 * row[k])
-            if k != i and this > best:
-                j, best = k, this
-        if j < 0:
-            return step, gap
-        delta = (top - high[j] + h[j]) / max(own + curvature[j] - 2.0 * row[j], TINY)
-        delta = min(delta, room_up[i], room_down[j])
-        s[i] = moved(S, m, kind[i], cost[i], s[i], delta, room_up[i], True)
-        s[j] = moved(S, m, kind[j], cost[j], s[j], delta, room_down[j], False)
-        other = Q[j]
+            break
+        row = Q[i]
+        above[i] = -np.inf  # no partner of its own
+        _rate_partners(above, curvature, row, top, Q[i, i] + rate_up[i], gain, zero, tiny)
+        j = _argmax(lanes, gain)
+        if gain[j] <= zero:
+            break
+        # The pair's own step is in double precision: s must meet breakpoints exactly, and γ keep its sum.
+        low_i, up_by, space_up, _, _, _ = locate(S, P, R, m, kind[i], cost[i], s[i])
+        _, _, _, high_j, down_by, space_down = locate(S, P, R, m, kind[j], cost[j], s[j])
+        bend = float(Q[i, i]) + up_by + float(Q[j, j]) + down_by - 2.0 * Q[i, j]
+        delta = min(max((low_i - h[i]) - (high_j - h[j]), 0.0) / max(bend, TINY), space_up, space_down)
+        s[i] = moved(S, m, kind[i], cost[i], s[i], delta, space_up, True)
+        s[j] = moved(S, m, kind[j], cost[j], s[j], delta, space_down, False)
+        change, other = real(delta), Q[j]
         low[i], rate_up[i], room_up[i], high[i], rate_down[i], room_down[i] = locate(S, P, R, m, kind[i], cost[i], s[i])
         low[j], rate_up[j], room_up[j], high[j], rate_down[j], room_down[j] = locate(S, P, R, m, kind[j], cost[j], s[j])
         curvature[i], curvature[j] = Q[i, i] + rate_down[i], Q[j, j] + rate_down[j]
-    return max_steps, gap
+    outputs[:] = h
+    return step, float(gap)

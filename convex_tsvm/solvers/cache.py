@@ -71,9 +71,8 @@ class CachedRows(RowSource):
 
     def block(self, indices: Indices, columns: Indices) -> Rows:
         """Submatrix; what is not in the slab is computed for these columns only."""
-        indices, columns = np.asarray(indices), np.asarray(columns)
         stored = self._touch(indices)
-        if not stored.any():
+        if 4 * stored.sum() < len(indices):  # not worth a copy of the rest
             return self.source.block(indices, columns)
         values = np.empty((len(indices), len(columns)), dtype=self.dtype)
         places, slots = np.flatnonzero(stored), self._slot[indices[stored]]

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import GramRows, RowSource
-from ._loops import locate_all
+from ..kernels import CentredRows, GramRows, RowSource
+from ..kernels.rows import Rows
+from ._loops import locate_all, place_all
 from .flat import FlatLosses
 
 Array = NDArray[np.float64]
@@ -103,6 +104,12 @@ class DualProblem:
         new.s[where], new.low[where], new.high[where] = s, place[0], place[3]
         return new
 
+    def matrix(self) -> tuple[Rows, Rows, float]:
+        """Q, m and c with G_ij = Q_ij - m_i - m_j + c: a matrix in memory is not copied to centre it."""
+        if self.rows.in_memory and isinstance(self.rows, CentredRows):
+            return self.rows.source.full(), self.rows.mean_row.astype(self.rows.dtype), self.rows.constant
+        return self.rows.full(), np.zeros(self.rows.n, dtype=self.rows.dtype), 0.0
+
     def part(self, where: Indices) -> DualProblem:
         """The problem of some of the variables, its matrix in memory, the others held fixed."""
         matrix = GramRows(self.rows.block(where, where))
@@ -119,17 +126,14 @@ class DualProblem:
             If no γ in the domain sums to zero: then the primal is unbounded below.
         """
         n, flat = len(self.kind), self.losses
-        used = self.cost > 0
-        cost = np.where(used, self.cost, 1.0)
-        last = flat.S[np.arange(len(flat.m)), flat.m][self.kind]
-        first = flat.S[:, 0][self.kind]
-        s = (-(np.zeros(n) if gamma is None else gamma) - self.slope) / cost
-        s = np.where(used, np.clip(s, first, last), 0.0)
-        edges = flat.S[self.kind]
-        near = np.abs(s[:, None] - edges) <= 1e-9 * (1 + np.abs(np.where(np.isfinite(edges), edges, 0.0)))
-        s = np.where(near.any(axis=1) & used, edges[np.arange(n), near.argmax(axis=1)], s)
+        s = np.empty(n)
+        near = np.zeros(n) if gamma is None else gamma
+        place_all(flat.S, flat.m, self.kind, self.cost, self.slope, near, s)
         if self.free_bias:
             excess = float(self.gamma(s).sum())
+            used = self.cost > 0
+            cost = np.where(used, self.cost, 1.0)
+            first, last = flat.S[:, 0][self.kind], flat.S[np.arange(len(flat.m)), flat.m][self.kind]
             # Spread the excess over the variables that can move, in proportion to their room where it is finite.
             room = np.where(used, cost * (last - s if excess > 0 else s - first), 0.0)
             room = np.where(np.isfinite(room), room, abs(excess))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,8 @@ class FlatLosses:
     m: NDArray[np.intp]
 
 
-def flatten(losses: Sequence[PLQ]) -> FlatLosses:
+@lru_cache(maxsize=64)
+def flatten(losses: tuple[PLQ, ...]) -> FlatLosses:
     """Flat arrays of convex PLQ losses.
 
     Raises

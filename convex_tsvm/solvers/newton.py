@@ -16,14 +16,15 @@ def newton(dual: DualProblem, state: State, max_steps: int = 100) -> State:
     A step that would pass a breakpoint is cut short at the first one, or, if that is better and no constraint ties
     the variables together, taken with every variable stopped at its own.
     """
-    cost, Q, s, h = dual.cost, dual.rows.full(), state.s.copy(), state.h.copy()
+    cost, s, h = dual.cost, state.s.copy(), state.h.copy()
     for _ in range(max_steps):
         low, rate, room_up, high, _, room_down = dual.locate(s)
         free = np.flatnonzero((low == high) & (room_up > 0) & (room_down > 0))
         if len(free) == 0:
             break
         residual, up, down = low[free] - h[free], room_up[free], room_down[free]
-        H = Q[np.ix_(free, free)].astype(float, copy=False)
+        rows = dual.rows.rows(free)
+        H = rows[:, free].astype(float, copy=False)
         H[np.diag_indices_from(H)] += rate[free]
         direction = _direction(H, residual, dual.free_bias, np.minimum(up, down))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -43,7 +44,7 @@ def newton(dual: DualProblem, state: State, max_steps: int = 100) -> State:
         s[free] -= change / cost[free]
         for i in free[blocked]:
             s[i] = _breakpoint(dual.losses.S[dual.kind[i]], s[i])
-        h += change @ Q[free]
+        h += change @ rows
         if not blocked.any():
             break
     return dual.state(s, h)

@@ -44,7 +44,7 @@ WHOLE_WITH_MEAN = 2560
 LARGEST_BLOCK = 4096
 
 #: Points at which rounding is measured.
-SAMPLE = 64
+SAMPLE = 32
 
 
 class Sources:
@@ -69,8 +69,9 @@ class Sources:
         self.single = self._has_products and precision == "single"
         if self._has_products and precision == "auto":
             self.single = problem.n >= LARGE and tol >= LEAST_TOL
-            self.single = self.single and self._base.error <= LARGEST_ERROR  # type: ignore[attr-defined]
-        self._forget()
+        self._ways: dict[str, RowSource] = {}
+        if precision == "auto" and self.single and self._base.error > LARGEST_ERROR:  # type: ignore[attr-defined]
+            self.use_double()
 
     def use_double(self) -> bool:
         """Go over to double precision; False if that is what is used already."""
@@ -135,7 +136,7 @@ class Sources:
 
     def _is_whole(self, way: str) -> bool:
         """Whether compiled steps are to work on one matrix, centred or with x₀, of all points."""
-        n, copies = self.problem.n, 2 if self.exact else 1
+        n, copies = self.problem.n, 2 if self.exact and way == "x0" else 1
         limit = LARGEST_BLOCK if self.exact else WHOLE if way == "plain" else WHOLE_WITH_MEAN
         return not self.problem.is_linear and n <= limit and copies * self._item * (n + 1) ** 2 <= self.max_bytes
 
@@ -188,7 +189,7 @@ class Sources:
     def _forget(self) -> None:
         for name in ("_base", "_cached", "_mean"):
             self.__dict__.pop(name, None)
-        self._ways: dict[str, RowSource] = {}
+        self._ways.clear()
 
     def _make(self, way: str) -> RowSource:
         if not self._is_whole(way):
@@ -199,9 +200,7 @@ class Sources:
             return matrix
         self.__dict__.setdefault("_mean", self._mean_of(matrix))
         source = self._wrap(matrix, way)
-        if isinstance(source, CentredRows) and not self.exact:
-            return GramRows(source.centre(matrix.matrix))  # in place: the matrix is nobody else's
-        return GramRows(source.full())
+        return source if way == "centred" else GramRows(source.full())
 
     def _wrap(self, source: RowSource, way: str) -> RowSource:
         if way == "centred":

@@ -14,9 +14,8 @@ from collections.abc import Callable
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from ..kernels import GramRows
 from ._loops import descend_pairs, descend_single
-from .dual import Array, DualPoint, DualProblem, State, Survey
+from .dual import Array, DualPoint, DualProblem, Indices, State, Survey
 from .newton import newton
 
 #: Violation at which coordinate steps hand over to Newton steps.
@@ -158,27 +157,30 @@ class _Run:
     def _improve(self, survey: Survey, tol: float) -> State:
         """The state after one working set is solved."""
         dual, state = self.dual, self.state
-        if len(state.s) <= self.block_size and isinstance(dual.rows, GramRows):
+        if len(state.s) <= self.block_size and dual.rows.in_memory:
             # Accuracy is cheap where the working set is everything: more of it than asked is taken.
-            return solve_in_memory(dual, state, (0.01 if dual.rows.dtype == np.float64 else 0.5) * tol)
+            target = (0.01 if dual.rows.dtype == np.float64 else 0.5) * tol
+            used = np.flatnonzero(dual.cost)
+            if 2 * len(used) > len(state.s):
+                return solve_in_memory(dual, state, target)
+            return improve(dual, state, used, target, solve_in_memory)
         unsettled = survey.n_unsettled(tol)
         size = FIRST if unsettled == len(state.s) else int(np.clip(AMPLE * unsettled, SMALLEST, self.block_size))
-        return improve(dual, state, survey, min(size, self.block_size), tol, solve_in_memory)
+        chosen = survey.choose(min(size, self.block_size), tol, _luck(len(state.s)))
+        return improve(dual, state, chosen, max(0.5 * tol, INEXACT * survey.violation), solve_in_memory)
 
 
 def improve(
     dual: DualProblem,
     state: State,
-    survey: Survey,
-    size: int,
+    chosen: Indices,
     tol: float,
     solve: Callable[[DualProblem, State, float], State],
 ) -> State:
-    """The state after ``solve`` has changed the variables of one working set."""
-    chosen = survey.choose(size, tol, _luck(len(state.s)))
+    """The state after ``solve`` has changed the variables of a working set, to a violation of ``tol`` inside it."""
     before = state.s[chosen]
     part = dual.part(chosen)
-    after = solve(part, part.state(before, state.h[chosen]), max(0.5 * tol, INEXACT * survey.violation)).s
+    after = solve(part, part.state(before, state.h[chosen]), tol).s
     moved = after != before
     where, s = chosen[moved], after[moved]
     return dual.move(state, where, s, state.h + dual.rows.combine(where, dual.cost[where] * (before[moved] - s)))
@@ -205,16 +207,20 @@ def _descend_by_sets(dual: DualProblem, state: State, tol: float) -> tuple[int, 
         survey = dual.survey(state)
         if survey.violation <= tol:
             return turn, state
-        state = improve(dual, state, survey, INNER, tol, lambda *part: _descend(*part)[1])
+        chosen = survey.choose(INNER, tol, _luck(len(state.s)))
+        target = max(0.5 * tol, INEXACT * survey.violation)
+        state = improve(dual, state, chosen, target, lambda *part: _descend(*part)[1])
     return turn + 1, state
 
 
 def _descend(dual: DualProblem, state: State, tol: float) -> tuple[int, State]:
     """Compiled steps, and how many."""
-    descend = descend_pairs if dual.free_bias else descend_single
     flat, s, h = dual.losses, state.s.copy(), state.h.copy()
-    Q, limit = dual.rows.full(), PATIENCE * len(s)
-    steps, _ = descend(Q, h, s, dual.kind, dual.cost, flat.S, flat.P, flat.R, flat.m, tol, limit)
+    losses, limit = (dual.kind, dual.cost, flat.S, flat.P, flat.R, flat.m), PATIENCE * len(s)
+    if dual.free_bias:
+        steps, _ = descend_pairs(dual.rows.full(), h, s, *losses, tol, limit)
+    else:
+        steps, _ = descend_single(*dual.matrix(), h, s, *losses, tol, limit)
     return steps, dual.state(s, h)
 
 
