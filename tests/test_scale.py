@@ -7,7 +7,7 @@ import textwrap
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_digits, make_blobs
 from strategies import CATALOGUE, LABELED, UNLABELED
 
 import convex_tsvm as ct
@@ -170,6 +170,23 @@ def test_classes_share_one_solver(blobs, monkeypatch):
     assert len(made_solvers) == 1
     apart = ct.TransductiveSVC(gamma=0.01, C=5, tol=1e-6, n_jobs=3).fit(X, y)
     np.testing.assert_allclose(together.transduction_scores_, apart.transduction_scores_, atol=1e-4)
+
+
+def test_the_tolerance_holds_for_the_duality_gap(monkeypatch):
+    """Violations within tol of very many points at their bounds can add up to more than tol."""
+    X, digit = load_digits(return_X_y=True)
+    y = np.where(digit == 8, 1.0, -1.0)
+    y[100:] = 0
+    problem = ct.Problem(X / 16, y, kernel=ct.RBF(gamma=0.3), C=10, C_unlabeled=5)
+    step = ct.cccp_tsvm(-0.1).step(problem, ct.cccp(ct.svm(), problem).scores)
+    solution = ct.NativeSolver(problem).solve(step)
+    assert solution.status == "optimal"
+    assert solution.gap <= 1e-3
+    monkeypatch.setattr("convex_tsvm.solvers.native.GAP_ROUNDS", 1)
+    with pytest.warns(UserWarning, match="relative duality gap"):
+        first = ct.NativeSolver(problem).solve(step)
+    assert first.status == "inaccurate"
+    assert first.kkt <= 1e-3 < first.gap
 
 
 def test_progress_and_interrupt_inside_a_step(problem):
