@@ -7,6 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.stats import norm
+
+import convex_tsvm as ct
 
 HERE = Path(__file__).parent
 DATA = Path(os.environ.get("CONVEX_TSVM_DATA", HERE / ".." / ".." / "shared" / "data"))
@@ -33,6 +36,23 @@ def hidden(truth, labeled):
     y = np.zeros(len(truth))
     y[labeled] = truth[labeled]
     return y
+
+
+def gaussians(n, seed=0):
+    """Points like g50c's: two Gaussians in 50 dimensions whose Bayes error is 5 %, and their signs."""
+    y = np.resize([1.0, -1.0], n)
+    X = np.random.default_rng(seed).standard_normal((n, 50))
+    return X + y[:, None] * norm.isf(0.05) / np.sqrt(50), y
+
+
+def compile_native():
+    """Everything the native path compiles, for both precisions and with and without a free bias."""
+    X, truth = gaussians(1200)
+    for n in (100, 1200):
+        y = np.where(np.arange(n) < 50, truth[:n], 0.0)
+        for cache_size in (200, 0.05):
+            for formulation in (ct.cccp_tsvm(), ct.cccp_tsvm(balance=None)):
+                ct.cccp(formulation, ct.Problem(X[:n], y, kernel=ct.RBF(17.0)), cache_size=cache_size)
 
 
 def machine():
