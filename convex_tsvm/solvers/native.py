@@ -18,6 +18,9 @@ from .flat import flatten
 from .sources import Sources
 from .working_sets import solve_dual
 
+#: Smallest violation that single precision can be asked for.
+LEAST_SINGLE_TOL = 1e-5
+
 #: How often violations are made smaller for the sake of the duality gap.
 GAP_ROUNDS = 6
 
@@ -144,6 +147,7 @@ class NativeSolver:
                 max_iter=self.max_iter - n_before,
                 block_size=self._sources.block_size(way),
                 measure_rounding=measure if self._sources.measures_rounding(way) else None,
+                rounding_tol=0.25 * self.tol,
                 progress=progress,
             )
             solver_seconds += time.perf_counter() - before_solver
@@ -154,6 +158,8 @@ class NativeSolver:
                 return solution
             # The gap is a sum of violations, of many points perhaps: it falls with them.
             tol *= float(np.clip(0.8 * self.tol / solution.gap, 0.1, 0.5))
+            if self._sources.single and tol < LEAST_SINGLE_TOL:
+                break
             gamma, outputs = dual.gamma(point.s), point.h
         return dataclasses.replace(solution, status="inaccurate")
 

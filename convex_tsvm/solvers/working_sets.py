@@ -52,6 +52,7 @@ def solve_dual(
     max_iter: int = 1000,
     block_size: int = 4096,
     measure_rounding: Callable[[Array, Array], float] | None = None,
+    rounding_tol: float | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> DualPoint:
     """Solve the dual to a violation of at most ``tol``.
@@ -71,8 +72,10 @@ def solve_dual(
     block_size : int
         Largest number of variables in a working set.
     measure_rounding : callable, optional
-        From γ and outputs, how far off the outputs are.  What is off by more than a quarter of ``tol`` is computed
+        From γ and outputs, how far off the outputs are.  What is off by more than ``rounding_tol`` is computed
         afresh; without it, outputs are always computed afresh before they are returned as optimal.
+    rounding_tol : float, optional
+        A quarter of ``tol`` by default.
     progress : callable, optional
         Called with the number of working sets solved and the violation.
 
@@ -82,10 +85,11 @@ def solve_dual(
         With ``status`` "optimal", "max_iter", "interrupted" (by Ctrl-C; the point is then the best one so far), or
         "inaccurate" if rounding keeps undoing what was reached.
     """
+    rounding_tol = 0.25 * tol if rounding_tol is None else rounding_tol
     if len(dual.kind) <= SMALL:
         with _blas_threads().limit(limits=1, user_api="blas"):
-            return _Run(dual, gamma, outputs, block_size, measure_rounding, progress).run(tol, max_iter)
-    return _Run(dual, gamma, outputs, block_size, measure_rounding, progress).run(tol, max_iter)
+            return _Run(dual, gamma, outputs, block_size, measure_rounding, progress).run(tol, rounding_tol, max_iter)
+    return _Run(dual, gamma, outputs, block_size, measure_rounding, progress).run(tol, rounding_tol, max_iter)
 
 
 @functools.cache
@@ -118,7 +122,7 @@ class _Run:
         self.state = dual.state(s, h)
         self.block_size, self.n_refreshed = block_size, 0
 
-    def run(self, tol: float, max_iter: int) -> DualPoint:
+    def run(self, tol: float, rounding_tol: float, max_iter: int) -> DualPoint:
         """Working sets until the tolerance, the limit or Ctrl-C."""
         n_iter, rounding, status = 0, 0.0, "max_iter"
         try:
@@ -128,7 +132,7 @@ class _Run:
                     self.progress(n_iter, survey.violation)
                 if survey.violation <= tol:
                     rounding = self._rounding()
-                    if rounding <= 0.25 * tol:
+                    if rounding <= rounding_tol:
                         status = "optimal"
                         break
                     # What is reported must hold for the kernel, not for what rounding made of it.
