@@ -189,8 +189,11 @@ class StepSolution:
 
     @property
     def gap(self) -> float:
-        """Relative duality gap."""
-        return (self.primal - self.dual) / max(1.0, abs(self.primal))
+        """Duality gap, relative to the primal value or to the regularization if that is larger.
+
+        The tangents of CCCP shift the primal value, perhaps to near zero; they do not shift the regularization.
+        """
+        return (self.primal - self.dual) / max(1.0, abs(self.primal), self.regularization)
 
     @property
     def lower_bound(self) -> float | None:
