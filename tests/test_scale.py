@@ -189,6 +189,17 @@ def test_the_tolerance_holds_for_the_duality_gap(monkeypatch):
     assert first.kkt <= 1e-3 < first.gap
 
 
+def test_few_points_that_pay_are_solved_exactly():
+    """The supervised SVM that CCCP starts from: accuracy is cheap, whatever the number of unlabelled points."""
+    X = sp.random(1500, 400, density=0.02, random_state=0, format="csr")
+    y = np.zeros(1500)
+    y[:40] = np.resize([1, -1], 40)
+    problem = ct.Problem(X, y, C=10)
+    solution, exact = ct.cccp(ct.svm(), problem), ct.cccp(ct.svm(), problem, tol=1e-9)
+    assert solution.objective == pytest.approx(exact.objective, rel=1e-8)
+    np.testing.assert_allclose(solution.scores, exact.scores, atol=1e-6)
+
+
 def test_progress_and_interrupt_inside_a_step(problem):
     """Violations are told before every working set; Ctrl-C gives the point reached, so marked."""
     seen = []

@@ -161,11 +161,11 @@ class _Run:
     def _improve(self, survey: Survey, tol: float) -> State:
         """The state after one working set is solved."""
         dual, state = self.dual, self.state
-        if len(state.s) <= self.block_size and dual.rows.in_memory:
+        used = np.flatnonzero(dual.cost)
+        if len(used) <= (self.block_size if dual.rows.in_memory else min(FIRST, self.block_size)):
             # Accuracy is cheap where the working set is everything: more of it than asked is taken.
             target = (0.01 if dual.rows.dtype == np.float64 else 0.5) * tol
-            used = np.flatnonzero(dual.cost)
-            if 2 * len(used) > len(state.s):
+            if dual.rows.in_memory and 2 * len(used) > len(state.s):
                 return solve_in_memory(dual, state, target)
             return improve(dual, state, used, target, solve_in_memory)
         unsettled = survey.n_unsettled(tol)
