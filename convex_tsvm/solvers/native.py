@@ -41,9 +41,10 @@ class NativeSolver:
         of a working set and the rows used last.
     precision : {"auto", "single", "double"}, default "auto"
         Of the kernel values that steps work with; sums of them are always double.  Single precision is twice as
-        fast and holds twice as much.  "auto" takes it from 1000 points on, if ``tol`` is 1e-4 or more and the points
-        are not so far apart that rounding would show.  What rounding does to the outputs is measured for every
-        solution; if it is too much, the step is finished in double precision.
+        fast and holds twice as much.  "auto" takes it from 1000 points on, if ``tol`` is 1e-4 or more, the points are
+        not so far apart that rounding would show, and the problem has no kernel matrix (``problem.gram``) yet.  What
+        rounding does to the outputs is measured for every solution; if it is too much, the step is finished in double
+        precision.
     balance_by : {"centring", "x0"}, default "centring"
         How a balance constraint is met: by centring the kernel on the unlabelled points and fixing the bias
         (chapelle2008 eq. 13), or by the extra point x₀ with a free bias (collobert2006 eq. 10).  Same solution.

@@ -68,7 +68,7 @@ class Sources:
         self._has_products = hasattr(problem.kernel, "product_form")
         self.single = self._has_products and precision == "single"
         if self._has_products and precision == "auto":
-            self.single = problem.n >= LARGE and tol >= LEAST_TOL
+            self.single = problem.n >= LARGE and tol >= LEAST_TOL and "gram" not in problem.__dict__
         self._ways: dict[str, RowSource] = {}
         if precision == "auto" and self.single and self._base.error > LARGEST_ERROR:  # type: ignore[attr-defined]
             self.use_double()

@@ -164,10 +164,10 @@ class _Run:
         used = np.flatnonzero(dual.cost)
         if len(used) <= (self.block_size if dual.rows.in_memory else min(FIRST, self.block_size)):
             # Accuracy is cheap where the working set is everything: more of it than asked is taken.
-            target = (0.01 if dual.rows.dtype == np.float64 else 0.5) * tol
+            double = dual.rows.dtype == np.float64
             if dual.rows.in_memory and 2 * len(used) > len(state.s):
-                return solve_in_memory(dual, state, target)
-            return improve(dual, state, used, target, solve_in_memory)
+                return solve_in_memory(dual, state, (0.01 if double else 0.5) * tol)
+            return improve(dual, state, used, (0.01 if double else 0.05) * tol, solve_in_memory)
         unsettled = survey.n_unsettled(tol)
         size = FIRST if unsettled == len(state.s) else int(np.clip(AMPLE * unsettled, SMALLEST, self.block_size))
         chosen = survey.choose(min(size, self.block_size), tol, _luck(len(state.s)))
