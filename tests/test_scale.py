@@ -203,9 +203,12 @@ def test_few_points_that_pay_are_solved_exactly():
     assert ct.cccp(ct.svm(), problem).objective == pytest.approx(exact.objective, rel=1e-8)
 
 
-def test_progress_and_interrupt_inside_a_step(problem):
+@pytest.mark.parametrize("with_gram", [False, True])
+def test_progress_and_interrupt_inside_a_step(problem, with_gram):
     """Violations are told before every working set; Ctrl-C gives the point reached, so marked."""
-    seen = []
+    seen, problem = [], problem.replace(X=problem.X)
+    if with_gram:
+        _ = problem.gram
 
     def progress(n_iter, violation):
         seen.append((n_iter, violation))

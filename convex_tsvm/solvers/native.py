@@ -134,7 +134,7 @@ class NativeSolver:
             return self._sources.rounding(way, gamma, outputs - dual.offset)
 
         def progress(n_iter: int, violation: float) -> None:
-            if self.progress is not None:
+            if self.progress is not None and not n_iter == 0 < n_before:
                 self.progress(n_before + n_iter, violation)
 
         n_before, solver_seconds, tol = 0, 0.0, self.tol

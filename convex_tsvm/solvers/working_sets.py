@@ -124,12 +124,13 @@ class _Run:
 
     def run(self, tol: float, rounding_tol: float, max_iter: int) -> DualPoint:
         """Working sets until the tolerance, the limit or Ctrl-C."""
-        n_iter, rounding, status = 0, 0.0, "max_iter"
+        n_iter, told, rounding, status = 0, -1, 0.0, "max_iter"
         try:
             while True:
                 survey = self.dual.survey(self.state)
-                if self.progress is not None:
+                if self.progress is not None and n_iter > told:
                     self.progress(n_iter, survey.violation)
+                    told = n_iter
                 if survey.violation <= tol:
                     rounding = self._rounding()
                     if rounding <= rounding_tol:
