@@ -31,6 +31,8 @@ from .persistence import FittedModel as FittedModel
 from .persistence import load_model as load_model
 from .persistence import save_model as save_model
 from .problem import Problem as Problem
+from .relaxations import Bound as Bound
+from .relaxations import LowerBoundBuilder as LowerBoundBuilder
 from .solution import Certificate as Certificate
 from .solution import Iteration as Iteration
 from .solution import Solution as Solution

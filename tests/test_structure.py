@@ -18,7 +18,7 @@ LAYERS = [
     ["convex_step"],
     ["modeling", "solvers"],
     ["formulations"],
-    ["solution"],
+    ["solution", "relaxations"],
     ["progress"],
     ["methods"],
     ["persistence"],
@@ -63,7 +63,7 @@ def test_arrows_go_down_only(path):
 @pytest.mark.parametrize(
     ("package", "allowed"),
     [
-        ("cvxpy", {"modeling", "formulations"}),
+        ("cvxpy", {"modeling", "formulations", "relaxations"}),
         ("numba", {"solvers"}),
         ("sklearn.base", {"estimators"}),
         ("matplotlib", {"plotting"}),

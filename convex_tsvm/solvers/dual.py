@@ -1,6 +1,6 @@
 """The dual with one variable per point, as the native solver works on it.
 
-min over γ   ½ γᵀ G γ + c Σ γ_i + Σ ψ_i*(-γ_i),     Σ γ_i = 0 if the bias is free (then c = 0)
+min over γ   ½ γᵀ G γ + Σ c_i γ_i + Σ ψ_i*(-γ_i),     Σ γ_i = 0 if the bias is free (then c = 0)
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class DualProblem:
         ψ_i = cost_i ℓ_kind(i) + slope_i (·).
     rows : RowSource
         Rows of G.
-    offset : float
-        The fixed bias c.
+    offset : float or array, shape (n,)
+        The fixed bias c, or one for each point.
     free_bias : bool
         Whether the bias is free instead, with Σ γ = 0.
     """
@@ -66,7 +66,7 @@ class DualProblem:
     cost: Array
     slope: Array
     rows: RowSource
-    offset: float = 0.0
+    offset: float | Array = 0.0
     free_bias: bool = False
 
     def gamma(self, s: Array) -> Array:
@@ -88,7 +88,8 @@ class DualProblem:
 
     def survey(self, state: State) -> Survey:
         """How far every point is from optimal."""
-        return Survey(state.low - state.h, state.h - state.high, state.low == state.high, self.free_bias, self.offset)
+        offset = 0.0 if isinstance(self.offset, np.ndarray) else self.offset
+        return Survey(state.low - state.h, state.h - state.high, state.low == state.high, self.free_bias, offset)
 
     def state(self, s: Array, h: Array) -> State:
         """The state at s, with outputs h."""
@@ -113,8 +114,9 @@ class DualProblem:
     def part(self, where: Indices) -> DualProblem:
         """The problem of some of the variables, its matrix in memory, the others held fixed."""
         matrix = GramRows(self.rows.block(where, where))
+        offset = self.offset[where] if isinstance(self.offset, np.ndarray) else self.offset
         return DualProblem(
-            self.losses, self.kind[where], self.cost[where], self.slope[where], matrix, self.offset, self.free_bias
+            self.losses, self.kind[where], self.cost[where], self.slope[where], matrix, offset, self.free_bias
         )
 
     def start(self, gamma: Array | None) -> Array:

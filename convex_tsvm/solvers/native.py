@@ -187,7 +187,7 @@ class NativeSolver:
         if not self._sources.exact:
             applied = point.h[:n]
             if way == "centred":
-                applied = applied - self._sources.centred_bias(gamma, dual.offset)
+                applied = applied - self._sources.centred_bias(gamma, float(dual.offset))
         solution = certify(
             step,
             gamma[:n],

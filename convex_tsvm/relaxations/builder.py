@@ -1,0 +1,312 @@
+"""Lower bounds for an S3VM whose labels are known in part: what branch and bound asks for."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ..convex_step import StepSolution
+from ..formulations import Formulation
+from ..problem import Array, Problem
+from ..solvers import NativeSolver
+from ..validation import finite, one_of
+from .labelling import Labelling, labelling
+from .low_rank import solve_low_rank
+from .outputs import (
+    OutputSpace,
+    base_rows,
+    box_rows,
+    ellipsoid_box,
+    settle,
+    violated_products,
+    violated_triangles,
+)
+from .sparse_sdp import Rows, SDPPoint, safe_value, solve_sdp
+
+#: From the cheapest to the strongest; each contains those before it.
+RELAXATIONS = ("svm", "sdp", "box", "rlt", "triangles")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One relaxation on the way to a bound.
+
+    Attributes
+    ----------
+    name : str
+    bound : float
+        The safe bound known after it.
+    relaxed : float
+        Its value as the solver left it: no bound.
+    n_cuts, n_fixed : int
+        Cuts in it; labels that are proven, those given included.
+    seconds : float
+    status : str
+    """
+
+    name: str
+    bound: float
+    relaxed: float
+    n_cuts: int
+    n_fixed: int
+    seconds: float
+    status: str
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A lower bound of an S3VM's optimum, and what was found on the way.
+
+    Attributes
+    ----------
+    value : float
+        A proven lower bound of the formulation's optimum over all labellings that agree with the labels given; or, if
+        ``upper`` was given and is smaller, of that.
+    relaxed : float
+        The value of the last relaxation as its solver left it: no bound.
+    upper : float
+        The least objective known.
+    labels : array, shape (n,), or None
+        Labels whose SVM has that objective.
+    scores : array, shape (n,)
+        Labels before thresholding, as the last relaxation has them.
+    proven : array, shape (n,)
+        Labels that every solution better than ``upper`` must have; 0 where that is not known.
+    stages : tuple of Stage
+    status : {"optimal", "inaccurate", "failed", "interrupted"}
+        Of the last solver; the bound holds whatever it is.
+    """
+
+    value: float
+    relaxed: float
+    upper: float
+    labels: Array | None
+    scores: Array
+    proven: Array
+    stages: tuple[Stage, ...] = field(repr=False)
+    status: str = "optimal"
+
+    @property
+    def gap(self) -> float:
+        """(upper - value) / upper."""
+        return (self.upper - self.value) / max(abs(self.upper), 1e-300)
+
+
+class LowerBoundBuilder:
+    """Relaxations of one formulation on one problem, for any labels known besides.
+
+    Parameters
+    ----------
+    formulation : Formulation
+        With the loss min(ℓ(f), ℓ(-f)) for unlabelled points.
+    problem : Problem
+    relaxation : {"svm", "sdp", "box", "rlt", "triangles"}, default "sdp"
+        "svm": the points without a label pay nothing (chapelle2008 §3.1).  "sdp": the relaxation of debie2004 §2.  The
+        others, for the squared hinge, add to it, one after the other: ends for every output that the incumbent proves,
+        with the chord of the square above it; products of these ends (RLT); shifted triangle inequalities.
+    solver : {"auto", "sdpa", "scs", "clarabel"}, default "auto"
+        For the relaxations from "box" on.
+    tol : float, default 1e-4
+        Relative accuracy of the relaxations, and gap at which to stop.
+    max_rounds : int, default 10
+        Rounds of cuts.
+    cuts_per_round : int, optional
+        3 n by default, for each kind.
+
+    Raises
+    ------
+    ValueError
+        If the formulation cannot be relaxed, or an argument is not as stated.
+    """
+
+    def __init__(
+        self,
+        formulation: Formulation,
+        problem: Problem,
+        *,
+        relaxation: str = "sdp",
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_rounds: int = 10,
+        cuts_per_round: int | None = None,
+    ) -> None:
+        self.search = labelling(formulation, problem)
+        self.relaxation = one_of("relaxation", relaxation, RELAXATIONS)
+        self.solver, self.tol = solver, finite("tol", tol, above=0)
+        self.max_rounds = max_rounds
+        self.cuts_per_round = 3 * problem.n if cuts_per_round is None else cuts_per_round
+        self._svm = NativeSolver(problem, tol=1e-8, precision="double")
+        if RELAXATIONS.index(relaxation) > RELAXATIONS.index("sdp"):
+            self._space  # noqa: B018  # complains now, not in the middle
+
+    def bound(
+        self,
+        labels: Array | None = None,
+        *,
+        upper: float = np.inf,
+        upper_labels: Array | None = None,
+        callback: Callable[[Stage], None] | None = None,
+    ) -> Bound:
+        """The bound for given labels.
+
+        Parameters
+        ----------
+        labels : array, shape (n,), optional
+            +1, -1, or 0 for unknown; the problem's own labels by default.
+        upper, upper_labels : float and array, optional
+            An objective that is known to be reached, and the labels that reach it.
+        callback : callable, optional
+            Called with every stage.
+
+        Raises
+        ------
+        ValueError
+            If labels are not as stated or contradict the problem's.
+        """
+        search = self.search if labels is None else self.search.fixed(labels)
+        run = _Run(self, search, upper, upper_labels, callback)
+        return run.run(self.relaxation)
+
+    def evaluate(self, labels: Array) -> tuple[float, StepSolution]:
+        """The objective of the SVM for labels of all points, and that SVM."""
+        solution = self._svm.solve(self.search.svm(labels))
+        return self.search.objective(solution), solution
+
+    @cached_property
+    def _space(self) -> OutputSpace:
+        return OutputSpace(self.search)
+
+
+class _Run:
+    """One call of :meth:`LowerBoundBuilder.bound`."""
+
+    def __init__(
+        self,
+        builder: LowerBoundBuilder,
+        search: Labelling,
+        upper: float,
+        labels: Array | None,
+        callback: Callable[[Stage], None] | None,
+    ) -> None:
+        self.builder, self.search, self.callback = builder, search, callback
+        self.upper, self.labels = upper, labels
+        self.value, self.relaxed, self.scores = -np.inf, np.nan, search.y.copy()
+        self.proven, self.status = search.y.copy(), "optimal"
+        self.stages: list[Stage] = []
+
+    @property
+    def closed(self) -> bool:
+        """Whether the gap is small enough."""
+        return self.upper - self.value <= self.builder.tol * abs(self.upper)
+
+    def run(self, relaxation: str) -> Bound:
+        """One relaxation after the other, up to the one asked for, as long as there is a gap."""
+        level = RELAXATIONS.index(relaxation)
+        try:
+            self.svm()
+            if level >= 1 and len(self.search.unknown) and not self.closed:
+                self.sdp()
+            if level >= 2 and len(self.search.unknown) and not self.closed:
+                self.cuts(level)
+        except KeyboardInterrupt:
+            self.status = "interrupted"
+        return Bound(
+            value=min(self.value, self.upper),
+            relaxed=self.relaxed,
+            upper=self.upper,
+            labels=self.labels,
+            scores=self.scores,
+            proven=self.proven,
+            stages=tuple(self.stages),
+            status=self.status,
+        )
+
+    def svm(self) -> None:
+        """The SVM on the labels known."""
+        began = time.perf_counter()
+        point = self.builder._svm.solve(self.search.svm(self.search.y))
+        self.scores = np.where(self.search.y == 0, np.clip(point.outputs, -1, 1), self.search.y)
+        self.try_labels(point.outputs)
+        constant = self.search.loss_constant
+        bound = -np.inf if point.lower_bound is None else point.lower_bound + constant
+        self.record("svm", bound, point.primal + constant, 0, point.status, began)
+
+    def sdp(self) -> None:
+        """The relaxation of debie2004 §2."""
+        began = time.perf_counter()
+        point = solve_low_rank(self.search, tol=self.builder.tol)
+        self.scores = self.search.y.copy()
+        self.scores[self.search.unknown] = point.scores
+        self.try_labels(self.scores)
+        status = "optimal" if point.status == "optimal" else "inaccurate"
+        self.record("sdp", point.bound, point.value, 0, status, began)
+
+    def cuts(self, level: int) -> None:
+        """The relaxation in v-space, with what the incumbent proves and rounds of cuts."""
+        builder, space, search = self.builder, self.builder._space, self.search
+        cuts: list[Rows] = []
+        low, high = settle(*space.cutoff_box(self.upper), self.proven)
+        last = self.value
+        for turn in range(builder.max_rounds + 1):
+            began = time.perf_counter()
+            rows = Rows.stack([base_rows(search.n, self.proven), box_rows(low, high), *cuts])
+            point = solve_sdp(space.C, rows, solver=builder.solver, tol=0.1 * builder.tol)
+            most = np.concatenate([[1.0], np.maximum(low**2, high**2)])
+            bound, S = safe_value(space.C, rows, point.z, most)
+            bound += search.constant
+            self.scores = np.where(self.proven == 0, np.clip(point.X[0, 1:], -1, 1), self.proven)
+            self.try_labels(point.X[0, 1:])
+            n_cuts = sum(part.m for part in cuts)
+            name = "box" if not turn else "rlt" if level == 3 else "triangles"
+            self.record(name, bound, point.value + search.constant, n_cuts, point.status, began)
+            if self.closed or turn == builder.max_rounds or point.status == "failed":
+                break
+            # What the multipliers and the incumbent prove about the outputs.
+            ends = ellipsoid_box(S, self.upper - bound, most[1:])
+            tighter = [np.maximum(low, ends[0]), np.minimum(high, ends[1])]
+            ends = space.cutoff_box(self.upper)
+            low, high = settle(np.maximum(tighter[0], ends[0]), np.minimum(tighter[1], ends[1]), self.proven)
+            self.proven = np.where(low >= 1, 1.0, np.where(high <= -1, -1.0, self.proven))
+            if (low > high).any():
+                # No point is better than the incumbent.
+                self.value = max(self.value, self.upper)
+                break
+            if level == 2:
+                if self.value - last <= builder.tol * abs(self.upper):
+                    break
+            else:
+                cuts = self.renew(cuts, rows, point, low, high, level)
+            last = self.value
+
+    def renew(self, cuts: list[Rows], rows: Rows, point: SDPPoint, low: Array, high: Array, level: int) -> list[Rows]:
+        """Cuts that are active, and new ones.  Products of ends that have moved are made again by themselves."""
+        first = rows.m - sum(part.m for part in cuts)
+        active = np.flatnonzero(point.z[first:] > 1e-7 * np.abs(point.z).max())
+        kept = [rows.take(first + active)] if len(active) else []
+        fresh = [violated_products(point.X, low, high, self.builder.cuts_per_round)]
+        if level >= 4:
+            fresh.append(violated_triangles(point.X, self.builder.cuts_per_round))
+        return [*kept, *(part for part in fresh if part is not None)]
+
+    def try_labels(self, scores: Array) -> None:
+        """Make labels of scores; keep them if their SVM is the best so far."""
+        labels = np.where(self.search.y != 0, self.search.y, np.where(scores >= 0, 1.0, -1.0))
+        objective, solution = self.builder.evaluate(labels)
+        # The outputs may prefer other labels than those they were trained with.
+        if objective < self.upper:
+            given = self.search.problem.y
+            own = np.where(solution.outputs >= 0, 1.0, -1.0)
+            self.upper, self.labels = objective, np.where(given != 0, given, own)
+
+    def record(self, name: str, bound: float, relaxed: float, n_cuts: int, status: str, began: float) -> None:
+        """Keep the best bound: every one of them holds."""
+        self.value, self.relaxed, self.status = max(self.value, bound), relaxed, status
+        n_fixed = int((self.proven != 0).sum())
+        stage = Stage(name, self.value, relaxed, n_cuts, n_fixed, time.perf_counter() - began, status)
+        self.stages.append(stage)
+        if self.callback is not None:
+            self.callback(stage)

@@ -1,0 +1,84 @@
+"""Lower bounds that hold whatever a solver did: from any dual point, with its infeasibility repaired.
+
+Floating point is allowed for by :func:`least_eigenvalue`, which takes off what the eigenvalue routine may be wrong by.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from ..problem import Array
+from .labelling import Labelling
+
+
+def least_eigenvalue(S: Array) -> float:
+    """A number that the least eigenvalue of a symmetric matrix is not below.
+
+    LAPACK's eigenvalues are those of a matrix within a modest multiple of n ε ‖S‖ of S.
+    """
+    values = scipy.linalg.eigvalsh(S, check_finite=False)
+    return float(values[0] - 10 * len(S) * np.finfo(float).eps * np.abs(values).max(initial=0.0))
+
+
+def reduced_basis(y: Array) -> Array:
+    """B with Γ = B Γ̃ Bᵀ, shape (n, 1 + u): row y_i e₀ᵀ for a known label, a unit row for each unknown one (§2.2)."""
+    unknown = np.flatnonzero(y == 0)
+    B = np.zeros((len(y), 1 + len(unknown)))
+    B[:, 0] = y
+    B[unknown, 1 + np.arange(len(unknown))] = 1.0
+    return B
+
+
+def transduction_bound(search: Labelling, alpha: Array, multipliers: Array) -> float:
+    """A lower bound of the relaxation of debie2004 §2, hence of the S3VM's optimum.
+
+    For every α in the domain of the dual of the SVM and every λ with Diag(λ) ⪰ Bᵀ Diag(α) G Diag(α) B =: N (the
+    offsets added to its first row and column),
+
+        - Σ c_i ℓ*(-α_i / c_i) - Σ_known α_i y_i o_i - ½ Σ λ_j
+
+    is at most the SVM's value for every label matrix, since <N, Γ̃> <= <Diag(λ), Γ̃> = Σ λ_j for Γ̃ ⪰ 0 with ones on its
+    diagonal.  α is moved into its domain, and λ is raised until the matrix inequality holds.
+
+    Parameters
+    ----------
+    search : Labelling
+    alpha : array, shape (n,)
+    multipliers : array, shape (1 + u,)
+        λ, approximately.
+    """
+    conjugate = search.loss.conjugate()
+    used = search.cost > 0
+    alpha = np.where(used, np.nan_to_num(alpha), 0.0)
+    s = np.zeros(search.n)
+    s[used] = np.clip(-alpha[used] / search.cost[used], conjugate.lower, min(conjugate.upper, 0.0))
+    alpha = -search.cost * s
+    value = -float(search.cost[used] @ conjugate(s[used]))
+    known = search.y != 0
+    value -= float((alpha * search.y * search.offset)[known].sum())
+    N = coupling(search, alpha)
+    return value - 0.5 * raised(N, np.nan_to_num(multipliers)) + search.constant
+
+
+def coupling(search: Labelling, alpha: Array) -> Array:
+    """N: what the multipliers of the unit diagonal must dominate, shape (1 + u, 1 + u)."""
+    scaled = alpha[:, None] * reduced_basis(search.y)
+    N = scaled.T @ search.kernel @ scaled
+    linear = (alpha * search.offset)[search.unknown]
+    N[0, 1:] += linear
+    N[1:, 0] += linear
+    return np.asarray((N + N.T) / 2)
+
+
+def raised(N: Array, multipliers: Array) -> float:
+    """The least Σ λ found with Diag(λ) ⪰ N, by shifting λ and by scaling it."""
+    shift = max(0.0, -least_eigenvalue(np.diag(multipliers) - N))
+    best = float(multipliers.sum()) + len(N) * shift
+    # Rows of zeros need no multiplier.
+    used = np.abs(N).max(axis=1) > 0
+    if used.any() and (multipliers[used] > 0).all():
+        root = 1 / np.sqrt(multipliers[used])
+        scaled = -N[np.ix_(used, used)] * root * root[:, None]
+        best = min(best, -least_eigenvalue(scaled) * float(multipliers[used].sum()))
+    return best

@@ -1,0 +1,103 @@
+"""Constrained spectral transduction (debie2004 §4): eigenvectors that respect the known labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+import scipy.sparse.linalg
+
+from ..problem import Array
+
+#: From this many unknowns on eigenvectors are found by Lanczos iterations.
+DENSE = 400
+
+
+def spectral_subspace(
+    similarity: Any, y: Array, n_components: int = 1, *, constrained: bool = True, random_state: int = 0
+) -> tuple[Array, Array]:
+    """The d dominant eigenvectors of D^-½ K D^-½ that are constant on the known points of a class, centred.
+
+    Parameters
+    ----------
+    similarity : array, sparse matrix or LinearOperator, shape (n, n)
+        K, symmetric, with non-negative entries (a linear operator is only multiplied with vectors).
+    y : array, shape (n,)
+        +1, -1, or 0 for unknown.
+    n_components : int
+        d.
+    constrained : bool, default True
+        False is plain spectral clustering, eq. (11), and takes no notice of the labels but for centring.
+    random_state : int
+        Of the vector that Lanczos iterations start from.
+
+    Returns
+    -------
+    V : array, shape (n, d)
+        Centred eigenvectors v_i + const, dominant first: the entries of known positive points are minus those of
+        known negative ones (§4.2).  A direction that does not tell the classes apart is not made to.
+    eigenvalues : array, shape (d,)
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as stated, or a point has no similarity to any other.
+    """
+    n = similarity.shape[0]
+    y = np.asarray(y, dtype=float)
+    positive, negative, unknown = (np.flatnonzero(y == label) for label in (1, -1, 0))
+    if similarity.shape != (n, n) or y.shape != (n,):
+        raise ValueError(f"similarity has shape {similarity.shape}, y {y.shape}; they must be (n, n) and (n,)")
+    if len(positive) == 0 or len(negative) == 0:
+        raise ValueError("y must have a labelled point of each class, +1 and -1")
+    unknowns = n if not constrained else 2 + len(unknown)
+    if not isinstance(n_components, (int, np.integer)) or not 1 <= n_components < unknowns:
+        raise ValueError(f"n_components={n_components!r} must be an integer from 1 to {unknowns - 1}")
+    degree = np.asarray(similarity @ np.ones(n)).ravel()
+    if not (degree > 0).all():
+        k = int(np.argmin(degree))
+        raise ValueError(f"the similarities of point {k} add up to {degree[k]:g}; they must be positive")
+    root = sp.diags_array(1 / np.sqrt(degree))
+    L = tie(y) if constrained else sp.eye_array(n, format="csr")
+    scaled = root @ L  # D^-½ L
+    values, h = _dominant(similarity, scaled.tocsr(), n_components, random_state)
+    v = np.asarray(L @ h)
+    # A constant is added so that what the classes have on average becomes ± the same.
+    middle = (v[positive].mean(axis=0) + v[negative].mean(axis=0)) / 2
+    return v - middle, values
+
+
+def tie(y: Array) -> sp.csr_array:
+    """L with v = L h: one entry of h for each class's known points, one for every unknown point (Proposition 4.1)."""
+    positive, negative, unknown = (np.flatnonzero(y == label) for label in (1, -1, 0))
+    rows = np.concatenate([positive, negative, unknown])
+    columns = np.concatenate([np.zeros(len(positive), int), np.ones(len(negative), int), 2 + np.arange(len(unknown))])
+    values = np.concatenate(
+        [
+            np.full(len(positive), 1 / np.sqrt(len(positive))),
+            np.full(len(negative), 1 / np.sqrt(len(negative))),
+            np.ones(len(unknown)),
+        ]
+    )
+    return sp.csr_array((values, (rows, columns)), shape=(len(y), 2 + len(unknown)))
+
+
+def _dominant(similarity: Any, scaled: sp.csr_array, d: int, random_state: int) -> tuple[Array, Array]:
+    """Largest eigenvalues of scaledᵀ K scaled and their eigenvectors, largest first."""
+    m = scaled.shape[1]
+    if m <= DENSE and not isinstance(similarity, scipy.sparse.linalg.LinearOperator):
+        product = scaled.T @ (similarity @ scaled)
+        product = product.toarray() if sp.issparse(product) else np.asarray(product)
+        values, vectors = scipy.linalg.eigh((product + product.T) / 2, subset_by_index=(m - d, m - 1))
+        return values[::-1], vectors[:, ::-1]
+
+    def multiply(h: Array) -> Array:
+        return np.asarray(scaled.T @ (similarity @ (scaled @ h)))
+
+    operator = scipy.sparse.linalg.LinearOperator((m, m), matvec=multiply, dtype=float)
+    start = np.random.default_rng(random_state).standard_normal(m)
+    values, vectors = scipy.sparse.linalg.eigsh(operator, k=d, which="LA", v0=start)
+    order = np.argsort(-values)
+    return values[order], vectors[:, order]

@@ -1,0 +1,387 @@
+"""Relaxations: bounds that hold, forms that agree, cuts that cut off nothing, papers' claims."""
+
+import itertools
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.linalg
+from hypothesis import given
+from hypothesis import strategies as st
+
+import convex_tsvm as ct
+from convex_tsvm.relaxations import (
+    DualSDP,
+    FullSDP,
+    LowerBoundBuilder,
+    OutputSpace,
+    ReducedSDP,
+    labelling,
+    solve_low_rank,
+    solve_sdp,
+    solve_subspace,
+    spectral_subspace,
+)
+from convex_tsvm.relaxations.outputs import (
+    base_rows,
+    box_rows,
+    ellipsoid_box,
+    settle,
+    violated_products,
+    violated_triangles,
+)
+from convex_tsvm.relaxations.safe import coupling, least_eigenvalue, raised, reduced_basis, transduction_bound
+from convex_tsvm.relaxations.sparse_sdp import Rows, available_solvers, safe_value
+from convex_tsvm.relaxations.spectral import tie
+
+HINGE, SQUARED = ct.cccp_tsvm(0.0, balance=None, fit_intercept=False), ct.s3vm(balance=None, fit_intercept=False)
+BALANCED = {"hinge": ct.cccp_tsvm(0.0), "squared": ct.s3vm(), "no bias": ct.s3vm(fit_intercept=False)}
+
+
+def instance(seed, n=9, squared=None):
+    """A small random problem with a formulation that can be relaxed."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    X[:, 0] += rng.choice([-1, 1], n)
+    y = np.zeros(n)
+    known = rng.integers(2, 4)
+    y[:known] = np.resize([1, -1], known)
+    squared = bool(rng.integers(2)) if squared is None else squared
+    balance = rng.choice(["linear", None])
+    options = {"balance": balance, "fit_intercept": bool(balance and rng.integers(2))}
+    formulation = ct.s3vm(**options) if squared else ct.cccp_tsvm(0.0, **options)
+    problem = ct.Problem(
+        X,
+        y,
+        kernel=ct.RBF(float(rng.uniform(0.5, 3))),
+        C=float(rng.choice([0.3, 1, 10])),
+        C_unlabeled=float(rng.choice([0.3, 1, 5])),
+        balance=float(rng.uniform(-0.4, 0.4)),
+    )
+    return formulation, problem
+
+
+def optimum(builder):
+    """Brute force over all labellings."""
+    y = builder.search.y
+    unknown = np.flatnonzero(y == 0)
+    best = np.inf
+    for signs in itertools.product((-1.0, 1.0), repeat=len(unknown)):
+        labels = y.copy()
+        labels[unknown] = signs
+        best = min(best, builder.evaluate(labels)[0])
+    return best
+
+
+def check_bounds(seed, relaxation, n, **options):
+    formulation, problem = instance(seed, n, squared=True if relaxation not in ("svm", "sdp") else None)
+    builder = LowerBoundBuilder(formulation, problem, relaxation=relaxation, **options)
+    bound = builder.bound()
+    least = optimum(builder)
+    assert bound.value <= least + 1e-9 * (1 + least)
+    assert bound.upper >= least - 1e-7 * (1 + least)
+    stages = [stage.bound for stage in bound.stages]
+    assert stages == sorted(stages)
+    # What is said to be proven is so for every labelling better than the incumbent.
+    if bound.upper > least * (1 + 1e-6):
+        labels = np.where(bound.proven != 0, bound.proven, 0.0)
+        fixed = LowerBoundBuilder(formulation, problem, relaxation="svm")
+        fixed.search = fixed.search.fixed(labels)
+        assert optimum(fixed) <= least * (1 + 1e-6)
+    return bound, least
+
+
+@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("relaxation", ["sdp", "triangles"])
+def test_bounds_hold_and_grow(relaxation, seed):
+    check_bounds(seed, relaxation, 8, **({"solver": "clarabel"} if relaxation == "triangles" else {}))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("relaxation", ["svm", "sdp", "box", "rlt", "triangles"])
+@pytest.mark.parametrize("block", range(4))
+def test_bounds_hold_on_thousands_of_instances(relaxation, block):
+    for seed in range(1000 + 60 * block, 1060 + 60 * block):
+        check_bounds(seed, relaxation, 7, **({"solver": "clarabel"} if relaxation not in ("svm", "sdp") else {}))
+
+
+@given(seed=st.integers(0, 200), noise=st.sampled_from([0.0, 0.01, 1.0, 100.0]))
+def test_any_dual_point_gives_a_bound(seed, noise):
+    """debie2004 §2: garbage for α and the multipliers costs tightness, never truth."""
+    formulation, problem = instance(seed, 7)
+    builder = LowerBoundBuilder(formulation, problem, relaxation="svm")
+    search, rng = builder.search, np.random.default_rng(seed)
+    point = solve_low_rank(search, max_iter=30)
+    alpha = point.alpha + noise * rng.normal(size=search.n)
+    multipliers = point.multipliers + noise * rng.normal(size=len(point.multipliers))
+    least = optimum(builder)
+    assert transduction_bound(search, alpha, multipliers) <= least + 1e-9 * (1 + least)
+    if noise > 0:
+        broken = np.full(search.n, np.nan)
+        assert transduction_bound(search, broken, multipliers) <= least
+
+
+@given(seed=st.integers(0, 200), noise=st.sampled_from([0.0, 0.01, 1.0, 100.0]))
+def test_any_multipliers_give_a_bound_in_v_space(seed, noise):
+    formulation, problem = instance(seed, 7, squared=True)
+    builder = LowerBoundBuilder(formulation, problem, relaxation="svm")
+    search, rng, least = builder.search, np.random.default_rng(seed), optimum(builder)
+    space = OutputSpace(search)
+    upper = least * (1 + rng.uniform(0, 1))
+    low, high = settle(*space.cutoff_box(upper), search.y)
+    rows = Rows.stack([base_rows(search.n, search.y), box_rows(low, high)])
+    z = solve_sdp(space.C, rows, solver="clarabel").z + noise * rng.normal(size=rows.m)
+    most = np.concatenate([[1.0], np.maximum(low**2, high**2)])
+    value, S = safe_value(space.C, rows, z, most)
+    assert value + search.constant <= least + 1e-9 * (1 + least)
+    assert np.linalg.eigvalsh(S)[0] >= -1e-9 * np.abs(S).max()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_all_forms_have_the_same_value(seed):
+    """Full, reduced (Proposition 2.3), low rank, and for the squared hinge in v-space."""
+    formulation, problem = instance(seed, 12)
+    search = labelling(formulation, problem)
+    reduced = ReducedSDP(search)
+    value = reduced.problem.solve(solver="CLARABEL")
+    point = solve_low_rank(search, tol=1e-6)
+    assert point.bound == pytest.approx(value, rel=2e-4)
+    assert point.bound <= value + 1e-5 * (1 + abs(value))
+    full = FullSDP(search)
+    full.problem.solve(solver="CLARABEL")
+    assert full.problem.value == pytest.approx(value, rel=1e-4)
+    dual = DualSDP(search)
+    assert dual.problem.solve(solver="CLARABEL") == pytest.approx(value, rel=1e-4)
+    assert transduction_bound(search, dual.alpha.value, dual.multipliers.value) == pytest.approx(value, rel=1e-4)
+    np.testing.assert_allclose(np.diag(dual.reduced()), 1, atol=1e-4)
+    for model in (reduced, full):
+        assert np.linalg.eigvalsh(model.reduced())[0] > -1e-6
+        multipliers = np.diag(coupling(search, model.alpha) @ model.reduced())
+        assert transduction_bound(search, model.alpha, multipliers) == pytest.approx(value, rel=1e-3)
+    if search.loss.isclose(ct.squared_hinge()):
+        space = OutputSpace(search)
+        rows = base_rows(search.n, search.y)
+        for solver in available_solvers():
+            found = solve_sdp(space.C, rows, solver=solver, tol=1e-7)
+            assert found.value + search.constant == pytest.approx(value, rel=1e-4), solver
+
+
+def test_full_label_matrix_follows_from_the_reduced_one():
+    """Proposition 2.3: Γ = B Γ̃ Bᵀ is positive semidefinite with the known block, and its columns agree up to sign."""
+    formulation, problem = instance(3, 10)
+    search = labelling(formulation, problem)
+    model = ReducedSDP(search)
+    model.problem.solve(solver="CLARABEL")
+    basis = reduced_basis(search.y)
+    gamma = basis @ model.reduced() @ basis.T
+    known = np.flatnonzero(search.y)
+    assert np.linalg.eigvalsh(gamma)[0] > -1e-6
+    np.testing.assert_allclose(gamma[np.ix_(known, known)], np.outer(search.y[known], search.y[known]), atol=1e-6)
+    assert np.abs(gamma).max() <= 1 + 1e-6  # Corollary 2.1
+
+
+def test_the_squared_hinge_in_v_space_is_the_svm():
+    """q(v) at the best v for given labels is the SVM's optimum."""
+    for seed in range(8):
+        formulation, problem = instance(seed, 8, squared=True)
+        builder = LowerBoundBuilder(formulation, problem, relaxation="svm")
+        space, search = OutputSpace(builder.search), builder.search
+        labels = np.where(search.y != 0, search.y, np.random.default_rng(seed).choice([-1.0, 1.0], search.n))
+        v = cp.Variable(search.n)
+        inverse = np.linalg.inv(space.inverse)
+        value = 0.5 * cp.quad_form(v - search.offset, cp.psd_wrap((inverse + inverse.T) / 2))
+        least = cp.Problem(cp.Minimize(value), [cp.multiply(labels, v) >= 1]).solve(solver="CLARABEL") + search.constant
+        _, svm = builder.evaluate(labels)
+        assert svm.primal + search.loss_constant == pytest.approx(least, rel=1e-5)
+        assert space.value(v.value) == pytest.approx(least, rel=1e-5)
+
+
+outside = st.floats(1, 4).flatmap(lambda size: st.sampled_from([size, -size]))
+
+
+@given(v=st.lists(outside, min_size=4, max_size=6), seed=st.integers(0, 10**6))
+def test_cuts_hold_for_every_point_outside_the_margin(v, seed):
+    v, rng = np.array(v), np.random.default_rng(seed)
+    x = np.concatenate([[1.0], v])
+    X = np.outer(x, x)
+    low, high = v - rng.uniform(0, 2, len(v)), v + rng.uniform(0, 2, len(v))
+    wild = rng.normal(size=X.shape) * 3
+    wild = (wild + wild.T) / 2  # violates whatever can be violated
+    np.fill_diagonal(wild, rng.uniform(0, 1, len(X)))
+    for rows in (
+        base_rows(len(v), np.sign(v) * rng.integers(0, 2, len(v))),
+        box_rows(low, high),
+        violated_products(wild, low, high, 50),
+        violated_triangles(wild, 50),
+    ):
+        if rows is not None:
+            assert (rows.values(X) - rows.b >= -1e-9).all()
+
+
+def test_cuts_that_are_returned_are_violated():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(7, 7))
+    X = (X + X.T) / 2
+    rows = violated_triangles(X, 10)
+    assert rows.m == 10
+    assert (rows.values(X) < rows.b).all()
+    brute = sorted(
+        X[i, i] + X[j, j] + X[k, k] + s * X[i, j] + t * X[i, k] + s * t * X[j, k] - 2
+        for i, j, k in itertools.combinations(range(7), 3)
+        for s in (1, -1)
+        for t in (1, -1)
+    )
+    np.testing.assert_allclose(np.sort(rows.values(X) - rows.b), brute[:10])
+    products = violated_products(X, -np.ones(6), np.ones(6), 5)
+    assert (products.values(X) < products.b).all()
+
+
+@given(seed=st.integers(0, 10**6))
+def test_ellipsoid_box(seed):
+    """Every point of the ellipsoid that is as near as stated lies in the box, and the box is hardly larger."""
+    rng = np.random.default_rng(seed)
+    n = 4
+    root = rng.normal(size=(n + 1, n + 1))
+    S, slack = root @ root.T + 0.01 * np.eye(n + 1), float(rng.uniform(0.1, 3))
+    inner = np.linalg.inv(S[1:, 1:])
+    centre = -inner @ S[0, 1:]
+    radius = slack - (S[0, 0] + S[0, 1:] @ centre)
+    most = np.full(n, 100.0)
+    low, high = ellipsoid_box(S, slack, most)
+    if radius <= 0:
+        return
+    reach = np.sqrt(radius * np.diag(inner))
+    assert (np.abs(low - centre + reach) <= 1e-3 * (1 + reach)).all()
+    assert (np.abs(high - centre - reach) <= 1e-3 * (1 + reach)).all()
+    directions = rng.normal(size=(200, n))
+    directions /= np.sqrt(np.einsum("ij,jk,ik->i", directions, S[1:, 1:], directions))[:, None]
+    points = centre + np.sqrt(radius) * directions
+    points = points[(points**2 <= most).all(axis=1)]
+    assert ((low <= points) & (points <= high)).all()
+
+
+@given(n=st.integers(1, 6), seed=st.integers(0, 10**6))
+def test_raised_multipliers_dominate(n, seed):
+    rng = np.random.default_rng(seed)
+    N = rng.normal(size=(n, n))
+    N = (N + N.T) / 2
+    multipliers = rng.normal(size=n) + rng.choice([0, 3])
+    sum_needed = cp.Variable(n)
+    exact = cp.Problem(cp.Minimize(cp.sum(sum_needed)), [cp.diag(sum_needed) - N >> 0]).solve(solver="CLARABEL")
+    assert raised(N, multipliers) >= exact - 1e-6 * (1 + abs(exact))
+
+
+def test_least_eigenvalue_is_not_above():
+    rng = np.random.default_rng(0)
+    for scale in (1e-8, 1.0, 1e8):
+        Q, _ = np.linalg.qr(rng.normal(size=(30, 30)))
+        values = np.linspace(0, scale, 30)
+        least = least_eigenvalue((Q * values) @ Q.T)
+        assert -1e-11 * scale < least <= 0
+
+
+def test_constrained_eigenvectors():
+    """Proposition 4.1: the best vector that is constant on known points; Lanczos finds what a dense solver finds."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    K = np.exp(-((X[:, None] - X) ** 2).sum(-1))
+    y = np.zeros(40)
+    y[:3], y[3:5] = 1, -1
+    degree = K.sum(axis=1)
+    scaled = K / np.sqrt(np.outer(degree, degree))
+    L = tie(y).toarray()
+    np.testing.assert_allclose(L.T @ L, np.eye(L.shape[1]), atol=1e-12)
+    values, vectors = np.linalg.eigh(L.T @ scaled @ L)
+    for similarity in (K, sp.csr_array(K), scipy.sparse.linalg.aslinearoperator(K)):
+        V, found = spectral_subspace(similarity, y, 3)
+        np.testing.assert_allclose(found, values[::-1][:3], atol=1e-8)
+        for k in range(3):
+            own = L @ vectors[:, -1 - k]
+            assert np.ptp(V[:3, k]) < 1e-8
+            assert V[0, k] == pytest.approx(-V[3, k], abs=1e-8)  # centred (§4.2)
+            spread = V[:, k] - V[:, k].mean()
+            assert abs(spread @ (own - own.mean())) == pytest.approx(
+                np.linalg.norm(spread) * np.linalg.norm(own - own.mean()), rel=1e-6
+            )
+    plain, found = spectral_subspace(K, y, 2, constrained=False)
+    np.testing.assert_allclose(found, np.linalg.eigvalsh(scaled)[::-1][:2], atol=1e-10)
+    assert np.ptp(plain[:3, 1]) > 1e-3
+
+
+def subspace_textbook(search, V):
+    """Eq. (9)-(10) with Γ = V M Vᵀ, diag(Γ) <= e, M ⪰ 0, as one SDP."""
+    n, d = V.shape
+    M, t, tau = cp.Variable((d, d), PSD=True), cp.Variable(n), cp.Variable()
+    gamma = V @ M @ V.T
+    column = cp.reshape(t, (n, 1), order="C")
+    matrix = cp.bmat([[cp.multiply(search.kernel, gamma), column], [column.T, cp.reshape(tau, (1, 1), order="C")]])
+    losses = cp.pos(1 - t) if search.loss.isclose(ct.hinge()) else cp.square(cp.pos(1 - t))
+    problem = cp.Problem(cp.Minimize(0.5 * tau + search.cost @ losses), [matrix >> 0, cp.diag(gamma) <= 1])
+    return problem.solve(solver="CLARABEL"), gamma.value
+
+
+@pytest.mark.parametrize("formulation", [HINGE, SQUARED], ids=["hinge", "squared"])
+def test_subspace_by_planes_is_the_textbook_sdp(formulation):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(24, 2)) + np.repeat([[1.5, 0], [-1.5, 0]], 12, axis=0)
+    y = np.zeros(24)
+    y[[0, 1, 12, 13]] = [1, 1, -1, -1]
+    problem = ct.Problem(X, y, kernel=ct.RBF(1.0), C=3, C_unlabeled=1, balance=None)
+    search = labelling(formulation, problem)
+    V, _ = spectral_subspace(problem.gram, y, 3)
+    value, gamma = subspace_textbook(search, V)
+    point = solve_subspace(search, V, tol=1e-6)
+    assert point.status == "optimal"
+    assert point.value == pytest.approx(value, rel=1e-4)
+    assert point.bound <= value * (1 + 1e-5)
+    np.testing.assert_allclose(V @ point.M @ V.T, gamma, atol=0.02)
+    assert (np.sign(point.scores) == np.repeat([1, -1], 12)).mean() > 0.9
+
+
+def test_what_cannot_be_relaxed_says_why():
+    _, problem = instance(0)
+    with pytest.raises(ValueError, match="free bias"):
+        labelling(ct.cccp_tsvm(0.0, balance=None), problem)
+    with pytest.raises(ValueError, match="symmetric_hinge"):
+        labelling(ct.cccp_tsvm(-0.3), problem)
+    with pytest.raises(ValueError, match="nothing to relax"):
+        labelling(ct.svm(), problem)
+    with pytest.raises(ValueError, match="linear balance"):
+        labelling(ct.cccp_tsvm(0.0), problem.replace(balance=("exact", 0.5)))
+    with pytest.raises(ValueError, match="squared hinge"):
+        LowerBoundBuilder(ct.cccp_tsvm(0.0), problem, relaxation="box")
+    builder = LowerBoundBuilder(ct.cccp_tsvm(0.0), problem)
+    with pytest.raises(ValueError, match="contradicts"):
+        builder.bound(-builder.search.y)
+    with pytest.raises(ValueError, match="0 for each"):
+        builder.bound(np.full(problem.n, 0.5))
+    V = np.ones((problem.n, 1))
+    with pytest.raises(ValueError, match="zero bias"):
+        solve_subspace(labelling(ct.s3vm(), problem), V)
+    with pytest.raises(ValueError, match="independent"):
+        solve_subspace(labelling(SQUARED, problem), np.ones((problem.n, 2)))
+    with pytest.raises(ValueError, match="each class"):
+        spectral_subspace(problem.gram, np.maximum(problem.y, 0), 2)
+    with pytest.raises(ValueError, match="n_components=99"):
+        spectral_subspace(problem.gram, problem.y, 99)
+    with pytest.raises(ValueError, match="solver"):
+        LowerBoundBuilder(ct.s3vm(), problem, relaxation="box", solver="mosek").bound()
+
+
+def test_a_free_bias_makes_relaxations_useless():
+    """Why that is refused: the relaxation of a nearly free bias falls to the SVM on the labelled points."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(10, 2))
+    y = np.resize([1.0, -1.0, 0, 0, 0], 10)
+    values = []
+    for bias in (0.0, 10.0, 100.0, 1000.0):
+        problem = ct.Problem(
+            np.exp(-((X[:, None] - X) ** 2).sum(-1)) + bias, y, kernel="precomputed", C=1, balance=None
+        )
+        search = labelling(SQUARED, problem)
+        svm = LowerBoundBuilder(SQUARED, problem, relaxation="svm").bound().value
+        values.append(ReducedSDP(search).problem.solve(solver="CLARABEL") - svm)
+    assert values[0] > 0.1
+    assert values == sorted(values, reverse=True)
+    assert values[-1] < 0.02 * values[0]
