@@ -304,6 +304,9 @@ def test_constrained_eigenvectors():
             assert abs(spread @ (own - own.mean())) == pytest.approx(
                 np.linalg.norm(spread) * np.linalg.norm(own - own.mean()), rel=1e-6
             )
+    cut, _ = spectral_subspace(K, y, 3, outliers=0.1)
+    most = np.sort(np.abs(V), axis=0)[-5]  # 4 of 40 entries are larger
+    np.testing.assert_allclose(cut, np.clip(V, -most, most), atol=1e-8)
     plain, found = spectral_subspace(K, y, 2, constrained=False)
     np.testing.assert_allclose(found, np.linalg.eigvalsh(scaled)[::-1][:2], atol=1e-10)
     assert np.ptp(plain[:3, 1]) > 1e-3

@@ -10,13 +10,20 @@ import scipy.sparse as sp
 import scipy.sparse.linalg
 
 from ..problem import Array
+from ..validation import finite
 
 #: From this many unknowns on eigenvectors are found by Lanczos iterations.
 DENSE = 400
 
 
 def spectral_subspace(
-    similarity: Any, y: Array, n_components: int = 1, *, constrained: bool = True, random_state: int = 0
+    similarity: Any,
+    y: Array,
+    n_components: int = 1,
+    *,
+    constrained: bool = True,
+    outliers: float = 0.0,
+    random_state: int = 0,
 ) -> tuple[Array, Array]:
     """The d dominant eigenvectors of D^-½ K D^-½ that are constant on the known points of a class, centred.
 
@@ -30,6 +37,9 @@ def spectral_subspace(
         d.
     constrained : bool, default True
         False is plain spectral clustering, eq. (11), and takes no notice of the labels but for centring.
+    outliers : float in [0, 1), default 0
+        Share of the entries of every centred eigenvector, the largest ones, that are cut down to the next smaller one
+        (footnote 4).
     random_state : int
         Of the vector that Lanczos iterations start from.
 
@@ -55,6 +65,7 @@ def spectral_subspace(
     unknowns = n if not constrained else 2 + len(unknown)
     if not isinstance(n_components, (int, np.integer)) or not 1 <= n_components < unknowns:
         raise ValueError(f"n_components={n_components!r} must be an integer from 1 to {unknowns - 1}")
+    finite("outliers", outliers, least=0, below=1)
     degree = np.asarray(similarity @ np.ones(n)).ravel()
     if not (degree > 0).all():
         k = int(np.argmin(degree))
@@ -65,8 +76,11 @@ def spectral_subspace(
     values, h = _dominant(similarity, scaled.tocsr(), n_components, random_state)
     v = np.asarray(L @ h)
     # A constant is added so that what the classes have on average becomes ± the same.
-    middle = (v[positive].mean(axis=0) + v[negative].mean(axis=0)) / 2
-    return v - middle, values
+    v -= (v[positive].mean(axis=0) + v[negative].mean(axis=0)) / 2
+    if outliers:
+        most = np.quantile(np.abs(v), 1 - outliers, axis=0, method="lower")
+        v = np.clip(v, -most, most)
+    return v, values
 
 
 def tie(y: Array) -> sp.csr_array:
