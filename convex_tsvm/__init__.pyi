@@ -1,4 +1,7 @@
-from .estimators import TransductiveSVC as TransductiveSVC
+from .estimators.relaxed import SDPTransduction as SDPTransduction
+from .estimators.relaxed import SpectralTransduction as SpectralTransduction
+from .estimators.relaxed import SubspaceSDPTransduction as SubspaceSDPTransduction
+from .estimators.transductive import TransductiveSVC as TransductiveSVC
 from .formulations import Formulation as Formulation
 from .formulations import cccp_tsvm as cccp_tsvm
 from .formulations import s3vm as s3vm
@@ -26,6 +29,10 @@ from .losses import symmetric_squared_hinge as symmetric_squared_hinge
 from .losses import two_slope_symmetric_ramp as two_slope_symmetric_ramp
 from .methods import cccp as cccp
 from .methods import cccp_path as cccp_path
+from .methods.relaxed import RelaxedSolution as RelaxedSolution
+from .methods.relaxed import sdp_transduction as sdp_transduction
+from .methods.relaxed import spectral_transduction as spectral_transduction
+from .methods.relaxed import subspace_transduction as subspace_transduction
 from .modeling import CvxpySolver as CvxpySolver
 from .persistence import FittedModel as FittedModel
 from .persistence import load_model as load_model

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any
 
-import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
-
 from ..formulations import Formulation, tsvm
-from ..kernels import make_kernel
 from ..methods import cccp_path
-from ..persistence import FittedModel
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Iteration, Solution
-from .labels import split_labels
+from .base import KernelTransduction
 
 METHODS = ("cccp",)
 
 
-class TransductiveSVC(ClassifierMixin, BaseEstimator):
+class TransductiveSVC(KernelTransduction):
     """Semi-supervised (transductive) support vector classifier.
 
     Minimizes ½ ‖w‖² + C Σ ℓ(y f(x)) + C* Σ ℓ*(f(x)), the last sum over the unlabelled points, by the
@@ -154,79 +145,6 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kernel in ("rbf", "linear", "poly")
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
-
-    def fit(self, X: Any, y: ArrayLike) -> TransductiveSVC:
-        """Fit to labelled and unlabelled points.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n_samples, n_features)
-            All points; for ``kernel="precomputed"`` their (n_samples, n_samples) kernel matrix.
-        y : array, shape (n_samples,)
-            Labels, with ``unlabeled`` where unknown.  If nothing is unlabelled the supervised SVM is fitted, with
-            a warning.
-
-        Returns
-        -------
-        self
-        """
-        classes, index, unlabeled = split_labels(y, self.unlabeled, type(self).__name__)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
-        if X.shape[0] != len(index):
-            raise ValueError(f"y has {len(index)} entries, X has {X.shape[0]} samples; the numbers must be equal")
-        formulation = self._formulation()
-        if not unlabeled.any():
-            warnings.warn("y has no unlabelled point: a supervised SVM is fitted", UserWarning, stacklevel=2)
-            formulation = formulation.supervised()
-        kernel = make_kernel(self.kernel, X, gamma=self.gamma, sigma=self.sigma, degree=self.degree, coef0=self.coef0)
-        positives = [1] if len(classes) == 2 else list(range(len(classes)))
-        if len(positives) > 1 and not (self.balance is None or isinstance(self.balance, str)):
-            raise ValueError(f"balance={self.balance!r}: with {len(classes)} classes it must be 'labeled' or None")
-        signs = [np.where(unlabeled, 0.0, np.where(index == k, 1.0, -1.0)) for k in positives]
-        first = Problem(
-            X,
-            signs[0],
-            kernel=kernel,
-            C=self.C,
-            C_unlabeled=self.C_unlabeled if unlabeled.any() else None,
-            balance=self.balance,
-        )
-        problems = [first, *(first.replace(y=sign) for sign in signs[1:])]
-        # Classes learned one after the other share kernel rows.
-        shares = np.array_split(np.arange(len(positives)), min(effective_n_jobs(self.n_jobs), len(positives)))
-        solved = Parallel(n_jobs=len(shares))(
-            delayed(self._solve)(formulation, {str(classes[positives[k]]): problems[k] for k in share})
-            for share in shares
-        )
-        self._store(classes, index, unlabeled, [solution for part in solved for solution in part])
-        return self
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Outputs f at points, old or new.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n, n_features)
-            For a precomputed kernel, kernel values with the training points, shape (n, n_samples).
-
-        Returns
-        -------
-        array, shape (n,) for two classes (positive for ``classes_[1]``), else (n, n_classes)
-        """
-        check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
-        return self.model_.decision_function(X)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Class of each point, shape (n,)."""
-        scores = self.decision_function(X)
-        return self.model_.decide(scores)
-
     def _formulation(self) -> Formulation:
         if self.method not in METHODS:
             raise ValueError(f"method={self.method!r} must be one of {', '.join(METHODS)}")
@@ -268,28 +186,3 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
         if len(solutions) < len(problems):
             raise KeyboardInterrupt  # there is no classifier without all its classes
         return solutions
-
-    def _store(
-        self,
-        classes: NDArray[Any],
-        index: NDArray[np.intp],
-        unlabeled: NDArray[np.bool_],
-        solutions: list[Solution],
-    ) -> None:
-        self.classes_ = classes
-        self.solutions_ = solutions
-        self.dual_coef_ = np.array([solution.coefficients for solution in solutions])
-        self.intercept_ = np.array([solution.bias for solution in solutions])
-        self.model_ = FittedModel.from_solutions(solutions, classes, self.get_params(deep=False))
-        if solutions[0].problem.is_linear:
-            self.coef_ = self.model_.weights
-        scores = np.column_stack([solution.scores for solution in solutions])
-        self.transduction_scores_ = scores.ravel() if len(classes) == 2 else scores
-        found = self.model_.decide(self.transduction_scores_)
-        self.transduction_ = np.where(unlabeled, found, classes[np.maximum(index, 0)])
-        self.objective_ = float(np.mean([solution.objective for solution in solutions]))
-        histories = [list(solution.history) for solution in solutions]
-        self.history_ = histories[0] if len(classes) == 2 else histories
-        self.n_iter_ = max(solution.n_iter for solution in solutions)
-        self.lower_bound_ = solutions[0].lower_bound if len(classes) == 2 else None
-        self.gap_ = solutions[0].gap if len(classes) == 2 else None

@@ -1,7 +1,7 @@
 """Convex relaxations: problems whose value is a lower bound of a formulation's optimum, and bounds that hold."""
 
 from .builder import RELAXATIONS, Bound, LowerBoundBuilder, Stage
-from .labelling import Labelling, labelling
+from .labelling import Labelling, labelling, svm_of_labels
 from .low_rank import LowRankPoint, solve_low_rank
 from .outputs import OutputSpace
 from .safe import transduction_bound
@@ -27,5 +27,6 @@ __all__ = [
     "solve_sdp",
     "solve_subspace",
     "spectral_subspace",
+    "svm_of_labels",
     "transduction_bound",
 ]

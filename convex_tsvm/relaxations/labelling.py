@@ -92,18 +92,26 @@ class Labelling:
 
     def svm(self, labels: Array) -> ConvexStep:
         """The SVM for given labels of the points; those with label 0 pay nothing."""
-        losses = (self.loss, self.loss.reflect())
-        kind, cost = (labels < 0).astype(np.intp), np.where(labels == 0, 0.0, self.cost)
-        formulation, target = self.formulation, None
-        if formulation.balance == "linear":
-            target = self.problem.balance_target
-        return ConvexStep(
-            self.problem, losses, kind, cost, np.zeros(self.n), target, formulation.fit_intercept, names=("+1", "-1")
-        )
+        return svm_of_labels(self.formulation, self.problem, labels)
 
     def objective(self, solution: StepSolution) -> float:
         """The formulation's objective at the outputs of an SVM: an upper bound of the optimum."""
         return self.formulation.objective(self.problem, solution.outputs, solution.regularization)
+
+
+def svm_of_labels(formulation: Formulation, problem: Problem, labels: Array) -> ConvexStep:
+    """The SVM with the formulation's loss for labelled points, for given labels; points with label 0 pay nothing.
+
+    Bias and balance constraint are those of the formulation.
+    """
+    loss = formulation.labeled
+    if not isinstance(loss, PLQ):
+        raise ValueError(f"labeled={loss!r} must be a convex PLQ")
+    losses, kind = (loss, loss.reflect()), (labels < 0).astype(np.intp)
+    cost = np.where(labels == 0, 0.0, problem.cost)
+    target = problem.balance_target if formulation.balance == "linear" else None
+    slope, names = np.zeros(problem.n), ("positive", "negative")
+    return ConvexStep(problem, losses, kind, cost, slope, target, formulation.fit_intercept, names=names)
 
 
 def labelling(formulation: Formulation, problem: Problem) -> Labelling:

@@ -1,0 +1,282 @@
+"""De Bie and Cristianini's (2004) transduction as scikit-learn classifiers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..formulations import Formulation, tsvm
+from ..methods import cccp_path
+from ..methods.relaxed import sdp_transduction, spectral_transduction, subspace_transduction
+from ..problem import Problem
+from ..solution import Solution
+from ..validation import one_of
+from .base import KernelTransduction
+
+#: Losses for which the best label of a point can be relaxed.
+LOSSES = ("hinge", "squared_hinge")
+
+
+class _RelaxedTransduction(KernelTransduction):
+    """Labels from a relaxation; new points are told apart by the SVM trained on them."""
+
+    def _formulation(self) -> Formulation:
+        one_of("loss", self.loss, LOSSES)
+        balance = None if self.balance is None else "linear"
+        return tsvm(self.loss, balance=balance, fit_intercept=self.fit_intercept)
+
+    def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
+        if formulation.unlabeled is None:
+            return cccp_path(formulation, problems.values())
+        solutions: list[Solution] = []
+        for name, problem in problems.items():
+            solutions.append(self._relax(formulation, problem))
+            if self.verbose:
+                last = solutions[-1]
+                bound = "" if last.lower_bound is None else f", lower bound {last.lower_bound:.6g}"
+                print(
+                    f"[{type(self).__name__}] class {name}: objective {last.objective:.6g}{bound}, "
+                    f"{last.seconds:.3f} s, {last.status}"
+                )
+        return solutions
+
+    def _relax(self, formulation: Formulation, problem: Problem) -> Solution:
+        raise NotImplementedError
+
+
+class SDPTransduction(_RelaxedTransduction):
+    """Transduction by semidefinite relaxation, with a proven lower bound (De Bie and Cristianini 2004, §2).
+
+    The labels of the unlabelled points are those of the relaxation, thresholded; on new points it predicts by the SVM
+    trained on them.  For some hundred unlabelled points.
+
+    Parameters
+    ----------
+    kernel, gamma, sigma, degree, coef0, C, C_unlabeled, unlabeled, n_jobs
+        As in :class:`~convex_tsvm.TransductiveSVC`.
+    loss : {"hinge", "squared_hinge"}, default "hinge"
+    balance : "labeled", float or None, default "labeled"
+        Mean output over the unlabelled points; None needs ``fit_intercept=False``, which is the paper's setting.
+    fit_intercept : bool, default True
+    relaxation : {"sdp", "box", "rlt", "triangles"}, default "sdp"
+        How tight the relaxation is; beyond "sdp" for the squared hinge only (:class:`~convex_tsvm.LowerBoundBuilder`).
+    solver : {"auto", "sdpa", "scs", "clarabel"}, default "auto"
+        For relaxations beyond "sdp".
+    tol : float, default 1e-4
+        Relative accuracy of the relaxation.
+    verbose : int, default 0
+
+    Attributes
+    ----------
+    classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_
+        As in :class:`~convex_tsvm.TransductiveSVC`; the scores are the labels before thresholding (known ones as
+        given), in [-1, 1].
+    objective_ : float
+        Of the SVM trained on the labels found: an upper bound of the optimum.
+    lower_bound_, gap_ : float or None
+        Proven lower bound of the optimum, whatever the solver did, and the relative gap; for two classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from convex_tsvm import SDPTransduction
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> clf = SDPTransduction(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
+    >>> clf.transduction_
+    array([0, 0, 0, 1, 1, 1])
+    >>> bool(clf.lower_bound_ <= clf.objective_)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str | None = None,
+        sigma: float | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        C: float = 1.0,
+        C_unlabeled: float | str = "balanced",
+        loss: str = "hinge",
+        balance: Any = "labeled",
+        fit_intercept: bool = True,
+        relaxation: str = "sdp",
+        solver: str = "auto",
+        unlabeled: Any = -1,
+        tol: float = 1e-4,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.C = C
+        self.C_unlabeled = C_unlabeled
+        self.loss = loss
+        self.balance = balance
+        self.fit_intercept = fit_intercept
+        self.relaxation = relaxation
+        self.solver = solver
+        self.unlabeled = unlabeled
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _relax(self, formulation: Formulation, problem: Problem) -> Solution:
+        return sdp_transduction(formulation, problem, relaxation=self.relaxation, solver=self.solver, tol=self.tol)
+
+
+class SubspaceSDPTransduction(_RelaxedTransduction):
+    """Transduction by the SDP on a subspace of eigenvectors (De Bie and Cristianini 2004, §3).
+
+    For some thousand points.  The SVM has no bias, as in the paper.
+
+    Parameters
+    ----------
+    kernel, gamma, sigma, degree, coef0, C, C_unlabeled, unlabeled, n_jobs
+        As in :class:`~convex_tsvm.TransductiveSVC`.
+    loss : {"hinge", "squared_hinge"}, default "hinge"
+    n_components : int, default 4
+        d, the dimension of the subspace.
+    outliers : float in [0, 1), default 0.05
+        Share of the entries of the eigenvectors that are cut down (footnote 4).
+    tol : float, default 1e-4
+        Relative accuracy of the subspace SDP.
+    verbose : int, default 0
+
+    Attributes
+    ----------
+    classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_, objective_
+        As in :class:`SDPTransduction`.
+    lower_bound_, gap_ : None
+        The subspace leaves label vectors out, so its SDP bounds nothing.
+    """
+
+    balance = None
+    fit_intercept = False
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str | None = None,
+        sigma: float | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        C: float = 1.0,
+        C_unlabeled: float | str = "balanced",
+        loss: str = "hinge",
+        n_components: int = 4,
+        outliers: float = 0.05,
+        unlabeled: Any = -1,
+        tol: float = 1e-4,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.C = C
+        self.C_unlabeled = C_unlabeled
+        self.loss = loss
+        self.n_components = n_components
+        self.outliers = outliers
+        self.unlabeled = unlabeled
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _relax(self, formulation: Formulation, problem: Problem) -> Solution:
+        return subspace_transduction(
+            formulation, problem, n_components=self.n_components, outliers=self.outliers, tol=self.tol
+        )
+
+
+class SpectralTransduction(_RelaxedTransduction):
+    """Constrained spectral transduction (De Bie and Cristianini 2004, §4).
+
+    Parameters
+    ----------
+    kernel, gamma, sigma, degree, coef0, C, C_unlabeled, unlabeled, n_jobs
+        As in :class:`~convex_tsvm.TransductiveSVC`, for the SVM trained on the labels found.
+    loss, balance, fit_intercept
+        As in :class:`SDPTransduction`.
+    n_components : int, default 4
+        Eigenvectors looked at.
+    affinity : {"kernel", "nearest_neighbors"}, default "kernel"
+        Similarities: the kernel matrix, or a sparse graph, with which 10 000 points take seconds.
+    n_neighbors : int, default 10
+        Neighbours in the graph.
+    constrained : bool, default True
+        False is plain spectral clustering.
+    outliers : float in [0, 1), default 0
+        Share of the entries of the eigenvectors that are cut down (footnote 4).
+    random_state : int, default 0
+        Of the start of Lanczos iterations.
+    verbose : int, default 0
+
+    Attributes
+    ----------
+    classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_, objective_
+        As in :class:`SDPTransduction`.
+    lower_bound_, gap_ : None
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str | None = None,
+        sigma: float | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        C: float = 1.0,
+        C_unlabeled: float | str = "balanced",
+        loss: str = "hinge",
+        balance: Any = "labeled",
+        fit_intercept: bool = True,
+        n_components: int = 4,
+        affinity: str = "kernel",
+        n_neighbors: int = 10,
+        constrained: bool = True,
+        outliers: float = 0.0,
+        unlabeled: Any = -1,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.C = C
+        self.C_unlabeled = C_unlabeled
+        self.loss = loss
+        self.balance = balance
+        self.fit_intercept = fit_intercept
+        self.n_components = n_components
+        self.affinity = affinity
+        self.n_neighbors = n_neighbors
+        self.constrained = constrained
+        self.outliers = outliers
+        self.unlabeled = unlabeled
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _relax(self, formulation: Formulation, problem: Problem) -> Solution:
+        return spectral_transduction(
+            formulation,
+            problem,
+            n_components=self.n_components,
+            affinity=self.affinity,
+            n_neighbors=self.n_neighbors,
+            constrained=self.constrained,
+            outliers=self.outliers,
+            random_state=self.random_state,
+        )
