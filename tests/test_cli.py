@@ -11,7 +11,9 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 import convex_tsvm as ct
+from convex_tsvm import relaxations
 from convex_tsvm.cli import main
+from convex_tsvm.cli.parser import RELAXATIONS
 
 KEYS = {
     "method",
@@ -161,6 +163,29 @@ def test_points_to_predict_need_no_labels(files, moons, capsys):
     assert found[0] == found[1] == found[2]
 
 
+def test_bound(files, capsys):
+    """A bound below what every method reaches, each relaxation at least as good as the one before."""
+    status, out, _ = run(capsys, "bound", files / "split.npz", "--sigma", "0.5", "--C", "1", "--json")
+    result = json.loads(out)
+    assert status == 0
+    assert set(result) >= KEYS
+    status, out, _ = run(
+        capsys, "compare", files / "split.npz", "--sigma", "0.5", "--C", "1", "--loss", "hinge",
+        "--methods", "cccp,sdp,subspace,spectral", "--json",
+    )  # fmt: skip
+    assert status == 0
+    found = {entry["method"]: entry for entry in json.loads(out)["results"]}
+    assert list(found) == ["cccp", "sdp", "subspace", "spectral"]
+    for method in ("cccp", "sdp", "spectral"):
+        assert result["lower_bound"] <= found[method]["objective"] + 1e-9
+    assert found["sdp"]["lower_bound"] == pytest.approx(result["lower_bound"], rel=1e-3)
+    assert found["subspace"]["lower_bound"] is None
+    status, out, _ = run(capsys, "bound", files / "split.npz", "--sigma", "0.5", "--C", "1", "--loss", "squared_hinge",
+                         "--relaxation", "box", "--solver", "scs", "--rounds", "1")  # fmt: skip
+    assert "lower bound" in out
+    assert RELAXATIONS == relaxations.RELAXATIONS
+
+
 def test_verify_prints_the_derivation(files, capsys):
     status, out, _ = run(capsys, "verify", files / "split.npz", *MODEL, "--points", 40)
     assert status == 0
@@ -256,6 +281,12 @@ BAD = {
     "solver": (["compare", "two_moons", "--solver", "magic"], "must be a comma-separated list of native, cvxpy"),
     "unknown option": (["solve", "two_moons", "--magic"], "unrecognized arguments: --magic"),
     "no command": ([], "COMMAND"),
+    "relaxation": (["bound", "two_moons", "--relaxation", "magic"], "invalid choice: 'magic'"),
+    "relaxation of the hinge": (["bound", "two_moons", "--relaxation", "rlt"], "v-space are for the squared hinge"),
+    "relaxation of the ramp": (["bound", "two_moons", "--loss", "ramp"], "is not the loss min("),
+    "relaxation of a free bias": (["bound", "two_moons", "--balance", "none"], "use balance='linear'"),
+    "relaxation by the ramp": (["solve", "two_moons", "--method", "sdp"], "is not the loss min("),
+    "rounds": (["bound", "two_moons", "--rounds", "-1"], "max_rounds=-1 must be an integer >= 0"),
     "picture format": (["compare", "two_moons", "--plot", "{dir}/p.xyz"], "must end in one of"),
     "picture folder": (["compare", "two_moons", "--plot", "{dir}/no/p.png"], "its folder does not exist"),
     "model folder": (["solve", "two_moons", "--save", "{dir}/no/m.npz"], "its folder does not exist"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import csv
-import itertools
 import json
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -20,21 +20,26 @@ from ..persistence import FittedModel, load_model, save_model
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
+from .parser import RELAXED
 
 SOLVED = "converged"
+
+#: In place of a solver's name, for methods that do not go by convex steps.
+NO_SOLVER = "-"
 
 
 def solve(options: argparse.Namespace) -> int:
     """Fit one method; print its figures."""
     _check_outputs(labels_out=options.labels_out, save=options.save)
     data, problem = _given(options)
-    solution = _fit(options, problem, options.method, options.solver)
+    solver = NO_SOLVER if options.method in RELAXED else options.solver
+    solution = _fit(options, problem, options.method, solver)
     if options.labels_out:
         _write_labels(options.labels_out, solution.labels, solution.scores)
     if options.save:
         parameters = {"data": data.name, "method": options.method, "loss": options.loss, "s": options.s}
         save_model(FittedModel.from_solutions([solution], np.array(data.classes), parameters), options.save)
-    result = _result(data, solution, options.method, options.solver)
+    result = _result(data, solution, options.method, solver)
     if options.json:
         print(json.dumps(result))
     else:
@@ -53,7 +58,8 @@ def compare(options: argparse.Namespace) -> int:
         check_picture(options.plot)
     data, problem = _given(options)
     solutions: dict[tuple[str, str], Solution] = {}
-    for method, solver in itertools.product(options.methods, options.solver):
+    pairs = [(m, s) for m in options.methods for s in (options.solver if m not in RELAXED else [NO_SOLVER])]
+    for method, solver in pairs:
         solutions[method, solver] = _fit(options, problem, method, solver)
         if solutions[method, solver].status == "interrupted":
             break  # Ctrl-C ends the comparison; what there is is shown
@@ -76,6 +82,54 @@ def compare(options: argparse.Namespace) -> int:
         if not options.json:
             print(f"picture: {options.plot}")
     return 0 if all(solution.status == SOLVED for solution in solutions.values()) else 1
+
+
+def bound(options: argparse.Namespace) -> int:
+    """Bound the optimum from below; print what every relaxation gives."""
+    from ..relaxations import LowerBoundBuilder, Stage
+
+    began = time.perf_counter()
+    data, problem = _given(options)
+    builder = LowerBoundBuilder(
+        _formulation(options, "cccp"),
+        problem,
+        relaxation=options.relaxation,
+        solver=options.solver,
+        max_rounds=options.rounds,
+    )
+    if not options.json:
+        print(_heading(data, problem))
+
+    def show(stage: Stage) -> None:
+        if not options.json:
+            print(
+                f"{stage.name:9s}  lower bound {stage.bound:.8g}, as the solver has it {stage.relaxed:.8g}, "
+                f"{stage.n_cuts} cuts, {stage.n_fixed - problem.n_labeled} labels proven, "
+                f"{stage.seconds:.2f} s, {stage.status}"
+            )
+
+    incumbent = _fit(options, problem, "cccp", "native")
+    found = builder.bound(upper=incumbent.objective, upper_labels=incumbent.labels, callback=show)
+    labels = incumbent.labels if found.labels is None else found.labels
+    result = {
+        "method": "bound",
+        "relaxation": options.relaxation,
+        "solver": options.solver,
+        "n_labeled": problem.n_labeled,
+        "n_unlabeled": problem.n_unlabeled,
+        "objective": found.upper,
+        "lower_bound": found.value,
+        "gap": found.gap,
+        "error_unlabeled": data.error(labels),
+        "iterations": len(found.stages),
+        "seconds": time.perf_counter() - began,
+        "status": SOLVED if found.status == "optimal" else found.status,
+    }
+    if options.json:
+        print(json.dumps(result))
+    else:
+        print(f"best objective known {found.upper:.8g}, lower bound {found.value:.8g}, gap {found.gap:.2%}")
+    return 0 if result["status"] == SOLVED else 1
 
 
 def verify(options: argparse.Namespace) -> int:
@@ -141,6 +195,9 @@ def _problem(options: argparse.Namespace, data: Data) -> Problem:
 
 def _formulation(options: argparse.Namespace, method: str) -> Formulation:
     balance = None if options.balance is None else "linear"
+    if method == "subspace":
+        # The paper's setting; the others have a bias.
+        return tsvm(options.loss, s=options.s, balance=None, fit_intercept=False)
     formulation = tsvm(options.loss, s=options.s, balance=balance)
     return formulation.supervised() if method == "svm" else formulation
 
@@ -149,6 +206,10 @@ def _fit(options: argparse.Namespace, problem: Problem, method: str, solver: str
     formulation = _formulation(options, method)
     if method == "svm" and problem.positive_count is not None:
         problem = problem.replace(balance=problem.balance_target)
+    if method in RELAXED:
+        from ..methods import relaxed
+
+        return getattr(relaxed, f"{method}_transduction")(formulation, problem)
     with status_line(lambda: f"{method} ({solver})") as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore" if options.json else "default")
         return cccp(

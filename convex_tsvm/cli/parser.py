@@ -7,7 +7,12 @@ from typing import Any, NoReturn
 
 from ..formulations import LOSSES
 
-METHODS = ("svm", "cccp")
+#: As in ``relaxations.RELAXATIONS``, which is not imported for its weight.
+RELAXATIONS = ("svm", "sdp", "box", "rlt", "triangles")
+
+METHODS = ("svm", "cccp", "sdp", "subspace", "spectral")
+#: Methods whose labels come from a relaxation, and which know nothing of the solvers of convex steps.
+RELAXED = METHODS[2:]
 SOLVERS = ("native", "cvxpy")
 
 
@@ -43,13 +48,24 @@ def build_parser() -> argparse.ArgumentParser:
     compare = subparsers.add_parser("compare", help="several methods and solvers side by side")
     _add_data(compare)
     _add_model(compare)
-    compare.add_argument("--methods", "--method", type=_choices(METHODS), default=list(METHODS), metavar="LIST",
-                         help=f"comma-separated, of {', '.join(METHODS)} (default: all)")  # fmt: skip
+    compare.add_argument("--methods", "--method", type=_choices(METHODS), default=["svm", "cccp"], metavar="LIST",
+                         help=f"comma-separated, of {', '.join(METHODS)} (default: svm,cccp)")  # fmt: skip
     compare.add_argument("--solver", type=_choices(SOLVERS), default=["native"], metavar="LIST",
                          help=f"comma-separated, of {', '.join(SOLVERS)} (default: native)")  # fmt: skip
     compare.add_argument("--plot", metavar="FILE", help="draw boundaries (2-d data) or iterations")
     compare.add_argument("--json", action="store_true", help="print one JSON object")
     compare.set_defaults(run=commands.compare)
+
+    bound = subparsers.add_parser("bound", help="a lower bound of the optimum that no labelling gets below")
+    _add_data(bound)
+    _add_model(bound)
+    bound.add_argument("--relaxation", choices=RELAXATIONS, default="sdp",
+                       help="each contains those before it; beyond sdp for --loss squared_hinge")  # fmt: skip
+    bound.add_argument("--solver", choices=("auto", "sdpa", "scs", "clarabel"), default="auto",
+                       help="for relaxations beyond sdp")  # fmt: skip
+    bound.add_argument("--rounds", type=int, default=10, metavar="N", help="of cuts (default: 10)")
+    bound.add_argument("--json", action="store_true", help="print one JSON object")
+    bound.set_defaults(run=commands.bound, loss="hinge")
 
     verify = subparsers.add_parser("verify", help="check the derivation of a formulation on data, line by line")
     _add_data(verify)

@@ -78,7 +78,7 @@ class Bound:
         Labels that every solution better than ``upper`` must have; 0 where that is not known.
     stages : tuple of Stage
     status : {"optimal", "inaccurate", "failed", "interrupted"}
-        Of the last solver; the bound holds whatever it is.
+        Of the last solver ("optimal" also if the gap is closed); the bound holds whatever it is.
     """
 
     value: float
@@ -137,7 +137,9 @@ class LowerBoundBuilder:
         self.search = labelling(formulation, problem)
         self.relaxation = one_of("relaxation", relaxation, RELAXATIONS)
         self.solver, self.tol = solver, finite("tol", tol, above=0)
-        self.max_rounds = max_rounds
+        if not isinstance(max_rounds, (int, np.integer)) or max_rounds < 0:
+            raise ValueError(f"max_rounds={max_rounds!r} must be an integer >= 0")
+        self.max_rounds = int(max_rounds)
         self.cuts_per_round = 3 * problem.n if cuts_per_round is None else cuts_per_round
         self._svm = NativeSolver(problem, tol=1e-8, precision="double")
         if RELAXATIONS.index(relaxation) > RELAXATIONS.index("sdp"):
@@ -212,6 +214,8 @@ class _Run:
                 self.sdp()
             if level >= 2 and len(self.search.unknown) and not self.closed:
                 self.cuts(level)
+            if self.closed:
+                self.status = "optimal"  # whatever the last solver thinks of its own accuracy
         except KeyboardInterrupt:
             self.status = "interrupted"
         return Bound(

@@ -9,9 +9,14 @@ for the primal with a matrix variable.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import io
+import os
+import sys
 import time
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -234,6 +239,22 @@ def _clarabel(C: Array, rows: Rows, tol: float, max_iter: int | None) -> tuple[A
     return np.asarray(found.x), _from_svec(x, n), status
 
 
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Without what SDPA's compiled code writes to the standard output when it meets numerical trouble."""
+    sys.stdout.flush()
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)
+
+
 def _sdpa(C: Array, rows: Rows, tol: float, max_iter: int | None) -> tuple[Array, Array | None, str]:
     import sdpap
 
@@ -253,9 +274,10 @@ def _sdpa(C: Array, rows: Rows, tol: float, max_iter: int | None) -> tuple[Array
     option = {"print": "no", "epsilonStar": tol, "epsilonDash": tol}
     if max_iter is not None:
         option["maxIteration"] = max_iter
-    x, y, info, *_ = sdpap.solve(
-        A, sp.csc_matrix(-C.reshape(-1, 1)), sp.csc_matrix(-rows.b[order][:, None]), K, J, option
-    )
+    with _silent():
+        x, y, info, *_ = sdpap.solve(
+            A, sp.csc_matrix(-C.reshape(-1, 1)), sp.csc_matrix(-rows.b[order][:, None]), K, J, option
+        )
     z = np.zeros(rows.m)
     z[order] = np.asarray(x.todense()).ravel()
     X = np.asarray(y.todense()).reshape(n, n)
