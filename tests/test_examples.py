@@ -31,5 +31,21 @@ def test_losses(tmp_path):
     assert below == pytest.approx(expected, abs=1e-12)
 
 
+def test_sdp_transduction(tmp_path):
+    figures = load("plot_sdp_transduction.py")["sdp_transduction"](tmp_path / "figure1.png")
+    assert figures["errors"] == 0
+    assert figures["labels within 0.05 of 1 or -1"] >= 0.9
+    assert 0 <= figures["gap"] < 0.01
+    assert (tmp_path / "figure1.png").stat().st_size > 10_000
+
+
+def test_relaxation_gaps(tmp_path):
+    for gaps in load("plot_relaxation_gaps.py")["relaxation_gaps"](tmp_path / "gaps.png").values():
+        found = list(gaps.values())
+        assert all(tighter <= looser + 1e-9 for looser, tighter in zip(found[:-1], found[1:], strict=True))
+        assert found[-1] < 0.05 < found[0]
+
+
 def test_no_example_is_forgotten():
-    assert {path.name for path in EXAMPLES.glob("*.py")} == {"plot_two_moons.py", "your_own_loss.py", "plot_losses.py"}
+    known = {"two_moons", "losses", "sdp_transduction", "relaxation_gaps"}
+    assert {path.name for path in EXAMPLES.glob("*.py")} == {"your_own_loss.py", *(f"plot_{name}.py" for name in known)}

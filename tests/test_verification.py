@@ -41,6 +41,19 @@ def test_other_shapes_of_formulation_pass(model, problem):
     assert report.passed, str(report)
 
 
+@pytest.mark.parametrize("formulation", [ct.s3vm(), ct.cccp_tsvm(0.0, balance=None, fit_intercept=False)])
+def test_relaxations_are_checked_where_there_are_any(formulation, moons, monkeypatch):
+    X, _, y = moons
+    problem = ct.Problem(X, y, kernel=ct.RBF(0.5), C=3)
+    report = ct.verify(formulation, problem)
+    assert report.passed, report
+    names = {"rank_one", "convex_in_labels", "schur", "reduced_form", "entries", "relaxation_duality", "low_rank"}
+    assert names <= {check.name for check in report.checks}
+    # A bound that is none is found.
+    monkeypatch.setattr("convex_tsvm.verification.relaxation.transduction_bound", lambda *a: 1e3)
+    assert not ct.verify(formulation, problem)["safe_bounds"].passed
+
+
 def test_the_one_norm_passes(moons):
     X, _, y = moons
     report = ct.verify(ct.Formulation(ct.hinge(), ct.symmetric_hinge(), regularizer="l1"), ct.Problem(X[:40], y[:40]))

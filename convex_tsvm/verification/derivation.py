@@ -15,6 +15,7 @@ from ..problem import Array, Problem
 from ..solution import Solution
 from ..solvers import NativeSolver
 from ..validation import finite
+from .relaxation import relaxation_checks
 from .report import Check, Report
 
 #: Outputs on which losses are compared; losses live on this scale.
@@ -23,6 +24,9 @@ GRID = np.linspace(-4, 4, 3201)
 
 def verify(formulation: Formulation, problem: Problem, *, tol: float = 1e-6) -> Report:
     """Check, with numbers, every step that leads from a formulation to its CCCP solution.
+
+    Where the formulation can be relaxed (unlabelled points pay the better of two losses), the SDP relaxation of
+    debie2004 §2 is checked as well, on a few of the points.
 
     Parameters
     ----------
@@ -56,6 +60,7 @@ def verify(formulation: Formulation, problem: Problem, *, tol: float = 1e-6) -> 
     checks += _duality(problem, step, tol)
     checks += _descent(formulation, solution)
     checks += _balance(problem, step, tol)
+    checks += relaxation_checks(formulation, problem, tol)
     name = formulation.name or "formulation"
     title = f"{name} on {problem.n_labeled} labelled and {problem.n_unlabeled} unlabelled points"
     return Report(title, tuple(checks))

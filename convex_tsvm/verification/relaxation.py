@@ -1,0 +1,168 @@
+"""The SDP relaxation of debie2004 §2, checked with numbers: its propositions, its forms, its bounds."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..formulations import Formulation
+from ..kernels import Precomputed
+from ..problem import Array, Problem
+from ..relaxations import (
+    DualSDP,
+    FullSDP,
+    Labelling,
+    LowerBoundBuilder,
+    ReducedSDP,
+    labelling,
+    solve_low_rank,
+    transduction_bound,
+)
+from ..relaxations.margins import margin_svm
+from ..relaxations.safe import coupling, reduced_basis
+from .report import Check
+
+#: Points in the checks: label matrices of more take an interior-point solver minutes.
+FEW = 16
+
+
+def relaxation_checks(formulation: Formulation, problem: Problem, tol: float) -> Iterator[Check]:
+    """Checks for a formulation that can be relaxed, on some of the points; none for another."""
+    try:
+        search = labelling(formulation, _few(problem))
+    except ValueError:
+        return
+    yield from _propositions(search)
+    yield from _forms(search, tol)
+
+
+def _few(problem: Problem) -> Problem:
+    """Some labelled points of each class, and as many others."""
+    positive, negative = (np.flatnonzero(problem.y == sign)[: FEW // 4] for sign in (1, -1))
+    known = np.concatenate([positive, negative])
+    keep = np.sort(np.concatenate([known, problem.unlabeled[: FEW - len(known)]]))
+    X = problem.X[keep][:, keep] if isinstance(problem.kernel, Precomputed) else problem.X[keep]
+    cost = problem.cost[keep]
+    balance = problem.balance_target
+    return problem.replace(X=X, y=problem.y[keep], C=cost, C_unlabeled=cost, balance=balance, balance_sample=None)
+
+
+def _propositions(search: Labelling) -> Iterator[Check]:
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=search.n)
+    rank_one = np.outer(z, z) / np.outer(np.abs(z), np.abs(z))
+    yield Check(
+        "rank_one",
+        "a matrix of rank one with ones on its diagonal is a label matrix, its entries +1 and -1",
+        "debie2004 Proposition 2.1",
+        float(np.abs(np.abs(rank_one) - 1).max()),
+        1e-12,
+    )
+    first, second = (_correlation(search, rng) for _ in range(2))
+    ends = [_svm_value(search, gamma) for gamma in (first, second)]
+    middle = _svm_value(search, (first + second) / 2)
+    yield Check(
+        "convex_in_labels",
+        "the SVM's value is convex in the label matrix",
+        "debie2004 Proposition 2.2",
+        max(0.0, middle - sum(ends) / 2) / max(1.0, abs(middle)),
+        1e-7,
+    )
+    yield Check(
+        "schur",
+        "[[A, b], [bᵀ, c]] ⪰ 0 where b is in the range of A and c >= bᵀ A† b, and only there",
+        "debie2004 Lemma 2.2",
+        _schur(rng),
+        1e-7,
+    )
+
+
+def _correlation(search: Labelling, rng: np.random.Generator) -> Array:
+    """A random Γ̃ ⪰ 0 with ones on its diagonal."""
+    vectors = rng.normal(size=(1 + len(search.unknown), 4))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors @ vectors.T)
+
+
+def _svm_value(search: Labelling, reduced: Array) -> float:
+    basis = reduced_basis(search.y)
+    offset = search.offset * (basis @ reduced[:, 0])
+    return margin_svm(search, search.kernel * (basis @ reduced @ basis.T), offset)[0]
+
+
+def _schur(rng: np.random.Generator) -> float:
+    """By how much the lemma fails on a singular matrix: 0 or less if it holds."""
+    root = rng.normal(size=(6, 4))
+    A = root @ root.T
+    inside = A @ rng.normal(size=6)
+    outside = inside + np.linalg.svd(root)[0][:, -1]
+    least = float(inside @ np.linalg.pinv(A) @ inside)
+
+    def lowest(b: Array, c: float) -> float:
+        return float(np.linalg.eigvalsh(np.block([[A, b[:, None]], [b[None], np.array([[c]])]]))[0])
+
+    holds = [-lowest(inside, least), -lowest(inside, 2 * least)]
+    fails = [lowest(inside, 0.9 * least), lowest(outside, 1e3 * least)]
+    return max(0.0, *holds, *(value + 1e-6 for value in fails))
+
+
+def _forms(search: Labelling, tol: float) -> Iterator[Check]:
+    full, reduced, dual = FullSDP(search), ReducedSDP(search), DualSDP(search)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        for model in (full, reduced, dual):
+            model.problem.solve(solver="CLARABEL")
+    value = float(reduced.problem.value)
+    scale = max(1.0, abs(value))
+    accuracy = max(tol, 1e-4)  # what an interior-point solver gives on matrices that are singular at the optimum
+    yield Check(
+        "reduced_form",
+        "Γ ⪰ 0 may be replaced by Γ̃ = [[1, gᵀ], [g, Γʷ]] ⪰ 0: the full and the reduced form have the same value",
+        "debie2004 Proposition 2.3",
+        abs(float(full.problem.value) - value) / scale,
+        accuracy,
+        f"full {full.problem.value:.8g}, reduced {value:.8g}",
+    )
+    yield Check(
+        "entries",
+        "entries of the label matrix are between -1 and 1",
+        "debie2004 Corollary 2.1",
+        max(0.0, float(np.abs(reduced.reduced()).max()) - 1),
+        1e-5,
+    )
+    yield Check(
+        "relaxation_duality",
+        "the maximum over α and λ is the same",
+        "debie2004 §2.1",
+        abs(float(dual.problem.value) - value) / scale,
+        accuracy,
+    )
+    point = solve_low_rank(search, tol=1e-6)
+    yield Check(
+        "low_rank",
+        "an S3VM with vectors for outputs is the same relaxation",
+        "Burer, Monteiro 2003",
+        abs(point.value - value) / scale,
+        accuracy,
+    )
+    multipliers = np.diag(coupling(search, reduced.alpha) @ reduced.reduced())
+    bounds = {
+        "reduced": transduction_bound(search, reduced.alpha, multipliers),
+        "dual": transduction_bound(search, dual.alpha.value, dual.multipliers.value),
+        "low rank": point.bound,
+        "α = C / 2": transduction_bound(search, search.cost / 2, np.ones(1 + len(search.unknown))),
+    }
+    builder = LowerBoundBuilder(search.formulation, search.problem, relaxation="svm")
+    labels = search.y.copy()
+    labels[search.unknown] = np.where(reduced.scores >= 0, 1.0, -1.0)
+    upper = builder.evaluate(labels)[0]
+    yield Check(
+        "safe_bounds",
+        "bounds from the dual points of all solvers, and from an arbitrary one, are below what the labels reach",
+        "debie2004 §2.3",
+        max(0.0, *(bound - upper for bound in bounds.values())) / scale,
+        1e-9,
+        ", ".join(f"{name} {bound:.6g}" for name, bound in bounds.items()) + f" <= {upper:.6g}",
+    )
