@@ -9,6 +9,7 @@ the eigenvectors, one in twenty, are thresholded (footnote 4).
 import argparse
 import time
 
+import cvxpy as cp
 import numpy as np
 from common import DATA, Results, compile_native, gaussians
 from sklearn.metrics import roc_auc_score
@@ -82,6 +83,8 @@ def times(results, with_cvxpy):
         runs = []
         if n_unlabeled == 100:
             runs = [("dual form, SCS", DualSDP, {"solver": "SCS", "eps": 1e-6, "max_iters": 20_000})]
+            if "SDPA" in cp.installed_solvers():
+                runs.append(("dual form, SDPA", DualSDP, {"solver": "SDPA"}))
             if with_cvxpy:
                 runs.append(("reduced form, Clarabel", ReducedSDP, {"solver": "CLARABEL"}))
         for name, form, options in runs or [("-", None, {})]:
@@ -90,7 +93,11 @@ def times(results, with_cvxpy):
                 continue
             began = time.perf_counter()
             model = form(search)
-            model.problem.solve(**options)
+            try:
+                model.problem.solve(**options)
+            except cp.SolverError:
+                results.row(*cells, name, "-", "failed", "-")
+                continue
             seconds = time.perf_counter() - began
             if form is DualSDP:
                 safe = ct.relaxations.transduction_bound(search, model.alpha.value, model.multipliers.value)

@@ -74,6 +74,13 @@ def test_the_bound_is_one(data):
 
 
 @pytest.mark.parametrize("make", ESTIMATORS)
+def test_a_kernel_that_is_not_psd_is_refused(make):
+    K = np.array([[1.0, 2, 0, 0], [2, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    with pytest.raises(ValueError, match="positive semidefinite"):
+        make(kernel="precomputed").fit(K, [0, 1, -1, -1])
+
+
+@pytest.mark.parametrize("make", ESTIMATORS)
 def test_three_classes(make):
     X, k = load_iris(return_X_y=True)
     y = np.where(np.arange(150) % 5 == 0, k, -1)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..modeling.expressions import loss_expression
 from ..problem import Array
+from ..validation import finite
 from .labelling import Labelling, kernel_factor
 from .safe import reduced_basis
 
@@ -23,6 +24,14 @@ class TransductionSDP(ABC):
     The margins are what the papers write as e + ν - μ: for the hinge loss, ν is how far a margin is above 1, and μ how
     far below, at a cost of C.
 
+    Parameters
+    ----------
+    search : Labelling
+    positive_share : float in [0, 1], optional
+        r, the share of the unlabelled points that are labelled +1, as a constraint on Γ: with q = (2 r - 1) u,
+        Σ Γ_ij = q² over pairs of unlabelled points (chapelle2008 §3.4), and what is implied by yᵀ y_u = q besides and
+        makes the relaxation tighter, Σ g_i = q and Σ_j Γ_ij = q g_i.
+
     Attributes
     ----------
     problem : cvxpy.Problem
@@ -32,10 +41,20 @@ class TransductionSDP(ABC):
         t.
     """
 
-    def __init__(self, search: Labelling) -> None:
+    def __init__(self, search: Labelling, positive_share: float | None = None) -> None:
         self.search = search
         n = search.n
         self.labels, gamma, signs, constraints = self.label_matrix()
+        if positive_share is not None:
+            r = finite("positive_share", positive_share, least=0, most=1)
+            unknown = search.unknown
+            excess = (2 * r - 1) * len(unknown)
+            block = gamma[np.ix_(unknown, unknown)]
+            constraints += [
+                cp.sum(block) == excess**2,
+                cp.sum(signs[unknown]) == excess,
+                cp.sum(block, axis=1) == excess * signs[unknown],
+            ]
         self.margins = cp.Variable(n, name="t")
         self.tau = cp.Variable(name="tau")
         losses, domain = loss_expression(search.loss, self.margins)
