@@ -130,7 +130,7 @@ def _forms(search: Labelling, tol: float) -> Iterator[Check]:
         "entries of the label matrix are between -1 and 1",
         "debie2004 Corollary 2.1",
         max(0.0, float(np.abs(reduced.reduced()).max()) - 1),
-        1e-5,
+        1e-4,
     )
     yield Check(
         "relaxation_duality",
