@@ -217,6 +217,44 @@ def test_a_solver_that_fails_leaves_a_bound_that_holds(monkeypatch):
         assert bound.status in ("failed", "inaccurate")
 
 
+def test_hard_margin():
+    """debie2004 §2.1 with μ = 0: what the soft margin tends to, in every form."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 2))
+    y = np.zeros(12)
+    y[:4] = [1, -1, 1, -1]
+    problem = ct.Problem(X, y, kernel=ct.RBF(0.7), C=1e4, C_unlabeled=1e4, balance=None)
+    soft = labelling(HINGE, problem)
+    hard = soft.hard_margin()
+    values = {form: form(hard).problem.solve(solver="CLARABEL") for form in (FullSDP, ReducedSDP, DualSDP)}
+    value = values[ReducedSDP]
+    assert values[FullSDP] == pytest.approx(value, rel=1e-3)
+    assert values[DualSDP] == pytest.approx(value, rel=1e-3)
+    assert ReducedSDP(soft).problem.solve(solver="CLARABEL") == pytest.approx(value, rel=1e-3)
+    point = solve_low_rank(hard, tol=1e-4)
+    assert point.bound == pytest.approx(value, rel=1e-3)
+    assert point.value == pytest.approx(value, rel=1e-3)
+
+
+@pytest.mark.parametrize("relaxation", ["sdp", "box"])
+def test_bounds_of_nodes(relaxation):
+    """Labels known besides: bounds grow along a branch, and one of two branches holds the optimum."""
+    for seed in range(6):
+        formulation, problem = instance(seed, 8, squared=True)
+        builder = LowerBoundBuilder(formulation, problem, relaxation=relaxation, solver="clarabel")
+        least, root = optimum(builder), builder.bound()
+        assert root.duals
+        k = builder.search.unknown[0]
+        children = []
+        for sign in (1.0, -1.0):
+            labels = builder.search.y.copy()
+            labels[k] = sign
+            children.append(builder.bound(labels, upper=root.upper, upper_labels=root.labels))
+            assert children[-1].value >= root.value - 1e-3 * abs(root.value)
+            assert children[-1].proven[k] == sign
+        assert min(child.value for child in children) <= least + 1e-9 * (1 + least)
+
+
 def test_full_label_matrix_follows_from_the_reduced_one():
     """Proposition 2.3: Γ = B Γ̃ Bᵀ is positive semidefinite with the known block, and its columns agree up to sign."""
     formulation, problem = instance(3, 10)

@@ -76,6 +76,10 @@ class Bound:
         Labels before thresholding, as the last relaxation has them.
     proven : array, shape (n,)
         Labels that every solution better than ``upper`` must have; 0 where that is not known.
+    duals : dict of arrays
+        What proves the last relaxation's bound: "gamma" of the SVM; "alpha" and "multipliers" of the SDP
+        (:func:`~convex_tsvm.relaxations.transduction_bound`); "z" of the constraints of a relaxation with cuts, and the
+        "S" ⪰ 0 that they leave: the objective is at least the bound plus [1; v]ᵀ S [1; v].
     stages : tuple of Stage
     status : {"optimal", "inaccurate", "failed", "interrupted"}
         Of the last solver ("optimal" also if the gap is closed); the bound holds whatever it is.
@@ -87,6 +91,7 @@ class Bound:
     labels: Array | None
     scores: Array
     proven: Array
+    duals: dict[str, Array] = field(repr=False)
     stages: tuple[Stage, ...] = field(repr=False)
     status: str = "optimal"
 
@@ -199,6 +204,7 @@ class _Run:
         self.value, self.relaxed, self.scores = -np.inf, np.nan, search.y.copy()
         self.proven, self.status = search.y.copy(), "optimal"
         self.stages: list[Stage] = []
+        self.duals: dict[str, Array] = {}
 
     @property
     def closed(self) -> bool:
@@ -225,6 +231,7 @@ class _Run:
             labels=self.labels,
             scores=self.scores,
             proven=self.proven,
+            duals=self.duals,
             stages=tuple(self.stages),
             status=self.status,
         )
@@ -233,6 +240,7 @@ class _Run:
         """The SVM on the labels known."""
         began = time.perf_counter()
         point = self.builder._svm.solve(self.search.svm(self.search.y))
+        self.duals = {"gamma": point.gamma}
         self.scores = np.where(self.search.y == 0, np.clip(point.outputs, -1, 1), self.search.y)
         self.try_labels(point.outputs)
         constant = self.search.loss_constant
@@ -243,6 +251,7 @@ class _Run:
         """The relaxation of debie2004 §2."""
         began = time.perf_counter()
         point = solve_low_rank(self.search, tol=self.builder.tol)
+        self.duals = {"alpha": point.alpha, "multipliers": point.multipliers}
         self.scores = self.search.y.copy()
         self.scores[self.search.unknown] = point.scores
         self.try_labels(self.scores)
@@ -262,6 +271,7 @@ class _Run:
             most = np.concatenate([[1.0], np.maximum(low**2, high**2)])
             bound, S = safe_value(space.C, rows, point.z, most)
             bound += search.constant
+            self.duals = {"z": point.z, "S": S}
             self.scores = np.where(self.proven == 0, np.clip(point.X[0, 1:], -1, 1), self.proven)
             self.try_labels(point.X[0, 1:])
             n_cuts = sum(part.m for part in cuts)

@@ -18,7 +18,7 @@ import scipy.linalg
 from ..convex_step import ConvexStep, StepSolution
 from ..formulations import Formulation
 from ..kernels import CentredRows, RowsWithMean
-from ..losses import PLQ
+from ..losses import PLQ, indicator
 from ..problem import Array, Problem
 
 #: Points at which losses are compared.
@@ -89,6 +89,10 @@ class Labelling:
         if len(changed):
             raise ValueError(f"labels[{changed[0]}]={labels[changed[0]]:g} contradicts the known label")
         return dataclasses.replace(self, y=labels)
+
+    def hard_margin(self) -> Labelling:
+        """The same search with margins of at least 1 and no slacks (debie2004 §2.1: μ = 0), for the SDP relaxation."""
+        return dataclasses.replace(self, loss=indicator(1, np.inf))
 
     def svm(self, labels: Array) -> ConvexStep:
         """The SVM for given labels of the points; those with label 0 pay nothing."""

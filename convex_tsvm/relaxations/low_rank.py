@@ -25,8 +25,8 @@ from .labelling import Labelling, kernel_factor
 from .margins import margin_svm
 from .safe import coupling, reduced_basis, transduction_bound
 
-#: Widths of the Moreau envelopes that are tried one after the other.
-WIDTHS = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+#: Curvatures of the Moreau envelopes, costs included, that are tried one after the other.
+CURVATURES = (1e2, 1e3, 1e4, 1e5, 1e6, 1e7)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,8 @@ def solve_low_rank(
     w = np.random.default_rng(random_state).normal(size=model.shape).ravel() / np.sqrt(np.prod(model.shape))
     smooth = bool((search.loss.slope_jumps() == 0).all() and search.loss.is_finite)
     best, n_iter, status = LowRankPoint.nothing(search), 0, "inaccurate"
-    for width in [0.0, 0.0] if smooth else WIDTHS:
+    cost = float(np.median(search.cost[search.cost > 0]))
+    for width in [0.0, 0.0] if smooth else [cost / curvature for curvature in CURVATURES]:
         model.width = width
         left = max_iter - n_iter
         options = {"maxiter": left, "maxfun": 2 * left, "maxcor": 20, "ftol": 1e-14, "gtol": 1e-9}
@@ -153,7 +154,7 @@ class _Vectors:
         pull = search.cost * slopes
         G = np.zeros_like(F)
         G[known, 0] = pull[known] * search.y[known]
-        G[unknown] = (pull[unknown] / np.maximum(t[unknown], 1e-300))[:, None] * F[unknown]
+        G[unknown] = (pull[unknown] / np.maximum(t[unknown], 1e-100))[:, None] * F[unknown]
         return 0.5 * float(w @ w) + float(search.cost @ values), (W + self.factor.T @ G).ravel()
 
     def outputs(self, W: Array) -> Array:
@@ -183,7 +184,7 @@ class _Vectors:
         t = self.margins(F)
         vectors = np.zeros((1 + len(self.unknown), self.rank))
         vectors[0, 0] = 1.0
-        vectors[1:] = F[self.unknown] / np.maximum(t[self.unknown], 1e-300)[:, None]
+        vectors[1:] = F[self.unknown] / np.maximum(t[self.unknown], 1e-100)[:, None]
         # A vector of an output that is exactly zero may be any.
         vectors[1:][t[self.unknown] == 0, 0] = 1.0
         labels = self.basis @ vectors
