@@ -21,6 +21,9 @@ from .inner import make_solver
 
 Callback = Callable[[Iteration], None]
 
+#: Steps in a row that do not lower the objective, after which it is said to have converged.
+STALLS = 3
+
 
 def cccp(
     formulation: Formulation,
@@ -275,21 +278,23 @@ class _Run:
         cost = problem.cost.copy()
         cost[problem.unlabeled] *= scale
         convex = formulation.step(problem, None, cost)
-        slope, before = formulation.tangents(problem, outputs, cost), None
-        changed = int((slope != 0).sum())
+        slope, before = formulation.tangents(problem, outputs, cost), np.inf
+        changed, stalled = int((slope != 0).sum()), 0
         for _ in range(self.descent.max_iter):
             point = self.solve(convex.replace(slope=slope))
-            # By the strict inequality (7) of collobert2006 the objective falls while tangents change; when it no
-            # longer does, the steps are below the inner solver's accuracy.
+            # By the strict inequality (7) of collobert2006 the objective falls while tangents change; where it does
+            # not, the step is below the inner solver's accuracy, and a few more may get over that.
             now = self.value(point, cost)
-            falls = before is None or now < before - 1e-12 * abs(before)
+            falls = before == np.inf or now < before - 1e-12 * abs(before)
             previous, slope = slope, formulation.tangents(problem, point.outputs, cost)
             still = int((np.abs(slope - previous) > self.descent.slope_tol * cost).sum())
-            if falls or still == 0:
+            # A point that is tangent to the objective is preferred to one that is lower by less than can be told.
+            if falls or (still == 0 and now - before <= point.primal - point.dual):
                 self.record(point, scale, changed, now)
-            if not falls or still == 0:
+            stalled = 0 if falls else stalled + 1
+            if still == 0 or stalled == STALLS:
                 return "converged"
-            changed, before = still, now
+            changed, before = still, min(now, before)
         return "max_iter"
 
     def solve(self, step: ConvexStep) -> StepSolution:

@@ -167,12 +167,12 @@ class _Run:
             # Accuracy is cheap where the working set is everything: more of it than asked is taken.
             double = dual.rows.dtype == np.float64
             if dual.rows.in_memory and 2 * len(used) > len(state.s):
-                return solve_in_memory(dual, state, (0.01 if double else 0.5) * tol)
+                return solve_in_memory(dual, state, (0.01 if double else 0.1) * tol)
             return improve(dual, state, used, (0.01 if double else 0.05) * tol, solve_in_memory)
         unsettled = survey.n_unsettled(tol)
         size = FIRST if unsettled == len(state.s) else int(np.clip(AMPLE * unsettled, SMALLEST, self.block_size))
         chosen = survey.choose(min(size, self.block_size), tol, _luck(len(state.s)))
-        return improve(dual, state, chosen, max(0.5 * tol, INEXACT * survey.violation), solve_in_memory)
+        return improve(dual, state, chosen, max(0.1 * tol, INEXACT * survey.violation), solve_in_memory)
 
 
 def improve(
