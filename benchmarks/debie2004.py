@@ -17,6 +17,7 @@ from sklearn.neighbors import kneighbors_graph
 
 import convex_tsvm as ct
 from convex_tsvm.relaxations import DualSDP, ReducedSDP, labelling, solve_low_rank, solve_subspace, spectral_subspace
+from convex_tsvm.relaxations.safe import stationary_multipliers
 
 SIGMA, HARD, OUTLIERS = 7.0, 1e4, 0.05
 NO_BIAS = ct.cccp_tsvm(0.0, balance=None, fit_intercept=False)
@@ -102,7 +103,7 @@ def times(results, with_cvxpy):
             if form is DualSDP:
                 safe = ct.relaxations.transduction_bound(search, model.alpha.value, model.multipliers.value)
             else:
-                multipliers = np.diag(ct.relaxations.safe.coupling(search, model.alpha) @ model.reduced())
+                multipliers = stationary_multipliers(search, model.alpha, model.reduced())
                 safe = ct.relaxations.transduction_bound(search, model.alpha, multipliers)
             results.row(*cells, name, f"{seconds:.1f}", f"{model.problem.value:.5f}", f"{safe:.5f}")
 

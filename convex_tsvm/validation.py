@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -27,6 +28,15 @@ def finite(
         allowed = " and ".join(f"{sign} {limit:g}" for sign, limit in limits if np.isfinite(limit))
         raise ValueError(f"{name}={value!r} must be a finite number" + (f" {allowed}" if allowed else ""))
     return number
+
+
+def integer(name: str, value: Any, *, least: int, most: int | None = None) -> int:
+    """``value`` as an int, if it is an integer within the limits (no bool); otherwise an error that states them."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        allowed = f">= {least}" if most is None else f"from {least} to {most}"
+        raise ValueError(f"{name}={value!r} must be an integer {allowed}")
+    return int(value)
 
 
 def one_of(name: str, value: Any, allowed: Sequence[str]) -> str:

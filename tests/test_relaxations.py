@@ -31,7 +31,13 @@ from convex_tsvm.relaxations.outputs import (
     violated_products,
     violated_triangles,
 )
-from convex_tsvm.relaxations.safe import coupling, least_eigenvalue, raised, reduced_basis, transduction_bound
+from convex_tsvm.relaxations.safe import (
+    least_eigenvalue,
+    raised,
+    reduced_basis,
+    stationary_multipliers,
+    transduction_bound,
+)
 from convex_tsvm.relaxations.sparse_sdp import Rows, available_solvers, safe_value
 from convex_tsvm.relaxations.spectral import tie
 
@@ -160,7 +166,7 @@ def test_all_forms_have_the_same_value(seed):
     np.testing.assert_allclose(np.diag(dual.reduced()), 1, atol=1e-4)
     for model in (reduced, full):
         assert np.linalg.eigvalsh(model.reduced())[0] > -1e-4
-        multipliers = np.diag(coupling(search, model.alpha) @ model.reduced())
+        multipliers = stationary_multipliers(search, model.alpha, model.reduced())
         assert transduction_bound(search, model.alpha, multipliers) == pytest.approx(value, rel=1e-3)
     if search.loss.isclose(ct.squared_hinge()):
         space = OutputSpace(search)

@@ -111,20 +111,20 @@ def bound(options: argparse.Namespace) -> int:
     incumbent = _fit(options, problem, "cccp", "native")
     found = builder.bound(upper=incumbent.objective, upper_labels=incumbent.labels, callback=show)
     labels = incumbent.labels if found.labels is None else found.labels
-    result = {
-        "method": "bound",
-        "relaxation": options.relaxation,
-        "solver": options.solver,
-        "n_labeled": problem.n_labeled,
-        "n_unlabeled": problem.n_unlabeled,
-        "objective": found.upper,
-        "lower_bound": found.value,
-        "gap": found.gap,
-        "error_unlabeled": data.error(labels),
-        "iterations": len(found.stages),
-        "seconds": time.perf_counter() - began,
-        "status": SOLVED if found.status == "optimal" else found.status,
-    }
+    result = _figures(
+        data,
+        problem,
+        labels,
+        method="bound",
+        relaxation=options.relaxation,
+        solver=options.solver,
+        objective=found.upper,
+        lower_bound=found.value,
+        gap=found.gap,
+        iterations=len(found.stages),
+        seconds=time.perf_counter() - began,
+        status=SOLVED if found.status == "optimal" else found.status,
+    )
     if options.json:
         print(json.dumps(result))
     else:
@@ -227,20 +227,32 @@ def _fit(options: argparse.Namespace, problem: Problem, method: str, solver: str
 
 def _result(data: Data, solution: Solution, method: str, solver: str) -> dict[str, Any]:
     certificate = solution.certificate()
+    return _figures(
+        data,
+        solution.problem,
+        solution.labels,
+        method=method,
+        solver=solver,
+        objective=solution.objective,
+        lower_bound=solution.lower_bound,
+        gap=solution.gap,
+        iterations=solution.n_iter,
+        seconds=solution.seconds,
+        status=solution.status,
+        step_duality_gap=certificate.gap,
+        step_kkt=certificate.kkt,
+    )
+
+
+def _figures(data: Data, problem: Problem, labels: Any, *, method: str, solver: str, **figures: Any) -> dict[str, Any]:
+    """What is printed about labels found for a problem, as JSON or as a row of a table."""
     return {
         "method": method,
         "solver": solver,
-        "n_labeled": solution.problem.n_labeled,
-        "n_unlabeled": solution.problem.n_unlabeled,
-        "objective": solution.objective,
-        "lower_bound": solution.lower_bound,
-        "gap": solution.gap,
-        "error_unlabeled": data.error(solution.labels),
-        "iterations": solution.n_iter,
-        "seconds": solution.seconds,
-        "status": solution.status,
-        "step_duality_gap": certificate.gap,
-        "step_kkt": certificate.kkt,
+        "n_labeled": problem.n_labeled,
+        "n_unlabeled": problem.n_unlabeled,
+        "error_unlabeled": data.error(labels),
+        **figures,
     }
 
 

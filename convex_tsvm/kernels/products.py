@@ -136,8 +136,7 @@ class ProductRows(RowSource):
         return values
 
     def _sparse_products(self, indices: Indices, columns: Indices | slice, out: Rows | None) -> Rows:
-        everything = isinstance(columns, slice) and columns == slice(None)
-        right = self._transposed if everything else self._points[columns].T.tocsr()
+        right = self._transposed if isinstance(columns, slice) else self._points[columns].T.tocsr()
         values = np.empty((len(indices), right.shape[1]), dtype=self.dtype) if out is None else out
 
         def fill(start: int) -> None:

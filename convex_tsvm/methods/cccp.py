@@ -15,7 +15,7 @@ from ..formulations import Formulation
 from ..losses import PLQ
 from ..problem import Array, Problem
 from ..solution import Iteration, Solution
-from ..validation import finite
+from ..validation import finite, integer
 from .balance import search_balance
 from .inner import make_solver
 
@@ -79,11 +79,9 @@ def cccp(
     ValueError
         If the problem does not fit the formulation, or an argument is not as stated.
     """
-    scales, tol = annealing_schedule(annealing), finite("tol", tol, above=0)
-    max_iter = _limit(max_iter)
+    descent = Descent(formulation, annealing=annealing, tol=tol, max_iter=max_iter, callback=callback)
     formulation.check(problem)
-    inner = make_solver(solver, problem, tol=tol, **options)
-    descent = Descent(formulation, scales=scales, tol=tol, max_iter=max_iter, callback=callback)
+    inner = make_solver(solver, problem, tol=descent.tol, **options)
     known = [start.step] if isinstance(start, Solution) else []
     return descent.minimize(problem, inner, _start_outputs(start, problem), known)[0]
 
@@ -125,9 +123,7 @@ def cccp_path(
     ValueError
         If a problem does not fit the formulation, or an argument is not as stated.
     """
-    scales, tol = annealing_schedule(annealing), finite("tol", tol, above=0)
-    max_iter = _limit(max_iter)
-    descent = Descent(formulation, scales=scales, tol=tol, max_iter=max_iter, callback=callback)
+    descent = Descent(formulation, annealing=annealing, tol=tol, max_iter=max_iter, callback=callback)
     solutions: list[Solution] = []
     known: list[StepSolution] = []
     inner: StepSolver | None = None
@@ -138,7 +134,7 @@ def cccp_path(
         if solutions and not np.array_equal(solutions[-1].problem.y, problem.y):
             known = []  # another class: its dual variables are a worse start than none
         if inner is None or not same_points(solutions[-1].problem, problem):
-            inner = make_solver(solver, problem, tol=tol, **options)
+            inner = make_solver(solver, problem, tol=descent.tol, **options)
         solution, known = descent.minimize(problem, inner, None, known)
         solutions.append(solution)
         if solution.status == "interrupted":
@@ -172,20 +168,22 @@ def _start_outputs(start: ArrayLike | Solution | None, problem: Problem) -> Arra
     return outputs
 
 
-def _limit(max_iter: int) -> int:
-    if not isinstance(max_iter, (int, np.integer)) or isinstance(max_iter, bool) or max_iter < 1:
-        raise ValueError(f"max_iter={max_iter!r} must be an integer >= 1")
-    return int(max_iter)
-
-
 class Descent:
     """The procedure with its settings (see :func:`cccp`), for any number of problems."""
 
     def __init__(
-        self, formulation: Formulation, *, scales: Array, tol: float, max_iter: int, callback: Callback | None
+        self,
+        formulation: Formulation,
+        *,
+        annealing: int | Sequence[float] | None,
+        tol: float,
+        max_iter: int,
+        callback: Callback | None,
     ) -> None:
-        self.formulation, self.scales, self.max_iter, self.callback = formulation, scales, max_iter, callback
-        self.slope_tol = 0.0 if formulation.has_finitely_many_tangents else tol
+        self.formulation, self.callback = formulation, callback
+        self.scales, self.tol = annealing_schedule(annealing), finite("tol", tol, above=0)
+        self.max_iter = integer("max_iter", max_iter, least=1)
+        self.slope_tol = 0.0 if formulation.has_finitely_many_tangents else self.tol
 
     def minimize(
         self, problem: Problem, inner: StepSolver, outputs: Array | None, known: Sequence[StepSolution]

@@ -15,7 +15,7 @@ from ..problem import Array, Problem
 from ..relaxations import LowerBoundBuilder, labelling, solve_subspace, spectral_subspace, svm_of_labels
 from ..solution import Solution
 from ..solvers import NativeSolver
-from ..validation import one_of
+from ..validation import integer, one_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,9 +138,7 @@ def _similarity(problem: Problem, affinity: str, n_neighbors: int) -> Any:
         return problem.gram
     if isinstance(problem.kernel, Precomputed):
         raise ValueError("affinity='nearest_neighbors' needs points, but the kernel is precomputed")
-    if not isinstance(n_neighbors, (int, np.integer)) or not 1 <= n_neighbors < problem.n:
-        raise ValueError(f"n_neighbors={n_neighbors!r} must be an integer from 1 to {problem.n - 1}")
-    graph = kneighbors_graph(problem.X, n_neighbors)
+    graph = kneighbors_graph(problem.X, integer("n_neighbors", n_neighbors, least=1, most=problem.n - 1))
     return graph.maximum(graph.T)
 
 

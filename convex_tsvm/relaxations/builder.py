@@ -13,7 +13,7 @@ from ..convex_step import StepSolution
 from ..formulations import Formulation
 from ..problem import Array, Problem
 from ..solvers import NativeSolver
-from ..validation import finite, one_of
+from ..validation import finite, integer, one_of
 from .labelling import Labelling, labelling
 from .low_rank import solve_low_rank
 from .outputs import (
@@ -142,9 +142,7 @@ class LowerBoundBuilder:
         self.search = labelling(formulation, problem)
         self.relaxation = one_of("relaxation", relaxation, RELAXATIONS)
         self.solver, self.tol = solver, finite("tol", tol, above=0)
-        if not isinstance(max_rounds, (int, np.integer)) or max_rounds < 0:
-            raise ValueError(f"max_rounds={max_rounds!r} must be an integer >= 0")
-        self.max_rounds = int(max_rounds)
+        self.max_rounds = integer("max_rounds", max_rounds, least=0)
         self.cuts_per_round = 3 * problem.n if cuts_per_round is None else cuts_per_round
         self._svm = NativeSolver(problem, tol=1e-8, precision="double")
         if RELAXATIONS.index(relaxation) > RELAXATIONS.index("sdp"):
@@ -280,10 +278,9 @@ class _Run:
             if self.closed or turn == builder.max_rounds or point.status == "failed":
                 break
             # What the multipliers and the incumbent prove about the outputs.
-            ends = ellipsoid_box(S, self.upper - bound, most[1:])
-            tighter = [np.maximum(low, ends[0]), np.minimum(high, ends[1])]
-            ends = space.cutoff_box(self.upper)
-            low, high = settle(np.maximum(tighter[0], ends[0]), np.minimum(tighter[1], ends[1]), self.proven)
+            boxes = [(low, high), ellipsoid_box(S, self.upper - bound, most[1:]), space.cutoff_box(self.upper)]
+            lows, highs = zip(*boxes, strict=True)
+            low, high = settle(np.max(lows, axis=0), np.min(highs, axis=0), self.proven)
             self.proven = np.where(low >= 1, 1.0, np.where(high <= -1, -1.0, self.proven))
             if (low > high).any():
                 # No point is better than the incumbent.

@@ -108,14 +108,11 @@ def svm_of_labels(formulation: Formulation, problem: Problem, labels: Array) -> 
 
     Bias and balance constraint are those of the formulation.
     """
-    loss = formulation.labeled
-    if not isinstance(loss, PLQ):
-        raise ValueError(f"labeled={loss!r} must be a convex PLQ")
-    losses, kind = (loss, loss.reflect()), (labels < 0).astype(np.intp)
+    supervised = formulation.supervised()
+    if not supervised.is_convex:
+        raise ValueError(f"labeled={formulation.labeled!r} must be a convex PLQ")
     cost = np.where(labels == 0, 0.0, problem.cost)
-    target = problem.balance_target if formulation.balance == "linear" else None
-    slope, names = np.zeros(problem.n), ("positive", "negative")
-    return ConvexStep(problem, losses, kind, cost, slope, target, formulation.fit_intercept, names=names)
+    return supervised.step(problem).replace(kind=(labels < 0).astype(np.intp), cost=cost)
 
 
 def labelling(formulation: Formulation, problem: Problem) -> Labelling:

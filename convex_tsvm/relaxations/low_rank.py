@@ -23,7 +23,7 @@ import scipy.optimize
 from ..problem import Array
 from .labelling import Labelling, kernel_factor
 from .margins import margin_svm
-from .safe import coupling, reduced_basis, transduction_bound
+from .safe import reduced_basis, stationary_multipliers, transduction_bound
 
 #: Curvatures of the Moreau envelopes, costs included, that are tried one after the other.
 CURVATURES = (1e2, 1e3, 1e4, 1e5, 1e6, 1e7)
@@ -137,7 +137,6 @@ class _Vectors:
         self.factor = kernel_factor(search.kernel)
         self.basis = reduced_basis(search.y)
         self.known, self.unknown = np.flatnonzero(search.y), search.unknown
-        self.alpha: Array | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -188,12 +187,11 @@ class _Vectors:
         # A vector of an output that is exactly zero may be any.
         vectors[1:][t[self.unknown] == 0, 0] = 1.0
         labels = self.basis @ vectors
-        kernel = search.kernel * (labels @ labels.T)
         start = -search.cost * self.envelope(t)[1]
-        value, alpha = margin_svm(search, kernel, search.offset * labels[:, 0], start=start)
+        value, alpha = margin_svm(search, labels @ labels.T, labels[:, 0], start=start)
         point = LowRankPoint.nothing(search)
         for candidate in (alpha, start):
-            multipliers = np.einsum("ij,ij->i", coupling(search, candidate) @ vectors, vectors)
+            multipliers = stationary_multipliers(search, candidate, vectors @ vectors.T)
             bound = transduction_bound(search, candidate, multipliers)
             point = point.better(LowRankPoint(value + search.constant, bound, vectors, candidate, multipliers))
         return point

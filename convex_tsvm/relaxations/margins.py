@@ -13,26 +13,31 @@ from .labelling import Labelling
 
 
 def margin_svm(
-    search: Labelling, kernel: Array, offset: Array | float = 0.0, *, start: Array | None = None, tol: float = 1e-8
+    search: Labelling, gamma: Array, signs: Array | float, *, start: Array | None = None, tol: float = 1e-8
 ) -> tuple[float, Array]:
-    """Least ½ αᵀ Q α + Σ c_i ℓ(t_i) with margins t = Q α + o, and its α >= 0.
+    """Least ½ αᵀ Q α + Σ c_i ℓ(t_i) with Q = G ∘ Γ and margins t = Q α + o ∘ g, and its α >= 0.
 
     Parameters
     ----------
     search : Labelling
-        For ℓ and c.
-    kernel : array, shape (n, n)
-        Q = G ∘ Γ.
-    offset : array, shape (n,), or float
-        o.
+        For ℓ, c, G and o.
+    gamma : array, shape (n, n)
+        Γ.
+    signs : array, shape (n,), or float
+        g, the labels before thresholding; without offsets it has no influence.
     start : array, shape (n,), optional
         α to start from.
     tol : float
         On the margins.
     """
-    n = search.n
+    n, kernel = search.n, search.kernel * gamma
     dual = DualProblem(
-        flatten((search.loss,)), np.zeros(n, dtype=np.intp), search.cost, np.zeros(n), GramRows(kernel), offset
+        losses=flatten((search.loss,)),
+        kind=np.zeros(n, dtype=np.intp),
+        cost=search.cost,
+        slope=np.zeros(n),
+        rows=GramRows(kernel),
+        offset=search.offset * signs,
     )
     point = solve_dual(dual, gamma=start, tol=tol, block_size=n + 1)
     alpha = np.maximum(dual.gamma(point.s), 0.0)

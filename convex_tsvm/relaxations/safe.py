@@ -48,23 +48,35 @@ def transduction_bound(search: Labelling, alpha: Array, multipliers: Array) -> f
     multipliers : array, shape (1 + u,)
         λ, approximately.
     """
-    conjugate = search.loss.conjugate()
-    used = search.cost > 0
-    alpha = np.where(used, np.nan_to_num(alpha), 0.0)
-    s = np.zeros(search.n)
-    s[used] = np.clip(-alpha[used] / search.cost[used], conjugate.lower, min(conjugate.upper, 0.0))
-    alpha = -search.cost * s
-    value = -float(search.cost[used] @ conjugate(s[used]))
-    known = search.y != 0
-    value -= float((alpha * search.y * search.offset)[known].sum())
+    alpha, value = into_domain(search, alpha)
+    value -= float(alpha @ (search.y * search.offset))
     N = coupling(search, alpha)
     return value - 0.5 * raised(N, np.nan_to_num(multipliers)) + search.constant
 
 
+def into_domain(search: Labelling, alpha: Array) -> tuple[Array, float]:
+    """α moved into the domain of the SVM's dual, and - Σ c_i ℓ*(-α_i / c_i) there."""
+    conjugate, used = search.loss.conjugate(), search.cost > 0
+    s = np.zeros(search.n)
+    s[used] = -np.nan_to_num(alpha[used]) / search.cost[used]
+    s[used] = np.clip(s[used], conjugate.lower, min(conjugate.upper, 0.0))
+    return -search.cost * s, -float(search.cost[used] @ conjugate(s[used]))
+
+
+def weighted(search: Labelling, alpha: Array, basis: Array) -> Array:
+    """Bᵀ Diag(α) G Diag(α) B."""
+    scaled = alpha[:, None] * basis
+    return np.asarray(scaled.T @ search.kernel @ scaled)
+
+
+def stationary_multipliers(search: Labelling, alpha: Array, reduced: Array) -> Array:
+    """λ that makes an optimal Γ̃ stationary for α, (Diag(λ) - N) Γ̃ = 0; near the optimum, nearly."""
+    return np.asarray(np.einsum("ij,ji->i", coupling(search, alpha), reduced))
+
+
 def coupling(search: Labelling, alpha: Array) -> Array:
     """N: what the multipliers of the unit diagonal must dominate, shape (1 + u, 1 + u)."""
-    scaled = alpha[:, None] * reduced_basis(search.y)
-    N = scaled.T @ search.kernel @ scaled
+    N = weighted(search, alpha, reduced_basis(search.y))
     linear = (alpha * search.offset)[search.unknown]
     N[0, 1:] += linear
     N[1:, 0] += linear

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg
 
 from ..problem import Array
-from ..validation import finite
+from ..validation import finite, integer
 
 #: From this many unknowns on eigenvectors are found by Lanczos iterations.
 DENSE = 400
@@ -63,8 +63,7 @@ def spectral_subspace(
     if len(positive) == 0 or len(negative) == 0:
         raise ValueError("y must have a labelled point of each class, +1 and -1")
     unknowns = n if not constrained else 2 + len(unknown)
-    if not isinstance(n_components, (int, np.integer)) or not 1 <= n_components < unknowns:
-        raise ValueError(f"n_components={n_components!r} must be an integer from 1 to {unknowns - 1}")
+    integer("n_components", n_components, least=1, most=unknowns - 1)
     finite("outliers", outliers, least=0, below=1)
     degree = np.asarray(similarity @ np.ones(n)).ravel()
     if not (degree > 0).all():

@@ -18,7 +18,7 @@ import scipy.linalg
 from ..problem import Array
 from .labelling import Labelling
 from .margins import margin_svm
-from .safe import least_eigenvalue
+from .safe import into_domain, least_eigenvalue, weighted
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,13 +121,10 @@ class _Planes:
 
     def cut(self, M: Array, tol: float) -> float:
         """S(M), and the plane that its α gives."""
-        search = self.search
-        kernel = search.kernel * (self.Q @ M @ self.Q.T)
-        value, alpha = margin_svm(search, kernel, start=self.alpha, tol=0.01 * tol)
-        self.alpha, used = alpha, search.cost > 0
-        self.values.append(-float(search.cost[used] @ search.loss.conjugate()(-alpha[used] / search.cost[used])))
-        scaled = alpha[:, None] * self.Q
-        self.slopes.append(scaled.T @ search.kernel @ scaled)
+        value, alpha = margin_svm(self.search, self.Q @ M @ self.Q.T, 0.0, start=self.alpha, tol=0.01 * tol)
+        self.alpha, constant = into_domain(self.search, alpha)
+        self.values.append(constant)
+        self.slopes.append(weighted(self.search, self.alpha, self.Q))
         return value
 
     def master(self) -> tuple[Array, float]:

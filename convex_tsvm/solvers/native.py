@@ -12,7 +12,7 @@ import numpy as np
 from ..convex_step import Array, ConvexStep, StepSolution, certify, check_same_points, same_points
 from ..losses import indicator
 from ..problem import Problem
-from ..validation import finite, one_of
+from ..validation import finite, integer, one_of
 from .dual import DualPoint, DualProblem
 from .flat import flatten
 from .sources import Sources
@@ -69,9 +69,7 @@ class NativeSolver:
         progress: Callable[[int, float], None] | None = None,
     ) -> None:
         self.problem, self.progress = problem, progress
-        if not isinstance(max_iter, (int, np.integer)) or max_iter < 1:
-            raise ValueError(f"max_iter={max_iter!r} must be an integer >= 1")
-        self.max_iter = int(max_iter)
+        self.max_iter = integer("max_iter", max_iter, least=1)
         self.tol = finite("tol", tol, above=0)
         self.balance_by = one_of("balance_by", balance_by, ("centring", "x0"))
         one_of("precision", precision, ("auto", "single", "double"))
@@ -134,7 +132,7 @@ class NativeSolver:
             return self._sources.rounding(way, gamma, outputs - dual.offset)
 
         def progress(n_iter: int, violation: float) -> None:
-            if self.progress is not None and not n_iter == 0 < n_before:
+            if self.progress is not None and (n_iter or not n_before):
                 self.progress(n_before + n_iter, violation)
 
         n_before, solver_seconds, tol = 0, 0.0, self.tol

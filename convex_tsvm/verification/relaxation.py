@@ -21,7 +21,7 @@ from ..relaxations import (
     transduction_bound,
 )
 from ..relaxations.margins import margin_svm
-from ..relaxations.safe import coupling, reduced_basis
+from ..relaxations.safe import reduced_basis, stationary_multipliers
 from .report import Check
 
 #: Points in the checks: label matrices of more take an interior-point solver minutes.
@@ -88,8 +88,7 @@ def _correlation(search: Labelling, rng: np.random.Generator) -> Array:
 
 def _svm_value(search: Labelling, reduced: Array) -> float:
     basis = reduced_basis(search.y)
-    offset = search.offset * (basis @ reduced[:, 0])
-    return margin_svm(search, search.kernel * (basis @ reduced @ basis.T), offset)[0]
+    return margin_svm(search, basis @ reduced @ basis.T, basis @ reduced[:, 0])[0]
 
 
 def _schur(rng: np.random.Generator) -> float:
@@ -147,7 +146,7 @@ def _forms(search: Labelling, tol: float) -> Iterator[Check]:
         abs(point.value - value) / scale,
         accuracy,
     )
-    multipliers = np.diag(coupling(search, reduced.alpha) @ reduced.reduced())
+    multipliers = stationary_multipliers(search, reduced.alpha, reduced.reduced())
     bounds = {
         "reduced": transduction_bound(search, reduced.alpha, multipliers),
         "dual": transduction_bound(search, dual.alpha.value, dual.multipliers.value),
