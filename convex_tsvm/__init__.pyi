@@ -2,6 +2,12 @@ from .estimators.relaxed import SDPTransduction as SDPTransduction
 from .estimators.relaxed import SpectralTransduction as SpectralTransduction
 from .estimators.relaxed import SubspaceSDPTransduction as SubspaceSDPTransduction
 from .estimators.transductive import TransductiveSVC as TransductiveSVC
+from .exact import BranchAndBound as BranchAndBound
+from .exact import CertificateCheck as CertificateCheck
+from .exact import ExactSolution as ExactSolution
+from .exact import brute_force as brute_force
+from .exact import exact_search as exact_search
+from .exact import verify_certificate as verify_certificate
 from .formulations import Formulation as Formulation
 from .formulations import cccp_tsvm as cccp_tsvm
 from .formulations import s3vm as s3vm

@@ -269,7 +269,7 @@ def certify(
     if step.target is None:
         gamma0 = 0.0
         if step.fit_intercept:
-            gamma = _sum_to_zero(step, gamma)
+            gamma = sum_to_zero(gamma, *step.bounds())
     elif step.fit_intercept:
         gamma0 = -float(gamma.sum())
     a = expansion(problem, gamma, gamma0)
@@ -308,9 +308,8 @@ def certify(
     )
 
 
-def _sum_to_zero(step: ConvexStep, gamma: Array) -> Array:
+def sum_to_zero(gamma: Array, least: Array, most: Array) -> Array:
     """γ with its sum's rounding error (or an inexact solver's) put on the variables that have most room for it."""
-    least, most = step.bounds()
     gamma, negligible = gamma.copy(), 0.01 * ROUNDING * float(np.abs(gamma).sum())
     for _ in range(len(gamma)):
         excess = float(gamma.sum())

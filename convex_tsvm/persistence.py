@@ -137,6 +137,11 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         arrays.update(data=csr.data, indices=csr.indices, indptr=csr.indptr, shape=np.array(csr.shape))
     else:
         arrays["points"] = fitted.points
+    write_arrays(path, arrays)
+
+
+def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Any]) -> None:
+    """Write arrays as one ``.npz`` file that is complete or not there: under another name first, then renamed."""
     path = Path(path)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

@@ -83,3 +83,33 @@ def random_case(seed):
         fit_intercept=bool(rng.random() < 0.8),
     )
     return formulation, problem, rng
+
+
+def searches(seed, n_unlabeled=None, squared=None, balance="any"):
+    """A small random S3VM that exact search can take: formulation and problem."""
+    rng = np.random.default_rng(seed)
+    n_labeled = int(rng.integers(2, 7))
+    n_unlabeled = int(rng.integers(2, 9)) if n_unlabeled is None else n_unlabeled
+    n, d = n_labeled + n_unlabeled, int(rng.integers(1, 5))
+    y = np.zeros(n)
+    y[:n_labeled] = rng.choice([-1.0, 1.0], n_labeled)
+    y[:2] = 1, -1
+    X = rng.normal(size=(n, d)) + 0.5 * y[:, None]
+    squared = bool(rng.integers(2)) if squared is None else squared
+    kinds = ["none", "linear", "exact", *(["targets"] if squared else [])]
+    balance = str(rng.choice(kinds)) if balance == "any" else balance
+    C = 10 ** rng.uniform(-2, 2)
+    problem = ct.Problem(
+        X,
+        y,
+        kernel=[ct.RBF(gamma=0.5), ct.Linear()][int(rng.integers(2))],
+        C=C,
+        C_unlabeled=C * 10 ** rng.uniform(-1, 0.5),
+        balance={"none": None, "exact": ("exact", float(rng.uniform(0.2, 0.8)))}.get(
+            balance, float(rng.uniform(-0.5, 0.5))
+        ),
+    )
+    fit_intercept = bool(rng.integers(2)) and balance != "targets"
+    constraint = {"none": None, "exact": "linear"}.get(balance, balance)
+    losses = (ct.squared_hinge(), ct.symmetric_squared_hinge()) if squared else (ct.hinge(), ct.symmetric_hinge())
+    return ct.Formulation(*losses, balance=constraint, fit_intercept=fit_intercept), problem

@@ -23,14 +23,7 @@ from convex_tsvm.relaxations import (
     solve_subspace,
     spectral_subspace,
 )
-from convex_tsvm.relaxations.outputs import (
-    base_rows,
-    box_rows,
-    ellipsoid_box,
-    settle,
-    violated_products,
-    violated_triangles,
-)
+from convex_tsvm.relaxations.cuts import diagonal_rows, known_rows, unit_row
 from convex_tsvm.relaxations.safe import (
     least_eigenvalue,
     raised,
@@ -38,7 +31,7 @@ from convex_tsvm.relaxations.safe import (
     stationary_multipliers,
     transduction_bound,
 )
-from convex_tsvm.relaxations.sparse_sdp import Rows, available_solvers, safe_value
+from convex_tsvm.relaxations.sparse_sdp import Rows, available_solvers
 from convex_tsvm.relaxations.spectral import tie
 
 #: Label matrices are singular at the optimum: interior-point solvers stop a little early on some of them.
@@ -131,22 +124,6 @@ def test_any_dual_point_gives_a_bound(seed, noise):
         assert transduction_bound(search, broken, multipliers) <= least
 
 
-@given(seed=st.integers(0, 200), noise=st.sampled_from([0.0, 0.01, 1.0, 100.0]))
-def test_any_multipliers_give_a_bound_in_v_space(seed, noise):
-    formulation, problem = instance(seed, 7, squared=True)
-    builder = LowerBoundBuilder(formulation, problem, relaxation="svm")
-    search, rng, least = builder.search, np.random.default_rng(seed), optimum(builder)
-    space = OutputSpace(search)
-    upper = least * (1 + rng.uniform(0, 1))
-    low, high = settle(*space.cutoff_box(upper), search.y)
-    rows = Rows.stack([base_rows(search.n, search.y), box_rows(low, high)])
-    z = solve_sdp(space.C, rows, solver="clarabel").z + noise * rng.normal(size=rows.m)
-    most = np.concatenate([[1.0], np.maximum(low**2, high**2)])
-    value, S = safe_value(space.C, rows, z, most)
-    assert value + search.constant <= least + 1e-9 * (1 + least)
-    assert np.linalg.eigvalsh(S)[0] >= -1e-9 * np.abs(S).max()
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_all_forms_have_the_same_value(seed):
     """Full, reduced (Proposition 2.3), low rank, and for the squared hinge in v-space."""
@@ -170,10 +147,10 @@ def test_all_forms_have_the_same_value(seed):
         assert transduction_bound(search, model.alpha, multipliers) == pytest.approx(value, rel=1e-3)
     if search.loss.isclose(ct.squared_hinge()):
         space = OutputSpace(search)
-        rows = base_rows(search.n, search.y)
+        rows = Rows.stack([unit_row(), known_rows(search.y), diagonal_rows(search.n)])
         for solver in available_solvers():
             found = solve_sdp(space.C, rows, solver=solver, tol=1e-7)
-            assert found.value + search.constant == pytest.approx(value, rel=1e-4), solver
+            assert found.value + space.constant == pytest.approx(value, rel=1e-4), solver
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -275,86 +252,6 @@ def test_full_label_matrix_follows_from_the_reduced_one():
     assert np.abs(gamma).max() <= 1 + 1e-4  # Corollary 2.1
 
 
-def test_the_squared_hinge_in_v_space_is_the_svm():
-    """q(v) at the best v for given labels is the SVM's optimum."""
-    for seed in range(8):
-        formulation, problem = instance(seed, 8, squared=True)
-        builder = LowerBoundBuilder(formulation, problem, relaxation="svm")
-        space, search = OutputSpace(builder.search), builder.search
-        labels = np.where(search.y != 0, search.y, np.random.default_rng(seed).choice([-1.0, 1.0], search.n))
-        v = cp.Variable(search.n)
-        inverse = np.linalg.inv(space.inverse)
-        value = 0.5 * cp.quad_form(v - search.offset, cp.psd_wrap((inverse + inverse.T) / 2))
-        least = cp.Problem(cp.Minimize(value), [cp.multiply(labels, v) >= 1]).solve(solver="CLARABEL") + search.constant
-        _, svm = builder.evaluate(labels)
-        assert svm.primal + search.loss_constant == pytest.approx(least, rel=1e-5)
-        assert space.value(v.value) == pytest.approx(least, rel=1e-5)
-
-
-outside = st.floats(1, 4).flatmap(lambda size: st.sampled_from([size, -size]))
-
-
-@given(v=st.lists(outside, min_size=4, max_size=6), seed=st.integers(0, 10**6))
-def test_cuts_hold_for_every_point_outside_the_margin(v, seed):
-    v, rng = np.array(v), np.random.default_rng(seed)
-    x = np.concatenate([[1.0], v])
-    X = np.outer(x, x)
-    low, high = v - rng.uniform(0, 2, len(v)), v + rng.uniform(0, 2, len(v))
-    wild = rng.normal(size=X.shape) * 3
-    wild = (wild + wild.T) / 2  # violates whatever can be violated
-    np.fill_diagonal(wild, rng.uniform(0, 1, len(X)))
-    for rows in (
-        base_rows(len(v), np.sign(v) * rng.integers(0, 2, len(v))),
-        box_rows(low, high),
-        violated_products(wild, low, high, 50),
-        violated_triangles(wild, 50),
-    ):
-        if rows is not None:
-            assert (rows.values(X) - rows.b >= -1e-9).all()
-
-
-def test_cuts_that_are_returned_are_violated():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(7, 7))
-    X = (X + X.T) / 2
-    rows = violated_triangles(X, 10)
-    assert rows.m == 10
-    assert (rows.values(X) < rows.b).all()
-    brute = sorted(
-        X[i, i] + X[j, j] + X[k, k] + s * X[i, j] + t * X[i, k] + s * t * X[j, k] - 2
-        for i, j, k in itertools.combinations(range(7), 3)
-        for s in (1, -1)
-        for t in (1, -1)
-    )
-    np.testing.assert_allclose(np.sort(rows.values(X) - rows.b), brute[:10])
-    products = violated_products(X, -np.ones(6), np.ones(6), 5)
-    assert (products.values(X) < products.b).all()
-
-
-@given(seed=st.integers(0, 10**6))
-def test_ellipsoid_box(seed):
-    """Every point of the ellipsoid that is as near as stated lies in the box, and the box is hardly larger."""
-    rng = np.random.default_rng(seed)
-    n = 4
-    root = rng.normal(size=(n + 1, n + 1))
-    S, slack = root @ root.T + 0.01 * np.eye(n + 1), float(rng.uniform(0.1, 3))
-    inner = np.linalg.inv(S[1:, 1:])
-    centre = -inner @ S[0, 1:]
-    radius = slack - (S[0, 0] + S[0, 1:] @ centre)
-    most = np.full(n, 100.0)
-    low, high = ellipsoid_box(S, slack, most)
-    if radius <= 0:
-        return
-    reach = np.sqrt(radius * np.diag(inner))
-    assert (np.abs(low - centre + reach) <= 1e-3 * (1 + reach)).all()
-    assert (np.abs(high - centre - reach) <= 1e-3 * (1 + reach)).all()
-    directions = rng.normal(size=(200, n))
-    directions /= np.sqrt(np.einsum("ij,jk,ik->i", directions, S[1:, 1:], directions))[:, None]
-    points = centre + np.sqrt(radius) * directions
-    points = points[(points**2 <= most).all(axis=1)]
-    assert ((low <= points) & (points <= high)).all()
-
-
 @given(n=st.integers(1, 6), seed=st.integers(0, 10**6))
 def test_raised_multipliers_dominate(n, seed):
     rng = np.random.default_rng(seed)
@@ -439,13 +336,15 @@ def test_subspace_by_planes_is_the_textbook_sdp(formulation):
 def test_what_cannot_be_relaxed_says_why():
     _, problem = instance(0)
     with pytest.raises(ValueError, match="free bias"):
-        labelling(ct.cccp_tsvm(0.0, balance=None), problem)
+        solve_low_rank(labelling(ct.cccp_tsvm(0.0, balance=None), problem))
     with pytest.raises(ValueError, match="symmetric_hinge"):
         labelling(ct.cccp_tsvm(-0.3), problem)
     with pytest.raises(ValueError, match="nothing to relax"):
         labelling(ct.svm(), problem)
     with pytest.raises(ValueError, match="linear balance"):
-        labelling(ct.cccp_tsvm(0.0), problem.replace(balance=("exact", 0.5)))
+        ReducedSDP(labelling(ct.cccp_tsvm(0.0), problem.replace(balance=("exact", 0.5))))
+    with pytest.raises(ValueError, match="is for exact search"):
+        LowerBoundBuilder(ct.s3vm(balance="targets", fit_intercept=False), problem)
     with pytest.raises(ValueError, match="squared hinge"):
         LowerBoundBuilder(ct.cccp_tsvm(0.0), problem, relaxation="box")
     builder = LowerBoundBuilder(ct.cccp_tsvm(0.0), problem)

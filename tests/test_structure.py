@@ -22,6 +22,7 @@ LAYERS = [
     ["progress"],
     ["methods"],
     ["persistence"],
+    ["exact"],
     ["verification", "estimators"],
     ["data"],
     ["plotting"],

@@ -32,8 +32,10 @@ class Formulation:
         Loss ℓ of y f(x) for labelled points.
     unlabeled : PLQ, DCLoss or None
         Loss ℓ* of f(x) for unlabelled points; None charges them nothing, which is a supervised SVM.
-    balance : {"linear", None}, default "linear"
-        "linear": the mean of f over the unlabelled points is the problem's ``balance_target``.
+    balance : {"linear", "targets", None}, default "linear"
+        "linear": the mean of f over the unlabelled points is the problem's ``balance_target``.  "targets": the mean of
+        v = f + y ξ is, the outputs with their slacks (Bai and Yan 2016), for the squared hinge without a bias; known to
+        relaxations and to exact search only, since a sum over slacks is no sum of losses.
     fit_intercept : bool, default True
         Whether f has a bias.
     regularizer : {"l2", "l1"}, default "l2"
@@ -62,8 +64,8 @@ class Formulation:
             loss = getattr(self, field)
             if not isinstance(loss, Loss) and not (field == "unlabeled" and loss is None):
                 raise ValueError(f"{field}={loss!r} must be a PLQ or DCLoss")
-        if self.balance not in ("linear", None):
-            raise ValueError(f"balance={self.balance!r} must be 'linear' or None")
+        if self.balance not in ("linear", "targets", None):
+            raise ValueError(f"balance={self.balance!r} must be 'linear', 'targets' or None")
         one_of("regularizer", self.regularizer, ("l2", "l1"))
 
     @property
@@ -88,9 +90,9 @@ class Formulation:
                 raise ValueError("y has no unlabelled point, but the formulation has a loss for unlabelled points")
             if not problem.cost[problem.unlabeled].all():
                 raise ValueError("C_unlabeled=None, but the formulation has a loss for unlabelled points")
-        if self.balance == "linear" and problem.n_unlabeled and problem.balance_target is None:
+        if self.balance is not None and problem.n_unlabeled and problem.balance_target is None:
             raise ValueError(
-                "balance=None in the problem, but the formulation has balance='linear'; "
+                f"balance=None in the problem, but the formulation has balance={self.balance!r}; "
                 "give the problem a balance or the formulation balance=None"
             )
         if self.regularizer == "l1" and not problem.is_linear:
@@ -108,6 +110,8 @@ class Formulation:
             In place of the problem's costs.
         """
         self.check(problem)
+        if self.balance == "targets":
+            raise ValueError("balance='targets' is for relaxations and exact search; convex steps know 'linear'")
         cost = problem.cost.copy() if cost is None else np.array(cost, dtype=float)
         if self.unlabeled is None:
             cost[problem.unlabeled] = 0.0

@@ -1,7 +1,7 @@
 """Convex relaxations: problems whose value is a lower bound of a formulation's optimum, and bounds that hold."""
 
 from .builder import RELAXATIONS, Bound, LowerBoundBuilder, Stage
-from .labelling import Labelling, labelling, svm_of_labels
+from .labelling import Labelling, check_relaxable, labelling, svm_of_labels
 from .low_rank import LowRankPoint, solve_low_rank
 from .outputs import OutputSpace
 from .safe import transduction_bound
@@ -22,6 +22,7 @@ __all__ = [
     "ReducedSDP",
     "Stage",
     "SubspacePoint",
+    "check_relaxable",
     "labelling",
     "solve_low_rank",
     "solve_sdp",

@@ -14,18 +14,12 @@ from ..formulations import Formulation
 from ..problem import Array, Problem
 from ..solvers import NativeSolver
 from ..validation import finite, integer, one_of
-from .labelling import Labelling, labelling
+from .cuts import Cuts
+from .labelling import Labelling, check_relaxable, labelling
 from .low_rank import solve_low_rank
-from .outputs import (
-    OutputSpace,
-    base_rows,
-    box_rows,
-    ellipsoid_box,
-    settle,
-    violated_products,
-    violated_triangles,
-)
-from .sparse_sdp import Rows, SDPPoint, safe_value, solve_sdp
+from .outputs import OutputSpace, labels_of, settle
+from .partial import PartialSVM
+from .tightening import Round, Tightening
 
 #: From the cheapest to the strongest; each contains those before it.
 RELAXATIONS = ("svm", "sdp", "box", "rlt", "triangles")
@@ -78,8 +72,8 @@ class Bound:
         Labels that every solution better than ``upper`` must have; 0 where that is not known.
     duals : dict of arrays
         What proves the last relaxation's bound: "gamma" of the SVM; "alpha" and "multipliers" of the SDP
-        (:func:`~convex_tsvm.relaxations.transduction_bound`); "z" of the constraints of a relaxation with cuts, and the
-        "S" ⪰ 0 that they leave: the objective is at least the bound plus [1; v]ᵀ S [1; v].
+        (:func:`~convex_tsvm.relaxations.transduction_bound`); "diagonal", "chord" and "weights" (of the cuts) of a
+        relaxation in v-space, and the "A" ⪰ 0 of the convex quadratic that they make of the objective.
     stages : tuple of Stage
     status : {"optimal", "inaccurate", "failed", "interrupted"}
         Of the last solver ("optimal" also if the gap is closed); the bound holds whatever it is.
@@ -140,6 +134,7 @@ class LowerBoundBuilder:
         cuts_per_round: int | None = None,
     ) -> None:
         self.search = labelling(formulation, problem)
+        check_relaxable(self.search)
         self.relaxation = one_of("relaxation", relaxation, RELAXATIONS)
         self.solver, self.tol = solver, finite("tol", tol, above=0)
         self.max_rounds = integer("max_rounds", max_rounds, least=0)
@@ -181,9 +176,23 @@ class LowerBoundBuilder:
         solution = self._svm.solve(self.search.svm(labels))
         return self.search.objective(solution), solution
 
+    def tightening(self, level: int) -> Tightening:
+        """Rounds of the relaxations from "box" on."""
+        return Tightening(
+            self._space,
+            solver=self.solver,
+            cuts_per_round=self.cuts_per_round,
+            products=level >= RELAXATIONS.index("rlt"),
+            triangles=level >= RELAXATIONS.index("triangles"),
+        )
+
     @cached_property
     def _space(self) -> OutputSpace:
         return OutputSpace(self.search)
+
+    @cached_property
+    def _partial(self) -> PartialSVM:
+        return PartialSVM(self.search)
 
 
 class _Run:
@@ -258,50 +267,46 @@ class _Run:
 
     def cuts(self, level: int) -> None:
         """The relaxation in v-space, with what the incumbent proves and rounds of cuts."""
-        builder, space, search = self.builder, self.builder._space, self.search
-        cuts: list[Rows] = []
-        low, high = settle(*space.cutoff_box(self.upper), self.proven)
-        last = self.value
-        for turn in range(builder.max_rounds + 1):
+        low, high = self.box()
+        if (low > high).any():
+            self.value = max(self.value, self.upper)
+            return
+        tightening = self.builder.tightening(level)
+        cuts, began = Cuts.none(), time.perf_counter()
+        for turn in tightening.rounds(low, high, cuts, self.upper, 1 + self.builder.max_rounds):
+            self.keep(turn, level, began)
+            if self.closed:
+                return
             began = time.perf_counter()
-            rows = Rows.stack([base_rows(search.n, self.proven), box_rows(low, high), *cuts])
-            point = solve_sdp(space.C, rows, solver=builder.solver, tol=0.1 * builder.tol)
-            most = np.concatenate([[1.0], np.maximum(low**2, high**2)])
-            bound, S = safe_value(space.C, rows, point.z, most)
-            bound += search.constant
-            self.duals = {"z": point.z, "S": S}
-            self.scores = np.where(self.proven == 0, np.clip(point.X[0, 1:], -1, 1), self.proven)
-            self.try_labels(point.X[0, 1:])
-            n_cuts = sum(part.m for part in cuts)
-            name = "box" if not turn else "rlt" if level == 3 else "triangles"
-            self.record(name, bound, point.value + search.constant, n_cuts, point.status, began)
-            if self.closed or turn == builder.max_rounds or point.status == "failed":
-                break
-            # What the multipliers and the incumbent prove about the outputs.
-            boxes = [(low, high), ellipsoid_box(S, self.upper - bound, most[1:]), space.cutoff_box(self.upper)]
-            lows, highs = zip(*boxes, strict=True)
-            low, high = settle(np.max(lows, axis=0), np.min(highs, axis=0), self.proven)
-            self.proven = np.where(low >= 1, 1.0, np.where(high <= -1, -1.0, self.proven))
-            if (low > high).any():
-                # No point is better than the incumbent.
-                self.value = max(self.value, self.upper)
-                break
-            if level == 2:
-                if self.value - last <= builder.tol * abs(self.upper):
-                    break
-            else:
-                cuts = self.renew(cuts, rows, point, low, high, level)
-            last = self.value
 
-    def renew(self, cuts: list[Rows], rows: Rows, point: SDPPoint, low: Array, high: Array, level: int) -> list[Rows]:
-        """Cuts that are active, and new ones.  Products of ends that have moved are made again by themselves."""
-        first = rows.m - sum(part.m for part in cuts)
-        active = np.flatnonzero(point.z[first:] > 1e-7 * np.abs(point.z).max())
-        kept = [rows.take(first + active)] if len(active) else []
-        fresh = [violated_products(point.X, low, high, self.builder.cuts_per_round)]
-        if level >= 4:
-            fresh.append(violated_triangles(point.X, self.builder.cuts_per_round))
-        return [*kept, *(part for part in fresh if part is not None)]
+    def box(self) -> tuple[Array, Array]:
+        """What the incumbent excludes, by the SVM alone."""
+        partial, known = self.builder._partial, self.search.y
+        low, high, y = np.full(self.search.n, -np.inf), np.full(self.search.n, np.inf), known
+        while True:
+            point = partial.solve(y)
+            boxes = [(low, high), partial.consequences(y, point, self.upper)]
+            boxes.append(partial.directional_box(y, partial.directions(y, point, self.upper), self.upper))
+            lows, highs = zip(*boxes, strict=True)
+            low, high = settle(np.max(lows, axis=0), np.min(highs, axis=0), y)
+            if (low > high).any() or (labels_of(low, high) == y).all():
+                self.proven = np.where(low > high, known, labels_of(low, high))
+                return low, high
+            y = labels_of(low, high)
+
+    def keep(self, turn: Round, level: int, began: float) -> None:
+        """Record what a round of cuts found."""
+        z = turn.convexified.multipliers
+        self.duals = {"diagonal": z.diagonal, "chord": z.chord, "weights": z.weights, "A": turn.convexified.A}
+        self.try_labels(turn.relaxed.scores)
+        if turn.is_empty:
+            # No point is better than the incumbent.
+            self.value = max(self.value, self.upper)
+        else:
+            self.proven = labels_of(turn.low, turn.high)
+        self.scores = np.where(self.proven == 0, np.clip(turn.relaxed.scores, -1, 1), self.proven)
+        name = "box" if turn.n_cuts == 0 else "rlt" if level == 3 else "triangles"
+        self.record(name, turn.bound, turn.relaxed.value, turn.n_cuts, turn.relaxed.status, began)
 
     def try_labels(self, scores: Array) -> None:
         """Make labels of scores; keep them if their SVM is the best so far."""

@@ -18,7 +18,7 @@ import scipy.linalg
 from ..convex_step import ConvexStep, StepSolution
 from ..formulations import Formulation
 from ..kernels import CentredRows, RowsWithMean
-from ..losses import PLQ, indicator
+from ..losses import PLQ, indicator, squared_hinge
 from ..problem import Array, Problem
 
 #: Points at which losses are compared.
@@ -47,6 +47,12 @@ class Labelling:
         What is to be added to the objective for it to be that of the formulation.
     loss_constant : float
         The part of it that comes from the losses: what is to be added to the objective of :meth:`svm`.
+    free_bias : bool
+        Whether a bias is free.
+    target_sum : float or None
+        What the targets v = f + y ξ of the unlabelled points must sum to, if they are balanced instead of the outputs.
+    n_positive : int or None
+        Number of unlabelled points to be labelled +1, where that is prescribed.
     """
 
     formulation: Formulation
@@ -58,6 +64,9 @@ class Labelling:
     cost: Array
     constant: float = 0.0
     loss_constant: float = 0.0
+    free_bias: bool = False
+    target_sum: float | None = None
+    n_positive: int | None = None
 
     @property
     def n(self) -> int:
@@ -68,6 +77,13 @@ class Labelling:
     def unknown(self) -> np.ndarray:
         """Indices of the points whose labels are searched for."""
         return np.flatnonzero(self.y == 0)
+
+    @property
+    def summed(self) -> Array:
+        """1 for the points whose targets are balanced, 0 for the others, shape (n,)."""
+        weights = np.zeros(self.n)
+        weights[self.problem.balance_points] = 1.0
+        return weights
 
     def fixed(self, labels: Array) -> Labelling:
         """The same search with more labels known.
@@ -121,44 +137,82 @@ def labelling(formulation: Formulation, problem: Problem) -> Labelling:
     Raises
     ------
     ValueError
-        If the formulation is not of that kind, or its relaxations would say nothing: with a free bias and no balance
-        constraint a relaxation is no better than the SVM of the labelled points, since label matrices may contain a
-        multiple of the matrix of ones that the bias pays for.
+        If the formulation is not of that kind.
     """
     formulation.check(problem)
     loss, constant = _label_loss(formulation)
     if formulation.regularizer != "l2":
-        raise ValueError(f"regularizer={formulation.regularizer!r}: relaxations are for 'l2'")
+        raise ValueError(f"regularizer={formulation.regularizer!r}: searches for labels are for 'l2'")
     if problem.n_labeled == 0:
-        raise ValueError("y has no labelled point; a relaxation needs one to tell the classes apart")
+        raise ValueError("y has no labelled point; a search for labels needs one to tell the classes apart")
+    loss_constant = constant * float(problem.cost[problem.unlabeled].sum())
+    n, target = problem.n, problem.balance_target
+    search = Labelling(
+        formulation=formulation,
+        problem=problem,
+        loss=loss,
+        kernel=_symmetric(problem.gram),
+        offset=np.zeros(n),
+        y=problem.y.copy(),
+        cost=problem.cost.copy(),
+        constant=loss_constant,
+        loss_constant=loss_constant,
+        free_bias=formulation.fit_intercept,
+    )
+    if formulation.balance is None or target is None:
+        return search
+    if formulation.balance == "targets":
+        return _with_balanced_targets(search, target)
     if problem.positive_count is not None:
+        return dataclasses.replace(search, n_positive=problem.positive_count)
+    if formulation.fit_intercept:
+        centred = CentredRows(problem.rows(), problem.balance_points).full()
+        return dataclasses.replace(search, kernel=_symmetric(centred), offset=np.full(n, target), free_bias=False)
+    # w = c φ̄ / ‖φ̄‖² + what is orthogonal to the mean φ̄.
+    bordered = RowsWithMean(problem.rows(), problem.balance_points).full()
+    mean, square = bordered[n, :n], float(bordered[n, n])
+    if square <= 1e-12 * float(np.abs(mean).max(initial=0.0)) or square == 0:
+        raise ValueError(f"balance={target:g} cannot be met: the mean of the points is zero and there is no bias")
+    return dataclasses.replace(
+        search,
+        kernel=_symmetric(bordered[:n, :n] - np.outer(mean, mean) / square),
+        offset=target * mean / square,
+        constant=search.constant + 0.5 * target**2 / square,
+    )
+
+
+def check_relaxable(search: Labelling) -> None:
+    """Raise ValueError if relaxations of a search would say nothing, or do not know its balance constraint.
+
+    With a free bias and no balance constraint a relaxation is no better than the SVM of the labelled points, since
+    label matrices may contain a multiple of the matrix of ones that the bias pays for.
+    """
+    if search.n_positive is not None:
+        problem = search.problem
         raise ValueError(
             f"balance={problem.balance!r}: relaxations take a linear balance; use balance={problem.balance_target:g}"
         )
-    loss_constant = constant * float(problem.cost[problem.unlabeled].sum())
-    total = loss_constant
-    n, target = problem.n, problem.balance_target
-    if formulation.balance is None or target is None:
-        if formulation.fit_intercept:
-            raise ValueError(
-                "fit_intercept=True without a balance constraint: a relaxation of a free bias is no better than the "
-                "SVM on the labelled points; use balance='linear' or fit_intercept=False"
-            )
-        kernel, offset = problem.gram, np.zeros(n)
-    elif formulation.fit_intercept:
-        kernel, offset = CentredRows(problem.rows(), problem.balance_points).full(), np.full(n, target)
-    else:
-        # w = c φ̄ / ‖φ̄‖² + what is orthogonal to the mean φ̄.
-        bordered = RowsWithMean(problem.rows(), problem.balance_points).full()
-        mean, square = bordered[n, :n], float(bordered[n, n])
-        if square <= 1e-12 * float(np.abs(mean).max(initial=0.0)) or square == 0:
-            raise ValueError(f"balance={target:g} cannot be met: the mean of the points is zero and there is no bias")
-        kernel = bordered[:n, :n] - np.outer(mean, mean) / square
-        offset = target * mean / square
-        total += 0.5 * target**2 / square
-    kernel = np.asarray((kernel + kernel.T) / 2, dtype=float)
-    y, cost = problem.y.copy(), problem.cost.copy()
-    return Labelling(formulation, problem, loss, kernel, offset, y, cost, total, loss_constant)
+    if search.target_sum is not None:
+        raise ValueError("balance='targets' is for exact search; relaxations take balance='linear' or None")
+    if search.free_bias:
+        raise ValueError(
+            "fit_intercept=True without a balance constraint: a relaxation of a free bias is no better than the "
+            "SVM on the labelled points; use balance='linear' or fit_intercept=False"
+        )
+
+
+def _with_balanced_targets(search: Labelling, target: float) -> Labelling:
+    if not search.loss.isclose(squared_hinge()):
+        raise ValueError(f"balance='targets' is for the squared hinge, not labeled={search.loss!r}")
+    if search.free_bias:
+        raise ValueError("balance='targets' needs fit_intercept=False: it takes the place of a bias")
+    if search.problem.positive_count is not None:
+        raise ValueError(f"balance={search.problem.balance!r}: balance='targets' takes a number or 'labeled'")
+    return dataclasses.replace(search, target_sum=target * len(search.problem.balance_points))
+
+
+def _symmetric(kernel: Array) -> Array:
+    return np.asarray((kernel + kernel.T) / 2, dtype=float)
 
 
 def kernel_factor(kernel: Array, tol: float = 1e-13) -> Array:

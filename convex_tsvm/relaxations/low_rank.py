@@ -21,7 +21,7 @@ import numpy as np
 import scipy.optimize
 
 from ..problem import Array
-from .labelling import Labelling, kernel_factor
+from .labelling import Labelling, check_relaxable, kernel_factor
 from .margins import margin_svm
 from .safe import reduced_basis, stationary_multipliers, transduction_bound
 
@@ -105,6 +105,7 @@ def solve_low_rank(
     LowRankPoint
         With status "max_iter" if the gap was not closed within the limit, "inaccurate" if it was not closed otherwise.
     """
+    check_relaxable(search)
     began = time.perf_counter()
     u = len(search.unknown)
     rank = int(np.ceil(np.sqrt(2 * (1 + u)))) + 1 if rank is None else rank

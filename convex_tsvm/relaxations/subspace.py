@@ -68,7 +68,7 @@ def solve_subspace(search: Labelling, V: Array, *, tol: float = 1e-4, max_iter: 
     ValueError
         If the search has offsets, or V another shape or columns that depend on each other.
     """
-    if search.offset.any():
+    if search.offset.any() or search.free_bias:
         raise ValueError(
             "the subspace SDP has a zero bias (debie2004, footnote 1): use fit_intercept=False, balance=None"
         )

@@ -14,7 +14,7 @@ import numpy as np
 from ..modeling.expressions import loss_expression
 from ..problem import Array
 from ..validation import finite
-from .labelling import Labelling, kernel_factor
+from .labelling import Labelling, check_relaxable, kernel_factor
 from .safe import reduced_basis
 
 
@@ -42,6 +42,7 @@ class TransductionSDP(ABC):
     """
 
     def __init__(self, search: Labelling, positive_share: float | None = None) -> None:
+        check_relaxable(search)
         self.search = search
         n = search.n
         self.labels, gamma, signs, constraints = self.label_matrix()
@@ -136,6 +137,7 @@ class DualSDP:
     """
 
     def __init__(self, search: Labelling) -> None:
+        check_relaxable(search)
         self.search = search
         n, u = search.n, len(search.unknown)
         factor, basis = kernel_factor(search.kernel, 1e-9), reduced_basis(search.y)

@@ -16,6 +16,7 @@ from ..relaxations import (
     Labelling,
     LowerBoundBuilder,
     ReducedSDP,
+    check_relaxable,
     labelling,
     solve_low_rank,
     transduction_bound,
@@ -32,6 +33,7 @@ def relaxation_checks(formulation: Formulation, problem: Problem, tol: float) ->
     """Checks for a formulation that can be relaxed, on some of the points; none for another."""
     try:
         search = labelling(formulation, _few(problem))
+        check_relaxable(search)
     except ValueError:
         return
     yield from _propositions(search)

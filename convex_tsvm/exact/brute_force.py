@@ -1,0 +1,43 @@
+"""Every labelling: the reference for a handful of unlabelled points."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from ..formulations import Formulation
+from ..problem import Array, Problem
+from .model import Box, SearchModel
+
+#: Labellings of more unlabelled points are not gone through.
+MOST = 20
+
+
+def brute_force(formulation: Formulation, problem: Problem) -> tuple[float, Array]:
+    """The least objective over all labellings, and the labelling that has it.
+
+    Parameters
+    ----------
+    formulation, problem
+        As for :class:`~convex_tsvm.BranchAndBound`, with up to 20 unlabelled points.
+
+    Raises
+    ------
+    ValueError
+        If there are more.
+    """
+    model = SearchModel(formulation, problem)
+    unknown = model.search.unknown
+    if len(unknown) > MOST:
+        raise ValueError(f"the problem has {len(unknown)} unlabelled points; brute force goes through up to {MOST}")
+    best, best_labels = np.inf, model.search.y.copy()
+    for signs in itertools.product((1.0, -1.0), repeat=len(unknown)):
+        labels = model.search.y.copy()
+        labels[unknown] = signs
+        if model.count(Box.of_labels(labels)).is_empty:
+            continue
+        value = model.svm.solve(labels, tol=1e-9).value
+        if value < best:
+            best, best_labels = value, labels
+    return best, best_labels

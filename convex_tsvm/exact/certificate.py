@@ -1,0 +1,174 @@
+"""Checking a saved search: every bound again, by arithmetic alone, and that its leaves leave no labelling out."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..problem import Array
+from .files import problem_of, read_records, read_search
+from .model import Box, SearchModel
+from .tree import Record
+
+#: Relative error that rounding may make in a bound or an objective.
+TOLERANCE = 1e-7
+
+
+@dataclass(frozen=True)
+class CertificateCheck:
+    """What a check of a saved search found.
+
+    Attributes
+    ----------
+    holds : bool
+    problems : tuple of str
+        What is wrong.
+    objective, lower_bound : float
+        As claimed; both recomputed where ``holds``.
+    n_records, n_closed, n_open : int
+        Nodes in the tree, those closed by a bound, and those still open (whose bound is their parent's).
+    n_proofs : int
+    """
+
+    holds: bool
+    problems: tuple[str, ...]
+    objective: float
+    lower_bound: float
+    n_records: int
+    n_closed: int
+    n_open: int
+    n_proofs: int
+
+    @property
+    def gap(self) -> float:
+        """(objective - lower bound) / objective."""
+        return (self.objective - self.lower_bound) / max(abs(self.objective), 1e-300)
+
+    def __str__(self) -> str:
+        found = [
+            f"{'holds' if self.holds else 'DOES NOT HOLD'}: objective {self.objective:.10g}, "
+            f"no labelling below {self.lower_bound:.10g} (gap {self.gap:.2e})",
+            f"{self.n_records} nodes, {self.n_closed} closed by {self.n_proofs} proofs, {self.n_open} open",
+        ]
+        return "\n".join([*found, *self.problems])
+
+
+def verify_certificate(path: str | os.PathLike[str]) -> CertificateCheck:
+    """Check a search that was saved as a certificate or a checkpoint.
+
+    The problem in the file is built anew (kernel, its inverse); every proof's bound is evaluated; the tree's leaves
+    must cover all labellings; the incumbent's objective is evaluated at its dual point and its primal one.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file is no saved search, or is damaged.
+    """
+    header, arrays = read_search(path)
+    try:
+        formulation, problem = problem_of(header, arrays)
+        records, multipliers = read_records(arrays)
+        objective, lower_bound = float(header["objective"]), float(header["lower_bound"])
+        labels, gamma = arrays["labels"], arrays["gamma"]
+        opened = [(int(parent), int(sign)) for _, parent, sign, _, _ in arrays["node_numbers"].tolist()]
+    except (KeyError, IndexError, TypeError) as error:
+        raise ValueError(f"{path} is a damaged search: {error!r}") from error
+    model = SearchModel(formulation, problem)
+    model.multipliers = multipliers
+    checker = _Checker(model, records, opened, lower_bound)
+    problems = [*checker.run(), *_check_incumbent(model, labels, gamma, objective)]
+    return CertificateCheck(
+        holds=not problems,
+        problems=tuple(problems),
+        objective=objective,
+        lower_bound=lower_bound,
+        n_records=len(records),
+        n_closed=sum(record.variable < 0 for record in records),
+        n_open=len(opened),
+        n_proofs=sum(len(record.proofs) for record in records),
+    )
+
+
+class _Checker:
+    """The tree from the root down."""
+
+    def __init__(
+        self, model: SearchModel, records: list[Record], opened: list[tuple[int, int]], lower_bound: float
+    ) -> None:
+        self.model, self.records, self.opened, self.lower_bound = model, records, opened, lower_bound
+        self.least = lower_bound - TOLERANCE * abs(lower_bound)
+
+    def run(self) -> list[str]:
+        """What is wrong."""
+        if not self.records:
+            root = self.model.svm.point(self.model.search.y, np.zeros(self.model.n))
+            return [] if root.value >= self.least else ["no node has been looked at, but a bound is claimed"]
+        for z in self.model.multipliers:
+            if min(part.min(initial=0.0) for part in (z.diagonal, z.chord, z.weights)) < 0:
+                return ["a multiplier is negative"]
+        problems = self.shape()
+        if problems:
+            return problems
+        after: dict[int, tuple[Box, float]] = {}
+        for k, record in enumerate(self.records):
+            if record.parent < 0:
+                box, bound = self.model.root(), -np.inf
+            else:
+                above, bound = after[record.parent]
+                box = self.model.count(above.with_label(self.records[record.parent].variable, record.sign))
+            for proof, cutoff in record.proofs:
+                if box.is_empty:
+                    break
+                if not cutoff >= self.least:
+                    return [*problems, f"node {k}: a proof is about solutions below {cutoff:.10g} only"]
+                proven, box = self.model.apply(proof, box, cutoff)
+                bound = max(bound, proven)
+            after[k] = (box, bound)
+            if record.variable < 0 and not box.is_empty and bound < self.least:
+                problems.append(f"node {k} is closed, but what is proven there is {bound:.10g}")
+        for parent, _ in self.opened:
+            if parent >= 0 and after[parent][1] < self.least:
+                problems.append(f"an open node below node {parent} has no better bound than {after[parent][1]:.10g}")
+        return problems
+
+    def shape(self) -> list[str]:
+        """Whether it is a tree with two halves below every node that is not closed."""
+        children: dict[int, list[int]] = {}
+        roots = [record.parent for record in self.records].count(-1) + sum(parent < 0 for parent, _ in self.opened)
+        if roots != 1:
+            return [f"the tree has {roots} roots"]
+        for k, record in enumerate(self.records):
+            if record.parent >= k:
+                return [f"node {k} is not below an earlier one"]
+            children.setdefault(record.parent, []).append(record.sign)
+        for parent, sign in self.opened:
+            if parent >= len(self.records):
+                return ["an open node is below none"]
+            children.setdefault(parent, []).append(sign)
+        for k, record in enumerate(self.records):
+            signs = sorted(children.get(k, []))
+            if record.variable >= self.model.n or signs != ([] if record.variable < 0 else [-1, 1]):
+                return [f"node {k} has not both halves of its labellings below it"]
+        return []
+
+
+def _check_incumbent(model: SearchModel, labels: Array, gamma: Array, objective: float) -> list[str]:
+    search = model.search
+    if len(labels) == 0:
+        return [] if objective == np.inf else ["there is an objective, but no labelling that has it"]
+    if labels.shape != (model.n,) or not np.isin(labels, (-1, 1)).all():
+        return ["the incumbent's labels are not +1 or -1 for every point"]
+    if ((search.y != 0) & (labels != search.y)).any():
+        return ["the incumbent contradicts a given label"]
+    if model.count(Box.of_labels(labels)).is_empty:
+        return ["the incumbent has not the number of positive labels asked for"]
+    if gamma.shape != labels.shape:
+        return ["the incumbent has no dual point"]
+    value = model.svm.objective(labels, gamma)
+    if not abs(value - objective) <= 10 * TOLERANCE * abs(objective):
+        return [f"the incumbent's objective is {value:.10g}"]
+    return []

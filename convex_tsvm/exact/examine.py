@@ -1,0 +1,274 @@
+"""One node: bounds from the cheapest to the strongest until it is closed, then a branching."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..problem import Array
+from ..relaxations.convexified import Multipliers
+from ..relaxations.cuts import Cuts
+from ..relaxations.tightening import SHARES, Tightening
+from .branching import rule
+from .incumbent import Incumbent
+from .model import DirectionsProof, Proof, SearchModel
+from .tree import Node, Record
+
+#: Bounds, from the cheapest to the strongest; each contains those before it.
+BOUNDS = ("svm", "sdp", "box", "rlt", "triangles")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How nodes are treated.
+
+    Attributes
+    ----------
+    bounds : {"svm", "sdp", "box", "rlt", "triangles"}
+        The strongest bound.
+    branching : str
+    gap : float
+        Relative gap at which a node is closed.
+    refresh : int or None
+        Levels below which the multipliers of an ancestor are replaced by a node's own.
+    rounds : int
+        Rounds of cuts at the root.
+    solver : str
+        Of SDPs.
+    keep_proofs : bool
+    """
+
+    bounds: str = "triangles"
+    branching: str = "gain"
+    gap: float = 1e-6
+    refresh: int | None = None
+    rounds: int = 30
+    solver: str = "auto"
+    keep_proofs: bool = True
+
+
+@dataclass(eq=False)
+class Examined:
+    """What came of a node: its record, and its halves if it is still open."""
+
+    record: Record
+    children: list[Node] = field(default_factory=list)
+
+
+class Examiner:
+    """Looks at nodes.
+
+    Parameters
+    ----------
+    model : SearchModel
+    options : Options
+    incumbent : Incumbent
+    deadline : float
+        Time after which no further round of cuts is begun.
+    """
+
+    def __init__(self, model: SearchModel, options: Options, incumbent: Incumbent, deadline: float = np.inf) -> None:
+        self.model, self.options, self.incumbent, self.deadline = model, options, incumbent, deadline
+        self.level = BOUNDS.index(options.bounds)
+        self._choose = rule(options.branching)
+
+    @property
+    def cutoff(self) -> float:
+        """What a node must reach to be closed."""
+        return self.incumbent.objective - self.options.gap * abs(self.incumbent.objective)
+
+    def examine(self, node: Node, *, strong: bool) -> Examined:
+        """Close a node or branch; ``strong`` allows more than the SVM's bound."""
+        return _Visit(self, node).run(strong)
+
+
+class _Visit:
+    """One node on its way."""
+
+    def __init__(self, examiner: Examiner, node: Node) -> None:
+        self.examiner, self.model, self.node = examiner, examiner.model, node
+        self.box, self.bound = node.box, node.bound
+        self.gamma, self.v, self.number, self.since = node.gamma, node.v, node.number, node.since
+        self.proofs: list[tuple[Proof, float]] = []
+        self.outputs: Array = np.zeros(self.model.n)
+        self.rate: Array = np.ones(self.model.n)
+
+    def run(self, strong: bool) -> Examined:
+        """Bounds one after the other."""
+        self.svm()
+        if self.open and strong:
+            level = self.examiner.level
+            if self.model.has_quadratic and level >= BOUNDS.index("box"):
+                self.quadratic()
+            elif self.model.has_matrix and level >= BOUNDS.index("sdp"):
+                self.matrix()
+            if self.open and len(self.box.unknown) == 0:
+                self.svm()
+        children = self.branch() if self.open and len(self.box.unknown) else []
+        variable = -1
+        if children:
+            variable = self.variable
+        record = Record(self.node.parent, self.node.sign, variable, self.bound, self.proofs)
+        return Examined(record, children)
+
+    @property
+    def open(self) -> bool:
+        """Whether a better solution may be in the box."""
+        return not self.box.is_empty and self.bound < self.examiner.cutoff
+
+    def prove(self, proof: Proof) -> bool:
+        """Take what a proof gives; whether it settles a label or closes the node."""
+        cutoff = self.examiner.cutoff
+        bound, box = self.model.apply(proof, self.box, cutoff)
+        n_before = len(self.box.unknown)
+        narrower = (box.low > self.box.low + 1e-9).any() or (box.high < self.box.high - 1e-9).any()
+        if bound <= self.bound and not narrower:
+            return False
+        if self.examiner.options.keep_proofs:
+            self.proofs.append((proof, cutoff))
+        self.bound, self.box = max(self.bound, bound), box
+        if box.is_empty:
+            self.bound = max(self.bound, cutoff)
+        return not self.open or len(box.unknown) < n_before
+
+    def svm(self) -> None:
+        """The SVM of the labels known, again as long as it settles labels."""
+        while True:
+            proof, point = self.model.prove_by_svm(self.box, self.gamma)
+            self.gamma, self.outputs = point.gamma, point.outputs
+            if len(self.box.unknown) == 0:
+                self.examiner.incumbent.offer(self.box.labels)
+            settled = self.prove(proof)
+            if not (settled and self.open):
+                break
+        if self.open:
+            self.rate = 0.5 / np.maximum(np.diag(self.model.svm.M), 1e-300)
+            self.offer(self.outputs)
+
+    def offer(self, scores: Array) -> None:
+        """Round a relaxation's point now and then: it costs more than a bound."""
+        if self.node.depth % 4 == 0:
+            self.examiner.incumbent.offer(np.where(self.box.labels != 0, self.box.labels, scores))
+
+    def quadratic(self) -> None:
+        """Convex quadratics of multipliers that are there, then of multipliers made for this node."""
+        if not self.box.is_bounded:
+            return
+        if self.number >= 0:
+            self.reuse()
+        refresh = self.examiner.options.refresh
+        stale = self.number < 0 or (refresh is not None and self.node.depth - self.since >= refresh)
+        if self.open and stale:
+            self.relax()
+
+    def reuse(self) -> None:
+        """Multipliers of an ancestor."""
+        for _ in range(20):
+            proof = self.model.prove_by_quadratic(self.box, self.number, 1.0, self.v)
+            v = proof.v.astype(float)
+            settled = self.prove(proof)
+            if not (settled and self.open):
+                break
+        self.v = v
+        if self.open:
+            self.rate = 1 / np.maximum(self.model.convexified(self.number, 1.0).spread, 1e-300)
+            self.outputs = v
+            self.offer(v)
+
+    def relax(self) -> None:
+        """The SDP relaxation in this box; at the root with rounds of cuts."""
+        options, model, incumbent = self.examiner.options, self.model, self.examiner.incumbent
+        at_root = self.number < 0
+        if at_root:
+            self.directions()
+        tightening = Tightening(
+            model.space,
+            solver=options.solver,
+            cuts_per_round=3 * model.n,
+            products=self.examiner.level >= BOUNDS.index("rlt"),
+            triangles=self.examiner.level >= BOUNDS.index("triangles"),
+        )
+        cuts = Cuts.none() if at_root else model.multipliers[self.number].cuts
+        idle, width = 0, self.width()
+        for _ in range(options.rounds if at_root else 1):
+            if not self.open or time.time() > self.examiner.deadline:
+                break
+            turn = tightening.relax(self.box.low, self.box.high, cuts)
+            if turn.status == "failed":
+                break
+            self.since = self.node.depth
+            before = self.bound
+            self.take(turn.multipliers, turn.scores)
+            incumbent.offer(np.where(self.box.labels != 0, self.box.labels, turn.scores), thorough=at_root)
+            if not self.open:
+                break
+            gained = self.bound > before + 2e-4 * abs(self.examiner.cutoff) or self.width() < 0.99 * width
+            idle, width = 0 if gained else idle + 1, self.width()
+            if idle >= 2:
+                break
+            cuts = turn.kept.join(tightening.fresh(turn.X, self.box.low, self.box.high))
+
+    def take(self, multipliers: Multipliers, scores: Array) -> None:
+        """What new multipliers, and shares of them, prove."""
+        number = self.model.add(multipliers)
+        self.number = number
+        v: Array | None = np.clip(scores, self.box.low, self.box.high)
+        for share in SHARES:
+            proof = self.model.prove_by_quadratic(self.box, number, share, v)
+            v = proof.v.astype(float)
+            if share == 1:
+                self.v = v
+            self.prove(proof)
+            if not self.open:
+                return
+        # The box may be smaller now, and with it the quadratic larger.
+        self.reuse()
+
+    def directions(self) -> None:
+        """Ends of all outputs by the SVM, as long as that settles labels."""
+        if self.model.svm.free_bias:
+            return
+        while self.open:
+            y = self.box.labels
+            point = self.model.svm.solve(y, self.gamma)
+            settled = self.prove(DirectionsProof(self.model.svm.directions(y, point, self.examiner.cutoff)))
+            if not (settled and self.open):
+                return
+            self.svm()
+
+    def width(self) -> float:
+        """Sum of the widths of the box."""
+        return float((self.box.high - self.box.low).sum())
+
+    def matrix(self) -> None:
+        """The relaxation in Γ, for the hinge."""
+        if len(self.box.unknown) < 5:
+            return
+        proof, scores = self.model.prove_by_matrix(self.box)
+        self.prove(proof)
+        if self.open:
+            self.outputs = scores
+            self.offer(scores)
+
+    def branch(self) -> list[Node]:
+        """The two halves, the likelier label first."""
+        unknown = self.box.unknown
+        self.variable = self.examiner._choose(unknown, self.outputs, self.rate)
+        likely = 1 if self.outputs[self.variable] >= 0 else -1
+        children = []
+        for sign in (likely, -likely):
+            box = self.model.count(self.box.with_label(self.variable, sign))
+            child = Node(
+                box=box,
+                depth=self.node.depth + 1,
+                bound=self.bound,
+                sign=sign,
+                gamma=self.gamma,
+                v=self.v,
+                number=self.number,
+                since=self.since,
+            )
+            children.append(child)
+        return children

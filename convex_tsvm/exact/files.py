@@ -1,0 +1,342 @@
+"""Searches as files: checkpoints while they run, certificates when they are done.  Arrays and JSON; no code is run.
+
+One format serves for both: a search with open nodes certifies the bound that these leave.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zipfile
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..formulations import Formulation
+from ..kernels import Precomputed, kernel_from_dict
+from ..losses import hinge, squared_hinge, symmetric_hinge, symmetric_squared_hinge
+from ..persistence import write_arrays
+from ..problem import Problem
+from ..relaxations.convexified import Multipliers
+from ..relaxations.cuts import Cuts
+from ..relaxations.partial import Directions
+from .model import Box, DirectionsProof, MatrixProof, Proof, QuadraticProof, SVMProof
+from .tree import Node, Record
+
+if TYPE_CHECKING:
+    from .search import BranchAndBound, State
+
+FORMAT = "convex_tsvm search 1"
+
+KINDS = (SVMProof, DirectionsProof, QuadraticProof, MatrixProof)
+
+
+def save_search(path: str | os.PathLike[str], search: BranchAndBound) -> None:
+    """Write a search as one ``.npz`` file, complete or not at all.
+
+    Raises
+    ------
+    ValueError
+        If the problem's kernel is a Python function of the user's.
+    OSError
+        If the file cannot be written.
+    """
+    state = search.state
+    arrays, described = _problem_arrays(search.model.search.problem)
+    formulation = search.model.search.formulation
+    header = {
+        "format": FORMAT,
+        "problem": described,
+        "digest": digest(arrays),
+        "formulation": {
+            "squared": search.model.svm.squared,
+            "balance": formulation.balance,
+            "fit_intercept": formulation.fit_intercept,
+        },
+        "options": asdict(search.options),
+        "strategy": search.strategy,
+        "patience": search.patience,
+        "status": search.status,
+        "objective": state.objective,
+        "lower_bound": search.lower_bound,
+        "strong": state.strong,
+        "n_nodes": state.n_nodes,
+        "seconds": state.seconds,
+        "svm_bound": state.svm_bound,
+        "root_bound": state.root_bound,
+        "root_fixed": state.root_fixed,
+        "history": [asdict(progress) for progress in state.history],
+    }
+    arrays["header"] = np.array(json.dumps(header))
+    labels = np.zeros(0) if state.labels is None else state.labels
+    arrays["labels"] = labels
+    arrays["gamma"] = search.model.svm.solve(labels, tol=1e-9).gamma if len(labels) else np.zeros(0)
+    arrays.update(_record_arrays(state.records, search.model.n))
+    arrays.update(_node_arrays(state.open, search.model.n))
+    arrays.update(_multiplier_arrays(state.multipliers, search.model.n))
+    write_arrays(path, arrays)
+
+
+def read_search(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Header and arrays of a file written by :func:`save_search`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file is no search, or damaged.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        header = json.loads(str(arrays["header"]))
+        if header["format"] != FORMAT:
+            raise ValueError(f"its format is {header['format']!r}, not {FORMAT!r}")
+        return header, arrays
+    except FileNotFoundError:
+        raise
+    except (ValueError, KeyError, TypeError, EOFError, OSError, AttributeError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path} is not a search saved by convex_tsvm: {error}") from error
+
+
+def is_search(path: str | os.PathLike[str]) -> bool:
+    """Whether a file looks like a saved search."""
+    if not zipfile.is_zipfile(path):
+        return False
+    with zipfile.ZipFile(path) as file:
+        names = set(file.namelist())
+    return {"header.npy", "record_parent.npy"} <= names
+
+
+def load_search(path: str | os.PathLike[str], search: BranchAndBound) -> State:
+    """The state of a search, for a search with the same problem and options.
+
+    Raises
+    ------
+    ValueError
+        If the file is no search, or one of another problem or with other options.
+    """
+    from .search import Progress, State
+
+    header, arrays = read_search(path)
+    mine, _ = _problem_arrays(search.model.search.problem)
+    formulation = search.model.search.formulation
+    same = {
+        "problem": (header["digest"], digest(mine)),
+        "balance": (header["formulation"]["balance"], formulation.balance),
+        "fit_intercept": (header["formulation"]["fit_intercept"], formulation.fit_intercept),
+        "loss": (header["formulation"]["squared"], search.model.svm.squared),
+        "strategy": (header["strategy"], search.strategy),
+        **{name: (header["options"][name], value) for name, value in asdict(search.options).items()},
+    }
+    for name, (theirs, ours) in same.items():
+        if theirs != ours:
+            shown = "another problem" if name == "problem" else f"{name}={theirs!r}, not {ours!r}"
+            raise ValueError(f"checkpoint={os.fspath(path)!r} is of a search with {shown}; remove it or name another")
+    return State(
+        records=_records(arrays),
+        open=_nodes(arrays),
+        multipliers=_multipliers(arrays),
+        objective=header["objective"],
+        labels=arrays["labels"] if len(arrays["labels"]) else None,
+        strong=header["strong"],
+        n_nodes=header["n_nodes"],
+        seconds=header["seconds"],
+        svm_bound=header["svm_bound"],
+        root_bound=header["root_bound"],
+        root_fixed=header["root_fixed"],
+        history=[Progress(**progress) for progress in header["history"]],
+    )
+
+
+def problem_of(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> tuple[Formulation, Problem]:
+    """Formulation and problem of a saved search.
+
+    Raises
+    ------
+    ValueError
+        If the problem's arrays are not those that were saved.
+    """
+    if digest(arrays) != header["digest"]:
+        raise ValueError("the problem's arrays are not those that the search was about (their digest differs)")
+    described = header["problem"]
+    if "X" in arrays:
+        X: Any = arrays["X"]
+    else:
+        parts = (arrays["X_data"], arrays["X_indices"], arrays["X_indptr"])
+        X = sp.csr_matrix(parts, shape=tuple(arrays["X_shape"]))
+    y, cost = arrays["y"], arrays["cost"]
+    balance = described["balance"]
+    problem = Problem(
+        X,
+        y,
+        kernel=kernel_from_dict(described["kernel"]),
+        C=cost,
+        C_unlabeled=cost,
+        balance=tuple(balance) if isinstance(balance, list) else balance,
+        balance_sample=arrays["balance_points"],
+    )
+    said = header["formulation"]
+    losses = (squared_hinge(), symmetric_squared_hinge()) if said["squared"] else (hinge(), symmetric_hinge())
+    return Formulation(*losses, balance=said["balance"], fit_intercept=said["fit_intercept"]), problem
+
+
+def read_records(arrays: dict[str, np.ndarray]) -> tuple[list[Record], list[Multipliers]]:
+    """What a saved search has proven, and the multipliers its proofs use."""
+    return _records(arrays), _multipliers(arrays)
+
+
+def digest(arrays: dict[str, np.ndarray]) -> str:
+    """SHA-256 of a problem's arrays."""
+    result = hashlib.sha256()
+    for name in sorted(arrays):
+        if name in ("y", "cost", "balance_points") or name.startswith("X"):
+            result.update(f"{name} {arrays[name].shape} {arrays[name].dtype.str} ".encode())
+            result.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return result.hexdigest()
+
+
+def _problem_arrays(problem: Problem) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    arrays: dict[str, np.ndarray] = {
+        "y": problem.y,
+        "cost": problem.cost,
+        "balance_points": problem.balance_points,
+    }
+    try:
+        kernel = problem.kernel.to_dict()
+    except ValueError:
+        # A function cannot be saved; its matrix can.
+        kernel, arrays["X"] = Precomputed().to_dict(), problem.gram
+    else:
+        if sp.issparse(problem.X):
+            X = problem.X
+            arrays.update(X_data=X.data, X_indices=X.indices, X_indptr=X.indptr, X_shape=np.array(X.shape))
+        else:
+            arrays["X"] = problem.X
+    balance = problem.balance_target if problem.balance == "labeled" else problem.balance
+    return arrays, {"kernel": kernel, "balance": balance}
+
+
+def _record_arrays(records: list[Record], n: int) -> dict[str, np.ndarray]:
+    proofs = [(r, proof, cutoff) for r, record in enumerate(records) for proof, cutoff in record.proofs]
+    numbers, vectors, directions = [], [], []
+    for _, proof, _ in proofs:
+        if isinstance(proof, SVMProof):
+            vectors.append(proof.gamma)
+        elif isinstance(proof, QuadraticProof):
+            vectors.append(proof.v)
+        elif isinstance(proof, MatrixProof):
+            vectors.append(np.concatenate([proof.alpha, proof.multipliers]))
+        else:
+            directions.append(proof.directions)
+            vectors.append(np.zeros(0, dtype=np.float32))
+        numbers.append((proof.number, proof.share) if isinstance(proof, QuadraticProof) else (-1, 0.0))
+    return {
+        "record_parent": np.array([record.parent for record in records], dtype=np.int64),
+        "record_sign": np.array([record.sign for record in records], dtype=np.int8),
+        "record_variable": np.array([record.variable for record in records], dtype=np.int64),
+        "record_bound": np.array([record.bound for record in records], dtype=float),
+        "proof_record": np.array([r for r, _, _ in proofs], dtype=np.int64),
+        "proof_kind": np.array([KINDS.index(type(proof)) for _, proof, _ in proofs], dtype=np.int8),
+        "proof_cutoff": np.array([cutoff for _, _, cutoff in proofs], dtype=float),
+        "proof_number": np.array([number for number, _ in numbers], dtype=np.int64),
+        "proof_share": np.array([share for _, share in numbers], dtype=float),
+        "proof_end": np.cumsum([len(vector) for vector in vectors], dtype=np.int64),
+        "proof_vectors": np.concatenate([np.zeros(0, dtype=np.float32), *vectors]),
+        "direction_end": np.cumsum([len(one.index) for one in directions], dtype=np.int64),
+        "direction_index": np.concatenate([np.zeros(0, dtype=np.int64), *(one.index for one in directions)]),
+        "direction_theta": np.concatenate([np.zeros(0), *(one.theta for one in directions)]),
+        "direction_gamma": np.vstack([np.zeros((0, n), dtype=np.float32), *(one.gamma for one in directions)]),
+    }
+
+
+def _records(arrays: dict[str, np.ndarray]) -> list[Record]:
+    records = [
+        Record(int(parent), int(sign), int(variable), float(bound))
+        for parent, sign, variable, bound in zip(
+            *(arrays[f"record_{name}"] for name in ("parent", "sign", "variable", "bound")), strict=True
+        )
+    ]
+    starts = np.concatenate([[0], arrays["proof_end"]])
+    blocks = np.concatenate([[0], arrays["direction_end"]])
+    n, n_directions = arrays["direction_gamma"].shape[1], 0
+    for k, (r, kind) in enumerate(zip(arrays["proof_record"], arrays["proof_kind"], strict=True)):
+        vector = arrays["proof_vectors"][starts[k] : starts[k + 1]]
+        proof: Proof
+        if KINDS[kind] is SVMProof:
+            proof = SVMProof(vector)
+        elif KINDS[kind] is QuadraticProof:
+            proof = QuadraticProof(int(arrays["proof_number"][k]), float(arrays["proof_share"][k]), vector)
+        elif KINDS[kind] is MatrixProof:
+            proof = MatrixProof(vector[:n], vector[n:])
+        else:
+            block = slice(blocks[n_directions], blocks[n_directions + 1])
+            n_directions += 1
+            parts = (arrays[f"direction_{name}"][block] for name in ("index", "theta", "gamma"))
+            proof = DirectionsProof(Directions(*parts))
+        records[r].proofs.append((proof, float(arrays["proof_cutoff"][k])))
+    return records
+
+
+def _node_arrays(nodes: list[Node], n: int) -> dict[str, np.ndarray]:
+    nothing = np.full(n, np.nan)
+    return {
+        "node_low": np.array([node.box.low for node in nodes]).reshape(-1, n),
+        "node_high": np.array([node.box.high for node in nodes]).reshape(-1, n),
+        "node_gamma": np.array([nothing if node.gamma is None else node.gamma for node in nodes]).reshape(-1, n),
+        "node_v": np.array([nothing if node.v is None else node.v for node in nodes]).reshape(-1, n),
+        "node_bound": np.array([node.bound for node in nodes], dtype=float),
+        "node_numbers": np.array(
+            [(node.depth, node.parent, node.sign, node.number, node.since) for node in nodes], dtype=np.int64
+        ).reshape(-1, 5),
+    }
+
+
+def _nodes(arrays: dict[str, np.ndarray]) -> list[Node]:
+    nodes = []
+    for k, (depth, parent, sign, number, since) in enumerate(arrays["node_numbers"].tolist()):
+        gamma, v = arrays["node_gamma"][k], arrays["node_v"][k]
+        nodes.append(
+            Node(
+                box=Box(arrays["node_low"][k], arrays["node_high"][k]),
+                depth=depth,
+                bound=float(arrays["node_bound"][k]),
+                parent=parent,
+                sign=sign,
+                gamma=None if np.isnan(gamma).any() else gamma,
+                v=None if np.isnan(v).any() else v,
+                number=number,
+                since=since,
+            )
+        )
+    return nodes
+
+
+def _multiplier_arrays(multipliers: list[Multipliers], n: int) -> dict[str, np.ndarray]:
+    none = Cuts.none()
+    return {
+        "multiplier_diagonal": np.array([z.diagonal for z in multipliers]).reshape(-1, n),
+        "multiplier_chord": np.array([z.chord for z in multipliers]).reshape(-1, n),
+        "multiplier_sizes": np.array(
+            [(len(z.cuts.products), len(z.cuts.triangles)) for z in multipliers], dtype=np.int64
+        ).reshape(-1, 2),
+        "multiplier_products": np.vstack([none.products, *(z.cuts.products for z in multipliers)]),
+        "multiplier_triangles": np.vstack([none.triangles, *(z.cuts.triangles for z in multipliers)]),
+        "multiplier_weights": np.concatenate([np.zeros(0), *(z.weights for z in multipliers)]),
+    }
+
+
+def _multipliers(arrays: dict[str, np.ndarray]) -> list[Multipliers]:
+    found, p, q, w = [], 0, 0, 0
+    for k, (n_products, n_triangles) in enumerate(arrays["multiplier_sizes"].tolist()):
+        cuts = Cuts(
+            arrays["multiplier_products"][p : p + n_products], arrays["multiplier_triangles"][q : q + n_triangles]
+        )
+        weights = arrays["multiplier_weights"][w : w + cuts.m]
+        found.append(Multipliers(arrays["multiplier_diagonal"][k], arrays["multiplier_chord"][k], cuts, weights))
+        p, q, w = p + n_products, q + n_triangles, w + cuts.m
+    return found

@@ -1,0 +1,117 @@
+"""Upper bounds: labellings whose SVM is as good as can be found."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..problem import Array
+from .model import Box, SearchModel
+
+#: Points whose labels are tried the other way round in two-opt search, and of each class for exchanges.
+FLIPS, SWAPS = 30, 8
+
+#: A dual value is an objective only if the solver is that near to optimal.
+ACCURATE = 1e-6
+
+
+class Incumbent:
+    """The best labelling so far.
+
+    Parameters
+    ----------
+    model : SearchModel
+    objective : float
+    labels : array, shape (n,), or None
+    """
+
+    def __init__(self, model: SearchModel, objective: float = np.inf, labels: Array | None = None) -> None:
+        self.model, self.objective, self.labels = model, objective, labels
+        self._tried: set[bytes] = set()
+
+    def round(self, scores: Array) -> Array:
+        """Labels of scores: their signs, or the largest ones where the number of positive labels is given."""
+        search = self.model.search
+        labels = np.where(search.y != 0, search.y, np.where(scores >= 0, 1.0, -1.0))
+        if search.n_positive is not None:
+            unknown = search.unknown
+            order = unknown[np.argsort(-scores[unknown], kind="stable")]
+            labels[order[: search.n_positive]], labels[order[search.n_positive :]] = 1.0, -1.0
+        if search.target_sum is not None:
+            balanced = search.problem.balance_points
+            if abs(labels[balanced].sum()) == len(balanced):
+                # Both labels must occur.
+                sign = labels[balanced[0]]
+                labels[balanced[np.argmin(sign * scores[balanced])]] = -sign
+        return labels
+
+    def offer(self, scores: Array, *, thorough: bool = False) -> bool:
+        """Round scores, improve the labels by single changes (by all of two-opt if ``thorough``), keep the best.
+
+        Returns
+        -------
+        bool
+            Whether it is better than what was known.
+        """
+        labels = self.round(scores)
+        key = labels.tobytes()
+        if key in self._tried:
+            return False
+        self._tried.add(key)
+        labels, objective, gamma = self.follow(labels)
+        promising = objective <= self.objective + 0.02 * abs(self.objective)
+        if thorough or promising:
+            labels, objective = self.two_opt(labels, objective, gamma, exchanges=thorough)
+        if objective < self.objective - 1e-12 * abs(objective):
+            self.objective, self.labels = objective, labels
+            return True
+        return False
+
+    def evaluate(self, labels: Array, gamma: Array | None = None) -> tuple[float, Array]:
+        """Objective of the SVM of labels (its dual value, within the solver's accuracy), and γ."""
+        if self.model.count(Box.of_labels(labels)).is_empty:
+            return np.inf, np.zeros(len(labels))
+        point = self.model.svm.solve(labels, gamma, tol=1e-9)
+        return (point.value if point.violation <= ACCURATE else np.inf), point.gamma
+
+    def follow(self, labels: Array) -> tuple[Array, float, Array]:
+        """Labels that their own SVM agrees with: each change of all wrong ones at once lowers the objective."""
+        search, svm = self.model.search, self.model.svm
+        objective, gamma = self.evaluate(labels)
+        if search.n_positive is not None or search.target_sum is not None or svm.free_bias:
+            return labels, objective, gamma
+        for _ in range(50):
+            margins = svm.margins(svm.point(labels, gamma))
+            wrong = (search.y == 0) & (labels * margins < 0)
+            if not wrong.any():
+                break
+            changed = np.where(wrong, -labels, labels)
+            better, new_gamma = self.evaluate(changed, gamma)
+            if better >= objective - 1e-12 * abs(objective):
+                break
+            labels, objective, gamma = changed, better, new_gamma
+        return labels, objective, gamma
+
+    def two_opt(self, labels: Array, objective: float, gamma: Array, *, exchanges: bool) -> tuple[Array, float]:
+        """Change the labels that cost most, one or (with ``exchanges``) one of each class, as long as that helps."""
+        counted = self.model.search.n_positive is not None
+        while True:
+            for flipped in self._neighbours(labels, gamma, singles=not counted, pairs=exchanges or counted):
+                changed = labels.copy()
+                changed[list(flipped)] *= -1
+                better, new_gamma = self.evaluate(changed, gamma)
+                if better < objective - 1e-9 * abs(objective):
+                    labels, objective, gamma = changed, better, new_gamma
+                    break
+            else:
+                return labels, objective
+
+    def _neighbours(self, labels: Array, gamma: Array, *, singles: bool, pairs: bool) -> list[tuple[int, ...]]:
+        unknown = self.model.search.unknown
+        cost = np.abs(gamma[unknown])
+        order = unknown[np.argsort(-cost, kind="stable")]
+        order = order[np.abs(gamma[order]) > 1e-9 * cost.max(initial=0.0)]
+        found: list[tuple[int, ...]] = [(int(i),) for i in order[:FLIPS]] if singles else []
+        if pairs:
+            positive, negative = order[labels[order] > 0][:SWAPS], order[labels[order] < 0][:SWAPS]
+            found += [(int(i), int(j)) for i in positive for j in negative]
+        return found

@@ -1,0 +1,417 @@
+"""Branch and bound over the labels of the unlabelled points (Bennett and Demiriz 1998; chapelle2008 §3.1).
+
+The tree is searched in dives: some nodes below an open one, depth first, then the next open one.  Dives from different
+nodes are independent of each other, so they may run in parallel; what they found is put together in a fixed order, so
+that a search depends on nothing but its arguments (a limit on time aside).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import joblib
+import numpy as np
+
+from ..formulations import Formulation
+from ..problem import Array, Problem
+from ..relaxations.convexified import Multipliers
+from ..relaxations.sparse_sdp import SOLVERS, available_solvers
+from ..validation import finite, integer, one_of
+from .branching import RULES
+from .examine import BOUNDS, Examiner, Options
+from .incumbent import Incumbent
+from .model import Proof, QuadraticProof, SearchModel
+from .tree import Node, OpenNodes, Record
+
+STRATEGIES = ("hybrid", "best", "depth")
+
+#: Nodes of one dive.
+DIVE = {"best": 1, "hybrid": 32, "depth": 32}
+
+#: Points times nodes that are looked at before bounds that take seconds.
+PATIENCE = 10**7
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a search is.
+
+    Attributes
+    ----------
+    n_nodes, n_open : int
+        Nodes looked at, and still to be looked at.
+    lower_bound, objective : float
+    seconds : float
+    """
+
+    n_nodes: int
+    n_open: int
+    lower_bound: float
+    objective: float
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """(objective - lower bound) / objective."""
+        return (self.objective - self.lower_bound) / max(abs(self.objective), 1e-300)
+
+
+@dataclass(eq=False)
+class State:
+    """A search that can be stopped and taken up again: the tree, what is open, and the incumbent.
+
+    Attributes
+    ----------
+    records : list of Record
+    open : list of Node
+    multipliers : list of Multipliers
+    objective : float
+    labels : array, shape (n,), or None
+    strong : bool
+        Whether more than the SVM's bound is used.
+    n_nodes : int
+        Looked at in all, those before a new start with stronger bounds included.
+    seconds : float
+    svm_bound, root_bound : float
+        Bounds of the labelled points' SVM, and of the root.
+    root_fixed : int
+        Labels proven at the root.
+    history : list of Progress
+    """
+
+    records: list[Record] = field(default_factory=list)
+    open: list[Node] = field(default_factory=list)
+    multipliers: list[Multipliers] = field(default_factory=list)
+    objective: float = np.inf
+    labels: Array | None = None
+    strong: bool = False
+    n_nodes: int = 0
+    seconds: float = 0.0
+    svm_bound: float = -np.inf
+    root_bound: float = -np.inf
+    root_fixed: int = 0
+    history: list[Progress] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Dive:
+    """What came of a dive: records (parents counted from the first of them, -1 for what the dive began with), nodes
+    left open, multipliers made, and the incumbent after it.
+    """
+
+    records: list[Record]
+    left: list[Node]
+    multipliers: list[Multipliers]
+    objective: float
+    labels: Array | None
+    interrupted: bool = False
+
+
+def dive(
+    model: SearchModel,
+    options: Options,
+    incumbent: Incumbent,
+    node: Node,
+    strong: bool,
+    n_nodes: int,
+    deadline: float,
+) -> Dive:
+    """Look at up to ``n_nodes`` nodes from one on, depth first."""
+    n_before = len(model.multipliers)
+    examiner = Examiner(model, options, incumbent, deadline)
+    records: list[Record] = []
+    stack, interrupted = [node], False
+    while stack and len(records) < n_nodes and (time.time() <= deadline or not records):
+        try:
+            seen = examiner.examine(stack[-1], strong=strong)
+        except KeyboardInterrupt:
+            interrupted = True
+            break
+        record = seen.record if records else dataclasses.replace(seen.record, parent=-1)
+        stack.pop()
+        for child in reversed(seen.children):
+            child.parent = len(records)
+            stack.append(child)
+        records.append(record)
+    return Dive(records, stack, model.multipliers[n_before:], incumbent.objective, incumbent.labels, interrupted)
+
+
+class BranchAndBound:
+    """Exact search for the labels of the unlabelled points.
+
+    Parameters
+    ----------
+    formulation : Formulation
+        With hinge or squared hinge, and the loss min(ℓ(f), ℓ(-f)) for unlabelled points.  Any balance: none, linear,
+        exact (chapelle2008 eq. 3), or of the targets.
+    problem : Problem
+    bounds : {"auto", "svm", "sdp", "box", "rlt", "triangles"}, default "auto"
+        The strongest bound that a node may get.  "svm": the SVM of the labels known, as published (chapelle2008 §3.1).
+        "sdp": the relaxation in Γ (hinge).  "box" and the following: the relaxation in v-space (squared hinge) with
+        what the incumbent excludes, with products, with triangle inequalities; made at the root, and as a convex
+        quadratic for all nodes below it.  "auto" is "triangles" for the squared hinge and "sdp" for the hinge.
+    strategy : {"hybrid", "best", "depth"}, default "hybrid"
+        Which open node is next: the one with the least bound, or the last one; "hybrid" dives from the one with the
+        least bound.
+    branching : {"gain", "worst", "ambiguity", "confidence"}, default "gain"
+        Which point is branched on: the one for which the bounds of both halves rise most; that of the better half; the
+        least sure; the surest (as published).
+    gap : float, default 1e-6
+        Relative gap between objective and bound at which nodes are closed.
+    patience : int, optional
+        Nodes that are looked at with the SVM's bound alone, before the search begins anew with stronger ones; 10⁷ / n
+        by default, which takes about a minute.
+    refresh : int, optional
+        Levels after which a node gets an SDP relaxation of its own; by default only the root does.
+    solver : {"auto", "sdpa", "scs", "clarabel"}, default "auto"
+        Of SDPs.
+    max_nodes : int, optional
+    time_limit : float, optional
+        Seconds, those before a checkpoint included.
+    n_jobs : int, optional
+        Dives in parallel, by joblib: its context managers choose the backend.
+    checkpoint : path, optional
+        A file for the search: it is written every ``checkpoint_every`` seconds, and taken up if it is there.
+    checkpoint_every : float, default 30
+    certificate : bool, default True
+        Whether to keep what proves the bounds.
+    callback : callable, optional
+        Called with :class:`Progress` after every dive.
+
+    Attributes
+    ----------
+    state : State
+    status : {"optimal", "node_limit", "time_limit", "interrupted"}
+    """
+
+    def __init__(
+        self,
+        formulation: Formulation,
+        problem: Problem,
+        *,
+        bounds: str = "auto",
+        strategy: str = "hybrid",
+        branching: str = "gain",
+        gap: float = 1e-6,
+        patience: int | None = None,
+        refresh: int | None = None,
+        solver: str = "auto",
+        max_nodes: int | None = None,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint_every: float = 30.0,
+        certificate: bool = True,
+        callback: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.model = SearchModel(formulation, problem)
+        one_of("bounds", bounds, ("auto", *BOUNDS))
+        if bounds == "auto":
+            bounds = "triangles" if self.model.has_quadratic else "sdp"
+        elif BOUNDS.index(bounds) > BOUNDS.index("sdp") and not self.model.has_quadratic:
+            raise ValueError(f"bounds={bounds!r} is for the squared hinge; for the hinge there are 'svm' and 'sdp'")
+        self.strategy = one_of("strategy", strategy, STRATEGIES)
+        one_of("branching", branching, tuple(RULES))
+        self.options = Options(
+            bounds=bounds,
+            branching=branching,
+            gap=finite("gap", gap, least=0, below=1),
+            refresh=None if refresh is None else integer("refresh", refresh, least=1),
+            solver=check_solver(solver),
+            keep_proofs=bool(certificate),
+        )
+        self.patience = PATIENCE // problem.n if patience is None else integer("patience", patience, least=0)
+        self.max_nodes = None if max_nodes is None else integer("max_nodes", max_nodes, least=1)
+        self.time_limit = None if time_limit is None else finite("time_limit", time_limit, above=0)
+        self.n_jobs = int(joblib.effective_n_jobs(n_jobs))
+        self.checkpoint = checkpoint
+        self.checkpoint_every = finite("checkpoint_every", checkpoint_every, above=0)
+        self.callback = callback
+        self.status = "optimal"
+        self.state = State()
+        self.incumbent = Incumbent(self.model)
+
+    @property
+    def lower_bound(self) -> float:
+        """No labelling is below it.
+
+        What the incumbent excludes it excludes from the gap on: the bound does not get nearer to the objective.
+        """
+        return self._bound(min((node.bound for node in self.state.open), default=np.inf))
+
+    def _bound(self, still: float) -> float:
+        state = self.state
+        closed = min((record.bound for record in state.records if record.variable < 0), default=np.inf)
+        cutoff = state.objective - self.options.gap * abs(state.objective)
+        return min(closed, still, cutoff) if np.isfinite(state.objective) else state.svm_bound
+
+    def run(self) -> BranchAndBound:
+        """Search until nothing is open, or a limit or Ctrl-C stops it; then ``state`` and ``status`` say what is known.
+
+        Raises
+        ------
+        ValueError
+            If the checkpoint is of another search, or no such file.
+        """
+        from .files import load_search, save_search
+
+        began, before = time.perf_counter(), 0.0
+        due = began + self.checkpoint_every
+        if self.checkpoint is not None and os.path.exists(self.checkpoint):
+            self.state = load_search(self.checkpoint, self)
+            before = self.state.seconds
+        self.model.multipliers = self.state.multipliers
+        self.incumbent = Incumbent(self.model, self.state.objective, self.state.labels)
+        left = np.inf if self.time_limit is None else self.time_limit - before
+        deadline = time.time() + left
+        try:
+            if self.state.n_nodes == 0:
+                self.begin()
+            self._heap = self._queue(self.state.open)
+            while len(self._heap):
+                self.state.seconds = before + time.perf_counter() - began
+                self.status = self.limit(deadline)
+                if self.status != "optimal":
+                    break
+                if not self.state.strong and self.state.n_nodes >= self.patience:
+                    self.strengthen()
+                interrupted = self.step(deadline)
+                self.state.seconds = before + time.perf_counter() - began
+                self.tell()
+                if interrupted:
+                    self.status = "interrupted"
+                    break
+                if self.checkpoint is not None and time.perf_counter() > due:
+                    self.state.open = self._heap.all()
+                    due = time.perf_counter()
+                    save_search(self.checkpoint, self)
+                    # Writing a large tree takes seconds: it is to remain a small part of the time.
+                    due += max(self.checkpoint_every, 21 * (time.perf_counter() - due))
+        except KeyboardInterrupt:
+            self.status = "interrupted"
+        self.state.open = self._heap.all()
+        self.state.seconds = before + time.perf_counter() - began
+        if self.checkpoint is not None:
+            save_search(self.checkpoint, self)
+        return self
+
+    def begin(self) -> None:
+        """The root, and first labels."""
+        point = self.model.svm.solve(self.model.search.y)
+        self.state.svm_bound = self.state.root_bound = point.value
+        self.incumbent.offer(point.outputs, thorough=True)
+        self.state.strong = self.patience == 0 or self.options.bounds == "svm"
+        self.state.open = [Node(self.model.root())]
+        self.keep_incumbent()
+
+    def strengthen(self) -> None:
+        """Begin anew with more than the SVM's bound."""
+        self.state.strong = True
+        self.state.records = []
+        self._heap = self._queue([Node(self.model.root())])
+
+    def limit(self, deadline: float) -> str:
+        """The limit that is reached, or "optimal"."""
+        if self.max_nodes is not None and self.state.n_nodes >= self.max_nodes:
+            return "node_limit"
+        return "time_limit" if time.time() > deadline else "optimal"
+
+    def step(self, deadline: float) -> bool:
+        """Some dives, side by side; whether they were interrupted."""
+        state, dives = self.state, DIVE[self.strategy]
+        if self.max_nodes is not None:
+            dives = min(dives, self.max_nodes - state.n_nodes)
+        if not state.strong:
+            dives = min(dives, max(self.patience - state.n_nodes, 1))
+        # The root is looked at alone: everything below depends on it.
+        width = self.n_jobs if state.records else 1
+        nodes = [self._heap.pop() for _ in range(min(width, len(self._heap)))]
+        if state.strong and not state.records:
+            dives = 1
+        arguments = [(self.model, self.options, self.incumbent, node, state.strong, dives, deadline) for node in nodes]
+        n_before = len(state.multipliers)
+        try:
+            if len(nodes) == 1:
+                found = [dive(*arguments[0])]
+            else:
+                found = joblib.Parallel(n_jobs=self.n_jobs)(joblib.delayed(dive)(*one) for one in arguments)
+        except KeyboardInterrupt:
+            for node in nodes:
+                self._heap.push(node)
+            raise
+        at_root = not state.records
+        for node, one in zip(nodes, found, strict=True):
+            self.merge(node, one, shared=len(nodes) == 1, n_before=n_before)
+        self.keep_incumbent()
+        if at_root and state.strong:
+            root = state.records[0]
+            state.root_bound = max(state.root_bound, min(root.bound, state.objective))
+            box = self._heap.all()[0].box if len(self._heap) else None
+            settled = self.model.n if box is None else int((box.labels != 0).sum()) - 1
+            state.root_fixed = settled - self.model.search.problem.n_labeled
+        return any(one.interrupted for one in found)
+
+    def merge(self, node: Node, found: Dive, *, shared: bool, n_before: int) -> None:
+        """Put the records and open nodes of a dive where they belong."""
+        state, base = self.state, len(self.state.records)
+        shift = 0
+        if not shared:
+            shift = len(state.multipliers) - n_before
+            state.multipliers.extend(found.multipliers)
+            if found.objective < self.incumbent.objective:
+                self.incumbent.objective, self.incumbent.labels = found.objective, found.labels
+        for place, record in enumerate(found.records):
+            record.parent = node.parent if place == 0 else record.parent + base
+            record.proofs = [(_renumbered(proof, n_before, shift), cutoff) for proof, cutoff in record.proofs]
+            state.records.append(record)
+        for left in found.left:
+            if left is not node and found.records:
+                left.parent += base
+            if left.number >= n_before:
+                left.number += shift
+            self._heap.push(left)
+        state.n_nodes += len(found.records)
+
+    def keep_incumbent(self) -> None:
+        """The incumbent as part of the state."""
+        self.state.objective, self.state.labels = self.incumbent.objective, self.incumbent.labels
+
+    def tell(self) -> None:
+        """Progress, for the callback and the history."""
+        state = self.state
+        progress = Progress(
+            state.n_nodes, len(self._heap), self._bound(self._heap.bound), state.objective, state.seconds
+        )
+        state.history.append(progress)
+        if self.callback is not None:
+            self.callback(progress)
+
+    def _queue(self, nodes: list[Node]) -> OpenNodes:
+        queue = OpenNodes(self.strategy == "depth")
+        for node in reversed(nodes):
+            queue.push(node)
+        return queue
+
+
+def check_solver(solver: str) -> str:
+    """The name of an SDP solver that is there.
+
+    Raises
+    ------
+    ValueError
+        If it is unknown or not installed.
+    """
+    one_of("solver", solver, ("auto", *SOLVERS))
+    if solver != "auto" and solver not in available_solvers():
+        raise ValueError(f"solver={solver!r} is not installed; there is {', '.join(available_solvers())}")
+    return solver
+
+
+def _renumbered(proof: Proof, n_before: int, shift: int) -> Proof:
+    if shift and isinstance(proof, QuadraticProof) and proof.number >= n_before:
+        return dataclasses.replace(proof, number=proof.number + shift)
+    return proof

@@ -1,0 +1,105 @@
+"""The search tree as it is kept: nodes, what is proven at them, and which are still open."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..problem import Array
+from .model import Box, Proof
+
+
+@dataclass(eq=False)
+class Node:
+    """A partial labelling.
+
+    Attributes
+    ----------
+    box : Box
+    depth : int
+    bound : float
+        No solution in the box is below it.
+    parent : int
+        Number of the record that was branched; -1 for the root.
+    sign : int
+        Label that the parent's variable has here.
+    gamma, v : array or None
+        Where solvers may start.
+    number : int
+        Multipliers that serve here; -1 for none yet.
+    since : int
+        Depth at which they were made.
+    """
+
+    box: Box
+    depth: int = 0
+    bound: float = -np.inf
+    parent: int = -1
+    sign: int = 0
+    gamma: Array | None = None
+    v: Array | None = None
+    number: int = -1
+    since: int = 0
+
+
+@dataclass(eq=False)
+class Record:
+    """What is kept of a node that has been looked at.
+
+    Attributes
+    ----------
+    parent : int
+        Number of the record that was branched; -1 for the root.
+    sign : int
+        Label that the parent's variable has here.
+    variable : int
+        Point that is branched on here; -1 if the node is closed.
+    bound : float
+    proofs : list of (Proof, float)
+        With the cutoff each was made for.
+    """
+
+    parent: int
+    sign: int
+    variable: int
+    bound: float
+    proofs: list[tuple[Proof, float]] = field(default_factory=list)
+
+
+class OpenNodes:
+    """Open nodes, in the order of a strategy.
+
+    Parameters
+    ----------
+    depth_first : bool
+        Last in, first out; otherwise the least bound first.
+    """
+
+    def __init__(self, depth_first: bool) -> None:
+        self.depth_first = depth_first
+        self._heap: list[tuple[tuple[float, float], int, Node]] = []
+        self._count = 0
+
+    def push(self, node: Node) -> None:
+        """One more."""
+        self._count += 1
+        key = (-float(self._count), 0.0) if self.depth_first else (node.bound, -float(node.depth))
+        heapq.heappush(self._heap, (key, self._count, node))
+
+    def pop(self) -> Node:
+        """The next one."""
+        return heapq.heappop(self._heap)[2]
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    @property
+    def bound(self) -> float:
+        """The least bound of them."""
+        return min((entry[2].bound for entry in self._heap), default=np.inf)
+
+    def all(self) -> list[Node]:
+        """All of them, in the order in which they would be popped."""
+        return [entry[2] for entry in sorted(self._heap, key=lambda entry: entry[:2])]

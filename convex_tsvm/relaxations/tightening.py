@@ -1,0 +1,181 @@
+"""Rounds of the SDP relaxation in v-space: solve it, see what the incumbent then excludes, add cuts, solve it again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..problem import Array
+from .convexified import Convexified, Multipliers
+from .cuts import Cuts, chord_rows, diagonal_rows, known_rows, unit_row, violated_products, violated_triangles
+from .outputs import OutputSpace, labels_of, settle
+from .sparse_sdp import Rows, solve_sdp
+
+#: Accuracy asked of SDP solvers: they mean something else by it than a bound needs.
+SDP_TOL = 1e-8
+
+#: Between the objective itself and the relaxation's optimal multipliers: each excludes other outputs.
+SHARES = (1.0, 0.98, 0.95, 0.9, 0.8, 0.6, 0.3)
+
+#: Cuts with a smaller multiplier than this times the largest are dropped.
+ACTIVE = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxed:
+    """The relaxation in a box.
+
+    Attributes
+    ----------
+    multipliers : Multipliers
+    X : array, shape (1 + n, 1 + n)
+    value : float
+        As the solver left it: no bound.
+    kept : Cuts
+        Those that are active.
+    status : str
+        Of the SDP solver.
+    """
+
+    multipliers: Multipliers
+    X: Array
+    value: float
+    kept: Cuts
+    status: str
+
+    @property
+    def scores(self) -> Array:
+        """v, shape (n,)."""
+        return np.asarray(self.X[0, 1:])
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One relaxation, and what it proves.
+
+    Attributes
+    ----------
+    bound : float
+        No solution with outputs in the box is below it.
+    low, high : array, shape (n,)
+        The box after it: all solutions below the cutoff lie in it.
+    convexified : Convexified
+        With the relaxation's multipliers.
+    relaxed : Relaxed
+    cuts : Cuts
+        Those in the next round.
+    n_cuts : int
+        Those in this one.
+    seconds : float
+    """
+
+    bound: float
+    low: Array
+    high: Array
+    convexified: Convexified
+    relaxed: Relaxed
+    cuts: Cuts
+    n_cuts: int
+    seconds: float
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing in the box is below the cutoff."""
+        return bool((self.low > self.high).any())
+
+
+class Tightening:
+    """Rounds of cuts and of tighter boxes.
+
+    Parameters
+    ----------
+    space : OutputSpace
+    solver : str
+        As in :func:`~convex_tsvm.relaxations.solve_sdp`.
+    cuts_per_round : int
+        Of each kind.
+    products, triangles : bool
+        Which kinds.
+    """
+
+    def __init__(
+        self, space: OutputSpace, *, solver: str, cuts_per_round: int, products: bool = True, triangles: bool = True
+    ) -> None:
+        self.space, self.solver, self.cuts_per_round = space, solver, cuts_per_round
+        self.products, self.triangles = products, triangles
+
+    def relax(self, low: Array, high: Array, cuts: Cuts) -> Relaxed:
+        """The relaxation in a box with finite ends."""
+        n = len(low)
+        parts = [
+            unit_row(),
+            known_rows(labels_of(low, high)),
+            diagonal_rows(n),
+            chord_rows(low, high),
+            cuts.rows(low, high),
+        ]
+        point = solve_sdp(self.space.C, Rows.stack(parts), solver=self.solver, tol=SDP_TOL)
+        z = np.maximum(point.z, 0.0)
+        _, _, diagonal, chord, weights = np.split(z, np.cumsum([part.m for part in parts])[:-1])
+        return Relaxed(
+            multipliers=Multipliers(diagonal, chord, cuts, weights),
+            X=point.X,
+            value=point.value + self.space.constant,
+            kept=cuts.take(weights > ACTIVE * z.max(initial=0.0)),
+            status=point.status,
+        )
+
+    def round(self, low: Array, high: Array, cuts: Cuts, cutoff: float) -> Round:
+        """One relaxation in a box with finite ends, and the box of all solutions below the cutoff."""
+        began = time.perf_counter()
+        relaxed, y = self.relax(low, high, cuts), labels_of(low, high)
+        v, bound = np.clip(relaxed.scores, low, high), -np.inf
+        convexified = Convexified(self.space, relaxed.multipliers)
+        for share in SHARES:
+            part = convexified
+            if share < 1:
+                part = Convexified(self.space, relaxed.multipliers.scaled(share))
+            v = part.minimize(low, high, v)
+            proven, new_low, new_high = part.consequences(low, high, v, cutoff)
+            bound = max(bound, proven)
+            low, high = settle(new_low, new_high, y)
+            if bound >= cutoff or (low > high).any():
+                break
+        empty = bool((low > high).any())
+        return Round(
+            bound=bound,
+            low=low,
+            high=high,
+            convexified=convexified,
+            relaxed=relaxed,
+            cuts=cuts if empty else relaxed.kept.join(self.fresh(relaxed.X, low, high)),
+            n_cuts=cuts.m,
+            seconds=time.perf_counter() - began,
+        )
+
+    def fresh(self, X: Array, low: Array, high: Array) -> Cuts:
+        """Cuts that the relaxation's solution violates."""
+        none = Cuts.none()
+        return Cuts(
+            violated_products(X, low, high, self.cuts_per_round) if self.products else none.products,
+            violated_triangles(X, self.cuts_per_round) if self.triangles else none.triangles,
+        )
+
+    def rounds(self, low: Array, high: Array, cuts: Cuts, cutoff: float, most: int) -> Iterator[Round]:
+        """Rounds until nothing is left, the solver fails, or a round brings next to nothing."""
+        best, width, idle = -np.inf, float((high - low).sum()), 0
+        for _ in range(most):
+            turn = self.round(low, high, cuts, cutoff)
+            yield turn
+            if turn.relaxed.status == "failed" or turn.is_empty or turn.bound >= cutoff:
+                return
+            low, high, cuts = turn.low, turn.high, turn.cuts
+            gained = turn.bound > best + 2e-4 * max(abs(cutoff), 1e-300)
+            narrower = float((high - low).sum()) < 0.99 * width
+            idle = 0 if gained or narrower else idle + 1
+            if idle >= 2:
+                return
+            best, width = max(best, turn.bound), float((high - low).sum())

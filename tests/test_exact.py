@@ -1,0 +1,326 @@
+"""Exact search: brute force, certificates that hold and fall, searches that are stopped and go on."""
+
+import json
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import searches
+
+import convex_tsvm as ct
+from convex_tsvm.exact.files import read_search
+from convex_tsvm.persistence import write_arrays
+
+#: Ways to search that have next to nothing in common.
+WAYS = [
+    {"patience": 0},
+    {"bounds": "svm"},
+    {"bounds": "svm", "strategy": "depth", "branching": "confidence"},
+    {"patience": 0, "strategy": "best", "branching": "worst", "refresh": 1},
+    {"patience": 0, "strategy": "depth", "branching": "ambiguity"},
+    {"patience": 5, "gap": 0.0},
+]
+
+
+def check(seed, way, tmp_path, n_unlabeled=None):
+    """A search against brute force, and its certificate."""
+    formulation, problem = searches(seed, n_unlabeled)
+    least, _ = ct.brute_force(formulation, problem)
+    path = tmp_path / "certificate.npz"
+    solution = ct.exact_search(formulation, problem, certificate=path, **way)
+    assert solution.status == "optimal"
+    assert solution.objective == pytest.approx(least, rel=1e-6)
+    assert solution.lower_bound <= least * (1 + 1e-9)
+    assert solution.gap <= 1.1e-6
+    found = ct.verify_certificate(path)
+    assert found.holds, found.problems
+    assert found.objective == solution.objective
+    assert found.lower_bound <= least * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_search_finds_what_brute_force_finds(seed, tmp_path):
+    check(seed, WAYS[seed % len(WAYS)], tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", range(len(WAYS)))
+def test_search_finds_what_brute_force_finds_in_hundreds_of_instances(way, tmp_path):
+    for seed in range(1000 + 100 * way, 1100 + 100 * way):
+        check(seed, WAYS[way], tmp_path, n_unlabeled=12 if seed % 20 == 0 else None)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_solution_is_the_svm_of_its_labels(seed):
+    formulation, problem = searches(seed, 6, squared=True, balance=["none", "linear", "exact", "targets"][seed])
+    solution = ct.exact_search(formulation, problem)
+    assert (solution.labels[problem.labeled] == problem.y[problem.labeled]).all()
+    np.testing.assert_allclose(solution.decision_function(problem.X), solution.scores, atol=1e-5)
+    if seed == 2:
+        assert (solution.labels[problem.unlabeled] > 0).sum() == problem.positive_count
+    elif seed == 3:
+        v = solution.scores + solution.coefficients / (2 * problem.cost)
+        assert v[problem.unlabeled].mean() == pytest.approx(problem.balance_target, abs=1e-5)
+        assert (solution.labels * v >= 1 - 1e-5).all()
+    else:
+        recomputed = formulation.objective(problem, solution.scores, solution.step.regularization)
+        assert recomputed == pytest.approx(solution.objective, rel=1e-5)
+
+
+def moons(n=60, seed=0, noise=0.15, **options):
+    """Two moons, two labelled points of each."""
+    rng = np.random.default_rng(seed)
+    t = np.pi * rng.random(n)
+    sign = np.resize([1.0, -1.0], n)
+    X = np.column_stack([np.cos(t) * sign + (sign < 0), np.sin(t) * sign + 0.5 * (sign < 0)])
+    X = X + noise * rng.normal(size=X.shape)
+    y = np.where(np.arange(n) < 4, sign, 0.0)
+    problem = ct.Problem(X, y, kernel=ct.RBF(0.5), C=1, C_unlabeled=0.3, balance=0.0, **options)
+    return ct.s3vm(fit_intercept=False), problem, sign
+
+
+def test_every_way_gives_the_same():
+    formulation, problem, _ = moons(20)
+    found = [ct.exact_search(formulation, problem, **way) for way in WAYS]
+    parallel = ct.exact_search(formulation, problem, patience=0, n_jobs=2)
+    for solution in (*found, parallel):
+        assert solution.objective == pytest.approx(found[0].objective, rel=1e-6)
+    again = ct.exact_search(formulation, problem, **WAYS[0])
+    assert again.n_nodes == found[0].n_nodes
+    assert (again.labels == found[0].labels).all()
+
+
+def test_stronger_bounds_need_fewer_nodes():
+    formulation, problem, _ = moons(40)
+    nodes = [ct.exact_search(formulation, problem, patience=0, bounds=bounds).n_nodes for bounds in ("svm", "rlt")]
+    assert nodes[1] < nodes[0]
+
+
+class Stop:
+    """Presses Ctrl-C at the calls of a generator."""
+
+    def __init__(self, rng):
+        self.left = int(rng.integers(1, 4))
+
+    def __call__(self, progress):
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+
+def test_a_search_that_is_interrupted_again_and_again(tmp_path):
+    formulation, problem, _ = moons(40)
+    options = {"bounds": "svm", "strategy": "best"}
+    straight = ct.exact_search(formulation, problem, **options)
+    rng, path, best, n_stops = np.random.default_rng(0), tmp_path / "search.npz", np.inf, 0
+    while True:
+        callback = Stop(rng) if n_stops < 20 else None
+        solution = ct.exact_search(formulation, problem, checkpoint=path, callback=callback, **options)
+        assert solution.objective <= best
+        best = solution.objective
+        if solution.status == "optimal":
+            break
+        assert solution.status == "interrupted"
+        assert ct.verify_certificate(path).holds
+        n_stops += 1
+    assert n_stops == 20
+    assert solution.objective == pytest.approx(straight.objective, rel=1e-9)
+    assert solution.n_nodes >= straight.n_nodes
+    assert ct.verify_certificate(path).holds
+
+
+@pytest.mark.slow
+def test_a_search_that_is_killed_goes_on(tmp_path):
+    """kill -9, whatever it is doing, twenty times."""
+    path = tmp_path / "search.npz"
+    script = textwrap.dedent(
+        f"""
+        import sys
+        sys.path.insert(0, {str(__file__.rsplit("/", 1)[0])!r})
+        import convex_tsvm as ct
+        from test_exact import moons
+        formulation, problem, _ = moons(60, noise=0.3)
+        solution = ct.exact_search(
+            formulation, problem, bounds="svm", checkpoint={str(path)!r}, checkpoint_every=0.05, gap=1e-3
+        )
+        print(solution.status, repr(solution.objective))
+        """
+    )
+    formulation, problem, _ = moons(60, noise=0.3)
+    straight = ct.exact_search(formulation, problem, bounds="svm", gap=1e-3)
+    rng, n_kills = np.random.default_rng(0), 0
+    while n_kills < 20:
+        process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+        try:
+            process.wait(timeout=float(rng.uniform(1.5, 4)))
+            break
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            n_kills += 1
+            if path.exists():
+                assert ct.verify_certificate(path).holds
+    else:
+        process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    status, objective = process.communicate()[0].split()
+    assert status == "optimal"
+    assert float(objective) == pytest.approx(straight.objective, rel=1e-9)
+    assert not list(tmp_path.glob(".*"))[:-20]
+
+
+def test_limits():
+    formulation, problem, _ = moons(60, noise=0.3)
+    few = ct.exact_search(formulation, problem, bounds="svm", max_nodes=50)
+    assert few.status == "node_limit"
+    assert few.n_nodes == 50
+    assert few.lower_bound < few.objective
+    began = time.perf_counter()
+    short = ct.exact_search(formulation, problem, bounds="svm", time_limit=0.2)
+    assert short.status in ("time_limit", "optimal")
+    assert time.perf_counter() - began < 60
+    assert short.lower_bound <= few.objective * (1 + 1e-9)
+    rough = ct.exact_search(formulation, problem, bounds="svm", gap=0.2)
+    assert rough.status == "optimal"
+    assert rough.gap == pytest.approx(0.2)
+
+
+def tampered(path, name, change):
+    """The certificate with one array, or one entry of its header, changed."""
+    header, arrays = read_search(path)
+    if name in arrays:
+        arrays[name] = change(arrays[name].copy())
+    else:
+        header[name] = change(header[name])
+    arrays["header"] = np.array(json.dumps(header))
+    other = path.with_name("tampered.npz")
+    write_arrays(other, arrays)
+    return ct.verify_certificate(other)
+
+
+def without_last(values):
+    return values[:-1]
+
+
+def zeroed(values):
+    return values * 0
+
+
+def flipped(values):
+    return -values
+
+
+TAMPERING = [
+    ("lower_bound", lambda value: value * 1.001),
+    ("objective", lambda value: value * 0.999),
+    ("proof_cutoff", lambda value: value * 0.99),
+    ("proof_vectors", zeroed),
+    ("record_sign", flipped),
+    ("record_variable", lambda value: np.where(np.arange(len(value)) == 1, -1, value)),
+    ("record_parent", lambda value: np.where(value == 0, 1, value)),
+    ("labels", lambda value: np.where(np.arange(len(value)) == len(value) - 1, -value, value)),
+    ("labels", zeroed),
+    ("X", lambda value: value + 1e-6),
+    ("y", lambda value: np.where(np.arange(len(value)) == 0, -value, value)),
+]
+
+
+@pytest.mark.parametrize(("name", "change"), TAMPERING)
+def test_a_certificate_that_is_tampered_with_falls(name, change, tmp_path):
+    formulation, problem, _ = moons(30)
+    path = tmp_path / "certificate.npz"
+    solution = ct.exact_search(formulation, problem, bounds="svm", certificate=path)
+    assert solution.n_nodes > 10
+    assert tampered(path, "seconds", lambda value: value + 1).holds
+    if name in ("X", "y"):
+        with pytest.raises(ValueError, match="not those that the search was about"):
+            tampered(path, name, change)
+    elif name == "record_sign":
+        # Both halves under the other's name: the proofs are about other labels then.
+        assert not tampered(path, name, change).holds
+    else:
+        assert not tampered(path, name, change).holds
+
+
+def test_multipliers_of_a_certificate_must_not_be_negative(tmp_path):
+    formulation, problem, _ = moons(24)
+    path = tmp_path / "certificate.npz"
+    solution = ct.exact_search(formulation, problem, patience=0, certificate=path)
+    _, arrays = read_search(path)
+    assert solution.status == "optimal"
+    if len(arrays["multiplier_diagonal"]):
+        assert not tampered(path, "multiplier_diagonal", lambda value: value - 100).holds
+
+
+def test_files_that_are_no_searches(tmp_path):
+    formulation, problem, _ = moons(24)
+    with pytest.raises(FileNotFoundError):
+        ct.verify_certificate(tmp_path / "nothing.npz")
+    path = tmp_path / "search.npz"
+    path.write_bytes(b"nothing of the kind")
+    with pytest.raises(ValueError, match="is not a search"):
+        ct.verify_certificate(path)
+    with pytest.raises(ValueError, match="is not a search"):
+        ct.exact_search(formulation, problem, checkpoint=path)
+    assert path.read_bytes() == b"nothing of the kind"
+    path.unlink()
+    ct.exact_search(formulation, problem, checkpoint=path, bounds="svm")
+    with pytest.raises(ValueError, match="another problem"):
+        ct.exact_search(formulation, problem.replace(C=2.0), checkpoint=path, bounds="svm")
+    with pytest.raises(ValueError, match="branching='gain', not 'worst'"):
+        ct.exact_search(formulation, problem, checkpoint=path, bounds="svm", branching="worst")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match="is not a search"):
+        ct.verify_certificate(path)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"bounds": "strong"}, "bounds='strong'"),
+        ({"strategy": "random"}, "strategy='random'"),
+        ({"branching": 3}, "branching=3"),
+        ({"gap": -1}, "gap=-1"),
+        ({"gap": 1}, "gap=1"),
+        ({"max_nodes": 0}, "max_nodes=0"),
+        ({"time_limit": 0}, "time_limit=0"),
+        ({"patience": 1.5}, "patience=1.5"),
+        ({"refresh": 0}, "refresh=0"),
+        ({"solver": "mosek"}, "solver='mosek'"),
+        ({"checkpoint_every": "often"}, "checkpoint_every='often'"),
+    ],
+)
+def test_bad_options_are_named(options, said):
+    formulation, problem, _ = moons(24)
+    with pytest.raises(ValueError, match=said):
+        ct.exact_search(formulation, problem, **options)
+
+
+def test_what_cannot_be_searched_says_why():
+    _, problem, _ = moons(24)
+    with pytest.raises(ValueError, match="exact search is for"):
+        loss = ct.PLQ([0, 1], [(0, -1, 0.5), (0.5, -1, 0.5), (0, 0, 0)])
+        ct.exact_search(ct.Formulation(loss, loss.minimum(loss.reflect())), problem)
+    with pytest.raises(ValueError, match="is for the squared hinge"):
+        ct.exact_search(ct.cccp_tsvm(0.0), problem, bounds="box")
+    with pytest.raises(ValueError, match="symmetric_hinge"):
+        ct.exact_search(ct.cccp_tsvm(-0.3), problem)
+    with pytest.raises(ValueError, match="goes through up to 20"):
+        ct.brute_force(ct.s3vm(), problem.replace(y=np.sign(problem.y) * (np.arange(24) < 3)))
+
+
+@given(seed=st.integers(0, 10**6))
+def test_the_bound_never_falls_and_never_passes_the_objective(seed):
+    formulation, problem = searches(seed)
+    seen = []
+    solution = ct.exact_search(formulation, problem, bounds="svm", strategy="best", callback=seen.append)
+    for before, after in zip(seen, seen[1:], strict=False):
+        assert after.objective <= before.objective
+        assert after.n_nodes >= before.n_nodes
+    assert all(progress.lower_bound <= solution.objective * (1 + 1e-9) for progress in seen)

@@ -1,0 +1,215 @@
+"""The quadratic program in v: its value, its cuts, the bounds and boxes that multipliers prove."""
+
+import itertools
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import searches
+
+import convex_tsvm as ct
+from convex_tsvm.relaxations import OutputSpace, labelling
+from convex_tsvm.relaxations.convexified import Convexified, Multipliers
+from convex_tsvm.relaxations.cuts import (
+    Cuts,
+    chord_rows,
+    diagonal_rows,
+    known_rows,
+    unit_row,
+    violated_products,
+    violated_triangles,
+)
+from convex_tsvm.relaxations.outputs import labels_of, settle
+from convex_tsvm.relaxations.partial import PartialSVM
+from convex_tsvm.relaxations.tightening import Tightening
+
+outside = st.floats(1, 4).flatmap(lambda size: st.sampled_from([size, -size]))
+
+
+def search_of(seed, squared=None):
+    formulation, problem = searches(seed, squared=squared)
+    return labelling(formulation, problem)
+
+
+def drawn_labels(search, seed):
+    """Labels of all points, with both among the unlabelled ones."""
+    labels = np.where(search.y != 0, search.y, np.random.default_rng(seed).choice([-1.0, 1.0], search.n))
+    labels[search.unknown[:2]] = 1.0, -1.0
+    return labels
+
+
+def best_v(search, labels):
+    """v and value of the program for given labels, by CVXPY in v, b and μ themselves."""
+    v, b = cp.Variable(search.n), cp.Variable()
+    inverse = np.linalg.inv(search.kernel + np.diag(1 / (2 * search.cost)))
+    shift = v - search.offset - (b if search.free_bias else 0)
+    constraints = [cp.multiply(labels, v) >= 1]
+    if search.target_sum is not None:
+        constraints.append(search.summed @ v == search.target_sum)
+    value = 0.5 * cp.quad_form(shift, cp.psd_wrap((inverse + inverse.T) / 2))
+    least = cp.Problem(cp.Minimize(value), constraints).solve(solver="CLARABEL")
+    return v.value, least + search.constant
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_the_program_in_v_is_the_svm(seed):
+    """For given labels: q at the best v, the partial SVM's dual and primal, and for sums of losses the SVM itself."""
+    search = search_of(seed, squared=True)
+    labels = drawn_labels(search, seed)
+    v, least = best_v(search, labels)
+    space, svm = OutputSpace(search), PartialSVM(search)
+    assert space.value(v) == pytest.approx(least, rel=1e-5)
+    point = svm.solve(labels, tol=1e-9)
+    assert point.value == pytest.approx(least, rel=1e-5)
+    assert svm.objective(labels, point.gamma) == pytest.approx(least, rel=1e-5)
+    if not search.free_bias:
+        np.testing.assert_allclose(point.outputs, v, atol=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_the_partial_svm_is_the_svm(seed):
+    """Against the step of the formulation, solved by CVXPY, for the hinge and the squared hinge."""
+    search = search_of(seed)
+    if search.target_sum is not None or search.n_positive is not None:
+        return
+    labels = np.where(np.arange(search.n) % 3 == 0, search.y, drawn_labels(search, seed))
+    step = ct.CvxpySolver(search.problem).solve(search.svm(labels))
+    point = PartialSVM(search).solve(labels, tol=1e-9)
+    assert point.value == pytest.approx(step.primal + search.loss_constant, rel=1e-5)
+
+
+@given(seed=st.integers(0, 500), noise=st.sampled_from([0.0, 0.1, 10.0]))
+def test_any_gamma_gives_a_bound(seed, noise):
+    search = search_of(seed)
+    svm, rng = PartialSVM(search), np.random.default_rng(seed)
+    labels = drawn_labels(search, seed)
+    least = svm.solve(labels, tol=1e-9).value
+    partial = np.where(rng.random(search.n) < 0.5, labels, search.y)
+    gamma = svm.solve(partial).gamma + noise * rng.normal(size=search.n)
+    assert svm.point(partial, gamma).value <= least + 1e-8 * (1 + abs(least))
+
+
+@given(seed=st.integers(0, 500), noise=st.sampled_from([0.0, 0.1]), slack=st.sampled_from([1e-6, 0.1, 1.0]))
+def test_what_a_partial_svm_excludes_is_not_a_better_solution(seed, noise, slack):
+    """The outputs of a labelling lie in every box that is proven for solutions up to its value."""
+    search = search_of(seed)
+    svm, rng = PartialSVM(search), np.random.default_rng(seed)
+    labels = drawn_labels(search, seed)
+    solution = svm.solve(labels, tol=1e-9)
+    cutoff = solution.value * (1 + slack)
+    partial = np.where(rng.random(search.n) < 0.5, labels, search.y)
+    point = svm.solve(partial)
+    boxes = [svm.consequences(partial, svm.point(partial, point.gamma + noise * rng.normal(size=search.n)), cutoff)]
+    if search.free_bias:
+        v = best_v(search, labels)[0] if svm.squared else labels
+    else:
+        v = solution.outputs if svm.squared else labels
+        if svm.squared:
+            boxes.append(svm.directional_box(partial, svm.directions(partial, point, cutoff), cutoff))
+    for low, high in boxes:
+        assert (v >= low - 1e-4).all()
+        assert (v <= high + 1e-4).all()
+
+
+@given(seed=st.integers(0, 300), size=st.sampled_from([0.0, 0.01, 1.0, 100.0]))
+def test_any_multipliers_give_a_bound(seed, size):
+    """Whatever the multipliers and the point: a bound, and a box that has all better solutions in it."""
+    search = search_of(seed, squared=True)
+    space, rng, labels = OutputSpace(search), np.random.default_rng(seed), drawn_labels(search, seed)
+    v, least = best_v(search, labels)
+    v = labels * np.maximum(labels * v, 1.0)
+    low, high = settle(v - rng.uniform(0.1, 3, search.n), v + rng.uniform(0.1, 3, search.n), search.y)
+    noise = rng.normal(size=(search.n + 1, search.n + 1))
+    cuts = Cuts(violated_products(noise + noise.T, low, high, 10), violated_triangles(noise + noise.T, 10))
+    diagonal, chord = size * rng.random(search.n), size * rng.random(search.n)
+    quadratic = Convexified(space, Multipliers(diagonal, chord, cuts, 0.3 * size * rng.random(cuts.m)))
+    assert np.linalg.eigvalsh(quadratic.A)[0] >= -1e-9 * np.abs(quadratic.A).max()
+    tolerance = 1e-6 * (1 + abs(least))
+    anywhere, best = np.clip(v + rng.normal(size=search.n), low, high), quadratic.minimize(low, high)
+    for at in (anywhere, best):
+        assert quadratic.bound(low, high, at) <= least + tolerance
+        bound, new_low, new_high = quadratic.consequences(low, high, at, space.value(v) + tolerance)
+        assert bound == quadratic.bound(low, high, at)
+        assert ((new_low - 1e-5 <= v) & (v <= new_high + 1e-5)).all()
+    assert quadratic.bound(low, high, best) >= quadratic.bound(low, high, anywhere) - tolerance
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_multipliers_of_a_relaxation_give_its_value(seed):
+    search = search_of(seed + 30, squared=True)
+    svm, labels = PartialSVM(search), drawn_labels(search, seed)
+    upper = svm.solve(labels, tol=1e-9).value
+    low, high = settle(*svm.consequences(search.y, svm.solve(search.y), upper), search.y)
+    if not (np.isfinite(low).all() and (low <= high).all()):
+        return
+    relaxed = Tightening(OutputSpace(search), solver="clarabel", cuts_per_round=20).relax(low, high, Cuts.none())
+    quadratic = Convexified(OutputSpace(search), relaxed.multipliers)
+    assert quadratic.bound(low, high, quadratic.minimize(low, high)) == pytest.approx(relaxed.value, rel=1e-4)
+
+
+@given(v=st.lists(outside, min_size=4, max_size=6), seed=st.integers(0, 10**6))
+def test_cuts_hold_for_every_point_outside_the_margin(v, seed):
+    v, rng = np.array(v), np.random.default_rng(seed)
+    x = np.concatenate([[1.0], v])
+    X = np.outer(x, x)
+    low, high = v - rng.uniform(0, 2, len(v)), v + rng.uniform(0, 2, len(v))
+    wild = rng.normal(size=X.shape) * 3
+    wild = (wild + wild.T) / 2  # violates whatever can be violated
+    np.fill_diagonal(wild, rng.uniform(0, 1, len(X)))
+    cuts = Cuts(violated_products(wild, low, high, 50), violated_triangles(wild, 50))
+    assert cuts.m > 0
+    for rows in (
+        unit_row(),
+        known_rows(np.sign(v) * rng.integers(0, 2, len(v))),
+        diagonal_rows(len(v)),
+        chord_rows(low, high),
+        cuts.rows(low, high),
+    ):
+        assert (rows.values(X) - rows.b >= -1e-9).all()
+
+
+def test_cuts_that_are_returned_are_violated():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(7, 7))
+    X = (X + X.T) / 2
+    low, high = -np.ones(6), np.ones(6)
+    rows = Cuts(Cuts.none().products, violated_triangles(X, 10)).rows(low, high)
+    assert rows.m == 10
+    assert (rows.values(X) < rows.b).all()
+    brute = sorted(
+        X[i, i] + X[j, j] + X[k, k] + s * X[i, j] + t * X[i, k] + s * t * X[j, k] - 2
+        for i, j, k in itertools.combinations(range(7), 3)
+        for s in (1, -1)
+        for t in (1, -1)
+    )
+    np.testing.assert_allclose(np.sort(rows.values(X) - rows.b), brute[:10])
+    products = Cuts(violated_products(X, low, high, 5), Cuts.none().triangles).rows(low, high)
+    assert (products.values(X) < products.b).all()
+    assert len(violated_triangles(X, 10**6)) == len([value for value in brute if value < -1e-3])
+
+
+def test_cuts_are_joined_and_taken():
+    cuts = Cuts(np.array([[0, 1, 0, 0], [0, 2, 1, 0]]), np.array([[0, 1, 2, 1, -1]]))
+    assert cuts.join(cuts).m == 3
+    assert cuts.take(np.array([False, True, True])).products.tolist() == [[0, 2, 1, 0]]
+
+
+def test_settled_labels():
+    low, high = settle(np.array([-2.0, -0.5, -3, -3]), np.array([2.0, 4, 0.5, 3]), np.array([0.0, 0, 0, 1]))
+    assert low.tolist() == [-2, 1, -3, 1]
+    assert high.tolist() == [2, 4, -1, 3]
+    assert labels_of(low, high).tolist() == [0, 1, -1, 1]
+
+
+def test_sums_of_targets_need_the_squared_hinge_and_no_bias():
+    problem = ct.Problem(np.eye(4), [1, -1, 0, 0])
+    with pytest.raises(ValueError, match="balance='targets' is for the squared hinge"):
+        labelling(ct.cccp_tsvm(0.0, balance="targets", fit_intercept=False), problem)
+    with pytest.raises(ValueError, match="needs fit_intercept=False"):
+        labelling(ct.s3vm(balance="targets"), problem)
+    with pytest.raises(ValueError, match="takes a number or 'labeled'"):
+        labelling(ct.s3vm(balance="targets", fit_intercept=False), problem.replace(balance=("exact", 0.5)))
+    with pytest.raises(ValueError, match="convex steps know 'linear'"):
+        ct.s3vm(balance="targets", fit_intercept=False).step(problem)
