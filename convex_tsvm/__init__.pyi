@@ -1,3 +1,4 @@
+from .estimators.exact import ExactTransductiveSVC as ExactTransductiveSVC
 from .estimators.relaxed import SDPTransduction as SDPTransduction
 from .estimators.relaxed import SpectralTransduction as SpectralTransduction
 from .estimators.relaxed import SubspaceSDPTransduction as SubspaceSDPTransduction
@@ -13,6 +14,7 @@ from .formulations import cccp_tsvm as cccp_tsvm
 from .formulations import s3vm as s3vm
 from .formulations import svm as svm
 from .formulations import tsvm as tsvm
+from .formulations.mixed_integer import MixedIntegerModel as MixedIntegerModel
 from .kernels import RBF as RBF
 from .kernels import CallableKernel as CallableKernel
 from .kernels import Linear as Linear

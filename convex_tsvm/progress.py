@@ -12,10 +12,11 @@ from .solution import Iteration
 
 @dataclass(frozen=True)
 class Progress:
-    """What is to be called on the way: with every CCCP step, and with working sets and violation inside one."""
+    """What is to be called on the way: with every CCCP step, with working sets and violation inside one, or a text."""
 
     step: Callable[[Iteration], None]
     inner: Callable[[int, float], None]
+    tell: Callable[[str], None]
 
 
 @contextmanager
@@ -41,4 +42,4 @@ def status_line(name: Callable[[], str]) -> Iterator[Progress | None]:
         def inner(n_sets: int, violation: float) -> None:
             update(f"{n_sets} working sets, violation {violation:.2g}")
 
-        yield Progress(step, inner)
+        yield Progress(step, inner, update)

@@ -352,3 +352,50 @@ def test_help_names_every_option(capsys):
     for option in ("--method", "--solver", "--kernel", "--sigma", "--gamma", "--C", "--C-unlabeled", "--s", "--split",
                    "--positive", "--labels-out", "--save", "--json"):  # fmt: skip
         assert option in out
+
+
+def test_exact_search_and_its_certificate(files, capsys):
+    certificate, checkpoint = files / "certificate.npz", files / "search.npz"
+    model = ["--sigma", "0.5", "--C", "1", "--loss", "squared_hinge", "--method", "exact", "--gap", "0.2"]
+    arguments = ["solve", files / "split.npz", *model, "--certificate", certificate, "--checkpoint", checkpoint]
+    status, out, err = run(capsys, *arguments, "--json")
+    result = json.loads(out)
+    assert (status, err, result["status"]) == (0, "", "optimal")
+    assert result["gap"] == pytest.approx(0.2)
+    status, out, _ = run(capsys, "verify", certificate)
+    assert status == 0
+    assert out.startswith("holds")
+    status, out, _ = run(capsys, "verify", checkpoint, "--json")
+    assert json.loads(out)["holds"]
+    # A search that is done is not done again.
+    status, out, _ = run(capsys, *arguments)
+    assert status == 0
+    assert "no labelling has an objective below" in out
+    whole = certificate.read_bytes()
+    certificate.write_bytes(whole[:-200])
+    status, _, err = run(capsys, "verify", certificate)
+    assert status == 2
+    assert len(err.splitlines()) == 1
+
+
+def test_exact_search_stops_at_a_limit(files, capsys):
+    model = ["--sigma", "0.5", "--loss", "hinge", "--method", "exact", "--max-nodes", "3", "--bounds", "svm"]
+    status, out, _ = run(capsys, "solve", files / "split.npz", *model, "--json")
+    assert (status, json.loads(out)["status"]) == (1, "node_limit")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--method", "cccp", "--certificate", "c.npz"], "certificate='c.npz' is for --method exact"),
+        (["--method", "exact"], "symmetric_hinge"),
+        (["--method", "exact", "--loss", "hinge", "--bounds", "box"], "bounds='box'"),
+        (["--method", "exact", "--loss", "hinge", "--gap", "2"], "gap=2"),
+        (["--method", "exact", "--loss", "hinge", "--certificate", "nowhere/c.npz"], "its folder does not exist"),
+    ],
+)
+def test_bad_options_of_exact_search(arguments, said, files, capsys):
+    status, _, err = run(capsys, "solve", files / "split.npz", *arguments)
+    assert status == 2
+    assert said in err
+    assert len(err.splitlines()) == 1

@@ -304,9 +304,9 @@ def test_bad_options_are_named(options, said):
 
 def test_what_cannot_be_searched_says_why():
     _, problem, _ = moons(24)
+    huber = ct.PLQ([0, 1], [(0, -1, 0.5), (0.5, -1, 0.5), (0, 0, 0)])
     with pytest.raises(ValueError, match="exact search is for"):
-        loss = ct.PLQ([0, 1], [(0, -1, 0.5), (0.5, -1, 0.5), (0, 0, 0)])
-        ct.exact_search(ct.Formulation(loss, loss.minimum(loss.reflect())), problem)
+        ct.exact_search(ct.Formulation(huber, huber.minimum(huber.reflect())), problem)
     with pytest.raises(ValueError, match="is for the squared hinge"):
         ct.exact_search(ct.cccp_tsvm(0.0), problem, bounds="box")
     with pytest.raises(ValueError, match="symmetric_hinge"):

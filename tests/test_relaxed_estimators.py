@@ -1,4 +1,4 @@
-"""The estimators that go by a relaxation."""
+"""The estimators that go by a relaxation, and the exact one."""
 
 import numpy as np
 import pytest
@@ -7,14 +7,19 @@ from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import convex_tsvm as ct
-from convex_tsvm import SDPTransduction, SpectralTransduction, SubspaceSDPTransduction
+from convex_tsvm import ExactTransductiveSVC, SDPTransduction, SpectralTransduction, SubspaceSDPTransduction
 
 ESTIMATORS = [SDPTransduction, SubspaceSDPTransduction, SpectralTransduction]
 
 
 @pytest.mark.filterwarnings("ignore:y has no unlabelled point")
 @parametrize_with_checks(
-    [*(make() for make in ESTIMATORS), *(make(unlabeled=None) for make in ESTIMATORS)],
+    [
+        *(make() for make in ESTIMATORS),
+        *(make(unlabeled=None) for make in ESTIMATORS),
+        ExactTransductiveSVC(max_nodes=200, bounds="svm"),
+        ExactTransductiveSVC(max_nodes=200, bounds="svm", unlabeled=None),
+    ],
     expected_failed_checks=lambda e: (
         {"check_classifiers_classes": "labels {-1, +1}, of which -1 marks unlabelled points"}
         if e.unlabeled == -1
@@ -116,3 +121,58 @@ def test_bad_arguments_are_named(estimator, message, data):
     X, _, y = data
     with pytest.raises(ValueError, match=message):
         estimator.fit(X[:60], y[:60])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"loss": "hinge", "balance": ("exact", 0.5)},
+        {"balance": ("exact", 0.25)},
+        {"balance_of": "targets", "fit_intercept": False, "balance": 0.0},
+    ],
+)
+def test_exact_transduction(options, moons, tmp_path):
+    X, _, y = moons
+    keep = np.concatenate([np.flatnonzero(y), np.flatnonzero(y == 0)[:8]])
+    path = tmp_path / "certificate.npz"
+    marked = np.where(y == 0, -1, (y > 0).astype(int))[keep]
+    clf = ExactTransductiveSVC(sigma=0.5, C=10, C_unlabeled=1, certificate=path, **options).fit(X[keep], marked)
+    solution = clf.solutions_[0]
+    least, _ = ct.brute_force(solution.formulation, solution.problem)
+    assert clf.objective_ == pytest.approx(least, rel=1e-6)
+    assert clf.lower_bound_ <= least * (1 + 1e-9)
+    assert clf.gap_ <= 1.1e-6
+    assert ct.verify_certificate(path).holds
+    assert clf.n_iter_ == clf.history_[-1].n_nodes
+    np.testing.assert_array_equal(clf.transduction_ == 1, solution.labels > 0)
+    np.testing.assert_allclose(clf.decision_function(X[keep]), clf.transduction_scores_, atol=1e-5)
+    if options.get("balance") == ("exact", 0.25):
+        assert (clf.transduction_[marked < 0] == 1).sum() == 2
+
+
+def test_exact_transduction_of_three_classes(tmp_path):
+    X, truth = load_iris(return_X_y=True)
+    keep = np.arange(0, 150, 6)
+    y = np.where(np.arange(25) % 3 == 0, truth[keep], -1)
+    clf = ExactTransductiveSVC(C=10).fit(X[keep], y)
+    assert clf.score(X, truth) > 0.85
+    assert clf.lower_bound_ is None
+    with pytest.raises(ValueError, match="are for two classes"):
+        ExactTransductiveSVC(certificate=tmp_path / "c.npz").fit(X[keep], y)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"loss": "ramp"}, "loss='ramp'"),
+        ({"balance_of": "labels"}, "balance_of='labels'"),
+        ({"balance_of": "targets"}, "fit_intercept=False"),
+        ({"bounds": "best"}, "bounds='best'"),
+        ({"time_limit": -1}, "time_limit=-1"),
+    ],
+)
+def test_bad_parameters_of_exact_transduction_are_named(options, said, moons):
+    X, _, y = moons
+    with pytest.raises(ValueError, match=said):
+        ExactTransductiveSVC(**options, unlabeled=0).fit(X, np.where(y == 0, 0, y + 3))

@@ -7,6 +7,7 @@ import csv
 import json
 import time
 import warnings
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from ..progress import status_line
 from ..solution import Solution
 from .parser import RELAXED
 
-SOLVED = "converged"
+SOLVED = ("converged", "optimal")
 
 #: In place of a solver's name, for methods that do not go by convex steps.
 NO_SOLVER = "-"
@@ -30,7 +31,11 @@ NO_SOLVER = "-"
 
 def solve(options: argparse.Namespace) -> int:
     """Fit one method; print its figures."""
-    _check_outputs(labels_out=options.labels_out, save=options.save)
+    files = {name: getattr(options, name) for name in ("certificate", "checkpoint")}
+    for name, path in files.items():
+        if path is not None and options.method != "exact":
+            raise ValueError(f"{name}={path!r} is for --method exact, not --method {options.method}")
+    _check_outputs(labels_out=options.labels_out, save=options.save, **files)
     data, problem = _given(options)
     solver = NO_SOLVER if options.method in RELAXED else options.solver
     solution = _fit(options, problem, options.method, solver)
@@ -45,8 +50,11 @@ def solve(options: argparse.Namespace) -> int:
     else:
         print(_heading(data, problem))
         print(_table([result]))
-        print(solution.certificate())
-    return 0 if solution.status == SOLVED else 1
+        if options.method == "exact":
+            print(f"no labelling has an objective below {solution.lower_bound:.8g}")
+        else:
+            print(solution.certificate())
+    return 0 if solution.status in SOLVED else 1
 
 
 def compare(options: argparse.Namespace) -> int:
@@ -81,7 +89,7 @@ def compare(options: argparse.Namespace) -> int:
         save_figure(plot_comparison(data, named), options.plot)
         if not options.json:
             print(f"picture: {options.plot}")
-    return 0 if all(solution.status == SOLVED for solution in solutions.values()) else 1
+    return 0 if all(solution.status in SOLVED for solution in solutions.values()) else 1
 
 
 def bound(options: argparse.Namespace) -> int:
@@ -123,17 +131,21 @@ def bound(options: argparse.Namespace) -> int:
         gap=found.gap,
         iterations=len(found.stages),
         seconds=time.perf_counter() - began,
-        status=SOLVED if found.status == "optimal" else found.status,
+        status="converged" if found.status == "optimal" else found.status,
     )
     if options.json:
         print(json.dumps(result))
     else:
         print(f"best objective known {found.upper:.8g}, lower bound {found.value:.8g}, gap {found.gap:.2%}")
-    return 0 if result["status"] == SOLVED else 1
+    return 0 if result["status"] in SOLVED else 1
 
 
 def verify(options: argparse.Namespace) -> int:
-    """Check the derivation on the data."""
+    """Check the derivation on the data, or a certificate."""
+    from ..exact.files import is_search
+
+    if Path(options.data).is_file() and is_search(options.data):
+        return _verify_certificate(options)
     from ..verification import verify as check
 
     data, problem = _given(options)
@@ -146,6 +158,14 @@ def verify(options: argparse.Namespace) -> int:
     report = check(_formulation(options, "cccp"), problem)
     print(json.dumps(report.to_dict()) if options.json else report)
     return 0 if report.passed else 1
+
+
+def _verify_certificate(options: argparse.Namespace) -> int:
+    from ..exact import verify_certificate
+
+    found = verify_certificate(options.data)
+    print(json.dumps({**asdict(found), "gap": found.gap}) if options.json else found)
+    return 0 if found.holds else 1
 
 
 def predict(options: argparse.Namespace) -> int:
@@ -206,6 +226,8 @@ def _fit(options: argparse.Namespace, problem: Problem, method: str, solver: str
     formulation = _formulation(options, method)
     if method == "svm" and problem.positive_count is not None:
         problem = problem.replace(balance=problem.balance_target)
+    if method == "exact":
+        return _search(options, formulation, problem)
     if method in RELAXED:
         from ..methods import relaxed
 
@@ -222,6 +244,26 @@ def _fit(options: argparse.Namespace, problem: Problem, method: str, solver: str
             cache_size=options.cache_size,
             callback=None if progress is None else progress.step,
             progress=None if progress is None else progress.inner,
+        )
+
+
+def _search(options: argparse.Namespace, formulation: Formulation, problem: Problem) -> Solution:
+    from ..exact import exact_search
+
+    with status_line(lambda: "exact") as progress:
+        return exact_search(
+            formulation,
+            problem,
+            bounds=options.bounds,
+            strategy=options.strategy,
+            branching=options.branching,
+            gap=options.gap,
+            max_nodes=options.max_nodes,
+            time_limit=options.time_limit,
+            n_jobs=options.n_jobs,
+            checkpoint=getattr(options, "checkpoint", None),
+            certificate=getattr(options, "certificate", None),
+            callback=None if progress is None else lambda reached: progress.tell(str(reached)),
         )
 
 

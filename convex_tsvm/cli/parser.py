@@ -10,9 +10,10 @@ from ..formulations import LOSSES
 #: As in ``relaxations.RELAXATIONS``, which is not imported for its weight.
 RELAXATIONS = ("svm", "sdp", "box", "rlt", "triangles")
 
-METHODS = ("svm", "cccp", "sdp", "subspace", "spectral")
-#: Methods whose labels come from a relaxation, and which know nothing of the solvers of convex steps.
+METHODS = ("svm", "cccp", "sdp", "subspace", "spectral", "exact")
+#: Methods whose labels come from a relaxation or a search, and which know nothing of the solvers of convex steps.
 RELAXED = METHODS[2:]
+BOUNDS = ("auto", *RELAXATIONS)
 SOLVERS = ("native", "cvxpy")
 
 
@@ -43,6 +44,10 @@ def build_parser() -> argparse.ArgumentParser:
     solve.add_argument("--labels-out", metavar="FILE", help="write index, label and output of every point as CSV")
     solve.add_argument("--save", metavar="MODEL", help="write the fitted model (arrays and JSON)")
     solve.add_argument("--json", action="store_true", help="print one JSON object")
+    _add_search(solve)
+    files = solve.add_argument_group("files of --method exact")
+    files.add_argument("--certificate", metavar="FILE", help="write what proves the bound; verify FILE checks it")
+    files.add_argument("--checkpoint", metavar="FILE", help="save the search there, and go on from it if it is there")
     solve.set_defaults(run=commands.solve)
 
     compare = subparsers.add_parser("compare", help="several methods and solvers side by side")
@@ -54,6 +59,7 @@ def build_parser() -> argparse.ArgumentParser:
                          help=f"comma-separated, of {', '.join(SOLVERS)} (default: native)")  # fmt: skip
     compare.add_argument("--plot", metavar="FILE", help="draw boundaries (2-d data) or iterations")
     compare.add_argument("--json", action="store_true", help="print one JSON object")
+    _add_search(compare)
     compare.set_defaults(run=commands.compare)
 
     bound = subparsers.add_parser("bound", help="a lower bound of the optimum that no labelling gets below")
@@ -67,7 +73,9 @@ def build_parser() -> argparse.ArgumentParser:
     bound.add_argument("--json", action="store_true", help="print one JSON object")
     bound.set_defaults(run=commands.bound, loss="hinge")
 
-    verify = subparsers.add_parser("verify", help="check the derivation of a formulation on data, line by line")
+    verify = subparsers.add_parser(
+        "verify", help="check the derivation of a formulation on data, line by line, or a certificate of solve"
+    )
     _add_data(verify)
     _add_model(verify)
     verify.add_argument("--points", type=int, default=300, metavar="N",
@@ -120,6 +128,19 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--tol", type=float, default=1e-3, help="tolerance of the native solver (default: 1e-3)")
     group.add_argument("--max-iter", type=int, default=100, help="limit on convex steps (default: 100)")
     group.add_argument("--cache-size", type=float, default=200, metavar="MB", help="memory for kernel rows")
+
+
+def _add_search(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("search (--method exact, with --loss hinge or squared_hinge)")
+    group.add_argument("--bounds", choices=BOUNDS, default="auto", help="the strongest bound (default: auto)")
+    group.add_argument("--strategy", choices=("hybrid", "best", "depth"), default="hybrid",
+                       help="which node is next (default: hybrid)")  # fmt: skip
+    group.add_argument("--branching", choices=("gain", "worst", "ambiguity", "confidence"), default="gain",
+                       help="which point is branched on (default: gain)")  # fmt: skip
+    group.add_argument("--gap", type=float, default=1e-6, help="relative gap to close (default: 1e-6)")
+    group.add_argument("--max-nodes", type=int, metavar="N", help="stop after so many nodes")
+    group.add_argument("--time-limit", type=float, metavar="SECONDS", help="stop after so much time")
+    group.add_argument("--n-jobs", type=int, metavar="N", help="processes")
 
 
 def _names(text: str) -> list[str]:

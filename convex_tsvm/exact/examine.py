@@ -191,11 +191,14 @@ class _Visit:
             triangles=self.examiner.level >= BOUNDS.index("triangles"),
         )
         cuts = Cuts.none() if at_root else model.multipliers[self.number].cuts
-        idle, width = 0, self.width()
+        idle, width, last = 0, self.width(), 0.0
         for _ in range(options.rounds if at_root else 1):
-            if not self.open or time.time() > self.examiner.deadline:
+            began = time.time()
+            # A round is not begun that would end after the deadline.
+            if not self.open or began + last > self.examiner.deadline:
                 break
             turn = tightening.relax(self.box.low, self.box.high, cuts)
+            last = time.time() - began
             if turn.status == "failed":
                 break
             self.since = self.node.depth

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+
 import numpy as np
 
+from ..methods import cccp
 from ..problem import Array
 from .model import Box, SearchModel
 
@@ -115,3 +120,18 @@ class Incumbent:
             positive, negative = order[labels[order] > 0][:SWAPS], order[labels[order] < 0][:SWAPS]
             found += [(int(i), int(j)) for i in positive for j in negative]
         return found
+
+
+def first_scores(model: SearchModel) -> Iterator[Array]:
+    """Outputs of the toolkit's heuristics: CCCP with and without annealing."""
+    formulation, problem = model.search.formulation, model.search.problem
+    if formulation.balance == "targets":
+        formulation = replace(formulation, balance=None)
+    if model.search.n_positive is not None:
+        problem = problem.replace(balance=problem.balance_target)
+    if formulation.balance is None and formulation.fit_intercept:
+        return  # all labels alike are the optimum of that, and CCCP finds them
+    for annealing in (None, 10):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield cccp(formulation, problem, annealing=annealing).scores

@@ -23,7 +23,7 @@ from ..relaxations.sparse_sdp import SOLVERS, available_solvers
 from ..validation import finite, integer, one_of
 from .branching import RULES
 from .examine import BOUNDS, Examiner, Options
-from .incumbent import Incumbent
+from .incumbent import Incumbent, first_scores
 from .model import Proof, QuadraticProof, SearchModel
 from .tree import Node, OpenNodes, Record
 
@@ -58,6 +58,12 @@ class Progress:
     def gap(self) -> float:
         """(objective - lower bound) / objective."""
         return (self.objective - self.lower_bound) / max(abs(self.objective), 1e-300)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.n_nodes} nodes, {self.n_open} open, objective {self.objective:.6g}, "
+            f"lower bound {self.lower_bound:.6g}, gap {self.gap:.2%}"
+        )
 
 
 @dataclass(eq=False)
@@ -304,6 +310,8 @@ class BranchAndBound:
         point = self.model.svm.solve(self.model.search.y)
         self.state.svm_bound = self.state.root_bound = point.value
         self.incumbent.offer(point.outputs, thorough=True)
+        for scores in first_scores(self.model):
+            self.incumbent.offer(scores, thorough=True)
         self.state.strong = self.patience == 0 or self.options.bounds == "svm"
         self.state.open = [Node(self.model.root())]
         self.keep_incumbent()

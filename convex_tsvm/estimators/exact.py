@@ -1,0 +1,175 @@
+"""Exact search as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import os
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..exact import ExactSolution, exact_search
+from ..exact import Progress as SearchProgress
+from ..formulations import Formulation, tsvm
+from ..methods import cccp_path
+from ..problem import Problem
+from ..progress import status_line
+from ..solution import Solution
+from ..validation import one_of
+from .base import KernelTransduction
+from .relaxed import LOSSES
+
+
+class ExactTransductiveSVC(KernelTransduction):
+    """Transductive SVM whose labels are optimal, by branch and bound (Chapelle et al. 2008, §3.1).
+
+    For some hundred points, and as long as it takes; limits on time or nodes and Ctrl-C leave the best labels found and
+    a bound that holds.
+
+    Parameters
+    ----------
+    kernel, gamma, sigma, degree, coef0, C, C_unlabeled, unlabeled, n_jobs
+        As in :class:`~convex_tsvm.TransductiveSVC`; for two classes, ``n_jobs`` dives into the tree go in parallel.
+    loss : {"squared_hinge", "hinge"}, default "squared_hinge"
+    balance : "labeled", float, ("exact", float) or None, default "labeled"
+        As in :class:`~convex_tsvm.TransductiveSVC`; ("exact", r) is the constraint on labels itself (eq. 3).
+    balance_of : {"outputs", "targets"}, default "outputs"
+        What a mean is fixed of: f, or v = f + y ξ, the outputs with their slacks (Bai and Yan 2016; squared hinge,
+        ``fit_intercept=False``).
+    fit_intercept : bool, default True
+    bounds, strategy, branching, gap, max_nodes, time_limit, solver
+        As in :class:`~convex_tsvm.BranchAndBound`.
+    checkpoint, certificate : path, optional
+        Files that the search is saved to while it runs, and when it is done; for two classes.
+    verbose : int, default 0
+
+    Attributes
+    ----------
+    classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_
+        As in :class:`~convex_tsvm.TransductiveSVC`.
+    objective_ : float
+        Of the best labels found.
+    lower_bound_, gap_ : float or None
+        No labels have an objective below it, and the relative gap; for two classes.
+    n_iter_ : int
+        Nodes.
+    history_ : list of Progress
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from convex_tsvm import ExactTransductiveSVC
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> clf = ExactTransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
+    >>> clf.transduction_, bool(clf.gap_ <= 1e-6)
+    (array([0, 0, 0, 1, 1, 1]), True)
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str | None = None,
+        sigma: float | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        C: float = 1.0,
+        C_unlabeled: float | str = "balanced",
+        loss: str = "squared_hinge",
+        balance: Any = "labeled",
+        balance_of: str = "outputs",
+        fit_intercept: bool = True,
+        bounds: str = "auto",
+        strategy: str = "hybrid",
+        branching: str = "gain",
+        gap: float = 1e-6,
+        max_nodes: int | None = None,
+        time_limit: float | None = None,
+        solver: str = "auto",
+        checkpoint: str | os.PathLike[str] | None = None,
+        certificate: str | os.PathLike[str] | None = None,
+        unlabeled: Any = -1,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.C = C
+        self.C_unlabeled = C_unlabeled
+        self.loss = loss
+        self.balance = balance
+        self.balance_of = balance_of
+        self.fit_intercept = fit_intercept
+        self.bounds = bounds
+        self.strategy = strategy
+        self.branching = branching
+        self.gap = gap
+        self.max_nodes = max_nodes
+        self.time_limit = time_limit
+        self.solver = solver
+        self.checkpoint = checkpoint
+        self.certificate = certificate
+        self.unlabeled = unlabeled
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _formulation(self) -> Formulation:
+        one_of("loss", self.loss, LOSSES)
+        one_of("balance_of", self.balance_of, ("outputs", "targets"))
+        balance = None if self.balance is None else "linear" if self.balance_of == "outputs" else "targets"
+        return tsvm(self.loss, balance=balance, fit_intercept=self.fit_intercept)
+
+    def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
+        if formulation.unlabeled is None:
+            if formulation.balance == "targets":
+                formulation = tsvm(self.loss, balance=None, fit_intercept=False).supervised()
+            return cccp_path(formulation, problems.values())
+        if len(problems) > 1 and (self.checkpoint is not None or self.certificate is not None):
+            raise ValueError(f"checkpoint and certificate are for two classes; there are {len(problems)} to learn")
+        return [self._search(formulation, name, problem) for name, problem in problems.items()]
+
+    def _search(self, formulation: Formulation, name: str, problem: Problem) -> ExactSolution:
+        with status_line(lambda: f"class {name}") if self.verbose else nullcontext() as progress:
+
+            def report(reached: SearchProgress) -> None:
+                if progress is not None:
+                    progress.tell(str(reached))
+
+            solution = exact_search(
+                formulation,
+                problem,
+                bounds=self.bounds,
+                strategy=self.strategy,
+                branching=self.branching,
+                gap=self.gap,
+                max_nodes=self.max_nodes,
+                time_limit=self.time_limit,
+                solver=self.solver,
+                checkpoint=self.checkpoint,
+                certificate=self.certificate,
+                n_jobs=self.n_jobs,
+                callback=report,
+            )
+        if self.verbose:
+            print(
+                f"[ExactTransductiveSVC] class {name}: objective {solution.objective:.6g}, gap {solution.gap:.2e}, "
+                f"{solution.n_nodes} nodes, {solution.seconds:.3f} s, {solution.status}"
+            )
+        return solution
+
+    def _store(
+        self,
+        classes: NDArray[Any],
+        index: NDArray[np.intp],
+        unlabeled: NDArray[np.bool_],
+        solutions: list[Solution],
+    ) -> None:
+        super()._store(classes, index, unlabeled, solutions)
+        if len(classes) == 2 and isinstance(solutions[0], ExactSolution):
+            # With a number of positive labels asked for, an output may have another sign than its label.
+            self.transduction_ = classes[(solutions[0].labels > 0).astype(int)]
+            self.history_: Any = list(solutions[0].progress)

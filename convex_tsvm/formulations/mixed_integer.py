@@ -1,0 +1,120 @@
+"""The S3VM as a mixed-integer program (Bennett and Demiriz 1998), with CVXPY: a reference for exact search.
+
+A binary variable d_j for every unlabelled point says which of its two losses is paid:
+
+    ξ_j >= 1 - f_j - M (1 - d_j),   ξ_j >= 1 + f_j - M d_j,   ξ_j >= 0.
+
+With the 1-norm of w and the hinge this is the paper's linear program with integers; with ½ ‖w‖² and either loss it is
+the S3VM of chapelle2008 eq. 4.
+"""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import scipy.linalg
+
+from ..losses import PLQ, hinge, squared_hinge
+from ..problem import Array, Problem
+from ..validation import finite
+from .formulation import Formulation
+
+
+class MixedIntegerModel:
+    """A mixed-integer program whose optimum is the S3VM's.
+
+    Parameters
+    ----------
+    formulation : Formulation
+        With hinge or squared hinge for labelled points, whatever its loss for unlabelled ones (that of the better
+        label); any balance; the 1-norm with the hinge.
+    problem : Problem
+    upper : float
+        An objective that is reached: outputs beyond what it allows are excluded, which makes M small.
+
+    Attributes
+    ----------
+    problem : cvxpy.Problem
+    positive : cvxpy.Variable, shape (u,)
+        d.
+    outputs : cvxpy expression, shape (n,)
+        f.
+    big_m : array, shape (u,)
+        M of every unlabelled point.
+    """
+
+    def __init__(self, formulation: Formulation, problem: Problem, upper: float) -> None:
+        loss = formulation.labeled
+        squared = isinstance(loss, PLQ) and loss.isclose(squared_hinge())
+        if not (squared or (isinstance(loss, PLQ) and loss.isclose(hinge()))):
+            raise ValueError(f"labeled={loss!r} must be hinge() or squared_hinge()")
+        if formulation.regularizer == "l1" and squared:
+            raise ValueError("regularizer='l1' goes with the hinge")
+        finite("upper", upper, above=0)
+        formulation.check(problem)
+        known, unknown, target = problem.labeled, problem.unlabeled, problem.balance_target
+        features = np.asarray(problem.X) if formulation.regularizer == "l1" else _factor(problem.gram)
+        w, b = cp.Variable(features.shape[1], name="w"), cp.Variable(name="b")
+        self.outputs = features @ w + b
+        self.positive = cp.Variable(len(unknown), boolean=True, name="d")
+        slack = cp.Variable(problem.n, nonneg=True, name="xi")
+        self.big_m = _reach(formulation, problem, features, upper, squared)[unknown]
+        f, d, M = self.outputs[unknown], self.positive, self.big_m
+        constraints = []
+        if not formulation.fit_intercept:
+            constraints.append(b == 0)
+        if formulation.balance == "targets":
+            # Slacks on both sides, since a sum of targets may need them.
+            v = cp.Variable(problem.n, name="v")
+            constraints += [
+                cp.multiply(problem.y[known], v[known]) >= 1,
+                slack >= v - self.outputs,
+                slack >= self.outputs - v,
+                v[unknown] >= 1 - cp.multiply(M, 1 - d),
+                v[unknown] <= -1 + cp.multiply(M, d),
+                cp.sum(v[problem.balance_points]) == (target or 0.0) * len(problem.balance_points),
+            ]
+        else:
+            constraints += [
+                slack[known] >= 1 - cp.multiply(problem.y[known], self.outputs[known]),
+                slack[unknown] >= 1 - f - cp.multiply(M, 1 - d),
+                slack[unknown] >= 1 + f - cp.multiply(M, d),
+            ]
+            if formulation.balance == "linear" and problem.positive_count is not None:
+                constraints.append(cp.sum(d) == problem.positive_count)
+            elif formulation.balance == "linear":
+                mean = cp.sum(self.outputs[problem.balance_points]) / len(problem.balance_points)
+                constraints.append(mean == target)
+        regularization = cp.norm1(w) if formulation.regularizer == "l1" else 0.5 * cp.sum_squares(w)
+        paid = cp.square(slack) if squared else slack
+        self.problem = cp.Problem(cp.Minimize(regularization + problem.cost @ paid), constraints)
+        self._given, self._unknown = problem.y, unknown
+
+    @property
+    def labels(self) -> Array:
+        """+1 or -1 for every point, of the solution, shape (n,)."""
+        labels = self._given.copy()
+        labels[self._unknown] = np.where(np.asarray(self.positive.value) > 0.5, 1.0, -1.0)
+        return labels
+
+
+def _factor(K: Array) -> Array:
+    values, basis = scipy.linalg.eigh(K)
+    kept = values > 1e-12 * max(values[-1], 1e-300)
+    return np.asarray(basis[:, kept] * np.sqrt(values[kept]))
+
+
+def _reach(formulation: Formulation, problem: Problem, features: Array, upper: float, squared: bool) -> Array:
+    """M: 1 + the largest |f_j| (or |v_j|) of a solution that is not above ``upper``."""
+    if formulation.regularizer == "l1":
+        free = upper * np.abs(features).max(axis=1)
+    else:
+        free = np.sqrt(2 * upper) * np.linalg.norm(features, axis=1)
+    slack = np.sqrt(upper / problem.cost) if squared else upper / problem.cost
+    if formulation.balance == "targets":
+        free = free + slack
+    if formulation.fit_intercept:
+        # Known points of both classes keep the bias in its place.
+        far = [float((slack + free)[problem.y == sign].min()) - 1 for sign in (1, -1)]
+        free = free + max(0.0, *far)
+    return np.asarray(1 + 1.01 * free)
