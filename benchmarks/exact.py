@@ -36,10 +36,14 @@ def instance(name, share, other=False):
     file = np.load(DATA / f"exact_{name}.npz")
     order = np.random.default_rng(0).permutation(len(file["y"]))
     X, truth = file["X"][order], np.where(file["y"][order] == file["y"].max(), 1.0, -1.0)
-    known = np.zeros(len(truth), dtype=bool)
+    chosen = []
     for sign in (-1, 1):
         own = np.flatnonzero(truth == sign)
-        known[own[: int(len(own) * share)]] = True
+        chosen.append(own[: int(len(own) * share)])
+    # Labelled points first, class by class: the folds of the cross-validation depend on their order.
+    labelled = np.concatenate(chosen)
+    order = np.concatenate([labelled, np.setdiff1d(np.arange(len(truth)), labelled)])
+    X, truth, known = X[order], truth[order], np.arange(len(truth)) < len(labelled)
     kernels = {"linear": linear_kernel(X), "rbf": rbf_kernel(X)}
     labels, parts = truth[known], {kind: K[np.ix_(known, known)] for kind, K in kernels.items()}
     aligned = {kind: labels @ K @ labels / np.linalg.norm(K) for kind, K in parts.items()}
@@ -47,8 +51,8 @@ def instance(name, share, other=False):
     if other:
         kind = min(aligned, key=aligned.get)
     folds = min(10, int((labels > 0).sum()), int((labels < 0).sum()))
-    chosen = GridSearchCV(SVC(kernel="precomputed"), {"C": np.logspace(-2, 2, 20)}, cv=StratifiedKFold(folds))
-    C = float(chosen.fit(parts[kind], labels).best_params_["C"])
+    search = GridSearchCV(SVC(kernel="precomputed"), {"C": np.logspace(-2, 2, 20)}, cv=StratifiedKFold(folds))
+    C = float(search.fit(parts[kind], labels).best_params_["C"])
     kernel = ct.Linear() if kind == "linear" else ct.RBF(gamma=1 / X.shape[1])
     problem = ct.Problem(X, np.where(known, truth, 0.0), kernel=kernel, C=C, C_unlabeled=C)
     return kind, C, problem, truth

@@ -10,10 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from .data import Data
+from .exact import ExactSolution
 from .solution import Solution
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+#: Trees of up to so many nodes are drawn.
+SMALL_TREE = 200
 
 LABELED = {1.0: ("tab:red", "^"), -1.0: ("tab:blue", "s")}
 
@@ -79,6 +83,54 @@ def plot_iterations(data: Data, solutions: Mapping[str, Solution]) -> Figure:
             axes.legend()
     figure.suptitle(data.name)
     return figure
+
+
+def plot_search(solution: ExactSolution) -> Figure:
+    """Objective and lower bound along an exact search, and its tree where it is small: nodes at their bounds."""
+    small = 0 < len(solution.tree) <= SMALL_TREE
+    figure = _figure(2 if small else 1)
+    axes = figure.add_subplot(1, 2 if small else 1, 1)
+    nodes = [progress.n_nodes for progress in solution.progress]
+    axes.step(nodes, [progress.objective for progress in solution.progress], where="post", label="objective")
+    axes.step(nodes, [progress.lower_bound for progress in solution.progress], where="post", label="lower bound")
+    axes.set(xlabel="nodes", ylabel="objective", title=f"gap {solution.gap or 0.0:.2e}")
+    axes.legend()
+    if small:
+        _draw_tree(figure.add_subplot(1, 2, 2), solution)
+    return figure
+
+
+def _draw_tree(axes: Any, solution: ExactSolution) -> None:
+    """Leaves side by side, their parents above the middle of them; a node is as high as it is near to the root."""
+    tree = solution.tree
+    below: dict[int, list[int]] = {}
+    depth = np.zeros(len(tree), dtype=int)
+    for k, record in enumerate(tree):
+        below.setdefault(record.parent, []).append(k)
+        depth[k] = 0 if record.parent < 0 else depth[record.parent] + 1
+    place, n_leaves, order = np.zeros(len(tree)), 0, []
+    stack = [k for k, record in enumerate(tree) if record.parent < 0]
+    while stack:
+        k = stack.pop()
+        order.append(k)
+        stack.extend(sorted(below.get(k, []), key=lambda child: tree[child].sign))
+    for k in order:
+        if k not in below:
+            place[k], n_leaves = n_leaves, n_leaves + 1
+    for k in reversed(order):
+        if k in below:
+            place[k] = place[below[k]].mean()
+    for k, record in enumerate(tree):
+        if record.parent >= 0:
+            ends = [record.parent, k]
+            axes.plot(place[ends], -depth[ends], color="tab:red" if record.sign > 0 else "tab:blue", linewidth=0.8)
+    bounds = np.array([min(record.bound, solution.objective) for record in tree])
+    closed = np.array([record.variable < 0 for record in tree])
+    for where, marker in ((closed, "s"), (~closed, "o")):
+        drawn = axes.scatter(place[where], -depth[where], c=bounds[where], marker=marker, s=22, zorder=3,
+                             vmin=bounds.min(), vmax=solution.objective)  # fmt: skip
+    axes.figure.colorbar(drawn, ax=axes, label="lower bound")
+    axes.set(xticks=[], yticks=[], title="the tree: red +1, blue -1, squares closed")
 
 
 def check_picture(path: str | Path) -> None:

@@ -3,7 +3,11 @@
 import runpy
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import convex_tsvm as ct
+from convex_tsvm.plotting import SMALL_TREE, plot_search, save_figure
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -47,5 +51,25 @@ def test_relaxation_gaps(tmp_path):
 
 
 def test_no_example_is_forgotten():
-    known = {"two_moons", "losses", "sdp_transduction", "relaxation_gaps"}
+    known = {"two_moons", "losses", "sdp_transduction", "relaxation_gaps", "exact_search"}
     assert {path.name for path in EXAMPLES.glob("*.py")} == {"your_own_loss.py", *(f"plot_{name}.py" for name in known)}
+
+
+def test_exact_search(tmp_path):
+    figures, gap = load("plot_exact_search.py")["distances"](tmp_path / "search.png")
+    assert gap <= 1.1e-4
+    assert figures["exact search"] == (pytest.approx(0, abs=1e-6), 0)
+    assert all(excess > 0.5 for name, (excess, _) in figures.items() if name != "exact search")
+    assert (tmp_path / "search.png").stat().st_size > 10_000
+
+
+def test_a_small_tree_is_drawn(moons, tmp_path):
+    X, _, y = moons
+    keep = np.concatenate([np.flatnonzero(y), np.flatnonzero(y == 0)[:12]])
+    problem = ct.Problem(X[keep], y[keep], kernel=ct.RBF(0.5), C_unlabeled=1, balance=0.0)
+    solution = ct.exact_search(ct.s3vm(), problem, bounds="svm", branching="confidence")
+    assert 1 < len(solution.tree) <= SMALL_TREE
+    figure = plot_search(solution)
+    edges = figure.axes[1].lines
+    assert len(edges) == len(solution.tree) - 1
+    save_figure(figure, tmp_path / "tree.png")
