@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -102,37 +103,43 @@ def test_stronger_bounds_need_fewer_nodes():
     assert nodes[1] < nodes[0]
 
 
-class Stop:
-    """Presses Ctrl-C at the calls of a generator."""
+INTERRUPTED = """
+import os, signal, sys, threading
+sys.path.insert(0, {tests!r})
+import numpy as np
+import convex_tsvm as ct
+from test_exact import moons
 
-    def __init__(self, rng):
-        self.left = int(rng.integers(1, 4))
-
-    def __call__(self, progress):
-        self.left -= 1
-        if self.left == 0:
-            raise KeyboardInterrupt
+formulation, problem, _ = moons(40, noise=0.2)
+options = {{"bounds": "svm", "gap": 1e-3}}
+straight = ct.exact_search(formulation, problem, **options)
+rng, best = np.random.default_rng(0), np.inf
+for n_stops in range(21):
+    timer = threading.Timer(float(rng.uniform(0, 0.2)), os.kill, (os.getpid(), signal.SIGINT))
+    if n_stops < 20:
+        timer.start()
+    try:
+        solution = ct.exact_search(formulation, problem, checkpoint={path!r}, **options)
+        if n_stops < 20:
+            timer.join()
+    except KeyboardInterrupt:
+        continue  # it came before the search had begun, or after it had ended
+    assert solution.objective <= best, "the incumbent was lost"
+    best = solution.objective
+    found = ct.verify_certificate({path!r})
+    assert found.holds, found.problems
+print(solution.status, repr(solution.objective), repr(straight.objective), solution.n_nodes >= straight.n_nodes)
+"""
 
 
 def test_a_search_that_is_interrupted_again_and_again(tmp_path):
-    formulation, problem, _ = moons(40)
-    options = {"bounds": "svm", "strategy": "best"}
-    straight = ct.exact_search(formulation, problem, **options)
-    rng, path, best, n_stops = np.random.default_rng(0), tmp_path / "search.npz", np.inf, 0
-    while True:
-        callback = Stop(rng) if n_stops < 20 else None
-        solution = ct.exact_search(formulation, problem, checkpoint=path, callback=callback, **options)
-        assert solution.objective <= best
-        best = solution.objective
-        if solution.status == "optimal":
-            break
-        assert solution.status == "interrupted"
-        assert ct.verify_certificate(path).holds
-        n_stops += 1
-    assert n_stops == 20
-    assert solution.objective == pytest.approx(straight.objective, rel=1e-9)
-    assert solution.n_nodes >= straight.n_nodes
-    assert ct.verify_certificate(path).holds
+    """Ctrl-C, whatever it is doing, twenty times."""
+    script = INTERRUPTED.format(tests=str(Path(__file__).parent), path=str(tmp_path / "search.npz"))
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    status, objective, straight, as_many = run.stdout.split()
+    assert (status, as_many) == ("optimal", "True")
+    assert float(objective) == pytest.approx(float(straight), rel=1e-9)
 
 
 @pytest.mark.slow
@@ -142,17 +149,17 @@ def test_a_search_that_is_killed_goes_on(tmp_path):
     script = textwrap.dedent(
         f"""
         import sys
-        sys.path.insert(0, {str(__file__.rsplit("/", 1)[0])!r})
+        sys.path.insert(0, {str(Path(__file__).parent)!r})
         import convex_tsvm as ct
         from test_exact import moons
-        formulation, problem, _ = moons(60, noise=0.3)
+        formulation, problem, _ = moons(50, noise=0.2)
         solution = ct.exact_search(
             formulation, problem, bounds="svm", checkpoint={str(path)!r}, checkpoint_every=0.05, gap=1e-3
         )
         print(solution.status, repr(solution.objective))
         """
     )
-    formulation, problem, _ = moons(60, noise=0.3)
+    formulation, problem, _ = moons(50, noise=0.2)
     straight = ct.exact_search(formulation, problem, bounds="svm", gap=1e-3)
     rng, n_kills = np.random.default_rng(0), 0
     while n_kills < 20:
@@ -171,7 +178,6 @@ def test_a_search_that_is_killed_goes_on(tmp_path):
     status, objective = process.communicate()[0].split()
     assert status == "optimal"
     assert float(objective) == pytest.approx(straight.objective, rel=1e-9)
-    assert not list(tmp_path.glob(".*"))[:-20]
 
 
 def test_limits():

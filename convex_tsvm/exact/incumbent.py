@@ -134,4 +134,7 @@ def first_scores(model: SearchModel) -> Iterator[Array]:
     for annealing in (None, 10):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            yield cccp(formulation, problem, annealing=annealing).scores
+            solution = cccp(formulation, problem, annealing=annealing)
+        if solution.status == "interrupted":
+            raise KeyboardInterrupt
+        yield solution.scores

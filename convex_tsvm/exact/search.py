@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import signal
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import joblib
@@ -240,6 +243,7 @@ class BranchAndBound:
         self.status = "optimal"
         self.state = State()
         self.incumbent = Incumbent(self.model)
+        self._heap = self._queue([])
 
     @property
     def lower_bound(self) -> float:
@@ -270,6 +274,9 @@ class BranchAndBound:
         if self.checkpoint is not None and os.path.exists(self.checkpoint):
             self.state = load_search(self.checkpoint, self)
             before = self.state.seconds
+        if self.state.n_nodes == 0:
+            self.state.open = [Node(self.model.root())]
+        self._heap = self._queue(self.state.open)
         self.model.multipliers = self.state.multipliers
         self.incumbent = Incumbent(self.model, self.state.objective, self.state.labels)
         left = np.inf if self.time_limit is None else self.time_limit - before
@@ -277,7 +284,6 @@ class BranchAndBound:
         try:
             if self.state.n_nodes == 0:
                 self.begin()
-            self._heap = self._queue(self.state.open)
             while len(self._heap):
                 self.state.seconds = before + time.perf_counter() - began
                 self.status = self.limit(deadline)
@@ -299,6 +305,7 @@ class BranchAndBound:
                     due += max(self.checkpoint_every, 21 * (time.perf_counter() - due))
         except KeyboardInterrupt:
             self.status = "interrupted"
+            self.keep_incumbent()
         self.state.open = self._heap.all()
         self.state.seconds = before + time.perf_counter() - began
         if self.checkpoint is not None:
@@ -313,7 +320,6 @@ class BranchAndBound:
         for scores in first_scores(self.model):
             self.incumbent.offer(scores, thorough=True)
         self.state.strong = self.patience == 0 or self.options.bounds == "svm"
-        self.state.open = [Node(self.model.root())]
         self.keep_incumbent()
 
     def strengthen(self) -> None:
@@ -337,25 +343,23 @@ class BranchAndBound:
             dives = min(dives, max(self.patience - state.n_nodes, 1))
         # The root is looked at alone: everything below depends on it.
         width = self.n_jobs if state.records else 1
-        nodes = [self._heap.pop() for _ in range(min(width, len(self._heap)))]
+        nodes = self._heap.first(width)
         if state.strong and not state.records:
             dives = 1
         arguments = [(self.model, self.options, self.incumbent, node, state.strong, dives, deadline) for node in nodes]
         n_before = len(state.multipliers)
-        try:
-            if len(nodes) == 1:
-                found = [dive(*arguments[0])]
-            else:
-                found = joblib.Parallel(n_jobs=self.n_jobs)(joblib.delayed(dive)(*one) for one in arguments)
-        except KeyboardInterrupt:
-            for node in nodes:
-                self._heap.push(node)
-            raise
+        if len(nodes) == 1:
+            found = [dive(*arguments[0])]
+        else:
+            found = joblib.Parallel(n_jobs=self.n_jobs)(joblib.delayed(dive)(*one) for one in arguments)
         at_root = not state.records
-        for node, one in zip(nodes, found, strict=True):
-            self.merge(node, one, shared=len(nodes) == 1, n_before=n_before)
-        self.keep_incumbent()
-        if at_root and state.strong:
+        with uninterrupted():
+            for _ in nodes:
+                self._heap.pop()
+            for node, one in zip(nodes, found, strict=True):
+                self.merge(node, one, shared=len(nodes) == 1, n_before=n_before)
+            self.keep_incumbent()
+        if at_root and state.strong and state.records:
             root = state.records[0]
             state.root_bound = max(state.root_bound, min(root.bound, state.objective))
             box = self._heap.all()[0].box if len(self._heap) else None
@@ -403,6 +407,22 @@ class BranchAndBound:
         for node in reversed(nodes):
             queue.push(node)
         return queue
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Ctrl-C waits until the block is left: half of what it does would be a tree with a hole in it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
 
 
 def check_solver(solver: str) -> str:

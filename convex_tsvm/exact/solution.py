@@ -90,9 +90,9 @@ def exact_search(
     >>> import numpy as np, convex_tsvm as ct
     >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=1, balance=None)
-    >>> solution = ct.exact_search(ct.s3vm(p=2, balance=None), problem)
+    >>> solution = ct.exact_search(ct.s3vm(balance=None), problem)
     >>> solution.status, solution.labels.astype(int).tolist()
-    ('optimal', [-1, -1, -1, 1, 1, 1])
+    ('optimal', [-1, -1, 1, 1, 1, 1])
     """
     options.setdefault("certificate", certificate is not None or options.get("checkpoint") is not None)
     search = BranchAndBound(formulation, problem, **options).run()

@@ -88,8 +88,12 @@ class OpenNodes:
         key = (-float(self._count), 0.0) if self.depth_first else (node.bound, -float(node.depth))
         heapq.heappush(self._heap, (key, self._count, node))
 
+    def first(self, count: int) -> list[Node]:
+        """The next ones, which stay where they are."""
+        return [entry[2] for entry in heapq.nsmallest(count, self._heap, key=lambda entry: entry[:2])]
+
     def pop(self) -> Node:
-        """The next one."""
+        """The next one, which is taken away."""
         return heapq.heappop(self._heap)[2]
 
     def __len__(self) -> int:

@@ -20,7 +20,7 @@ from ..losses import hinge
 from ..problem import Array
 from ..solvers.dual import DualProblem
 from ..solvers.flat import flatten
-from ..solvers.working_sets import solve_dual
+from ..solvers.working_sets import solve_or_stop
 from .cuts import Cuts
 from .outputs import OutputSpace
 from .safe import least_eigenvalue
@@ -127,7 +127,7 @@ class Convexified:
         )
         start = None if start is None else np.clip(start, low, high)
         scale = float(np.abs(np.diag(self.A)).max(initial=0.0))
-        point = solve_dual(dual, gamma=start, tol=tol * max(scale, 1e-300), max_iter=20, block_size=len(low) + 1)
+        point = solve_or_stop(dual, gamma=start, tol=tol * max(scale, 1e-300), max_iter=20, block_size=len(low) + 1)
         return np.clip(dual.gamma(point.s), low, high)
 
     def consequences(self, low: Array, high: Array, v: Array, cutoff: float) -> tuple[float, Array, Array]:

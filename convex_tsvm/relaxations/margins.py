@@ -8,7 +8,7 @@ from ..kernels import GramRows
 from ..problem import Array
 from ..solvers.dual import DualProblem
 from ..solvers.flat import flatten
-from ..solvers.working_sets import solve_dual
+from ..solvers.working_sets import solve_or_stop
 from .labelling import Labelling
 
 
@@ -39,7 +39,7 @@ def margin_svm(
         rows=GramRows(kernel),
         offset=search.offset * signs,
     )
-    point = solve_dual(dual, gamma=start, tol=tol, block_size=n + 1)
+    point = solve_or_stop(dual, gamma=start, tol=tol, block_size=n + 1)
     alpha = np.maximum(dual.gamma(point.s), 0.0)
     value = 0.5 * float(alpha @ kernel @ alpha) + float(search.cost @ _inside(search, point.h))
     return value, alpha

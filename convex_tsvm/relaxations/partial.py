@@ -22,7 +22,7 @@ from ..losses import hinge, indicator, squared_hinge
 from ..problem import Array
 from ..solvers.dual import DualProblem
 from ..solvers.flat import flatten
-from ..solvers.working_sets import solve_dual
+from ..solvers.working_sets import solve_or_stop
 from .labelling import Labelling
 
 #: Multipliers beyond this prove nothing, and are not kept (nor could they be, in single precision).
@@ -121,7 +121,7 @@ class PartialSVM:
             free_bias=self.free_bias,
         )
         start = None if gamma is None else gamma[known]
-        solution = solve_dual(dual, gamma=start, tol=tol, block_size=len(known) + 1)
+        solution = solve_or_stop(dual, gamma=start, tol=tol, block_size=len(known) + 1)
         full = np.zeros(len(y))
         full[known] = dual.gamma(solution.s)
         return dataclasses.replace(self.point(y, full), violation=solution.violation)
@@ -204,7 +204,7 @@ class PartialSVM:
             dual = DualProblem(
                 self._losses, kind, np.ones(len(known)), np.zeros(len(known)), rows, self.offset[known] + shift
             )
-            gamma = dual.gamma(solve_dual(dual, gamma=gamma, tol=1e-5, block_size=len(known) + 1).s)
+            gamma = dual.gamma(solve_or_stop(dual, gamma=gamma, tol=1e-5, block_size=len(known) + 1).s)
             full = np.zeros(len(y))
             full[known] = gamma
             end = sign * self.direction(y, i, sign * theta, full, cutoff)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -90,6 +91,20 @@ def solve_dual(
         with _blas_threads().limit(limits=1, user_api="blas"):
             return _Run(dual, gamma, outputs, block_size, measure_rounding, progress).run(tol, rounding_tol, max_iter)
     return _Run(dual, gamma, outputs, block_size, measure_rounding, progress).run(tol, rounding_tol, max_iter)
+
+
+def solve_or_stop(dual: DualProblem, **options: Any) -> DualPoint:
+    """:func:`solve_dual` as a small part of something else: Ctrl-C is passed on, there is no point to keep.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If it came while solving.
+    """
+    point = solve_dual(dual, **options)
+    if point.status == "interrupted":
+        raise KeyboardInterrupt
+    return point
 
 
 @functools.cache
