@@ -6,7 +6,8 @@ import json
 import os
 import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -164,12 +165,7 @@ def load_model(path: str | os.PathLike[str]) -> FittedModel:
     ValueError
         If the file is not such a model, or is truncated.
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        header = json.loads(str(arrays["header"]))
-        if header["format"] != FORMAT:
-            raise ValueError(f"its format is {header['format']!r}, not {FORMAT!r}")
+    with reading(path, "a model", FORMAT) as (header, arrays):
         if "points" in arrays:
             points: Any = arrays["points"]
         else:
@@ -187,11 +183,31 @@ def load_model(path: str | os.PathLike[str]) -> FittedModel:
         functions = 1 if len(model.classes) == 2 else len(model.classes)
         if model.coefficients.shape != (functions, points.shape[0]) or model.intercept.shape != (functions,):
             raise ValueError("its arrays do not fit together")
+    return model
+
+
+@contextmanager
+def reading(path: str | os.PathLike[str], what: str, form: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Header and arrays of a file of :func:`write_arrays`; what fails while they are used says that the file is bad.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file is not of this format, or is damaged: at once, or when what is read does not fit together.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        header = json.loads(str(arrays["header"]))
+        if header["format"] != form:
+            raise ValueError(f"its format is {header['format']!r}, not {form!r}")
+        yield header, arrays
     except FileNotFoundError:
         raise
-    except (ValueError, KeyError, TypeError, EOFError, OSError, AttributeError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} is not a model saved by convex_tsvm: {error}") from error
-    return model
+    except (ValueError, LookupError, TypeError, EOFError, OSError, AttributeError, zipfile.BadZipFile) as error:
+        raise ValueError(f"{path} is not {what} saved by convex_tsvm: {error}") from error
 
 
 def _is_json(value: Any) -> bool:

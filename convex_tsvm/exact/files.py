@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from ..formulations import Formulation
 from ..kernels import Precomputed, kernel_from_dict
 from ..losses import hinge, squared_hinge, symmetric_hinge, symmetric_squared_hinge
-from ..persistence import write_arrays
+from ..persistence import reading, write_arrays
 from ..problem import Problem
 from ..relaxations.convexified import Multipliers
 from ..relaxations.cuts import Cuts
@@ -90,17 +90,8 @@ def read_search(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str,
     ValueError
         If the file is no search, or damaged.
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        header = json.loads(str(arrays["header"]))
-        if header["format"] != FORMAT:
-            raise ValueError(f"its format is {header['format']!r}, not {FORMAT!r}")
-        return header, arrays
-    except FileNotFoundError:
-        raise
-    except (ValueError, KeyError, TypeError, EOFError, OSError, AttributeError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} is not a search saved by convex_tsvm: {error}") from error
+    with reading(path, "a search", FORMAT) as found:
+        return found
 
 
 def is_search(path: str | os.PathLike[str]) -> bool:
