@@ -243,7 +243,7 @@ class BranchAndBound:
         self.status = "optimal"
         self.state = State()
         self.incumbent = Incumbent(self.model)
-        self._heap = self._queue([])
+        self._heap, self._closed = self._queue([]), np.inf
 
     @property
     def lower_bound(self) -> float:
@@ -251,11 +251,11 @@ class BranchAndBound:
 
         What the incumbent excludes it excludes from the gap on: the bound does not get nearer to the objective.
         """
-        return self._bound(min((node.bound for node in self.state.open), default=np.inf))
+        still = min((node.bound for node in self.state.open), default=np.inf)
+        return self._bound(_least_closed(self.state.records), still)
 
-    def _bound(self, still: float) -> float:
+    def _bound(self, closed: float, still: float) -> float:
         state = self.state
-        closed = min((record.bound for record in state.records if record.variable < 0), default=np.inf)
         cutoff = state.objective - self.options.gap * abs(state.objective)
         return min(closed, still, cutoff) if np.isfinite(state.objective) else state.svm_bound
 
@@ -277,6 +277,7 @@ class BranchAndBound:
         if self.state.n_nodes == 0:
             self.state.open = [Node(self.model.root())]
         self._heap = self._queue(self.state.open)
+        self._closed = _least_closed(self.state.records)
         self.model.multipliers = self.state.multipliers
         self.incumbent = Incumbent(self.model, self.state.objective, self.state.labels)
         left = np.inf if self.time_limit is None else self.time_limit - before
@@ -325,7 +326,7 @@ class BranchAndBound:
     def strengthen(self) -> None:
         """Begin anew with more than the SVM's bound."""
         self.state.strong = True
-        self.state.records = []
+        self.state.records, self._closed = [], np.inf
         self._heap = self._queue([Node(self.model.root())])
 
     def limit(self, deadline: float) -> str:
@@ -380,6 +381,7 @@ class BranchAndBound:
             record.parent = node.parent if place == 0 else record.parent + base
             record.proofs = [(_renumbered(proof, n_before, shift), cutoff) for proof, cutoff in record.proofs]
             state.records.append(record)
+        self._closed = min(self._closed, _least_closed(found.records))
         for left in found.left:
             if left is not node and found.records:
                 left.parent += base
@@ -396,7 +398,7 @@ class BranchAndBound:
         """Progress, for the callback and the history."""
         state = self.state
         progress = Progress(
-            state.n_nodes, len(self._heap), self._bound(self._heap.bound), state.objective, state.seconds
+            state.n_nodes, len(self._heap), self._bound(self._closed, self._heap.bound), state.objective, state.seconds
         )
         state.history.append(progress)
         if self.callback is not None:
@@ -407,6 +409,10 @@ class BranchAndBound:
         for node in reversed(nodes):
             queue.push(node)
         return queue
+
+
+def _least_closed(records: list[Record]) -> float:
+    return min((record.bound for record in records if record.variable < 0), default=np.inf)
 
 
 @contextmanager

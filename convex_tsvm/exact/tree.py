@@ -102,6 +102,8 @@ class OpenNodes:
     @property
     def bound(self) -> float:
         """The least bound of them."""
+        if self._heap and not self.depth_first:
+            return self._heap[0][2].bound
         return min((entry[2].bound for entry in self._heap), default=np.inf)
 
     def all(self) -> list[Node]:
