@@ -117,7 +117,7 @@ def main():
     todo += [(name, share, True) for name in BOTH_KERNELS for share in SHARES]
     for name, share, other in todo:
         rows = json.loads(store.read_text()) if store.exists() else {}
-        key = f"{name} {share}{' other' if other else ''}"
+        key = key_of(name, share, other)
         if (
             name not in options.only
             or (key in rows and rows[key]["seconds"] >= 0.99 * options.limit)
@@ -128,15 +128,15 @@ def main():
         print(key, row, flush=True)
         rows = json.loads(store.read_text()) if store.exists() else {}
         rows[key] = row
-        store.write_text(json.dumps(dict(sorted(rows.items(), key=lambda item: order(item[0], todo))), indent=1) + "\n")
+        keys = [key_of(*one) for one in todo]
+        store.write_text(json.dumps({known: rows[known] for known in keys if known in rows}, indent=1) + "\n")
     if store.exists():
         report(json.loads(store.read_text()))
 
 
-def order(key, todo):
-    """Place of an instance in the table."""
-    keys = [f"{name} {share}{' other' if other else ''}" for name, share, other in todo]
-    return keys.index(key)
+def key_of(name, share, other):
+    """What a row is kept under."""
+    return f"{name} {share}{' other' if other else ''}"
 
 
 if __name__ == "__main__":

@@ -12,6 +12,11 @@ from .formulations import Formulation
 from .problem import Array, Problem
 
 
+def relative_gap(objective: float, lower_bound: float) -> float:
+    """(objective - lower bound) / |objective|."""
+    return (objective - lower_bound) / max(abs(objective), 1e-300)
+
+
 @dataclass(frozen=True, eq=False)
 class Iteration:
     """One step of a method.
@@ -128,7 +133,7 @@ class Solution:
         """(objective - lower bound) / objective, None without a bound."""
         if self.lower_bound is None:
             return None
-        return (self.objective - self.lower_bound) / max(abs(self.objective), 1e-300)
+        return relative_gap(self.objective, self.lower_bound)
 
     @property
     def scores(self) -> Array:

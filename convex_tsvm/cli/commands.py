@@ -261,8 +261,8 @@ def _search(options: argparse.Namespace, formulation: Formulation, problem: Prob
             max_nodes=options.max_nodes,
             time_limit=options.time_limit,
             n_jobs=options.n_jobs,
-            checkpoint=getattr(options, "checkpoint", None),
-            certificate=getattr(options, "certificate", None),
+            checkpoint=options.checkpoint,
+            certificate=options.certificate,
             callback=None if progress is None else lambda reached: progress.tell(str(reached)),
         )
 

@@ -60,7 +60,7 @@ def build_parser() -> argparse.ArgumentParser:
     compare.add_argument("--plot", metavar="FILE", help="draw boundaries (2-d data) or iterations")
     compare.add_argument("--json", action="store_true", help="print one JSON object")
     _add_search(compare)
-    compare.set_defaults(run=commands.compare)
+    compare.set_defaults(run=commands.compare, checkpoint=None, certificate=None)
 
     bound = subparsers.add_parser("bound", help="a lower bound of the optimum that no labelling gets below")
     _add_data(bound)

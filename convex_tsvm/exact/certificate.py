@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..problem import Array
+from ..solution import relative_gap
 from .files import problem_of, read_records, read_search
 from .model import Box, SearchModel
 from .tree import Record
@@ -44,7 +45,7 @@ class CertificateCheck:
     @property
     def gap(self) -> float:
         """(objective - lower bound) / objective."""
-        return (self.objective - self.lower_bound) / max(abs(self.objective), 1e-300)
+        return relative_gap(self.objective, self.lower_bound)
 
     def __str__(self) -> str:
         found = [
@@ -59,7 +60,7 @@ def verify_certificate(path: str | os.PathLike[str]) -> CertificateCheck:
     """Check a search that was saved as a certificate or a checkpoint.
 
     The problem in the file is built anew (kernel, its inverse); every proof's bound is evaluated; the tree's leaves
-    must cover all labellings; the incumbent's objective is evaluated at its dual point and its primal one.
+    must cover all labellings; the incumbent's objective is evaluated.
 
     Raises
     ------

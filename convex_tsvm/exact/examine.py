@@ -10,14 +10,14 @@ import numpy as np
 from ..problem import Array
 from ..relaxations.convexified import Multipliers
 from ..relaxations.cuts import Cuts
-from ..relaxations.tightening import SHARES, Tightening
+from ..relaxations.tightening import RELAXATIONS, SHARES, Stall, Tightening
 from .branching import rule
 from .incumbent import Incumbent
 from .model import DirectionsProof, Proof, SearchModel
 from .tree import Node, Record
 
-#: Bounds, from the cheapest to the strongest; each contains those before it.
-BOUNDS = ("svm", "sdp", "box", "rlt", "triangles")
+#: Rounds of cuts at the root, at most.
+ROUNDS = 30
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,6 @@ class Options:
         Relative gap at which a node is closed.
     refresh : int or None
         Levels below which the multipliers of an ancestor are replaced by a node's own.
-    rounds : int
-        Rounds of cuts at the root.
     solver : str
         Of SDPs.
     keep_proofs : bool
@@ -44,7 +42,6 @@ class Options:
     branching: str = "gain"
     gap: float = 1e-6
     refresh: int | None = None
-    rounds: int = 30
     solver: str = "auto"
     keep_proofs: bool = True
 
@@ -71,7 +68,7 @@ class Examiner:
 
     def __init__(self, model: SearchModel, options: Options, incumbent: Incumbent, deadline: float = np.inf) -> None:
         self.model, self.options, self.incumbent, self.deadline = model, options, incumbent, deadline
-        self.level = BOUNDS.index(options.bounds)
+        self.level = RELAXATIONS.index(options.bounds)
         self._choose = rule(options.branching)
 
     @property
@@ -100,16 +97,14 @@ class _Visit:
         self.svm()
         if self.open and strong:
             level = self.examiner.level
-            if self.model.has_quadratic and level >= BOUNDS.index("box"):
+            if self.model.has_quadratic and level >= RELAXATIONS.index("box"):
                 self.quadratic()
-            elif self.model.has_matrix and level >= BOUNDS.index("sdp"):
+            elif self.model.has_matrix and level >= RELAXATIONS.index("sdp"):
                 self.matrix()
             if self.open and len(self.box.unknown) == 0:
                 self.svm()
         children = self.branch() if self.open and len(self.box.unknown) else []
-        variable = -1
-        if children:
-            variable = self.variable
+        variable = self.variable if children else -1
         record = Record(self.node.parent, self.node.sign, variable, self.bound, self.proofs)
         return Examined(record, children)
 
@@ -187,12 +182,11 @@ class _Visit:
             model.space,
             solver=options.solver,
             cuts_per_round=3 * model.n,
-            products=self.examiner.level >= BOUNDS.index("rlt"),
-            triangles=self.examiner.level >= BOUNDS.index("triangles"),
+            relaxation=options.bounds,
         )
         cuts = Cuts.none() if at_root else model.multipliers[self.number].cuts
-        idle, width, last = 0, self.width(), 0.0
-        for _ in range(options.rounds if at_root else 1):
+        stall, last = Stall(self.box.low, self.box.high, self.bound), 0.0
+        for _ in range(ROUNDS if at_root else 1):
             began = time.time()
             # A round is not begun that would end after the deadline.
             if not self.open or began + last > self.examiner.deadline:
@@ -202,14 +196,9 @@ class _Visit:
             if turn.status == "failed":
                 break
             self.since = self.node.depth
-            before = self.bound
             self.take(turn.multipliers, turn.scores)
             incumbent.offer(np.where(self.box.labels != 0, self.box.labels, turn.scores), thorough=at_root)
-            if not self.open:
-                break
-            gained = self.bound > before + 2e-4 * abs(self.examiner.cutoff) or self.width() < 0.99 * width
-            idle, width = 0 if gained else idle + 1, self.width()
-            if idle >= 2:
+            if not self.open or stall.after(self.bound, self.box.low, self.box.high, self.examiner.cutoff):
                 break
             cuts = turn.kept.join(tightening.fresh(turn.X, self.box.low, self.box.high))
 
@@ -240,10 +229,6 @@ class _Visit:
             if not (settled and self.open):
                 return
             self.svm()
-
-    def width(self) -> float:
-        """Sum of the widths of the box."""
-        return float((self.box.high - self.box.low).sum())
 
     def matrix(self) -> None:
         """The relaxation in Γ, for the hinge."""

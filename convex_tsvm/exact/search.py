@@ -22,10 +22,12 @@ import numpy as np
 from ..formulations import Formulation
 from ..problem import Array, Problem
 from ..relaxations.convexified import Multipliers
-from ..relaxations.sparse_sdp import SOLVERS, available_solvers
+from ..relaxations.sparse_sdp import check_solver
+from ..relaxations.tightening import RELAXATIONS
+from ..solution import relative_gap
 from ..validation import finite, integer, one_of
 from .branching import RULES
-from .examine import BOUNDS, Examiner, Options
+from .examine import Examiner, Options
 from .incumbent import Incumbent, first_scores
 from .model import Proof, QuadraticProof, SearchModel
 from .tree import Node, OpenNodes, Record
@@ -60,7 +62,7 @@ class Progress:
     @property
     def gap(self) -> float:
         """(objective - lower bound) / objective."""
-        return (self.objective - self.lower_bound) / max(abs(self.objective), 1e-300)
+        return relative_gap(self.objective, self.lower_bound)
 
     def __str__(self) -> str:
         return (
@@ -108,8 +110,8 @@ class State:
 
 @dataclass(eq=False)
 class Dive:
-    """What came of a dive: records (parents counted from the first of them, -1 for what the dive began with), nodes
-    left open, multipliers made, and the incumbent after it.
+    """What came of a dive: records and nodes left open (parents counted from the first record, but for that one's own),
+    multipliers made, and the incumbent after it.
     """
 
     records: list[Record]
@@ -140,12 +142,11 @@ def dive(
         except KeyboardInterrupt:
             interrupted = True
             break
-        record = seen.record if records else dataclasses.replace(seen.record, parent=-1)
         stack.pop()
         for child in reversed(seen.children):
             child.parent = len(records)
             stack.append(child)
-        records.append(record)
+        records.append(seen.record)
     return Dive(records, stack, model.multipliers[n_before:], incumbent.objective, incumbent.labels, interrupted)
 
 
@@ -218,10 +219,10 @@ class BranchAndBound:
         callback: Callable[[Progress], None] | None = None,
     ) -> None:
         self.model = SearchModel(formulation, problem)
-        one_of("bounds", bounds, ("auto", *BOUNDS))
+        one_of("bounds", bounds, ("auto", *RELAXATIONS))
         if bounds == "auto":
             bounds = "triangles" if self.model.has_quadratic else "sdp"
-        elif BOUNDS.index(bounds) > BOUNDS.index("sdp") and not self.model.has_quadratic:
+        elif RELAXATIONS.index(bounds) > RELAXATIONS.index("sdp") and not self.model.has_quadratic:
             raise ValueError(f"bounds={bounds!r} is for the squared hinge; for the hinge there are 'svm' and 'sdp'")
         self.strategy = one_of("strategy", strategy, STRATEGIES)
         one_of("branching", branching, tuple(RULES))
@@ -251,13 +252,12 @@ class BranchAndBound:
 
         What the incumbent excludes it excludes from the gap on: the bound does not get nearer to the objective.
         """
-        still = min((node.bound for node in self.state.open), default=np.inf)
-        return self._bound(_least_closed(self.state.records), still)
+        return self._bound(min((node.bound for node in self.state.open), default=np.inf))
 
-    def _bound(self, closed: float, still: float) -> float:
+    def _bound(self, still: float) -> float:
         state = self.state
         cutoff = state.objective - self.options.gap * abs(state.objective)
-        return min(closed, still, cutoff) if np.isfinite(state.objective) else state.svm_bound
+        return min(self._closed, still, cutoff) if np.isfinite(state.objective) else state.svm_bound
 
     def run(self) -> BranchAndBound:
         """Search until nothing is open, or a limit or Ctrl-C stops it; then ``state`` and ``status`` say what is known.
@@ -379,11 +379,12 @@ class BranchAndBound:
                 self.incumbent.objective, self.incumbent.labels = found.objective, found.labels
         for place, record in enumerate(found.records):
             record.parent = node.parent if place == 0 else record.parent + base
-            record.proofs = [(_renumbered(proof, n_before, shift), cutoff) for proof, cutoff in record.proofs]
+            if shift:
+                record.proofs = [(_renumbered(proof, n_before, shift), cutoff) for proof, cutoff in record.proofs]
             state.records.append(record)
         self._closed = min(self._closed, _least_closed(found.records))
         for left in found.left:
-            if left is not node and found.records:
+            if found.records:
                 left.parent += base
             if left.number >= n_before:
                 left.number += shift
@@ -398,7 +399,7 @@ class BranchAndBound:
         """Progress, for the callback and the history."""
         state = self.state
         progress = Progress(
-            state.n_nodes, len(self._heap), self._bound(self._closed, self._heap.bound), state.objective, state.seconds
+            state.n_nodes, len(self._heap), self._bound(self._heap.bound), state.objective, state.seconds
         )
         state.history.append(progress)
         if self.callback is not None:
@@ -431,21 +432,7 @@ def uninterrupted() -> Iterator[None]:
         raise KeyboardInterrupt
 
 
-def check_solver(solver: str) -> str:
-    """The name of an SDP solver that is there.
-
-    Raises
-    ------
-    ValueError
-        If it is unknown or not installed.
-    """
-    one_of("solver", solver, ("auto", *SOLVERS))
-    if solver != "auto" and solver not in available_solvers():
-        raise ValueError(f"solver={solver!r} is not installed; there is {', '.join(available_solvers())}")
-    return solver
-
-
 def _renumbered(proof: Proof, n_before: int, shift: int) -> Proof:
-    if shift and isinstance(proof, QuadraticProof) and proof.number >= n_before:
+    if isinstance(proof, QuadraticProof) and proof.number >= n_before:
         return dataclasses.replace(proof, number=proof.number + shift)
     return proof

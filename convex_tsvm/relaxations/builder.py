@@ -12,6 +12,7 @@ import numpy as np
 from ..convex_step import StepSolution
 from ..formulations import Formulation
 from ..problem import Array, Problem
+from ..solution import relative_gap
 from ..solvers import NativeSolver
 from ..validation import finite, integer, one_of
 from .cuts import Cuts
@@ -19,10 +20,7 @@ from .labelling import Labelling, check_relaxable, labelling
 from .low_rank import solve_low_rank
 from .outputs import OutputSpace, labels_of, settle
 from .partial import PartialSVM
-from .tightening import Round, Tightening
-
-#: From the cheapest to the strongest; each contains those before it.
-RELAXATIONS = ("svm", "sdp", "box", "rlt", "triangles")
+from .tightening import RELAXATIONS, Round, Tightening
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ class Bound:
     @property
     def gap(self) -> float:
         """(upper - value) / upper."""
-        return (self.upper - self.value) / max(abs(self.upper), 1e-300)
+        return relative_gap(self.upper, self.value)
 
 
 class LowerBoundBuilder:
@@ -182,8 +180,7 @@ class LowerBoundBuilder:
             self._space,
             solver=self.solver,
             cuts_per_round=self.cuts_per_round,
-            products=level >= RELAXATIONS.index("rlt"),
-            triangles=level >= RELAXATIONS.index("triangles"),
+            relaxation=RELAXATIONS[level],
         )
 
     @cached_property

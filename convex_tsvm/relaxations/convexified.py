@@ -45,11 +45,6 @@ class Multipliers:
     cuts: Cuts
     weights: Array
 
-    @staticmethod
-    def zero(n: int) -> Multipliers:
-        """None at all: q itself."""
-        return Multipliers(np.zeros(n), np.zeros(n), Cuts.none(), np.zeros(0))
-
     def scaled(self, factor: float) -> Multipliers:
         """All of them times a factor in [0, 1]: between q and what they make of it."""
         return Multipliers(factor * self.diagonal, factor * self.chord, self.cuts, factor * self.weights)

@@ -39,8 +39,8 @@ class OutputSpace:
         if not (search.cost > 0).all():
             raise ValueError("relaxations in v-space need a cost > 0 for every point")
         self.search, n = search, search.n
-        inverse = scipy.linalg.cho_factor(search.kernel + np.diag(1 / (2 * search.cost)))
-        half = scipy.linalg.cho_solve(inverse, np.eye(n)) / 2
+        factor = scipy.linalg.cho_factor(search.kernel + np.diag(1 / (2 * search.cost)))
+        half = scipy.linalg.cho_solve(factor, np.eye(n)) / 2
         if search.free_bias:
             # The bias that is best for v is minimized out.
             sums = half.sum(axis=1)

@@ -25,7 +25,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..problem import Array
 from ..validation import one_of
-from .safe import least_eigenvalue
 
 SOLVERS = ("sdpa", "scs", "clarabel")
 
@@ -118,6 +117,20 @@ def available_solvers() -> tuple[str, ...]:
     return tuple(name for name in SOLVERS if importlib.util.find_spec(packages[name]) is not None)
 
 
+def check_solver(solver: str) -> str:
+    """The name of a solver that is there, or "auto".
+
+    Raises
+    ------
+    ValueError
+        If it is unknown or not installed.
+    """
+    one_of("solver", solver, ("auto", *SOLVERS))
+    if solver != "auto" and solver not in available_solvers():
+        raise ValueError(f"solver={solver!r} is not installed; there is {', '.join(available_solvers())}")
+    return solver
+
+
 def solve_sdp(
     C: Array, rows: Rows, *, solver: str = "auto", tol: float = 1e-6, max_iter: int | None = None
 ) -> SDPPoint:
@@ -137,12 +150,9 @@ def solve_sdp(
     ValueError
         If the solver is unknown or not installed.
     """
-    one_of("solver", solver, ("auto", *SOLVERS))
-    installed = available_solvers()
-    if solver != "auto" and solver not in installed:
-        raise ValueError(f"solver={solver!r} is not installed; there is {', '.join(installed)}")
+    check_solver(solver)
     began = time.perf_counter()
-    order = [name for name in installed if name in ("sdpa", "scs")] if solver == "auto" else [solver]
+    order = [name for name in available_solvers() if name in ("sdpa", "scs")] if solver == "auto" else [solver]
     backends = {"sdpa": _sdpa, "scs": _scs, "clarabel": _clarabel}
     for name in order:
         z, X, status = backends[name](C, rows, tol, max_iter)
@@ -151,23 +161,6 @@ def solve_sdp(
         z, status = np.zeros(rows.m), "failed"
     X = np.zeros_like(C) if X is None or not np.isfinite(X).all() else (X + X.T) / 2
     return SDPPoint(z, X, float(rows.b @ z), status, time.perf_counter() - began)
-
-
-def safe_value(C: Array, rows: Rows, z: Array, most: Array) -> tuple[float, Array]:
-    """A lower bound of <C, X> over all feasible X with X_ii <= most_i, from any multipliers; and S ⪰ 0 behind it.
-
-    What is wrong with the sign of multipliers is set to zero, and what S = C - Σ z_k B_k lacks for S ⪰ 0 is added to
-    its diagonal, at the price of ``most``.
-    """
-    z = np.where(rows.equal, z, np.maximum(z, 0.0))
-    S = C - rows.combine(z, len(C))
-    value = float(rows.b @ z)
-    lacking = max(0.0, -least_eigenvalue(S))
-    root = np.sqrt(most)
-    scaled = max(0.0, -least_eigenvalue(S * root * root[:, None]))
-    choices = [(lacking * float(most.sum()), np.full(len(C), lacking)), (scaled * len(C), scaled / most)]
-    cost, added = min(choices, key=lambda choice: choice[0])
-    return value - cost, S + np.diag(added)
 
 
 def _svec(rows: Rows, n: int) -> tuple[NDArray[np.intp], Array]:

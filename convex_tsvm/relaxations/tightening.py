@@ -14,6 +14,9 @@ from .cuts import Cuts, chord_rows, diagonal_rows, known_rows, unit_row, violate
 from .outputs import OutputSpace, labels_of, settle
 from .sparse_sdp import Rows, solve_sdp
 
+#: From the cheapest to the strongest; each contains those before it.
+RELAXATIONS = ("svm", "sdp", "box", "rlt", "triangles")
+
 #: Accuracy asked of SDP solvers: they mean something else by it than a bound needs.
 SDP_TOL = 1e-8
 
@@ -87,6 +90,29 @@ class Round:
         return bool((self.low > self.high).any())
 
 
+class Stall:
+    """Whether rounds still bring something: two in turn that do not are enough.
+
+    Parameters
+    ----------
+    low, high : array, shape (n,)
+        The box before the first round.
+    bound : float
+        What is known before it.
+    """
+
+    def __init__(self, low: Array, high: Array, bound: float = -np.inf) -> None:
+        self.bound, self.width, self.idle = bound, float((high - low).sum()), 0
+
+    def after(self, bound: float, low: Array, high: Array, cutoff: float) -> bool:
+        """Whether to stop after a round that has left this bound and box."""
+        width = float((high - low).sum())
+        gained = bound > self.bound + 2e-4 * abs(cutoff) or width < 0.99 * self.width
+        self.idle = 0 if gained else self.idle + 1
+        self.bound, self.width = max(self.bound, bound), width
+        return self.idle >= 2
+
+
 class Tightening:
     """Rounds of cuts and of tighter boxes.
 
@@ -97,15 +123,15 @@ class Tightening:
         As in :func:`~convex_tsvm.relaxations.solve_sdp`.
     cuts_per_round : int
         Of each kind.
-    products, triangles : bool
-        Which kinds.
+    relaxation : {"box", "rlt", "triangles"}, default "triangles"
+        Which kinds: none, products, products and triangle inequalities.
     """
 
-    def __init__(
-        self, space: OutputSpace, *, solver: str, cuts_per_round: int, products: bool = True, triangles: bool = True
-    ) -> None:
+    def __init__(self, space: OutputSpace, *, solver: str, cuts_per_round: int, relaxation: str = "triangles") -> None:
         self.space, self.solver, self.cuts_per_round = space, solver, cuts_per_round
-        self.products, self.triangles = products, triangles
+        level = RELAXATIONS.index(relaxation)
+        self.products = level >= RELAXATIONS.index("rlt")
+        self.triangles = level >= RELAXATIONS.index("triangles")
 
     def relax(self, low: Array, high: Array, cuts: Cuts) -> Relaxed:
         """The relaxation in a box with finite ends."""
@@ -166,16 +192,12 @@ class Tightening:
 
     def rounds(self, low: Array, high: Array, cuts: Cuts, cutoff: float, most: int) -> Iterator[Round]:
         """Rounds until nothing is left, the solver fails, or a round brings next to nothing."""
-        best, width, idle = -np.inf, float((high - low).sum()), 0
+        stall = Stall(low, high)
         for _ in range(most):
             turn = self.round(low, high, cuts, cutoff)
             yield turn
             if turn.relaxed.status == "failed" or turn.is_empty or turn.bound >= cutoff:
                 return
             low, high, cuts = turn.low, turn.high, turn.cuts
-            gained = turn.bound > best + 2e-4 * max(abs(cutoff), 1e-300)
-            narrower = float((high - low).sum()) < 0.99 * width
-            idle = 0 if gained or narrower else idle + 1
-            if idle >= 2:
+            if stall.after(turn.bound, low, high, cutoff):
                 return
-            best, width = max(best, turn.bound), float((high - low).sum())
