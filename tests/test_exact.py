@@ -8,6 +8,7 @@ import textwrap
 import time
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 from hypothesis import given
@@ -253,14 +254,64 @@ def test_a_certificate_that_is_tampered_with_falls(name, change, tmp_path):
         assert not tampered(path, name, change).holds
 
 
-def test_multipliers_of_a_certificate_must_not_be_negative(tmp_path):
-    formulation, problem, _ = moons(24)
-    path = tmp_path / "certificate.npz"
-    solution = ct.exact_search(formulation, problem, patience=0, certificate=path)
+@pytest.fixture(scope="module")
+def with_multipliers(tmp_path_factory):
+    """A certificate that rests on an SDP relaxation with cuts of both kinds."""
+    formulation, problem, _ = moons(40, noise=0.3)
+    path = tmp_path_factory.mktemp("certificates") / "certificate.npz"
+    solution = ct.exact_search(formulation, problem, patience=0, gap=1e-3, max_nodes=3, certificate=path)
     _, arrays = read_search(path)
-    assert solution.status == "optimal"
-    if len(arrays["multiplier_diagonal"]):
-        assert not tampered(path, "multiplier_diagonal", lambda value: value - 100).holds
+    assert solution.lower_bound > 1.5 * solution.svm_bound
+    assert arrays["multiplier_sizes"].sum(axis=0).min() > 0
+    assert ct.verify_certificate(path).holds
+    return path
+
+
+def set_last(column, number):
+    def change(values):
+        values[-1, column] = number
+        return values
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("multiplier_diagonal", lambda value: value - 100),
+        ("multiplier_weights", flipped),
+        ("multiplier_products", set_last(2, 2)),
+        ("multiplier_products", set_last(0, 10**6)),
+        ("multiplier_triangles", set_last(3, -5)),
+        ("multiplier_triangles", set_last(0, -1)),
+        ("proof_share", lambda value: np.where(value > 0, -value, value)),
+        ("proof_number", lambda value: np.where(value >= 0, 10**6, value)),
+        ("direction_theta", zeroed),
+    ],
+)
+def test_multipliers_of_a_certificate_must_hold(name, change, with_multipliers):
+    """Negative ones, and those of inequalities that are none, would prove whatever one likes."""
+    assert not tampered(with_multipliers, name, change).holds
+
+
+def test_a_proof_must_be_of_a_kind_that_holds(with_multipliers):
+    """A squared hinge's proofs under the name of a hinge's, or of a free bias."""
+    for said in ({"squared": False}, {"balance": None}):
+        assert not tampered(with_multipliers, "formulation", lambda value, said=said: {**value, **said}).holds
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_dives_side_by_side(backend, tmp_path):
+    formulation, problem, _ = moons(24, noise=0.3)
+    path = tmp_path / "certificate.npz"
+    options = {"patience": 0, "refresh": 1, "bounds": "box", "strategy": "best", "gap": 1e-4}
+    alone = ct.exact_search(formulation, problem, **options)
+    with joblib.parallel_config(backend):
+        solution = ct.exact_search(formulation, problem, n_jobs=2, certificate=path, **options)
+    assert solution.objective == pytest.approx(alone.objective, rel=1e-6)
+    assert solution.n_nodes > 3
+    found = ct.verify_certificate(path)
+    assert found.holds, found.problems
 
 
 def test_files_that_are_no_searches(tmp_path):

@@ -76,12 +76,12 @@ def verify_certificate(path: str | os.PathLike[str]) -> CertificateCheck:
         objective, lower_bound = float(header["objective"]), float(header["lower_bound"])
         labels, gamma = arrays["labels"], arrays["gamma"]
         opened = [(int(parent), int(sign)) for _, parent, sign, _, _ in arrays["node_numbers"].tolist()]
+        model = SearchModel(formulation, problem)
+        model.multipliers = multipliers
+        checker = _Checker(model, records, opened, lower_bound)
+        problems = [*checker.run(), *_check_incumbent(model, labels, gamma, objective)]
     except (KeyError, IndexError, TypeError) as error:
         raise ValueError(f"{path} is a damaged search: {error!r}") from error
-    model = SearchModel(formulation, problem)
-    model.multipliers = multipliers
-    checker = _Checker(model, records, opened, lower_bound)
-    problems = [*checker.run(), *_check_incumbent(model, labels, gamma, objective)]
     return CertificateCheck(
         holds=not problems,
         problems=tuple(problems),
@@ -108,9 +108,8 @@ class _Checker:
         if not self.records:
             root = self.model.svm.point(self.model.search.y, np.zeros(self.model.n))
             return [] if root.value >= self.least else ["no node has been looked at, but a bound is claimed"]
-        for z in self.model.multipliers:
-            if min(part.min(initial=0.0) for part in (z.diagonal, z.chord, z.weights)) < 0:
-                return ["a multiplier is negative"]
+        if not all(z.are_valid() for z in self.model.multipliers):
+            return ["a multiplier is negative, or not one of an inequality that holds"]
         problems = self.shape()
         if problems:
             return problems
@@ -124,6 +123,8 @@ class _Checker:
             for proof, cutoff in record.proofs:
                 if box.is_empty:
                     break
+                if not self.model.admits(proof):
+                    return [*problems, f"node {k}: a proof is of a kind that does not hold for this problem"]
                 if not cutoff >= self.least:
                     return [*problems, f"node {k}: a proof is about solutions below {cutoff:.10g} only"]
                 proven, box = self.model.apply(proof, box, cutoff)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -183,6 +184,12 @@ class SearchModel:
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_convexified": {}}
 
+    def fork(self) -> SearchModel:
+        """One for a dive beside others: they share what none of them changes."""
+        other = copy.copy(self)
+        other.svm, other.multipliers = copy.copy(self.svm), list(self.multipliers)
+        return other
+
     def apply(self, proof: Proof, box: Box, cutoff: float) -> tuple[float, Box]:
         """The bound that a proof gives in a box, and the smaller box of all solutions below the cutoff.
 
@@ -201,6 +208,14 @@ class SearchModel:
             return bound, self.count(box.meet(low, high))
         bound = transduction_bound(self.search.fixed(y), proof.alpha.astype(float), proof.multipliers.astype(float))
         return bound, box
+
+    def admits(self, proof: Proof) -> bool:
+        """Whether a proof is of a kind that holds for this search, with multipliers that are there."""
+        if isinstance(proof, DirectionsProof):
+            return self.has_quadratic and not self.svm.free_bias and bool((proof.directions.theta != 0).all())
+        if isinstance(proof, QuadraticProof):
+            return self.has_quadratic and 0 <= proof.number < len(self.multipliers) and proof.share >= 0
+        return self.has_matrix if isinstance(proof, MatrixProof) else True
 
     def prove_by_svm(self, box: Box, gamma: Array | None) -> tuple[SVMProof, PartialPoint]:
         """The SVM of the labels known."""

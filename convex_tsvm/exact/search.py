@@ -347,12 +347,16 @@ class BranchAndBound:
         nodes = self._heap.first(width)
         if state.strong and not state.records:
             dives = 1
-        arguments = [(self.model, self.options, self.incumbent, node, state.strong, dives, deadline) for node in nodes]
-        n_before = len(state.multipliers)
+        n_before, rest = len(state.multipliers), (state.strong, dives, deadline)
         if len(nodes) == 1:
-            found = [dive(*arguments[0])]
+            found = [dive(self.model, self.options, self.incumbent, nodes[0], *rest)]
         else:
-            found = joblib.Parallel(n_jobs=self.n_jobs)(joblib.delayed(dive)(*one) for one in arguments)
+            # Threads share memory: every dive gets a model and an incumbent of its own.
+            models = [self.model.fork() for _ in nodes]
+            found = joblib.Parallel(n_jobs=self.n_jobs)(
+                joblib.delayed(dive)(model, self.options, Incumbent(model, state.objective, state.labels), node, *rest)
+                for model, node in zip(models, nodes, strict=True)
+            )
         at_root = not state.records
         with uninterrupted():
             for _ in nodes:

@@ -45,6 +45,11 @@ class Multipliers:
     cuts: Cuts
     weights: Array
 
+    def are_valid(self) -> bool:
+        """Whether none is negative, and all are of inequalities that hold: otherwise they bound nothing."""
+        parts = (self.diagonal, self.chord, self.weights)
+        return all(bool((part >= 0).all()) for part in parts) and self.cuts.are_valid(len(self.diagonal))
+
     def scaled(self, factor: float) -> Multipliers:
         """All of them times a factor in [0, 1]: between q and what they make of it."""
         return Multipliers(factor * self.diagonal, factor * self.chord, self.cuts, factor * self.weights)

@@ -43,6 +43,17 @@ class Cuts:
         """How many."""
         return len(self.products) + len(self.triangles)
 
+    def are_valid(self, n: int) -> bool:
+        """Whether they are what they are said to be, for n points: otherwise they may exclude solutions."""
+        i, ends = self.products[:, :2], self.products[:, 2:]
+        rows, signs = self.triangles[:, :3], self.triangles[:, 3:]
+        return bool(
+            ((i >= 0) & (i < n)).all()
+            and np.isin(ends, (0, 1)).all()
+            and ((rows >= 0) & (rows <= n)).all()
+            and np.isin(signs, (-1, 1)).all()
+        )
+
     def take(self, chosen: NDArray[np.bool_]) -> Cuts:
         """Some of them."""
         return Cuts(self.products[chosen[: len(self.products)]], self.triangles[chosen[len(self.products) :]])

@@ -14,6 +14,7 @@ import importlib.util
 import io
 import os
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -232,6 +233,10 @@ def _clarabel(C: Array, rows: Rows, tol: float, max_iter: int | None) -> tuple[A
     return np.asarray(found.x), _from_svec(x, n), status
 
 
+# SDPA's own state, the standard output and the warnings' filters belong to the process: one thread at a time.
+_SDPA_LOCK = threading.Lock()
+
+
 @contextlib.contextmanager
 def _silent() -> Iterator[None]:
     """Without what SDPA's compiled code writes to the standard output when it meets numerical trouble."""
@@ -267,7 +272,7 @@ def _sdpa(C: Array, rows: Rows, tol: float, max_iter: int | None) -> tuple[Array
     option = {"print": "no", "epsilonStar": tol, "epsilonDash": tol}
     if max_iter is not None:
         option["maxIteration"] = max_iter
-    with _silent():
+    with _SDPA_LOCK, _silent():
         x, y, info, *_ = sdpap.solve(
             A, sp.csc_matrix(-C.reshape(-1, 1)), sp.csc_matrix(-rows.b[order][:, None]), K, J, option
         )
