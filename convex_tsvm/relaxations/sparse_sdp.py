@@ -20,6 +20,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import joblib
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
@@ -254,31 +255,37 @@ def _silent() -> Iterator[None]:
 
 
 def _sdpa(C: Array, rows: Rows, tol: float, max_iter: int | None) -> tuple[Array, Array | None, str]:
-    import sdpap
+    # The package's own entry point spends as long as the solver on errors that are not used here.
+    from sdpap.param import param
+    from sdpap.sdpacall import solve_sdpa
+    from sdpap.symcone import SymCone
 
     n = len(C)
-    # Free variables first, then those that are >= 0.
-    order = np.concatenate([np.flatnonzero(rows.equal), np.flatnonzero(~rows.equal)])
-    position = np.empty(rows.m, dtype=np.intp)
-    position[order] = np.arange(rows.m)
+    signed = np.flatnonzero(~rows.equal)
     off = rows.i != rows.j
     row = np.concatenate([rows.i * n + rows.j, (rows.j * n + rows.i)[off]])
-    column = np.concatenate([position[rows.k], position[rows.k][off]])
+    column = np.concatenate([rows.k, rows.k[off]])
     value = np.concatenate([np.where(off, rows.f / 2, rows.f), (rows.f / 2)[off]])
-    A = sp.csc_matrix((-value, (row, column)), shape=(n * n, rows.m))
-    n_free = int(rows.equal.sum())
-    K = sdpap.SymCone(f=n_free, l=rows.m - n_free)
-    J = sdpap.SymCone(s=(n,))
-    option = {"print": "no", "epsilonStar": tol, "epsilonDash": tol}
+    signs = sp.csc_matrix((-np.ones(len(signed)), (np.arange(len(signed)), signed)), shape=(len(signed), rows.m))
+    A = sp.vstack([signs, sp.csc_matrix((value, (row, column)), shape=(n * n, rows.m))])
+    # Its tolerances are absolute near zero, and its start is as if all numbers were about 1.
+    size = float(np.abs(np.diag(C)).mean()) or 1.0
+    c = np.concatenate([np.zeros(len(signed)), C.ravel() / size])
+    threads = os.environ.get("OMP_NUM_THREADS", "")
+    option = {
+        "print": "no",
+        "epsilonStar": tol,
+        "epsilonDash": tol,
+        "numThreads": int(threads) if threads.isdecimal() else joblib.cpu_count(),
+    }
     if max_iter is not None:
         option["maxIteration"] = max_iter
+    K = SymCone(l=len(signed), s=(n,))
     with _SDPA_LOCK, _silent():
-        x, y, info, *_ = sdpap.solve(
-            A, sp.csc_matrix(-C.reshape(-1, 1)), sp.csc_matrix(-rows.b[order][:, None]), K, J, option
+        x, y, _, info = solve_sdpa(
+            A.T.tocsc(), sp.csc_matrix(rows.b[:, None]), sp.csc_matrix(c[:, None]), K, param(option)
         )
-    z = np.zeros(rows.m)
-    z[order] = np.asarray(x.todense()).ravel()
-    X = np.asarray(y.todense()).reshape(n, n)
+    X = np.asarray(x.todense()).ravel()[len(signed) :].reshape(n, n)
     phase = info["phasevalue"]
     status = "optimal" if phase == "pdOPT" else "inaccurate" if phase in ("pdFEAS", "pFEAS", "dFEAS") else "failed"
-    return z, X, status
+    return size * np.asarray(y.todense()).ravel(), X, status
