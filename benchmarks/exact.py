@@ -58,13 +58,13 @@ def instance(name, share, other=False):
     return kind, C, problem, truth
 
 
-def solve(name, share, other, limit, work):
+def solve(name, share, other, limit, work, n_jobs):
     """One row of the table."""
     kind, C, problem, truth = instance(name, share, other)
     formulation = ct.s3vm(balance="targets", fit_intercept=False)
     path = Path(work) / f"{name}-{share}-{kind}.npz"
     began = time.perf_counter()
-    found = ct.exact_search(formulation, problem, gap=GAP, time_limit=limit, checkpoint=path)
+    found = ct.exact_search(formulation, problem, gap=GAP, time_limit=limit, n_jobs=n_jobs, checkpoint=path)
     objective = found.objective
     wrong = (found.labels != truth)[problem.unlabeled].mean()
     return {
@@ -109,6 +109,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--limit", type=float, default=600.0, help="seconds an instance (default: 600)")
     parser.add_argument("--only", nargs="*", default=SETS, choices=SETS, help="some of the sets")
+    parser.add_argument("--jobs", type=int, default=2, help="dives side by side (default: 2)")
     parser.add_argument("--work", default=str(HERE / ".exact"), help="folder for checkpoints")
     options = parser.parse_args()
     Path(options.work).mkdir(exist_ok=True)
@@ -124,7 +125,7 @@ def main():
             or (key in rows and rows[key]["status"] == "optimal")
         ):
             continue
-        row = solve(name, share, other, options.limit, options.work)
+        row = solve(name, share, other, options.limit, options.work, options.jobs)
         print(key, row, flush=True)
         rows = json.loads(store.read_text()) if store.exists() else {}
         rows[key] = row

@@ -13,7 +13,8 @@ from sklearn.datasets import dump_svmlight_file
 import convex_tsvm as ct
 from convex_tsvm import relaxations
 from convex_tsvm.cli import main
-from convex_tsvm.cli.parser import RELAXATIONS
+from convex_tsvm.cli.parser import BRANCHING, RELAXATIONS
+from convex_tsvm.exact.branching import RULES
 
 KEYS = {
     "method",
@@ -184,6 +185,7 @@ def test_bound(files, capsys):
                          "--relaxation", "box", "--solver", "scs", "--rounds", "1")  # fmt: skip
     assert "lower bound" in out
     assert RELAXATIONS == relaxations.RELAXATIONS
+    assert set(BRANCHING) == set(RULES)
 
 
 def test_verify_prints_the_derivation(files, capsys):

@@ -17,6 +17,8 @@ from strategies import searches
 
 import convex_tsvm as ct
 from convex_tsvm.exact.files import read_search
+from convex_tsvm.exact.incumbent import Incumbent
+from convex_tsvm.exact.model import SearchModel
 from convex_tsvm.persistence import write_arrays
 
 #: Ways to search that have next to nothing in common.
@@ -26,6 +28,8 @@ WAYS = [
     {"bounds": "svm", "strategy": "depth", "branching": "confidence"},
     {"patience": 0, "strategy": "best", "branching": "worst", "refresh": 1},
     {"patience": 0, "strategy": "depth", "branching": "ambiguity"},
+    {"patience": 0, "branching": "correlation", "refresh": 2},
+    {"patience": 0, "branching": "gain", "refresh": None},
     {"patience": 5, "gap": 0.0},
 ]
 
@@ -300,6 +304,32 @@ def test_a_proof_must_be_of_a_kind_that_holds(with_multipliers):
         assert not tampered(with_multipliers, "formulation", lambda value, said=said: {**value, **said}).holds
 
 
+def overlapping():
+    """Two classes that few labels tell apart: what a relaxation at the root does not close."""
+    formulation, problem, _ = moons(36, seed=3, noise=0.6)
+    return formulation, problem.replace(C=2.0, C_unlabeled=2.0)
+
+
+def test_relaxations_are_made_where_those_at_hand_do_not_reach():
+    formulation, problem = overlapping()
+    options = {"patience": 0, "gap": 1e-3}
+    adaptive = ct.exact_search(formulation, problem, **options)
+    root = ct.exact_search(formulation, problem, refresh=None, **options)
+    assert adaptive.objective == pytest.approx(root.objective, rel=1e-6)
+    assert adaptive.status == root.status == "optimal"
+    assert 1 < adaptive.n_nodes < root.n_nodes / 2
+
+
+def test_perturbations_leave_a_local_optimum():
+    formulation, problem = overlapping()
+    incumbent = Incumbent(SearchModel(formulation, problem))
+    incumbent.offer(-problem.X[:, 0], thorough=True)
+    before = incumbent.objective
+    incumbent.perturb()
+    assert incumbent.objective < before
+    assert incumbent.evaluate(incumbent.labels)[0] == pytest.approx(incumbent.objective, rel=1e-9)
+
+
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_dives_side_by_side(backend, tmp_path):
     formulation, problem, _ = moons(24, noise=0.3)
@@ -329,7 +359,7 @@ def test_files_that_are_no_searches(tmp_path):
     ct.exact_search(formulation, problem, checkpoint=path, bounds="svm")
     with pytest.raises(ValueError, match="another problem"):
         ct.exact_search(formulation, problem.replace(C=2.0), checkpoint=path, bounds="svm")
-    with pytest.raises(ValueError, match="branching='gain', not 'worst'"):
+    with pytest.raises(ValueError, match="branching='auto', not 'worst'"):
         ct.exact_search(formulation, problem, checkpoint=path, bounds="svm", branching="worst")
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
@@ -343,6 +373,7 @@ def test_files_that_are_no_searches(tmp_path):
         ({"bounds": "strong"}, "bounds='strong'"),
         ({"strategy": "random"}, "strategy='random'"),
         ({"branching": 3}, "branching=3"),
+        ({"refresh": "never"}, "refresh='never'"),
         ({"gap": -1}, "gap=-1"),
         ({"gap": 1}, "gap=1"),
         ({"max_nodes": 0}, "max_nodes=0"),

@@ -163,7 +163,7 @@ def test_cuts_hold_for_every_point_outside_the_margin(v, seed):
     for rows in (
         unit_row(),
         known_rows(np.sign(v) * rng.integers(0, 2, len(v))),
-        diagonal_rows(len(v)),
+        diagonal_rows(np.arange(len(v))),
         chord_rows(low, high),
         cuts.rows(low, high),
     ):
@@ -194,6 +194,14 @@ def test_cuts_are_joined_and_taken():
     cuts = Cuts(np.array([[0, 1, 0, 0], [0, 2, 1, 0]]), np.array([[0, 1, 2, 1, -1]]))
     assert cuts.join(cuts).m == 3
     assert cuts.take(np.array([False, True, True])).products.tolist() == [[0, 2, 1, 0]]
+
+
+def test_multipliers_are_carried_over_to_other_cuts():
+    cuts = Cuts(np.array([[0, 1, 0, 0], [0, 2, 1, 0]]), np.array([[0, 1, 2, 1, -1]]))
+    new = Cuts(np.array([[0, 2, 1, 0], [0, 2, 1, 1]]), np.array([[0, 1, 2, 1, -1], [0, 1, 3, 1, -1]]))
+    z = Multipliers(np.ones(3), np.ones(3), cuts, np.array([1.0, 2.0, 3.0])).carried(new)
+    assert z.weights.tolist() == [2, 0, 3, 0]
+    assert z.cuts is new
 
 
 def test_settled_labels():

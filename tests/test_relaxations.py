@@ -147,7 +147,7 @@ def test_all_forms_have_the_same_value(seed):
         assert transduction_bound(search, model.alpha, multipliers) == pytest.approx(value, rel=1e-3)
     if search.loss.isclose(ct.squared_hinge()):
         space = OutputSpace(search)
-        rows = Rows.stack([unit_row(), known_rows(search.y), diagonal_rows(search.n)])
+        rows = Rows.stack([unit_row(), known_rows(search.y), diagonal_rows(np.arange(search.n))])
         for solver in available_solvers():
             found = solve_sdp(space.C, rows, solver=solver, tol=1e-7)
             assert found.value + space.constant == pytest.approx(value, rel=1e-4), solver

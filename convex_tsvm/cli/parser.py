@@ -14,6 +14,8 @@ METHODS = ("svm", "cccp", "sdp", "subspace", "spectral", "exact")
 #: Methods whose labels come from a relaxation or a search, and which know nothing of the solvers of convex steps.
 RELAXED = METHODS[2:]
 BOUNDS = ("auto", *RELAXATIONS)
+#: As in ``exact.branching.RULES``.
+BRANCHING = ("auto", "gain", "correlation", "confidence", "ambiguity", "worst")
 SOLVERS = ("native", "cvxpy")
 
 
@@ -135,8 +137,8 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--bounds", choices=BOUNDS, default="auto", help="the strongest bound (default: auto)")
     group.add_argument("--strategy", choices=("hybrid", "best", "depth"), default="hybrid",
                        help="which node is next (default: hybrid)")  # fmt: skip
-    group.add_argument("--branching", choices=("gain", "worst", "ambiguity", "confidence"), default="gain",
-                       help="which point is branched on (default: gain)")  # fmt: skip
+    group.add_argument("--branching", choices=BRANCHING, default="auto",
+                       help="which point is branched on (default: auto)")  # fmt: skip
     group.add_argument("--gap", type=float, default=1e-6, help="relative gap to close (default: 1e-6)")
     group.add_argument("--max-nodes", type=int, metavar="N", help="stop after so many nodes")
     group.add_argument("--time-limit", type=float, metavar="SECONDS", help="stop after so much time")

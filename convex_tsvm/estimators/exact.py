@@ -82,7 +82,7 @@ class ExactTransductiveSVC(KernelTransduction):
         fit_intercept: bool = True,
         bounds: str = "auto",
         strategy: str = "hybrid",
-        branching: str = "gain",
+        branching: str = "auto",
         gap: float = 1e-6,
         max_nodes: int | None = None,
         time_limit: float | None = None,

@@ -3,40 +3,94 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..problem import Array
 from ..validation import one_of
 
-#: From unknown points, their outputs in the relaxation, and what a unit of distance costs, the point to branch on.
-Rule = Callable[[np.ndarray, Array, Array], int]
+#: Levels in which bounds that are at hand should close a node: so many nodes take about as long as an SDP relaxation.
+LEVELS = 8
 
 
-def _confidence(unknown: np.ndarray, v: Array, rate: Array) -> int:
+@dataclass(frozen=True, eq=False)
+class Relaxation:
+    """What a branching rule sees of a node's relaxation.
+
+    Attributes
+    ----------
+    unknown : int array
+        Points without a label.
+    v : array, shape (n,)
+        Their outputs in the relaxation.
+    rate : array, shape (n,)
+        By how much the bound rises with the square of a change of an output.
+    lacking : float
+        What the bound lacks to close the node.
+    correlation : array, shape (n,), or None
+        How much the outputs vary together in the SDP relaxation made at this node: Σ_j of squared correlations.
+    """
+
+    unknown: np.ndarray
+    v: Array
+    rate: Array
+    lacking: float = np.inf
+    correlation: Array | None = None
+
+    def rises(self) -> tuple[Array, Array]:
+        """By how much the bounds of both halves rise at least: the lesser and the larger of the two."""
+        rise = [self.rate[self.unknown] * np.maximum(1 - sign * self.v[self.unknown], 0.0) ** 2 for sign in (1, -1)]
+        return np.minimum(*rise), np.maximum(*rise)
+
+
+Rule = Callable[[Relaxation], int]
+
+
+def _confidence(node: Relaxation) -> int:
     """The point whose label is surest: the tree follows label propagation (chapelle2008 §3.1)."""
-    return int(unknown[np.argmax(np.abs(v[unknown]))])
+    return int(node.unknown[np.argmax(np.abs(node.v[node.unknown]))])
 
 
-def _ambiguity(unknown: np.ndarray, v: Array, rate: Array) -> int:
+def _ambiguity(node: Relaxation) -> int:
     """The point whose output is nearest to zero."""
-    return int(unknown[np.argmin(np.abs(v[unknown]))])
+    return int(node.unknown[np.argmin(np.abs(node.v[node.unknown]))])
 
 
-def _gain(unknown: np.ndarray, v: Array, rate: Array) -> int:
+def _gain(node: Relaxation) -> int:
     """The point for which the bounds of both halves rise most, as far as its own row says."""
-    rise = [rate[unknown] * np.maximum(1 - sign * v[unknown], 0.0) ** 2 for sign in (1, -1)]
-    score = np.minimum(*rise) + 0.15 * np.maximum(*rise)
-    return int(unknown[np.argmax(score)])
+    lesser, larger = node.rises()
+    return int(node.unknown[np.argmax(lesser + 0.15 * larger)])
 
 
-def _worst(unknown: np.ndarray, v: Array, rate: Array) -> int:
+def _worst(node: Relaxation) -> int:
     """The point for which the bound of the better half rises most."""
-    rise = [rate[unknown] * np.maximum(1 - sign * v[unknown], 0.0) ** 2 for sign in (1, -1)]
-    return int(unknown[np.lexsort((np.maximum(*rise), np.minimum(*rise)))[-1]])
+    lesser, larger = node.rises()
+    return int(node.unknown[np.lexsort((larger, lesser))[-1]])
 
 
-RULES: dict[str, Rule] = {"gain": _gain, "confidence": _confidence, "ambiguity": _ambiguity, "worst": _worst}
+def _correlation(node: Relaxation) -> int:
+    """The unsure point whose label says most about the others: halves that get SDP relaxations of their own."""
+    if node.correlation is None:
+        return _gain(node)
+    unsure = np.maximum(1 - np.abs(node.v[node.unknown]), 1e-3)
+    return int(node.unknown[np.argmax(node.correlation[node.unknown] * unsure)])
+
+
+def _auto(node: Relaxation) -> int:
+    """By gain where some levels of it close the node, otherwise by correlation."""
+    lesser, _ = node.rises()
+    return _gain(node) if LEVELS * lesser.max() >= node.lacking else _correlation(node)
+
+
+RULES: dict[str, Rule] = {
+    "auto": _auto,
+    "gain": _gain,
+    "correlation": _correlation,
+    "confidence": _confidence,
+    "ambiguity": _ambiguity,
+    "worst": _worst,
+}
 
 
 def rule(name: str) -> Rule:

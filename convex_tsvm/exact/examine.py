@@ -11,7 +11,7 @@ from ..problem import Array
 from ..relaxations.convexified import Multipliers
 from ..relaxations.cuts import Cuts
 from ..relaxations.tightening import RELAXATIONS, SHARES, Stall, Tightening
-from .branching import rule
+from .branching import LEVELS, Relaxation, rule
 from .incumbent import Incumbent
 from .model import DirectionsProof, Proof, SearchModel
 from .tree import Node, Record
@@ -31,7 +31,7 @@ class Options:
     branching : str
     gap : float
         Relative gap at which a node is closed.
-    refresh : int or None
+    refresh : int, "auto" or None
         Levels below which the multipliers of an ancestor are replaced by a node's own.
     solver : str
         Of SDPs.
@@ -39,9 +39,9 @@ class Options:
     """
 
     bounds: str = "triangles"
-    branching: str = "gain"
+    branching: str = "auto"
     gap: float = 1e-6
-    refresh: int | None = None
+    refresh: int | str | None = "auto"
     solver: str = "auto"
     keep_proofs: bool = True
 
@@ -69,7 +69,7 @@ class Examiner:
     def __init__(self, model: SearchModel, options: Options, incumbent: Incumbent, deadline: float = np.inf) -> None:
         self.model, self.options, self.incumbent, self.deadline = model, options, incumbent, deadline
         self.level = RELAXATIONS.index(options.bounds)
-        self._choose = rule(options.branching)
+        self.choose = rule(options.branching)
 
     @property
     def cutoff(self) -> float:
@@ -87,10 +87,12 @@ class _Visit:
     def __init__(self, examiner: Examiner, node: Node) -> None:
         self.examiner, self.model, self.node = examiner, examiner.model, node
         self.box, self.bound = node.box, node.bound
-        self.gamma, self.v, self.number, self.since = node.gamma, node.v, node.number, node.since
+        self.gamma, self.v = node.gamma, node.v
+        self.number, self.since, self.base = node.number, node.since, node.base
         self.proofs: list[tuple[Proof, float]] = []
         self.outputs: Array = np.zeros(self.model.n)
         self.rate: Array = np.ones(self.model.n)
+        self.correlation: Array | None = None
 
     def run(self, strong: bool) -> Examined:
         """Bounds one after the other."""
@@ -153,10 +155,21 @@ class _Visit:
             return
         if self.number >= 0:
             self.reuse()
-        refresh = self.examiner.options.refresh
-        stale = self.number < 0 or (refresh is not None and self.node.depth - self.since >= refresh)
-        if self.open and stale:
+        if self.open and self.is_stale():
             self.relax()
+
+    def is_stale(self) -> bool:
+        """Whether the multipliers are to be replaced by ones for this node."""
+        refresh, levels = self.examiner.options.refresh, self.node.depth - self.since
+        if self.number < 0:
+            return True
+        if levels == 0 or refresh is None:
+            return False
+        if isinstance(refresh, int):
+            return levels >= refresh
+        # With them a node costs next to nothing, but below this one there may be too many.
+        gained, lacking = (self.bound - self.base) / levels, self.examiner.cutoff - self.bound
+        return lacking > LEVELS * gained
 
     def reuse(self) -> None:
         """Multipliers of an ancestor."""
@@ -181,7 +194,7 @@ class _Visit:
         tightening = Tightening(
             model.space,
             solver=options.solver,
-            cuts_per_round=3 * model.n,
+            cuts_per_round=model.n // 2,
             relaxation=options.bounds,
         )
         cuts = Cuts.none() if at_root else model.multipliers[self.number].cuts
@@ -195,12 +208,12 @@ class _Visit:
             last = time.time() - began
             if turn.status == "failed":
                 break
-            self.since = self.node.depth
-            self.take(turn.multipliers, turn.scores)
+            cuts = turn.kept.join(tightening.fresh(turn.X, self.box.low, self.box.high))
+            self.take(turn.multipliers.carried(cuts), turn.scores)
+            self.since, self.base, self.correlation = self.node.depth, self.bound, turn.correlation()
             incumbent.offer(np.where(self.box.labels != 0, self.box.labels, turn.scores), thorough=at_root)
             if not self.open or stall.after(self.bound, self.box.low, self.box.high, self.examiner.cutoff):
                 break
-            cuts = turn.kept.join(tightening.fresh(turn.X, self.box.low, self.box.high))
 
     def take(self, multipliers: Multipliers, scores: Array) -> None:
         """What new multipliers, and shares of them, prove."""
@@ -243,7 +256,9 @@ class _Visit:
     def branch(self) -> list[Node]:
         """The two halves, the likelier label first."""
         unknown = self.box.unknown
-        self.variable = self.examiner._choose(unknown, self.outputs, self.rate)
+        self.variable = self.examiner.choose(
+            Relaxation(unknown, self.outputs, self.rate, self.examiner.cutoff - self.bound, self.correlation)
+        )
         likely = 1 if self.outputs[self.variable] >= 0 else -1
         children = []
         for sign in (likely, -likely):
@@ -257,6 +272,7 @@ class _Visit:
                 v=self.v,
                 number=self.number,
                 since=self.since,
+                base=self.base,
             )
             children.append(child)
         return children

@@ -280,7 +280,7 @@ def _node_arrays(nodes: list[Node], n: int) -> dict[str, np.ndarray]:
         "node_high": np.array([node.box.high for node in nodes]).reshape(-1, n),
         "node_gamma": np.array([nothing if node.gamma is None else node.gamma for node in nodes]).reshape(-1, n),
         "node_v": np.array([nothing if node.v is None else node.v for node in nodes]).reshape(-1, n),
-        "node_bound": np.array([node.bound for node in nodes], dtype=float),
+        "node_bounds": np.array([(node.bound, node.base) for node in nodes], dtype=float).reshape(-1, 2),
         "node_numbers": np.array(
             [(node.depth, node.parent, node.sign, node.number, node.since) for node in nodes], dtype=np.int64
         ).reshape(-1, 5),
@@ -295,13 +295,14 @@ def _nodes(arrays: dict[str, np.ndarray]) -> list[Node]:
             Node(
                 box=Box(arrays["node_low"][k], arrays["node_high"][k]),
                 depth=depth,
-                bound=float(arrays["node_bound"][k]),
+                bound=float(arrays["node_bounds"][k, 0]),
                 parent=parent,
                 sign=sign,
                 gamma=None if np.isnan(gamma).any() else gamma,
                 v=None if np.isnan(v).any() else v,
                 number=number,
                 since=since,
+                base=float(arrays["node_bounds"][k, 1]),
             )
         )
     return nodes

@@ -18,6 +18,9 @@ FLIPS, SWAPS = 30, 8
 #: A dual value is an objective only if the solver is that near to optimal.
 ACCURATE = 1e-6
 
+#: Perturbed labellings that may bring nothing before the search for better ones ends, and points whose labels change.
+PERTURBATIONS, LEAST_CHANGED = 10, 3
+
 
 class Incumbent:
     """The best labelling so far.
@@ -70,6 +73,18 @@ class Incumbent:
             self.objective, self.labels = objective, labels
             return True
         return False
+
+    def perturb(self) -> None:
+        """Iterated local search: change some labels of the incumbent at random, improve, until nothing comes of it."""
+        unknown = self.model.search.unknown
+        if self.labels is None or len(unknown) <= LEAST_CHANGED:
+            return
+        rng, idle = np.random.default_rng(0), 0
+        while idle < PERTURBATIONS:
+            changed = self.labels.copy()
+            count = rng.integers(LEAST_CHANGED, max(LEAST_CHANGED + 1, len(unknown) // 5))
+            changed[rng.choice(unknown, size=count, replace=False)] *= -1
+            idle = 0 if self.offer(changed, thorough=True) else idle + 1
 
     def evaluate(self, labels: Array, gamma: Array | None = None) -> tuple[float, Array]:
         """Objective of the SVM of labels (its dual value, within the solver's accuracy), and γ."""

@@ -11,6 +11,7 @@ import numpy as np
 from ..formulations import Formulation
 from ..problem import Array, Problem
 from ..relaxations.convexified import Convexified, Multipliers
+from ..relaxations.cuts import Cuts
 from ..relaxations.labelling import labelling
 from ..relaxations.low_rank import solve_low_rank
 from ..relaxations.outputs import OutputSpace, labels_of, settle
@@ -106,6 +107,10 @@ def single(values: Array) -> np.ndarray:
     return np.asarray(values, dtype=np.float32)
 
 
+#: In the place of multipliers that a dive does not need.
+NOTHING = Multipliers(np.zeros(0), np.zeros(0), Cuts.none(), np.zeros(0))
+
+
 class SearchModel:
     """A formulation on a problem, as exact search sees it.
 
@@ -184,10 +189,11 @@ class SearchModel:
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_convexified": {}}
 
-    def fork(self) -> SearchModel:
-        """One for a dive beside others: they share what none of them changes."""
+    def fork(self, number: int) -> SearchModel:
+        """One for a dive beside others: they share what none of them changes, and have the multipliers of a node."""
         other = copy.copy(self)
-        other.svm, other.multipliers = copy.copy(self.svm), list(self.multipliers)
+        other.svm, other._convexified = copy.copy(self.svm), {}
+        other.multipliers = [z if k == number else NOTHING for k, z in enumerate(self.multipliers)]
         return other
 
     def apply(self, proof: Proof, box: Box, cutoff: float) -> tuple[float, Box]:

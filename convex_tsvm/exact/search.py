@@ -37,6 +37,9 @@ STRATEGIES = ("hybrid", "best", "depth")
 #: Nodes of one dive.
 DIVE = {"best": 1, "hybrid": 32, "depth": 32}
 
+#: Open nodes for every parallel job: some take much longer than others.
+WIDTH = 4
+
 #: Points times nodes that are looked at before bounds that take seconds.
 PATIENCE = 10**7
 
@@ -136,7 +139,10 @@ def dive(
     examiner = Examiner(model, options, incumbent, deadline)
     records: list[Record] = []
     stack, interrupted = [node], False
-    while stack and len(records) < n_nodes and (time.time() <= deadline or not records):
+    # A relaxation takes as long as many nodes: with one, the dive has had its share.
+    while stack and len(records) < n_nodes and len(model.multipliers) == n_before:
+        if records and time.time() > deadline:
+            break
         try:
             seen = examiner.examine(stack[-1], strong=strong)
         except KeyboardInterrupt:
@@ -167,16 +173,19 @@ class BranchAndBound:
     strategy : {"hybrid", "best", "depth"}, default "hybrid"
         Which open node is next: the one with the least bound, or the last one; "hybrid" dives from the one with the
         least bound.
-    branching : {"gain", "worst", "ambiguity", "confidence"}, default "gain"
-        Which point is branched on: the one for which the bounds of both halves rise most; that of the better half; the
-        least sure; the surest (as published).
+    branching : {"auto", "gain", "correlation", "worst", "ambiguity", "confidence"}, default "auto"
+        Which point is branched on: the one for which the bounds of both halves rise most ("gain"), or that of the
+        better half ("worst"); the one whose output says most about the others in an SDP relaxation ("correlation"); the
+        least sure; the surest (as published).  "auto" is "gain" where that closes the node in a few levels, otherwise
+        "correlation".
     gap : float, default 1e-6
         Relative gap between objective and bound at which nodes are closed.
     patience : int, optional
         Nodes that are looked at with the SVM's bound alone, before the search begins anew with stronger ones; 10⁷ / n
         by default, which takes about a minute.
-    refresh : int, optional
-        Levels after which a node gets an SDP relaxation of its own; by default only the root does.
+    refresh : int, "auto" or None, default "auto"
+        Levels after which a node gets an SDP relaxation of its own; with None only the root does.  "auto": where the
+        multipliers at hand would take too many levels to close the node.
     solver : {"auto", "sdpa", "scs", "clarabel"}, default "auto"
         Of SDPs.
     max_nodes : int, optional
@@ -205,10 +214,10 @@ class BranchAndBound:
         *,
         bounds: str = "auto",
         strategy: str = "hybrid",
-        branching: str = "gain",
+        branching: str = "auto",
         gap: float = 1e-6,
         patience: int | None = None,
-        refresh: int | None = None,
+        refresh: int | str | None = "auto",
         solver: str = "auto",
         max_nodes: int | None = None,
         time_limit: float | None = None,
@@ -230,7 +239,7 @@ class BranchAndBound:
             bounds=bounds,
             branching=branching,
             gap=finite("gap", gap, least=0, below=1),
-            refresh=None if refresh is None else integer("refresh", refresh, least=1),
+            refresh=refresh if refresh is None or refresh == "auto" else integer("refresh", refresh, least=1),
             solver=check_solver(solver),
             keep_proofs=bool(certificate),
         )
@@ -320,6 +329,7 @@ class BranchAndBound:
         self.incumbent.offer(point.outputs, thorough=True)
         for scores in first_scores(self.model):
             self.incumbent.offer(scores, thorough=True)
+        self.incumbent.perturb()
         self.state.strong = self.patience == 0 or self.options.bounds == "svm"
         self.keep_incumbent()
 
@@ -343,7 +353,7 @@ class BranchAndBound:
         if not state.strong:
             dives = min(dives, max(self.patience - state.n_nodes, 1))
         # The root is looked at alone: everything below depends on it.
-        width = self.n_jobs if state.records else 1
+        width = WIDTH * self.n_jobs if state.records and self.n_jobs > 1 else 1
         nodes = self._heap.first(width)
         if state.strong and not state.records:
             dives = 1
@@ -352,7 +362,7 @@ class BranchAndBound:
             found = [dive(self.model, self.options, self.incumbent, nodes[0], *rest)]
         else:
             # Threads share memory: every dive gets a model and an incumbent of its own.
-            models = [self.model.fork() for _ in nodes]
+            models = [self.model.fork(node.number) for node in nodes]
             found = joblib.Parallel(n_jobs=self.n_jobs)(
                 joblib.delayed(dive)(model, self.options, Incumbent(model, state.objective, state.labels), node, *rest)
                 for model, node in zip(models, nodes, strict=True)

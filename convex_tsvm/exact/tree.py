@@ -31,6 +31,8 @@ class Node:
         Multipliers that serve here; -1 for none yet.
     since : int
         Depth at which they were made.
+    base : float
+        Bound that was reached when they were made.
     """
 
     box: Box
@@ -42,6 +44,7 @@ class Node:
     v: Array | None = None
     number: int = -1
     since: int = 0
+    base: float = -np.inf
 
 
 @dataclass(eq=False)

@@ -50,6 +50,12 @@ class Multipliers:
         parts = (self.diagonal, self.chord, self.weights)
         return all(bool((part >= 0).all()) for part in parts) and self.cuts.are_valid(len(self.diagonal))
 
+    def carried(self, cuts: Cuts) -> Multipliers:
+        """The same for other cuts: zero for those that are new here."""
+        weights = dict(zip(self.cuts.names(), self.weights, strict=True))
+        new = np.array([weights.get(name, 0.0) for name in cuts.names()])
+        return Multipliers(self.diagonal, self.chord, cuts, new)
+
     def scaled(self, factor: float) -> Multipliers:
         """All of them times a factor in [0, 1]: between q and what they make of it."""
         return Multipliers(factor * self.diagonal, factor * self.chord, self.cuts, factor * self.weights)

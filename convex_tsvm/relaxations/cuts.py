@@ -54,6 +54,10 @@ class Cuts:
             and np.isin(signs, (-1, 1)).all()
         )
 
+    def names(self) -> list[bytes]:
+        """What tells every cut from all others."""
+        return [row.tobytes() for row in (*self.products, *self.triangles)]
+
     def take(self, chosen: NDArray[np.bool_]) -> Cuts:
         """Some of them."""
         return Cuts(self.products[chosen[: len(self.products)]], self.triangles[chosen[len(self.products) :]])
@@ -95,10 +99,9 @@ def unit_row() -> Rows:
     return Rows.make([(np.array([0]), np.array([0]), -1.0)], [-1.0])
 
 
-def diagonal_rows(n: int) -> Rows:
+def diagonal_rows(points: Indices) -> Rows:
     """V_ii >= 1."""
-    i = np.arange(n) + 1
-    return Rows.make([(i, i, 1.0)], np.ones(n))
+    return Rows.make([(points + 1, points + 1, 1.0)], np.ones(len(points)))
 
 
 def chord_rows(low: Array, high: Array) -> Rows:

@@ -24,7 +24,7 @@ SDP_TOL = 1e-8
 SHARES = (1.0, 0.98, 0.95, 0.9, 0.8, 0.6, 0.3)
 
 #: Cuts with a smaller multiplier than this times the largest are dropped.
-ACTIVE = 1e-6
+ACTIVE = 3e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +53,12 @@ class Relaxed:
     def scores(self) -> Array:
         """v, shape (n,)."""
         return np.asarray(self.X[0, 1:])
+
+    def correlation(self) -> Array:
+        """How much the outputs vary together in V - v vᵀ: the sum of every one's squared correlations."""
+        covariance = self.X[1:, 1:] - np.outer(self.scores, self.scores)
+        deviation = np.sqrt(np.maximum(np.diag(covariance), 1e-9))
+        return np.asarray(((covariance / np.outer(deviation, deviation)) ** 2).sum(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +113,8 @@ class Stall:
     def after(self, bound: float, low: Array, high: Array, cutoff: float) -> bool:
         """Whether to stop after a round that has left this bound and box."""
         width = float((high - low).sum())
-        gained = bound > self.bound + 2e-4 * abs(cutoff) or width < 0.99 * self.width
+        lacking = cutoff - self.bound if np.isfinite(self.bound) else 0.0
+        gained = bound > self.bound + max(2e-4 * abs(cutoff), 0.02 * lacking) or width < 0.99 * self.width
         self.idle = 0 if gained else self.idle + 1
         self.bound, self.width = max(self.bound, bound), width
         return self.idle >= 2
@@ -135,22 +142,26 @@ class Tightening:
 
     def relax(self, low: Array, high: Array, cuts: Cuts) -> Relaxed:
         """The relaxation in a box with finite ends."""
-        n = len(low)
+        labels = labels_of(low, high)
+        # For known labels V_ii >= 1 follows from y_i v_i >= 1.
+        unknown = np.flatnonzero(labels == 0)
         parts = [
             unit_row(),
-            known_rows(labels_of(low, high)),
-            diagonal_rows(n),
+            known_rows(labels),
+            diagonal_rows(unknown),
             chord_rows(low, high),
             cuts.rows(low, high),
         ]
         point = solve_sdp(self.space.C, Rows.stack(parts), solver=self.solver, tol=SDP_TOL)
         z = np.maximum(point.z, 0.0)
-        _, _, diagonal, chord, weights = np.split(z, np.cumsum([part.m for part in parts])[:-1])
+        _, _, found, chord, weights = np.split(z, np.cumsum([part.m for part in parts])[:-1])
+        diagonal = np.zeros(len(low))
+        diagonal[unknown] = found
         return Relaxed(
             multipliers=Multipliers(diagonal, chord, cuts, weights),
             X=point.X,
             value=point.value + self.space.constant,
-            kept=cuts.take(weights > ACTIVE * z.max(initial=0.0)),
+            kept=cuts.take(weights > ACTIVE * weights.max(initial=0.0)),
             status=point.status,
         )
 
