@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numbers
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,3 +47,15 @@ def one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
         words = [repr(word) for word in allowed]
         raise ValueError(f"{name}={value!r} must be {', '.join(words[:-1])} or {words[-1]}")
     return value
+
+
+def new_file(name: str, value: Any) -> Path:
+    """``value`` as the path of a file to be written, if its folder is there: better said before the work than after."""
+    if isinstance(value, bytes) or not isinstance(value, (str, os.PathLike)):
+        raise ValueError(f"{name}={value!r} must be the path of a file")
+    path = Path(value)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{name}={str(path)!r}: there is no folder {str(path.parent)!r}")
+    if path.is_dir():
+        raise IsADirectoryError(f"{name}={str(path)!r} is a folder; it must be a file")
+    return path

@@ -382,12 +382,32 @@ def test_files_that_are_no_searches(tmp_path):
         ({"refresh": 0}, "refresh=0"),
         ({"solver": "mosek"}, "solver='mosek'"),
         ({"checkpoint_every": "often"}, "checkpoint_every='often'"),
+        ({"checkpoint": True}, "checkpoint=True"),
+        ({"certificate": True}, "certificate=True"),
     ],
 )
 def test_bad_options_are_named(options, said):
     formulation, problem, _ = moons(24)
     with pytest.raises(ValueError, match=said):
         ct.exact_search(formulation, problem, **options)
+
+
+@pytest.mark.parametrize("name", ["checkpoint", "certificate"])
+def test_files_that_cannot_be_written_are_named_before_the_search(name, tmp_path):
+    formulation, problem, _ = moons(24)
+    with pytest.raises(FileNotFoundError, match=f"{name}=.*there is no folder"):
+        ct.exact_search(formulation, problem, **{name: tmp_path / "none" / "search.npz"})
+    with pytest.raises(IsADirectoryError, match=f"{name}=.*is a folder"):
+        ct.exact_search(formulation, problem, **{name: tmp_path})
+
+
+def test_a_tree_that_closes_next_to_nothing_is_given_up_early():
+    formulation, problem, _ = moons(80, seed=3, noise=0.6)
+    options = {"gap": 0.01, "max_nodes": 80, "bounds": "box"}
+    for C, hopeless in ((0.02, True), (10.0, False)):
+        problem = problem.replace(C=C, C_unlabeled=C)
+        solution = ct.exact_search(formulation, problem, patience=1000, **options)
+        assert (solution.root_bound > solution.svm_bound) == hopeless
 
 
 def test_what_cannot_be_searched_says_why():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -74,13 +75,13 @@ class Incumbent:
             return True
         return False
 
-    def perturb(self) -> None:
+    def perturb(self, deadline: float = np.inf) -> None:
         """Iterated local search: change some labels of the incumbent at random, improve, until nothing comes of it."""
         unknown = self.model.search.unknown
         if self.labels is None or len(unknown) <= LEAST_CHANGED:
             return
         rng, idle = np.random.default_rng(0), 0
-        while idle < PERTURBATIONS:
+        while idle < PERTURBATIONS and time.time() < deadline:
             changed = self.labels.copy()
             count = rng.integers(LEAST_CHANGED, max(LEAST_CHANGED + 1, len(unknown) // 5))
             changed[rng.choice(unknown, size=count, replace=False)] *= -1

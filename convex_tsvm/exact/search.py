@@ -25,7 +25,7 @@ from ..relaxations.convexified import Multipliers
 from ..relaxations.sparse_sdp import check_solver
 from ..relaxations.tightening import RELAXATIONS
 from ..solution import relative_gap
-from ..validation import finite, integer, one_of
+from ..validation import finite, integer, new_file, one_of
 from .branching import RULES
 from .examine import Examiner, Options
 from .incumbent import Incumbent, first_scores
@@ -42,6 +42,9 @@ WIDTH = 4
 
 #: Points times nodes that are looked at before bounds that take seconds.
 PATIENCE = 10**7
+
+#: Part of the patience after which a tree is given up in which more than that part of the nodes is still open.
+TRIAL, HOPELESS = 0.05, 0.9
 
 
 @dataclass(frozen=True)
@@ -182,7 +185,7 @@ class BranchAndBound:
         Relative gap between objective and bound at which nodes are closed.
     patience : int, optional
         Nodes that are looked at with the SVM's bound alone, before the search begins anew with stronger ones; 10⁷ / n
-        by default, which takes about a minute.
+        by default, which takes about a minute.  A twentieth of them is enough where that bound closes next to no node.
     refresh : int, "auto" or None, default "auto"
         Levels after which a node gets an SDP relaxation of its own; with None only the root does.  "auto": where the
         multipliers at hand would take too many levels to close the node.
@@ -247,7 +250,7 @@ class BranchAndBound:
         self.max_nodes = None if max_nodes is None else integer("max_nodes", max_nodes, least=1)
         self.time_limit = None if time_limit is None else finite("time_limit", time_limit, above=0)
         self.n_jobs = int(joblib.effective_n_jobs(n_jobs))
-        self.checkpoint = checkpoint
+        self.checkpoint = None if checkpoint is None else new_file("checkpoint", checkpoint)
         self.checkpoint_every = finite("checkpoint_every", checkpoint_every, above=0)
         self.callback = callback
         self.status = "optimal"
@@ -293,13 +296,13 @@ class BranchAndBound:
         deadline = time.time() + left
         try:
             if self.state.n_nodes == 0:
-                self.begin()
+                self.begin(deadline)
             while len(self._heap):
                 self.state.seconds = before + time.perf_counter() - began
                 self.status = self.limit(deadline)
                 if self.status != "optimal":
                     break
-                if not self.state.strong and self.state.n_nodes >= self.patience:
+                if not self.state.strong and self.is_out_of_patience():
                     self.strengthen()
                 interrupted = self.step(deadline)
                 self.state.seconds = before + time.perf_counter() - began
@@ -322,16 +325,21 @@ class BranchAndBound:
             save_search(self.checkpoint, self)
         return self
 
-    def begin(self) -> None:
+    def begin(self, deadline: float) -> None:
         """The root, and first labels."""
         point = self.model.svm.solve(self.model.search.y)
         self.state.svm_bound = self.state.root_bound = point.value
         self.incumbent.offer(point.outputs, thorough=True)
         for scores in first_scores(self.model):
             self.incumbent.offer(scores, thorough=True)
-        self.incumbent.perturb()
+        self.incumbent.perturb(deadline)
         self.state.strong = self.patience == 0 or self.options.bounds == "svm"
         self.keep_incumbent()
+
+    def is_out_of_patience(self) -> bool:
+        """Whether the SVM's bound alone has been given its chance, or closes next to no node."""
+        n_nodes = self.state.n_nodes
+        return n_nodes >= self.patience or (n_nodes >= TRIAL * self.patience and len(self._heap) > HOPELESS * n_nodes)
 
     def strengthen(self) -> None:
         """Begin anew with more than the SVM's bound."""

@@ -15,6 +15,7 @@ from ..problem import Array, Problem
 from ..relaxations.labelling import svm_of_labels
 from ..solution import Solution
 from ..solvers import NativeSolver
+from ..validation import new_file
 from .files import save_search
 from .search import BranchAndBound, Progress
 from .tree import Record
@@ -82,6 +83,8 @@ def exact_search(
     ------
     ValueError
         If the formulation is not of that kind, or an option is not as stated.
+    FileNotFoundError
+        If the folder of a file is not there.
     OSError
         If a file cannot be written.
 
@@ -94,6 +97,8 @@ def exact_search(
     >>> solution.status, solution.labels.astype(int).tolist()
     ('optimal', [-1, -1, 1, 1, 1, 1])
     """
+    if certificate is not None:
+        certificate = new_file("certificate", certificate)
     options.setdefault("certificate", certificate is not None or options.get("checkpoint") is not None)
     search = BranchAndBound(formulation, problem, **options).run()
     if certificate is not None:
