@@ -1,9 +1,9 @@
 """Exact solutions of the instances of Piccialli, Schwiddessen and Sudoso (2024), by open solvers.
 
-    python benchmarks/exact.py [--limit SECONDS] [--only NAME ...]
+    python benchmarks/exact.py [--limit SECONDS] [--only NAME ...] [--shares SHARE ...]
 
-Up to 10 minutes an instance.  What is done is kept in benchmarks/results/exact.json and not done again; an instance
-that was interrupted goes on from its checkpoint (in --work).
+Up to 10 minutes an instance, two dives side by side.  What is done is kept in benchmarks/results/exact.json and not
+done again; an instance that was interrupted goes on from its checkpoint (in --work).
 
 The protocol: standardized data; squared hinge, C* = C, no bias, Σ_u v fixed to the mean of the known labels; 30 %, 20 %
 and 10 % of each class labelled (floor), the first ones after numpy's default_rng(0).permutation; the linear kernel or
@@ -109,6 +109,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--limit", type=float, default=600.0, help="seconds an instance (default: 600)")
     parser.add_argument("--only", nargs="*", default=SETS, choices=SETS, help="some of the sets")
+    parser.add_argument("--shares", type=float, nargs="*", default=SHARES, choices=SHARES, help="some of the shares")
     parser.add_argument("--jobs", type=int, default=2, help="dives side by side (default: 2)")
     parser.add_argument("--work", default=str(HERE / ".exact"), help="folder for checkpoints")
     options = parser.parse_args()
@@ -121,6 +122,7 @@ def main():
         key = key_of(name, share, other)
         if (
             name not in options.only
+            or share not in options.shares
             or (key in rows and rows[key]["seconds"] >= 0.99 * options.limit)
             or (key in rows and rows[key]["status"] == "optimal")
         ):
