@@ -22,7 +22,7 @@ import numpy as np
 from ..formulations import Formulation
 from ..problem import Array, Problem
 from ..relaxations.convexified import Multipliers
-from ..relaxations.sparse_sdp import check_solver
+from ..relaxations.sparse_sdp import available_solvers, check_solver
 from ..relaxations.tightening import RELAXATIONS
 from ..solution import relative_gap
 from ..validation import finite, integer, new_file, one_of
@@ -188,7 +188,8 @@ class BranchAndBound:
         by default, which takes about a minute.  A twentieth of them is enough where that bound closes next to no node.
     refresh : int, "auto" or None, default "auto"
         Levels after which a node gets an SDP relaxation of its own; with None only the root does.  "auto": where the
-        multipliers at hand would take too many levels to close the node.
+        multipliers at hand would take too many levels to close the node, if SDPA is the solver; the others take so long
+        that only the root gets one.
     solver : {"auto", "sdpa", "scs", "clarabel"}, default "auto"
         Of SDPs.
     max_nodes : int, optional
@@ -238,12 +239,15 @@ class BranchAndBound:
             raise ValueError(f"bounds={bounds!r} is for the squared hinge; for the hinge there are 'svm' and 'sdp'")
         self.strategy = one_of("strategy", strategy, STRATEGIES)
         one_of("branching", branching, tuple(RULES))
+        solver = check_solver(solver)
+        if refresh == "auto" and not ("sdpa" in available_solvers() if solver == "auto" else solver == "sdpa"):
+            refresh = None
         self.options = Options(
             bounds=bounds,
             branching=branching,
             gap=finite("gap", gap, least=0, below=1),
             refresh=refresh if refresh is None or refresh == "auto" else integer("refresh", refresh, least=1),
-            solver=check_solver(solver),
+            solver=solver,
             keep_proofs=bool(certificate),
         )
         self.patience = PATIENCE // problem.n if patience is None else integer("patience", patience, least=0)
