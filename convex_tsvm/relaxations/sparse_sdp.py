@@ -9,24 +9,18 @@ for the primal with a matrix variable.
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
-import io
-import os
-import sys
-import threading
 import time
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-import joblib
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ..problem import Array
 from ..validation import one_of
+from . import sdpa
 
 SOLVERS = ("sdpa", "scs", "clarabel")
 
@@ -234,32 +228,7 @@ def _clarabel(C: Array, rows: Rows, tol: float, max_iter: int | None) -> tuple[A
     return np.asarray(found.x), _from_svec(x, n), status
 
 
-# SDPA's own state, the standard output and the warnings' filters belong to the process: one thread at a time.
-_SDPA_LOCK = threading.Lock()
-
-
-@contextlib.contextmanager
-def _silent() -> Iterator[None]:
-    """Without what SDPA's compiled code writes to the standard output when it meets numerical trouble."""
-    sys.stdout.flush()
-    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    try:
-        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
-        os.close(nowhere)
-
-
 def _sdpa(C: Array, rows: Rows, tol: float, max_iter: int | None) -> tuple[Array, Array | None, str]:
-    # The package's own entry point spends as long as the solver on errors that are not used here.
-    from sdpap.param import param
-    from sdpap.sdpacall import solve_sdpa
-    from sdpap.symcone import SymCone
-
     n = len(C)
     signed = np.flatnonzero(~rows.equal)
     off = rows.i != rows.j
@@ -267,25 +236,10 @@ def _sdpa(C: Array, rows: Rows, tol: float, max_iter: int | None) -> tuple[Array
     column = np.concatenate([rows.k, rows.k[off]])
     value = np.concatenate([np.where(off, rows.f / 2, rows.f), (rows.f / 2)[off]])
     signs = sp.csc_matrix((-np.ones(len(signed)), (np.arange(len(signed)), signed)), shape=(len(signed), rows.m))
-    A = sp.vstack([signs, sp.csc_matrix((value, (row, column)), shape=(n * n, rows.m))])
+    A = sp.vstack([signs, sp.csc_matrix((value, (row, column)), shape=(n * n, rows.m))]).T.tocsc()
     # Its tolerances are absolute near zero, and its start is as if all numbers were about 1.
     size = float(np.abs(np.diag(C)).mean()) or 1.0
     c = np.concatenate([np.zeros(len(signed)), C.ravel() / size])
-    threads = os.environ.get("OMP_NUM_THREADS", "")
-    option = {
-        "print": "no",
-        "epsilonStar": tol,
-        "epsilonDash": tol,
-        "numThreads": int(threads) if threads.isdecimal() else joblib.cpu_count(),
-    }
-    if max_iter is not None:
-        option["maxIteration"] = max_iter
-    K = SymCone(l=len(signed), s=(n,))
-    with _SDPA_LOCK, _silent():
-        x, y, _, info = solve_sdpa(
-            A.T.tocsc(), sp.csc_matrix(rows.b[:, None]), sp.csc_matrix(c[:, None]), K, param(option)
-        )
-    X = np.asarray(x.todense()).ravel()[len(signed) :].reshape(n, n)
-    phase = info["phasevalue"]
+    x, y, phase = sdpa.solve(A, rows.b, c, len(signed), n, tol, max_iter)
     status = "optimal" if phase == "pdOPT" else "inaccurate" if phase in ("pdFEAS", "pFEAS", "dFEAS") else "failed"
-    return size * np.asarray(y.todense()).ravel(), X, status
+    return size * y, x[len(signed) :].reshape(n, n), status
