@@ -290,8 +290,8 @@ BAD = {
     "relaxation by the ramp": (["solve", "two_moons", "--method", "sdp"], "is not the loss min("),
     "rounds": (["bound", "two_moons", "--rounds", "-1"], "max_rounds=-1 must be an integer >= 0"),
     "picture format": (["compare", "two_moons", "--plot", "{dir}/p.xyz"], "must end in one of"),
-    "picture folder": (["compare", "two_moons", "--plot", "{dir}/no/p.png"], "its folder does not exist"),
-    "model folder": (["solve", "two_moons", "--save", "{dir}/no/m.npz"], "its folder does not exist"),
+    "picture folder": (["compare", "two_moons", "--plot", "{dir}/no/p.png"], "there is no folder"),
+    "model folder": (["solve", "two_moons", "--save", "{dir}/no/m.npz"], "there is no folder"),
     "points": (["verify", "two_moons", "--points", "3"], "points=3 must exceed"),
     "no model": (["predict", "{dir}/split.npz", "two_moons"], "is not a model saved by convex_tsvm"),
     "missing model": (["predict", "{dir}/missing.npz", "two_moons"], "missing.npz"),
@@ -393,7 +393,7 @@ def test_exact_search_stops_at_a_limit(files, capsys):
         (["--method", "exact"], "symmetric_hinge"),
         (["--method", "exact", "--loss", "hinge", "--bounds", "box"], "bounds='box'"),
         (["--method", "exact", "--loss", "hinge", "--gap", "2"], "gap=2"),
-        (["--method", "exact", "--loss", "hinge", "--certificate", "nowhere/c.npz"], "its folder does not exist"),
+        (["--method", "exact", "--loss", "hinge", "--certificate", "nowhere/c.npz"], "there is no folder"),
     ],
 )
 def test_bad_options_of_exact_search(arguments, said, files, capsys):

@@ -21,6 +21,7 @@ from ..persistence import FittedModel, load_model, save_model
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
+from ..validation import new_file
 from .parser import RELAXED
 
 SOLVED = ("converged", "optimal")
@@ -352,10 +353,8 @@ def _table(results: list[dict[str, Any]]) -> str:
 def _check_outputs(**paths: str | None) -> None:
     """Complain about a file that cannot be written before the work is done, not after it."""
     for name, path in paths.items():
-        if path is not None and not Path(path).absolute().parent.is_dir():
-            raise ValueError(f"{name}={path!r}: its folder does not exist")
-        if path is not None and Path(path).is_dir():
-            raise ValueError(f"{name}={path!r} is a folder; it must be a file name")
+        if path is not None:
+            new_file(name, path)
 
 
 def _write_labels(path: str, labels: Any, scores: Any) -> None:

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import os
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..exact import ExactSolution, exact_search
-from ..exact import Progress as SearchProgress
-from ..formulations import Formulation, tsvm
-from ..methods import cccp_path
+from ..formulations import Formulation
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
 from ..validation import one_of
-from .base import KernelTransduction
-from .relaxed import LOSSES
+from .labelling import LabellingTransduction
 
 
-class ExactTransductiveSVC(KernelTransduction):
+class ExactTransductiveSVC(LabellingTransduction):
     """Transductive SVM whose labels are optimal, by branch and bound (Chapelle et al. 2008, §3.1).
 
     For some hundred points, and as long as it takes; limits on time or nodes and Ctrl-C leave the best labels found and
@@ -118,28 +116,20 @@ class ExactTransductiveSVC(KernelTransduction):
         self.verbose = verbose
 
     def _formulation(self) -> Formulation:
-        one_of("loss", self.loss, LOSSES)
+        formulation = super()._formulation()
         one_of("balance_of", self.balance_of, ("outputs", "targets"))
-        balance = None if self.balance is None else "linear" if self.balance_of == "outputs" else "targets"
-        return tsvm(self.loss, balance=balance, fit_intercept=self.fit_intercept)
+        if formulation.balance is not None and self.balance_of == "targets":
+            return replace(formulation, balance="targets")
+        return formulation
 
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
-        if formulation.unlabeled is None:
-            if formulation.balance == "targets":
-                formulation = tsvm(self.loss, balance=None, fit_intercept=False).supervised()
-            return cccp_path(formulation, problems.values())
         if len(problems) > 1 and (self.checkpoint is not None or self.certificate is not None):
             raise ValueError(f"checkpoint and certificate are for two classes; there are {len(problems)} to learn")
-        return [self._search(formulation, name, problem) for name, problem in problems.items()]
+        return super()._solve(formulation, problems)
 
-    def _search(self, formulation: Formulation, name: str, problem: Problem) -> ExactSolution:
+    def _label(self, formulation: Formulation, name: str, problem: Problem) -> ExactSolution:
         with status_line(lambda: f"class {name}") if self.verbose else nullcontext() as progress:
-
-            def report(reached: SearchProgress) -> None:
-                if progress is not None:
-                    progress.tell(str(reached))
-
-            solution = exact_search(
+            return exact_search(
                 formulation,
                 problem,
                 bounds=self.bounds,
@@ -152,14 +142,8 @@ class ExactTransductiveSVC(KernelTransduction):
                 checkpoint=self.checkpoint,
                 certificate=self.certificate,
                 n_jobs=self.n_jobs,
-                callback=report,
+                callback=None if progress is None else lambda reached: progress.tell(str(reached)),
             )
-        if self.verbose:
-            print(
-                f"[ExactTransductiveSVC] class {name}: objective {solution.objective:.6g}, gap {solution.gap:.2e}, "
-                f"{solution.n_nodes} nodes, {solution.seconds:.3f} s, {solution.status}"
-            )
-        return solution
 
     def _store(
         self,

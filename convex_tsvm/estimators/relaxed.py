@@ -4,46 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..formulations import Formulation, tsvm
-from ..methods import cccp_path
+from ..formulations import Formulation
 from ..methods.relaxed import sdp_transduction, spectral_transduction, subspace_transduction
 from ..problem import Problem
 from ..solution import Solution
-from ..validation import one_of
-from .base import KernelTransduction
-
-#: Losses for which the best label of a point can be relaxed.
-LOSSES = ("hinge", "squared_hinge")
+from .labelling import LabellingTransduction
 
 
-class _RelaxedTransduction(KernelTransduction):
-    """Labels from a relaxation; new points are told apart by the SVM trained on them."""
-
-    def _formulation(self) -> Formulation:
-        one_of("loss", self.loss, LOSSES)
-        balance = None if self.balance is None else "linear"
-        return tsvm(self.loss, balance=balance, fit_intercept=self.fit_intercept)
-
-    def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
-        if formulation.unlabeled is None:
-            return cccp_path(formulation, problems.values())
-        solutions: list[Solution] = []
-        for name, problem in problems.items():
-            solutions.append(self._relax(formulation, problem))
-            if self.verbose:
-                last = solutions[-1]
-                bound = "" if last.lower_bound is None else f", lower bound {last.lower_bound:.6g}"
-                print(
-                    f"[{type(self).__name__}] class {name}: objective {last.objective:.6g}{bound}, "
-                    f"{last.seconds:.3f} s, {last.status}"
-                )
-        return solutions
-
-    def _relax(self, formulation: Formulation, problem: Problem) -> Solution:
-        raise NotImplementedError
-
-
-class SDPTransduction(_RelaxedTransduction):
+class SDPTransduction(LabellingTransduction):
     """Transduction by semidefinite relaxation, with a proven lower bound (De Bie and Cristianini 2004, §2).
 
     The labels of the unlabelled points are those of the relaxation, thresholded; on new points it predicts by the SVM
@@ -124,11 +92,11 @@ class SDPTransduction(_RelaxedTransduction):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _relax(self, formulation: Formulation, problem: Problem) -> Solution:
+    def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
         return sdp_transduction(formulation, problem, relaxation=self.relaxation, solver=self.solver, tol=self.tol)
 
 
-class SubspaceSDPTransduction(_RelaxedTransduction):
+class SubspaceSDPTransduction(LabellingTransduction):
     """Transduction by the SDP on a subspace of eigenvectors (De Bie and Cristianini 2004, §3).
 
     For some thousand points.  The SVM has no bias, as in the paper.
@@ -190,13 +158,13 @@ class SubspaceSDPTransduction(_RelaxedTransduction):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _relax(self, formulation: Formulation, problem: Problem) -> Solution:
+    def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
         return subspace_transduction(
             formulation, problem, n_components=self.n_components, outliers=self.outliers, tol=self.tol
         )
 
 
-class SpectralTransduction(_RelaxedTransduction):
+class SpectralTransduction(LabellingTransduction):
     """Constrained spectral transduction (De Bie and Cristianini 2004, §4).
 
     Parameters
@@ -269,7 +237,7 @@ class SpectralTransduction(_RelaxedTransduction):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _relax(self, formulation: Formulation, problem: Problem) -> Solution:
+    def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
         return spectral_transduction(
             formulation,
             problem,

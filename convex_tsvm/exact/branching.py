@@ -15,7 +15,7 @@ LEVELS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Relaxation:
+class Candidates:
     """What a branching rule sees of a node's relaxation.
 
     Attributes
@@ -44,32 +44,32 @@ class Relaxation:
         return np.minimum(*rise), np.maximum(*rise)
 
 
-Rule = Callable[[Relaxation], int]
+Rule = Callable[[Candidates], int]
 
 
-def _confidence(node: Relaxation) -> int:
+def _confidence(node: Candidates) -> int:
     """The point whose label is surest: the tree follows label propagation (chapelle2008 §3.1)."""
     return int(node.unknown[np.argmax(np.abs(node.v[node.unknown]))])
 
 
-def _ambiguity(node: Relaxation) -> int:
+def _ambiguity(node: Candidates) -> int:
     """The point whose output is nearest to zero."""
     return int(node.unknown[np.argmin(np.abs(node.v[node.unknown]))])
 
 
-def _gain(node: Relaxation) -> int:
+def _gain(node: Candidates) -> int:
     """The point for which the bounds of both halves rise most, as far as its own row says."""
     lesser, larger = node.rises()
     return int(node.unknown[np.argmax(lesser + 0.15 * larger)])
 
 
-def _worst(node: Relaxation) -> int:
+def _worst(node: Candidates) -> int:
     """The point for which the bound of the better half rises most."""
     lesser, larger = node.rises()
     return int(node.unknown[np.lexsort((larger, lesser))[-1]])
 
 
-def _correlation(node: Relaxation) -> int:
+def _correlation(node: Candidates) -> int:
     """The unsure point whose label says most about the others: halves that get SDP relaxations of their own."""
     if node.correlation is None:
         return _gain(node)
@@ -77,7 +77,7 @@ def _correlation(node: Relaxation) -> int:
     return int(node.unknown[np.argmax(node.correlation[node.unknown] * unsure)])
 
 
-def _auto(node: Relaxation) -> int:
+def _auto(node: Candidates) -> int:
     """By gain where some levels of it close the node, otherwise by correlation."""
     lesser, _ = node.rises()
     return _gain(node) if LEVELS * lesser.max() >= node.lacking else _correlation(node)

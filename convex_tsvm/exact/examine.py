@@ -11,7 +11,7 @@ from ..problem import Array
 from ..relaxations.convexified import Multipliers
 from ..relaxations.cuts import Cuts
 from ..relaxations.tightening import RELAXATIONS, SHARES, Stall, Tightening
-from .branching import LEVELS, Relaxation, rule
+from .branching import LEVELS, Candidates, rule
 from .incumbent import Incumbent
 from .model import DirectionsProof, Proof, SearchModel
 from .tree import Node, Record
@@ -257,7 +257,7 @@ class _Visit:
         """The two halves, the likelier label first."""
         unknown = self.box.unknown
         self.variable = self.examiner.choose(
-            Relaxation(unknown, self.outputs, self.rate, self.examiner.cutoff - self.bound, self.correlation)
+            Candidates(unknown, self.outputs, self.rate, self.examiner.cutoff - self.bound, self.correlation)
         )
         likely = 1 if self.outputs[self.variable] >= 0 else -1
         children = []

@@ -80,8 +80,10 @@ class Formulation:
         return all(getattr(concave, "is_piecewise_linear", False) for _, concave in self._parts)
 
     def supervised(self) -> Formulation:
-        """The same formulation without the unlabelled points' losses."""
-        return replace(self, unlabeled=None, name=f"supervised part of {self.name}" if self.name else "")
+        """The same formulation without the unlabelled points' losses, and so without a balance of their targets."""
+        balance = None if self.balance == "targets" else self.balance
+        name = f"supervised part of {self.name}" if self.name else ""
+        return replace(self, unlabeled=None, balance=balance, name=name)
 
     def check(self, problem: Problem) -> None:
         """Raise ValueError if ``problem`` lacks something that the formulation needs."""
