@@ -2,8 +2,9 @@
 
 from .brute_force import brute_force
 from .certificate import CertificateCheck, verify_certificate
-from .search import BranchAndBound, Progress
+from .search import BranchAndBound
 from .solution import ExactSolution, exact_search
+from .state import Progress
 
 __all__ = [
     "BranchAndBound",

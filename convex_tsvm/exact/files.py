@@ -24,10 +24,11 @@ from ..relaxations.convexified import Multipliers
 from ..relaxations.cuts import Cuts
 from ..relaxations.partial import Directions
 from .model import Box, DirectionsProof, MatrixProof, Proof, QuadraticProof, SVMProof
+from .state import Progress, State
 from .tree import Node, Record
 
 if TYPE_CHECKING:
-    from .search import BranchAndBound, State
+    from .search import BranchAndBound
 
 FORMAT = "convex_tsvm search 1"
 
@@ -111,8 +112,6 @@ def load_search(path: str | os.PathLike[str], search: BranchAndBound) -> State:
     ValueError
         If the file is no search, or one of another problem or with other options.
     """
-    from .search import Progress, State
-
     header, arrays = read_search(path)
     mine, _ = _problem_arrays(search.model.search.problem)
     formulation = search.model.search.formulation

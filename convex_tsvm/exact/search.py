@@ -14,22 +14,22 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 import joblib
 import numpy as np
 
 from ..formulations import Formulation
-from ..problem import Array, Problem
-from ..relaxations.convexified import Multipliers
+from ..problem import Problem
 from ..relaxations.sparse_sdp import available_solvers, check_solver
 from ..relaxations.tightening import RELAXATIONS
-from ..solution import relative_gap
 from ..validation import finite, integer, new_file, one_of
 from .branching import RULES
-from .examine import Examiner, Options
+from .dive import Dive, dive
+from .examine import Options
+from .files import load_search, save_search
 from .incumbent import Incumbent, first_scores
 from .model import Proof, QuadraticProof, SearchModel
+from .state import Progress, State
 from .tree import Node, OpenNodes, Record
 
 STRATEGIES = ("hybrid", "best", "depth")
@@ -45,118 +45,6 @@ PATIENCE = 10**7
 
 #: Part of the patience after which a tree is given up in which more than that part of the nodes is still open.
 TRIAL, HOPELESS = 0.05, 0.9
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Where a search is.
-
-    Attributes
-    ----------
-    n_nodes, n_open : int
-        Nodes looked at, and still to be looked at.
-    lower_bound, objective : float
-    seconds : float
-    """
-
-    n_nodes: int
-    n_open: int
-    lower_bound: float
-    objective: float
-    seconds: float
-
-    @property
-    def gap(self) -> float:
-        """(objective - lower bound) / objective."""
-        return relative_gap(self.objective, self.lower_bound)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.n_nodes} nodes, {self.n_open} open, objective {self.objective:.6g}, "
-            f"lower bound {self.lower_bound:.6g}, gap {self.gap:.2%}"
-        )
-
-
-@dataclass(eq=False)
-class State:
-    """A search that can be stopped and taken up again: the tree, what is open, and the incumbent.
-
-    Attributes
-    ----------
-    records : list of Record
-    open : list of Node
-    multipliers : list of Multipliers
-    objective : float
-    labels : array, shape (n,), or None
-    strong : bool
-        Whether more than the SVM's bound is used.
-    n_nodes : int
-        Looked at in all, those before a new start with stronger bounds included.
-    seconds : float
-    svm_bound, root_bound : float
-        Bounds of the labelled points' SVM, and of the root.
-    root_fixed : int
-        Labels proven at the root.
-    history : list of Progress
-    """
-
-    records: list[Record] = field(default_factory=list)
-    open: list[Node] = field(default_factory=list)
-    multipliers: list[Multipliers] = field(default_factory=list)
-    objective: float = np.inf
-    labels: Array | None = None
-    strong: bool = False
-    n_nodes: int = 0
-    seconds: float = 0.0
-    svm_bound: float = -np.inf
-    root_bound: float = -np.inf
-    root_fixed: int = 0
-    history: list[Progress] = field(default_factory=list)
-
-
-@dataclass(eq=False)
-class Dive:
-    """What came of a dive: records and nodes left open (parents counted from the first record, but for that one's own),
-    multipliers made, and the incumbent after it.
-    """
-
-    records: list[Record]
-    left: list[Node]
-    multipliers: list[Multipliers]
-    objective: float
-    labels: Array | None
-    interrupted: bool = False
-
-
-def dive(
-    model: SearchModel,
-    options: Options,
-    incumbent: Incumbent,
-    node: Node,
-    strong: bool,
-    n_nodes: int,
-    deadline: float,
-) -> Dive:
-    """Look at up to ``n_nodes`` nodes from one on, depth first."""
-    n_before = len(model.multipliers)
-    examiner = Examiner(model, options, incumbent, deadline)
-    records: list[Record] = []
-    stack, interrupted = [node], False
-    # A relaxation takes as long as many nodes: with one, the dive has had its share.
-    while stack and len(records) < n_nodes and len(model.multipliers) == n_before:
-        if records and time.time() > deadline:
-            break
-        try:
-            seen = examiner.examine(stack[-1], strong=strong)
-        except KeyboardInterrupt:
-            interrupted = True
-            break
-        stack.pop()
-        for child in reversed(seen.children):
-            child.parent = len(records)
-            stack.append(child)
-        records.append(seen.record)
-    return Dive(records, stack, model.multipliers[n_before:], incumbent.objective, incumbent.labels, interrupted)
 
 
 class BranchAndBound:
@@ -283,8 +171,6 @@ class BranchAndBound:
         ValueError
             If the checkpoint is of another search, or no such file.
         """
-        from .files import load_search, save_search
-
         began, before = time.perf_counter(), 0.0
         due = began + self.checkpoint_every
         if self.checkpoint is not None and os.path.exists(self.checkpoint):

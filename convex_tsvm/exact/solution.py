@@ -17,7 +17,8 @@ from ..solution import Solution
 from ..solvers import NativeSolver
 from ..validation import new_file
 from .files import save_search
-from .search import BranchAndBound, Progress
+from .search import BranchAndBound
+from .state import Progress
 from .tree import Record
 
 

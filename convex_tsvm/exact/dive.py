@@ -1,0 +1,58 @@
+"""Some nodes below an open one, depth first: the unit of work that parallel jobs share out."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from ..problem import Array
+from ..relaxations.convexified import Multipliers
+from .examine import Examiner, Options
+from .incumbent import Incumbent
+from .model import SearchModel
+from .tree import Node, Record
+
+
+@dataclass(eq=False)
+class Dive:
+    """What came of a dive: records and nodes left open (parents counted from the first record, but for that one's own),
+    multipliers made, and the incumbent after it.
+    """
+
+    records: list[Record]
+    left: list[Node]
+    multipliers: list[Multipliers]
+    objective: float
+    labels: Array | None
+    interrupted: bool = False
+
+
+def dive(
+    model: SearchModel,
+    options: Options,
+    incumbent: Incumbent,
+    node: Node,
+    strong: bool,
+    n_nodes: int,
+    deadline: float,
+) -> Dive:
+    """Look at up to ``n_nodes`` nodes from one on, depth first."""
+    n_before = len(model.multipliers)
+    examiner = Examiner(model, options, incumbent, deadline)
+    records: list[Record] = []
+    stack, interrupted = [node], False
+    # A relaxation takes as long as many nodes: with one, the dive has had its share.
+    while stack and len(records) < n_nodes and len(model.multipliers) == n_before:
+        if records and time.time() > deadline:
+            break
+        try:
+            seen = examiner.examine(stack[-1], strong=strong)
+        except KeyboardInterrupt:
+            interrupted = True
+            break
+        stack.pop()
+        for child in reversed(seen.children):
+            child.parent = len(records)
+            stack.append(child)
+        records.append(seen.record)
+    return Dive(records, stack, model.multipliers[n_before:], incumbent.objective, incumbent.labels, interrupted)

@@ -1,0 +1,79 @@
+"""Where a search is: what is reported of it, and what it is taken up again from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..problem import Array
+from ..relaxations.convexified import Multipliers
+from ..solution import relative_gap
+from .tree import Node, Record
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a search is.
+
+    Attributes
+    ----------
+    n_nodes, n_open : int
+        Nodes looked at, and still to be looked at.
+    lower_bound, objective : float
+    seconds : float
+    """
+
+    n_nodes: int
+    n_open: int
+    lower_bound: float
+    objective: float
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """(objective - lower bound) / objective."""
+        return relative_gap(self.objective, self.lower_bound)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.n_nodes} nodes, {self.n_open} open, objective {self.objective:.6g}, "
+            f"lower bound {self.lower_bound:.6g}, gap {self.gap:.2%}"
+        )
+
+
+@dataclass(eq=False)
+class State:
+    """A search that can be stopped and taken up again: the tree, what is open, and the incumbent.
+
+    Attributes
+    ----------
+    records : list of Record
+    open : list of Node
+    multipliers : list of Multipliers
+    objective : float
+    labels : array, shape (n,), or None
+    strong : bool
+        Whether more than the SVM's bound is used.
+    n_nodes : int
+        Looked at in all, those before a new start with stronger bounds included.
+    seconds : float
+    svm_bound, root_bound : float
+        Bounds of the labelled points' SVM, and of the root.
+    root_fixed : int
+        Labels proven at the root.
+    history : list of Progress
+    """
+
+    records: list[Record] = field(default_factory=list)
+    open: list[Node] = field(default_factory=list)
+    multipliers: list[Multipliers] = field(default_factory=list)
+    objective: float = np.inf
+    labels: Array | None = None
+    strong: bool = False
+    n_nodes: int = 0
+    seconds: float = 0.0
+    svm_bound: float = -np.inf
+    root_bound: float = -np.inf
+    root_fixed: int = 0
+    history: list[Progress] = field(default_factory=list)
