@@ -322,14 +322,34 @@ def test_relaxations_are_made_where_those_at_hand_do_not_reach():
     assert 1 < adaptive.n_nodes < root.n_nodes / 2
 
 
-def test_perturbations_leave_a_local_optimum():
+def test_restarts_leave_a_local_optimum():
     formulation, problem = overlapping()
     incumbent = Incumbent(SearchModel(formulation, problem))
     incumbent.offer(-problem.X[:, 0], thorough=True)
     before = incumbent.objective
-    incumbent.perturb()
+    incumbent.restart(36)
     assert incumbent.objective < before
     assert incumbent.evaluate(incumbent.labels)[0] == pytest.approx(incumbent.objective, rel=1e-9)
+
+
+@pytest.mark.parametrize("balance", [None, 0.0, ("exact", 0.5)])
+def test_labels_grow_from_those_known(balance):
+    """Two clusters with a label each: the rest follows, as many of each as asked for, and those given stay."""
+    truth = np.resize([1.0, -1.0], 60)
+    X = np.random.default_rng(0).normal(size=(60, 2)) + 3 * truth[:, None]
+    problem = ct.Problem(X, np.where(np.arange(60) < 2, truth, 0), kernel=ct.RBF(2.0), balance=balance)
+    formulation = ct.s3vm() if balance is not None else ct.s3vm(balance=None, fit_intercept=False)
+    incumbent = Incumbent(SearchModel(formulation, problem))
+    labels = incumbent.grow(problem.y)
+    np.testing.assert_array_equal(labels, truth)
+    given = problem.y.copy()
+    given[problem.unlabeled[:3]] = -truth[problem.unlabeled[:3]]
+    labels = incumbent.grow(given)
+    np.testing.assert_array_equal(labels[given != 0], given[given != 0])
+    if isinstance(balance, tuple):
+        assert (labels[problem.unlabeled] > 0).sum() == round(balance[1] * problem.n_unlabeled)
+        given[problem.unlabeled] = 1.0
+        assert incumbent.grow(given) is None
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky"])

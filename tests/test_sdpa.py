@@ -16,8 +16,9 @@ pytest.importorskip("sdpap")
 
 
 @pytest.fixture(autouse=True)
-def no_idle_process():
+def no_idle_process(monkeypatch):
     """Begin and end without processes."""
+    monkeypatch.setattr(sdpa, "_idle", [])
     yield
     while sdpa._idle:
         sdpa._idle.pop().end()

@@ -16,11 +16,17 @@ from .model import Box, SearchModel
 #: Points whose labels are tried the other way round in two-opt search, and of each class for exchanges.
 FLIPS, SWAPS = 30, 8
 
+#: Relative distance from the best objective within which labels are worth being improved.
+NEAR = 0.05
+
 #: A dual value is an objective only if the solver is that near to optimal.
 ACCURATE = 1e-6
 
-#: Perturbed labellings that may bring nothing before the search for better ones ends, and points whose labels change.
-PERTURBATIONS, LEAST_CHANGED = 10, 3
+#: Labellings grown from random ones that may bring nothing before the search for better ones ends.
+RESTARTS = 100
+
+#: Random labels that a labelling is grown from, at most, and steps in which it is.
+SEEDS, STEPS = 5, 20
 
 
 class Incumbent:
@@ -56,6 +62,8 @@ class Incumbent:
     def offer(self, scores: Array, *, thorough: bool = False) -> bool:
         """Round scores, improve the labels by single changes (by all of two-opt if ``thorough``), keep the best.
 
+        Those far above the best are not improved, unless ``thorough``.
+
         Returns
         -------
         bool
@@ -67,7 +75,7 @@ class Incumbent:
             return False
         self._tried.add(key)
         labels, objective, gamma = self.follow(labels)
-        promising = objective <= self.objective + 0.02 * abs(self.objective)
+        promising = objective <= self.objective + NEAR * abs(self.objective)
         if thorough or promising:
             labels, objective = self.two_opt(labels, objective, gamma, exchanges=thorough)
         if objective < self.objective - 1e-12 * abs(objective):
@@ -75,17 +83,47 @@ class Incumbent:
             return True
         return False
 
-    def perturb(self, deadline: float = np.inf) -> None:
-        """Iterated local search: change some labels of the incumbent at random, improve, until nothing comes of it."""
-        unknown = self.model.search.unknown
-        if self.labels is None or len(unknown) <= LEAST_CHANGED:
+    def grow(self, labels: Array) -> Array | None:
+        """The labels that follow from some: in every step the SVM of those known labels the points it is surest of."""
+        svm, y, gamma = self.model.svm, labels, None
+        per_step = -(-len(self.model.search.unknown) // STEPS)
+        while True:
+            box = self.model.count(Box.of_labels(y))
+            if box.is_empty or len(box.unknown) == 0:
+                return None if box.is_empty else box.labels
+            y = box.labels.copy()
+            point = svm.solve(y, gamma, tol=1e-3)
+            gamma, margins = point.gamma, svm.margins(point)
+            if svm.free_bias:
+                active = np.flatnonzero(gamma)
+                margins = margins + float(np.median((y - point.outputs)[active]))
+            surest = box.unknown[np.argsort(-np.abs(margins[box.unknown]), kind="stable")[:per_step]]
+            y[surest] = np.where(margins[surest] >= 0, 1.0, -1.0)
+
+    def restart(self, idle: int, seed: int = 0, deadline: float = np.inf) -> None:
+        """Grow labels from a part of the incumbent's, one of them changed, or from a few random ones; improve them.
+
+        Parameters
+        ----------
+        idle : int
+            Ends after so many that were not better.
+        seed : int
+        deadline : float
+        """
+        search = self.model.search
+        if self.labels is None or len(search.unknown) == 0:
             return
-        rng, idle = np.random.default_rng(0), 0
-        while idle < PERTURBATIONS and time.time() < deadline:
-            changed = self.labels.copy()
-            count = rng.integers(LEAST_CHANGED, max(LEAST_CHANGED + 1, len(unknown) // 5))
-            changed[rng.choice(unknown, size=count, replace=False)] *= -1
-            idle = 0 if self.offer(changed, thorough=True) else idle + 1
+        rng, left, kept = np.random.default_rng(seed), idle, False
+        while left > 0 and time.time() < deadline:
+            y, kept = search.y.copy(), not kept
+            third = max(1, len(search.unknown) // 3)
+            size = rng.integers(1, 1 + (third if kept else min(third, SEEDS)))
+            chosen = rng.choice(search.unknown, size=size, replace=False)
+            y[chosen] = self.labels[chosen] if kept else rng.choice([-1.0, 1.0], size=len(chosen))
+            if kept:
+                y[rng.choice(chosen)] *= -1
+            labels = self.grow(y)
+            left = idle if labels is not None and self.offer(labels) else left - 1
 
     def evaluate(self, labels: Array, gamma: Array | None = None) -> tuple[float, Array]:
         """Objective of the SVM of labels (its dual value, within the solver's accuracy), and γ."""
@@ -98,14 +136,12 @@ class Incumbent:
         """Labels that their own SVM agrees with: each change of all wrong ones at once lowers the objective."""
         search, svm = self.model.search, self.model.svm
         objective, gamma = self.evaluate(labels)
-        if search.n_positive is not None or search.target_sum is not None or svm.free_bias:
+        if svm.free_bias and search.n_positive is None:
             return labels, objective, gamma
-        for _ in range(50):
-            margins = svm.margins(svm.point(labels, gamma))
-            wrong = (search.y == 0) & (labels * margins < 0)
-            if not wrong.any():
+        while np.isfinite(objective):
+            changed = self.round(svm.margins(svm.point(labels, gamma)))
+            if (changed == labels).all():
                 break
-            changed = np.where(wrong, -labels, labels)
             better, new_gamma = self.evaluate(changed, gamma)
             if better >= objective - 1e-12 * abs(objective):
                 break

@@ -27,7 +27,7 @@ from .branching import RULES
 from .dive import Dive, dive
 from .examine import Options
 from .files import load_search, save_search
-from .incumbent import Incumbent, first_scores
+from .incumbent import RESTARTS, Incumbent, first_scores
 from .model import Proof, QuadraticProof, SearchModel
 from .state import Progress, State
 from .tree import Node, OpenNodes, Record
@@ -193,7 +193,7 @@ class BranchAndBound:
                 if self.status != "optimal":
                     break
                 if not self.state.strong and self.is_out_of_patience():
-                    self.strengthen()
+                    self.strengthen(deadline)
                 interrupted = self.step(deadline)
                 self.state.seconds = before + time.perf_counter() - began
                 self.tell()
@@ -222,17 +222,22 @@ class BranchAndBound:
         self.incumbent.offer(point.outputs, thorough=True)
         for scores in first_scores(self.model):
             self.incumbent.offer(scores, thorough=True)
-        self.incumbent.perturb(deadline)
-        self.state.strong = self.patience == 0 or self.options.bounds == "svm"
+        grown = self.incumbent.grow(self.model.search.y)
+        if grown is not None:
+            self.incumbent.offer(grown, thorough=True)
+        self.incumbent.restart(min(RESTARTS, self.model.n), deadline=deadline)
         self.keep_incumbent()
+        self.state.strong = self.options.bounds == "svm"
 
     def is_out_of_patience(self) -> bool:
         """Whether the SVM's bound alone has been given its chance, or closes next to no node."""
         n_nodes = self.state.n_nodes
         return n_nodes >= self.patience or (n_nodes >= TRIAL * self.patience and len(self._heap) > HOPELESS * n_nodes)
 
-    def strengthen(self) -> None:
-        """Begin anew with more than the SVM's bound."""
+    def strengthen(self, deadline: float) -> None:
+        """Begin anew with more than the SVM's bound, and first with better labels: they make all bounds stronger."""
+        self.incumbent.restart(min(3 * RESTARTS, self.model.n), seed=1, deadline=deadline)
+        self.keep_incumbent()
         self.state.strong = True
         self.state.records, self._closed = [], np.inf
         self._heap = self._queue([Node(self.model.root())])
