@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -18,8 +19,9 @@ THREADED = 2**18
 
 @cache
 def n_threads() -> int:
-    """Number of threads: the cores that this process may use."""
-    return int(joblib.cpu_count())
+    """Number of threads: the cores that this process may use, fewer if joblib or the user says so."""
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return min(int(joblib.cpu_count()), int(limit)) if limit.isdecimal() and int(limit) else int(joblib.cpu_count())
 
 
 def in_threads(function: Callable[[Any], object], parts: Sequence[Any]) -> None:

@@ -20,7 +20,6 @@ from convex_tsvm.exact.files import read_search
 from convex_tsvm.exact.incumbent import Incumbent
 from convex_tsvm.exact.model import SearchModel
 from convex_tsvm.persistence import write_arrays
-from convex_tsvm.relaxations.sparse_sdp import available_solvers
 
 #: Ways to search that have next to nothing in common.
 WAYS = [
@@ -311,7 +310,6 @@ def overlapping():
     return formulation, problem.replace(C=2.0, C_unlabeled=2.0)
 
 
-@pytest.mark.skipif("sdpa" not in available_solvers(), reason="relaxations at nodes take SDPA")
 def test_relaxations_are_made_where_those_at_hand_do_not_reach():
     formulation, problem = overlapping()
     options = {"patience": 0, "gap": 1e-3}
@@ -423,7 +421,6 @@ def test_files_that_cannot_be_written_are_named_before_the_search(name, tmp_path
         ct.exact_search(formulation, problem, **{name: tmp_path})
 
 
-@pytest.mark.skipif("sdpa" not in available_solvers(), reason="relaxations at nodes take SDPA")
 def test_a_tree_that_closes_next_to_nothing_is_given_up_early():
     formulation, problem, _ = moons(80, seed=3, noise=0.6)
     options = {"gap": 0.01, "max_nodes": 80, "bounds": "box"}

@@ -31,8 +31,9 @@ from convex_tsvm.relaxations.safe import (
     stationary_multipliers,
     transduction_bound,
 )
-from convex_tsvm.relaxations.sparse_sdp import Rows, available_solvers
+from convex_tsvm.relaxations.sparse_sdp import available_solvers
 from convex_tsvm.relaxations.spectral import tie
+from convex_tsvm.solvers.sparse_rows import Rows
 
 #: Label matrices are singular at the optimum: interior-point solvers stop a little early on some of them.
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")

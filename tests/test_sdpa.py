@@ -10,7 +10,7 @@ import pytest
 
 from convex_tsvm.relaxations import sdpa, solve_sdp
 from convex_tsvm.relaxations.cuts import chord_rows, diagonal_rows, unit_row
-from convex_tsvm.relaxations.sparse_sdp import Rows
+from convex_tsvm.solvers.sparse_rows import Rows
 
 pytest.importorskip("sdpap")
 

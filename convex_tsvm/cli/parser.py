@@ -69,7 +69,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_model(bound)
     bound.add_argument("--relaxation", choices=RELAXATIONS, default="sdp",
                        help="each contains those before it; beyond sdp for --loss squared_hinge")  # fmt: skip
-    bound.add_argument("--solver", choices=("auto", "sdpa", "scs", "clarabel"), default="auto",
+    bound.add_argument("--solver", choices=("auto", "native", "sdpa", "scs", "clarabel"), default="auto",
                        help="for relaxations beyond sdp")  # fmt: skip
     bound.add_argument("--rounds", type=int, default=10, metavar="N", help="of cuts (default: 10)")
     bound.add_argument("--json", action="store_true", help="print one JSON object")

@@ -27,7 +27,7 @@ class SDPTransduction(LabellingTransduction):
     fit_intercept : bool, default True
     relaxation : {"sdp", "box", "rlt", "triangles"}, default "sdp"
         How tight the relaxation is; beyond "sdp" for the squared hinge only (:class:`~convex_tsvm.LowerBoundBuilder`).
-    solver : {"auto", "sdpa", "scs", "clarabel"}, default "auto"
+    solver : {"auto", "native", "sdpa", "scs", "clarabel"}, default "auto"
         For relaxations beyond "sdp".
     tol : float, default 1e-4
         Relative accuracy of the relaxation.

@@ -194,7 +194,7 @@ class _Visit:
         tightening = Tightening(
             model.space,
             solver=options.solver,
-            cuts_per_round=model.n // 2,
+            cuts_per_round=model.n if at_root else model.n // 2,
             relaxation=options.bounds,
         )
         cuts = Cuts.none() if at_root else model.multipliers[self.number].cuts
@@ -204,7 +204,7 @@ class _Visit:
             # A round is not begun that would end after the deadline.
             if not self.open or began + last > self.examiner.deadline:
                 break
-            turn = tightening.relax(self.box.low, self.box.high, cuts)
+            turn = tightening.relax(self.box.low, self.box.high, cuts, self.examiner.cutoff)
             last = time.time() - began
             if turn.status == "failed":
                 break

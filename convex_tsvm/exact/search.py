@@ -20,7 +20,7 @@ import numpy as np
 
 from ..formulations import Formulation
 from ..problem import Problem
-from ..relaxations.sparse_sdp import available_solvers, check_solver
+from ..relaxations.sparse_sdp import check_solver
 from ..relaxations.tightening import RELAXATIONS
 from ..validation import finite, integer, new_file, one_of
 from .branching import RULES
@@ -76,9 +76,8 @@ class BranchAndBound:
         by default, which takes about a minute.  A twentieth of them is enough where that bound closes next to no node.
     refresh : int, "auto" or None, default "auto"
         Levels after which a node gets an SDP relaxation of its own; with None only the root does.  "auto": where the
-        multipliers at hand would take too many levels to close the node, if SDPA is the solver; the others take so long
-        that only the root gets one.
-    solver : {"auto", "sdpa", "scs", "clarabel"}, default "auto"
+        multipliers at hand would take too many levels to close the node; for SCS and Clarabel, which take long, None.
+    solver : {"auto", "native", "sdpa", "scs", "clarabel"}, default "auto"
         Of SDPs.
     max_nodes : int, optional
     time_limit : float, optional
@@ -128,8 +127,8 @@ class BranchAndBound:
         self.strategy = one_of("strategy", strategy, STRATEGIES)
         one_of("branching", branching, tuple(RULES))
         solver = check_solver(solver)
-        if refresh == "auto" and not ("sdpa" in available_solvers() if solver == "auto" else solver == "sdpa"):
-            refresh = None
+        if refresh == "auto" and solver in ("scs", "clarabel"):
+            refresh = None  # they take too long
         self.options = Options(
             bounds=bounds,
             branching=branching,

@@ -105,7 +105,7 @@ class LowerBoundBuilder:
         "svm": the points without a label pay nothing (chapelle2008 §3.1).  "sdp": the relaxation of debie2004 §2.  The
         others, for the squared hinge, add to it, one after the other: ends for every output that the incumbent proves,
         with the chord of the square above it; products of these ends (RLT); shifted triangle inequalities.
-    solver : {"auto", "sdpa", "scs", "clarabel"}, default "auto"
+    solver : {"auto", "native", "sdpa", "scs", "clarabel"}, default "auto"
         For the relaxations from "box" on.
     tol : float, default 1e-4
         Relative accuracy of the relaxations, and gap at which to stop.

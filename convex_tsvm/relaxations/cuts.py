@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problem import Array
-from .sparse_sdp import Rows
+from ..solvers.sparse_rows import Rows
 
 Indices = NDArray[np.intp]
 

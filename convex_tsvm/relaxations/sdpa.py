@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 import scipy.sparse as sp
 
+from ..parallel import n_threads
 from ..problem import Array
 
 #: Seconds of solving after which a process is replaced: it has lost up to half a gigabyte by then, and a new one takes
@@ -86,12 +86,11 @@ def solve(
     phase : str
         SDPA's word for how it ended; "failed" if it crashed.
     """
-    threads = os.environ.get("OMP_NUM_THREADS", "")
     options = {
         "print": "no",
         "epsilonStar": tol,
         "epsilonDash": tol,
-        "numThreads": int(threads) if threads.isdecimal() else joblib.cpu_count(),
+        "numThreads": n_threads(),
     }
     if max_iter is not None:
         options["maxIteration"] = max_iter

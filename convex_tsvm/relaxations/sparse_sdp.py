@@ -11,77 +11,19 @@ from __future__ import annotations
 
 import importlib.util
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..problem import Array
+from ..solvers.interior_point import InteriorPoint
+from ..solvers.sparse_rows import Rows
 from ..validation import one_of
 from . import sdpa
 
-SOLVERS = ("sdpa", "scs", "clarabel")
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Constraints: entries f of Σ f X_ij (i <= j), sorted by constraint, right-hand sides, and which are equalities."""
-
-    k: NDArray[np.intp]
-    i: NDArray[np.intp]
-    j: NDArray[np.intp]
-    f: Array
-    b: Array
-    equal: NDArray[np.bool_]
-
-    @property
-    def m(self) -> int:
-        """Number of constraints."""
-        return len(self.b)
-
-    @staticmethod
-    def make(entries: Sequence[tuple[ArrayLike, ArrayLike, ArrayLike]], b: ArrayLike, equal: bool = False) -> Rows:
-        """Equally built constraints: each of ``entries`` is one entry (i, j, f) of every constraint."""
-        b = np.atleast_1d(np.asarray(b, dtype=float))
-        m, width = len(b), len(entries)
-        i, j, f = (
-            np.column_stack([np.broadcast_to(np.asarray(entry[part]), m) for entry in entries]).ravel()
-            for part in range(3)
-        )
-        k = np.repeat(np.arange(m), width)
-        return Rows(k, np.minimum(i, j), np.maximum(i, j), f.astype(float), b, np.full(m, equal))
-
-    @staticmethod
-    def stack(parts: list[Rows]) -> Rows:
-        """Constraints one after the other."""
-        starts = np.cumsum([0, *(part.m for part in parts)])[:-1]
-        return Rows(
-            k=np.concatenate([part.k + start for part, start in zip(parts, starts, strict=True)]),
-            i=np.concatenate([part.i for part in parts]),
-            j=np.concatenate([part.j for part in parts]),
-            f=np.concatenate([part.f for part in parts]),
-            b=np.concatenate([part.b for part in parts]),
-            equal=np.concatenate([part.equal for part in parts]),
-        )
-
-    def take(self, where: NDArray[np.intp]) -> Rows:
-        """Some of the constraints, in increasing order."""
-        new = np.full(self.m, -1)
-        new[where] = np.arange(len(where))
-        kept = np.flatnonzero(new[self.k] >= 0)
-        return Rows(new[self.k[kept]], self.i[kept], self.j[kept], self.f[kept], self.b[where], self.equal[where])
-
-    def values(self, X: Array) -> Array:
-        """<B_k, X> of every constraint."""
-        return np.asarray(np.bincount(self.k, self.f * X[self.i, self.j], minlength=self.m), dtype=float)
-
-    def combine(self, z: Array, n: int) -> Array:
-        """Σ z_k B_k."""
-        half = np.zeros((n, n))
-        np.add.at(half, (self.i, self.j), z[self.k] * self.f / 2)
-        return half + half.T
+SOLVERS = ("native", "sdpa", "scs", "clarabel")
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +51,7 @@ class SDPPoint:
 
 def available_solvers() -> tuple[str, ...]:
     """Solvers that are installed, the best first."""
-    packages = {"sdpa": "sdpap", "scs": "scs", "clarabel": "clarabel"}
+    packages = {"native": __name__, "sdpa": "sdpap", "scs": "scs", "clarabel": "clarabel"}
     return tuple(name for name in SOLVERS if importlib.util.find_spec(packages[name]) is not None)
 
 
@@ -128,7 +70,14 @@ def check_solver(solver: str) -> str:
 
 
 def solve_sdp(
-    C: Array, rows: Rows, *, solver: str = "auto", tol: float = 1e-6, max_iter: int | None = None
+    C: Array,
+    rows: Rows,
+    *,
+    solver: str = "auto",
+    tol: float = 1e-4,
+    max_iter: int | None = None,
+    start: tuple[Array, Array] | None = None,
+    enough: float = np.inf,
 ) -> SDPPoint:
     """Solve a sparse SDP.
 
@@ -136,10 +85,17 @@ def solve_sdp(
     ----------
     C : array, shape (n, n)
     rows : Rows
-    solver : {"auto", "sdpa", "scs", "clarabel"}
-        "auto" takes SDPA where it is installed (``pip install sdpa-python``), and SCS where it is not or fails.
+    solver : {"auto", "native", "sdpa", "scs", "clarabel"}
+        "native" is :class:`~convex_tsvm.solvers.interior_point.InteriorPoint`; SDPA is an extra
+        (``pip install sdpa-python``).  "auto" takes the native one, and SCS where that fails.
     tol : float
+        Relative accuracy of the value, about; the others are asked for a thousandth of it, as their tolerances are
+        of something else.
     max_iter : int, optional
+    start : tuple of X and z, optional
+        To begin at; "native" only.
+    enough : float
+        A dual value that is enough; "native" only.
 
     Raises
     ------
@@ -148,10 +104,13 @@ def solve_sdp(
     """
     check_solver(solver)
     began = time.perf_counter()
-    order = [name for name in available_solvers() if name in ("sdpa", "scs")] if solver == "auto" else [solver]
     backends = {"sdpa": _sdpa, "scs": _scs, "clarabel": _clarabel}
-    for name in order:
-        z, X, status = backends[name](C, rows, tol, max_iter)
+    X: Array | None = None
+    for name in ("native", "scs") if solver == "auto" else (solver,):
+        if name == "native":
+            z, X, status = InteriorPoint(C, rows).solve(tol, max_iter or 100, start, enough)
+        else:
+            z, X, status = backends[name](C, rows, 1e-3 * tol, max_iter)
         if status != "failed" and np.isfinite(z).all():
             break
         z, status = np.zeros(rows.m), "failed"

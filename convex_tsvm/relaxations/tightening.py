@@ -7,18 +7,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 
 from ..problem import Array
+from ..solvers.interior_point import InteriorPoint
+from ..solvers.sparse_rows import Rows
 from .convexified import Convexified, Multipliers
-from .cuts import Cuts, chord_rows, diagonal_rows, known_rows, unit_row, violated_products, violated_triangles
+from .cuts import Cuts, chord_rows, diagonal_rows, unit_row, violated_products, violated_triangles
 from .outputs import OutputSpace, labels_of, settle
-from .sparse_sdp import Rows, solve_sdp
+from .sparse_sdp import solve_sdp
 
 #: From the cheapest to the strongest; each contains those before it.
 RELAXATIONS = ("svm", "sdp", "box", "rlt", "triangles")
 
-#: Accuracy asked of SDP solvers: they mean something else by it than a bound needs.
-SDP_TOL = 1e-8
+#: Relative accuracy of relaxations.
+SDP_TOL = 1e-5
 
 #: Between the objective itself and the relaxation's optimal multipliers: each excludes other outputs.
 SHARES = (1.0, 0.98, 0.95, 0.9, 0.8, 0.6, 0.3)
@@ -140,21 +143,22 @@ class Tightening:
         self.products = level >= RELAXATIONS.index("rlt")
         self.triangles = level >= RELAXATIONS.index("triangles")
 
-    def relax(self, low: Array, high: Array, cuts: Cuts) -> Relaxed:
-        """The relaxation in a box with finite ends."""
-        labels = labels_of(low, high)
-        # For known labels V_ii >= 1 follows from y_i v_i >= 1.
-        unknown = np.flatnonzero(labels == 0)
-        parts = [
-            unit_row(),
-            known_rows(labels),
-            diagonal_rows(unknown),
-            chord_rows(low, high),
-            cuts.rows(low, high),
-        ]
-        point = solve_sdp(self.space.C, Rows.stack(parts), solver=self.solver, tol=SDP_TOL)
+    def relax(self, low: Array, high: Array, cuts: Cuts, cutoff: float = np.inf) -> Relaxed:
+        """The relaxation in a box with finite ends, as far as the cutoff."""
+        # For known labels V_ii >= 1 follows from the chord.
+        unknown = np.flatnonzero(labels_of(low, high) == 0)
+        parts = [unit_row(), diagonal_rows(unknown), chord_rows(low, high), cuts.rows(low, high)]
+        rows = Rows.stack(parts)
+        point = solve_sdp(
+            self.space.C,
+            rows,
+            solver=self.solver,
+            tol=SDP_TOL,
+            start=self._start(low, high, rows),
+            enough=cutoff - self.space.constant + SDP_TOL * abs(cutoff),
+        )
         z = np.maximum(point.z, 0.0)
-        _, _, found, chord, weights = np.split(z, np.cumsum([part.m for part in parts])[:-1])
+        _, found, chord, weights = np.split(z, np.cumsum([part.m for part in parts])[:-1])
         diagonal = np.zeros(len(low))
         diagonal[unknown] = found
         return Relaxed(
@@ -165,10 +169,36 @@ class Tightening:
             status=point.status,
         )
 
+    def _start(self, low: Array, high: Array, rows: Rows) -> tuple[Array, Array]:
+        """Where the interior-point method begins: the box's centre, where all products hold, with room for V_ii."""
+        centre, width = (low + high) / 2, (high - low) / 2
+        least = np.where(labels_of(low, high) == 0, np.maximum(1 - centre**2, 0), 0)
+        room = np.maximum((least + width**2) / 2, 1e-3)
+        x = np.concatenate([[1.0], centre])
+        X = np.outer(x, x) + np.diag(np.concatenate([[1e-3], room]))
+        program = InteriorPoint(self.space.C, rows)
+        mu = 0.03 * float((np.diag(self.space.C)[1:] * room).mean())
+        z = mu / np.maximum(program.values(X) - rows.b, 0.1)
+        z[0] = 0.0
+        # The chords' multipliers are on the diagonal, and as large as need be beside the others.
+        chords = np.zeros(rows.m, dtype=bool)
+        chords[np.arange(len(low)) + 1 + int((labels_of(low, high) == 0).sum())] = True
+        while True:
+            S = self.space.C - program.combine(z)
+            try:
+                factor = scipy.linalg.cho_factor(S[1:, 1:])
+                break
+            except np.linalg.LinAlgError:
+                z[~chords] /= 2
+        # The multiplier of X_00 <= 1 is what makes S positive definite.
+        lacking = float(S[1:, 0] @ scipy.linalg.cho_solve(factor, S[1:, 0])) - S[0, 0]
+        z[0] = max(0.0, lacking) + 0.1 * mu * program.degree
+        return X, z
+
     def round(self, low: Array, high: Array, cuts: Cuts, cutoff: float) -> Round:
         """One relaxation in a box with finite ends, and the box of all solutions below the cutoff."""
         began = time.perf_counter()
-        relaxed, y = self.relax(low, high, cuts), labels_of(low, high)
+        relaxed, y = self.relax(low, high, cuts, cutoff), labels_of(low, high)
         v, bound = np.clip(relaxed.scores, low, high), -np.inf
         convexified = Convexified(self.space, relaxed.multipliers)
         for share in SHARES:

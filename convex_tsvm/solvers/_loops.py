@@ -1,4 +1,4 @@
-"""Compiled loops of the native dual solver.  All of them are here, so that one file decides what must recompile.
+"""Compiled loops of the native solvers.  All of them are here, so that one file decides what must recompile.
 
 Every point i has a loss ψ_i(t) = cost_i ℓ_k(t) + slope_i t.  Its dual variable is held as s_i, a slope of the
 *unscaled* loss: γ_i = -(slope_i + cost_i s_i).  The derivative of ℓ_k* is piecewise linear: on the piece
@@ -255,3 +255,46 @@ def descend_pairs(Q, outputs, s, kind, cost, S, P, R, m, tol, max_steps):
         curvature[i], curvature[j] = Q[i, i] + rate_down[i], Q[j, j] + rate_down[j]
     outputs[:] = h
     return step, float(gap)
+
+
+# Sparse symmetric matrices B_k of semidefinite programs: entries first[k] to first[k + 1] are B_k's own.  An entry
+# (i, j, f) with i <= j stands for f X_ij in <B_k, X>: half of f above the diagonal, half of it below.
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def schur_rows(X, Y, first, i, j, f, begin, step, M):
+    """Rows begin, begin + step, ... of the upper triangle of M_kl = <B_k, X B_l Y>, for symmetric X and Y."""
+    m = first.shape[0] - 1
+    for k in range(begin, m, step):
+        M[k, k:] = 0.0
+        for e in range(first[k], first[k + 1]):
+            X_i, X_j, Y_i, Y_j = X[i[e]], X[j[e]], Y[i[e]], Y[j[e]]
+            weight = 0.25 * f[e]
+            for l in range(k, m):
+                total = 0.0
+                for g in range(first[l], first[l + 1]):
+                    p, q = i[g], j[g]
+                    total += f[g] * (X_j[p] * Y_i[q] + X_j[q] * Y_i[p] + X_i[p] * Y_j[q] + X_i[q] * Y_j[p])
+                M[k, l] += weight * total
+
+
+@njit(cache=True)
+def inner_products(X, first, i, j, f):
+    """<B_k, X> for every k."""
+    out = np.zeros(first.shape[0] - 1)
+    for k in range(out.shape[0]):
+        for e in range(first[k], first[k + 1]):
+            out[k] += f[e] * X[i[e], j[e]]
+    return out
+
+
+@njit(cache=True)
+def combine_entries(z, first, i, j, f, n):
+    """Σ z_k B_k."""
+    out = np.zeros((n, n))
+    for k in range(z.shape[0]):
+        for e in range(first[k], first[k + 1]):
+            value = 0.5 * z[k] * f[e]
+            out[i[e], j[e]] += value
+            out[j[e], i[e]] += value
+    return out
