@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 import joblib
+from threadpoolctl import ThreadpoolController
 
 #: Elementwise work goes by pieces of about this many entries, which stay in the cache from one operation to the next.
 PIECE = 2**16
@@ -22,6 +23,12 @@ def n_threads() -> int:
     """Number of threads: the cores that this process may use, fewer if joblib or the user says so."""
     limit = os.environ.get("OMP_NUM_THREADS", "")
     return min(int(joblib.cpu_count()), int(limit)) if limit.isdecimal() and int(limit) else int(joblib.cpu_count())
+
+
+@cache
+def blas_threads() -> ThreadpoolController:
+    """What limits the threads of BLAS: looking for its libraries takes as long as a small problem."""
+    return ThreadpoolController()
 
 
 def in_threads(function: Callable[[Any], object], parts: Sequence[Any]) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from ..parallel import in_threads, n_threads
+from ..parallel import blas_threads, in_threads, n_threads
 from ..problem import Array
 from . import _loops
 from .sparse_rows import Rows
@@ -82,6 +82,13 @@ class InteriorPoint:
         enough : float
             A dual value that ends it.
         """
+        # Its matrices are small: threads of BLAS wait for each other, and for those of the normal equations.
+        with blas_threads().limit(limits=1, user_api="blas"):
+            return self._solve(tol, max_iter, start, enough)
+
+    def _solve(
+        self, tol: float, max_iter: int, start: tuple[Array, Array] | None, enough: float
+    ) -> tuple[Array, Array, str]:
         at, idle, status = self._begin(start), 0, "failed"
         for _ in range(max_iter):
             lacking_dual = self.C - self.combine(at.z) - at.S

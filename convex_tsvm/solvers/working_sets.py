@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
+from ..parallel import blas_threads
 from ._loops import descend_pairs, descend_single
 from .dual import Array, DualPoint, DualProblem, Indices, State, Survey
 from .newton import newton
@@ -88,7 +88,7 @@ def solve_dual(
     """
     rounding_tol = 0.25 * tol if rounding_tol is None else rounding_tol
     if len(dual.kind) <= SMALL:
-        with _blas_threads().limit(limits=1, user_api="blas"):
+        with blas_threads().limit(limits=1, user_api="blas"):
             return _Run(dual, gamma, outputs, block_size, measure_rounding, progress).run(tol, rounding_tol, max_iter)
     return _Run(dual, gamma, outputs, block_size, measure_rounding, progress).run(tol, rounding_tol, max_iter)
 
@@ -105,11 +105,6 @@ def solve_or_stop(dual: DualProblem, **options: Any) -> DualPoint:
     if point.status == "interrupted":
         raise KeyboardInterrupt
     return point
-
-
-@functools.cache
-def _blas_threads() -> ThreadpoolController:
-    return ThreadpoolController()
 
 
 class _Run:
