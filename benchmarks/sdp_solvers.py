@@ -12,7 +12,7 @@ from common import Results
 from exact import instance
 
 import convex_tsvm as ct
-from convex_tsvm.exact.incumbent import Incumbent, first_scores
+from convex_tsvm.exact.incumbent import Incumbent
 from convex_tsvm.exact.model import SearchModel
 from convex_tsvm.relaxations.convexified import Convexified
 from convex_tsvm.relaxations.cuts import Cuts
@@ -27,9 +27,7 @@ def prepared(name, share, other):
     _, _, problem, _ = instance(name, share, other)
     model = SearchModel(ct.s3vm(balance="targets", fit_intercept=False), problem)
     point, incumbent = model.svm.solve(model.search.y), Incumbent(model)
-    for scores in (point.outputs, *first_scores(model)):
-        incumbent.offer(scores, thorough=True)
-    incumbent.restart(50)
+    incumbent.begin(point.outputs)
     box = model.root()
     return model, incumbent.objective, box.meet(*model.svm.consequences(box.labels, point, incumbent.objective))
 

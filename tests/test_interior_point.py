@@ -79,3 +79,11 @@ def test_what_has_no_solution_is_not_called_solved():
     assert solve_sdp(np.eye(3), rows, solver="native").status != "optimal"
     rows = Rows.make([(np.array([0]), np.array([0]), 1.0)], [1.0])
     assert solve_sdp(-np.eye(3), rows, solver="native").status == "failed"
+
+
+def test_another_solver_takes_over(monkeypatch):
+    C, rows = program(0)
+    best = solve_sdp(C, rows, solver="native", tol=1e-7).value
+    monkeypatch.setattr(InteriorPoint, "solve", lambda self, *rest: (np.zeros(self.m), np.eye(self.n), "failed"))
+    assert solve_sdp(C, rows, solver="native").status == "failed"
+    assert solve_sdp(C, rows, solver="auto").value == pytest.approx(best, rel=1e-3)

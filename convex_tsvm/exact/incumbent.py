@@ -83,6 +83,16 @@ class Incumbent:
             return True
         return False
 
+    def begin(self, outputs: Array, deadline: float = np.inf) -> None:
+        """First labels: those of the outputs of the known labels' SVM, of every heuristic, grown ones, and restarts."""
+        self.offer(outputs, thorough=True)
+        for scores in _heuristics(self.model):
+            self.offer(scores, thorough=True)
+        grown = self.grow(self.model.search.y)
+        if grown is not None:
+            self.offer(grown, thorough=True)
+        self.restart(RESTARTS, deadline=deadline)
+
     def grow(self, labels: Array) -> Array | None:
         """The labels that follow from some: in every step the SVM of those known labels the points it is surest of."""
         svm, y, gamma = self.model.svm, labels, None
@@ -106,13 +116,14 @@ class Incumbent:
         Parameters
         ----------
         idle : int
-            Ends after so many that were not better.
+            Ends after so many that were not better, or as many as there are points.
         seed : int
         deadline : float
         """
         search = self.model.search
         if self.labels is None or len(search.unknown) == 0:
             return
+        idle = min(idle, self.model.n)
         rng, left, kept = np.random.default_rng(seed), idle, False
         while left > 0 and time.time() < deadline:
             y, kept = search.y.copy(), not kept
@@ -174,7 +185,7 @@ class Incumbent:
         return found
 
 
-def first_scores(model: SearchModel) -> Iterator[Array]:
+def _heuristics(model: SearchModel) -> Iterator[Array]:
     """Outputs of the toolkit's heuristics: CCCP with and without annealing."""
     formulation, problem = model.search.formulation, model.search.problem
     if formulation.balance == "targets":

@@ -27,7 +27,7 @@ from .branching import RULES
 from .dive import Dive, dive
 from .examine import Options
 from .files import load_search, save_search
-from .incumbent import RESTARTS, Incumbent, first_scores
+from .incumbent import RESTARTS, Incumbent
 from .model import Proof, QuadraticProof, SearchModel
 from .state import Progress, State
 from .tree import Node, OpenNodes, Record
@@ -218,13 +218,7 @@ class BranchAndBound:
         """The root, and first labels."""
         point = self.model.svm.solve(self.model.search.y)
         self.state.svm_bound = self.state.root_bound = point.value
-        self.incumbent.offer(point.outputs, thorough=True)
-        for scores in first_scores(self.model):
-            self.incumbent.offer(scores, thorough=True)
-        grown = self.incumbent.grow(self.model.search.y)
-        if grown is not None:
-            self.incumbent.offer(grown, thorough=True)
-        self.incumbent.restart(min(RESTARTS, self.model.n), deadline=deadline)
+        self.incumbent.begin(point.outputs, deadline)
         self.keep_incumbent()
         self.state.strong = self.options.bounds == "svm"
 
@@ -235,7 +229,7 @@ class BranchAndBound:
 
     def strengthen(self, deadline: float) -> None:
         """Begin anew with more than the SVM's bound, and first with better labels: they make all bounds stronger."""
-        self.incumbent.restart(min(3 * RESTARTS, self.model.n), seed=1, deadline=deadline)
+        self.incumbent.restart(3 * RESTARTS, seed=1, deadline=deadline)
         self.keep_incumbent()
         self.state.strong = True
         self.state.records, self._closed = [], np.inf

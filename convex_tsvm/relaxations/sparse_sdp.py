@@ -51,8 +51,9 @@ class SDPPoint:
 
 def available_solvers() -> tuple[str, ...]:
     """Solvers that are installed, the best first."""
-    packages = {"native": __name__, "sdpa": "sdpap", "scs": "scs", "clarabel": "clarabel"}
-    return tuple(name for name in SOLVERS if importlib.util.find_spec(packages[name]) is not None)
+    packages = {"sdpa": "sdpap", "scs": "scs", "clarabel": "clarabel"}
+    there = [name for name, package in packages.items() if importlib.util.find_spec(package) is not None]
+    return ("native", *there)
 
 
 def check_solver(solver: str) -> str:

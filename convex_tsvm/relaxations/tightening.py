@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 
 from ..problem import Array
-from ..solvers.interior_point import InteriorPoint
 from ..solvers.sparse_rows import Rows
 from .convexified import Convexified, Multipliers
 from .cuts import Cuts, chord_rows, diagonal_rows, unit_row, violated_products, violated_triangles
@@ -154,7 +154,7 @@ class Tightening:
             rows,
             solver=self.solver,
             tol=SDP_TOL,
-            start=self._start(low, high, rows),
+            start=self._start(low, high, unknown, rows),
             enough=cutoff - self.space.constant + SDP_TOL * abs(cutoff),
         )
         z = np.maximum(point.z, 0.0)
@@ -169,22 +169,22 @@ class Tightening:
             status=point.status,
         )
 
-    def _start(self, low: Array, high: Array, rows: Rows) -> tuple[Array, Array]:
+    def _start(self, low: Array, high: Array, unknown: NDArray[np.intp], rows: Rows) -> tuple[Array, Array]:
         """Where the interior-point method begins: the box's centre, where all products hold, with room for V_ii."""
         centre, width = (low + high) / 2, (high - low) / 2
-        least = np.where(labels_of(low, high) == 0, np.maximum(1 - centre**2, 0), 0)
+        least = np.zeros(len(low))
+        least[unknown] = np.maximum(1 - centre[unknown] ** 2, 0)
         room = np.maximum((least + width**2) / 2, 1e-3)
         x = np.concatenate([[1.0], centre])
         X = np.outer(x, x) + np.diag(np.concatenate([[1e-3], room]))
-        program = InteriorPoint(self.space.C, rows)
         mu = 0.03 * float((np.diag(self.space.C)[1:] * room).mean())
-        z = mu / np.maximum(program.values(X) - rows.b, 0.1)
+        z = mu / np.maximum(rows.values(X) - rows.b, 0.1)
         z[0] = 0.0
         # The chords' multipliers are on the diagonal, and as large as need be beside the others.
         chords = np.zeros(rows.m, dtype=bool)
-        chords[np.arange(len(low)) + 1 + int((labels_of(low, high) == 0).sum())] = True
+        chords[1 + len(unknown) :][: len(low)] = True
         while True:
-            S = self.space.C - program.combine(z)
+            S = self.space.C - rows.combine(z, len(X))
             try:
                 factor = scipy.linalg.cho_factor(S[1:, 1:])
                 break
@@ -192,7 +192,7 @@ class Tightening:
                 z[~chords] /= 2
         # The multiplier of X_00 <= 1 is what makes S positive definite.
         lacking = float(S[1:, 0] @ scipy.linalg.cho_solve(factor, S[1:, 0])) - S[0, 0]
-        z[0] = max(0.0, lacking) + 0.1 * mu * program.degree
+        z[0] = max(0.0, lacking) + 0.1 * mu * (len(X) + rows.m)
         return X, z
 
     def round(self, low: Array, high: Array, cuts: Cuts, cutoff: float) -> Round:

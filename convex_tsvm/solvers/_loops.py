@@ -293,25 +293,3 @@ def schur_rows(X, Y, first, i, j, f, begin, step, M):
                         value += f[e] * (X[v, p] * Y[u, q] + X[v, q] * Y[u, p] + X[u, p] * Y[v, q] + X[u, q] * Y[v, p])
                     total += 0.25 * f[g] * value
             M[k, l] = total
-
-
-@njit(cache=True)
-def inner_products(X, first, i, j, f):
-    """<B_k, X> for every k."""
-    out = np.zeros(first.shape[0] - 1)
-    for k in range(out.shape[0]):
-        for e in range(first[k], first[k + 1]):
-            out[k] += f[e] * X[i[e], j[e]]
-    return out
-
-
-@njit(cache=True)
-def combine_entries(z, first, i, j, f, n):
-    """Σ z_k B_k."""
-    out = np.zeros((n, n))
-    for k in range(z.shape[0]):
-        for e in range(first[k], first[k + 1]):
-            value = 0.5 * z[k] * f[e]
-            out[i[e], j[e]] += value
-            out[j[e], i[e]] += value
-    return out

@@ -52,20 +52,9 @@ class InteriorPoint:
     """
 
     def __init__(self, C: Array, rows: Rows) -> None:
-        order = np.argsort(rows.k, kind="stable")
-        first = np.searchsorted(rows.k[order], np.arange(rows.m + 1))
-        self._entries = (first, rows.i[order].astype(np.int32), rows.j[order].astype(np.int32), rows.f[order])
-        self.C, self.b, self.signed = C, rows.b, ~rows.equal
+        self.C, self.rows, self.signed = C, rows, ~rows.equal
         self.n, self.m = len(C), rows.m
         self.degree = self.n + int(self.signed.sum())
-
-    def values(self, X: Array) -> Array:
-        """<B_k, X>."""
-        return np.asarray(_loops.inner_products(X, *self._entries))
-
-    def combine(self, z: Array) -> Array:
-        """Σ z_k B_k."""
-        return np.asarray(_loops.combine_entries(z, *self._entries, self.n))
 
     def solve(
         self, tol: float, max_iter: int, start: tuple[Array, Array] | None = None, enough: float = np.inf
@@ -91,9 +80,9 @@ class InteriorPoint:
     ) -> tuple[Array, Array, str]:
         at, idle, status = self._begin(start), 0, "failed"
         for _ in range(max_iter):
-            lacking_dual = self.C - self.combine(at.z) - at.S
-            lacking = self.b - self.values(at.X) + at.s
-            value, gap = float(self.b @ at.z), float((at.X * at.S).sum() + at.z @ at.s)
+            lacking_dual = self.C - self.rows.combine(at.z, self.n) - at.S
+            lacking = self.rows.b - self.rows.values(at.X) + at.s
+            value, gap = float(self.rows.b @ at.z), float((at.X * at.S).sum() + at.z @ at.s)
             is_dual = np.abs(lacking_dual).max() <= 1e-8 * np.abs(self.C).max()
             close = gap <= tol * max(1e-3, abs(value)) and np.abs(lacking).max() <= max(1e-3, tol) * np.abs(at.X).max()
             status = "failed" if not is_dual else "optimal" if close else "inaccurate"
@@ -116,8 +105,8 @@ class InteriorPoint:
             X, z = 10 * np.eye(self.n), np.where(self.signed, scale, 0.0)
         else:
             X, z = start
-        s = np.where(self.signed, np.maximum(self.values(X) - self.b, 0.1), 0.0)
-        S = self.C - self.combine(z)
+        s = np.where(self.signed, np.maximum(self.rows.values(X) - self.rows.b, 0.1), 0.0)
+        S = self.C - self.rows.combine(z, self.n)
         try:
             scipy.linalg.cholesky(S, check_finite=False)
         except np.linalg.LinAlgError:
@@ -128,16 +117,16 @@ class InteriorPoint:
         """A direction, and how far to go in primal and dual."""
         roots = [_inverse_root(at.X), _inverse_root(at.S)]
         inverse = roots[1].T @ roots[1]
-        ratio = np.where(self.signed, at.s / np.where(self.signed, at.z, 1.0), 0.0)
         over_z = np.where(self.signed, 1 / np.where(self.signed, at.z, 1.0), 0.0)
+        ratio = at.s * over_z
         solve = self._normal_equations(at.X, inverse, ratio)
+        repair = _symmetric(at.X @ lacking_dual @ inverse)
 
         def direction(target: float, second: Array | float, second_z: Array | float) -> _Iterate:
             fixed = target * inverse - at.X - second
             ds = (target - second_z) * over_z - at.s
-            rhs = lacking - self.values(fixed - _symmetric(at.X @ lacking_dual @ inverse)) + ds
-            dz = solve(rhs)
-            dS = lacking_dual - self.combine(dz)
+            dz = solve(lacking - self.rows.values(fixed - repair) + ds)
+            dS = lacking_dual - self.rows.combine(dz, self.n)
             return _Iterate(fixed - _symmetric(at.X @ dS @ inverse), dS, dz, ds - ratio * dz)
 
         def lengths(way: _Iterate) -> tuple[float, float]:
@@ -157,8 +146,10 @@ class InteriorPoint:
 
     def _normal_equations(self, X: Array, inverse: Array, ratio: Array) -> Callable[[Array], Array]:
         M = np.zeros((self.m, self.m))
-        shares = n_threads() if self.m > 200 else 1
-        in_threads(lambda k: _loops.schur_rows(X, inverse, *self._entries, k, shares, M), range(shares))
+        rows, shares = self.rows, n_threads() if self.m > 200 else 1
+        first = np.searchsorted(rows.k, np.arange(rows.m + 1))
+        entries = (first, rows.i.astype(np.int32), rows.j.astype(np.int32), rows.f)
+        in_threads(lambda k: _loops.schur_rows(X, inverse, *entries, k, shares, M), range(shares))
         M[np.diag_indices(self.m)] += ratio
         scale = 1 / np.sqrt(np.maximum(np.diag(M), 1e-300))
         M *= scale[:, None]
