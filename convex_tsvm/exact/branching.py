@@ -72,15 +72,15 @@ def _worst(node: Candidates) -> int:
 def _correlation(node: Candidates) -> int:
     """The unsure point whose label says most about the others: halves that get SDP relaxations of their own."""
     if node.correlation is None:
-        return _gain(node)
+        return _worst(node)
     unsure = np.maximum(1 - np.abs(node.v[node.unknown]), 1e-3)
     return int(node.unknown[np.argmax(node.correlation[node.unknown] * unsure)])
 
 
 def _auto(node: Candidates) -> int:
-    """By gain where some levels of it close the node, otherwise by correlation."""
+    """By the better half where some levels of it close the node, otherwise by correlation."""
     lesser, _ = node.rises()
-    return _gain(node) if LEVELS * lesser.max() >= node.lacking else _correlation(node)
+    return _worst(node) if LEVELS * lesser.max() >= node.lacking else _correlation(node)
 
 
 RULES: dict[str, Rule] = {

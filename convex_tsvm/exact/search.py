@@ -67,7 +67,7 @@ class BranchAndBound:
     branching : {"auto", "gain", "correlation", "worst", "ambiguity", "confidence"}, default "auto"
         Which point is branched on: the one for which the bounds of both halves rise most ("gain"), or that of the
         better half ("worst"); the one whose output says most about the others in an SDP relaxation ("correlation"); the
-        least sure; the surest (as published).  "auto" is "gain" where that closes the node in a few levels, otherwise
+        least sure; the surest (as published).  "auto" is "worst" where that closes the node in a few levels, otherwise
         "correlation".
     gap : float, default 1e-6
         Relative gap between objective and bound at which nodes are closed.
