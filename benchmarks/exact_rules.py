@@ -1,4 +1,4 @@
-"""Exact search: branching rules, strategies and bounds compared, nodes and seconds (5 minutes).
+"""Exact search: branching rules, strategies and bounds compared, nodes and seconds (15 minutes).
 
 The SVM's bound alone for the rules and strategies, on problems that it closes; then the bounds, each to a gap of 0.1 %
 and for at most a minute.
