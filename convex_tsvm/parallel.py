@@ -21,8 +21,8 @@ THREADED = 2**18
 @cache
 def n_threads() -> int:
     """Number of threads: the cores that this process may use, fewer if joblib or the user says so."""
-    limit = os.environ.get("OMP_NUM_THREADS", "")
-    return min(int(joblib.cpu_count()), int(limit)) if limit.isdecimal() and int(limit) else int(joblib.cpu_count())
+    cores, limit = int(joblib.cpu_count()), os.environ.get("OMP_NUM_THREADS", "")
+    return min(cores, int(limit)) if limit.isdecimal() and int(limit) else cores
 
 
 @cache

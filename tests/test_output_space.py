@@ -16,7 +16,6 @@ from convex_tsvm.relaxations.cuts import (
     Cuts,
     chord_rows,
     diagonal_rows,
-    known_rows,
     unit_row,
     violated_products,
     violated_triangles,
@@ -162,7 +161,6 @@ def test_cuts_hold_for_every_point_outside_the_margin(v, seed):
     assert cuts.m > 0
     for rows in (
         unit_row(),
-        known_rows(np.sign(v) * rng.integers(0, 2, len(v))),
         diagonal_rows(np.arange(len(v))),
         chord_rows(low, high),
         cuts.rows(low, high),

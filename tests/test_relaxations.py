@@ -23,7 +23,7 @@ from convex_tsvm.relaxations import (
     solve_subspace,
     spectral_subspace,
 )
-from convex_tsvm.relaxations.cuts import diagonal_rows, known_rows, unit_row
+from convex_tsvm.relaxations.cuts import diagonal_rows, unit_row
 from convex_tsvm.relaxations.safe import (
     least_eigenvalue,
     raised,
@@ -148,7 +148,9 @@ def test_all_forms_have_the_same_value(seed):
         assert transduction_bound(search, model.alpha, multipliers) == pytest.approx(value, rel=1e-3)
     if search.loss.isclose(ct.squared_hinge()):
         space = OutputSpace(search)
-        rows = Rows.stack([unit_row(), known_rows(search.y), diagonal_rows(np.arange(search.n))])
+        known = np.flatnonzero(search.y)
+        known_rows = Rows.make([(np.zeros(len(known), int), known + 1, search.y[known])], np.ones(len(known)))
+        rows = Rows.stack([unit_row(), known_rows, diagonal_rows(np.arange(search.n))])
         for solver in available_solvers():
             found = solve_sdp(space.C, rows, solver=solver, tol=1e-7)
             assert found.value + space.constant == pytest.approx(value, rel=1e-4), solver

@@ -88,12 +88,6 @@ class Cuts:
         return Rows.stack([products, triangles])
 
 
-def known_rows(y: Array) -> Rows:
-    """y_i v_i >= 1 for known labels."""
-    known = np.flatnonzero(y)
-    return Rows.make([(np.zeros(len(known), int), known + 1, y[known])], np.ones(len(known)))
-
-
 def unit_row() -> Rows:
     """X_00 <= 1: with it no multiplier is free, which solvers prefer; the relaxation is the same."""
     return Rows.make([(np.array([0]), np.array([0]), -1.0)], [-1.0])

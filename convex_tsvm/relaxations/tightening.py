@@ -149,12 +149,13 @@ class Tightening:
         unknown = np.flatnonzero(labels_of(low, high) == 0)
         parts = [unit_row(), diagonal_rows(unknown), chord_rows(low, high), cuts.rows(low, high)]
         rows = Rows.stack(parts)
+        native = self.solver in ("auto", "native")
         point = solve_sdp(
             self.space.C,
             rows,
             solver=self.solver,
             tol=SDP_TOL,
-            start=self._start(low, high, unknown, rows),
+            start=self._start(low, high, unknown, rows) if native else None,
             enough=cutoff - self.space.constant + SDP_TOL * abs(cutoff),
         )
         z = np.maximum(point.z, 0.0)

@@ -55,6 +55,8 @@ class InteriorPoint:
         self.C, self.rows, self.signed = C, rows, ~rows.equal
         self.n, self.m = len(C), rows.m
         self.degree = self.n + int(self.signed.sum())
+        first = np.searchsorted(rows.k, np.arange(rows.m + 1))
+        self._entries = (first, rows.i.astype(np.int32), rows.j.astype(np.int32), rows.f)
 
     def solve(
         self, tol: float, max_iter: int, start: tuple[Array, Array] | None = None, enough: float = np.inf
@@ -146,10 +148,8 @@ class InteriorPoint:
 
     def _normal_equations(self, X: Array, inverse: Array, ratio: Array) -> Callable[[Array], Array]:
         M = np.zeros((self.m, self.m))
-        rows, shares = self.rows, n_threads() if self.m > 200 else 1
-        first = np.searchsorted(rows.k, np.arange(rows.m + 1))
-        entries = (first, rows.i.astype(np.int32), rows.j.astype(np.int32), rows.f)
-        in_threads(lambda k: _loops.schur_rows(X, inverse, *entries, k, shares, M), range(shares))
+        shares = n_threads() if self.m > 200 else 1
+        in_threads(lambda k: _loops.schur_rows(X, inverse, *self._entries, k, shares, M), range(shares))
         M[np.diag_indices(self.m)] += ratio
         scale = 1 / np.sqrt(np.maximum(np.diag(M), 1e-300))
         M *= scale[:, None]
