@@ -85,6 +85,21 @@ class Formulation:
         name = f"supervised part of {self.name}" if self.name else ""
         return replace(self, unlabeled=None, balance=balance, name=name)
 
+    def envelope(self) -> Formulation | None:
+        """A convex formulation that is nowhere above this one: unlabelled points pay the convex envelope of their loss.
+
+        For a TSVM that is a constant, which leaves the SVM of the labelled points.  None if the loss of the labelled
+        points is not convex, or that of the unlabelled ones not piecewise linear-quadratic and bounded below.
+        """
+        if not (isinstance(self.labeled, PLQ) and self.labeled.is_convex):
+            return None
+        if self.unlabeled is None:
+            return self
+        if not isinstance(self.unlabeled, PLQ) or np.isinf(self.unlabeled.minimizers()[0]):
+            return None
+        name = f"convex envelope of {self.name}" if self.name else ""
+        return replace(self, unlabeled=self.unlabeled.envelope(), name=name)
+
     def check(self, problem: Problem) -> None:
         """Raise ValueError if ``problem`` lacks something that the formulation needs."""
         if self.unlabeled is not None:
@@ -96,6 +111,12 @@ class Formulation:
             raise ValueError(
                 f"balance=None in the problem, but the formulation has balance={self.balance!r}; "
                 "give the problem a balance or the formulation balance=None"
+            )
+        least, most = self._parts[2][0].domain
+        if self.balance == "linear" and problem.n_unlabeled and not least <= (problem.balance_target or 0.0) <= most:
+            raise ValueError(
+                f"balance: the mean output {problem.balance_target:g} of the unlabelled points is not in "
+                f"[{least:g}, {most:g}], where their loss keeps every output; there is no solution"
             )
         if self.regularizer == "l1" and not problem.is_linear:
             raise ValueError("regularizer='l1' needs kernel='linear'")

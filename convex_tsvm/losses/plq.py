@@ -117,6 +117,11 @@ class PLQ:
         return self.lower == -np.inf and self.upper == np.inf
 
     @property
+    def is_constant(self) -> bool:
+        """Whether the function is finite and has one value."""
+        return self.is_finite and len(self.pieces) == 1 and not self.pieces[0, :2].any()
+
+    @property
     def is_piecewise_linear(self) -> bool:
         """Whether no piece is curved."""
         return bool((self.pieces[:, 0] == 0).all())
@@ -307,6 +312,29 @@ class PLQ:
         level = concave.pieces[0 if middle < 0 else -1, 2] if np.isinf(middle) else float(concave(middle))
         concave = concave + (-float(level))
         return self + (-concave), concave
+
+    def envelope(self) -> PLQ:
+        """The convex envelope of a function that is convex on either side of its minimizers, as losses are.
+
+        Constant between the outermost minimizers, this function beyond them.  For other functions the least value
+        everywhere: convex and below, but not the largest such function.
+
+        Raises
+        ------
+        ValueError
+            If the function is not bounded below.
+        """
+        least, first, last = self.minimizers()
+        if np.isnan(first):
+            raise ValueError(f"{self!r} is not bounded below: it has no convex envelope")
+        left = [(piece, start) for piece, start, _ in self.spans() if start < first]
+        right = [(piece, stop) for piece, _, stop in self.spans() if stop > last]
+        middle = [np.array([0.0, 0.0, least])] if first < last or not (left or right) else []
+        ends = [first] * bool(left and (middle or right)) + [last] * bool(middle and right)
+        breaks = [*(start for _, start in left[1:]), *ends, *(stop for _, stop in right[:-1])]
+        pieces = [*(piece for piece, _ in left), *middle, *(piece for piece, _ in right)]
+        found = PLQ(breaks, pieces, self.domain, self._name("envelope of {}"))
+        return found if found.is_convex else PLQ([], [(0, 0, least)], self.domain, found.name)
 
     def conjugate(self) -> PLQ:
         """The convex conjugate f*(s) = sup_t (s t - f(t)), again a PLQ function.

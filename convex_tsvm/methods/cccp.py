@@ -53,9 +53,10 @@ def cccp(
     solver : {"native", "cvxpy"} or StepSolver, default "native"
         What solves the convex steps.
     start : array, shape (n,), or Solution, optional
-        Outputs f at which the first tangents are taken; by default those of the SVM trained on the labelled points
-        alone, under the same constraints.  A solution also gives the dual variables to start from; it may be of
-        another kernel or other costs.
+        Outputs f at which the first tangents are taken; by default those of the formulation with the convex envelope
+        of the unlabelled points' loss (:meth:`Formulation.envelope`), which for a TSVM is the SVM trained on the
+        labelled points alone, under the same constraints.  A solution also gives the dual variables to start from; it
+        may be of another kernel or other costs.
     annealing : int or sequence of float, optional
         Raise C* in steps: factors on C*, increasing and ending in 1; an int m gives m factors spaced geometrically
         from 1/1000 (chapelle2008 §5.4.4).  None is no annealing, as in collobert2006.
@@ -239,7 +240,7 @@ class _Run:
                 self.lower_bound = self.latest.lower_bound
                 return self.solution(status)
             if outputs is None:
-                outputs = self.supervised().outputs
+                outputs = self.below().outputs
             for scale in self.descent.scales:
                 status = self.descend(outputs, float(scale))
                 outputs = self.latest.outputs
@@ -256,18 +257,19 @@ class _Run:
             )
         return self.solution(status)
 
-    def supervised(self) -> StepSolution:
-        """The SVM on the labelled points, under the same constraints.
+    def below(self) -> StepSolution:
+        """The convex envelope of the formulation, whose dual value is a lower bound, or the SVM if there is none.
 
-        Its dual value is a lower bound of the whole objective if its loss is convex, since what it leaves out, the
-        unlabelled points' losses, is at least their minimum.
+        Unlabelled points that all pay the same, whatever their output, are left out.
         """
-        supervised, unlabeled = self.formulation.supervised(), self.formulation.unlabeled
-        self.current = point = self.solve(supervised.step(self.problem))
-        if isinstance(unlabeled, PLQ) and supervised.is_convex and point.lower_bound is not None:
-            least = unlabeled.minimizers()[0] * float(self.problem.cost[self.problem.unlabeled].sum())
-            if np.isfinite(least):
-                self.lower_bound = point.lower_bound + least
+        envelope, constant = self.formulation.envelope(), 0.0
+        formulation = envelope or self.formulation.supervised()
+        if envelope is not None and isinstance(envelope.unlabeled, PLQ) and envelope.unlabeled.is_constant:
+            constant = float(envelope.unlabeled(0.0)) * float(self.problem.cost[self.problem.unlabeled].sum())
+            formulation = formulation.supervised()
+        self.current = point = self.solve(formulation.step(self.problem))
+        if envelope is not None and point.lower_bound is not None:
+            self.lower_bound = point.lower_bound + constant
         return point
 
     def descend(self, outputs: Array, scale: float) -> str:

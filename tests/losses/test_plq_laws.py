@@ -200,3 +200,43 @@ def test_convex_operations_refuse_non_convex_functions(operation):
 def test_prox_refuses_a_bad_step():
     with pytest.raises(ValueError, match="step"):
         ct.hinge().prox(0.0, step=0)
+
+
+@given(plq())
+def test_the_envelope_is_convex_and_below_and_as_low(f):
+    least, first, _ = f.minimizers()
+    if np.isnan(first):
+        with pytest.raises(ValueError, match="not bounded below"):
+            f.envelope()
+        return
+    envelope = f.envelope()
+    assert envelope.is_convex
+    inside = np.isfinite(f(T))
+    assert (envelope(T)[inside] <= f(T)[inside] + 1e-9 * (1 + np.abs(f(T)[inside]))).all()
+    assert envelope.minimizers()[0] == pytest.approx(least, abs=1e-9)
+
+
+@given(plq(convex=True))
+def test_a_convex_function_is_its_own_envelope(f):
+    assume(not np.isnan(f.minimizers()[1]))
+    assert f.envelope().isclose(f)
+
+
+@given(plq(convex=True, finite=True), quarters(-3, 3))
+def test_the_envelope_of_the_better_of_two_labels(f, distance):
+    """min(f, f reflected) for a loss that falls and then rises: the hull of its graph, found from points of it."""
+    assume(not np.isnan(f.minimizers()[1]))
+    f = f.shift(distance)
+    g = f.minimum(f.reflect())
+    _, first, last = g.minimizers()
+    assume(np.isfinite(first) and np.isfinite(last))
+    far = 3 + np.abs([*g.breaks, first, last]).max()
+    t = np.unique(np.concatenate([np.linspace(-far, far, 641), [first, last], g.breaks]))
+    values, envelope = g(t), g.envelope()(t)
+    sides = (t <= first, t >= last)
+    for side in sides:
+        slopes = np.diff(values[side]) / np.diff(t[side])
+        assume((np.diff(slopes) >= -1e-9).all())
+    for side in sides:
+        np.testing.assert_allclose(envelope[side], values[side], atol=1e-7)
+    np.testing.assert_allclose(envelope[(t > first) & (t < last)], values.min(), atol=1e-7)
