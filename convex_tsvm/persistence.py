@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .kernels import Kernel, Linear, Precomputed, kernel_from_dict
+from .kernels import DeformedKernel, Kernel, Linear, Precomputed, kernel_from_dict
 from .solution import Solution
 
 Array = NDArray[np.float64]
@@ -56,17 +56,21 @@ class FittedModel:
     ) -> FittedModel:
         """Model from one solution per decision function, all on the same points; keeps the support only."""
         problem = solutions[0].problem
+        kernel = problem.kernel
         if solutions[0].step.weights is not None:
             # The 1-norm's w is no combination of the points: the unit vectors serve as points.
             coefficients = np.array([solution.step.weights for solution in solutions])
             points: Any = np.eye(problem.X.shape[1])
         else:
             coefficients = np.array([solution.coefficients for solution in solutions])
+            if isinstance(kernel, DeformedKernel):
+                # In the base kernel a model needs no graph; every point is in its expansion.
+                coefficients, kernel = kernel.expand(coefficients.T).T, kernel.base
             support = np.flatnonzero(coefficients.any(axis=0))
             coefficients = coefficients[:, support]
-            points = support if isinstance(problem.kernel, Precomputed) else problem.X[support]
+            points = support if isinstance(kernel, Precomputed) else problem.X[support]
         intercept = np.array([solution.bias for solution in solutions])
-        return cls(problem.kernel, points, coefficients, intercept, classes, problem.X.shape[1], parameters or {})
+        return cls(kernel, points, coefficients, intercept, classes, problem.X.shape[1], parameters or {})
 
     @property
     def weights(self) -> Array:

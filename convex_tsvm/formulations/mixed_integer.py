@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import cvxpy as cp
 import numpy as np
-import scipy.linalg
 
+from ..kernels import kernel_factor
 from ..losses import PLQ, hinge, squared_hinge
 from ..problem import Array, Problem
 from ..validation import finite
@@ -39,8 +39,8 @@ class MixedIntegerModel:
         d.
     outputs : cvxpy expression, shape (n,)
         f.
-    big_m : array, shape (u,)
-        M of every unlabelled point.
+    reach : array, shape (n,)
+        No solution below ``upper`` has a larger |f_i| (or |v_i|); M is 1 more.
     """
 
     def __init__(self, formulation: Formulation, problem: Problem, upper: float) -> None:
@@ -53,13 +53,13 @@ class MixedIntegerModel:
         finite("upper", upper, above=0)
         formulation.check(problem)
         known, unknown, target = problem.labeled, problem.unlabeled, problem.balance_target
-        features = np.asarray(problem.X) if formulation.regularizer == "l1" else _factor(problem.gram)
+        features = np.asarray(problem.X) if formulation.regularizer == "l1" else kernel_factor(problem.gram, 1e-12)
         w, b = cp.Variable(features.shape[1], name="w"), cp.Variable(name="b")
         self.outputs = features @ w + b
         self.positive = cp.Variable(len(unknown), boolean=True, name="d")
         slack = cp.Variable(problem.n, nonneg=True, name="xi")
-        self.big_m = _reach(formulation, problem, features, upper, squared)[unknown]
-        f, d, M = self.outputs[unknown], self.positive, self.big_m
+        self.reach = _reach(formulation, problem, features, upper, squared)
+        f, d, M = self.outputs[unknown], self.positive, 1 + self.reach[unknown]
         constraints = []
         if not formulation.fit_intercept:
             constraints.append(b == 0)
@@ -98,14 +98,8 @@ class MixedIntegerModel:
         return labels
 
 
-def _factor(K: Array) -> Array:
-    values, basis = scipy.linalg.eigh(K)
-    kept = values > 1e-12 * max(values[-1], 1e-300)
-    return np.asarray(basis[:, kept] * np.sqrt(values[kept]))
-
-
 def _reach(formulation: Formulation, problem: Problem, features: Array, upper: float, squared: bool) -> Array:
-    """M: 1 + the largest |f_j| (or |v_j|) of a solution that is not above ``upper``."""
+    """The largest |f_i| (or |v_i|) of a solution that is not above ``upper``."""
     if formulation.regularizer == "l1":
         free = upper * np.abs(features).max(axis=1)
     else:
@@ -117,4 +111,4 @@ def _reach(formulation: Formulation, problem: Problem, features: Array, upper: f
         # Known points of both classes keep the bias in its place.
         far = [float((slack + free)[problem.y == sign].min()) - 1 for sign in (1, -1)]
         free = free + max(0.0, *far)
-    return np.asarray(1 + 1.01 * free)
+    return np.asarray(1.01 * free)

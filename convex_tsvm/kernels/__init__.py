@@ -1,5 +1,7 @@
 """Where outputs are measured: kernel functions, and sources of kernel rows."""
 
+from .deformed import DeformedKernel, graph_laplacian, laplacian_kernel
+from .factor import kernel_factor
 from .functions import (
     RBF,
     CallableKernel,
@@ -20,6 +22,7 @@ __all__ = [
     "RBF",
     "CallableKernel",
     "CentredRows",
+    "DeformedKernel",
     "DeformedRows",
     "GramRows",
     "Kernel",
@@ -33,6 +36,9 @@ __all__ = [
     "ProductRows",
     "RowSource",
     "RowsWithMean",
+    "graph_laplacian",
+    "kernel_factor",
     "kernel_from_dict",
+    "laplacian_kernel",
     "make_kernel",
 ]

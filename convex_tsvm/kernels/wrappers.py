@@ -134,11 +134,17 @@ class DeformedRows(GramRows):
 
     def __init__(self, source: RowSource, laplacian: Any) -> None:
         n = source.n
-        M = laplacian.toarray() if sp.issparse(laplacian) else np.asarray(laplacian, dtype=float)
-        if M.shape != (n, n):
-            raise ValueError(f"laplacian has shape {M.shape}; the kernel has {n} points, so it must be ({n}, {n})")
-        if np.abs(M - M.T).max() > 1e-10 * (np.abs(M).max() or 1.0):
-            raise ValueError(f"laplacian is not symmetric: entries differ by up to {np.abs(M - M.T).max():.3g}")
+        M = dense_laplacian(laplacian, n)
         K = np.asarray(source.full(), dtype=float)
         deformed = K - K @ scipy.linalg.solve(np.eye(n) + M @ K, M @ K)
         super().__init__((deformed + deformed.T) / 2)
+
+
+def dense_laplacian(laplacian: Any, n: int) -> Array:
+    """A quadratic form of the outputs at n points as an array, checked."""
+    M = laplacian.toarray() if sp.issparse(laplacian) else np.asarray(laplacian, dtype=float)
+    if M.shape != (n, n):
+        raise ValueError(f"laplacian has shape {M.shape}; the kernel has {n} points, so it must be ({n}, {n})")
+    if np.abs(M - M.T).max() > 1e-10 * (np.abs(M).max() or 1.0):
+        raise ValueError(f"laplacian is not symmetric: entries differ by up to {np.abs(M - M.T).max():.3g}")
+    return np.asarray(M)

@@ -13,7 +13,6 @@ import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 
 from ..convex_step import ConvexStep, StepSolution
 from ..formulations import Formulation
@@ -213,13 +212,6 @@ def _with_balanced_targets(search: Labelling, target: float) -> Labelling:
 
 def _symmetric(kernel: Array) -> Array:
     return np.asarray((kernel + kernel.T) / 2, dtype=float)
-
-
-def kernel_factor(kernel: Array, tol: float = 1e-13) -> Array:
-    """Z with Z Zᵀ = G, without eigenvalues below ``tol`` times the largest."""
-    values, basis = scipy.linalg.eigh(kernel)
-    kept = values > tol * max(values[-1], 0.0)
-    return np.asarray(basis[:, kept] * np.sqrt(values[kept]))
 
 
 def _label_loss(formulation: Formulation) -> tuple[PLQ, float]:

@@ -20,8 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.optimize
 
+from ..kernels import kernel_factor
 from ..problem import Array
-from .labelling import Labelling, check_relaxable, kernel_factor
+from .labelling import Labelling, check_relaxable
 from .margins import margin_svm
 from .safe import reduced_basis, stationary_multipliers, transduction_bound
 

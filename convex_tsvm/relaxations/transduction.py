@@ -11,10 +11,11 @@ from abc import ABC, abstractmethod
 import cvxpy as cp
 import numpy as np
 
+from ..kernels import kernel_factor
 from ..modeling.expressions import loss_expression
 from ..problem import Array
 from ..validation import finite
-from .labelling import Labelling, check_relaxable, kernel_factor
+from .labelling import Labelling, check_relaxable
 from .safe import reduced_basis
 
 

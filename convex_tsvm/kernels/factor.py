@@ -1,0 +1,15 @@
+"""A kernel matrix as inner products of finite vectors."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from .functions import Array
+
+
+def kernel_factor(kernel: Array, tol: float = 1e-13) -> Array:
+    """Z with Z Zᵀ = K, without eigenvalues below ``tol`` times the largest."""
+    values, basis = scipy.linalg.eigh(kernel)
+    kept = values > tol * max(values[-1], 1e-300)
+    return np.asarray(basis[:, kept] * np.sqrt(values[kept]))
