@@ -1,4 +1,7 @@
+from .estimators.compact_margin import CompactMarginClassifier as CompactMarginClassifier
+from .estimators.compact_margin import RelativeMarginClassifier as RelativeMarginClassifier
 from .estimators.exact import ExactTransductiveSVC as ExactTransductiveSVC
+from .estimators.laplacian import LaplacianSVC as LaplacianSVC
 from .estimators.relaxed import SDPTransduction as SDPTransduction
 from .estimators.relaxed import SpectralTransduction as SpectralTransduction
 from .estimators.relaxed import SubspaceSDPTransduction as SubspaceSDPTransduction
@@ -11,15 +14,21 @@ from .exact import exact_search as exact_search
 from .exact import verify_certificate as verify_certificate
 from .formulations import Formulation as Formulation
 from .formulations import cccp_tsvm as cccp_tsvm
+from .formulations import compact_margin as compact_margin
+from .formulations import compactness_weights as compactness_weights
+from .formulations import relative_margin as relative_margin
 from .formulations import s3vm as s3vm
 from .formulations import svm as svm
 from .formulations import tsvm as tsvm
 from .formulations.mixed_integer import MixedIntegerModel as MixedIntegerModel
+from .formulations.unrelaxed_compact_margin import UnrelaxedCompactMargin as UnrelaxedCompactMargin
 from .kernels import RBF as RBF
 from .kernels import CallableKernel as CallableKernel
+from .kernels import DeformedKernel as DeformedKernel
 from .kernels import Linear as Linear
 from .kernels import Polynomial as Polynomial
 from .kernels import Precomputed as Precomputed
+from .kernels import laplacian_kernel as laplacian_kernel
 from .losses import PLQ as PLQ
 from .losses import DCLoss as DCLoss
 from .losses import SmoothConcave as SmoothConcave
@@ -34,6 +43,7 @@ from .losses import squared_hinge as squared_hinge
 from .losses import symmetric_hinge as symmetric_hinge
 from .losses import symmetric_ramp as symmetric_ramp
 from .losses import symmetric_squared_hinge as symmetric_squared_hinge
+from .losses import tube as tube
 from .losses import two_slope_symmetric_ramp as two_slope_symmetric_ramp
 from .methods import cccp as cccp
 from .methods import cccp_path as cccp_path
@@ -54,6 +64,8 @@ from .solution import Solution as Solution
 from .solvers import NativeSolver as NativeSolver
 from .verification import Check as Check
 from .verification import Report as Report
+from .verification import error_bound as error_bound
+from .verification import rademacher_complexity as rademacher_complexity
 from .verification import verify as verify
 
 __version__: str

@@ -24,13 +24,15 @@ LABELED = {1.0: ("tab:red", "^"), -1.0: ("tab:blue", "s")}
 
 def plot_comparison(data: Data, solutions: Mapping[str, Solution]) -> Figure:
     """One picture of several solutions: boundaries where the points are two-dimensional, else iterations."""
-    two_dimensional = data.X.shape[1] == 2 and not sp.issparse(data.X)
-    return plot_boundaries(data, solutions) if two_dimensional else plot_iterations(data, solutions)
+    if data.X.shape[1] == 2 and not sp.issparse(data.X):
+        figure: Figure = plot_boundaries(data, solutions)
+        return figure
+    return plot_iterations(data, solutions)
 
 
-def plot_boundaries(data: Data, solutions: Mapping[str, Solution]) -> Figure:
-    """Decision boundary (solid) and margins (dashed) of each solution, one panel each."""
-    figure = _figure(len(solutions))
+def plot_boundaries(data: Data, solutions: Mapping[str, Solution], figure: Any = None) -> Any:
+    """Decision boundary (solid) and margins (dashed) of each solution, one panel each, in a figure or part of one."""
+    figure = _figure(len(solutions)) if figure is None else figure
     low, high = data.X.min(axis=0), data.X.max(axis=0)
     margin = 0.15 * (high - low)
     axes_x, axes_y = (np.linspace(low[k] - margin[k], high[k] + margin[k], 150) for k in (0, 1))

@@ -50,8 +50,14 @@ def test_relaxation_gaps(tmp_path):
         assert found[-1] < 0.05 < found[0]
 
 
+def test_compact_margin(tmp_path):
+    errors = load("plot_compact_margin.py")["compact_margin"](tmp_path / "compact.png")
+    assert errors["CMM"] == 0 < errors["RMM"] < 1 / 3 < min(errors["SVM"], errors["TSVM"])
+    assert (tmp_path / "compact.png").stat().st_size > 10_000
+
+
 def test_no_example_is_forgotten():
-    known = {"two_moons", "losses", "sdp_transduction", "relaxation_gaps", "exact_search"}
+    known = {"two_moons", "losses", "sdp_transduction", "relaxation_gaps", "exact_search", "compact_margin"}
     assert {path.name for path in EXAMPLES.glob("*.py")} == {"your_own_loss.py", *(f"plot_{name}.py" for name in known)}
 
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..data import Data, load_data, load_points
-from ..formulations import Formulation, tsvm
-from ..kernels import make_kernel
+from ..formulations import Formulation, compact_margin, compactness_weights, relative_margin, svm, tsvm
+from ..kernels import laplacian_kernel, make_kernel
 from ..methods import cccp
 from ..persistence import FittedModel, load_model, save_model
 from ..problem import Problem
@@ -156,7 +156,7 @@ def verify(options: argparse.Namespace) -> int:
     if len(keep) < problem.n:
         small = Data(data.name, data.X[keep], data.y[keep], data.truth[keep], data.classes)
         problem = _problem(options, small)
-    report = check(_formulation(options, "cccp"), problem)
+    report = check(*_task(options, options.method, problem))
     print(json.dumps(report.to_dict()) if options.json else report)
     return 0 if report.passed else 1
 
@@ -214,6 +214,25 @@ def _problem(options: argparse.Namespace, data: Data) -> Problem:
     return plain.replace(kernel=make_kernel(options.kernel, plain.X, **parameters))
 
 
+def _task(options: argparse.Namespace, method: str, problem: Problem) -> tuple[Formulation, Problem]:
+    """What a method minimizes, and the problem as it sees it."""
+    if method in ("cmm", "rmm"):
+        balance = None if options.balance is None else "linear"
+        cost = float(problem.cost[problem.unlabeled[0]]) if options.C_compact is None else options.C_compact
+        weights = compactness_weights(problem, cost)
+        if method == "cmm":
+            return compact_margin(options.epsilon, *weights, s=options.s, balance=balance), problem
+        if np.isfinite(cost):
+            problem = problem.replace(C_unlabeled=cost)
+        return relative_margin(options.epsilon, weights[0], balance=balance), problem
+    if method == "lapsvm":
+        kernel = laplacian_kernel(problem.kernel, problem.X, options.C_manifold, options.n_neighbors)
+        return svm(), problem.replace(kernel=kernel)
+    if method == "svm" and problem.positive_count is not None:
+        problem = problem.replace(balance=problem.balance_target)
+    return _formulation(options, method), problem
+
+
 def _formulation(options: argparse.Namespace, method: str) -> Formulation:
     balance = None if options.balance is None else "linear"
     if method == "subspace":
@@ -224,9 +243,7 @@ def _formulation(options: argparse.Namespace, method: str) -> Formulation:
 
 
 def _fit(options: argparse.Namespace, problem: Problem, method: str, solver: str) -> Solution:
-    formulation = _formulation(options, method)
-    if method == "svm" and problem.positive_count is not None:
-        problem = problem.replace(balance=problem.balance_target)
+    formulation, problem = _task(options, method, problem)
     if method == "exact":
         return _search(options, formulation, problem)
     if method in RELAXED:

@@ -10,9 +10,11 @@ from ..formulations import LOSSES
 #: As in ``relaxations.RELAXATIONS``, which is not imported for its weight.
 RELAXATIONS = ("svm", "sdp", "box", "rlt", "triangles")
 
-METHODS = ("svm", "cccp", "sdp", "subspace", "spectral", "exact")
+#: Methods that go by convex steps.
+STEPPED = ("svm", "cccp", "cmm", "rmm", "lapsvm")
 #: Methods whose labels come from a relaxation or a search, and which know nothing of the solvers of convex steps.
-RELAXED = METHODS[2:]
+RELAXED = ("sdp", "subspace", "spectral", "exact")
+METHODS = STEPPED + RELAXED
 BOUNDS = ("auto", *RELAXATIONS)
 #: As in ``exact.branching.RULES``.
 BRANCHING = ("auto", "gain", "correlation", "confidence", "ambiguity", "worst")
@@ -80,6 +82,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     _add_data(verify)
     _add_model(verify)
+    verify.add_argument("--method", choices=STEPPED, default="cccp",
+                        help="whose derivation (default: cccp)")  # fmt: skip
     verify.add_argument("--points", type=int, default=300, metavar="N",
                         help="use all labelled and the first unlabelled points up to N (default: 300)")  # fmt: skip
     verify.add_argument("--json", action="store_true", help="print one JSON object")
@@ -126,6 +130,13 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--balance", type=_balance, default="labeled", metavar="B",
                        help="mean output of unlabelled points: labeled (default), none, a number in (-1, 1), or "
                        "exact:R for a share R of positive labels")  # fmt: skip
+    group.add_argument("--epsilon", type=float, default=1.0, metavar="E",
+                       help="cmm, rmm: outputs up to E cost nothing (default: 1)")  # fmt: skip
+    group.add_argument("--C-compact", type=float, metavar="COST",
+                       help="cmm, rmm: cost of larger ones; inf forbids them (default: C-unlabeled)")  # fmt: skip
+    group.add_argument("--C-manifold", type=float, default=1.0, metavar="COST",
+                       help="lapsvm: cost of the graph of neighbours (default: 1)")  # fmt: skip
+    group.add_argument("--n-neighbors", type=int, default=6, metavar="K", help="lapsvm: in that graph (default: 6)")
     group.add_argument("--annealing", type=int, metavar="STEPS", help="raise C* in so many steps")
     group.add_argument("--tol", type=float, default=1e-3, help="tolerance of the native solver (default: 1e-3)")
     group.add_argument("--max-iter", type=int, default=100, help="limit on convex steps (default: 100)")

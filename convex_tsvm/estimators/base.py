@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..formulations import Formulation
-from ..kernels import make_kernel
+from ..kernels import Linear, make_kernel
 from ..persistence import FittedModel
 from ..problem import Problem
 from ..solution import Solution
@@ -28,12 +28,20 @@ class KernelTransduction(ClassifierMixin, BaseEstimator):
     """
 
     @abstractmethod
-    def _formulation(self) -> Formulation:
-        """What is solved; complains about parameters."""
+    def _formulation(self, problem: Problem) -> Formulation:
+        """What is solved for a problem (of any of the classes); complains about parameters."""
 
     @abstractmethod
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
         """Solutions of the problems of some classes, by the classes' names."""
+
+    def _unlabeled_cost(self) -> Any:
+        """C* of a problem with unlabelled points."""
+        return self.C_unlabeled
+
+    def _in_feature_space(self, problem: Problem) -> Problem:
+        """The problem in the feature space that is used, if it is not that of ``kernel``."""
+        return problem
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -60,23 +68,18 @@ class KernelTransduction(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
         if X.shape[0] != len(index):
             raise ValueError(f"y has {len(index)} entries, X has {X.shape[0]} samples; the numbers must be equal")
-        formulation = self._formulation()
-        if not unlabeled.any():
-            warnings.warn("y has no unlabelled point: a supervised SVM is fitted", UserWarning, stacklevel=2)
-            formulation = formulation.supervised()
         kernel = make_kernel(self.kernel, X, gamma=self.gamma, sigma=self.sigma, degree=self.degree, coef0=self.coef0)
         positives = [1] if len(classes) == 2 else list(range(len(classes)))
         if len(positives) > 1 and not (self.balance is None or isinstance(self.balance, str)):
             raise ValueError(f"balance={self.balance!r}: with {len(classes)} classes it must be 'labeled' or None")
         signs = [np.where(unlabeled, 0.0, np.where(index == k, 1.0, -1.0)) for k in positives]
-        first = Problem(
-            X,
-            signs[0],
-            kernel=kernel,
-            C=self.C,
-            C_unlabeled=self.C_unlabeled if unlabeled.any() else None,
-            balance=self.balance,
-        )
+        cost = self._unlabeled_cost() if unlabeled.any() else None
+        plain = Problem(X, signs[0], kernel=kernel, C=self.C, C_unlabeled=cost, balance=self.balance)
+        first = self._in_feature_space(plain)
+        formulation = self._formulation(first)
+        if not unlabeled.any():
+            warnings.warn("y has no unlabelled point: a supervised SVM is fitted", UserWarning, stacklevel=2)
+            formulation = formulation.supervised()
         problems = [first, *(first.replace(y=sign) for sign in signs[1:])]
         # Classes learned one after the other share kernel rows.
         shares = np.array_split(np.arange(len(positives)), min(effective_n_jobs(self.n_jobs), len(positives)))
@@ -120,7 +123,7 @@ class KernelTransduction(ClassifierMixin, BaseEstimator):
         self.dual_coef_ = np.array([solution.coefficients for solution in solutions])
         self.intercept_ = np.array([solution.bias for solution in solutions])
         self.model_ = FittedModel.from_solutions(solutions, classes, self.get_params(deep=False))
-        if solutions[0].problem.is_linear:
+        if isinstance(self.model_.kernel, Linear):
             self.coef_ = self.model_.weights
         scores = np.column_stack([solution.scores for solution in solutions])
         self.transduction_scores_ = scores.ravel() if len(classes) == 2 else scores

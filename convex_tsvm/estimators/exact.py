@@ -115,8 +115,8 @@ class ExactTransductiveSVC(LabellingTransduction):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _formulation(self) -> Formulation:
-        formulation = super()._formulation()
+    def _formulation(self, problem: Problem) -> Formulation:
+        formulation = super()._formulation(problem)
         one_of("balance_of", self.balance_of, ("outputs", "targets"))
         if formulation.balance is not None and self.balance_of == "targets":
             return replace(formulation, balance="targets")

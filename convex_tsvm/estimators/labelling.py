@@ -22,7 +22,7 @@ class LabellingTransduction(KernelTransduction):
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
         """The solution of one class's problem."""
 
-    def _formulation(self) -> Formulation:
+    def _formulation(self, problem: Problem) -> Formulation:
         one_of("loss", self.loss, LOSSES)
         balance = None if self.balance is None else "linear"
         return tsvm(self.loss, balance=balance, fit_intercept=self.fit_intercept)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import nullcontext
 from typing import Any
 
 from ..formulations import Formulation, tsvm
-from ..methods import cccp_path
 from ..problem import Problem
-from ..progress import status_line
-from ..solution import Iteration, Solution
-from .base import KernelTransduction
+from .steps import StepTransduction
 
 METHODS = ("cccp",)
 
 
-class TransductiveSVC(KernelTransduction):
+class TransductiveSVC(StepTransduction):
     """Semi-supervised (transductive) support vector classifier.
 
     Minimizes ½ ‖w‖² + C Σ ℓ(y f(x)) + C* Σ ℓ*(f(x)), the last sum over the unlabelled points, by the
@@ -145,44 +140,10 @@ class TransductiveSVC(KernelTransduction):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _formulation(self) -> Formulation:
+    def _formulation(self, problem: Problem) -> Formulation:
         if self.method not in METHODS:
             raise ValueError(f"method={self.method!r} must be one of {', '.join(METHODS)}")
         if isinstance(self.loss, Formulation):
             return self.loss
         balance = None if self.balance is None else "linear"
         return tsvm(self.loss, s=self.s, balance=balance, fit_intercept=self.fit_intercept)
-
-    def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
-        """Solutions of the problems of some classes; an interrupted one raises unless it is the last."""
-        current = ""
-
-        def in_turn() -> Iterator[Problem]:
-            nonlocal current
-            for current, problem in problems.items():  # noqa: B007
-                yield problem
-
-        def report(iteration: Iteration) -> None:
-            if self.verbose:
-                print(
-                    f"[TransductiveSVC] class {current}: objective {iteration.step_objective:.6g} "
-                    f"(C* x {iteration.scale:g}), {iteration.changed} tangents changed, {iteration.seconds:.3f} s"
-                )
-            if progress is not None:
-                progress.step(iteration)
-
-        with status_line(lambda: f"class {current}") if self.verbose else nullcontext() as progress:
-            solutions = cccp_path(
-                formulation,
-                in_turn(),
-                solver=self.solver,
-                annealing=self.annealing,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                cache_size=self.cache_size,
-                callback=report if self.verbose else None,
-                progress=None if progress is None else progress.inner,
-            )
-        if len(solutions) < len(problems):
-            raise KeyboardInterrupt  # there is no classifier without all its classes
-        return solutions

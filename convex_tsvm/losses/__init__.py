@@ -11,6 +11,7 @@ from .catalogue import (
     symmetric_hinge,
     symmetric_ramp,
     symmetric_squared_hinge,
+    tube,
     two_slope_symmetric_ramp,
     zero,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "symmetric_hinge",
     "symmetric_ramp",
     "symmetric_squared_hinge",
+    "tube",
     "two_slope_symmetric_ramp",
     "zero",
 ]

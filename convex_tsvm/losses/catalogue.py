@@ -5,8 +5,10 @@ H_s(t) = max(0, s - t) is the hinge at s, R_s = H_1 - H_s the ramp; a loss of |t
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..validation import finite
-from .plq import PLQ
+from .plq import PLQ, indicator
 
 
 def hinge(s: float = 1.0) -> PLQ:
@@ -110,6 +112,26 @@ def flat_newton(plateau: float = 0.25, bend: float = 0.25) -> PLQ:
     return right.reflect().minimum(right).named(f"flat_newton({p:g}, {d:g})")
 
 
+def tube(epsilon: float, weight: float = 1.0) -> PLQ:
+    """Compactness weight · max(0, |t| - ε), or for an infinite weight the constraint |t| <= ε (dai2010 eq. 8-9).
+
+    Parameters
+    ----------
+    epsilon : float >= 0, > 0 if the weight is infinite
+        Half the width of the tube in which outputs are free.
+    weight : float >= 0 or inf, default 1.0
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not as stated: in a hard tube of no width every output would be 0.
+    """
+    if weight != np.inf:
+        return finite("weight", weight, least=0) * epsilon_insensitive(epsilon)
+    epsilon = finite("epsilon", epsilon, above=0)
+    return indicator(-epsilon, epsilon)
+
+
 def relaxed_compact_hinge(epsilon: float, weight: float = 1.0) -> PLQ:
     """Relaxed compact ε-hinge loss max(0, 1 - t) + weight max(0, |t| - ε) (dai2010 §3, ℓ₁').
 
@@ -117,10 +139,10 @@ def relaxed_compact_hinge(epsilon: float, weight: float = 1.0) -> PLQ:
     ----------
     epsilon : float >= 0
         Half the width of the tube in which outputs are free.
-    weight : float >= 0
-        C₃ / C₁ in the paper.
+    weight : float >= 0 or inf
+        C₃ / C₁ in the paper; inf is the hard form, |t| <= ε.
     """
-    loss = hinge() + finite("weight", weight, least=0) * epsilon_insensitive(epsilon)
+    loss = hinge() + tube(epsilon, weight)
     return loss.named(f"relaxed_compact_hinge({epsilon:g}, {weight:g})")
 
 
@@ -131,12 +153,12 @@ def relaxed_compact_symmetric_hinge(epsilon: float, weight: float = 1.0, s: floa
     ----------
     epsilon : float >= 0
         Half the width of the tube in which outputs are free.
-    weight : float >= 0
-        C₃ / C₂ in the paper.
+    weight : float >= 0 or inf
+        C₃ / C₂ in the paper; inf is the hard form, |t| <= ε.
     s : float in (-1, 0], default 0
         δ in the concave part of dai2010 Algorithm 1: clips the symmetric hinge as in the symmetric ramp.
     """
-    loss = symmetric_ramp(s) + finite("weight", weight, least=0) * epsilon_insensitive(epsilon)
+    loss = symmetric_ramp(s) + tube(epsilon, weight)
     return loss.named(f"relaxed_compact_symmetric_hinge({epsilon:g}, {weight:g}, {s:g})")
 
 

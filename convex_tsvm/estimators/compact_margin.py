@@ -1,0 +1,203 @@
+"""The Compact Margin Machine and its relative-margin variant (dai2010) as scikit-learn classifiers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..formulations import Formulation, compact_margin, compactness_weights, relative_margin
+from ..problem import Problem
+from .steps import StepTransduction
+
+
+class CompactMarginClassifier(StepTransduction):
+    """Relaxed Compact Margin Machine (Dai and Niu 2010, eq. 8).
+
+    A transductive SVM whose outputs are also kept from being large: every point, labelled or not, pays
+    ``C_compact`` · max(0, |f| - ``epsilon``).  Solved by the concave-convex procedure (the paper's Algorithm 1).
+
+    Parameters
+    ----------
+    kernel, gamma, sigma, degree, coef0, C, C_unlabeled, balance, unlabeled, n_jobs
+        As in :class:`~convex_tsvm.TransductiveSVC`; C and C_unlabeled are the paper's C₁ and C₂.
+    C_compact : float >= 0, inf or None, default None
+        C₃; inf is the hard form |f| <= ε, None the same as C*.
+    epsilon : float >= 0, default 1.0
+        ε: outputs up to ±ε are free.
+    s : float in (-1, 0], default 0.0
+        δ of Algorithm 1; below 0 the symmetric hinge is clipped.
+    solver, fit_intercept, annealing, tol, max_iter, cache_size, verbose
+        As in :class:`~convex_tsvm.TransductiveSVC`.
+
+    Attributes
+    ----------
+    classes_, transduction_, transduction_scores_, objective_, lower_bound_, gap_, history_, n_iter_
+        As in :class:`~convex_tsvm.TransductiveSVC`.
+    solutions_, dual_coef_, intercept_, coef_, n_features_in_, feature_names_in_
+        As in :class:`~convex_tsvm.TransductiveSVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from convex_tsvm import CompactMarginClassifier
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> clf = CompactMarginClassifier(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
+    >>> clf.transduction_
+    array([0, 0, 0, 1, 1, 1])
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str | None = None,
+        sigma: float | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        C: float = 1.0,
+        C_unlabeled: float | str = "balanced",
+        C_compact: float | None = None,
+        epsilon: float = 1.0,
+        s: float = 0.0,
+        solver: str = "native",
+        balance: Any = "labeled",
+        fit_intercept: bool = True,
+        annealing: Any = None,
+        unlabeled: Any = -1,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        cache_size: float = 200,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.C = C
+        self.C_unlabeled = C_unlabeled
+        self.C_compact = C_compact
+        self.epsilon = epsilon
+        self.s = s
+        self.solver = solver
+        self.balance = balance
+        self.fit_intercept = fit_intercept
+        self.annealing = annealing
+        self.unlabeled = unlabeled
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cache_size = cache_size
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _formulation(self, problem: Problem) -> Formulation:
+        C_compact = self.C_compact
+        if C_compact is None:
+            C_compact = float(problem.cost[problem.unlabeled[0] if problem.n_unlabeled else problem.labeled[0]])
+        return compact_margin(
+            self.epsilon,
+            *compactness_weights(problem, C_compact),
+            s=self.s,
+            balance=None if self.balance is None else "linear",
+            fit_intercept=self.fit_intercept,
+        )
+
+
+class RelativeMarginClassifier(StepTransduction):
+    """Semi-supervised Relative Margin Machine (Dai and Niu 2010, eq. 9), one convex problem.
+
+    A supervised SVM in which all points, labelled or not, pay ``C_compact`` · max(0, |f| - ``epsilon``).
+
+    Parameters
+    ----------
+    kernel, gamma, sigma, degree, coef0, C, unlabeled, n_jobs
+        As in :class:`~convex_tsvm.TransductiveSVC`.
+    C_compact : float > 0, inf or "balanced", default "balanced"
+        C₂ of eq. 9; "balanced" is C L / U, and inf the hard form |f| <= ε.
+    epsilon : float >= 0, default 1.0
+        ε; B in Shivaswamy and Jebara (2008).
+    semi_supervised : bool, default True
+        False leaves the unlabelled points out; with an infinite ``C_compact`` that is the Relative Margin Machine of
+        Shivaswamy and Jebara (2008).
+    balance : "labeled", float, ("exact", float) or None, default None
+        As in :class:`~convex_tsvm.TransductiveSVC`.
+    solver, fit_intercept, tol, max_iter, cache_size, verbose
+        As in :class:`~convex_tsvm.TransductiveSVC`.
+
+    Attributes
+    ----------
+    classes_, transduction_, transduction_scores_, objective_, lower_bound_, gap_, history_, n_iter_
+        As in :class:`~convex_tsvm.TransductiveSVC`; the gap is that of the convex problem.
+    solutions_, dual_coef_, intercept_, coef_, n_features_in_, feature_names_in_
+        As in :class:`~convex_tsvm.TransductiveSVC`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from convex_tsvm import RelativeMarginClassifier
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> clf = RelativeMarginClassifier(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
+    >>> clf.transduction_
+    array([0, 0, 0, 1, 1, 1])
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str | None = None,
+        sigma: float | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        C: float = 1.0,
+        C_compact: float | str = "balanced",
+        epsilon: float = 1.0,
+        semi_supervised: bool = True,
+        solver: str = "native",
+        balance: Any = None,
+        fit_intercept: bool = True,
+        unlabeled: Any = -1,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        cache_size: float = 200,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.C = C
+        self.C_compact = C_compact
+        self.epsilon = epsilon
+        self.semi_supervised = semi_supervised
+        self.solver = solver
+        self.balance = balance
+        self.fit_intercept = fit_intercept
+        self.unlabeled = unlabeled
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cache_size = cache_size
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _unlabeled_cost(self) -> Any:
+        # In the hard form a cost says only that there is one.
+        return self.C if self._is_hard else self.C_compact
+
+    def _formulation(self, problem: Problem) -> Formulation:
+        weight, C_compact = np.inf, self.C_compact
+        if not self._is_hard:
+            if isinstance(C_compact, str):
+                C_compact = float(problem.cost[(problem.unlabeled if problem.n_unlabeled else problem.labeled)[0]])
+            weight, _ = compactness_weights(problem, C_compact)
+        balance = None if self.balance is None else "linear"
+        formulation = relative_margin(self.epsilon, weight, balance=balance, fit_intercept=self.fit_intercept)
+        return formulation if self.semi_supervised else formulation.supervised()
+
+    @property
+    def _is_hard(self) -> bool:
+        return isinstance(self.C_compact, float) and self.C_compact == np.inf

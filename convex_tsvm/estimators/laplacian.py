@@ -1,0 +1,110 @@
+"""The Laplacian SVM as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..formulations import Formulation, svm
+from ..kernels import laplacian_kernel
+from ..problem import Problem
+from .steps import StepTransduction
+
+
+class LaplacianSVC(StepTransduction):
+    """Laplacian SVM (Belkin, Niyogi and Sindhwani 2006; chapelle2008 §5.4.5).
+
+    ½ ‖w‖² + C Σ max(0, 1 - y f) + ½ ``C_manifold`` fᵀ L f, with L the Laplacian of the graph of nearest neighbours of
+    all points: an SVM on the labelled points, with another kernel (:class:`~convex_tsvm.kernels.DeformedKernel`,
+    which any other formulation takes too).
+
+    Parameters
+    ----------
+    kernel, gamma, sigma, degree, coef0, C, unlabeled, n_jobs
+        As in :class:`~convex_tsvm.TransductiveSVC`; no precomputed kernel, as the graph needs points.
+    C_manifold : float >= 0, default 1.0
+        Weight of the graph; γ_I / (γ_A (l + u)²) of Belkin et al.
+    n_neighbors : int >= 1, default 6
+        All others, if there are fewer.
+    normalized : bool, default True
+        Whether the Laplacian is normalized.
+    power : int >= 1, default 1
+        Of the Laplacian.
+    solver, fit_intercept, tol, max_iter, cache_size, verbose
+        As in :class:`~convex_tsvm.TransductiveSVC`.
+
+    Attributes
+    ----------
+    classes_, transduction_, transduction_scores_, objective_, lower_bound_, gap_, history_, n_iter_
+        As in :class:`~convex_tsvm.TransductiveSVC`; the gap is that of the convex problem.
+    solutions_, dual_coef_, intercept_, n_features_in_, feature_names_in_
+        As in :class:`~convex_tsvm.TransductiveSVC`; the coefficients are for the deformed kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from convex_tsvm import LaplacianSVC
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> clf = LaplacianSVC(n_neighbors=2).fit(X, [0, -1, -1, -1, -1, 1])
+    >>> clf.transduction_
+    array([0, 0, 0, 1, 1, 1])
+    """
+
+    balance = None
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str | None = None,
+        sigma: float | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        C: float = 1.0,
+        C_manifold: float = 1.0,
+        n_neighbors: int = 6,
+        normalized: bool = True,
+        power: int = 1,
+        solver: str = "native",
+        fit_intercept: bool = True,
+        unlabeled: Any = -1,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        cache_size: float = 200,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.C = C
+        self.C_manifold = C_manifold
+        self.n_neighbors = n_neighbors
+        self.normalized = normalized
+        self.power = power
+        self.solver = solver
+        self.fit_intercept = fit_intercept
+        self.unlabeled = unlabeled
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cache_size = cache_size
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _unlabeled_cost(self) -> Any:
+        return None
+
+    def _in_feature_space(self, problem: Problem) -> Problem:
+        kernel = laplacian_kernel(
+            problem.kernel,
+            problem.X,
+            self.C_manifold,
+            self.n_neighbors,
+            normalized=self.normalized,
+            power=self.power,
+        )
+        return problem.replace(kernel=kernel)
+
+    def _formulation(self, problem: Problem) -> Formulation:
+        return svm(fit_intercept=self.fit_intercept)

@@ -1,0 +1,153 @@
+"""The relaxed Compact Margin Machine of dai2010 §3: outputs with a large margin, and not too far out.
+
+    ½ ‖w‖² + C₁ Σ_L max(0, 1 - y f) + C₂ Σ_U max(0, 1 - |f|) + C₃ Σ_{L ∪ U} max(0, |f| - ε)          (8)
+
+A labelled point pays C₁ times the relaxed compact ε-hinge loss with weight C₃ / C₁, an unlabelled one C₂ times the
+relaxed compact ε-symmetric hinge loss with weight C₃ / C₂.  C₁ and C₂ are the problem's C and C*.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..losses import relaxed_compact_hinge, relaxed_compact_symmetric_hinge, tube
+from ..problem import Array, Problem
+from ..validation import finite
+from .formulation import Formulation
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+
+def compact_margin(
+    epsilon: float = 1.0,
+    weight: float = 1.0,
+    weight_unlabeled: float = 1.0,
+    *,
+    s: float = 0.0,
+    balance: str | None = "linear",
+    fit_intercept: bool = True,
+) -> Formulation:
+    """The relaxed Compact Margin Machine (dai2010 eq. 8).
+
+    Its CCCP is the paper's Algorithm 1, with every point's compactness counted once.
+
+    Parameters
+    ----------
+    epsilon : float >= 0 (> 0 in the hard form), default 1.0
+        ε: outputs up to ±ε are free.
+    weight, weight_unlabeled : float >= 0 or inf, default 1.0
+        C₃ / C₁ and C₃ / C₂ (:func:`compactness_weights` has them from C₃); inf is the hard form |f| <= ε.
+    s : float in (-1, 0], default 0
+        δ of Algorithm 1.  Below 0 the symmetric hinge is clipped as in the symmetric ramp, which eq. 8 does not say.
+    balance : {"linear", None}, default "linear"
+        The paper has a balance in eq. 3 and none in eq. 8.
+    fit_intercept : bool, default True
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not as stated.
+    """
+    labeled = relaxed_compact_hinge(epsilon, weight)
+    unlabeled = relaxed_compact_symmetric_hinge(epsilon, weight_unlabeled, s)
+    return Formulation(labeled, unlabeled, balance=balance, fit_intercept=fit_intercept, name="CMM")
+
+
+def relative_margin(
+    epsilon: float = 1.0, weight: float = 1.0, *, balance: str | None = None, fit_intercept: bool = True
+) -> Formulation:
+    """The semi-supervised Relative Margin Machine (dai2010 eq. 9), one convex problem.
+
+    ½ ‖w‖² + C₁ Σ_L max(0, 1 - y f) + C₂ Σ_{L ∪ U} max(0, |f| - ε); unlabelled points only limit the range of outputs.
+    Its :meth:`~Formulation.supervised` part, with an infinite weight, is the Relative Margin Machine of Shivaswamy and
+    Jebara (2008), |f| <= ε on the labelled points.
+
+    Parameters
+    ----------
+    epsilon : float >= 0 (> 0 in the hard form), default 1.0
+        ε (B in Shivaswamy and Jebara, where it is at least 1).
+    weight : float >= 0 or inf, default 1.0
+        C₂ / C₁; inf is the hard form |f| <= ε, for all points.
+    balance : {"linear", None}, default None
+    fit_intercept : bool, default True
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not as stated.
+    """
+    labeled = relaxed_compact_hinge(epsilon, weight)
+    unlabeled = tube(epsilon, np.inf if weight == np.inf else 1.0)
+    return Formulation(labeled, unlabeled, balance=balance, fit_intercept=fit_intercept, name="RMM")
+
+
+def compactness_weights(problem: Problem, C_compact: float) -> tuple[float, float]:
+    """C₃ / C₁ and C₃ / C₂ for a problem's C and C*; the second is 0 if it has no cost C*.
+
+    Parameters
+    ----------
+    problem : Problem
+        With one C for all labelled points and one C* for all unlabelled ones: a loss has one weight.
+    C_compact : float >= 0 or inf
+        C₃.
+
+    Raises
+    ------
+    ValueError
+        If C₃ is negative, or costs differ.
+    """
+    if C_compact != np.inf:
+        C_compact = finite("C_compact", C_compact, least=0)
+    weights = []
+    for name, where in (("C", problem.labeled), ("C_unlabeled", problem.unlabeled)):
+        cost = problem.cost[where]
+        if len(cost) and np.ptp(cost) > 0:
+            raise ValueError(
+                f"{name} is from {cost.min():g} to {cost.max():g}; with C_compact it must be one number, as "
+                "C_compact / C is the weight of a term in a loss that all points share"
+            )
+        weights.append(C_compact / cost[0] if len(cost) and cost[0] else 0.0)
+    return weights[0], weights[1]
+
+
+def compact_margin_dual(
+    problem: Problem, epsilon: float, C_compact: float, outputs: Array | None = None, s: float = 0.0
+) -> cp.Problem:
+    """The dual of Algorithm 1's convex step as dai2010 writes it, corrected; a check of the automatic one.
+
+    Unlabelled points are there twice, as +1 and as -1, with one α each; with v the sums over copies of (α - β) y, less
+    γ - γ̂ once for each point,
+
+        min over α, γ, γ̂ >= 0   ½ vᵀ K v - Σ α_i + ε Σ (γ_i + γ̂_i),   Σ v_i = 0,   γ + γ̂ <= C₃,   α <= C₁ or C₂.
+
+    The paper has γ and γ̂ for all l + 2u copies, which charges unlabelled points twice, and ε γ̂ᵀ1 twice in place of
+    ε γᵀ1 + ε γ̂ᵀ1.  Its value is minus that of the step with H₁(f) + H₁(-f) as convex part of the unlabelled loss.
+    There is no balance constraint.
+
+    Parameters
+    ----------
+    problem : Problem
+    epsilon, C_compact : float >= 0
+    outputs : array, shape (n,), optional
+        f at which β = C₂ where y f < δ; none by default.
+    s : float in (-1, 0], default 0
+        δ.
+    """
+    import cvxpy as cp
+
+    known, unknown, n = problem.labeled, problem.unlabeled, problem.n
+    f = np.zeros(n) if outputs is None else outputs
+    point = np.concatenate([known, unknown, unknown])
+    y = np.concatenate([problem.y[known], np.ones(len(unknown)), -np.ones(len(unknown))])
+    cost = problem.cost[point]
+    beta = np.where((np.arange(len(point)) >= len(known)) & (y * f[point] < s) & (outputs is not None), cost, 0.0)
+    copies = np.zeros((n, len(point)))
+    copies[point, np.arange(len(point))] = y
+    alpha = cp.Variable(len(point), nonneg=True, name="alpha")
+    gamma, gamma_hat = (cp.Variable(n, nonneg=True, name=name) for name in ("gamma", "gamma_hat"))
+    v = copies @ (alpha - beta) - gamma + gamma_hat
+    objective = 0.5 * cp.quad_form(v, cp.psd_wrap(problem.gram)) - cp.sum(alpha) + epsilon * cp.sum(gamma + gamma_hat)
+    return cp.Problem(cp.Minimize(objective), [cp.sum(v) == 0, gamma + gamma_hat <= C_compact, alpha <= cost])

@@ -1,0 +1,92 @@
+"""Kernels deformed by a graph: the same as a penalty on the outputs."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+
+import convex_tsvm as ct
+from convex_tsvm.kernels import DeformedRows, GramRows, graph_laplacian
+from convex_tsvm.problem import check_psd
+
+
+def points(seed, n=30):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2)) + np.resize([1.0, -1.0], n)[:, None]
+    y = np.where(np.arange(n) < 6, np.resize([1.0, -1.0], n), 0.0)
+    return X, y, rng.normal(size=(7, 2))
+
+
+@given(seed=st.integers(0, 10**6), strength=st.floats(0, 50))
+def test_the_kernel_is_one_and_is_that_of_the_rows(seed, strength):
+    X, _, new = points(seed, 12)
+    base = ct.RBF(1.0)
+    kernel = ct.laplacian_kernel(base, X, strength, 3)
+    K = kernel(X, X)
+    check_psd(np.block([[K, kernel(X, new)], [kernel(new, X), kernel(new, new)]]))
+    np.testing.assert_allclose(K, DeformedRows(GramRows(base(X, X)), kernel.laplacian).matrix, atol=1e-8)
+    np.testing.assert_allclose(kernel(X.copy(), X.copy()), K, atol=1e-8)
+    np.testing.assert_allclose(kernel.diag(new), np.diag(kernel(new, new)), atol=1e-8)
+    a = np.random.default_rng(seed).normal(size=12)
+    np.testing.assert_allclose(base(new, X) @ kernel.expand(a), kernel(new, X) @ a, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_svm_in_it_pays_for_the_graph(seed):
+    """½ aᵀ K a + C Σ max(0, 1 - y f) + ½ C_manifold fᵀ L f, written out in the base kernel."""
+    X, y, new = points(seed)
+    problem = ct.Problem(X, y, kernel=ct.RBF(1.0), C=2.0, C_unlabeled=None)
+    deformed = problem.replace(kernel=ct.laplacian_kernel(problem.kernel, problem.X, 0.7, 4))
+    solution = ct.cccp(ct.svm(), deformed, tol=1e-8)
+    K, L, known = problem.gram, graph_laplacian(X, 4), problem.labeled
+    a, b = cp.Variable(len(X)), cp.Variable()
+    f = K @ a
+    paid = 2.0 * cp.sum(cp.pos(1 - cp.multiply(y[known], f[known] + b)))
+    smooth = cp.quad_form(a, cp.psd_wrap(K)) + 0.7 * cp.quad_form(f, cp.psd_wrap(L))
+    value = cp.Problem(cp.Minimize(0.5 * smooth + paid)).solve(solver="CLARABEL")
+    assert solution.objective == pytest.approx(value, rel=1e-5)
+    model = ct.FittedModel.from_solutions([solution], np.array([0, 1]))
+    np.testing.assert_allclose(model.decision_function(new), solution.decision_function(new), atol=1e-8)
+
+
+def test_without_the_graph_nothing_changes():
+    X, _, new = points(0)
+    base = ct.RBF(1.0)
+    np.testing.assert_allclose(ct.laplacian_kernel(base, X, 0.0)(new, X), base(new, X), atol=1e-12)
+    # A constant is free where the Laplacian is not normalized, and the graph is in one piece.
+    L = graph_laplacian(X, 8, normalized=False)
+    np.testing.assert_allclose(L @ np.ones(len(X)), 0, atol=1e-12)
+    np.testing.assert_allclose(graph_laplacian(X, 8, power=2), np.linalg.matrix_power(graph_laplacian(X, 8), 2))
+
+
+def test_sparse_points_and_another_formulation():
+    X, y, new = points(1)
+    sparse = ct.Problem(sp.csr_matrix(X), y, kernel=ct.Linear(), C=2.0)
+    dense = ct.Problem(X, y, kernel=ct.Linear(), C=2.0)
+    found = []
+    for problem in (sparse, dense):
+        kernel = ct.laplacian_kernel(problem.kernel, problem.X, 0.5, 4)
+        found.append(ct.cccp(ct.cccp_tsvm(), problem.replace(kernel=kernel), tol=1e-6))
+    np.testing.assert_allclose(found[0].scores, found[1].scores, atol=1e-4)
+    np.testing.assert_allclose(
+        found[0].decision_function(sp.csr_matrix(new)), found[1].decision_function(new), atol=1e-4
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda X: ct.laplacian_kernel(ct.RBF(1.0), X, -1), "C_manifold=-1"),
+        (lambda X: ct.laplacian_kernel(ct.RBF(1.0), X, 1, 0), "n_neighbors=0"),
+        (lambda X: ct.laplacian_kernel(ct.RBF(1.0), X, 1, power=0), "power=0"),
+        (lambda X: ct.laplacian_kernel(ct.Precomputed(), X @ X.T, 1), "kernel='precomputed' cannot be deformed"),
+        (lambda X: ct.DeformedKernel(ct.RBF(1.0), X, np.eye(3)), r"laplacian has shape \(3, 3\)"),
+        (lambda X: ct.DeformedKernel(ct.RBF(1.0), X, np.triu(np.ones((30, 30)))), "not symmetric"),
+        (lambda X: ct.laplacian_kernel(ct.RBF(1.0), X, 1).to_dict(), "is not saved"),
+    ],
+)
+def test_bad_arguments_are_named(make, said):
+    with pytest.raises(ValueError, match=said):
+        make(points(0)[0])
