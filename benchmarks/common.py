@@ -18,8 +18,8 @@ DATA = Path(os.environ.get("CONVEX_TSVM_DATA", HERE / ".." / ".." / "shared" / "
 TABLE_5 = {"g50c": (38.0, 19.0), "text": (3.5, 31.0)}
 
 
-def load(name):
-    """Points, true signs, and the ten original splits."""
+def load(name, splits="labeled"):
+    """Points, true signs, and the original splits."""
     path = DATA / f"{name}.npz"
     if not path.exists():
         raise SystemExit(f"{path} is missing; set CONVEX_TSVM_DATA to the folder that has {name}.npz")
@@ -28,7 +28,7 @@ def load(name):
         X = file["X"].astype(float)
     else:
         X = sp.csr_matrix((file["data"].astype(float), file["indices"], file["indptr"]), shape=tuple(file["shape"]))
-    return X, file["y"].astype(float), file["labeled"]
+    return X, file["y"].astype(float), file[splits]
 
 
 def hidden(truth, labeled):
