@@ -8,6 +8,7 @@ import numpy as np
 
 from ..formulations import Formulation, compact_margin, compactness_weights, relative_margin
 from ..problem import Problem
+from ..validation import finite
 from .steps import StepTransduction
 
 
@@ -93,9 +94,7 @@ class CompactMarginClassifier(StepTransduction):
         self.verbose = verbose
 
     def _formulation(self, problem: Problem) -> Formulation:
-        C_compact = self.C_compact
-        if C_compact is None:
-            C_compact = float(problem.cost[problem.unlabeled[0] if problem.n_unlabeled else problem.labeled[0]])
+        C_compact = _cost(problem) if self.C_compact is None else self.C_compact
         return compact_margin(
             self.epsilon,
             *compactness_weights(problem, C_compact),
@@ -185,15 +184,13 @@ class RelativeMarginClassifier(StepTransduction):
         self.verbose = verbose
 
     def _unlabeled_cost(self) -> Any:
-        # In the hard form a cost says only that there is one.
-        return self.C if self._is_hard else self.C_compact
+        if self._is_hard:
+            return self.C  # says only that there is a cost
+        return self.C_compact if self.C_compact == "balanced" else finite("C_compact", self.C_compact, above=0)
 
     def _formulation(self, problem: Problem) -> Formulation:
-        weight, C_compact = np.inf, self.C_compact
-        if not self._is_hard:
-            if isinstance(C_compact, str):
-                C_compact = float(problem.cost[(problem.unlabeled if problem.n_unlabeled else problem.labeled)[0]])
-            weight, _ = compactness_weights(problem, C_compact)
+        C_compact = _cost(problem) if isinstance(self.C_compact, str) else self.C_compact
+        weight, _ = compactness_weights(problem, C_compact)
         balance = None if self.balance is None else "linear"
         formulation = relative_margin(self.epsilon, weight, balance=balance, fit_intercept=self.fit_intercept)
         return formulation if self.semi_supervised else formulation.supervised()
@@ -201,3 +198,8 @@ class RelativeMarginClassifier(StepTransduction):
     @property
     def _is_hard(self) -> bool:
         return isinstance(self.C_compact, float) and self.C_compact == np.inf
+
+
+def _cost(problem: Problem) -> float:
+    """C*, or C where nothing is unlabelled."""
+    return float(problem.cost[problem.unlabeled if problem.n_unlabeled else problem.labeled][0])
