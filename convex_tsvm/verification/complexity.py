@@ -27,6 +27,7 @@ import scipy.linalg
 import scipy.optimize
 
 from ..kernels import kernel_factor
+from ..parallel import blas_threads
 from ..problem import Array, Problem
 from ..solution import Solution
 from ..validation import finite, integer
@@ -189,6 +190,12 @@ def _least_energy(Z: Array, C_compact: float) -> float:
     """
     if C_compact == 0 or not Z.any():
         return float((Z**2).sum())
+    # The matrices are small: threads of BLAS would wait for each other.
+    with blas_threads().limit(limits=1, user_api="blas"):
+        return _descend(Z, C_compact)
+
+
+def _descend(Z: Array, C_compact: float) -> float:
     mu = np.full(len(Z), 1 / len(Z))
     value = np.inf
     for _ in range(MAX_ITER):
@@ -199,6 +206,7 @@ def _least_energy(Z: Array, C_compact: float) -> float:
         gains = (solved**2).sum() + C_compact * ((Z @ solved) ** 2).sum(axis=1)
         if gains.max() <= (1 + ACCURACY) * value:
             break
-        mu = mu * np.sqrt(gains / value)
+        # Weights that vanish are kept above the denormal numbers, with which arithmetic takes a hundred times as long.
+        mu = np.maximum(mu * np.sqrt(gains / value), 1e-15)
         mu /= mu.sum()
     return value
