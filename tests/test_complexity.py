@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import convex_tsvm as ct
 from convex_tsvm.kernels import kernel_factor
-from convex_tsvm.verification.complexity import _residual
+from convex_tsvm.verification.complexity import _residuals
 
 
 def problem_of(seed, n=20):
@@ -56,7 +56,7 @@ def test_suprema_are_those_of_the_class(seed):
     w = cp.Variable(Z.shape[1])
     inside = [0.5 * cp.sum_squares(w) + 0.5 * C_compact * cp.square(z @ w) <= D for z in Z]
     value = cp.Problem(cp.Maximize((Z.T @ signs) @ w), inside).solve(solver="CLARABEL")
-    assert np.sqrt(2 * D) * _residual(Z, Z.T @ signs, C_compact) == pytest.approx(value, rel=1e-5)
+    assert np.sqrt(2 * D) * _residuals(Z, signs[None] @ Z, C_compact)[0] == pytest.approx(value, rel=1e-5)
 
 
 def test_the_error_bound_adds_up_and_holds():
@@ -92,3 +92,5 @@ def test_bad_arguments_of_the_error_bound_are_named():
     known = ct.Problem(np.array([[1.0], [-1.0]]), [1, -1], C_unlabeled=None)
     with pytest.raises(ValueError, match="no unlabelled point"):
         ct.rademacher_complexity(known, 1.0)
+    with pytest.raises(ValueError, match="no unlabelled point"):
+        ct.error_bound(ct.cccp(ct.svm(), known))

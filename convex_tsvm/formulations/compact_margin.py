@@ -139,11 +139,11 @@ def compact_margin_dual(
     import cvxpy as cp
 
     known, unknown, n = problem.labeled, problem.unlabeled, problem.n
-    f = np.zeros(n) if outputs is None else outputs
+    f = np.zeros(n) if outputs is None else outputs  # 0 is never below δ
     point = np.concatenate([known, unknown, unknown])
     y = np.concatenate([problem.y[known], np.ones(len(unknown)), -np.ones(len(unknown))])
     cost = problem.cost[point]
-    beta = np.where((np.arange(len(point)) >= len(known)) & (y * f[point] < s) & (outputs is not None), cost, 0.0)
+    beta = np.where((np.arange(len(point)) >= len(known)) & (y * f[point] < s), cost, 0.0)
     copies = np.zeros((n, len(point)))
     copies[point, np.arange(len(point))] = y
     alpha = cp.Variable(len(point), nonneg=True, name="alpha")

@@ -117,13 +117,11 @@ def rademacher_complexity(
     """
     D, C_compact = finite("D", D, above=0), finite("C_compact", C_compact, least=0)
     n_draws = integer("n_draws", n_draws, least=2)
-    if problem.n_unlabeled == 0:
-        raise ValueError("y has no unlabelled point (no 0); a transductive complexity needs one")
+    l, u = _sizes(problem)
     Z = kernel_factor(problem.gram)
-    l, u = problem.n_labeled, problem.n_unlabeled
     p, Q = l * u / (l + u) ** 2, 1 / l + 1 / u
     signs = np.random.default_rng(random_state).choice([1.0, -1.0, 0.0], (n_draws, problem.n), p=[p, p, 1 - 2 * p])
-    suprema = Q * np.sqrt(2 * D) * np.array([_residual(Z, Z.T @ sign, C_compact) for sign in signs])
+    suprema = Q * np.sqrt(2 * D) * _residuals(Z, signs @ Z, C_compact)
     error = float(np.std(suprema, ddof=1) / np.sqrt(n_draws))
     return Complexity(_bound(problem, Z, D, C_compact), float(suprema.mean()), error)
 
@@ -151,11 +149,11 @@ def error_bound(solution: Solution, *, delta: float = 0.05, margin: float = 1.0,
         If an argument is not as stated, or nothing is unlabelled.
     """
     problem = solution.problem
+    l, u = _sizes(problem)
     delta, margin = finite("delta", delta, above=0, below=1), finite("margin", margin, above=0)
     C_compact = finite("C_compact", C_compact, least=0)
     known, outputs = problem.labeled, solution.scores - solution.bias
     D = solution.step.regularization + 0.5 * C_compact * float((outputs**2).max())
-    l, u = problem.n_labeled, problem.n_unlabeled
     complexity = _bound(problem, kernel_factor(problem.gram), D, C_compact)
     Q = 1 / l + 1 / u
     S = (l + u) / (l + u - 0.5) / (1 - 0.5 / max(l, u))
@@ -168,18 +166,25 @@ def error_bound(solution: Solution, *, delta: float = 0.05, margin: float = 1.0,
     )
 
 
+def _sizes(problem: Problem) -> tuple[int, int]:
+    """Numbers of labelled and unlabelled points."""
+    if problem.n_unlabeled == 0:
+        raise ValueError("y has no unlabelled point (no 0); a transductive complexity needs one")
+    return problem.n_labeled, problem.n_unlabeled
+
+
 def _bound(problem: Problem, Z: Array, D: float, C_compact: float) -> float:
     """Lemma 2 or 3, with the best μ as far as it is known."""
-    l, u = problem.n_labeled, problem.n_unlabeled
+    l, u = _sizes(problem)
     return float(2 * np.sqrt(D * _least_energy(Z, C_compact) / (l * u)))
 
 
-def _residual(Z: Array, s: Array, C_compact: float) -> float:
-    """Root of the least ‖s - Zᵀ λ‖² + ‖λ‖₁² / C₃, with λ as a difference of two vectors >= 0."""
+def _residuals(Z: Array, sums: Array, C_compact: float) -> Array:
+    """Root of the least ‖s - Zᵀ λ‖² + ‖λ‖₁² / C₃ for every row s, with λ as a difference of two vectors >= 0."""
     if C_compact == 0:
-        return float(np.linalg.norm(s))
+        return np.asarray(np.linalg.norm(sums, axis=1))
     rows = np.vstack([np.hstack([Z.T, -Z.T]), np.full(2 * len(Z), C_compact**-0.5)])
-    return float(scipy.optimize.nnls(rows, np.append(s, 0.0), maxiter=100 * len(Z))[1])
+    return np.array([scipy.optimize.nnls(rows, np.append(s, 0.0), maxiter=100 * len(Z))[1] for s in sums])
 
 
 def _least_energy(Z: Array, C_compact: float) -> float:
