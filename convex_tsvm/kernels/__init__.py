@@ -1,6 +1,6 @@
 """Where outputs are measured: kernel functions, and sources of kernel rows."""
 
-from .deformed import DeformedKernel, graph_laplacian, laplacian_kernel
+from .deformed import DeformedKernel, graph_laplacian, laplacian_kernel, neighbor_graph
 from .factor import kernel_factor
 from .functions import (
     RBF,
@@ -41,4 +41,5 @@ __all__ = [
     "kernel_from_dict",
     "laplacian_kernel",
     "make_kernel",
+    "neighbor_graph",
 ]

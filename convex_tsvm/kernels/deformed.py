@@ -97,6 +97,14 @@ class DeformedKernel:
         return np.asarray(self._correction @ self._own)
 
 
+def neighbor_graph(X: Points, n_neighbors: int) -> Any:
+    """Sparse matrix of ones where one of two points is among the nearest neighbours of the other."""
+    from sklearn.neighbors import kneighbors_graph
+
+    graph = kneighbors_graph(X, n_neighbors)
+    return graph.maximum(graph.T)
+
+
 def graph_laplacian(X: Points, n_neighbors: int = 6, *, normalized: bool = True, power: int = 1) -> Array:
     """Laplacian of the graph in which each point is joined to its nearest neighbours.
 
@@ -114,10 +122,9 @@ def graph_laplacian(X: Points, n_neighbors: int = 6, *, normalized: bool = True,
     array, shape (n, n)
     """
     from scipy.sparse.csgraph import laplacian
-    from sklearn.neighbors import kneighbors_graph
 
-    graph = kneighbors_graph(X, min(integer("n_neighbors", n_neighbors, least=1), X.shape[0] - 1))
-    L = np.asarray(laplacian(graph.maximum(graph.T).toarray(), normed=normalized), dtype=float)
+    graph = neighbor_graph(X, min(integer("n_neighbors", n_neighbors, least=1), X.shape[0] - 1))
+    L = np.asarray(laplacian(graph.toarray(), normed=normalized), dtype=float)
     L = (L + L.T) / 2
     return np.asarray(np.linalg.matrix_power(L, integer("power", power, least=1)))
 

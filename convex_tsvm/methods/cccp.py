@@ -185,6 +185,11 @@ class Descent:
         self.scales, self.tol = annealing_schedule(annealing), finite("tol", tol, above=0)
         self.max_iter = integer("max_iter", max_iter, least=1)
         self.slope_tol = 0.0 if formulation.has_finitely_many_tangents else self.tol
+        # Where to begin: unlabelled points that all pay the same, whatever their output, are left out.
+        envelope, self.idle = formulation.envelope(), 0.0
+        self.below, self.bounds = envelope or formulation.supervised(), envelope is not None
+        if isinstance(self.below.unlabeled, PLQ) and self.below.unlabeled.is_constant:
+            self.idle, self.below = float(self.below.unlabeled(0.0)), self.below.supervised()
 
     def minimize(
         self, problem: Problem, inner: StepSolver, outputs: Array | None, known: Sequence[StepSolution]
@@ -258,18 +263,11 @@ class _Run:
         return self.solution(status)
 
     def below(self) -> StepSolution:
-        """The convex envelope of the formulation, whose dual value is a lower bound, or the SVM if there is none.
-
-        Unlabelled points that all pay the same, whatever their output, are left out.
-        """
-        envelope, constant = self.formulation.envelope(), 0.0
-        formulation = envelope or self.formulation.supervised()
-        if envelope is not None and isinstance(envelope.unlabeled, PLQ) and envelope.unlabeled.is_constant:
-            constant = float(envelope.unlabeled(0.0)) * float(self.problem.cost[self.problem.unlabeled].sum())
-            formulation = formulation.supervised()
-        self.current = point = self.solve(formulation.step(self.problem))
-        if envelope is not None and point.lower_bound is not None:
-            self.lower_bound = point.lower_bound + constant
+        """The convex envelope of the formulation, whose dual value is a lower bound, or the SVM if there is none."""
+        self.current = point = self.solve(self.descent.below.step(self.problem))
+        if self.descent.bounds and point.lower_bound is not None:
+            cost = float(self.problem.cost[self.problem.unlabeled].sum())
+            self.lower_bound = point.lower_bound + self.descent.idle * cost
         return point
 
     def descend(self, outputs: Array, scale: float) -> str:

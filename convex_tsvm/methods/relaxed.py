@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.neighbors import kneighbors_graph
 
 from ..formulations import Formulation
-from ..kernels import Precomputed
+from ..kernels import Precomputed, neighbor_graph
 from ..problem import Array, Problem
 from ..relaxations import LowerBoundBuilder, labelling, solve_subspace, spectral_subspace, svm_of_labels
 from ..solution import Solution
@@ -138,8 +137,7 @@ def _similarity(problem: Problem, affinity: str, n_neighbors: int) -> Any:
         return problem.gram
     if isinstance(problem.kernel, Precomputed):
         raise ValueError("affinity='nearest_neighbors' needs points, but the kernel is precomputed")
-    graph = kneighbors_graph(problem.X, integer("n_neighbors", n_neighbors, least=1, most=problem.n - 1))
-    return graph.maximum(graph.T)
+    return neighbor_graph(problem.X, integer("n_neighbors", n_neighbors, least=1, most=problem.n - 1))
 
 
 def _trained(
