@@ -7,7 +7,10 @@ import pytest
 from strategies import CATALOGUE, LABELED, UNLABELED, random_case
 
 import convex_tsvm as ct
+from convex_tsvm.kernels import GramRows
 from convex_tsvm.solvers import flatten
+from convex_tsvm.solvers.dual import DualProblem
+from convex_tsvm.solvers.newton import newton
 
 
 def steps_of(seed):
@@ -74,6 +77,44 @@ def test_small_blocks_and_a_small_cache_change_nothing(seed, monkeypatch):
     assert parts.status == "optimal"
     assert parts.n_iter > 1 or problem.n <= 16
     assert parts.primal == pytest.approx(whole.primal, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_newton_steps_from_anywhere_give_the_same_solution(seed, monkeypatch):
+    """Tried after every third coordinate step, they pass breakpoints all the time."""
+    problem, step = steps_of(2500 + seed)
+    usual = ct.NativeSolver(problem, tol=1e-8).solve(step)
+    monkeypatch.setattr("convex_tsvm.solvers.working_sets.PATIENCE", 3)
+    early = ct.NativeSolver(problem, tol=1e-8).solve(step)
+    assert early.status == "optimal"
+    assert early.primal == pytest.approx(usual.primal, rel=1e-7, abs=1e-7)
+
+
+@pytest.mark.parametrize("free_bias", [False, True])
+@pytest.mark.parametrize("seed", range(30))
+def test_newton_steps_never_make_the_dual_worse(seed, free_bias):
+    """½ γᵀ K γ + Σ ψ*(-γ), from dual variables between breakpoints; the sum of γ stays 0, the domain is kept."""
+    rng = np.random.default_rng(seed)
+    n, losses = 30, (ct.hinge(), ct.squared_hinge(), ct.tube(0.5), ct.epsilon_insensitive(0.1))
+    points = rng.standard_normal((n, int(rng.integers(1, 40))))
+    kind, cost, slope = rng.integers(0, len(losses), n), rng.uniform(0.1, 30, n), rng.normal(0, 0.3, n)
+    dual = DualProblem(flatten(losses), kind, cost, slope, GramRows(points @ points.T), free_bias=free_bias)
+
+    def value(state):
+        conjugates = [losses[k].conjugate()(s) for k, s in zip(kind, state.s, strict=True)]
+        gamma = dual.gamma(state.s)
+        return 0.5 * gamma @ points @ points.T @ gamma + cost @ conjugates
+
+    s = dual.start(rng.normal(0, 10, n))
+    state = dual.state(s, dual.outputs(s))
+    for _ in range(5):
+        better = newton(dual, state)
+        assert value(better) <= value(state) + 1e-9 * abs(value(state))
+        np.testing.assert_allclose(better.h, dual.outputs(better.s), atol=1e-8)
+        if free_bias:
+            assert dual.gamma(better.s).sum() == pytest.approx(0, abs=1e-9)
+        state = better
+    assert value(state) < value(dual.state(s, dual.outputs(s)))
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
+from scipy.optimize import brentq
 
 from .dual import Array, DualProblem, State
 
+#: Parts of a step that passes breakpoints that are tried, every variable stopped at its own.
+SHARES = (1.0, 0.5, 0.25)
 
-def newton(dual: DualProblem, state: State, max_steps: int = 100) -> State:
+
+def newton(dual: DualProblem, state: State, max_steps: int = 2) -> State:
     """Newton steps on the variables strictly between breakpoints.
 
-    The matrix of ``dual`` must be in memory.
+    The matrix of ``dual`` must be in memory.  While steps pass breakpoints there are at most ``max_steps``: coordinate
+    steps find the breakpoints for less.
 
-    A step that would pass a breakpoint is cut short at the first one, or, if that is better and no constraint ties
-    the variables together, taken with every variable stopped at its own.
+    A step that would pass a breakpoint is cut short at the first one, or, if that is better, taken with every variable
+    stopped at its own.
     """
     cost, s, h = dual.cost, state.s.copy(), state.h.copy()
     for _ in range(max_steps):
@@ -33,14 +38,13 @@ def newton(dual: DualProblem, state: State, max_steps: int = 100) -> State:
         length = float(limit.min())
         change = min(1.0, length) * direction
         blocked = limit <= length * (1 + 1e-12) if length <= 1 else np.zeros(len(free), dtype=bool)
-        if length < 1 and not dual.free_bias:
-            projected = np.clip(direction, -down, up)
-
-            def model(move: Array) -> float:
-                return float(move @ (0.5 * (H @ move) - residual))  # noqa: B023
-
-            if model(projected) < model(change):
-                change, blocked = projected, limit <= 1
+        if length < 1:
+            best = _value(H, residual, change)
+            for share in SHARES:
+                stopped = _stop(share * direction, -down, up, dual.free_bias)
+                value = _value(H, residual, stopped)
+                if value < best:
+                    best, change, blocked = value, stopped, (stopped <= -down) | (stopped >= up)
         s[free] -= change / cost[free]
         for i in free[blocked]:
             s[i] = _breakpoint(dual.losses.S[dual.kind[i]], s[i])
@@ -50,6 +54,23 @@ def newton(dual: DualProblem, state: State, max_steps: int = 100) -> State:
     return dual.state(s, h)
 
 
+def _value(H: Array, residual: Array, move: Array) -> float:
+    """What a move between breakpoints adds to the dual."""
+    return float(move @ (0.5 * (H @ move) - residual))
+
+
+def _stop(move: Array, low: Array, high: Array, free_bias: bool) -> Array:
+    """The nearest move inside the bounds, of which 0 is inside; with a sum of 0 for a free bias."""
+    if not free_bias:
+        return np.clip(move, low, high)
+    size = float(np.abs(move).max())
+    shift = brentq(lambda shift: np.clip(move - shift, low, high).sum(), -size, size, xtol=1e-15 * size)
+    stopped = np.clip(move - shift, low, high)
+    inside = (stopped > low) & (stopped < high)
+    stopped[inside] -= stopped.sum() / max(1, inside.sum())
+    return stopped
+
+
 def _direction(H: Array, residual: Array, free_bias: bool, room: Array) -> Array:
     """Solve H d = residual, with Σ d = 0 for a free bias.
 
@@ -57,26 +78,30 @@ def _direction(H: Array, residual: Array, free_bias: bool, room: Array) -> Array
     turns H into the centred matrix).  A singular H gets a small ridge: its null space is then searched far out, up
     to the first breakpoint, as it should be, since the dual is linear along it.
     """
-    if free_bias:
-        reference = int(np.argmax(room))
-        others = np.delete(np.arange(len(H)), reference)
-        if len(others) == 0:
-            return np.zeros(1)
-        row = H[reference]
-        H = H[np.ix_(others, others)] - row[others] - row[others][:, None] + row[reference]
-        part = _solve_with_ridge(H, residual[others] - residual[reference])
-        direction = np.empty(len(row))
-        direction[others], direction[reference] = part, -part.sum()
-        return direction
-    return _solve_with_ridge(H, residual)
+    if not free_bias:
+        return _solve_with_ridge(H, residual)
+    reference = int(np.argmax(room))
+    row = H[reference]
+    centred = H - row
+    centred -= row[:, None]
+    centred += row[reference]
+    # Its own row and column are zero now; any number on the diagonal will do.
+    centred[reference, reference] = centred.diagonal().max() or 1.0
+    direction = _solve_with_ridge(centred, residual - residual[reference])
+    direction[reference] = -direction.sum()
+    return direction
 
 
 def _solve_with_ridge(H: Array, residual: Array) -> Array:
     """Solve H d = residual for a positive semidefinite H."""
-    ridge = 1e-12 * (np.trace(H) / len(H) + 1e-300)
+    diagonal = H.diagonal()
+    ridge = 1e-12 * (diagonal.mean() + 1e-300)
     while True:
+        # By columns, as LAPACK has it, a symmetric matrix is its transpose.
+        ridged = H.T.copy(order="F")
+        np.fill_diagonal(ridged, diagonal + ridge)
         try:
-            factor = scipy.linalg.cho_factor(H + ridge * np.eye(len(H)), lower=True, check_finite=False)
+            factor = scipy.linalg.cho_factor(ridged, lower=True, overwrite_a=True, check_finite=False)
         except scipy.linalg.LinAlgError:
             ridge *= 100
             continue

@@ -40,8 +40,14 @@ INEXACT = 0.1
 #: How often outputs are computed afresh before rounding is said to be in the way.
 REFRESHES = 10
 
-#: Steps, as a multiple of the variables, before Newton steps are tried.
-PATIENCE = 20
+#: Steps before Newton steps are tried: so many, and a share of n², since these cost n³ and a step costs n.
+PATIENCE, SHARE = 300, 1 / 400
+
+#: Where steps need working sets, as many of these as 20 times the variables would fill, and 20 steps for each variable.
+PASSES = 20
+
+#: How often steps and Newton steps take turns at most.
+TURNS = 50
 
 
 def solve_dual(
@@ -205,7 +211,7 @@ def solve_in_memory(dual: DualProblem, state: State, tol: float) -> State:
     """Solve a problem whose matrix is in memory."""
     double = dual.rows.dtype == np.float64
     target = max(tol, COARSE) if double else tol
-    for turn in range(50):
+    for turn in range(TURNS):
         steps, state = _descend_by_sets(dual, state, target)
         if (turn and steps == 0) or (not double and dual.survey(state).violation <= tol):
             break
@@ -216,27 +222,33 @@ def solve_in_memory(dual: DualProblem, state: State, tol: float) -> State:
 
 def _descend_by_sets(dual: DualProblem, state: State, tol: float) -> tuple[int, State]:
     """Compiled steps, on ever new working sets if the problem is larger than they go over fast."""
-    if len(state.s) <= 2.5 * INNER:
-        return _descend(dual, state, tol)
-    for turn in range(PATIENCE * len(state.s) // INNER):
+    n = len(state.s)
+    if n <= 2.5 * INNER:
+        return _descend(dual, state, tol, PATIENCE + int(SHARE * n**2))
+    for turn in range(PASSES * n // INNER):
         survey = dual.survey(state)
         if survey.violation <= tol:
             return turn, state
-        chosen = survey.choose(INNER, tol, _luck(len(state.s)))
+        chosen = survey.choose(INNER, tol, _luck(n))
         target = max(0.5 * tol, INEXACT * survey.violation)
-        state = improve(dual, state, chosen, target, lambda *part: _descend(*part)[1])
+        state = improve(dual, state, chosen, target, _descend_in_set)
     return turn + 1, state
 
 
-def _descend(dual: DualProblem, state: State, tol: float) -> tuple[int, State]:
+def _descend(dual: DualProblem, state: State, tol: float, limit: int) -> tuple[int, State]:
     """Compiled steps, and how many."""
     flat, s, h = dual.losses, state.s.copy(), state.h.copy()
-    losses, limit = (dual.kind, dual.cost, flat.S, flat.P, flat.R, flat.m), PATIENCE * len(s)
+    losses = (dual.kind, dual.cost, flat.S, flat.P, flat.R, flat.m)
     if dual.free_bias:
         steps, _ = descend_pairs(dual.rows.full(), h, s, *losses, tol, limit)
     else:
         steps, _ = descend_single(*dual.matrix(), h, s, *losses, tol, limit)
     return steps, dual.state(s, h)
+
+
+def _descend_in_set(part: DualProblem, state: State, tol: float) -> State:
+    """Compiled steps on a working set."""
+    return _descend(part, state, tol, PASSES * len(state.s))[1]
 
 
 @functools.lru_cache(maxsize=8)
