@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any
 
@@ -18,6 +19,11 @@ PIECE = 2**16
 THREADED = 2**18
 
 
+#: Matrices of up to this many rows are too small for threads of BLAS: waking them costs more than they bring (ten times
+#: more at 200), and if another process has their core, a hundred times more.
+SMALL = 1000
+
+
 @cache
 def n_threads() -> int:
     """Number of threads: the cores that this process may use, fewer if joblib or the user says so."""
@@ -29,6 +35,11 @@ def n_threads() -> int:
 def blas_threads() -> ThreadpoolController:
     """What limits the threads of BLAS: looking for its libraries takes as long as a small problem."""
     return ThreadpoolController()
+
+
+def blas_threads_for(n: int) -> AbstractContextManager[Any]:
+    """One thread of BLAS while matrices of n rows are worked on, if they are small."""
+    return blas_threads().limit(limits=1, user_api="blas") if n <= SMALL else nullcontext()
 
 
 def in_threads(function: Callable[[Any], object], parts: Sequence[Any]) -> None:

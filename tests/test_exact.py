@@ -121,9 +121,9 @@ straight = ct.exact_search(formulation, problem, **options)
 rng, best = np.random.default_rng(0), np.inf
 for n_stops in range(21):
     timer = threading.Timer(float(rng.uniform(0, 0.2)), os.kill, (os.getpid(), signal.SIGINT))
-    if n_stops < 20:
-        timer.start()
     try:
+        if n_stops < 20:
+            timer.start()
         solution = ct.exact_search(formulation, problem, checkpoint={path!r}, **options)
         if n_stops < 20:
             timer.join()

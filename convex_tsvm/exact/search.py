@@ -19,6 +19,7 @@ import joblib
 import numpy as np
 
 from ..formulations import Formulation
+from ..parallel import blas_threads_for
 from ..problem import Problem
 from ..relaxations.sparse_sdp import check_solver
 from ..relaxations.tightening import RELAXATIONS
@@ -170,6 +171,10 @@ class BranchAndBound:
         ValueError
             If the checkpoint is of another search, or no such file.
         """
+        with blas_threads_for(self.model.n):
+            return self._run()
+
+    def _run(self) -> BranchAndBound:
         began, before = time.perf_counter(), 0.0
         due = began + self.checkpoint_every
         if self.checkpoint is not None and os.path.exists(self.checkpoint):

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.linalg
 from scipy.optimize import brentq
 
+from .cholesky import cholesky
 from .dual import Array, DualProblem, State
 
 #: Parts of a step that passes breakpoints that are tried, every variable stopped at its own.
@@ -79,7 +80,7 @@ def _direction(H: Array, residual: Array, free_bias: bool, room: Array) -> Array
     to the first breakpoint, as it should be, since the dual is linear along it.
     """
     if not free_bias:
-        return _solve_with_ridge(H, residual)
+        return _solve(H, residual)
     reference = int(np.argmax(room))
     row = H[reference]
     centred = H - row
@@ -87,25 +88,13 @@ def _direction(H: Array, residual: Array, free_bias: bool, room: Array) -> Array
     centred += row[reference]
     # Its own row and column are zero now; any number on the diagonal will do.
     centred[reference, reference] = centred.diagonal().max() or 1.0
-    direction = _solve_with_ridge(centred, residual - residual[reference])
+    direction = _solve(centred, residual - residual[reference])
     direction[reference] = -direction.sum()
     return direction
 
 
-def _solve_with_ridge(H: Array, residual: Array) -> Array:
-    """Solve H d = residual for a positive semidefinite H."""
-    diagonal = H.diagonal()
-    ridge = 1e-12 * (diagonal.mean() + 1e-300)
-    while True:
-        # By columns, as LAPACK has it, a symmetric matrix is its transpose.
-        ridged = H.T.copy(order="F")
-        np.fill_diagonal(ridged, diagonal + ridge)
-        try:
-            factor = scipy.linalg.cho_factor(ridged, lower=True, overwrite_a=True, check_finite=False)
-        except scipy.linalg.LinAlgError:
-            ridge *= 100
-            continue
-        return np.asarray(scipy.linalg.cho_solve(factor, residual, check_finite=False))
+def _solve(H: Array, residual: Array) -> Array:
+    return np.asarray(scipy.linalg.cho_solve(cholesky(H), residual, check_finite=False))
 
 
 def _breakpoint(S: Array, s: float) -> float:

@@ -14,16 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from ..parallel import blas_threads
+from ..parallel import blas_threads_for
 from ._loops import descend_pairs, descend_single
 from .dual import Array, DualPoint, DualProblem, Indices, State, Survey
 from .newton import newton
 
 #: Violation at which coordinate steps hand over to Newton steps.
 COARSE = 1e-3
-
-#: Up to this many points, waking more than one BLAS thread costs more than it brings (ten times more at 200).
-SMALL = 1000
 
 #: Variables of the innermost working sets: compiled steps go over their arrays, and a step over two rows of them.
 INNER = 1024
@@ -93,10 +90,8 @@ def solve_dual(
         "inaccurate" if rounding keeps undoing what was reached.
     """
     rounding_tol = 0.25 * tol if rounding_tol is None else rounding_tol
-    if len(dual.kind) <= SMALL:
-        with blas_threads().limit(limits=1, user_api="blas"):
-            return _Run(dual, gamma, outputs, block_size, measure_rounding, progress).run(tol, rounding_tol, max_iter)
-    return _Run(dual, gamma, outputs, block_size, measure_rounding, progress).run(tol, rounding_tol, max_iter)
+    with blas_threads_for(len(dual.kind)):
+        return _Run(dual, gamma, outputs, block_size, measure_rounding, progress).run(tol, rounding_tol, max_iter)
 
 
 def solve_or_stop(dual: DualProblem, **options: Any) -> DualPoint:
