@@ -41,15 +41,20 @@ def drawn_labels(search, seed):
 
 def best_v(search, labels):
     """v and value of the program for given labels, by CVXPY in v, b and μ themselves."""
+    return least_value(search, lambda v: [cp.multiply(labels, v) >= 1])
+
+
+def least_value(search, constraints):
+    """v and value of the program under constraints on v."""
     v, b = cp.Variable(search.n), cp.Variable()
     inverse = np.linalg.inv(search.kernel + np.diag(1 / (2 * search.cost)))
     shift = v - search.offset - (b if search.free_bias else 0)
-    constraints = [cp.multiply(labels, v) >= 1]
+    constraints = constraints(v)
     if search.target_sum is not None:
         constraints.append(search.summed @ v == search.target_sum)
     value = 0.5 * cp.quad_form(shift, cp.psd_wrap((inverse + inverse.T) / 2))
-    least = cp.Problem(cp.Minimize(value), constraints).solve(solver="CLARABEL")
-    return v.value, least + search.constant
+    found = cp.Problem(cp.Minimize(value), constraints).solve(solver="CLARABEL")
+    return v.value, found + search.constant
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -77,6 +82,25 @@ def test_the_partial_svm_is_the_svm(seed):
     step = ct.CvxpySolver(search.problem).solve(search.svm(labels))
     point = PartialSVM(search).solve(labels, tol=1e-9)
     assert point.value == pytest.approx(step.primal + search.loss_constant, rel=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_rates_say_how_the_bound_rises_with_an_output(seed):
+    """Against CVXPY: the points that are on their margins held there, and one output moved."""
+    search = search_of(seed, squared=True)
+    svm, labels = PartialSVM(search), drawn_labels(search, seed)
+    partial = np.where(np.random.default_rng(seed).random(search.n) < 0.5, labels, search.y)
+    unknown = np.flatnonzero(partial == 0)
+    if search.target_sum is not None and len(unknown) == 1:
+        return  # the sum of outputs says what it is
+    point = svm.solve(partial, tol=1e-10)
+    held = np.flatnonzero(point.gamma)
+    rates = svm.rates(point.gamma, unknown)
+    for i, rate in list(zip(unknown, rates, strict=True))[:3]:
+        for change in (0.7, -2.0):
+            output = point.outputs[i] + point.bias + change
+            _, value = least_value(search, lambda v, i=i, t=output: [v[held] == partial[held], v[i] == t])
+            assert value - point.value == pytest.approx(rate * change**2, rel=1e-4, abs=1e-5 * abs(point.value))
 
 
 @given(seed=st.integers(0, 500), noise=st.sampled_from([0.0, 0.1, 10.0]))
@@ -110,6 +134,28 @@ def test_what_a_partial_svm_excludes_is_not_a_better_solution(seed, noise, slack
     for low, high in boxes:
         assert (v >= low - 1e-4).all()
         assert (v <= high + 1e-4).all()
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_rates_of_a_convex_quadratic(seed):
+    """Against the quadratic with the outputs at their ends held there, all but one free, and that one moved."""
+    search, rng = search_of(seed, squared=True), np.random.default_rng(seed)
+    v, _ = best_v(search, drawn_labels(search, seed))
+    low, high = v - rng.uniform(0.1, 3, search.n), v + rng.uniform(0.1, 3, search.n)
+    chord = rng.random(search.n) * search.n
+    quadratic = Convexified(OutputSpace(search), Multipliers(rng.random(search.n), chord, Cuts.none(), np.zeros(0)))
+    v = quadratic.minimize(low, high, tol=1e-10)
+    b, _ = quadratic.terms(low, high)
+    at_end = (v < low + 1e-6) | (v > high - 1e-6)
+    value, slope = v @ quadratic.A @ v + 2 * b @ v, 2 * (quadratic.A @ v + b)
+    assert np.abs(slope[~at_end]).max(initial=0) <= 1e-5 * np.abs(quadratic.A).max()
+    for i, rate in enumerate(quadratic.rates(low, high, v, np.arange(search.n))):
+        others, moved = np.flatnonzero(~at_end & (np.arange(search.n) != i)), v.copy()
+        moved[i] += 0.5
+        rest = quadratic.A[others] @ moved + b[others] - quadratic.A[np.ix_(others, others)] @ moved[others]
+        moved[others] = np.linalg.solve(quadratic.A[np.ix_(others, others)], -rest)
+        rise = moved @ quadratic.A @ moved + 2 * b @ moved - value
+        assert rise - 0.5 * slope[i] == pytest.approx(0.25 * rate, rel=1e-6, abs=1e-6 * abs(value))
 
 
 @given(seed=st.integers(0, 300), size=st.sampled_from([0.0, 0.01, 1.0, 100.0]))

@@ -24,8 +24,9 @@ class Candidates:
         Points without a label.
     v : array, shape (n,)
         Their outputs in the relaxation.
-    rate : array, shape (n,)
-        By how much the bound rises with the square of a change of an output.
+    rate : array, shape (len(unknown),)
+        By how much the bound rises with the square of a change of these outputs, as long as no other label's share of
+        the bound changes its form.
     lacking : float
         What the bound lacks to close the node.
     correlation : array, shape (n,), or None
@@ -40,7 +41,7 @@ class Candidates:
 
     def rises(self) -> tuple[Array, Array]:
         """By how much the bounds of both halves rise at least: the lesser and the larger of the two."""
-        rise = [self.rate[self.unknown] * np.maximum(1 - sign * self.v[self.unknown], 0.0) ** 2 for sign in (1, -1)]
+        rise = [self.rate * np.maximum(1 - sign * self.v[self.unknown], 0.0) ** 2 for sign in (1, -1)]
         return np.minimum(*rise), np.maximum(*rise)
 
 

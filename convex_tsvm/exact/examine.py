@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -91,7 +92,7 @@ class _Visit:
         self.number, self.since, self.base = node.number, node.since, node.base
         self.proofs: list[tuple[Proof, float]] = []
         self.outputs: Array = np.zeros(self.model.n)
-        self.rate: Array = np.ones(self.model.n)
+        self.rates: Callable[[], Array]
         self.correlation: Array | None = None
 
     def run(self, strong: bool) -> Examined:
@@ -134,14 +135,14 @@ class _Visit:
         """The SVM of the labels known, again as long as it settles labels."""
         while True:
             proof, point = self.model.prove_by_svm(self.box, self.gamma)
-            self.gamma, self.outputs = point.gamma, point.outputs
+            self.gamma, self.outputs = point.gamma, point.outputs + point.bias
             if len(self.box.unknown) == 0:
                 self.examiner.incumbent.offer(self.box.labels)
             settled = self.prove(proof)
             if not (settled and self.open):
                 break
         if self.open:
-            self.rate = 0.5 / np.maximum(np.diag(self.model.svm.M), 1e-300)
+            self.rates = lambda: self.model.svm.rates(point.gamma, self.box.unknown)
             self.offer(self.outputs)
 
     def offer(self, scores: Array) -> None:
@@ -181,7 +182,8 @@ class _Visit:
                 break
         self.v = v
         if self.open:
-            self.rate = 1 / np.maximum(self.model.convexified(self.number, 1.0).spread, 1e-300)
+            quadratic = self.model.convexified(self.number, 1.0)
+            self.rates = lambda: quadratic.rates(self.box.low, self.box.high, v, self.box.unknown)
             self.outputs = v
             self.offer(v)
 
@@ -257,7 +259,7 @@ class _Visit:
         """The two halves, the likelier label first."""
         unknown = self.box.unknown
         self.variable = self.examiner.choose(
-            Candidates(unknown, self.outputs, self.rate, self.examiner.cutoff - self.bound, self.correlation)
+            Candidates(unknown, self.outputs, self.rates(), self.examiner.cutoff - self.bound, self.correlation)
         )
         likely = 1 if self.outputs[self.variable] >= 0 else -1
         children = []

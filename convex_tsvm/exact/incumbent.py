@@ -103,10 +103,7 @@ class Incumbent:
                 return None if box.is_empty else box.labels
             y = box.labels.copy()
             point = svm.solve(y, gamma, tol=1e-3)
-            gamma, margins = point.gamma, svm.margins(point)
-            if svm.free_bias:
-                active = np.flatnonzero(gamma)
-                margins = margins + float(np.median((y - point.outputs)[active]))
+            gamma, margins = point.gamma, svm.margins(point) + point.bias
             surest = box.unknown[np.argsort(-np.abs(margins[box.unknown]), kind="stable")[:per_step]]
             y[surest] = np.where(margins[surest] >= 0, 1.0, -1.0)
 

@@ -14,10 +14,12 @@ from functools import cached_property
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 
 from ..kernels import GramRows
 from ..losses import hinge
 from ..problem import Array
+from ..solvers.cholesky import cholesky
 from ..solvers.dual import DualProblem
 from ..solvers.flat import flatten
 from ..solvers.working_sets import solve_or_stop
@@ -145,6 +147,25 @@ class Convexified:
         radius = max(cutoff - bound, 0.0) + self._lift * float(((high - low) ** 2).sum())
         reach = np.sqrt(radius * self.spread)
         return bound, np.maximum(low, v - reach), np.minimum(high, v + reach)
+
+    def rates(self, low: Array, high: Array, v: Array, where: NDArray[np.intp]) -> Array:
+        """By how much the least value in the box rises with the square of a change of an output, for some points.
+
+        As long as the outputs at their ends stay there and the others do not get there, but for the output itself.
+        """
+        near = 1e-6 * (high - low)
+        free = np.flatnonzero((v > low + near) & (v < high - near))
+        place = np.full(len(v), -1)
+        place[free] = np.arange(len(free))
+        factor, _ = cholesky(self.A[np.ix_(free, free)])
+        at_end = where[place[where] < 0]
+        columns = np.hstack([np.eye(len(free)), self.A[np.ix_(free, at_end)]])
+        columns = scipy.linalg.solve_triangular(factor, columns, lower=True, check_finite=False)
+        squares = np.einsum("ij,ij->j", columns, columns)
+        rates = np.empty(len(v))
+        rates[free] = 1 / squares[: len(free)]
+        rates[at_end] = np.maximum(np.diag(self.A)[at_end] - squares[len(free) :], 0.0)
+        return np.asarray(rates[where])
 
     @cached_property
     def _rows(self) -> GramRows:

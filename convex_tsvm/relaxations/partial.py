@@ -14,12 +14,14 @@ import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
 from ..convex_step import sum_to_zero
 from ..kernels import GramRows
 from ..losses import hinge, indicator, squared_hinge
 from ..problem import Array
+from ..solvers.cholesky import cholesky
 from ..solvers.dual import DualProblem
 from ..solvers.flat import flatten
 from ..solvers.working_sets import solve_or_stop
@@ -41,6 +43,8 @@ class PartialPoint:
         γ = y ∘ α; zero where the label is unknown.
     outputs : array, shape (n,)
         M γ + o, without a free bias; for the squared hinge these are the v of :mod:`~convex_tsvm.relaxations.outputs`.
+    bias : float
+        A free bias at the optimum; 0 where the point is not from a solver.
     violation : float
         How far a solver was from optimal, in units of the outputs.
     """
@@ -48,6 +52,7 @@ class PartialPoint:
     value: float
     gamma: Array
     outputs: Array
+    bias: float = 0.0
     violation: float = 0.0
 
 
@@ -124,7 +129,8 @@ class PartialSVM:
         solution = solve_or_stop(dual, gamma=start, tol=tol, block_size=len(known) + 1)
         full = np.zeros(len(y))
         full[known] = dual.gamma(solution.s)
-        return dataclasses.replace(self.point(y, full), violation=solution.violation)
+        bias = solution.bias if self.free_bias else 0.0
+        return dataclasses.replace(self.point(y, full), bias=bias, violation=solution.violation)
 
     def objective(self, y: Array, gamma: Array) -> float:
         """The SVM's primal value at γ, for labels of all points: not below its optimum; infinite if it is not met.
@@ -144,6 +150,24 @@ class PartialSVM:
         biases = y - point.outputs if self.free_bias else np.zeros(1)
         lacking = np.maximum(1 - y * (margins + biases[:, None]), 0.0)
         return value + float(((lacking**2 if self.squared else lacking) @ cost).min())
+
+    def rates(self, gamma: Array, where: NDArray[np.intp]) -> Array:
+        """By how much the optimum rises with the square of a change of an output, for some points without a label.
+
+        Exact as long as the same points are on their margins.  Then they are held there, and what their outputs leave
+        of the variance of another, for a Gaussian process of covariance M, is the inverse of twice its rate.
+        """
+        on_margin = np.flatnonzero((gamma != 0) & (np.abs(gamma) < self.cap))
+        spread = np.diag(self.M)[where].copy()
+        if len(on_margin):
+            factor, _ = cholesky(self.M[np.ix_(on_margin, on_margin)])
+            columns = np.column_stack([self.M[np.ix_(on_margin, where)], np.ones(len(on_margin))])
+            columns = scipy.linalg.solve_triangular(factor, columns, lower=True, check_finite=False)
+            explained, ones = columns[:, :-1], columns[:, -1]
+            spread -= np.einsum("ij,ij->j", explained, explained)
+            if self.free_bias:
+                spread += (1 - ones @ explained) ** 2 / (ones @ ones)
+        return 0.5 / np.maximum(spread, 1e-9 * np.diag(self.M)[where] + 1e-300)
 
     def consequences(self, y: Array, point: PartialPoint, cutoff: float) -> tuple[Array, Array]:
         """Ends of the outputs v of every solution below ``cutoff`` that has the labels ``y``.
