@@ -25,8 +25,8 @@ class Candidates:
     v : array, shape (n,)
         Their outputs in the relaxation.
     rate : array, shape (len(unknown),)
-        By how much the bound rises with the square of a change of these outputs, as long as no other label's share of
-        the bound changes its form.
+        By how much the bound rises with the square of a change of these outputs, as long as the outputs that are at
+        their ends stay there.
     lacking : float
         What the bound lacks to close the node.
     correlation : array, shape (n,), or None

@@ -223,7 +223,7 @@ class BranchAndBound:
         """The root, and first labels."""
         point = self.model.svm.solve(self.model.search.y)
         self.state.svm_bound = self.state.root_bound = point.value
-        self.incumbent.begin(point.outputs, deadline)
+        self.incumbent.begin(point.outputs + point.bias, deadline)
         self.keep_incumbent()
         self.state.strong = self.options.bounds == "svm"
 
