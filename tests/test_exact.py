@@ -1,5 +1,6 @@
 """Exact search: brute force, certificates that hold and fall, searches that are stopped and go on."""
 
+import itertools
 import json
 import signal
 import subprocess
@@ -106,6 +107,21 @@ def test_stronger_bounds_need_fewer_nodes():
     formulation, problem, _ = moons(40)
     nodes = [ct.exact_search(formulation, problem, patience=0, bounds=bounds).n_nodes for bounds in ("svm", "rlt")]
     assert nodes[1] < nodes[0]
+
+
+@pytest.mark.parametrize("stronger", [False, True])
+def test_stronger_bounds_are_taken_only_if_they_are_stronger(stronger):
+    """The lower bound never falls: where the relaxation of the root is weaker, the tree of the SVM's bounds is kept."""
+    formulation, problem, _ = moons(40, noise=0.2)
+    if not stronger:
+        formulation, problem = ct.s3vm(), problem.replace(balance=("exact", 0.5), C=100.0, C_unlabeled=100.0)
+    search = ct.BranchAndBound(formulation, problem, patience=10, gap=1e-3, max_nodes=200).run()
+    bounds = [step.lower_bound for step in search.state.history]
+    assert search.state.n_nodes > 10
+    assert search.state.settled
+    assert search.state.strong == stronger
+    assert bounds[0] < bounds[-1]
+    assert all(after >= before * (1 - 1e-3) for before, after in itertools.pairwise(bounds))
 
 
 INTERRUPTED = """

@@ -73,8 +73,9 @@ class BranchAndBound:
     gap : float, default 1e-6
         Relative gap between objective and bound at which nodes are closed.
     patience : int, optional
-        Nodes that are looked at with the SVM's bound alone, before the search begins anew with stronger ones; 10⁷ / n
-        by default, which takes about a minute.  A twentieth of them is enough where that bound closes next to no node.
+        Nodes that are looked at with the SVM's bound alone, before the search begins anew with stronger ones, if these
+        get further at the root than that tree; 10⁷ / n by default, which takes about a minute.  A twentieth of them is
+        enough where the SVM's bound closes next to no node.
     refresh : int, "auto" or None, default "auto"
         Levels after which a node gets an SDP relaxation of its own; with None only the root does.  "auto": where the
         multipliers at hand would take too many levels to close the node; for SCS and Clarabel, which take long, None.
@@ -196,9 +197,11 @@ class BranchAndBound:
                 self.status = self.limit(deadline)
                 if self.status != "optimal":
                     break
-                if not self.state.strong and self.is_out_of_patience():
+                interrupted = (
                     self.strengthen(deadline)
-                interrupted = self.step(deadline)
+                    if not self.state.settled and self.is_out_of_patience()
+                    else self.step(deadline)
+                )
                 self.state.seconds = before + time.perf_counter() - began
                 self.tell()
                 if interrupted:
@@ -225,20 +228,49 @@ class BranchAndBound:
         self.state.svm_bound = self.state.root_bound = point.value
         self.incumbent.begin(point.outputs + point.bias, deadline)
         self.keep_incumbent()
-        self.state.strong = self.options.bounds == "svm"
+        self.state.settled = self.options.bounds == "svm"
 
     def is_out_of_patience(self) -> bool:
         """Whether the SVM's bound alone has been given its chance, or closes next to no node."""
         n_nodes = self.state.n_nodes
         return n_nodes >= self.patience or (n_nodes >= TRIAL * self.patience and len(self._heap) > HOPELESS * n_nodes)
 
-    def strengthen(self, deadline: float) -> None:
-        """Begin anew with more than the SVM's bound, and first with better labels: they make all bounds stronger."""
+    def strengthen(self, deadline: float) -> bool:
+        """Better labels, which make all bounds stronger, and the root with more than the SVM's bound.
+
+        If that is above the bound of the tree so far, the search begins anew with it, otherwise it goes on as before.
+
+        Returns
+        -------
+        bool
+            Whether it was interrupted.
+        """
+        state, root, n_before = self.state, Node(self.model.root()), len(self.state.multipliers)
         self.incumbent.restart(3 * RESTARTS, seed=1, deadline=deadline)
         self.keep_incumbent()
-        self.state.strong = True
-        self.state.records, self._closed = [], np.inf
-        self._heap = self._queue([Node(self.model.root())])
+        found = dive(self.model, self.options, self.incumbent, root, True, 1, deadline)
+        if found.interrupted:
+            return True
+        with uninterrupted():
+            state.settled, state.strong = True, found.records[0].bound > self._bound(self._heap.bound)
+            if state.strong:
+                state.records, self._closed = [], np.inf
+                self._heap = self._queue([])
+                self.merge(root, found, shared=True, n_before=n_before)
+                self.note_root()
+            else:
+                state.n_nodes += 1
+                del state.multipliers[n_before:]
+            self.keep_incumbent()
+        return False
+
+    def note_root(self) -> None:
+        """What the root's bounds have proven."""
+        state, root = self.state, self.state.records[0]
+        state.root_bound = max(state.root_bound, min(root.bound, state.objective))
+        box = self._heap.all()[0].box if len(self._heap) else None
+        known = self.model.n if box is None else int((box.labels != 0).sum()) - 1
+        state.root_fixed = known - self.model.search.problem.n_labeled
 
     def limit(self, deadline: float) -> str:
         """The limit that is reached, or "optimal"."""
@@ -251,12 +283,13 @@ class BranchAndBound:
         state, dives = self.state, DIVE[self.strategy]
         if self.max_nodes is not None:
             dives = min(dives, self.max_nodes - state.n_nodes)
-        if not state.strong:
+        if not state.settled:
             dives = min(dives, max(self.patience - state.n_nodes, 1))
         # The root is looked at alone: everything below depends on it.
         width = WIDTH * self.n_jobs if state.records and self.n_jobs > 1 else 1
         nodes = self._heap.first(width)
-        if state.strong and not state.records:
+        at_root = state.settled and not state.records
+        if at_root:
             dives = 1
         n_before, rest = len(state.multipliers), (state.strong, dives, deadline)
         if len(nodes) == 1:
@@ -268,19 +301,14 @@ class BranchAndBound:
                 joblib.delayed(dive)(model, self.options, Incumbent(model, state.objective, state.labels), node, *rest)
                 for model, node in zip(models, nodes, strict=True)
             )
-        at_root = not state.records
         with uninterrupted():
             for _ in nodes:
                 self._heap.pop()
             for node, one in zip(nodes, found, strict=True):
                 self.merge(node, one, shared=len(nodes) == 1, n_before=n_before)
             self.keep_incumbent()
-        if at_root and state.strong and state.records:
-            root = state.records[0]
-            state.root_bound = max(state.root_bound, min(root.bound, state.objective))
-            box = self._heap.all()[0].box if len(self._heap) else None
-            settled = self.model.n if box is None else int((box.labels != 0).sum()) - 1
-            state.root_fixed = settled - self.model.search.problem.n_labeled
+        if at_root and state.records:
+            self.note_root()
         return any(one.interrupted for one in found)
 
     def merge(self, node: Node, found: Dive, *, shared: bool, n_before: int) -> None:

@@ -53,8 +53,8 @@ class State:
     multipliers : list of Multipliers
     objective : float
     labels : array, shape (n,), or None
-    strong : bool
-        Whether more than the SVM's bound is used.
+    settled, strong : bool
+        Whether it is settled which bounds are used, and whether more than the SVM's is.
     n_nodes : int
         Looked at in all, those before a new start with stronger bounds included.
     seconds : float
@@ -70,6 +70,7 @@ class State:
     multipliers: list[Multipliers] = field(default_factory=list)
     objective: float = np.inf
     labels: Array | None = None
+    settled: bool = False
     strong: bool = False
     n_nodes: int = 0
     seconds: float = 0.0
