@@ -6,7 +6,7 @@ and for at most a minute.
 
 from common import Results, compile_native
 from exact import instance
-from exact_peers import two_moons
+from exact_chapelle import two_moons
 
 import convex_tsvm as ct
 from convex_tsvm.exact.branching import RULES
