@@ -1,8 +1,8 @@
 """chapelle2008's own problems solved exactly: two moons and Coil3 (25 minutes; --quick: a minute for each at most).
 
 Table 1: two moons (200 points in the plane, 2 labelled; written out below), σ = 0.5, C = 10; Coil3 (216 images of
-three cars, 6 labelled, drawn four times), pixels × 255, σ = 3000, C = 100, one against the rest.  C* = C, squared hinge,
-free bias, the true share of positive labels prescribed (eq. 3) as in the paper.
+three cars, 6 labelled, drawn four times), pixels × 255, σ = 3000, C = 100, one against the rest.  C* = C, squared
+hinge, free bias, the true share of positive labels prescribed (eq. 3) as in the paper.
 """
 
 import argparse
