@@ -2,8 +2,9 @@
 
     python benchmarks/exact.py [--limit SECONDS] [--only NAME ...] [--shares SHARE ...]
 
-Up to 10 minutes an instance, two dives side by side.  What is done is kept in benchmarks/results/exact.json and not
-done again; an instance that was interrupted goes on from its checkpoint (in --work).
+Up to 10 minutes an instance (--limit 3600 for what comes close), two dives side by side.  What is done is kept in
+benchmarks/results/exact.json and not done again; an instance that was interrupted goes on from its checkpoint (in
+--work).
 
 The protocol: standardized data; squared hinge, C* = C, no bias, Σ_u v fixed to the mean of the known labels; 30 %, 20 %
 and 10 % of each class labelled (floor), the first ones after numpy's default_rng(0).permutation; the linear kernel or
@@ -89,7 +90,9 @@ def solve(name, share, other, limit, work, n_jobs):
 
 def report(rows):
     """The table."""
-    results = Results("exact", "Exact solutions with open solvers, up to 10 minutes each")
+    results = Results(
+        "exact", "Exact solutions with open solvers: 10 minutes at most, up to an hour for what comes close"
+    )
     results(__doc__.split("\n\n")[3].strip(), "")
     results.table("instance", "labelled", "kernel", "C", "SVM gap, %", "root gap, %", "final gap, %", "nodes", "s",
                   "labels proven at the root", "error, %")  # fmt: skip
