@@ -183,6 +183,8 @@ def test_the_tolerance_holds_for_the_duality_gap(monkeypatch):
     assert solution.status == "optimal"
     assert solution.gap <= 1e-3
     monkeypatch.setattr("convex_tsvm.solvers.native.GAP_ROUNDS", 1)
+    # Coordinate steps alone end just below the tolerance; Newton steps may end far below it.
+    monkeypatch.setattr("convex_tsvm.solvers.working_sets.PATIENCE", 10**9)
     with pytest.warns(UserWarning, match="relative duality gap"):
         first = ct.NativeSolver(problem).solve(step)
     assert first.status == "inaccurate"
