@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -24,9 +25,9 @@ class Candidates:
         Points without a label.
     v : array, shape (n,)
         Their outputs in the relaxation.
-    rate : array, shape (len(unknown),)
-        By how much the bound rises with the square of a change of these outputs, as long as the outputs that are at
-        their ends stay there.
+    rates : callable
+        By how much the bound rises with the square of a change of each of these outputs, as long as the outputs that
+        are at their ends stay there: an array of shape (len(unknown),).  Only some rules ask for it.
     lacking : float
         What the bound lacks to close the node.
     correlation : array, shape (n,), or None
@@ -35,13 +36,15 @@ class Candidates:
 
     unknown: np.ndarray
     v: Array
-    rate: Array
+    rates: Callable[[], Array]
     lacking: float = np.inf
     correlation: Array | None = None
 
+    @cached_property
     def rises(self) -> tuple[Array, Array]:
         """By how much the bounds of both halves rise at least: the lesser and the larger of the two."""
-        rise = [self.rate * np.maximum(1 - sign * self.v[self.unknown], 0.0) ** 2 for sign in (1, -1)]
+        rates, v = self.rates(), self.v[self.unknown]
+        rise = [rates * np.maximum(1 - sign * v, 0.0) ** 2 for sign in (1, -1)]
         return np.minimum(*rise), np.maximum(*rise)
 
 
@@ -59,14 +62,14 @@ def _ambiguity(node: Candidates) -> int:
 
 
 def _gain(node: Candidates) -> int:
-    """The point for which the bounds of both halves rise most, as far as its own row says."""
-    lesser, larger = node.rises()
+    """The point for which the bounds of both halves rise most."""
+    lesser, larger = node.rises
     return int(node.unknown[np.argmax(lesser + 0.15 * larger)])
 
 
 def _worst(node: Candidates) -> int:
     """The point for which the bound of the better half rises most."""
-    lesser, larger = node.rises()
+    lesser, larger = node.rises
     return int(node.unknown[np.lexsort((larger, lesser))[-1]])
 
 
@@ -80,7 +83,7 @@ def _correlation(node: Candidates) -> int:
 
 def _auto(node: Candidates) -> int:
     """By the better half where some levels of it close the node, otherwise by correlation."""
-    lesser, _ = node.rises()
+    lesser, _ = node.rises
     return _worst(node) if LEVELS * lesser.max() >= node.lacking else _correlation(node)
 
 

@@ -259,7 +259,7 @@ class _Visit:
         """The two halves, the likelier label first."""
         unknown = self.box.unknown
         self.variable = self.examiner.choose(
-            Candidates(unknown, self.outputs, self.rates(), self.examiner.cutoff - self.bound, self.correlation)
+            Candidates(unknown, self.outputs, self.rates, self.examiner.cutoff - self.bound, self.correlation)
         )
         likely = 1 if self.outputs[self.variable] >= 0 else -1
         children = []
