@@ -156,6 +156,8 @@ def test_rates_of_a_convex_quadratic(seed):
         moved[others] = np.linalg.solve(quadratic.A[np.ix_(others, others)], -rest)
         rise = moved @ quadratic.A @ moved + 2 * b @ moved - value
         assert rise - 0.5 * slope[i] == pytest.approx(0.25 * rate, rel=1e-6, abs=1e-6 * abs(value))
+    nothing_free = quadratic.rates(v, v + 1, v, np.arange(search.n))
+    np.testing.assert_allclose(nothing_free, np.diag(quadratic.A))
 
 
 @given(seed=st.integers(0, 300), size=st.sampled_from([0.0, 0.01, 1.0, 100.0]))

@@ -13,7 +13,7 @@ def cholesky(H: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:
     What is above the diagonal of the factor means nothing.
     """
     diagonal = H.diagonal()
-    ridge = 1e-12 * (diagonal.mean() + 1e-300)
+    ridge = 1e-12 * (diagonal.sum() / max(1, len(H)) + 1e-300)
     while True:
         # By columns, as LAPACK has it, a symmetric matrix is its transpose.
         ridged = H.T.copy(order="F")
