@@ -27,7 +27,7 @@ import scipy.linalg
 import scipy.optimize
 
 from ..kernels import kernel_factor
-from ..parallel import blas_threads
+from ..parallel import blas_threads_for
 from ..problem import Array, Problem
 from ..solution import Solution
 from ..validation import finite, integer
@@ -195,8 +195,7 @@ def _least_energy(Z: Array, C_compact: float) -> float:
     """
     if C_compact == 0 or not Z.any():
         return float((Z**2).sum())
-    # The matrices are small: threads of BLAS would wait for each other.
-    with blas_threads().limit(limits=1, user_api="blas"):
+    with blas_threads_for(len(Z)):
         return _descend(Z, C_compact)
 
 
