@@ -16,8 +16,12 @@ from sklearn.metrics import roc_auc_score
 from sklearn.neighbors import kneighbors_graph
 
 import convex_tsvm as ct
-from convex_tsvm.relaxations import DualSDP, ReducedSDP, labelling, solve_low_rank, solve_subspace, spectral_subspace
-from convex_tsvm.relaxations.safe import stationary_multipliers
+from convex_tsvm.instance import labelling
+from convex_tsvm.methods.spectral import spectral_subspace
+from convex_tsvm.methods.subspace import solve_subspace
+from convex_tsvm.modeling.label_matrix import DualSDP, ReducedSDP
+from convex_tsvm.relaxations import solve_low_rank
+from convex_tsvm.relaxations.safe_bounds import stationary_multipliers
 
 SIGMA, HARD, OUTLIERS = 7.0, 1e4, 0.05
 NO_BIAS = ct.cccp_tsvm(0.0, balance=None, fit_intercept=False)

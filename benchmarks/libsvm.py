@@ -61,7 +61,7 @@ def plain(results, repeats):
         exact = native(tol=1e-6, precision="double", cache_size=2000)
         dual = np.zeros(n)
         dual[svc.support_] = svc.dual_coef_.ravel()
-        other = ct.convex_step.certify(exact.step.step, dual, 0.0, float(svc.intercept_[0]))
+        other = ct.instance.certify(exact.step.step, dual, 0.0, float(svc.intercept_[0]))
         target = "2 ×" if n >= 8000 else "1 ×"
         results.row(
             title,

@@ -14,10 +14,10 @@ from exact import instance
 import convex_tsvm as ct
 from convex_tsvm.exact.incumbent import Incumbent
 from convex_tsvm.exact.model import SearchModel
-from convex_tsvm.relaxations.convexified import Convexified
-from convex_tsvm.relaxations.cuts import Cuts
-from convex_tsvm.relaxations.sparse_sdp import available_solvers
-from convex_tsvm.relaxations.tightening import Tightening
+from convex_tsvm.relaxations.output_space.convexified import Convexified
+from convex_tsvm.relaxations.output_space.cuts import Cuts
+from convex_tsvm.relaxations.output_space.tightening import Tightening
+from convex_tsvm.solvers.sdp.sparse_sdp import available_solvers
 
 INSTANCES = (("art100", 0.1, False), ("connectionist", 0.3, False), ("heart", 0.2, True), ("ionosphere", 0.3, True))
 

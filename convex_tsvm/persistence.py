@@ -16,82 +16,43 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .kernels import DeformedKernel, Kernel, Linear, Precomputed, kernel_from_dict
-from .solution import Solution
+from .decision import DecisionFunctions
+from .kernels import kernel_from_dict
+from .solution import Solution, joint_function
 
 Array = NDArray[np.float64]
 FORMAT = "convex_tsvm model 1"
 
 
 @dataclass(frozen=True, eq=False)
-class FittedModel:
+class FittedModel(DecisionFunctions):
     """Decision functions f_k(x) = Σ_i a_ki k(x_i, x) + b_k and the classes they tell apart.
 
     Attributes
     ----------
-    kernel : Kernel
-    points : array or CSR matrix, shape (n_support, d)
-        The x_i; for a precomputed kernel, indices of training points, shape (n_support,).
-    coefficients : array, shape (n_functions, n_support)
-    intercept : array, shape (n_functions,)
+    kernel, points, coefficients, intercept, n_features
+        As in :class:`~convex_tsvm.decision.DecisionFunctions`.
     classes : array, shape (n_classes,)
         One function for two classes (positive for the second), otherwise one per class.
-    n_features : int
-        Columns that new points must have.
     parameters : dict
         What the model was fitted with, for the record.
     """
 
-    kernel: Kernel
-    points: Any
-    coefficients: Array
-    intercept: Array
-    classes: NDArray[Any]
-    n_features: int
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    classes: NDArray[Any] = field(kw_only=True)
+    parameters: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     @classmethod
     def from_solutions(
         cls, solutions: Sequence[Solution], classes: NDArray[Any], parameters: Mapping[str, Any] | None = None
     ) -> FittedModel:
         """Model from one solution per decision function, all on the same points; keeps the support only."""
-        problem = solutions[0].problem
-        kernel = problem.kernel
-        if solutions[0].step.weights is not None:
-            # The 1-norm's w is no combination of the points: the unit vectors serve as points.
-            coefficients = np.array([solution.step.weights for solution in solutions])
-            points: Any = np.eye(problem.X.shape[1])
-        else:
-            coefficients = np.array([solution.coefficients for solution in solutions])
-            if isinstance(kernel, DeformedKernel):
-                # In the base kernel a model needs no graph; every point is in its expansion.
-                coefficients, kernel = kernel.expand(coefficients.T).T, kernel.base
-            support = np.flatnonzero(coefficients.any(axis=0))
-            coefficients = coefficients[:, support]
-            points = support if isinstance(kernel, Precomputed) else problem.X[support]
-        intercept = np.array([solution.bias for solution in solutions])
-        return cls(kernel, points, coefficients, intercept, classes, problem.X.shape[1], parameters or {})
-
-    @property
-    def weights(self) -> Array:
-        """w of each function, shape (n_functions, d), for a linear kernel."""
-        if not isinstance(self.kernel, Linear):
-            raise ValueError("weights exist for kernel='linear' only")
-        return np.asarray((self.points.T @ self.coefficients.T).T)
+        found = joint_function(solutions)
+        own = (found.kernel, found.points, found.coefficients, found.intercept, found.n_features)
+        return cls(*own, classes=classes, parameters=parameters or {})
 
     def decision_function(self, X: Any) -> Array:
         """Outputs at new points, shape (n,) for two classes, else (n, n_classes)."""
-        if X.shape[1] != self.n_features:
-            raise ValueError(f"X has {X.shape[1]} features, but the model was fitted with {self.n_features} features")
-        if isinstance(self.kernel, Linear):
-            scores = np.asarray(X @ self.weights.T)
-        elif isinstance(self.kernel, Precomputed):
-            scores = np.asarray(X)[:, self.points] @ self.coefficients.T
-        else:
-            if sp.issparse(X) and not self.kernel.accepts_sparse:
-                X = X.toarray()
-            scores = self.kernel(X, self.points) @ self.coefficients.T
-        scores = scores + self.intercept
+        scores = self(X)
         return scores.ravel() if len(self.classes) == 2 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .kernels import GramRows, Kernel, KernelRows, Linear, Precomputed, RowSource, make_kernel
+from .kernels import GramRows, Kernel, KernelRows, Linear, Precomputed, RowSource, kernel_from_dict, make_kernel
 from .kernels.functions import CallableKernel
 
 Array = NDArray[np.float64]
@@ -147,6 +147,55 @@ class Problem:
         other._set_labels(_check_labels(given.pop("y"), self.n), **given)
         return other
 
+    def part(self, keep: NDArray[np.intp]) -> Problem:
+        """The problem of some of the points, with their costs and the mean that is asked for as they are."""
+        X = self.X[keep][:, keep] if isinstance(self.kernel, Precomputed) else self.X[keep]
+        cost, balance = self.cost[keep], self.balance_target if self.positive_count is None else self.balance
+        return self.replace(X=X, y=self.y[keep], C=cost, C_unlabeled=cost, balance=balance, balance_sample=None)
+
+    def by_mean(self) -> Problem:
+        """The same problem with the mean of the labels asked for where their number is: a linear balance constraint."""
+        return self if self.positive_count is None else self.replace(balance=self.balance_target)
+
+    #: What :meth:`to_arrays` may write.
+    ARRAYS = ("y", "cost", "balance_points", "X", "X_data", "X_indices", "X_indptr", "X_shape")
+
+    def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """The problem as arrays and as values that JSON holds, from which :meth:`from_arrays` makes it anew."""
+        arrays: dict[str, NDArray[Any]] = {"y": self.y, "cost": self.cost, "balance_points": self.balance_points}
+        try:
+            kernel = self.kernel.to_dict()
+        except ValueError:
+            # A function cannot be saved; its matrix can.
+            kernel, arrays["X"] = Precomputed().to_dict(), self.gram
+        else:
+            if sp.issparse(self.X):
+                X = self.X
+                arrays.update(X_data=X.data, X_indices=X.indices, X_indptr=X.indptr, X_shape=np.array(X.shape))
+            else:
+                arrays["X"] = self.X
+        balance = self.balance_target if self.balance == "labeled" else self.balance
+        return arrays, {"kernel": kernel, "balance": balance}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, NDArray[Any]], described: dict[str, Any]) -> Problem:
+        """The problem that :meth:`to_arrays` wrote."""
+        if "X" in arrays:
+            X: Any = arrays["X"]
+        else:
+            parts = (arrays["X_data"], arrays["X_indices"], arrays["X_indptr"])
+            X = sp.csr_matrix(parts, shape=tuple(arrays["X_shape"]))
+        cost, balance = arrays["cost"], described["balance"]
+        return cls(
+            X,
+            arrays["y"],
+            kernel=kernel_from_dict(described["kernel"]),
+            C=cost,
+            C_unlabeled=cost,
+            balance=tuple(balance) if isinstance(balance, list) else balance,
+            balance_sample=arrays["balance_points"],
+        )
+
     @property
     def is_linear(self) -> bool:
         """Whether the feature space is the space of the points themselves."""
@@ -171,22 +220,6 @@ class Problem:
             return self.gram @ coefficients
         used = np.flatnonzero(coefficients)
         return self.rows().combine(used, coefficients[used])
-
-    def kernel_with(self, X: Any) -> Array:
-        """Kernel between new points and the problem's, shape (len(X), n).
-
-        For a precomputed kernel ``X`` is that matrix.
-        """
-        X = _check_points(X)
-        if isinstance(self.kernel, Precomputed):
-            if X.shape[1] != self.n:
-                raise ValueError(f"X has shape {X.shape}; for a precomputed kernel it must be (n_new, {self.n})")
-            return X
-        if X.shape[1] != self.X.shape[1]:
-            raise ValueError(f"X has {X.shape[1]} features, but the problem's points have {self.X.shape[1]} features")
-        if sp.issparse(X) and not self.kernel.accepts_sparse:
-            X = X.toarray()
-        return self.kernel(X, self.X)
 
     def __repr__(self) -> str:
         space = self.kernel.__class__.__name__

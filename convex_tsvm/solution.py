@@ -2,19 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 
-from .convex_step import StepSolution, certify
+from .decision import DecisionFunctions
 from .formulations import Formulation
+from .instance import Instance, StepSolution, certify
 from .problem import Array, Problem
 
 
 def relative_gap(objective: float, lower_bound: float) -> float:
     """(objective - lower bound) / |objective|."""
     return (objective - lower_bound) / max(abs(objective), 1e-300)
+
+
+class Point(Protocol):
+    """A decision function on a problem's points: what every method ends with.
+
+    The solution of a convex step is one, and :class:`Expansion` is one that came without.
+    """
+
+    @property
+    def outputs(self) -> Array:
+        """f at all points, shape (n,)."""
+        ...
+
+    @property
+    def coefficients(self) -> Array:
+        """a in f(x) = Σ a_i k(x_i, x) + b, shape (n,)."""
+        ...
+
+    @property
+    def bias(self) -> float:
+        """b."""
+        ...
+
+    @property
+    def weights(self) -> Array | None:
+        """w, shape (d,), where it is not Σ a_i x_i."""
+        ...
+
+    @property
+    def regularization(self) -> float:
+        """½ ‖w‖², or what else w costs."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """A decision function that came without a convex step (see :class:`Point`)."""
+
+    outputs: Array
+    coefficients: Array
+    bias: float
+    regularization: float
+    weights: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,34 +70,40 @@ class Iteration:
     Attributes
     ----------
     objective : float
-        The formulation's objective at the full costs, whatever costs the step had.
+        The formulation's objective at the full costs, whatever the step had.
     step_objective : float
-        The objective at the costs of the step: what cannot rise while these stay the same.
-    scale : float
-        Factor on C* in this step (annealing); 1 in the end.
-    primal, dual, kkt : float
-        Certificate of the convex step.
+        What the method lowers at this stage: the objective at the stage's costs, or with an entropy at its temperature.
+        It cannot rise while the stage stays the same.
+    stage : float
+        The parameter of the schedule: a factor on C*, or a temperature.
     changed : int
-        Number of points whose tangent had changed before the step.
+        Number of points whose part in the convex step had changed before it: their tangents, labels or probabilities.
+    outputs : array, shape (n,)
+        f after the step.
+    primal, dual, kkt : float
+        Certificate of the convex step; NaN for methods without one.
     n_inner : int
         Iterations of the inner solver.
     seconds, solver_seconds : float
         Whole time of the step, and the part inside the inner solver.
-    outputs : array, shape (n,)
-        f after the step.
     """
 
     objective: float
     step_objective: float
-    scale: float
-    primal: float
-    dual: float
-    kkt: float
+    stage: float
     changed: int
-    n_inner: int
-    seconds: float
-    solver_seconds: float
     outputs: Array = field(repr=False)
+    primal: float = np.nan
+    dual: float = np.nan
+    kkt: float = np.nan
+    n_inner: int = 0
+    seconds: float = 0.0
+    solver_seconds: float = 0.0
+
+    @property
+    def scale(self) -> float:
+        """The stage where it is a factor on C*; 1 in the end."""
+        return self.stage
 
 
 @dataclass(frozen=True)
@@ -61,14 +113,15 @@ class Certificate:
     Attributes
     ----------
     objective : float
-        The formulation's objective at the solution.
+        The objective at the solution.
     primal, dual, gap : float
         Values of the last convex step and its dual, and their relative difference.
     kkt, primal_infeasibility, dual_infeasibility : float
         How far the point is from the optimality conditions (see ``StepSolution``).
-    tangents_changed : int
+    tangents_changed : int or None
         Number of points whose tangent at the solution is not the one used in the step: zero says that the step is
-        tangent to the objective at its own solution, which is therefore a stationary point (CCCP has converged).
+        tangent to the objective at its own solution, which is therefore a stationary point (CCCP has converged).  None
+        for a step that is not made of tangents.
     """
 
     objective: float
@@ -78,16 +131,18 @@ class Certificate:
     kkt: float
     primal_infeasibility: float
     dual_infeasibility: float
-    tangents_changed: int
+    tangents_changed: int | None
 
     def __str__(self) -> str:
-        return (
-            f"objective {self.objective:.8g}\n"
-            f"last convex step: primal {self.primal:.10g}, dual {self.dual:.10g}, relative gap {self.gap:.1e}\n"
+        lines = [
+            f"objective {self.objective:.8g}",
+            f"last convex step: primal {self.primal:.10g}, dual {self.dual:.10g}, relative gap {self.gap:.1e}",
             f"optimality conditions met to {self.kkt:.1e}, constraints to "
-            f"{max(self.primal_infeasibility, self.dual_infeasibility):.1e}\n"
-            f"tangents that differ at the solution: {self.tangents_changed}"
-        )
+            f"{max(self.primal_infeasibility, self.dual_infeasibility):.1e}",
+        ]
+        if self.tangents_changed is not None:
+            lines.append(f"tangents that differ at the solution: {self.tangents_changed}")
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """The figures by name."""
@@ -102,8 +157,8 @@ class Solution:
     ----------
     formulation : Formulation
     problem : Problem
-    step : StepSolution
-        The last convex step.
+    point : Point
+        The decision function; the solution of the last convex step, if there was one.
     objective : float
         The formulation's objective.
     status : {"converged", "max_iter", "inaccurate", "interrupted"}
@@ -112,20 +167,42 @@ class Solution:
     seconds : float
     lower_bound : float or None
         A proven lower bound of the formulation's optimum, where one is known.
+    given_labels : array, shape (n,), or None
+        The labels that the method chose, where they need not be the signs of the outputs: those of a prescribed number
+        of positive ones, or of an exact search.
     """
 
     formulation: Formulation
     problem: Problem
-    step: StepSolution
+    point: Point
     objective: float
     status: str
     history: tuple[Iteration, ...] = ()
     seconds: float = 0.0
     lower_bound: float | None = None
+    given_labels: Array | None = None
+
+    @property
+    def step(self) -> StepSolution:
+        """The solution of the last convex step.
+
+        Raises
+        ------
+        AttributeError
+            If the method went without convex steps.
+        """
+        if not isinstance(self.point, StepSolution):
+            raise AttributeError(f"this {type(self).__name__} came without a convex step")
+        return self.point
+
+    @property
+    def has_step(self) -> bool:
+        """Whether there is a last convex step, and with it a certificate."""
+        return isinstance(self.point, StepSolution)
 
     @property
     def n_iter(self) -> int:
-        """Number of convex steps, the supervised start not counted."""
+        """Number of steps, the supervised start not counted."""
         return len(self.history)
 
     @property
@@ -138,48 +215,65 @@ class Solution:
     @property
     def scores(self) -> Array:
         """Outputs f of all points, shape (n,)."""
-        return self.step.outputs
+        return self.point.outputs
 
     @property
     def labels(self) -> Array:
-        """Sign of the outputs, +1 for zero, shape (n,)."""
-        return np.where(self.scores >= 0, 1.0, -1.0)
+        """The labels chosen, or the signs of the outputs (+1 for zero), shape (n,)."""
+        return np.where(self.scores >= 0, 1.0, -1.0) if self.given_labels is None else self.given_labels
 
     @property
     def coefficients(self) -> Array:
         """a in f(x) = Σ a_i k(x_i, x) + b, shape (n,)."""
-        return self.step.coefficients
+        return self.point.coefficients
 
     @property
     def bias(self) -> float:
         """b."""
-        return self.step.bias
+        return self.point.bias
+
+    @property
+    def regularization(self) -> float:
+        """½ ‖w‖², or what else w costs."""
+        return self.point.regularization
+
+    @cached_property
+    def function(self) -> DecisionFunctions:
+        """The decision function, with no more than it needs of the problem."""
+        return joint_function([self])
 
     @property
     def weights(self) -> Array | None:
         """w, shape (d,), for a linear kernel; otherwise None."""
-        if not self.problem.is_linear:
-            return None
-        if self.step.weights is not None:
-            return self.step.weights
-        return np.asarray(self.problem.X.T @ self.coefficients).ravel()
+        return self.function.weights[0] if self.problem.is_linear else None
 
     def decision_function(self, X: Any) -> Array:
-        """f at new points (for a precomputed kernel: at rows of the kernel with the training points)."""
-        if self.step.weights is not None:
-            return np.asarray(X @ self.step.weights).ravel() + self.bias
-        return self.problem.kernel_with(X) @ self.coefficients + self.bias
+        """f at new points (for a precomputed kernel: at rows of the kernel with the training points), shape (n,)."""
+        return self.function(X)[:, 0]
 
     def predict(self, X: Any) -> Array:
         """+1 or -1 for new points."""
         return np.where(self.decision_function(X) >= 0, 1.0, -1.0)
 
     def certificate(self) -> Certificate:
-        """Recompute every figure from the dual variables, with nothing but the kernel."""
-        step = self.step.step
-        again = certify(step, self.step.gamma, self.step.gamma0, self.step.bias, self.step.weights)
-        objective = self.formulation.objective(self.problem, again.outputs, again.regularization)
-        tangents = self.formulation.tangents(self.problem, again.outputs, step.cost)
+        """Recompute every figure from the dual variables, with nothing but the kernel.
+
+        Raises
+        ------
+        AttributeError
+            If the method went without convex steps.
+        """
+        point, instance = self.step, Instance(self.formulation, self.problem)
+        step = point.step
+        again = certify(step, point.gamma, point.gamma0, point.bias, point.weights, point.multipliers)
+        changed = None
+        if instance.made_of_tangents(step):
+            tangents = instance.tangents(again.outputs, step.cost)
+            changed = int((np.abs(tangents - step.slope) > 1e-3 * step.cost).sum())
+        if self.given_labels is None:
+            objective = instance.objective(again.outputs, again.regularization)
+        else:
+            objective = instance.labelled_objective(again.outputs, again.regularization, self.given_labels)
         return Certificate(
             objective=objective,
             primal=again.primal,
@@ -188,5 +282,17 @@ class Solution:
             kkt=again.kkt,
             primal_infeasibility=again.primal_infeasibility,
             dual_infeasibility=again.dual_infeasibility,
-            tangents_changed=int((np.abs(tangents - step.slope) > 1e-3 * step.cost).sum()),
+            tangents_changed=changed,
         )
+
+
+def joint_function(solutions: Sequence[Solution]) -> DecisionFunctions:
+    """The decision functions of solutions on the same points."""
+    points = [solution.point for solution in solutions]
+    weights = [point.weights for point in points if point.weights is not None]
+    return DecisionFunctions.on(
+        solutions[0].problem,
+        np.array([point.coefficients for point in points]),
+        np.array([point.bias for point in points]),
+        np.array(weights) if len(weights) == len(points) else None,
+    )

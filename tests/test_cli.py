@@ -1,6 +1,7 @@
 """The command line: figures, files, exit statuses, and one line for a bad input."""
 
 import csv
+import dataclasses
 import json
 import subprocess
 import sys
@@ -207,24 +208,24 @@ def test_interrupted_is_status_1(files, capsys, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("convex_tsvm.cli.commands.cccp", interrupted)
+    monkeypatch.setattr("convex_tsvm.cli.tasks.minimize", interrupted)
     status, out, err = run(capsys, "solve", files / "split.npz")
     assert (status, out) == (1, "")
     assert "interrupted" in err
 
 
 def test_an_interrupted_comparison_shows_what_there_is(files, capsys, monkeypatch):
-    from convex_tsvm.cli import commands
+    from convex_tsvm.cli import tasks
 
-    original = commands.cccp
+    original = tasks.minimize
 
-    def interrupted(formulation, problem, *, callback, **options):
+    def interrupted(method, formulation, problem, *, settings, **options):
         def stop(iteration):
             raise KeyboardInterrupt
 
-        return original(formulation, problem, callback=stop, **options)
+        return original(method, formulation, problem, settings=dataclasses.replace(settings, callback=stop), **options)
 
-    monkeypatch.setattr(commands, "cccp", interrupted)
+    monkeypatch.setattr(tasks, "minimize", interrupted)
     status, out, _ = run(capsys, "compare", files / "split.npz", "--solver", "native,cvxpy", "--json")
     assert status == 1
     assert [result["status"] for result in json.loads(out)["results"]] == ["interrupted"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import convex_tsvm as ct
 from convex_tsvm.formulations.compact_margin import compact_margin_dual
-from convex_tsvm.formulations.unrelaxed_compact_margin import class_spread, unrelaxed_objective
+from convex_tsvm.modeling.unrelaxed_compact_margin import class_spread, unrelaxed_objective
 
 T = np.linspace(-4, 4, 1601)
 

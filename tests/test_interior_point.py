@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from convex_tsvm.relaxations import solve_sdp
-from convex_tsvm.solvers.interior_point import InteriorPoint
-from convex_tsvm.solvers.sparse_rows import Rows
+from convex_tsvm.solvers.sdp import solve_sdp
+from convex_tsvm.solvers.sdp.interior_point import InteriorPoint
+from convex_tsvm.solvers.sdp.sparse_matrices import SparseMatrices
 
 
 def program(seed, n=7, n_equal=2, n_above=8):
@@ -19,11 +19,11 @@ def program(seed, n=7, n_equal=2, n_above=8):
     parts = []
     for equal, count in ((True, n_equal), (False, n_above)):
         pairs = [rng.integers(0, n, size=(2, count)) for _ in range(3)]
-        rows = Rows.make([(i, j, rng.normal(size=count)) for i, j in pairs], np.zeros(count), equal)
+        rows = SparseMatrices.make([(i, j, rng.normal(size=count)) for i, j in pairs], np.zeros(count), equal)
         room = 0.0 if equal else rng.random(count)
-        parts.append(Rows(rows.k, rows.i, rows.j, rows.f, rows.values(inside) - room, rows.equal))
+        parts.append(SparseMatrices(rows.k, rows.i, rows.j, rows.f, rows.values(inside) - room, rows.equal))
     noise = 0.05 * rng.normal(size=(n, n))
-    return np.eye(n) + noise + noise.T, Rows.stack(parts)
+    return np.eye(n) + noise + noise.T, SparseMatrices.stack(parts)
 
 
 def dense(rows, n):
@@ -75,9 +75,9 @@ def test_enough_ends_it_at_a_point_that_bounds():
 
 def test_what_has_no_solution_is_not_called_solved():
     """X_00 >= 1 and X_00 <= 0; and a C that lets the value fall without end."""
-    rows = Rows.make([(np.array([0, 0]), np.array([0, 0]), np.array([1.0, -1.0]))], [1.0, 0.0])
+    rows = SparseMatrices.make([(np.array([0, 0]), np.array([0, 0]), np.array([1.0, -1.0]))], [1.0, 0.0])
     assert solve_sdp(np.eye(3), rows, solver="native").status != "optimal"
-    rows = Rows.make([(np.array([0]), np.array([0]), 1.0)], [1.0])
+    rows = SparseMatrices.make([(np.array([0]), np.array([0]), 1.0)], [1.0])
     assert solve_sdp(-np.eye(3), rows, solver="native").status == "failed"
 
 

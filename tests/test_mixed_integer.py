@@ -10,8 +10,8 @@ from strategies import searches
 
 import convex_tsvm as ct
 from convex_tsvm import MixedIntegerModel
-from convex_tsvm.relaxations import labelling
-from convex_tsvm.relaxations.partial import PartialSVM
+from convex_tsvm.instance import labelling
+from convex_tsvm.relaxations.partial_svm import PartialSVM
 
 needs_scip = pytest.mark.skipif("SCIP" not in cp.installed_solvers(), reason="pyscipopt is not installed")
 #: SCIP is accurate to about 1e-6; much less makes it search without end.

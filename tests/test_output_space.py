@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from strategies import searches
 
 import convex_tsvm as ct
-from convex_tsvm.relaxations import OutputSpace, labelling
-from convex_tsvm.relaxations.convexified import Convexified, Multipliers
-from convex_tsvm.relaxations.cuts import (
+from convex_tsvm.instance import labelling
+from convex_tsvm.relaxations import OutputSpace
+from convex_tsvm.relaxations.output_space.convexified import Convexified, Multipliers
+from convex_tsvm.relaxations.output_space.cuts import (
     Cuts,
     chord_rows,
     diagonal_rows,
@@ -20,9 +21,9 @@ from convex_tsvm.relaxations.cuts import (
     violated_products,
     violated_triangles,
 )
-from convex_tsvm.relaxations.outputs import labels_of, settle
-from convex_tsvm.relaxations.partial import PartialSVM
-from convex_tsvm.relaxations.tightening import Tightening
+from convex_tsvm.relaxations.output_space.quadratic_program import labels_of, settle
+from convex_tsvm.relaxations.output_space.tightening import Tightening
+from convex_tsvm.relaxations.partial_svm import PartialSVM
 
 outside = st.floats(1, 4).flatmap(lambda size: st.sampled_from([size, -size]))
 

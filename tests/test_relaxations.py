@@ -11,29 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import convex_tsvm as ct
-from convex_tsvm.relaxations import (
-    DualSDP,
-    FullSDP,
-    LowerBoundBuilder,
-    OutputSpace,
-    ReducedSDP,
-    labelling,
-    solve_low_rank,
-    solve_sdp,
-    solve_subspace,
-    spectral_subspace,
-)
-from convex_tsvm.relaxations.cuts import diagonal_rows, unit_row
-from convex_tsvm.relaxations.safe import (
+from convex_tsvm.instance import labelling, reduced_basis
+from convex_tsvm.methods.spectral import spectral_subspace, tie
+from convex_tsvm.methods.subspace import solve_subspace
+from convex_tsvm.modeling.label_matrix import DualSDP, FullSDP, ReducedSDP
+from convex_tsvm.relaxations import LowerBoundBuilder, OutputSpace, solve_low_rank
+from convex_tsvm.relaxations.output_space.cuts import diagonal_rows, unit_row
+from convex_tsvm.relaxations.safe_bounds import (
     least_eigenvalue,
     raised,
-    reduced_basis,
     stationary_multipliers,
     transduction_bound,
 )
-from convex_tsvm.relaxations.sparse_sdp import available_solvers
-from convex_tsvm.relaxations.spectral import tie
-from convex_tsvm.solvers.sparse_rows import Rows
+from convex_tsvm.solvers.sdp import solve_sdp
+from convex_tsvm.solvers.sdp.sparse_matrices import SparseMatrices
+from convex_tsvm.solvers.sdp.sparse_sdp import available_solvers
 
 #: Label matrices are singular at the optimum: interior-point solvers stop a little early on some of them.
 pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
@@ -149,8 +141,8 @@ def test_all_forms_have_the_same_value(seed):
     if search.loss.isclose(ct.squared_hinge()):
         space = OutputSpace(search)
         known = np.flatnonzero(search.y)
-        known_rows = Rows.make([(np.zeros(len(known), int), known + 1, search.y[known])], np.ones(len(known)))
-        rows = Rows.stack([unit_row(), known_rows, diagonal_rows(np.arange(search.n))])
+        known_rows = SparseMatrices.make([(np.zeros(len(known), int), known + 1, search.y[known])], np.ones(len(known)))
+        rows = SparseMatrices.stack([unit_row(), known_rows, diagonal_rows(np.arange(search.n))])
         for solver in available_solvers():
             found = solve_sdp(space.C, rows, solver=solver, tol=1e-7)
             assert found.value + space.constant == pytest.approx(value, rel=1e-4), solver
@@ -182,7 +174,7 @@ def test_a_share_of_positive_labels(seed):
 def test_a_solver_that_fails_leaves_a_bound_that_holds(monkeypatch):
     """Whatever comes back: nothing, garbage, or an exception-free failure."""
     formulation, problem = instance(7, 9, squared=True)
-    module = "convex_tsvm.relaxations.sparse_sdp."
+    module = "convex_tsvm.solvers.sdp.sparse_sdp."
     plain = LowerBoundBuilder(formulation, problem, relaxation="sdp").bound()
     least = optimum(LowerBoundBuilder(formulation, problem, relaxation="svm"))
     rng = np.random.default_rng(0)

@@ -15,12 +15,13 @@ from convex_tsvm.kernels import (
     LinearRows,
     ProductRows,
     RowSource,
-    RowsWithMean,
+    RowsWithSums,
 )
 from convex_tsvm.solvers import CachedRows
 
 RNG = np.random.default_rng(0)
 POINTS, MEMBERS = RNG.standard_normal((12, 3)), np.array([2, 3, 5, 7, 11])
+MEAN = np.isin(np.arange(12), MEMBERS)[None] / len(MEMBERS)
 KERNEL = ct.RBF(1.5)
 K = KERNEL(POINTS, POINTS)
 LAPLACIAN = np.diag([1.0] + [2.0] * 10 + [1.0]) - np.eye(12, k=1) - np.eye(12, k=-1)
@@ -64,10 +65,10 @@ BASES = {
 WRAPS = {
     "plain": (lambda base: base, K),
     "centred": (lambda base: CentredRows(base, MEMBERS), centred()),
-    "x0": (lambda base: RowsWithMean(base, MEMBERS), with_mean()),
+    "x0": (lambda base: RowsWithSums(base, MEAN), with_mean()),
     "cached": (lambda base: CachedRows(base, 5 * 8 * 12), K),
     "centred cached": (lambda base: CentredRows(CachedRows(base, 5 * 8 * 12), MEMBERS), centred()),
-    "x0 cached": (lambda base: RowsWithMean(CachedRows(base, 1), MEMBERS), with_mean()),
+    "x0 cached": (lambda base: RowsWithSums(CachedRows(base, 1), MEAN), with_mean()),
     "deformed": (lambda base: DeformedRows(base, LAPLACIAN), deformed()),
     "centred deformed": (
         lambda base: CentredRows(DeformedRows(base, sp.csr_matrix(LAPLACIAN)), MEMBERS),

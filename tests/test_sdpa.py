@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from convex_tsvm.relaxations import sdpa, solve_sdp
-from convex_tsvm.relaxations.cuts import chord_rows, diagonal_rows, unit_row
-from convex_tsvm.solvers.sparse_rows import Rows
+from convex_tsvm.relaxations.output_space.cuts import chord_rows, diagonal_rows, unit_row
+from convex_tsvm.solvers.sdp import sdpa, solve_sdp
+from convex_tsvm.solvers.sdp.sparse_matrices import SparseMatrices
 
 pytest.importorskip("sdpap")
 
@@ -26,7 +26,9 @@ def no_idle_process(monkeypatch):
 
 def solve(n=6, solver="sdpa"):
     """min Σ i V_ii with V_ii >= 1: its value is n (n + 1) / 2."""
-    rows = Rows.stack([unit_row(), diagonal_rows(np.arange(n)), chord_rows(np.full(n, -2.0), np.full(n, 2.0))])
+    rows = SparseMatrices.stack(
+        [unit_row(), diagonal_rows(np.arange(n)), chord_rows(np.full(n, -2.0), np.full(n, 2.0))]
+    )
     return solve_sdp(np.diag(np.arange(n + 1.0)), rows, solver=solver, tol=1e-7)
 
 

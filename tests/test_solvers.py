@@ -9,8 +9,8 @@ from strategies import CATALOGUE, LABELED, UNLABELED, random_case
 import convex_tsvm as ct
 from convex_tsvm.kernels import GramRows
 from convex_tsvm.solvers import flatten
-from convex_tsvm.solvers.dual import DualProblem
-from convex_tsvm.solvers.newton import newton
+from convex_tsvm.solvers.dual.dual_problem import DualProblem
+from convex_tsvm.solvers.dual.newton import newton
 
 
 def steps_of(seed):
@@ -68,9 +68,9 @@ def test_small_blocks_and_a_small_cache_change_nothing(seed, monkeypatch):
     """A byte budget of one percent of the matrix, and blocks of eight variables."""
     problem, step = steps_of(2000 + seed)
     whole = ct.NativeSolver(problem, tol=1e-7).solve(step)
-    solve_dual = ct.solvers.native.solve_dual
+    solve_dual = ct.solvers.dual.native.solve_dual
     monkeypatch.setattr(
-        "convex_tsvm.solvers.native.solve_dual", lambda *a, **k: solve_dual(*a, **{**k, "block_size": 8})
+        "convex_tsvm.solvers.dual.native.solve_dual", lambda *a, **k: solve_dual(*a, **{**k, "block_size": 8})
     )
     little = ct.NativeSolver(problem, tol=1e-7, max_iter=20_000, cache_size=0.08 * problem.n**2 / 2**20)
     parts = little.solve(step)
@@ -84,7 +84,7 @@ def test_newton_steps_from_anywhere_give_the_same_solution(seed, monkeypatch):
     """Tried after every third coordinate step, they pass breakpoints all the time."""
     problem, step = steps_of(2500 + seed)
     usual = ct.NativeSolver(problem, tol=1e-8).solve(step)
-    monkeypatch.setattr("convex_tsvm.solvers.working_sets.PATIENCE", 3)
+    monkeypatch.setattr("convex_tsvm.solvers.dual.working_sets.PATIENCE", 3)
     early = ct.NativeSolver(problem, tol=1e-8).solve(step)
     assert early.status == "optimal"
     assert early.primal == pytest.approx(usual.primal, rel=1e-7, abs=1e-7)

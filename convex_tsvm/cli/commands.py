@@ -6,7 +6,6 @@ import argparse
 import csv
 import json
 import time
-import warnings
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,44 +13,46 @@ from typing import Any
 import numpy as np
 
 from ..data import Data, load_data, load_points
-from ..formulations import Formulation, compact_margin, compactness_weights, relative_margin, svm, tsvm
-from ..kernels import laplacian_kernel, make_kernel
-from ..methods import cccp
+from ..formulations import tsvm
 from ..persistence import FittedModel, load_model, save_model
 from ..problem import Problem
-from ..progress import status_line
 from ..solution import Solution
 from ..validation import new_file
-from .parser import RELAXED
+from .tasks import NO_SOLVER, Task, check_method_options, formulated, given_problem, read_task, solved
 
 SOLVED = ("converged", "optimal")
-
-#: In place of a solver's name, for methods that do not go by convex steps.
-NO_SOLVER = "-"
 
 
 def solve(options: argparse.Namespace) -> int:
     """Fit one method; print its figures."""
+    task = read_task(options.method, options.formulation)
+    check_method_options(options, [task])
     files = {name: getattr(options, name) for name in ("certificate", "checkpoint")}
     for name, path in files.items():
-        if path is not None and options.method != "exact":
+        if path is not None and task.method != "exact":
             raise ValueError(f"{name}={path!r} is for --method exact, not --method {options.method}")
     _check_outputs(labels_out=options.labels_out, save=options.save, **files)
     data, problem = _given(options)
-    solver = NO_SOLVER if options.method in RELAXED else options.solver
-    solution = _fit(options, problem, options.method, solver)
+    solver = options.solver if task.solvers else NO_SOLVER
+    solution = solved(options, task, problem, solver)
     if options.labels_out:
         _write_labels(options.labels_out, solution.labels, solution.scores)
     if options.save:
-        parameters = {"data": data.name, "method": options.method, "loss": options.loss, "s": options.s}
+        parameters = {
+            "data": data.name,
+            "method": task.name,
+            "formulation": task.formulation,
+            "loss": options.loss,
+            "s": options.s,
+        }
         save_model(FittedModel.from_solutions([solution], np.array(data.classes), parameters), options.save)
-    result = _result(data, solution, options.method, solver)
+    result = _result(data, solution, task, solver)
     if options.json:
         print(json.dumps(result))
     else:
         print(_heading(data, problem))
         print(_table([result]))
-        if options.method == "exact":
+        if task.method == "exact":
             print(f"no labelling has an objective below {solution.lower_bound:.8g}")
         else:
             print(solution.certificate())
@@ -62,18 +63,20 @@ def compare(options: argparse.Namespace) -> int:
     """Fit every method with every solver; print a table and draw a picture."""
     from ..plotting import check_picture, plot_comparison, save_figure
 
+    tasks = [read_task(name, options.formulation) for name in options.methods]
+    check_method_options(options, tasks)
     _check_outputs(plot=options.plot)
     if options.plot:
         check_picture(options.plot)
     data, problem = _given(options)
-    solutions: dict[tuple[str, str], Solution] = {}
-    pairs = [(m, s) for m in options.methods for s in (options.solver if m not in RELAXED else [NO_SOLVER])]
-    for method, solver in pairs:
-        solutions[method, solver] = _fit(options, problem, method, solver)
-        if solutions[method, solver].status == "interrupted":
+    solutions: dict[tuple[Task, str], Solution] = {}
+    pairs = [(task, solver) for task in tasks for solver in (options.solver if task.solvers else [NO_SOLVER])]
+    for pair in pairs:
+        solutions[pair] = solved(options, pair[0], problem, pair[1])
+        if solutions[pair].status == "interrupted":
             break  # Ctrl-C ends the comparison; what there is is shown
     results = [_result(data, solution, *key) for key, solution in solutions.items()]
-    agreement = _agreement(options, solutions)
+    agreement = _agreement(options, tasks, solutions)
     if options.json:
         print(json.dumps({"data": data.name, "results": results, "agreement": agreement}))
     else:
@@ -86,7 +89,7 @@ def compare(options: argparse.Namespace) -> int:
             )
     if options.plot:
         several = len(options.solver) > 1
-        named = {f"{m} ({s})" if several else m: solution for (m, s), solution in solutions.items()}
+        named = {f"{m.name} ({s})" if several else m.name: solution for (m, s), solution in solutions.items()}
         save_figure(plot_comparison(data, named), options.plot)
         if not options.json:
             print(f"picture: {options.plot}")
@@ -97,10 +100,10 @@ def bound(options: argparse.Namespace) -> int:
     """Bound the optimum from below; print what every relaxation gives."""
     from ..relaxations import LowerBoundBuilder, Stage
 
-    began = time.perf_counter()
+    began, task = time.perf_counter(), read_task("cccp")
     data, problem = _given(options)
     builder = LowerBoundBuilder(
-        _formulation(options, "cccp"),
+        formulated(options, task, problem)[0],
         problem,
         relaxation=options.relaxation,
         solver=options.solver,
@@ -117,7 +120,7 @@ def bound(options: argparse.Namespace) -> int:
                 f"{stage.seconds:.2f} s, {stage.status}"
             )
 
-    incumbent = _fit(options, problem, "cccp", "native")
+    incumbent = solved(options, task, problem, "native")
     found = builder.bound(upper=incumbent.objective, upper_labels=incumbent.labels, callback=show)
     labels = incumbent.labels if found.labels is None else found.labels
     result = _figures(
@@ -149,14 +152,15 @@ def verify(options: argparse.Namespace) -> int:
         return _verify_certificate(options)
     from ..verification import verify as check
 
+    task = read_task(options.method, options.formulation)
     data, problem = _given(options)
     if options.points < problem.n_labeled + 1:
         raise ValueError(f"points={options.points} must exceed the {problem.n_labeled} labelled points")
     keep = np.sort(np.concatenate([problem.labeled, problem.unlabeled[: options.points - problem.n_labeled]]))
     if len(keep) < problem.n:
         small = Data(data.name, data.X[keep], data.y[keep], data.truth[keep], data.classes)
-        problem = _problem(options, small)
-    report = check(*_task(options, options.method, problem))
+        problem = given_problem(options, small)
+    report = check(*formulated(options, task, problem))
     print(json.dumps(report.to_dict()) if options.json else report)
     return 0 if report.passed else 1
 
@@ -203,95 +207,18 @@ def _given(options: argparse.Namespace) -> tuple[Data, Problem]:
         n_labeled=options.n_labeled,
         random_state=options.random_state,
     )
-    _formulation(options, "cccp")  # options that do not fit are reported before any work is done
-    return data, _problem(options, data)
+    tsvm(options.loss, s=options.s)  # options that do not fit are reported before any work is done
+    return data, given_problem(options, data)
 
 
-def _problem(options: argparse.Namespace, data: Data) -> Problem:
-    # The kernel comes second, so that a NaN among the points is not blamed on its gamma.
-    plain = Problem(data.X, data.y, C=options.C, C_unlabeled=options.C_unlabeled, balance=options.balance)
-    parameters = {"gamma": options.gamma, "sigma": options.sigma, "degree": options.degree, "coef0": options.coef0}
-    return plain.replace(kernel=make_kernel(options.kernel, plain.X, **parameters))
-
-
-def _task(options: argparse.Namespace, method: str, problem: Problem) -> tuple[Formulation, Problem]:
-    """What a method minimizes, and the problem as it sees it."""
-    if method in ("cmm", "rmm"):
-        balance = None if options.balance is None else "linear"
-        cost = float(problem.cost[problem.unlabeled[0]]) if options.C_compact is None else options.C_compact
-        weights = compactness_weights(problem, cost)
-        if method == "cmm":
-            return compact_margin(options.epsilon, *weights, s=options.s, balance=balance), problem
-        if np.isfinite(cost):
-            problem = problem.replace(C_unlabeled=cost)
-        return relative_margin(options.epsilon, weights[0], balance=balance), problem
-    if method == "lapsvm":
-        kernel = laplacian_kernel(problem.kernel, problem.X, options.C_manifold, options.n_neighbors)
-        return svm(), problem.replace(kernel=kernel)
-    if method == "svm" and problem.positive_count is not None:
-        problem = problem.replace(balance=problem.balance_target)
-    return _formulation(options, method), problem
-
-
-def _formulation(options: argparse.Namespace, method: str) -> Formulation:
-    balance = None if options.balance is None else "linear"
-    if method == "subspace":
-        # The paper's setting; the others have a bias.
-        return tsvm(options.loss, s=options.s, balance=None, fit_intercept=False)
-    formulation = tsvm(options.loss, s=options.s, balance=balance)
-    return formulation.supervised() if method == "svm" else formulation
-
-
-def _fit(options: argparse.Namespace, problem: Problem, method: str, solver: str) -> Solution:
-    formulation, problem = _task(options, method, problem)
-    if method == "exact":
-        return _search(options, formulation, problem)
-    if method in RELAXED:
-        from ..methods import relaxed
-
-        return getattr(relaxed, f"{method}_transduction")(formulation, problem)
-    with status_line(lambda: f"{method} ({solver})") as progress, warnings.catch_warnings():
-        warnings.simplefilter("ignore" if options.json else "default")
-        return cccp(
-            formulation,
-            problem,
-            solver=solver,
-            annealing=options.annealing if method == "cccp" else None,
-            tol=options.tol,
-            max_iter=options.max_iter,
-            cache_size=options.cache_size,
-            callback=None if progress is None else progress.step,
-            progress=None if progress is None else progress.inner,
-        )
-
-
-def _search(options: argparse.Namespace, formulation: Formulation, problem: Problem) -> Solution:
-    from ..exact import exact_search
-
-    with status_line(lambda: "exact") as progress:
-        return exact_search(
-            formulation,
-            problem,
-            bounds=options.bounds,
-            strategy=options.strategy,
-            branching=options.branching,
-            gap=options.gap,
-            max_nodes=options.max_nodes,
-            time_limit=options.time_limit,
-            n_jobs=options.n_jobs,
-            checkpoint=options.checkpoint,
-            certificate=options.certificate,
-            callback=None if progress is None else lambda reached: progress.tell(str(reached)),
-        )
-
-
-def _result(data: Data, solution: Solution, method: str, solver: str) -> dict[str, Any]:
-    certificate = solution.certificate()
+def _result(data: Data, solution: Solution, task: Task, solver: str) -> dict[str, Any]:
+    certificate = solution.certificate() if solution.has_step else None
     return _figures(
         data,
         solution.problem,
         solution.labels,
-        method=method,
+        method=task.name,
+        formulation=task.formulation,
         solver=solver,
         objective=solution.objective,
         lower_bound=solution.lower_bound,
@@ -299,8 +226,8 @@ def _result(data: Data, solution: Solution, method: str, solver: str) -> dict[st
         iterations=solution.n_iter,
         seconds=solution.seconds,
         status=solution.status,
-        step_duality_gap=certificate.gap,
-        step_kkt=certificate.kkt,
+        step_duality_gap=None if certificate is None else certificate.gap,
+        step_kkt=None if certificate is None else certificate.kkt,
     )
 
 
@@ -316,17 +243,19 @@ def _figures(data: Data, problem: Problem, labels: Any, *, method: str, solver: 
     }
 
 
-def _agreement(options: argparse.Namespace, solutions: dict[tuple[str, str], Solution]) -> list[dict[str, Any]]:
+def _agreement(
+    options: argparse.Namespace, tasks: list[Task], solutions: dict[tuple[Task, str], Solution]
+) -> list[dict[str, Any]]:
     """How far several solvers of one method are apart."""
     lines = []
-    for method in options.methods:
-        found = [solutions[method, solver] for solver in options.solver if (method, solver) in solutions]
+    for task in tasks:
+        found = [solutions[task, solver] for solver in options.solver if (task, solver) in solutions]
         if len(found) < 2:
             continue
         objectives = np.array([solution.objective for solution in found])
         lines.append(
             {
-                "method": method,
+                "method": task.name,
                 "solvers": list(options.solver),
                 "objective_difference": float(np.ptp(objectives) / max(1.0, abs(objectives[0]))),
                 "labels_different": int((found[0].labels != found[1].labels).sum()),

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import json
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from ..formulations import LOSSES
+from ..table import FORMULATIONS, METHODS, SOLVERS, Entry
+from .tasks import read_task, task_names
 
 #: As in ``relaxations.RELAXATIONS``, which is not imported for its weight.
 RELAXATIONS = ("svm", "sdp", "box", "rlt", "triangles")
 
-#: Methods that go by convex steps.
+#: Formulations whose derivation can be checked.
 STEPPED = ("svm", "cccp", "cmm", "rmm", "lapsvm")
-#: Methods whose labels come from a relaxation or a search, and which know nothing of the solvers of convex steps.
-RELAXED = ("sdp", "subspace", "spectral", "exact")
-METHODS = STEPPED + RELAXED
 BOUNDS = ("auto", *RELAXATIONS)
 #: As in ``exact.branching.RULES``.
 BRANCHING = ("auto", "gain", "correlation", "confidence", "ambiguity", "worst")
-SOLVERS = ("native", "cvxpy")
 
 
 class BadUsage(Exception):
@@ -43,8 +43,9 @@ def build_parser() -> argparse.ArgumentParser:
     solve = subparsers.add_parser("solve", help="fit one method to data")
     _add_data(solve)
     _add_model(solve)
-    solve.add_argument("--method", choices=METHODS, default="cccp")
-    solve.add_argument("--solver", choices=SOLVERS, default="native")
+    _add_task(solve)
+    solve.add_argument("--method", choices=task_names(), default="cccp", help=_listed(METHODS, "default: cccp"))
+    solve.add_argument("--solver", choices=tuple(SOLVERS), default="native", help=_listed(SOLVERS, "default: native"))
     solve.add_argument("--labels-out", metavar="FILE", help="write index, label and output of every point as CSV")
     solve.add_argument("--save", metavar="MODEL", help="write the fitted model (arrays and JSON)")
     solve.add_argument("--json", action="store_true", help="print one JSON object")
@@ -57,9 +58,11 @@ def build_parser() -> argparse.ArgumentParser:
     compare = subparsers.add_parser("compare", help="several methods and solvers side by side")
     _add_data(compare)
     _add_model(compare)
-    compare.add_argument("--methods", "--method", type=_choices(METHODS), default=["svm", "cccp"], metavar="LIST",
-                         help=f"comma-separated, of {', '.join(METHODS)} (default: svm,cccp)")  # fmt: skip
-    compare.add_argument("--solver", type=_choices(SOLVERS), default=["native"], metavar="LIST",
+    _add_task(compare)
+    compare.add_argument("--methods", "--method", type=_tasks, default=["svm", "cccp"], metavar="LIST",
+                         help=f"comma-separated, of {', '.join(task_names())}, or FORMULATION:METHOD "
+                         "(default: svm,cccp)")  # fmt: skip
+    compare.add_argument("--solver", type=_choices(tuple(SOLVERS)), default=["native"], metavar="LIST",
                          help=f"comma-separated, of {', '.join(SOLVERS)} (default: native)")  # fmt: skip
     compare.add_argument("--plot", metavar="FILE", help="draw boundaries (2-d data) or iterations")
     compare.add_argument("--json", action="store_true", help="print one JSON object")
@@ -75,7 +78,7 @@ def build_parser() -> argparse.ArgumentParser:
                        help="for relaxations beyond sdp")  # fmt: skip
     bound.add_argument("--rounds", type=int, default=10, metavar="N", help="of cuts (default: 10)")
     bound.add_argument("--json", action="store_true", help="print one JSON object")
-    bound.set_defaults(run=commands.bound, loss="hinge")
+    bound.set_defaults(run=commands.bound, loss="hinge", formulation=None, method_option=[])
 
     verify = subparsers.add_parser(
         "verify", help="check the derivation of a formulation on data, line by line, or a certificate of solve"
@@ -84,6 +87,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_model(verify)
     verify.add_argument("--method", choices=STEPPED, default="cccp",
                         help="whose derivation (default: cccp)")  # fmt: skip
+    verify.add_argument("--formulation", choices=tuple(FORMULATIONS), help=_listed(FORMULATIONS, "default: tsvm"))
     verify.add_argument("--points", type=int, default=300, metavar="N",
                         help="use all labelled and the first unlabelled points up to N (default: 300)")  # fmt: skip
     verify.add_argument("--json", action="store_true", help="print one JSON object")
@@ -100,6 +104,44 @@ def build_parser() -> argparse.ArgumentParser:
     predict.add_argument("--json", action="store_true", help="print one JSON object")
     predict.set_defaults(run=commands.predict)
     return parser
+
+
+def _add_task(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--formulation", choices=tuple(FORMULATIONS), help=_listed(FORMULATIONS, "default: tsvm"))
+    parser.add_argument(
+        "--method-option", type=_assignment, action="append", default=[], metavar="NAME=VALUE",
+        help="of the method: "
+        + "; ".join(f"{name}: {', '.join(entry.options)}" for name, entry in METHODS.items() if entry.options),
+    )  # fmt: skip
+
+
+def _listed(entries: Mapping[str, Entry], default: str) -> str:
+    """What can be asked for, for a help text."""
+    return "; ".join(f"{name}: {entry.summary}" for name, entry in entries.items()) + f" ({default})"
+
+
+def _assignment(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not (name.strip() and equals):
+        raise argparse.ArgumentTypeError(f"{text!r} must be NAME=VALUE")
+    try:
+        return name.strip(), json.loads(value)
+    except ValueError:
+        return name.strip(), value
+
+
+def _tasks(text: str) -> list[str]:
+    names = _names(text)
+    try:
+        for name in names:
+            read_task(name)
+    except ValueError:
+        names = []
+    if not names:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} must be a comma-separated list of {', '.join(task_names())}, or FORMULATION:METHOD"
+        )
+    return list(dict.fromkeys(names))
 
 
 def _add_data(parser: argparse.ArgumentParser) -> None:

@@ -127,7 +127,9 @@ class KernelTransduction(ClassifierMixin, BaseEstimator):
             self.coef_ = self.model_.weights
         scores = np.column_stack([solution.scores for solution in solutions])
         self.transduction_scores_ = scores.ravel() if len(classes) == 2 else scores
-        found = self.model_.decide(self.transduction_scores_)
+        # With a number of positive labels asked for, an output may have another sign than its label.
+        two = (solutions[0].labels > 0).astype(int)
+        found = classes[two] if len(classes) == 2 else self.model_.decide(scores)
         self.transduction_ = np.where(unlabeled, found, classes[np.maximum(index, 0)])
         self.objective_ = float(np.mean([solution.objective for solution in solutions]))
         histories = [list(solution.history) for solution in solutions]

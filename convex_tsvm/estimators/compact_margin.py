@@ -9,10 +9,10 @@ import numpy as np
 from ..formulations import Formulation, compact_margin, compactness_weights, relative_margin
 from ..problem import Problem
 from ..validation import finite
-from .steps import StepTransduction
+from .descent import DescentTransduction
 
 
-class CompactMarginClassifier(StepTransduction):
+class CompactMarginClassifier(DescentTransduction):
     """Relaxed Compact Margin Machine (Dai and Niu 2010, eq. 8).
 
     A transductive SVM whose outputs are also kept from being large: every point, labelled or not, pays
@@ -99,12 +99,11 @@ class CompactMarginClassifier(StepTransduction):
             self.epsilon,
             *compactness_weights(problem, C_compact),
             s=self.s,
-            balance=None if self.balance is None else "linear",
             fit_intercept=self.fit_intercept,
-        )
+        ).balanced_as(problem)
 
 
-class RelativeMarginClassifier(StepTransduction):
+class RelativeMarginClassifier(DescentTransduction):
     """Semi-supervised Relative Margin Machine (Dai and Niu 2010, eq. 9), one convex problem.
 
     A supervised SVM in which all points, labelled or not, pay ``C_compact`` · max(0, |f| - ``epsilon``).
@@ -191,8 +190,8 @@ class RelativeMarginClassifier(StepTransduction):
     def _formulation(self, problem: Problem) -> Formulation:
         C_compact = _cost(problem) if isinstance(self.C_compact, str) else self.C_compact
         weight, _ = compactness_weights(problem, C_compact)
-        balance = None if self.balance is None else "linear"
-        formulation = relative_margin(self.epsilon, weight, balance=balance, fit_intercept=self.fit_intercept)
+        formulation = relative_margin(self.epsilon, weight, balance="linear", fit_intercept=self.fit_intercept)
+        formulation = formulation.balanced_as(problem)
         return formulation if self.semi_supervised else formulation.supervised()
 
     @property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
 from ..validation import one_of
-from .labelling import LabellingTransduction
+from .by_labels import LabellingTransduction
 
 
 class ExactTransductiveSVC(LabellingTransduction):
@@ -118,9 +117,7 @@ class ExactTransductiveSVC(LabellingTransduction):
     def _formulation(self, problem: Problem) -> Formulation:
         formulation = super()._formulation(problem)
         one_of("balance_of", self.balance_of, ("outputs", "targets"))
-        if formulation.balance is not None and self.balance_of == "targets":
-            return replace(formulation, balance="targets")
-        return formulation
+        return formulation.balancing_targets() if self.balance_of == "targets" else formulation
 
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
         if len(problems) > 1 and (self.checkpoint is not None or self.certificate is not None):
@@ -154,6 +151,4 @@ class ExactTransductiveSVC(LabellingTransduction):
     ) -> None:
         super()._store(classes, index, unlabeled, solutions)
         if len(classes) == 2 and isinstance(solutions[0], ExactSolution):
-            # With a number of positive labels asked for, an output may have another sign than its label.
-            self.transduction_ = classes[(solutions[0].labels > 0).astype(int)]
             self.history_: Any = list(solutions[0].progress)

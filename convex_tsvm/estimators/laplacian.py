@@ -7,10 +7,10 @@ from typing import Any
 from ..formulations import Formulation, svm
 from ..kernels import laplacian_kernel
 from ..problem import Problem
-from .steps import StepTransduction
+from .descent import DescentTransduction
 
 
-class LaplacianSVC(StepTransduction):
+class LaplacianSVC(DescentTransduction):
     """Laplacian SVM (Belkin, Niyogi and Sindhwani 2006; chapelle2008 §5.4.5).
 
     ½ ‖w‖² + C Σ max(0, 1 - y f) + ½ ``C_manifold`` fᵀ L f, with L the Laplacian of the graph of nearest neighbours of

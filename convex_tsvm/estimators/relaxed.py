@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..formulations import Formulation
-from ..methods.relaxed import sdp_transduction, spectral_transduction, subspace_transduction
+from ..methods.sdp import sdp_transduction
+from ..methods.spectral import spectral_transduction
+from ..methods.subspace import subspace_transduction
 from ..problem import Problem
 from ..solution import Solution
-from .labelling import LabellingTransduction
+from .by_labels import LabellingTransduction
 
 
 class SDPTransduction(LabellingTransduction):

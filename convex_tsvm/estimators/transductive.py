@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..formulations import Formulation, tsvm
 from ..problem import Problem
-from .steps import StepTransduction
+from ..table import METHODS
+from ..validation import one_of
+from .descent import DescentTransduction
 
-METHODS = ("cccp",)
+#: The methods that are descents.
+DESCENTS = tuple(name for name, entry in METHODS.items() if entry.is_descent)
 
 
-class TransductiveSVC(StepTransduction):
+class TransductiveSVC(DescentTransduction):
     """Semi-supervised (transductive) support vector classifier.
 
-    Minimizes ½ ‖w‖² + C Σ ℓ(y f(x)) + C* Σ ℓ*(f(x)), the last sum over the unlabelled points, by the
-    concave-convex procedure (Collobert et al. 2006; Chapelle et al. 2008).  Works as a transductive method
-    (``transduction_``) and as an inductive one (``predict``).  More than two classes are learned one-vs-rest.
+    Minimizes ½ ‖w‖² + C Σ ℓ(y f(x)) + C* Σ ℓ*(f(x)), the last sum over the unlabelled points (Collobert et al. 2006;
+    Chapelle et al. 2008).  Works as a transductive method (``transduction_``) and as an inductive one (``predict``).
+    More than two classes are learned one-vs-rest.
 
     Parameters
     ----------
@@ -38,8 +42,12 @@ class TransductiveSVC(StepTransduction):
         2008, eq. 5 and Figure 7), or a formulation of your own.
     s : float in (-1, 0], default -0.3
         Plateau of the ramp loss.
-    method : {"cccp"}, default "cccp"
-        How the objective is minimized.
+    method : {"cccp", "switching", "annealing"}, default "cccp"
+        How the objective is minimized: tangents of the concave part (Collobert et al. 2006), exchanges of labels
+        (S3VMlight, Joachims 1999; with ``loss="hinge"`` or ``"squared_hinge"``), or deterministic annealing (Sindhwani
+        and Keerthi 2006; the same losses).
+    method_options : dict, optional
+        Further options of the method: see :func:`~convex_tsvm.switching` and :func:`~convex_tsvm.annealing`.
     solver : {"native", "cvxpy"}, default "native"
         What solves the convex steps; both give the same answer to the tolerance.
     balance : "labeled", float, ("exact", float) or None, default "labeled"
@@ -48,7 +56,7 @@ class TransductiveSVC(StepTransduction):
         replaced by None or "labeled" per class, so only those two are allowed.
     fit_intercept : bool, default True
     annealing : int or sequence of float, optional
-        Raise C* in so many steps (Chapelle et al. 2008, §5.4.4).
+        Raise C* in so many steps (Chapelle et al. 2008, §5.4.4), for ``method="cccp"`` and ``"switching"``.
     unlabeled : object, default -1
         Marks unlabelled points in ``y``: -1 as in ``sklearn.semi_supervised``, 0, NaN, a string, or None for none.
     tol : float, default 1e-3
@@ -108,6 +116,7 @@ class TransductiveSVC(StepTransduction):
         loss: str | Formulation = "ramp",
         s: float = -0.3,
         method: str = "cccp",
+        method_options: Mapping[str, Any] | None = None,
         solver: str = "native",
         balance: Any = "labeled",
         fit_intercept: bool = True,
@@ -129,6 +138,7 @@ class TransductiveSVC(StepTransduction):
         self.loss = loss
         self.s = s
         self.method = method
+        self.method_options = method_options
         self.solver = solver
         self.balance = balance
         self.fit_intercept = fit_intercept
@@ -141,9 +151,8 @@ class TransductiveSVC(StepTransduction):
         self.verbose = verbose
 
     def _formulation(self, problem: Problem) -> Formulation:
-        if self.method not in METHODS:
-            raise ValueError(f"method={self.method!r} must be one of {', '.join(METHODS)}")
+        one_of("method", self.method, DESCENTS)
+        self._method_options()  # what does not fit is reported before any work is done
         if isinstance(self.loss, Formulation):
             return self.loss
-        balance = None if self.balance is None else "linear"
-        return tsvm(self.loss, s=self.s, balance=balance, fit_intercept=self.fit_intercept)
+        return tsvm(self.loss, s=self.s, fit_intercept=self.fit_intercept).balanced_as(problem)

@@ -8,7 +8,8 @@ import numpy as np
 
 from ..formulations import Formulation
 from ..problem import Array, Problem
-from .model import Box, SearchModel
+from .box import Box
+from .model import SearchModel
 
 #: Labellings of more unlabelled points are not gone through.
 MOST = 20

@@ -9,8 +9,9 @@ import numpy as np
 
 from ..problem import Array
 from ..solution import relative_gap
+from .box import Box
 from .files import problem_of, read_records, read_search
-from .model import Box, SearchModel
+from .model import SearchModel
 from .tree import Record
 
 #: Relative error that rounding may make in a bound or an objective.
@@ -123,11 +124,11 @@ class _Checker:
             for proof, cutoff in record.proofs:
                 if box.is_empty:
                     break
-                if not self.model.admits(proof):
+                if not proof.holds_for(self.model):
                     return [*problems, f"node {k}: a proof is of a kind that does not hold for this problem"]
                 if not cutoff >= self.least:
                     return [*problems, f"node {k}: a proof is about solutions below {cutoff:.10g} only"]
-                proven, box = self.model.apply(proof, box, cutoff)
+                proven, box = proof.apply(self.model, box, cutoff)
                 bound = max(bound, proven)
             after[k] = (box, bound)
             if record.variable < 0 and not box.is_empty and bound < self.least:

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 from ..problem import Array
-from ..relaxations.convexified import Multipliers
+from ..relaxations.output_space.convexified import Multipliers
 from .examine import Examiner, Options
 from .incumbent import Incumbent
 from .model import SearchModel

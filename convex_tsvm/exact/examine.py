@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..problem import Array
-from ..relaxations.convexified import Multipliers
-from ..relaxations.cuts import Cuts
-from ..relaxations.tightening import RELAXATIONS, SHARES, Stall, Tightening
+from ..relaxations.output_space.convexified import Multipliers
+from ..relaxations.output_space.cuts import Cuts
+from ..relaxations.output_space.tightening import RELAXATIONS, SHARES, Stall, Tightening
 from .branching import LEVELS, Candidates, rule
 from .incumbent import Incumbent
-from .model import DirectionsProof, Proof, SearchModel
+from .model import SearchModel
+from .proofs import DirectionsProof, Proof
 from .tree import Node, Record
 
 #: Rounds of cuts at the root, at most.
@@ -119,7 +120,7 @@ class _Visit:
     def prove(self, proof: Proof) -> bool:
         """Take what a proof gives; whether it settles a label or closes the node."""
         cutoff = self.examiner.cutoff
-        bound, box = self.model.apply(proof, self.box, cutoff)
+        bound, box = proof.apply(self.model, self.box, cutoff)
         n_before = len(self.box.unknown)
         narrower = (box.low > self.box.low + 1e-9).any() or (box.high < self.box.high - 1e-9).any()
         if bound <= self.bound and not narrower:

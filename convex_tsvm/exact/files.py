@@ -13,17 +13,16 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..formulations import Formulation
-from ..kernels import Precomputed, kernel_from_dict
 from ..losses import hinge, squared_hinge, symmetric_hinge, symmetric_squared_hinge
 from ..persistence import reading, write_arrays
 from ..problem import Problem
-from ..relaxations.convexified import Multipliers
-from ..relaxations.cuts import Cuts
-from ..relaxations.partial import Directions
-from .model import Box, DirectionsProof, MatrixProof, Proof, QuadraticProof, SVMProof
+from ..relaxations.output_space.convexified import Multipliers
+from ..relaxations.output_space.cuts import Cuts
+from ..relaxations.partial_svm import Directions
+from .box import Box
+from .proofs import KINDS, DirectionsProof, Stored
 from .state import Progress, State
 from .tree import Node, Record
 
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from .search import BranchAndBound
 
 FORMAT = "convex_tsvm search 1"
-
-KINDS = (SVMProof, DirectionsProof, QuadraticProof, MatrixProof)
 
 
 def save_search(path: str | os.PathLike[str], search: BranchAndBound) -> None:
@@ -46,17 +43,13 @@ def save_search(path: str | os.PathLike[str], search: BranchAndBound) -> None:
         If the file cannot be written.
     """
     state = search.state
-    arrays, described = _problem_arrays(search.model.search.problem)
-    formulation = search.model.search.formulation
+    arrays, described = search.model.instance.problem.to_arrays()
+    formulation = search.model.instance.formulation
     header = {
         "format": FORMAT,
         "problem": described,
         "digest": digest(arrays),
-        "formulation": {
-            "squared": search.model.svm.squared,
-            "balance": formulation.balance,
-            "fit_intercept": formulation.fit_intercept,
-        },
+        "formulation": {"squared": search.model.svm.squared, **formulation.to_dict()},
         "options": asdict(search.options),
         "strategy": search.strategy,
         "patience": search.patience,
@@ -114,12 +107,11 @@ def load_search(path: str | os.PathLike[str], search: BranchAndBound) -> State:
         If the file is no search, or one of another problem or with other options.
     """
     header, arrays = read_search(path)
-    mine, _ = _problem_arrays(search.model.search.problem)
-    formulation = search.model.search.formulation
+    mine, _ = search.model.instance.problem.to_arrays()
+    formulation = search.model.instance.formulation
     same = {
         "problem": (header["digest"], digest(mine)),
-        "balance": (header["formulation"]["balance"], formulation.balance),
-        "fit_intercept": (header["formulation"]["fit_intercept"], formulation.fit_intercept),
+        **{name: (header["formulation"][name], value) for name, value in formulation.to_dict().items()},
         "loss": (header["formulation"]["squared"], search.model.svm.squared),
         "strategy": (header["strategy"], search.strategy),
         **{name: (header["options"][name], value) for name, value in asdict(search.options).items()},
@@ -155,23 +147,7 @@ def problem_of(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> tuple[F
     """
     if digest(arrays) != header["digest"]:
         raise ValueError("the problem's arrays are not those that the search was about (their digest differs)")
-    described = header["problem"]
-    if "X" in arrays:
-        X: Any = arrays["X"]
-    else:
-        parts = (arrays["X_data"], arrays["X_indices"], arrays["X_indptr"])
-        X = sp.csr_matrix(parts, shape=tuple(arrays["X_shape"]))
-    y, cost = arrays["y"], arrays["cost"]
-    balance = described["balance"]
-    problem = Problem(
-        X,
-        y,
-        kernel=kernel_from_dict(described["kernel"]),
-        C=cost,
-        C_unlabeled=cost,
-        balance=tuple(balance) if isinstance(balance, list) else balance,
-        balance_sample=arrays["balance_points"],
-    )
+    problem = Problem.from_arrays(arrays, header["problem"])
     said = header["formulation"]
     losses = (squared_hinge(), symmetric_squared_hinge()) if said["squared"] else (hinge(), symmetric_hinge())
     return Formulation(*losses, balance=said["balance"], fit_intercept=said["fit_intercept"]), problem
@@ -186,47 +162,16 @@ def digest(arrays: dict[str, np.ndarray]) -> str:
     """SHA-256 of a problem's arrays."""
     result = hashlib.sha256()
     for name in sorted(arrays):
-        if name in ("y", "cost", "balance_points") or name.startswith("X"):
+        if name in Problem.ARRAYS:
             result.update(f"{name} {arrays[name].shape} {arrays[name].dtype.str} ".encode())
             result.update(np.ascontiguousarray(arrays[name]).tobytes())
     return result.hexdigest()
 
 
-def _problem_arrays(problem: Problem) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    arrays: dict[str, np.ndarray] = {
-        "y": problem.y,
-        "cost": problem.cost,
-        "balance_points": problem.balance_points,
-    }
-    try:
-        kernel = problem.kernel.to_dict()
-    except ValueError:
-        # A function cannot be saved; its matrix can.
-        kernel, arrays["X"] = Precomputed().to_dict(), problem.gram
-    else:
-        if sp.issparse(problem.X):
-            X = problem.X
-            arrays.update(X_data=X.data, X_indices=X.indices, X_indptr=X.indptr, X_shape=np.array(X.shape))
-        else:
-            arrays["X"] = problem.X
-    balance = problem.balance_target if problem.balance == "labeled" else problem.balance
-    return arrays, {"kernel": kernel, "balance": balance}
-
-
 def _record_arrays(records: list[Record], n: int) -> dict[str, np.ndarray]:
     proofs = [(r, proof, cutoff) for r, record in enumerate(records) for proof, cutoff in record.proofs]
-    numbers, vectors, directions = [], [], []
-    for _, proof, _ in proofs:
-        if isinstance(proof, SVMProof):
-            vectors.append(proof.gamma)
-        elif isinstance(proof, QuadraticProof):
-            vectors.append(proof.v)
-        elif isinstance(proof, MatrixProof):
-            vectors.append(np.concatenate([proof.alpha, proof.multipliers]))
-        else:
-            directions.append(proof.directions)
-            vectors.append(np.zeros(0, dtype=np.float32))
-        numbers.append((proof.number, proof.share) if isinstance(proof, QuadraticProof) else (-1, 0.0))
+    stored = [proof.store() for _, proof, _ in proofs]
+    directions = [one.directions for one in stored if one.directions is not None]
     return {
         "record_parent": np.array([record.parent for record in records], dtype=np.int64),
         "record_sign": np.array([record.sign for record in records], dtype=np.int8),
@@ -235,10 +180,10 @@ def _record_arrays(records: list[Record], n: int) -> dict[str, np.ndarray]:
         "proof_record": np.array([r for r, _, _ in proofs], dtype=np.int64),
         "proof_kind": np.array([KINDS.index(type(proof)) for _, proof, _ in proofs], dtype=np.int8),
         "proof_cutoff": np.array([cutoff for _, _, cutoff in proofs], dtype=float),
-        "proof_number": np.array([number for number, _ in numbers], dtype=np.int64),
-        "proof_share": np.array([share for _, share in numbers], dtype=float),
-        "proof_end": np.cumsum([len(vector) for vector in vectors], dtype=np.int64),
-        "proof_vectors": np.concatenate([np.zeros(0, dtype=np.float32), *vectors]),
+        "proof_number": np.array([one.number for one in stored], dtype=np.int64),
+        "proof_share": np.array([one.share for one in stored], dtype=float),
+        "proof_end": np.cumsum([len(one.vector) for one in stored], dtype=np.int64),
+        "proof_vectors": np.concatenate([np.zeros(0, dtype=np.float32), *(one.vector for one in stored)]),
         "direction_end": np.cumsum([len(one.index) for one in directions], dtype=np.int64),
         "direction_index": np.concatenate([np.zeros(0, dtype=np.int64), *(one.index for one in directions)]),
         "direction_theta": np.concatenate([np.zeros(0), *(one.theta for one in directions)]),
@@ -257,19 +202,14 @@ def _records(arrays: dict[str, np.ndarray]) -> list[Record]:
     blocks = np.concatenate([[0], arrays["direction_end"]])
     n, n_directions = arrays["direction_gamma"].shape[1], 0
     for k, (r, kind) in enumerate(zip(arrays["proof_record"], arrays["proof_kind"], strict=True)):
-        vector = arrays["proof_vectors"][starts[k] : starts[k + 1]]
-        proof: Proof
-        if KINDS[kind] is SVMProof:
-            proof = SVMProof(vector)
-        elif KINDS[kind] is QuadraticProof:
-            proof = QuadraticProof(int(arrays["proof_number"][k]), float(arrays["proof_share"][k]), vector)
-        elif KINDS[kind] is MatrixProof:
-            proof = MatrixProof(vector[:n], vector[n:])
-        else:
+        found = None
+        if KINDS[kind] is DirectionsProof:
             block = slice(blocks[n_directions], blocks[n_directions + 1])
             n_directions += 1
-            parts = (arrays[f"direction_{name}"][block] for name in ("index", "theta", "gamma"))
-            proof = DirectionsProof(Directions(*parts))
+            found = Directions(*(arrays[f"direction_{name}"][block] for name in ("index", "theta", "gamma")))
+        vector = arrays["proof_vectors"][starts[k] : starts[k + 1]]
+        number, share = int(arrays["proof_number"][k]), float(arrays["proof_share"][k])
+        proof = KINDS[kind].read(Stored(vector, number, share, found), n)
         records[r].proofs.append((proof, float(arrays["proof_cutoff"][k])))
     return records
 

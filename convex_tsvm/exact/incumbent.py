@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
 from ..methods import cccp
 from ..problem import Array
-from .model import Box, SearchModel
+from .box import Box
+from .model import SearchModel
 
 #: Points whose labels are tried the other way round in two-opt search, and of each class for exchanges.
 FLIPS, SWAPS = 30, 8
@@ -52,7 +52,7 @@ class Incumbent:
             order = unknown[np.argsort(-scores[unknown], kind="stable")]
             labels[order[: search.n_positive]], labels[order[search.n_positive :]] = 1.0, -1.0
         if search.target_sum is not None:
-            balanced = search.problem.balance_points
+            balanced = np.flatnonzero(search.summed)
             if abs(labels[balanced].sum()) == len(balanced):
                 # Both labels must occur.
                 sign = labels[balanced[0]]
@@ -184,12 +184,9 @@ class Incumbent:
 
 def _heuristics(model: SearchModel) -> Iterator[Array]:
     """Outputs of the toolkit's heuristics: CCCP with and without annealing."""
-    formulation, problem = model.search.formulation, model.search.problem
-    if formulation.balance == "targets":
-        formulation = replace(formulation, balance=None)
-    if model.search.n_positive is not None:
-        problem = problem.replace(balance=problem.balance_target)
-    if formulation.balance is None and formulation.fit_intercept:
+    instance = model.instance.by_mean()
+    formulation, problem = instance.formulation, instance.problem
+    if instance.target is None and formulation.fit_intercept:
         return  # all labels alike are the optimum of that, and CCCP finds them
     for annealing in (None, 10):
         with warnings.catch_warnings():

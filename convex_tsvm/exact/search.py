@@ -7,7 +7,6 @@ that a search depends on nothing but its arguments (a limit on time aside).
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import signal
 import threading
@@ -21,15 +20,15 @@ import numpy as np
 from ..formulations import Formulation
 from ..parallel import blas_threads_for
 from ..problem import Problem
-from ..relaxations.sparse_sdp import check_solver
-from ..relaxations.tightening import RELAXATIONS
+from ..relaxations.output_space.tightening import RELAXATIONS
+from ..solvers.sdp.sparse_sdp import check_solver
 from ..validation import finite, integer, new_file, one_of
 from .branching import RULES
 from .dive import Dive, dive
 from .examine import Options
 from .files import load_search, save_search
 from .incumbent import RESTARTS, Incumbent
-from .model import Proof, QuadraticProof, SearchModel
+from .model import SearchModel
 from .state import Progress, State
 from .tree import Node, OpenNodes, Record
 
@@ -270,7 +269,7 @@ class BranchAndBound:
         state.root_bound = max(state.root_bound, min(root.bound, state.objective))
         box = self._heap.all()[0].box if len(self._heap) else None
         known = self.model.n if box is None else int((box.labels != 0).sum()) - 1
-        state.root_fixed = known - self.model.search.problem.n_labeled
+        state.root_fixed = known - self.model.instance.problem.n_labeled
 
     def limit(self, deadline: float) -> str:
         """The limit that is reached, or "optimal"."""
@@ -323,7 +322,7 @@ class BranchAndBound:
         for place, record in enumerate(found.records):
             record.parent = node.parent if place == 0 else record.parent + base
             if shift:
-                record.proofs = [(_renumbered(proof, n_before, shift), cutoff) for proof, cutoff in record.proofs]
+                record.proofs = [(proof.renumbered(n_before, shift), cutoff) for proof, cutoff in record.proofs]
             state.records.append(record)
         self._closed = min(self._closed, _least_closed(found.records))
         for left in found.left:
@@ -373,9 +372,3 @@ def uninterrupted() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
     if pressed:
         raise KeyboardInterrupt
-
-
-def _renumbered(proof: Proof, n_before: int, shift: int) -> Proof:
-    if isinstance(proof, QuadraticProof) and proof.number >= n_before:
-        return dataclasses.replace(proof, number=proof.number + shift)
-    return proof

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 
-from ..convex_step import ConvexStep, StepSolution
 from ..formulations import Formulation
-from ..losses import PLQ
 from ..problem import Array, Problem
-from ..relaxations.labelling import svm_of_labels
-from ..solution import Solution
+from ..solution import Expansion, Point, Solution
 from ..solvers import NativeSolver
 from ..validation import new_file
 from .files import save_search
@@ -29,8 +27,6 @@ class ExactSolution(Solution):
     Attributes
     ----------
     status : {"optimal", "node_limit", "time_limit", "interrupted"}
-    given_labels : array, shape (n,)
-        The labelling itself; where a number of positive labels is asked for, outputs may have other signs.
     n_nodes, n_open : int
         Nodes looked at, and left open.
     svm_bound, root_bound : float
@@ -41,7 +37,6 @@ class ExactSolution(Solution):
     tree : tuple of Record
     """
 
-    given_labels: Array | None = None
     n_nodes: int = 0
     n_open: int = 0
     svm_bound: float = -np.inf
@@ -49,11 +44,6 @@ class ExactSolution(Solution):
     root_fixed: int = 0
     progress: tuple[Progress, ...] = ()
     tree: tuple[Record, ...] = ()
-
-    @property
-    def labels(self) -> Array:
-        """The labelling, shape (n,)."""
-        return super().labels if self.given_labels is None else self.given_labels
 
     @property
     def n_iter(self) -> int:
@@ -109,13 +99,13 @@ def exact_search(
 
 def solution_of(search: BranchAndBound) -> ExactSolution:
     """The solution of a search that has run."""
-    state, formulation, problem = search.state, search.model.search.formulation, search.model.search.problem
-    labels = state.labels if state.labels is not None else search.incumbent.round(np.zeros(problem.n))
+    state, instance = search.state, search.model.instance
+    labels = state.labels if state.labels is not None else search.incumbent.round(np.zeros(search.model.n))
     objective = state.objective if state.labels is not None else search.incumbent.evaluate(labels)[0]
     return ExactSolution(
-        formulation=formulation,
-        problem=problem,
-        step=_trained(search, labels),
+        formulation=instance.formulation,
+        problem=instance.problem,
+        point=_trained(search, labels),
         objective=objective,
         status=search.status,
         seconds=state.seconds,
@@ -131,27 +121,13 @@ def solution_of(search: BranchAndBound) -> ExactSolution:
     )
 
 
-def _trained(search: BranchAndBound, labels: Array) -> StepSolution:
+def _trained(search: BranchAndBound, labels: Array) -> Point:
     """The SVM for labels of all points."""
-    formulation, problem = search.model.search.formulation, search.model.search.problem
-    if formulation.balance == "targets":
-        return _with_balanced_targets(search, labels)
-    if search.model.search.n_positive is not None:
-        formulation = replace(formulation, balance=None)
-    return NativeSolver(problem, tol=1e-7, precision="double").solve(svm_of_labels(formulation, problem, labels))
-
-
-def _with_balanced_targets(search: BranchAndBound, labels: Array) -> StepSolution:
-    """The classifier of the targets v: ridge regression of v, with costs c."""
     model = search.model
-    problem, cost, v = model.search.problem, model.search.cost, model.svm.solve(labels, tol=1e-9).outputs
-    step = ConvexStep(
-        problem,
-        losses=(PLQ([], [[1.0, 0.0, 0.0]]),),
-        kind=np.zeros(problem.n, dtype=np.intp),
-        cost=cost,
-        slope=-2 * cost * v,
-        target=None,
-        fit_intercept=False,
-    )
-    return NativeSolver(problem, tol=1e-7, precision="double").solve(step)
+    if model.search.target_sum is None:
+        return NativeSolver(model.instance.problem, tol=1e-7, precision="double").solve(model.instance.svm(labels))
+    # The function of the targets v: ridge regression of v with costs c, whose coefficients solve (K + D) a = v.
+    problem, v = model.instance.problem, model.svm.solve(labels, tol=1e-9).outputs
+    a = scipy.linalg.solve(problem.gram + np.diag(1 / (2 * model.search.cost)), v, assume_a="pos")
+    outputs = problem.apply_kernel(a)
+    return Expansion(outputs, a, bias=0.0, regularization=0.5 * float(a @ outputs))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..problem import Array
-from ..relaxations.convexified import Multipliers
+from ..relaxations.output_space.convexified import Multipliers
 from ..solution import relative_gap
 from .tree import Node, Record
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..problem import Array
-from .model import Box, Proof
+from .box import Box
+from .proofs import Proof
 
 
 @dataclass(eq=False)

@@ -1,16 +1,24 @@
 """What is minimized: one file per formulation of the papers."""
 
 from .compact_margin import compact_margin, compactness_weights, relative_margin
+from .constraints import OutputConstraint, cannot_link, mean_output, must_link, output_constraint
 from .formulation import Formulation
+from .regularizers import ElasticNet
 from .svm import svm
 from .tsvm import LOSSES, cccp_tsvm, s3vm, tsvm
 
 __all__ = [
     "LOSSES",
+    "ElasticNet",
     "Formulation",
+    "OutputConstraint",
+    "cannot_link",
     "cccp_tsvm",
     "compact_margin",
     "compactness_weights",
+    "mean_output",
+    "must_link",
+    "output_constraint",
     "relative_margin",
     "s3vm",
     "svm",

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..convex_step import ConvexStep
-from ..losses import PLQ, ConcavePart, Loss, zero
+from ..losses import PLQ, ConcavePart, Convex, Loss, SplitLoss, zero
 from ..problem import Array, Problem
-from ..validation import one_of
+from .constraints import OutputConstraint
+from .regularizers import Regularizer, check_regularizer
 
 if TYPE_CHECKING:
     import cvxpy as cp
+
+    from ..instance import ConvexStep, Instance
 
 
 #: By how much an output may fail a constraint that is written as a loss.
@@ -24,13 +25,13 @@ DOMAIN_TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Formulation:
-    """½ ‖w‖² + Σ_labeled C_i ℓ(y_i f(x_i)) + Σ_unlabeled C*_i ℓ*(f(x_i)), under a balance constraint.
+    """½ ‖w‖² + Σ_labeled C_i ℓ(y_i f(x_i)) + Σ_unlabeled C*_i ℓ*(f(x_i)), under constraints on outputs.
 
     Parameters
     ----------
-    labeled : PLQ or DCLoss
+    labeled : PLQ, DCLoss or ConvexLoss
         Loss ℓ of y f(x) for labelled points.
-    unlabeled : PLQ, DCLoss or None
+    unlabeled : PLQ, DCLoss, ConvexLoss or None
         Loss ℓ* of f(x) for unlabelled points; None charges them nothing, which is a supervised SVM.
     balance : {"linear", "targets", None}, default "linear"
         "linear": the mean of f over the unlabelled points is the problem's ``balance_target``.  "targets": the mean of
@@ -38,8 +39,11 @@ class Formulation:
         relaxations and to exact search only, since a sum over slacks is no sum of losses.
     fit_intercept : bool, default True
         Whether f has a bias.
-    regularizer : {"l2", "l1"}, default "l2"
-        "l1" is ‖w‖₁, for the linear space.
+    regularizer : {"l2", "l1"} or ElasticNet, default "l2"
+        What w costs; other than ½ ‖w‖² for the linear space, through CVXPY.
+    constraints : sequence of OutputConstraint, default ()
+        Linear constraints on outputs besides the balance: :func:`~convex_tsvm.mean_output`,
+        :func:`~convex_tsvm.must_link`, :func:`~convex_tsvm.cannot_link`, :func:`~convex_tsvm.output_constraint`.
     name : str
         Shown in reports.
 
@@ -56,28 +60,34 @@ class Formulation:
     unlabeled: Loss | None = None
     balance: str | None = "linear"
     fit_intercept: bool = True
-    regularizer: str = "l2"
+    regularizer: Regularizer = "l2"
     name: str = ""
+    constraints: tuple[OutputConstraint, ...] = ()
 
     def __post_init__(self) -> None:
         for field in ("labeled", "unlabeled"):
             loss = getattr(self, field)
             if not isinstance(loss, Loss) and not (field == "unlabeled" and loss is None):
-                raise ValueError(f"{field}={loss!r} must be a PLQ or DCLoss")
+                raise ValueError(f"{field}={loss!r} must be a PLQ, DCLoss or ConvexLoss")
         if self.balance not in ("linear", "targets", None):
             raise ValueError(f"balance={self.balance!r} must be 'linear', 'targets' or None")
-        one_of("regularizer", self.regularizer, ("l2", "l1"))
+        check_regularizer(self.regularizer)
+        constraints = (self.constraints,) if isinstance(self.constraints, OutputConstraint) else tuple(self.constraints)
+        for constraint in constraints:
+            if not isinstance(constraint, OutputConstraint):
+                raise ValueError(f"constraints contains {constraint!r}, which is no OutputConstraint")
+        object.__setattr__(self, "constraints", constraints)
 
     @property
     def is_convex(self) -> bool:
         """Whether every loss is convex, so that one step solves the problem."""
         losses = [self.labeled] if self.unlabeled is None else [self.labeled, self.unlabeled]
-        return all(isinstance(loss, PLQ) and loss.is_convex for loss in losses)
+        return all(getattr(loss, "is_convex", False) for loss in losses)
 
     @property
     def has_finitely_many_tangents(self) -> bool:
         """Whether every concave part is piecewise linear: CCCP then stops after finitely many steps."""
-        return all(getattr(concave, "is_piecewise_linear", False) for _, concave in self._parts)
+        return all(getattr(concave, "is_piecewise_linear", False) for _, concave in self.parts)
 
     def supervised(self) -> Formulation:
         """The same formulation without the unlabelled points' losses, and so without a balance of their targets."""
@@ -91,7 +101,7 @@ class Formulation:
         For a TSVM that is a constant, which leaves the SVM of the labelled points.  None if the loss of the labelled
         points is not convex, or that of the unlabelled ones not piecewise linear-quadratic and bounded below.
         """
-        if not (isinstance(self.labeled, PLQ) and self.labeled.is_convex):
+        if not getattr(self.labeled, "is_convex", False):
             return None
         if self.unlabeled is None:
             return self
@@ -112,48 +122,40 @@ class Formulation:
                 f"balance=None in the problem, but the formulation has balance={self.balance!r}; "
                 "give the problem a balance or the formulation balance=None"
             )
-        least, most = self._parts[2][0].domain
+        least, most = self.parts[2][0].domain
         if self.balance == "linear" and problem.n_unlabeled and not least <= (problem.balance_target or 0.0) <= most:
             raise ValueError(
                 f"balance: the mean output {problem.balance_target:g} of the unlabelled points is not in "
                 f"[{least:g}, {most:g}], where their loss keeps every output; there is no solution"
             )
-        if self.regularizer == "l1" and not problem.is_linear:
-            raise ValueError("regularizer='l1' needs kernel='linear'")
+        if self.regularizer != "l2" and not problem.is_linear:
+            raise ValueError(f"regularizer={self.regularizer!r} needs kernel='linear'")
+
+    def balanced_as(self, problem: Problem) -> Formulation:
+        """The same, without its balance constraint if the problem has none."""
+        return self if problem.balance is not None else replace(self, balance=None)
+
+    def balancing_targets(self) -> Formulation:
+        """The same with the targets v = f + y ξ balanced in place of the outputs, if anything is."""
+        return self if self.balance is None else replace(self, balance="targets")
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is not a loss, as values that JSON holds."""
+        return {"balance": self.balance, "fit_intercept": self.fit_intercept}
+
+    def on(self, problem: Problem) -> Instance:
+        """The formulation bound to a problem: what methods work on."""
+        from ..instance import Instance
+
+        return Instance(self, problem)
 
     def step(self, problem: Problem, outputs: Array | None = None, cost: Array | None = None) -> ConvexStep:
-        """The convex problem in which every concave part is replaced by its tangent.
-
-        Parameters
-        ----------
-        problem : Problem
-        outputs : array, shape (n,), optional
-            f at which the tangents are taken; None takes none, which leaves the convex parts.
-        cost : array, shape (n,), optional
-            In place of the problem's costs.
-        """
-        self.check(problem)
-        if self.balance == "targets":
-            raise ValueError("balance='targets' is for relaxations and exact search; convex steps know 'linear'")
-        cost = problem.cost.copy() if cost is None else np.array(cost, dtype=float)
-        if self.unlabeled is None:
-            cost[problem.unlabeled] = 0.0
-        slope = np.zeros(problem.n) if outputs is None else self.tangents(problem, outputs, cost)
-        target = problem.balance_target if self.balance == "linear" else None
-        losses = tuple(convex for convex, _ in self._parts)
-        kind = self._kinds(problem)
-        names = ("positive", "negative", "unlabeled")
-        return ConvexStep(problem, losses, kind, cost, slope, target, self.fit_intercept, self.regularizer, names)
+        """The convex problem in which every concave part is replaced by its tangent (:meth:`Instance.step`)."""
+        return self.on(problem).step(outputs, cost)
 
     def tangents(self, problem: Problem, outputs: Array, cost: Array) -> Array:
-        """β_i: cost times the slope of the concave part of point i's loss at its output (collobert2006 eq. 11)."""
-        slope, kind = np.zeros(problem.n), self._kinds(problem)
-        for k, (_, concave) in enumerate(self._parts):
-            if isinstance(concave, PLQ) and not concave.pieces.any():
-                continue
-            where = (kind == k) & (cost > 0)
-            slope[where] = cost[where] * concave.supergradient(outputs[where])
-        return slope
+        """Slopes of the tangents, times the costs (:meth:`Instance.tangents`)."""
+        return self.on(problem).tangents(outputs, cost)
 
     def loss_values(self, problem: Problem, outputs: Array) -> Array:
         """Unscaled loss of every point, shape (n,).
@@ -179,34 +181,35 @@ class Formulation:
         Without ``outputs`` it is the convex part of the formulation; with them the tangents at those outputs are
         added.  Costs, tangents and the balance are parameters, named so.
         """
-        from ..modeling import PrimalModel
-
-        return PrimalModel(self.step(problem, outputs)).problem
+        return self.on(problem).primal(outputs)
 
     def dual(self, problem: Problem, outputs: Array | None = None, *, balance_by: str = "centring") -> cp.Problem:
         """The dual of :meth:`primal` as a ``cvxpy.Problem`` in γ; both have the same value.
 
         ``balance_by`` is "centring" (chapelle2008 eq. 13) or "x0" (collobert2006 eq. 27).
         """
-        from ..modeling import DualModel
-
-        return DualModel(self.step(problem, outputs), balance_by).problem
+        return self.on(problem).dual(outputs, balance_by)
 
     @cached_property
-    def _parts(self) -> list[tuple[PLQ, ConcavePart]]:
-        """(convex, concave) of the loss of f for y = +1, for y = -1, and for unlabelled points."""
-        unlabeled = zero() if self.unlabeled is None else self.unlabeled
-        convex, concave = self.labeled.split()
-        return [(convex, concave), (convex.reflect(), concave.reflect()), unlabeled.split()]
+    def parts(self) -> list[tuple[Convex, ConcavePart]]:
+        """(convex, concave) of the loss of f for y = +1, for y = -1, and for unlabelled points.
 
-    @staticmethod
-    def _kinds(problem: Problem) -> NDArray[np.intp]:
-        return np.where(problem.y > 0, 0, np.where(problem.y < 0, 1, 2)).astype(np.intp)
+        Raises
+        ------
+        ValueError
+            If a loss does not split.
+        """
+        unlabeled: Loss = zero() if self.unlabeled is None else self.unlabeled
+        for field, loss in (("labeled", self.labeled), ("unlabeled", unlabeled)):
+            if not isinstance(loss, SplitLoss):
+                raise ValueError(f"{field}={loss!r} has no convex and concave part (split()), which convex steps need")
+        convex, concave = self.labeled.split()  # type: ignore[attr-defined]
+        return [(convex, concave), (convex.reflect(), concave.reflect()), unlabeled.split()]  # type: ignore[attr-defined]
 
 
 def _value(loss: Loss, t: Array) -> Array:
-    convex, _ = loss.split()
-    if convex.is_finite:
+    convex = loss.split()[0] if isinstance(loss, SplitLoss) else None
+    if convex is None or convex.is_finite:
         return loss(t)
     inside = np.clip(t, *convex.domain)
     return loss(np.where(np.abs(t - inside) <= DOMAIN_TOLERANCE, inside, t))

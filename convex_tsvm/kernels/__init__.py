@@ -16,7 +16,7 @@ from .functions import (
 )
 from .products import ProductRows
 from .rows import GramRows, KernelRows, LinearRows, RowSource
-from .wrappers import CentredRows, DeformedRows, RowsWithMean
+from .wrappers import CentredRows, DeformedRows, RowsWithSums
 
 __all__ = [
     "RBF",
@@ -35,7 +35,7 @@ __all__ = [
     "ProductKernel",
     "ProductRows",
     "RowSource",
-    "RowsWithMean",
+    "RowsWithSums",
     "graph_laplacian",
     "kernel_factor",
     "kernel_from_dict",

@@ -71,47 +71,63 @@ class CentredRows(RowSource):
         return values
 
 
-class RowsWithMean(RowSource):
-    """The rows of a source and, last, those of the point x₀ that is the mean of some points (collobert2006 eq. 10).
+class RowsWithSums(RowSource):
+    """The rows of a source and, after them, those of points Σ_i a_i Φ(x_i).
 
-    Parameters as for :class:`CentredRows`.
+    A sum of outputs is the output of such a point: the point x₀ of a balance constraint (collobert2006 eq. 10) is the
+    mean of the unlabelled ones.
+
+    Parameters
+    ----------
+    source : RowSource
+    A : sparse matrix, shape (k, n)
+        The coefficients a of each point.
+    products : array, shape (k, n), optional
+        A times the source's matrix, where it is known.
     """
 
-    def __init__(self, source: RowSource, members: Indices, mean: Array | None = None) -> None:
+    def __init__(self, source: RowSource, A: Any, products: Array | None = None) -> None:
         self.source, self.dtype = source, source.dtype
-        mean = source.mean(members) if mean is None else mean
-        self.last = np.append(mean, mean[members].mean())
+        A = sp.csr_array(A)
+        if products is None:
+            products = np.empty(A.shape)
+            for k in range(A.shape[0]):
+                part = slice(A.indptr[k], A.indptr[k + 1])
+                products[k] = source.combine(np.asarray(A.indices[part], dtype=np.intp), A.data[part])
+        corner = products @ A.T
+        self.sums_with_sums: Array = (corner + corner.T) / 2
+        self.last = np.hstack([products, self.sums_with_sums])
 
     @property
     def n(self) -> int:
-        """Order of the matrix, x₀ included."""
-        return self.source.n + 1
+        """Order of the matrix, the sums included."""
+        return self.last.shape[1]
 
     def rows(self, indices: Indices) -> Rows:
-        """Rows with the column of x₀ appended."""
+        """Rows with the columns of the sums appended."""
         return self.block(indices, np.arange(self.n))
 
     def diag(self) -> Array:
-        """Diagonal with that of x₀ appended."""
-        return np.append(self.source.diag(), self.last[-1])
+        """Diagonal with those of the sums appended."""
+        return np.append(self.source.diag(), np.diag(self.sums_with_sums))
 
     def block(self, indices: Indices, columns: Indices) -> Rows:
-        """Submatrix with x₀ where it is asked for."""
-        indices, columns = np.asarray(indices), np.asarray(columns)
-        above, left = indices < self.n - 1, columns < self.n - 1
+        """Submatrix with the sums where they are asked for."""
+        indices, columns, n = np.asarray(indices), np.asarray(columns), self.source.n
+        above, left = indices < n, columns < n
         values = np.empty((len(indices), len(columns)), dtype=self.dtype)
         values[np.ix_(above, left)] = self.source.block(indices[above], columns[left])
-        values[:, ~left] = self.last[indices][:, None]
-        values[~above] = self.last[columns]
+        values[:, ~left] = self.last[columns[~left] - n][:, indices].T
+        values[~above] = self.last[indices[~above] - n][:, columns]
         return values
 
     def combine(self, indices: Indices, coefficients: Array) -> Array:
         """Σ coefficients_k row_k."""
-        points = indices < self.n - 1
-        total = coefficients[~points].sum() * self.last
-        total[:-1] += self.source.combine(indices[points], coefficients[points])
-        total[-1] += coefficients[points] @ self.last[indices[points]]
-        return total
+        n, points = self.source.n, indices < self.source.n
+        total = coefficients[~points] @ self.last[indices[~points] - n]
+        total[:n] += self.source.combine(indices[points], coefficients[points])
+        total[n:] += self.last[:, indices[points]] @ coefficients[points]
+        return np.asarray(total, dtype=float)
 
 
 class DeformedRows(GramRows):

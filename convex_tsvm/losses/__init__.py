@@ -15,19 +15,26 @@ from .catalogue import (
     two_slope_symmetric_ramp,
     zero,
 )
-from .dc import ConcavePart, DCLoss, Loss, SmoothConcave
+from .convex import ConvexLoss, logistic
+from .dc import ConcavePart, Convex, DCLoss, Loss, SmoothConcave, SplitLoss
 from .plq import PLQ, indicator
+from .weighted_sums import WeightedSums
 
 __all__ = [
     "PLQ",
     "ConcavePart",
+    "Convex",
+    "ConvexLoss",
     "DCLoss",
     "Loss",
     "SmoothConcave",
+    "SplitLoss",
+    "WeightedSums",
     "epsilon_insensitive",
     "flat_newton",
     "hinge",
     "indicator",
+    "logistic",
     "ramp",
     "relaxed_compact_hinge",
     "relaxed_compact_symmetric_hinge",

@@ -13,7 +13,11 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .convex import ConvexLoss
 from .plq import PLQ, Array
+
+#: Convex losses: what convex steps are made of.
+Convex = PLQ | ConvexLoss
 
 
 @runtime_checkable
@@ -29,15 +33,20 @@ class ConcavePart(Protocol):
 
 @runtime_checkable
 class Loss(Protocol):
-    """What a formulation asks of a loss: values, t → -t, and a split whose convex part is PLQ."""
+    """What a formulation asks of a loss: values, and t → -t."""
 
     name: str
 
     def __call__(self, t: ArrayLike) -> Array: ...
 
-    def split(self) -> tuple[PLQ, ConcavePart]: ...
-
     def reflect(self) -> Loss: ...
+
+
+@runtime_checkable
+class SplitLoss(Loss, Protocol):
+    """What convex steps ask of a loss besides: its convex part, and a concave one."""
+
+    def split(self) -> tuple[Convex, ConcavePart]: ...
 
 
 @dataclass(frozen=True)

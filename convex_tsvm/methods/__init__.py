@@ -1,7 +1,9 @@
-"""How a good point of a formulation is found."""
+"""How a good point of a formulation is found: one file a method, and what they share."""
 
+from .annealing import annealing
 from .balance import search_balance
-from .cccp import annealing_schedule, cccp, cccp_path
-from .inner import make_solver
+from .cccp import cccp, cccp_path
+from .schedule import annealing_schedule
+from .switching import switching
 
-__all__ = ["annealing_schedule", "cccp", "cccp_path", "make_solver", "search_balance"]
+__all__ = ["annealing", "annealing_schedule", "cccp", "cccp_path", "search_balance", "switching"]

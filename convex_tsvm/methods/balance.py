@@ -6,14 +6,14 @@ import dataclasses
 import warnings
 from collections.abc import Callable
 
-from ..problem import Problem
+from ..instance import Instance
 from ..solution import Solution
 
 #: The balance c is searched in ±LARGEST.
 LARGEST = 1 - 1e-6
 
 
-def search_balance(solve: Callable[[Problem], Solution], problem: Problem, max_iter: int = 30) -> Solution:
+def search_balance(solve: Callable[[Instance], Solution], instance: Instance, max_iter: int = 30) -> Solution:
     """Dichotomic search for the c whose solution labels the wanted number of unlabelled points +1.
 
     The mean output c of the linear balance constraint is not the mean label; but more points turn positive as it
@@ -23,23 +23,23 @@ def search_balance(solve: Callable[[Problem], Solution], problem: Problem, max_i
     Parameters
     ----------
     solve : callable
-        Solves a problem with a linear balance.
-    problem : Problem
-        With an exact balance.
+        Solves an instance with a linear balance.
+    instance : Instance
+        With a prescribed number of positive labels.
     max_iter : int
         Limit on solves.
     """
-    wanted = problem.positive_count
-    if wanted is None or problem.balance_target is None:
-        raise ValueError(f"balance={problem.balance!r} must be ('exact', r) for a search")
-    low, high, c = -LARGEST, LARGEST, problem.balance_target
-    # In a bracket this narrow no more than a point or two change sides, unless CCCP falls into another minimum.
+    problem, wanted, c = instance.problem, instance.n_positive, instance.target
+    if wanted is None or c is None:
+        raise ValueError(f"{instance.balance} must be ('exact', r) for a search")
+    low, high = -LARGEST, LARGEST
+    # In a bracket this narrow no more than a point or two change sides, unless the method falls into another minimum.
     narrow = 0.1 / max(problem.n_unlabeled, 1000)
     best, best_miss, seconds = None, problem.n + 1, 0.0
     interrupted = False
     for _ in range(max_iter):
         try:
-            solution = solve(problem.replace(balance=c))
+            solution = solve(instance.with_mean(c))
         except KeyboardInterrupt:
             # This c had no result yet; those before it are kept.
             if best is None:

@@ -1,4 +1,4 @@
-"""Convex PLQ losses and their conjugates as CVXPY expressions."""
+"""Convex losses, and the conjugates of PLQ ones, as CVXPY expressions."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import cvxpy as cp
 import numpy as np
 from numpy.typing import NDArray
 
-from ..losses import PLQ
+from ..losses import PLQ, Convex, ConvexLoss
 
 Array = NDArray[np.float64]
 
 
-def loss_expression(loss: PLQ, t: cp.Expression) -> tuple[cp.Expression, list[cp.Constraint]]:
-    """A convex PLQ loss of every entry of ``t``, and the constraints that keep ``t`` in its domain.
+def loss_expression(loss: Convex, t: cp.Expression) -> tuple[cp.Expression, list[cp.Constraint]]:
+    """A convex loss of every entry of ``t``, and the constraints that keep ``t`` in its domain.
 
     Written from a minimizer outwards: a ``pos`` term for every kink, ``huber(pos)`` for a curved piece of finite
     width, ``square(pos)`` for one without end.  The hinge is ``pos(1 - t)``, the squared hinge ``square(pos(1 - t))``.
@@ -24,6 +24,8 @@ def loss_expression(loss: PLQ, t: cp.Expression) -> tuple[cp.Expression, list[cp
     ValueError
         If the loss is not convex.
     """
+    if isinstance(loss, ConvexLoss):
+        return loss.expression(cp, t), []
     if not loss.is_convex:
         raise ValueError(f"{loss!r} is not convex: only its convex part has a CVXPY expression (split() it first)")
     constraints: list[cp.Constraint] = []
@@ -40,7 +42,7 @@ def loss_expression(loss: PLQ, t: cp.Expression) -> tuple[cp.Expression, list[cp
     constant = float(loss(anchor)) - slope * anchor
     if constant or not terms:
         terms.append(cp.Constant(np.full(t.shape, constant)))
-    return total(terms), constraints
+    return sum_of(terms), constraints
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def conjugate_segments(loss: PLQ) -> tuple[float, float, list[Segment]]:
     return anchor, float(f(anchor)), segments
 
 
-def total(terms: list[cp.Expression]) -> cp.Expression:
+def sum_of(terms: list[cp.Expression]) -> cp.Expression:
     """Sum of expressions, without a leading zero."""
     result = terms[0]
     for term in terms[1:]:

@@ -12,22 +12,26 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..convex_step import ConvexStep
-from ..kernels import CentredRows, GramRows, RowsWithMean
-from ..losses import PLQ
-from .expressions import conjugate_segments, loss_expression, total
+from ..formulations import ElasticNet
+from ..formulations.regularizers import Regularizer
+from ..instance.convex_step import ConvexStep, mean_row
+from ..kernels import CentredRows, GramRows, RowSource, RowsWithSums
+from ..losses import PLQ, Convex
+from .expressions import conjugate_segments, loss_expression, sum_of
 
 Array = NDArray[np.float64]
 
 
 @dataclass
 class Group:
-    """The points that pay one loss: their places among the active points, and their costs as parameters."""
+    """The terms with one loss: their points' places among the active points, and their costs as parameters."""
 
     name: str
-    loss: PLQ
+    loss: Convex
+    terms: NDArray[np.intp]
     where: NDArray[np.intp]
     cost: cp.Parameter
     inverse_cost: cp.Parameter | None = None
@@ -48,20 +52,20 @@ class StepModel(ABC):
     problem: cp.Problem
 
     def __init__(self, step: ConvexStep) -> None:
-        self.active = np.flatnonzero(step.cost > 0)
+        self.active = np.flatnonzero(step.point_cost > 0)
         self.slope = cp.Parameter(len(self.active), name="slope")
         self.target = None if step.target is None else cp.Parameter(name="target")
-        kinds = step.kind[self.active]
+        self.rows = None if step.rows is None or not len(step.rows) else step.rows
         names = step.names or tuple(str(k) for k in range(len(step.losses)))
-        groups = [
-            (name, loss, np.flatnonzero(kinds == k))
-            for k, (name, loss) in enumerate(zip(names, step.losses, strict=True))
-        ]
-        self.groups = [
-            Group(name, loss, where, cp.Parameter(len(where), nonneg=True, name=f"cost_{name}"))
-            for name, loss, where in groups
-            if len(where)
-        ]
+        place = np.zeros(step.problem.n, dtype=np.intp)
+        place[self.active] = np.arange(len(self.active))
+        point = np.arange(step.problem.n) if step.point is None else step.point
+        self.groups = []
+        for k, (name, loss) in enumerate(zip(names, step.losses, strict=True)):
+            terms = np.flatnonzero((step.kind == k) & (step.cost > 0))
+            if len(terms):
+                cost = cp.Parameter(len(terms), nonneg=True, name=f"cost_{name}")
+                self.groups.append(Group(name, loss, terms, place[point[terms]], cost))
         self.build(step)
         self.set(step)
 
@@ -69,20 +73,30 @@ class StepModel(ABC):
     def build(self, step: ConvexStep) -> None:
         """Make ``self.problem``."""
 
+    def extended(self, step: ConvexStep, source: RowSource, with_x0: bool) -> Array:
+        """The matrix of the active points and, after them, of x₀ and of the points that constraints are about."""
+        sums = ([mean_row(step)] if with_x0 else []) + ([] if self.rows is None else [self.rows.A])
+        points = self.active
+        if sums:
+            source = RowsWithSums(source, sp.vstack(sums))
+            points = np.append(points, np.arange(step.problem.n, source.n))
+        matrix = source.rows(points)[:, points]
+        return (matrix + matrix.T) / 2
+
     @abstractmethod
     def recover(self) -> dict[str, Any]:
         """The arguments of ``certify`` from the solved problem, γ for the active points only."""
 
     def set(self, step: ConvexStep) -> None:
         """Set every parameter to the values of ``step``."""
-        cost = step.cost[self.active]
-        self.slope.value = step.slope[self.active]
+        self.slope.value = step.point_slope[self.active]
         if self.target is not None:
             self.target.value = step.target
         for group in self.groups:
-            group.cost.value = cost[group.where]
+            cost = step.cost[group.terms]
+            group.cost.value = cost
             if group.inverse_cost is not None:
-                group.inverse_cost.value = 1 / cost[group.where]
+                group.inverse_cost.value = 1 / cost
 
 
 class PrimalModel(StepModel):
@@ -95,7 +109,7 @@ class PrimalModel(StepModel):
         """Make ``self.problem``."""
         self.f = cp.Variable(len(self.active), name="f")
         self.b: cp.Expression = cp.Variable(name="b") if step.fit_intercept else cp.Constant(0.0)
-        outputs, mean, regularizer = self._linear(step) if step.problem.is_linear else self._kernel(step)
+        outputs, mean, sums, regularizer = self._linear(step) if step.problem.is_linear else self._kernel(step)
         self.definition = self.f - (outputs + self.b) == 0
         constraints = [self.definition]
         objective = regularizer + self.slope @ self.f
@@ -107,35 +121,44 @@ class PrimalModel(StepModel):
         if self.target is not None:
             self.balance = mean + self.b == self.target
             constraints.append(self.balance)
-        self.problem = cp.Problem(cp.Minimize(objective), constraints)
+        self.ends: list[tuple[NDArray[np.intp], float, cp.Constraint]] = []
+        if self.rows is not None:
+            sums = sums + cp.multiply(self.rows.bias, self.b)
+            for end, sign in ((self.rows.lower, 1.0), (self.rows.upper, -1.0)):
+                where = np.flatnonzero(np.isfinite(end))
+                if len(where):
+                    self.ends.append((where, sign, sign * sums[where] >= sign * end[where]))
+        self.problem = cp.Problem(cp.Minimize(objective), constraints + [one for _, _, one in self.ends])
         self._keeps_weights = step.regularizer == "l1"
 
-    def _linear(self, step: ConvexStep) -> tuple[cp.Expression, cp.Expression, cp.Expression]:
-        """Outputs without bias, their mean over the points of the balance, and the regularizer, in terms of w."""
-        X, balanced = step.problem.X, step.problem.balance_points
+    def _linear(self, step: ConvexStep) -> tuple[cp.Expression, cp.Expression, cp.Expression, cp.Expression]:
+        """Outputs without bias, their mean over the points of the balance, the sums of constraints, the regularizer."""
+        X, balanced = step.problem.X, step.members
         self.w = cp.Variable(X.shape[1], name="w")
         mean = np.asarray(X[balanced].mean(axis=0)).ravel() @ self.w if len(balanced) else cp.Constant(0.0)
-        regularizer = cp.norm1(self.w) if step.regularizer == "l1" else 0.5 * cp.sum_squares(self.w)
-        return X[self.active] @ self.w, mean, regularizer
+        sums = cp.Constant(0.0) if self.rows is None else (self.rows.A @ X) @ self.w
+        return X[self.active] @ self.w, mean, sums, regularizer_expression(step.regularizer, self.w)
 
-    def _kernel(self, step: ConvexStep) -> tuple[cp.Expression, cp.Expression, cp.Expression]:
-        """The same in terms of a: w = Σ a_i Φ(x_i) over the points and, under balance, their mean."""
-        problem, count = step.problem, len(self.active)
-        if self.target is None:
-            G = problem.gram[np.ix_(self.active, self.active)]
-        else:
-            points = np.append(self.active, problem.n)
-            G = RowsWithMean(GramRows(problem.gram), problem.balance_points).rows(points)[:, points]
+    def _kernel(self, step: ConvexStep) -> tuple[cp.Expression, cp.Expression, cp.Expression, cp.Expression]:
+        """The same in terms of a: w = Σ a_i Φ(x_i) over the points, their mean and the sums of constraints."""
+        with_x0, count = self.target is not None, len(self.active)
+        G = self.extended(step, GramRows(step.problem.gram), with_x0)
         self.w = cp.Variable(len(G), name="a")
-        return G[:count] @ self.w, G[-1] @ self.w, 0.5 * cp.quad_form(self.w, cp.psd_wrap(G))
+        regularizer = 0.5 * cp.quad_form(self.w, cp.psd_wrap(G))
+        mean, sums = (G[count] @ self.w if with_x0 else cp.Constant(0.0)), G[count + with_x0 :] @ self.w
+        return G[:count] @ self.w, mean, sums, regularizer
 
     def recover(self) -> dict[str, Any]:
-        """γ is the multiplier of the definition of f, -γ₀ that of the balance constraint."""
+        """γ is the multiplier of the definition of f, -γ₀ that of the balance constraint, μ those of the others."""
+        multipliers = None if self.rows is None else np.zeros(len(self.rows))
+        for where, sign, constraint in self.ends:
+            multipliers[where] += sign * np.asarray(constraint.dual_value, dtype=float)  # type: ignore[index]
         return {
             "gamma": np.asarray(self.definition.dual_value, dtype=float),
             "gamma0": 0.0 if self.balance is None else -float(self.balance.dual_value),
             "bias": float(self.b.value),
             "weights": np.asarray(self.w.value, dtype=float) if self._keeps_weights else None,
+            "multipliers": multipliers,
         }
 
 
@@ -154,40 +177,94 @@ class DualModel(StepModel):
         """Make ``self.problem``."""
         problem, active = step.problem, self.active
         with_x0 = self.target is not None and not self.by_centring
-        size = len(active) + with_x0
-        self.gamma = cp.Variable(size, name="gamma")
-        constraints: list[cp.Constraint] = []
+        self.gamma = cp.Variable(len(active), name="gamma")
+        # The dual variables of all points: those with losses, x₀, and those of the other constraints.
+        parts: list[cp.Expression] = [self.gamma]
         terms: list[cp.Expression] = []
-        for group in self.groups:
-            constraints += self._conjugates(group, terms)
+        constraints = self._conjugates(terms)
+        self.gamma0 = cp.Variable(1, name="gamma0") if with_x0 else None
+        if self.gamma0 is not None:
+            parts.append(self.gamma0)
+        self.mu: cp.Expression | None = None
+        if self.rows is not None:
+            self.mu = self._multipliers(terms)
+            parts.append(self.mu)
+        every = cp.hstack(parts) if len(parts) > 1 else self.gamma
+        # What the free bias, or with centring the fixed one, is multiplied with.
+        total = cp.sum(self.gamma) if self.gamma0 is None else cp.sum(self.gamma) + self.gamma0[0]
+        if self.rows is not None and self.mu is not None:
+            total = total + self.rows.bias @ self.mu
         self.box: list[cp.Constraint] | None = None
-        if step.regularizer == "l1":
-            mean = 0 if self.target is None else np.asarray(problem.X[problem.balance_points].mean(axis=0)).ravel()
-            X = problem.X[active]
-            w = X.T @ self.gamma[: len(active)] + (self.gamma[-1] * mean if with_x0 else 0)
+        if step.regularizer == "l2":
+            rows: RowSource = GramRows(problem.gram)
             if self.by_centring:
-                w = w - cp.sum(self.gamma) * mean
-            self.box = [w <= 1, -w <= 1]
-            constraints += self.box
+                rows = CentredRows(rows, step.members)
+            terms.append(-0.5 * cp.quad_form(every, cp.psd_wrap(self.extended(step, rows, with_x0))))
         else:
-            terms.append(-0.5 * cp.quad_form(self.gamma, cp.psd_wrap(self._matrix(step, with_x0))))
+            mean = 0 if self.target is None else np.asarray(problem.X[step.members].mean(axis=0)).ravel()
+            pull = problem.X[active].T @ self.gamma
+            if self.gamma0 is not None:
+                pull = pull + self.gamma0[0] * mean
+            if self.rows is not None:
+                pull = pull + (self.rows.A @ problem.X).T @ self.mu
+            if self.by_centring:
+                pull = pull - total * mean
+            if isinstance(step.regularizer, ElasticNet):
+                terms.append(-0.5 * cp.sum_squares(cp.pos(cp.abs(pull) - step.regularizer.l1)))
+            else:
+                self.box = [pull <= 1, -pull <= 1]
+                constraints += self.box
         self.equality = None
         if self.by_centring:
-            terms.append(-(self.target * cp.sum(self.gamma)))
-        elif with_x0:
-            terms.append(self.target * self.gamma[-1])
+            terms.append(-(self.target * total))
+        elif self.gamma0 is not None:
+            terms.append(self.target * self.gamma0[0])
         if step.fit_intercept and not self.by_centring:
-            self.equality = cp.sum(self.gamma) == 0
+            self.equality = total == 0
             constraints.append(self.equality)
-        self.problem = cp.Problem(cp.Maximize(total(terms)), constraints)
+        self.problem = cp.Problem(cp.Maximize(sum_of(terms)), constraints)
 
-    def _conjugates(self, group: Group, terms: list[cp.Expression]) -> list[cp.Constraint]:
-        """Add -Σ ψ*(-γ) of a group to ``terms``; returns the constraints that tie γ to the bounded variables.
+    def _multipliers(self, terms: list[cp.Expression]) -> cp.Expression:
+        """μ as a difference of pulls at finite ends; adds -max(-μ lower, -μ upper) to ``terms``."""
+        assert self.rows is not None
+        mu: cp.Expression = cp.Constant(np.zeros(len(self.rows)))
+        for name, end, sign in (("lower", self.rows.lower, 1.0), ("upper", self.rows.upper, -1.0)):
+            where = np.flatnonzero(np.isfinite(end))
+            if len(where):
+                pull = cp.Variable(len(where), nonneg=True, name=f"mu_{name}")
+                terms.append(sign * (end[where] @ pull))
+                mu = mu + sign * (_places(where, len(self.rows)) @ pull)
+        return mu
+
+    def _conjugates(self, terms: list[cp.Expression]) -> list[cp.Constraint]:
+        """Add every -Σ ψ*(-γ) to ``terms``; returns the constraints that tie γ to the bounded variables."""
+        constraints: list[cp.Constraint] = []
+        several = len(np.unique(np.concatenate([group.where for group in self.groups]))) < sum(
+            len(group.where) for group in self.groups
+        )
+        whole: list[cp.Expression] = [-self.slope]
+        for group in self.groups:
+            parts = self._conjugate(group, terms, constraints)
+            if several:
+                # The conjugate of a sum of losses is the best way to share γ among them.
+                whole.append(_places(group.where, len(self.active)) @ sum_of(parts))
+            else:
+                constraints.append(self.gamma[group.where] == sum_of([*parts, -self.slope[group.where]]))
+        if several:
+            constraints.append(self.gamma == sum_of(whole))
+        return constraints
+
+    def _conjugate(
+        self, group: Group, terms: list[cp.Expression], constraints: list[cp.Constraint]
+    ) -> list[cp.Expression]:
+        """Add -Σ c ℓ*(-γ / c) of a group to ``terms``; returns the bounded variables that γ is the sum of.
 
         ``alpha_…_plus`` raises γ and ``alpha_…_minus`` lowers it.  For labelled points that is the α of an SVM; for
         the two kinks of a symmetric ramp's convex part they are C* minus the α of the labels -1 and +1 in
         collobert2006, who counts from slope -C* where we count from 0.
         """
+        if not isinstance(group.loss, PLQ):
+            raise ValueError(f"{group.loss.name}: the dual is written for PLQ losses only; use form='primal'")
         where, cost = group.where, group.cost
         anchor, value, segments = conjugate_segments(group.loss)
         if any(segment.rate for segment in segments):
@@ -195,8 +272,7 @@ class DualModel(StepModel):
             group.inverse_cost = cp.Parameter(len(where), nonneg=True, name=f"1/{cost.name()}")
         if value:
             terms.append(-value * cp.sum(cost))
-        constraints: list[cp.Constraint] = []
-        parts = [-self.slope[where]] + ([-anchor * cost] if anchor else [])
+        parts: list[cp.Expression] = [-anchor * cost] if anchor else []
         counts = {sign: sum(segment.sign == sign for segment in segments) for sign in (1, -1)}
         for number, segment in enumerate(segments):
             side = "minus" if segment.sign > 0 else "plus"
@@ -210,34 +286,35 @@ class DualModel(StepModel):
                 terms.append(-0.5 * segment.rate * (group.inverse_cost @ cp.square(alpha)))
             if np.isfinite(segment.length):
                 constraints.append(alpha <= (cost if segment.length == 1 else segment.length * cost))
-        constraints.append(self.gamma[where] == total(parts))
-        return constraints
-
-    def _matrix(self, step: ConvexStep, with_x0: bool) -> Array:
-        problem, points = step.problem, self.active
-        rows = GramRows(problem.gram)
-        if with_x0:
-            points = np.append(points, problem.n)
-            matrix = RowsWithMean(rows, problem.balance_points).rows(points)[:, points]
-        elif self.by_centring:
-            matrix = CentredRows(rows, problem.balance_points).rows(points)[:, points]
-        else:
-            matrix = rows.rows(points)[:, points]
-        return (matrix + matrix.T) / 2
+        return parts or [cp.Constant(np.zeros(len(where)))]
 
     def recover(self) -> dict[str, Any]:
-        """The bias is the multiplier of Σ γ = 0 (with centring it follows from the balance), w that of the 1-norm."""
-        gamma = np.asarray(self.gamma.value, dtype=float)
-        with_x0 = len(gamma) > len(self.active)
+        """The bias is the multiplier of Σ a = 0 (with centring it follows from the balance), w that of the 1-norm."""
         return {
-            "gamma": gamma[: len(self.active)],
-            "gamma0": float(gamma[-1]) if with_x0 else 0.0,
+            "gamma": np.asarray(self.gamma.value, dtype=float),
+            "gamma0": 0.0 if self.gamma0 is None else float(self.gamma0.value[0]),
             "bias": 0.0 if self.equality is None else float(self.equality.dual_value),
             "weights": None if self.box is None else np.asarray(self.box[0].dual_value - self.box[1].dual_value),
+            "multipliers": None if self.mu is None else np.asarray(self.mu.value, dtype=float),
         }
+
+
+def regularizer_expression(regularizer: Regularizer, w: cp.Variable) -> cp.Expression:
+    """R(w)."""
+    if regularizer == "l1":
+        return cp.norm1(w)
+    squares = 0.5 * cp.sum_squares(w)
+    return squares + regularizer.l1 * cp.norm1(w) if isinstance(regularizer, ElasticNet) else squares
 
 
 def structure(step: ConvexStep) -> tuple[Any, ...]:
     """What two steps on the same points must share for one compiled problem to serve both."""
     kinds = np.where(step.cost > 0, step.kind, -1)
-    return (step.losses, kinds.tobytes(), step.target is None, step.fit_intercept, step.regularizer)
+    points = None if step.point is None else step.point.tobytes()
+    rows = None if step.rows is None else step.rows.key
+    return (step.losses, kinds.tobytes(), points, step.target is None, step.fit_intercept, step.regularizer, rows)
+
+
+def _places(where: NDArray[np.intp], n: int) -> sp.csr_array:
+    """The matrix that puts entries in their places, shape (n, len(where))."""
+    return sp.csr_array((np.ones(len(where)), (where, np.arange(len(where)))), shape=(n, len(where)))

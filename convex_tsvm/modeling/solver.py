@@ -10,7 +10,8 @@ import cvxpy as cp
 import numpy as np
 import scipy.sparse as sp
 
-from ..convex_step import ConvexStep, StepSolution, certify, check_same_points
+from ..instance.convex_step import ConvexStep, StepSolution, certify, check_same_points
+from ..losses import PLQ
 from ..problem import Problem
 from ..validation import one_of
 from .models import DualModel, PrimalModel, StepModel, structure
@@ -65,7 +66,8 @@ class CvxpySolver:
             return self._models[key]
         form = self.form
         if form == "auto":
-            form = "primal" if step.regularizer == "l1" or self._is_thin(int((step.cost > 0).sum())) else "dual"
+            readable = step.regularizer != "l2" or not all(isinstance(loss, PLQ) for loss in step.losses)
+            form = "primal" if readable or self._is_thin(int((step.point_cost > 0).sum())) else "dual"
         self._models[key] = PrimalModel(step) if form == "primal" else DualModel(step, self.balance_by)
         return self._models[key]
 

@@ -9,18 +9,18 @@ from functools import cached_property
 
 import numpy as np
 
-from ..convex_step import StepSolution
 from ..formulations import Formulation
+from ..instance.convex_step import StepSolution
+from ..instance.labelling import Labelling, check_relaxable, labelling
 from ..problem import Array, Problem
 from ..solution import relative_gap
 from ..solvers import NativeSolver
 from ..validation import finite, integer, one_of
-from .cuts import Cuts
-from .labelling import Labelling, check_relaxable, labelling
-from .low_rank import solve_low_rank
-from .outputs import OutputSpace, labels_of, settle
-from .partial import PartialSVM
-from .tightening import RELAXATIONS, Round, Tightening
+from .label_matrix.low_rank import solve_low_rank
+from .output_space.cuts import Cuts
+from .output_space.quadratic_program import OutputSpace, labels_of, settle
+from .output_space.tightening import RELAXATIONS, Round, Tightening
+from .partial_svm import PartialSVM
 
 
 @dataclass(frozen=True)

@@ -55,15 +55,24 @@ def locate_all(S, P, R, m, kind, cost, s, low, rate_up, room_up, high, rate_down
 
 @njit(cache=True)
 def place_all(S, m, kind, cost, slope, gamma, s):
-    """s of every γ, moved into the domain, and onto a breakpoint that it misses by rounding only."""
+    """s of every γ, moved into the domain, and onto a breakpoint that it misses by rounding only.
+
+    What is narrow is a piece's own business: a breakpoint catches no more than a thousandth of the pieces beside it.
+    """
     for i in range(s.shape[0]):
         s[i] = 0.0
         if cost[i] > 0.0:
             k = kind[i]
             s[i] = min(max((-gamma[i] - slope[i]) / cost[i], S[k, 0]), S[k, m[k]])
             for j in range(m[k] + 1):
-                if np.isfinite(S[k, j]) and abs(s[i] - S[k, j]) <= 1e-9 * (1.0 + abs(S[k, j])):
-                    s[i] = S[k, j]
+                if np.isfinite(S[k, j]):
+                    near = 1e-9 * (1.0 + abs(S[k, j]))
+                    if j > 0 and S[k, j - 1] < S[k, j]:
+                        near = min(near, 1e-3 * (S[k, j] - S[k, j - 1]))
+                    if j < m[k] and S[k, j] < S[k, j + 1]:
+                        near = min(near, 1e-3 * (S[k, j + 1] - S[k, j]))
+                    if abs(s[i] - S[k, j]) <= near:
+                        s[i] = S[k, j]
 
 
 @njit(cache=True)
@@ -255,6 +264,71 @@ def descend_pairs(Q, outputs, s, kind, cost, S, P, R, m, tol, max_steps):
         curvature[i], curvature[j] = Q[i, i] + rate_down[i], Q[j, j] + rate_down[j]
     outputs[:] = h
     return step, float(gap)
+
+
+@njit(cache=True)
+def descend_mixed(Q, outputs, s, tied, kind, cost, S, P, R, m, tol, max_steps):
+    """Steps for a free bias that some outputs do not have: pairs of those that have it, or one of the others.
+
+    Each step is the one that brings most, to second order.  Changes the outputs (without bias) and s.
+
+    Returns (steps, violation): the gap between the bounds on the bias, or what another output misses by, if larger.
+    """
+    q = s.shape[0]
+    low, rate_up, room_up = np.empty(q), np.empty(q), np.empty(q)
+    high, rate_down, room_down = np.empty(q), np.empty(q), np.empty(q)
+    locate_all(S, P, R, m, kind, cost, s, low, rate_up, room_up, high, rate_down, room_down)
+    for step in range(max_steps + 1):
+        top, bottom, i, k, single, single_gain = -np.inf, -np.inf, -1, -1, 0.0, 0.0
+        for p in range(q):
+            below, above = low[p] - outputs[p], outputs[p] - high[p]
+            if tied[p]:
+                if below > top:
+                    top, i = below, p
+                bottom = max(bottom, above)
+            else:
+                miss = max(below, above)
+                single = max(single, miss)
+                rate = rate_up[p] if below > above else rate_down[p]
+                gain = miss * miss / max(Q[p, p] + rate, TINY) if miss > 0.0 else 0.0
+                if gain > single_gain:
+                    single_gain, k = gain, p
+        worst = max(top + bottom, single, 0.0)
+        if worst <= tol or step == max_steps:
+            break
+        j, pair_gain = -1, 0.0
+        if i >= 0:
+            for p in range(q):
+                d = top + outputs[p] - high[p]
+                if tied[p] and p != i and d > 0.0:
+                    gain = d * d / max(Q[i, i] + rate_up[i] + Q[p, p] + rate_down[p] - 2.0 * Q[i, p], TINY)
+                    if gain > pair_gain:
+                        pair_gain, j = gain, p
+        if max(pair_gain, single_gain) <= 0.0:
+            break
+        if single_gain > pair_gain:
+            up = low[k] > outputs[k]
+            room = room_up[k] if up else room_down[k]
+            miss = low[k] - outputs[k] if up else outputs[k] - high[k]
+            delta = min(miss / max(Q[k, k] + (rate_up[k] if up else rate_down[k]), TINY), room)
+            s[k] = moved(S, m, kind[k], cost[k], s[k], delta, room, up)
+            change = delta if up else -delta
+            for p in range(q):
+                outputs[p] += change * Q[k, p]
+        else:
+            k = j
+            bend = Q[i, i] + rate_up[i] + Q[j, j] + rate_down[j] - 2.0 * Q[i, j]
+            gap = (low[i] - outputs[i]) - (high[j] - outputs[j])
+            delta = min(gap / max(bend, TINY), room_up[i], room_down[j])
+            s[i] = moved(S, m, kind[i], cost[i], s[i], delta, room_up[i], True)
+            s[j] = moved(S, m, kind[j], cost[j], s[j], delta, room_down[j], False)
+            for p in range(q):
+                outputs[p] += delta * (Q[i, p] - Q[j, p])
+            low[i], rate_up[i], room_up[i], high[i], rate_down[i], room_down[i] = locate(
+                S, P, R, m, kind[i], cost[i], s[i]
+            )
+        low[k], rate_up[k], room_up[k], high[k], rate_down[k], room_down[k] = locate(S, P, R, m, kind[k], cost[k], s[k])
+    return step, worst
 
 
 # Sparse symmetric matrices B_k of semidefinite programs: entries first[k] to first[k + 1] are B_k's own.  An entry

@@ -6,19 +6,38 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+#: The first ridge, relative to each diagonal entry, and by how much it grows where it does not do.
+RIDGE, GROWTH = 1e-12, 100.0
 
-def cholesky(H: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:
+#: Ridges tried: the last is 10⁸ times the diagonal, which makes every matrix of finite numbers definite.
+TRIES = 11
+
+
+def cholesky(H: NDArray[np.float64], *, overwrite: bool = False) -> tuple[NDArray[np.float64], bool]:
     """The lower factor, as ``scipy.linalg.cho_solve`` takes it, of H with a ridge: a small one, or the least that does.
 
-    What is above the diagonal of the factor means nothing.
+    The ridge is relative to each diagonal entry, so that large entries elsewhere do not drown small ones.  What is
+    above the diagonal of the factor means nothing.  With ``overwrite`` it is in the place of H.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        If H has entries that are not finite, or is far from positive semidefinite.
     """
     diagonal = H.diagonal()
-    ridge = 1e-12 * (diagonal.sum() / max(1, len(H)) + 1e-300)
-    while True:
-        # By columns, as LAPACK has it, a symmetric matrix is its transpose.
-        ridged = H.T.copy(order="F")
+    size = np.abs(diagonal)
+    ridge = RIDGE * np.where(size > 0, size, size.max(initial=0.0) or 1.0)
+    diagonal = diagonal.copy()
+    # By columns, as LAPACK has it, a symmetric matrix is its transpose.
+    ridged = H.T if overwrite and H.flags.c_contiguous else H.T.copy(order="F")
+    for attempt in range(TRIES):
+        if attempt:
+            # A failed factor has spoilt what is below the diagonal; what is above is as it was.
+            ridged = np.asfortranarray(np.triu(ridged) + np.triu(ridged, 1).T)
         np.fill_diagonal(ridged, diagonal + ridge)
         try:
             return scipy.linalg.cho_factor(ridged, lower=True, overwrite_a=True, check_finite=False)
         except scipy.linalg.LinAlgError:
-            ridge *= 100
+            ridge = ridge * GROWTH
+    what = "is not positive semidefinite" if np.isfinite(H).all() else "has entries that are not finite"
+    raise np.linalg.LinAlgError(f"a matrix of {len(H)} rows {what}; no ridge makes a Cholesky factor of it")

@@ -153,7 +153,7 @@ def error_bound(solution: Solution, *, delta: float = 0.05, margin: float = 1.0,
     delta, margin = finite("delta", delta, above=0, below=1), finite("margin", margin, above=0)
     C_compact = finite("C_compact", C_compact, least=0)
     known, outputs = problem.labeled, solution.scores - solution.bias
-    D = solution.step.regularization + 0.5 * C_compact * float((outputs**2).max())
+    D = solution.regularization + 0.5 * C_compact * float((outputs**2).max())
     complexity = _bound(problem, kernel_factor(problem.gram), D, C_compact)
     Q = 1 / l + 1 / u
     S = (l + u) / (l + u - 0.5) / (1 - 0.5 / max(l, u))

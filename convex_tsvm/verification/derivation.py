@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..convex_step import ConvexStep, StepSolution
 from ..formulations import Formulation
-from ..losses import PLQ, ConcavePart, Loss
+from ..instance.convex_step import ConvexStep, StepSolution
+from ..losses import PLQ, ConcavePart, Convex, ConvexLoss, Loss, SplitLoss
 from ..methods import cccp
 from ..modeling import CvxpySolver
 from ..problem import Array, Problem
@@ -48,18 +48,16 @@ def verify(formulation: Formulation, problem: Problem, *, tol: float = 1e-6) -> 
     """
     formulation.check(problem)
     tol = finite("tol", tol, above=0)
-    if problem.positive_count is not None:
-        # A search over c says nothing new about the derivation: its first c stands for all.
-        problem = problem.replace(balance=problem.balance_target)
+    # A search over c says nothing new about the derivation: its first c stands for all.
+    problem = problem.by_mean()
     checks = list(_losses(formulation))
-    if formulation.regularizer == "l2":
-        solution = cccp(formulation, problem, tol=1e-9)
-    else:
-        solution = cccp(formulation, problem, solver="cvxpy")
+    native = formulation.regularizer == "l2" and all(isinstance(convex, PLQ) for convex, _ in formulation.parts)
+    solution = cccp(formulation, problem, tol=1e-9) if native else cccp(formulation, problem, solver="cvxpy")
     step = solution.step.step
     checks += _duality(problem, step, tol)
     checks += _descent(formulation, solution)
-    checks += _balance(problem, step, tol)
+    checks += _balance(problem, step, tol) if native else []
+    checks += _constraints(solution, tol)
     checks += relaxation_checks(formulation, problem, tol)
     name = formulation.name or "formulation"
     title = f"{name} on {problem.n_labeled} labelled and {problem.n_unlabeled} unlabelled points"
@@ -72,6 +70,8 @@ def _losses(formulation: Formulation) -> Iterator[Check]:
     if formulation.unlabeled is not None:
         losses.append(("unlabelled", formulation.unlabeled))
     for kind, loss in losses:
+        if not isinstance(loss, SplitLoss):
+            raise ValueError(f"the loss of {kind} points, {loss!r}, has no convex and concave part to be checked")
         convex, concave = loss.split()
         t = _grid(loss, convex)
         values = loss(t)
@@ -106,22 +106,37 @@ def _losses(formulation: Formulation) -> Iterator[Check]:
             touch,
             1e-9,
         )
-        biconjugate = convex.conjugate().conjugate()(t[finite])
-        yield Check(
+        yield _conjugate(kind, convex, t[finite])
+
+
+def _conjugate(kind: str, convex: Convex, t: Array) -> Check:
+    """The conjugate belongs to the convex part."""
+    if isinstance(convex, ConvexLoss):
+        slope = np.asarray(convex.derivative(t))
+        return Check(
             f"conjugate_{kind}",
-            "the conjugate of the convex part's conjugate is the convex part",
-            "Fenchel-Moreau",
-            float(np.abs(biconjugate - convex(t[finite])).max()),
+            "the loss and its conjugate add up to output times slope, at every output",
+            "Fenchel-Young",
+            float(np.abs(convex(t) + convex.conjugate()(slope) - t * slope).max()),
             1e-8,
         )
+    return Check(
+        f"conjugate_{kind}",
+        "the conjugate of the convex part's conjugate is the convex part",
+        "Fenchel-Moreau",
+        float(np.abs(convex.conjugate().conjugate()(t) - convex(t)).max()),
+        1e-8,
+    )
 
 
 def _duality(problem: Problem, step: ConvexStep, tol: float) -> Iterator[Check]:
     """Primal, dual and native solver agree on the last convex step."""
-    solvers = [CvxpySolver(problem, form=form) for form in ("primal", "dual")]
-    _, dual = (solver.solve(step) for solver in solvers)
-    # The values CVXPY gives its own problems, each at its own variables.
-    least, most = (float(solver.model(step).problem.value) for solver in solvers)
+    plq = all(isinstance(loss, PLQ) for loss in step.losses)
+    # The values CVXPY gives its own problems, each at its own variables; other losses have no written dual.
+    solvers = [CvxpySolver(problem, form=form) for form in ("primal", *(["dual"] if plq else []))]
+    dual = [solver.solve(step) for solver in solvers][-1]
+    least = float(solvers[0].model(step).problem.value)
+    most = float(solvers[1].model(step).problem.value) if plq else dual.dual
     scale = max(1.0, abs(least))
     yield Check(
         "primal_dual",
@@ -132,7 +147,7 @@ def _duality(problem: Problem, step: ConvexStep, tol: float) -> Iterator[Check]:
         f"min primal = {least:.10g}\nmax dual   = {most:.10g}",
     )
     yield _optimality("cvxpy", dual, step, tol)
-    if step.regularizer != "l2":
+    if step.regularizer != "l2" or not plq:
         return
     native = NativeSolver(problem, tol=1e-9).solve(step)
     yield Check(
@@ -158,6 +173,8 @@ def _optimality(solver: str, point: StepSolution, step: ConvexStep, tol: float) 
     """Fenchel-Young gaps: each is >= 0 and all are zero exactly at an optimum (the KKT conditions)."""
     outputs, gamma = point.outputs, point.gamma
     total = step.loss_value(outputs) + step.conjugate_value(gamma) + float(gamma @ outputs)
+    if step.rows is not None:
+        total += step.rows.conjugate_value(point.multipliers) + float(point.multipliers @ (step.rows.A @ outputs))
     return Check(
         f"kkt_{solver}",
         f"KKT conditions ({solver}): -γ_i is a subgradient of point i's loss at f_i, Σ γ_i + γ₀ = 0",
@@ -187,7 +204,7 @@ def _descent(formulation: Formulation, solution: Solution) -> Iterator[Check]:
         "stationary",
         f"the tangents at the solution are those it was found with, after {solution.n_iter} steps",
         "collobert2006 §2, finite convergence",
-        changed / max(1, solution.problem.n),
+        (changed or 0) / max(1, solution.problem.n),
         share,
         f"tangents that differ: {changed}",
     )
@@ -195,7 +212,7 @@ def _descent(formulation: Formulation, solution: Solution) -> Iterator[Check]:
 
 def _balance(problem: Problem, step: ConvexStep, tol: float) -> Iterator[Check]:
     """The extra point x₀ and centring are the same thing."""
-    if step.target is None or not step.fit_intercept or step.regularizer != "l2":
+    if step.target is None or not step.fit_intercept:
         return
     centred = NativeSolver(problem, tol=1e-9, balance_by="centring").solve(step)
     extra = NativeSolver(problem, tol=1e-9, balance_by="x0").solve(step)
@@ -211,7 +228,7 @@ def _balance(problem: Problem, step: ConvexStep, tol: float) -> Iterator[Check]:
         f"α₀ = {extra.gamma0:.6g} with x₀, -Σ γ = {centred.gamma0:.6g} with centring; "
         f"outputs differ by {np.abs(centred.outputs - extra.outputs).max():.1e}",
     )
-    mean = float(extra.outputs[problem.balance_points].mean())
+    mean = float(extra.outputs[step.members].mean())
     yield Check(
         "balance",
         "the mean output over the unlabelled points is c",
@@ -222,14 +239,41 @@ def _balance(problem: Problem, step: ConvexStep, tol: float) -> Iterator[Check]:
     )
 
 
-def _grid(loss: Loss, convex: PLQ) -> Array:
+def _constraints(solution: Solution, tol: float) -> Iterator[Check]:
+    """Constraints on outputs hold, and pull only where they are met with equality."""
+    rows, point = solution.step.step.rows, solution.step
+    if rows is None:
+        return
+    sums, mu = np.asarray(rows.A @ point.outputs), point.multipliers
+    pulls = mu * (sums - np.where(mu > 0, rows.lower, np.where(mu < 0, rows.upper, sums)))
+    yield Check(
+        "constraints",
+        "every constrained sum of outputs is in its interval",
+        "",
+        float(rows.infeasibility(point.outputs).max()),
+        1e-5,
+        "\n".join(
+            f"{name}: {s:.8g} in [{low:g}, {high:g}], multiplier {m:.4g}"
+            for name, s, low, high, m in zip(rows.names, sums, rows.lower, rows.upper, mu, strict=True)
+        ),
+    )
+    yield Check(
+        "constraints_pull",
+        "a constraint's multiplier is zero unless its sum is at an end (the KKT condition of a point Σ a_i Φ(x_i))",
+        "collobert2006 eq. 10, for any a",
+        float(np.abs(pulls).max()) / max(1.0, abs(point.primal)),
+        max(tol, 1e-5),
+    )
+
+
+def _grid(loss: Loss, convex: Convex) -> Array:
     """The grid, with the breakpoints of PLQ losses and their neighbourhoods."""
     breaks = [part.breaks for part in (loss, convex) if isinstance(part, PLQ)]
     points = np.concatenate([GRID, *breaks])
-    return np.unique(np.clip(points, convex.lower, convex.upper))
+    return np.unique(np.clip(points, *convex.domain))
 
 
-def _bend(part: ConcavePart | PLQ, t: Array, sign: int) -> float:
+def _bend(part: ConcavePart | Convex, t: Array, sign: int) -> float:
     """Largest violation of sign * convexity at consecutive points."""
     left, middle, right = t[:-2], t[1:-1], t[2:]
     weight = (middle - left) / (right - left)
@@ -237,7 +281,7 @@ def _bend(part: ConcavePart | PLQ, t: Array, sign: int) -> float:
     return float(np.maximum(0, sign * (part(middle) - chord)).max(initial=0.0))
 
 
-def _tangents(loss: Loss, convex: PLQ, concave: ConcavePart, t: Array) -> tuple[float, float]:
+def _tangents(loss: Loss, convex: Convex, concave: ConcavePart, t: Array) -> tuple[float, float]:
     """By how much a surrogate falls below the loss, and misses it where its tangent is taken."""
     values, parts = loss(t), concave(t)
     above = touch = 0.0

@@ -8,21 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..formulations import Formulation
-from ..kernels import Precomputed
+from ..instance import Labelling, check_relaxable, labelling, reduced_basis
+from ..modeling.label_matrix import DualSDP, FullSDP, ReducedSDP
 from ..problem import Array, Problem
-from ..relaxations import (
-    DualSDP,
-    FullSDP,
-    Labelling,
-    LowerBoundBuilder,
-    ReducedSDP,
-    check_relaxable,
-    labelling,
-    solve_low_rank,
-    transduction_bound,
-)
-from ..relaxations.margins import margin_svm
-from ..relaxations.safe import reduced_basis, stationary_multipliers
+from ..relaxations import LowerBoundBuilder, solve_low_rank, transduction_bound
+from ..relaxations.label_matrix.margins import margin_svm
+from ..relaxations.safe_bounds import stationary_multipliers
 from .report import Check
 
 #: Points in the checks: label matrices of more take an interior-point solver minutes.
@@ -45,10 +36,7 @@ def _few(problem: Problem) -> Problem:
     positive, negative = (np.flatnonzero(problem.y == sign)[: FEW // 4] for sign in (1, -1))
     known = np.concatenate([positive, negative])
     keep = np.sort(np.concatenate([known, problem.unlabeled[: FEW - len(known)]]))
-    X = problem.X[keep][:, keep] if isinstance(problem.kernel, Precomputed) else problem.X[keep]
-    cost = problem.cost[keep]
-    balance = problem.balance_target
-    return problem.replace(X=X, y=problem.y[keep], C=cost, C_unlabeled=cost, balance=balance, balance_sample=None)
+    return problem.by_mean().part(keep)
 
 
 def _propositions(search: Labelling) -> Iterator[Check]:

@@ -1,0 +1,153 @@
+"""What the command line is asked to do: names of the table turned into a formulation on a problem and a method."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..data import Data
+from ..formulations import Formulation, compact_margin, compactness_weights, relative_margin, svm, tsvm
+from ..kernels import laplacian_kernel, make_kernel
+from ..methods.frame import Settings, minimize
+from ..problem import Problem
+from ..progress import status_line
+from ..solution import Solution
+from ..table import FORMULATIONS, METHODS, SOLVERS
+
+#: In place of a solver's name, for methods that bring their own.
+NO_SOLVER = "-"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A formulation and a method, and what the user called them."""
+
+    name: str
+    formulation: str
+    method: str
+
+    @property
+    def solvers(self) -> tuple[str, ...]:
+        """The solvers that the user may choose from."""
+        return METHODS[self.method].solvers
+
+
+def read_task(name: str, formulation: str | None = None) -> Task:
+    """The task that a name is: a method, a formulation (minimized by CCCP), or ``formulation:method``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such thing, or ``formulation`` says something else.
+    """
+    first, colon, second = name.partition(":")
+    if colon:
+        given, method = first, second
+    elif first in METHODS:
+        given, method = None, first
+    else:
+        given, method = first, "cccp"
+    if (given is not None and given not in FORMULATIONS) or method not in METHODS:
+        raise ValueError(f"{name!r} must be one of {', '.join(task_names())}, or FORMULATION:METHOD, such as cmm:cccp")
+    if given is not None and formulation is not None and given != formulation:
+        raise ValueError(f"formulation={formulation!r} and method={name!r} are two formulations")
+    return Task(name, given or formulation or "tsvm", method)
+
+
+def task_names() -> tuple[str, ...]:
+    """Names by which one can ask for something: formulations by CCCP, and methods."""
+    return tuple(dict.fromkeys(["svm", "cccp", *(name for name in FORMULATIONS if name != "tsvm"), *METHODS]))
+
+
+def given_problem(options: argparse.Namespace, data: Data) -> Problem:
+    """The problem of the options."""
+    # The kernel comes second, so that a NaN among the points is not blamed on its gamma.
+    plain = Problem(data.X, data.y, C=options.C, C_unlabeled=options.C_unlabeled, balance=options.balance)
+    parameters = {"gamma": options.gamma, "sigma": options.sigma, "degree": options.degree, "coef0": options.coef0}
+    return plain.replace(kernel=make_kernel(options.kernel, plain.X, **parameters))
+
+
+def formulated(options: argparse.Namespace, task: Task, problem: Problem) -> tuple[Formulation, Problem]:
+    """What a task minimizes, and the problem as it sees it."""
+    if task.formulation in ("cmm", "rmm"):
+        cost = float(problem.cost[problem.unlabeled[0]]) if options.C_compact is None else options.C_compact
+        weights = compactness_weights(problem, cost)
+        if task.formulation == "cmm":
+            return compact_margin(options.epsilon, *weights, s=options.s).balanced_as(problem), problem
+        if np.isfinite(cost):
+            problem = problem.replace(C_unlabeled=cost)
+        return relative_margin(options.epsilon, weights[0], balance="linear").balanced_as(problem), problem
+    if task.formulation == "lapsvm":
+        kernel = laplacian_kernel(problem.kernel, problem.X, options.C_manifold, options.n_neighbors)
+        return svm(), problem.replace(kernel=kernel)
+    if task.method == "subspace":
+        # The paper's setting; the others have a bias.
+        return tsvm(options.loss, s=options.s, balance=None, fit_intercept=False), problem
+    formulation = tsvm(options.loss, s=options.s).balanced_as(problem)
+    if task.formulation == "svm":
+        return formulation.supervised(), problem.by_mean()
+    return formulation, problem
+
+
+def solved(options: argparse.Namespace, task: Task, problem: Problem, solver: str) -> Solution:
+    """The solution of a task."""
+    formulation, problem = formulated(options, task, problem)
+    entry = METHODS[task.method]
+    if task.method == "exact":
+        return _search(options, formulation, problem)
+    own = method_options(options, task)
+    if not entry.is_descent:
+        found: Solution = entry.load()(formulation, problem, **own)
+        return found
+    if options.annealing is not None and task.formulation == "tsvm" and "annealing" in entry.options:
+        own["annealing"] = options.annealing
+    with status_line(lambda: f"{task.name} ({solver})") as progress, warnings.catch_warnings():
+        warnings.simplefilter("ignore" if options.json else "default")
+        inner = {"cache_size": options.cache_size, "progress": None if progress is None else progress.inner}
+        return minimize(
+            entry.load()(**own),
+            formulation,
+            problem,
+            solver=solver,
+            start=None,
+            settings=Settings(options.tol, options.max_iter, None if progress is None else progress.step),
+            options={name: value for name, value in inner.items() if name in SOLVERS[solver].options},
+        )
+
+
+def method_options(options: argparse.Namespace, task: Task) -> dict[str, Any]:
+    """Options of the method, of those given for any: a comparison has several methods."""
+    entry = METHODS[task.method]
+    return {name: value for name, value in options.method_option if name in entry.options}
+
+
+def check_method_options(options: argparse.Namespace, tasks: list[Task]) -> None:
+    """Raise ValueError for an option that none of the methods takes."""
+    for name, value in options.method_option:
+        if not any(name in METHODS[task.method].options for task in tasks):
+            taken = [f"{task.method}: {', '.join(METHODS[task.method].options) or 'none'}" for task in tasks]
+            raise ValueError(f"method_option={name}={value} is no option of the methods asked for ({'; '.join(taken)})")
+
+
+def _search(options: argparse.Namespace, formulation: Formulation, problem: Problem) -> Solution:
+    from ..exact import exact_search
+
+    with status_line(lambda: "exact") as progress:
+        return exact_search(
+            formulation,
+            problem,
+            bounds=options.bounds,
+            strategy=options.strategy,
+            branching=options.branching,
+            gap=options.gap,
+            max_nodes=options.max_nodes,
+            time_limit=options.time_limit,
+            n_jobs=options.n_jobs,
+            checkpoint=options.checkpoint,
+            certificate=options.certificate,
+            callback=None if progress is None else lambda reached: progress.tell(str(reached)),
+        )

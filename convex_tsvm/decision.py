@@ -1,0 +1,103 @@
+"""Decision functions f(x) = Σ a_i k(x_i, x) + b: the one place where new points get their outputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .kernels import DeformedKernel, Kernel, Linear, Precomputed
+from .problem import Array, Problem
+
+#: Kernel values of new points are computed for so many bytes at a time.
+PART_BYTES = 32 * 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class DecisionFunctions:
+    """Some functions f_k(x) = Σ_i a_ki k(x_i, x) + b_k on the same points, or w_k·x + b_k in the linear space.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    points : array or CSR matrix, shape (n_support, d)
+        The x_i; for a precomputed kernel, indices of training points, shape (n_support,).
+    coefficients : array, shape (n_functions, n_support)
+    intercept : array, shape (n_functions,)
+    n_features : int
+        Columns that new points must have.
+    """
+
+    kernel: Kernel
+    points: Any
+    coefficients: Array
+    intercept: Array
+    n_features: int
+
+    @classmethod
+    def on(
+        cls, problem: Problem, coefficients: Array, intercept: Array, weights: Array | None = None
+    ) -> DecisionFunctions:
+        """Functions on a problem's points, of which only the support is kept.
+
+        Parameters
+        ----------
+        problem : Problem
+        coefficients : array, shape (n_functions, n)
+        intercept : array, shape (n_functions,)
+        weights : array, shape (n_functions, d), optional
+            w where it is no combination of the points, as for the 1-norm: the unit vectors serve as points then.
+        """
+        kernel, n_features = problem.kernel, problem.X.shape[1]
+        if weights is not None:
+            return cls(kernel, sp.csr_matrix(sp.identity(n_features)), weights, intercept, n_features)
+        if isinstance(kernel, DeformedKernel):
+            # In the base kernel a function needs no graph; every point is in its expansion.
+            coefficients, kernel = kernel.expand(coefficients.T).T, kernel.base
+        support = np.flatnonzero(coefficients.any(axis=0))
+        points: Any = support if isinstance(kernel, Precomputed) else problem.X[support]
+        return cls(kernel, points, coefficients[:, support], intercept, n_features)
+
+    @property
+    def weights(self) -> Array:
+        """w of each function, shape (n_functions, d), for a linear kernel."""
+        if not isinstance(self.kernel, Linear):
+            raise ValueError("weights exist for kernel='linear' only")
+        return np.asarray((self.points.T @ self.coefficients.T).T)
+
+    def __call__(self, X: Any) -> Array:
+        """Outputs at new points, shape (n_new, n_functions).
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n_new, n_features)
+            For a precomputed kernel, kernel values with all training points.
+
+        Raises
+        ------
+        ValueError
+            If X is not 2-dimensional, or has another number of features.
+        """
+        if not sp.issparse(X):
+            X = np.asarray(X, dtype=float)
+        if X.ndim != 2:
+            raise ValueError(f"X has shape {X.shape}; it must be 2-dimensional, (n_new, {self.n_features})")
+        if X.shape[1] != self.n_features:
+            raise ValueError(f"X has {X.shape[1]} features, but the model was fitted with {self.n_features} features")
+        if isinstance(self.kernel, Linear):
+            return np.asarray(X @ self.weights.T) + self.intercept
+        if isinstance(self.kernel, Precomputed):
+            return np.asarray(X)[:, self.points] @ self.coefficients.T + self.intercept
+        if sp.issparse(X):
+            X = X.tocsr() if self.kernel.accepts_sparse else X.toarray()
+        size = max(1, PART_BYTES // (8 * max(1, self.points.shape[0])))
+        parts = [self._outputs(X[start : start + size]) for start in range(0, X.shape[0], size)]
+        return np.concatenate([np.zeros((0, len(self.intercept))), *parts])
+
+    def _outputs(self, X: Any) -> NDArray[np.float64]:
+        if self.points.shape[0] == 0:
+            return np.tile(self.intercept, (X.shape[0], 1))
+        return np.asarray(self.kernel(X, self.points) @ self.coefficients.T) + self.intercept

@@ -1,0 +1,42 @@
+"""What the classifiers share that find labels first: by a relaxation, or by exact search."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from ..formulations import Formulation, tsvm
+from ..methods import cccp_path
+from ..problem import Problem
+from ..solution import Solution
+from ..validation import one_of
+from .base import KernelTransduction
+
+#: Losses for which the best label of a point can be relaxed.
+LOSSES = ("hinge", "squared_hinge")
+
+
+class LabellingTransduction(KernelTransduction):
+    """Labels of the unlabelled points; new points are told apart by the SVM trained on them."""
+
+    @abstractmethod
+    def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
+        """The solution of one class's problem."""
+
+    def _formulation(self, problem: Problem) -> Formulation:
+        one_of("loss", self.loss, LOSSES)
+        return tsvm(self.loss, fit_intercept=self.fit_intercept).balanced_as(problem)
+
+    def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
+        if formulation.unlabeled is None:
+            return cccp_path(formulation, problems.values())
+        solutions: list[Solution] = []
+        for name, problem in problems.items():
+            solutions.append(self._label(formulation, name, problem))
+            if self.verbose:
+                last = solutions[-1]
+                bound = "" if last.lower_bound is None else f", lower bound {last.lower_bound:.6g}, gap {last.gap:.2e}"
+                print(
+                    f"[{type(self).__name__}] class {name}: objective {last.objective:.6g}{bound}, "
+                    f"{last.seconds:.3f} s, {last.status}"
+                )
+        return solutions

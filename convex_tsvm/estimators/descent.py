@@ -1,0 +1,73 @@
+"""What the classifiers share whose formulation is minimized by a descent: progress, classes one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
+from typing import Any
+
+from ..formulations import Formulation
+from ..methods.frame import Settings, minimize_path
+from ..problem import Problem
+from ..progress import status_line
+from ..solution import Iteration, Solution
+from ..table import METHODS, SOLVERS
+from .base import KernelTransduction
+
+
+class DescentTransduction(KernelTransduction):
+    """A formulation minimized by a method that is a descent.
+
+    A subclass has the parameters ``solver``, ``tol``, ``max_iter``, ``cache_size``, ``verbose``, and ``method``,
+    ``method_options`` and ``annealing`` if its formulation is not convex.
+    """
+
+    method: str = "cccp"
+    method_options: Mapping[str, Any] | None = None
+    annealing: Any = None
+
+    def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
+        """Solutions of the problems of some classes; an interrupted one raises unless it is the last."""
+        current = ""
+
+        def in_turn() -> Iterator[Problem]:
+            nonlocal current
+            for current, problem in problems.items():  # noqa: B007
+                yield problem
+
+        def report(iteration: Iteration) -> None:
+            if self.verbose:
+                print(
+                    f"[{type(self).__name__}] class {current}: objective {iteration.step_objective:.6g} "
+                    f"(C* x {iteration.scale:g}), {iteration.changed} tangents changed, {iteration.seconds:.3f} s"
+                )
+            if progress is not None:
+                progress.step(iteration)
+
+        with status_line(lambda: f"class {current}") if self.verbose else nullcontext() as progress:
+            own = {"cache_size": self.cache_size, "progress": None if progress is None else progress.inner}
+            takes = SOLVERS[self.solver].options if isinstance(self.solver, str) and self.solver in SOLVERS else ()
+            solutions = minimize_path(
+                METHODS[self.method].load()(**self._method_options()),
+                formulation,
+                in_turn(),
+                solver=self.solver,
+                settings=Settings(self.tol, self.max_iter, report if self.verbose else None),
+                options={name: value for name, value in own.items() if name in takes},
+            )
+        if len(solutions) < len(problems):
+            raise KeyboardInterrupt  # there is no classifier without all its classes
+        return solutions
+
+    def _method_options(self) -> dict[str, Any]:
+        """What the method is made with, checked against the table."""
+        entry, given = METHODS[self.method], dict(self.method_options or {})
+        if self.annealing is not None:
+            given["annealing"] = self.annealing
+        for name, value in given.items():
+            if name not in entry.options:
+                raise ValueError(
+                    f"{name}={value!r} is no option of method={self.method!r}, which takes "
+                    f"{', '.join(entry.options) or 'none'}"
+                )
+        return given

@@ -1,0 +1,159 @@
+"""What is proven at a node of the search, one step after the other: each makes a bound and a smaller box of a box.
+
+A proof is applied by arithmetic alone: this is what verification repeats.  Its numbers are kept in single precision,
+and what is proven is proven for the rounded ones.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..problem import Array
+from ..relaxations.partial_svm import Directions
+from ..relaxations.safe_bounds import transduction_bound
+from .box import Box
+
+if TYPE_CHECKING:
+    from .model import SearchModel
+
+
+def single(values: Array) -> np.ndarray:
+    """Values as they are stored."""
+    return np.asarray(values, dtype=np.float32)
+
+
+NOTHING = np.zeros(0, dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A proof as numbers: a vector, for a quadratic which multipliers and what share of them, or ends of outputs."""
+
+    vector: np.ndarray
+    number: int = -1
+    share: float = 0.0
+    directions: Directions | None = None
+
+
+class Proof(ABC):
+    """One step of what is proven at a node."""
+
+    @abstractmethod
+    def apply(self, model: SearchModel, box: Box, cutoff: float) -> tuple[float, Box]:
+        """A bound for a box, and the smaller box of all its solutions below the cutoff."""
+
+    @abstractmethod
+    def store(self) -> Stored:
+        """The numbers that make it."""
+
+    @staticmethod
+    @abstractmethod
+    def read(stored: Stored, n: int) -> Proof:
+        """The proof that numbers make, for n points."""
+
+    def holds_for(self, model: SearchModel) -> bool:
+        """Whether proofs of this kind hold for a search, with multipliers that are there."""
+        return True
+
+    def renumbered(self, first: int, shift: int) -> Proof:
+        """The same where the multipliers from number ``first`` on have got numbers that are larger by ``shift``."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class SVMProof(Proof):
+    """γ of the SVM of the labels known (:class:`~convex_tsvm.relaxations.partial_svm.PartialSVM`)."""
+
+    gamma: np.ndarray
+
+    def apply(self, model: SearchModel, box: Box, cutoff: float) -> tuple[float, Box]:
+        point = model.svm.point(box.labels, self.gamma.astype(float))
+        return point.value, model.count(box.meet(*model.svm.consequences(box.labels, point, cutoff)))
+
+    def store(self) -> Stored:
+        return Stored(self.gamma)
+
+    @staticmethod
+    def read(stored: Stored, n: int) -> SVMProof:
+        return SVMProof(stored.vector)
+
+
+@dataclass(frozen=True, eq=False)
+class DirectionsProof(Proof):
+    """Multipliers of the ends of the outputs."""
+
+    directions: Directions
+
+    def apply(self, model: SearchModel, box: Box, cutoff: float) -> tuple[float, Box]:
+        return -np.inf, model.count(box.meet(*model.svm.directional_box(box.labels, self.directions, cutoff)))
+
+    def store(self) -> Stored:
+        return Stored(NOTHING, directions=self.directions)
+
+    @staticmethod
+    def read(stored: Stored, n: int) -> DirectionsProof:
+        if stored.directions is None:
+            raise ValueError("a proof of ends of outputs has none")
+        return DirectionsProof(stored.directions)
+
+    def holds_for(self, model: SearchModel) -> bool:
+        return model.has_quadratic and not model.svm.free_bias and bool((self.directions.theta != 0).all())
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticProof(Proof):
+    """Multipliers (by number, and the share of them that is taken) and the point whose tangent is the bound."""
+
+    number: int
+    share: float
+    v: np.ndarray
+
+    def apply(self, model: SearchModel, box: Box, cutoff: float) -> tuple[float, Box]:
+        quadratic = model.convexified(self.number, self.share)
+        v = np.clip(self.v.astype(float), box.low, box.high)
+        bound, low, high = quadratic.consequences(box.low, box.high, v, cutoff)
+        return bound, model.count(box.meet(low, high))
+
+    def store(self) -> Stored:
+        return Stored(self.v, self.number, self.share)
+
+    @staticmethod
+    def read(stored: Stored, n: int) -> QuadraticProof:
+        return QuadraticProof(stored.number, stored.share, stored.vector)
+
+    def holds_for(self, model: SearchModel) -> bool:
+        return model.has_quadratic and 0 <= self.number < len(model.multipliers) and self.share >= 0
+
+    def renumbered(self, first: int, shift: int) -> Proof:
+        return dataclasses.replace(self, number=self.number + shift) if self.number >= first else self
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixProof(Proof):
+    """α and λ of the relaxation in Γ (:func:`~convex_tsvm.relaxations.transduction_bound`)."""
+
+    alpha: np.ndarray
+    multipliers: np.ndarray
+
+    def apply(self, model: SearchModel, box: Box, cutoff: float) -> tuple[float, Box]:
+        search = model.search.fixed(box.labels)
+        return transduction_bound(search, self.alpha.astype(float), self.multipliers.astype(float)), box
+
+    def store(self) -> Stored:
+        return Stored(np.concatenate([self.alpha, self.multipliers]))
+
+    @staticmethod
+    def read(stored: Stored, n: int) -> MatrixProof:
+        return MatrixProof(stored.vector[:n], stored.vector[n:])
+
+    def holds_for(self, model: SearchModel) -> bool:
+        return model.has_matrix
+
+
+#: The kinds of proofs; a file names them by their place here.
+KINDS: tuple[type[Proof], ...] = (SVMProof, DirectionsProof, QuadraticProof, MatrixProof)

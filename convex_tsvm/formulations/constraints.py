@@ -1,0 +1,199 @@
+"""Linear constraints on outputs, lower <= Σ a_i f(x_i) <= upper.
+
+The balance constraint of the papers (collobert2006 eq. 4) is the first of this family.  As there, such a sum is the
+output of one more point, Σ a_i Φ(x_i), whose loss is the indicator of [lower, upper]; so a constraint costs one row of
+the kernel and one dual variable, and everything that is derived from losses is derived for it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..problem import Array, Problem
+from ..validation import finite, one_of
+
+
+@dataclass(frozen=True, eq=False)
+class OutputConstraint(ABC):
+    """lower <= Σ a_i f(x_i) <= upper; made by the functions of this module, or by a subclass that says what a is.
+
+    Parameters
+    ----------
+    lower, upper : float
+        One of them may be infinite; equal for an equation.
+    name : str
+        Shown in reports and errors.
+
+    Raises
+    ------
+    ValueError
+        If the interval is empty, or is the whole line.
+    """
+
+    lower: float
+    upper: float
+    name: str
+
+    def __post_init__(self) -> None:
+        low, high = (_end(name, getattr(self, name)) for name in ("lower", "upper"))
+        if low > high:
+            raise ValueError(f"{self.name}: lower={low:g} is above upper={high:g}; no output is between them")
+        if np.isinf(low) and np.isinf(high):
+            raise ValueError(f"{self.name}: lower={low:g} and upper={high:g} allow every output, or none")
+
+    @abstractmethod
+    def coefficients(self, problem: Problem) -> Array:
+        """The a_i for a problem's points, shape (n,)."""
+
+    def on(self, problem: Problem) -> Array:
+        """The a_i, checked.
+
+        Raises
+        ------
+        ValueError
+            If they are not n finite numbers, or are all 0.
+        """
+        a = np.asarray(self.coefficients(problem), dtype=float)
+        if a.shape != (problem.n,) or not np.isfinite(a).all():
+            raise ValueError(f"{self.name}: its coefficients have shape {a.shape}; they must be {problem.n} numbers")
+        if not a.any():
+            raise ValueError(f"{self.name}: all its coefficients are 0")
+        return a
+
+    def __repr__(self) -> str:
+        return f"{self.lower:g} <= {self.name} <= {self.upper:g}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WeightedOutput(OutputConstraint):
+    """Σ a_i f(x_i) with the a_i given, for some points or for all of them."""
+
+    given: dict[Any, float] | Array
+
+    def coefficients(self, problem: Problem) -> Array:
+        if not isinstance(self.given, dict):
+            return self.given
+        a = np.zeros(problem.n)
+        for i, value in self.given.items():
+            if not isinstance(i, (int, np.integer)) or not 0 <= i < problem.n:
+                raise ValueError(f"{self.name}: {i!r} is not the index of a point, from 0 to {problem.n - 1}")
+            place: int = int(i)
+            a[place] = value
+        return a
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MeanOutput(OutputConstraint):
+    """The mean output of the points of a kind, whichever these are in a problem."""
+
+    of: str
+
+    def coefficients(self, problem: Problem) -> Array:
+        a = np.zeros(problem.n)
+        a[{"unlabeled": problem.unlabeled, "labeled": problem.labeled, "all": slice(None)}[self.of]] = 1.0
+        if not a.any():
+            raise ValueError(f"{self.name}: the problem has no such point")
+        return np.asarray(a / a.sum())
+
+
+def output_constraint(
+    coefficients: Mapping[int, float] | ArrayLike,
+    lower: float = -np.inf,
+    upper: float = np.inf,
+    *,
+    name: str = "weighted output",
+) -> OutputConstraint:
+    """A row of your own: lower <= Σ a_i f(x_i) <= upper.
+
+    Parameters
+    ----------
+    coefficients : dict from int to float, or array, shape (n,)
+        The a_i, by the points' indices or for all points.
+    lower, upper : float
+    name : str
+
+    Examples
+    --------
+    >>> import convex_tsvm as ct
+    >>> ct.output_constraint({0: 1.0, 3: -2.0}, upper=0.5)
+    -inf <= weighted output <= 0.5
+    """
+    given = dict(coefficients) if isinstance(coefficients, Mapping) else np.array(coefficients, dtype=float)
+    return WeightedOutput(lower, upper, name, given)
+
+
+def mean_output(
+    lower: float = -np.inf, upper: float = np.inf, *, weights: ArrayLike | None = None, of: str = "unlabeled"
+) -> OutputConstraint:
+    """The mean output of some points is in an interval: a balance constraint with room (collobert2006 eq. 4).
+
+    Parameters
+    ----------
+    lower, upper : float
+        Ends of the interval.
+    weights : array, shape (n,), optional
+        For a weighted mean: numbers >= 0, divided by their sum; equal ones for the points of ``of`` by default.
+    of : {"unlabeled", "labeled", "all"}, default "unlabeled"
+        The points.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as stated.
+    """
+    one_of("of", of, ("unlabeled", "labeled", "all"))
+    if weights is None:
+        return MeanOutput(lower, upper, f"mean output ({of})", of)
+    given = np.array(weights, dtype=float)
+    if not ((given >= 0).all() and given.any() and np.isfinite(given).all()):
+        raise ValueError("weights must be numbers >= 0, not all of them 0")
+    return WeightedOutput(lower, upper, "weighted mean output", given / given.sum())
+
+
+def must_link(i: int, j: int, within: float = 0.0) -> OutputConstraint:
+    """Two points have nearly the same output: |f(x_i) - f(x_j)| <= within.
+
+    Parameters
+    ----------
+    i, j : int
+        Indices of the points.
+    within : float >= 0, default 0.0
+    """
+    within = finite("within", within, least=0)
+    return WeightedOutput(-within, within, f"f({i}) - f({j})", _pair(i, j, -1.0))
+
+
+def cannot_link(i: int, j: int, within: float = 0.0) -> OutputConstraint:
+    """Two points have nearly opposite outputs: |f(x_i) + f(x_j)| <= within.
+
+    Parameters
+    ----------
+    i, j : int
+        Indices of the points.
+    within : float >= 0, default 0.0
+    """
+    within = finite("within", within, least=0)
+    return WeightedOutput(-within, within, f"f({i}) + f({j})", _pair(i, j, 1.0))
+
+
+def _pair(i: int, j: int, sign: float) -> dict[int, float]:
+    if i == j:
+        raise ValueError(f"i={i!r} and j={j!r} must be two points")
+    return {i: 1.0, j: sign}
+
+
+def _end(name: str, value: Any) -> float:
+    """An end of an interval: a number or an infinity, not NaN."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = np.nan
+    if np.isnan(number):
+        raise ValueError(f"{name}={value!r} must be a number")
+    return number

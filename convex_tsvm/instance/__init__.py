@@ -1,0 +1,21 @@
+"""A formulation on a problem, with balance, bias and feature space settled, and the views that methods take of it."""
+
+from .convex_step import ConvexStep, StepSolution, StepSolver, certify, same_points
+from .instance import Instance
+from .labelling import Labelling, check_relaxable, labelling, reduced_basis, svm_of_labels
+from .rows import OutputRows
+
+__all__ = [
+    "ConvexStep",
+    "Instance",
+    "Labelling",
+    "OutputRows",
+    "StepSolution",
+    "StepSolver",
+    "certify",
+    "check_relaxable",
+    "labelling",
+    "reduced_basis",
+    "same_points",
+    "svm_of_labels",
+]

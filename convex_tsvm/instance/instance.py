@@ -1,0 +1,306 @@
+"""A formulation on a problem: balance, bias, feature space and constraints settled once, for everything above.
+
+What a balance means depends on what the formulation balances (outputs or targets), on what the problem asks for (a
+mean, a number of positive labels, nothing) and on whether there are unlabelled points.  Here that becomes plain facts:
+a mean output ``target``, a number ``n_positive`` of labels, a sum ``target_sum`` of targets, or None for each.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..formulations import Formulation
+from ..formulations.constraints import mean_output
+from ..losses import PLQ, Convex
+from ..problem import Array, Problem
+from .convex_step import ConvexStep
+from .rows import OutputRows
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+#: A label less probable than this is left out of a step: its loss is next to nothing, but it would bend the dual.
+NEGLIGIBLE = 1e-6
+
+#: The names of the kinds of terms in CVXPY problems.
+KINDS = ("positive", "negative", "unlabeled")
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """A formulation on a problem.
+
+    Parameters
+    ----------
+    formulation : Formulation
+    problem : Problem
+
+    Attributes
+    ----------
+    target : float or None
+        The mean output that the members of the balance must have, if a mean is constrained.  For a prescribed number
+        of positive labels it is the mean of these labels: where a search for the right mean begins.
+    n_positive : int or None
+        Number of unlabelled points that must be labelled +1, if that is prescribed.
+    target_sum : float or None
+        What the targets v = f + y ξ of the members must sum to, if they are balanced in place of outputs.
+    rows : OutputRows or None
+        The formulation's other constraints on outputs.
+
+    Raises
+    ------
+    ValueError
+        If the problem lacks something that the formulation needs, or no function meets the constraints.
+    """
+
+    formulation: Formulation
+    problem: Problem
+
+    def __post_init__(self) -> None:
+        self.formulation.check(self.problem)
+        if self.rows is not None:
+            self._all_rows.check_feasible(self.problem, self.formulation.fit_intercept)
+
+    @property
+    def target(self) -> float | None:
+        return self.problem.balance_target if self.formulation.balance == "linear" else None
+
+    @property
+    def n_positive(self) -> int | None:
+        return self.problem.positive_count if self.formulation.balance == "linear" else None
+
+    @property
+    def target_sum(self) -> float | None:
+        if self.formulation.balance != "targets" or self.problem.balance_target is None:
+            return None
+        return self.problem.balance_target * len(self.members)
+
+    @property
+    def members(self) -> NDArray[np.intp]:
+        """The points whose mean, or sum of targets, a balance is about."""
+        return self.problem.balance_points
+
+    @cached_property
+    def rows(self) -> OutputRows | None:
+        if not self.formulation.constraints:
+            return None
+        return OutputRows.of(self.formulation.constraints, self.problem)
+
+    @property
+    def balance(self) -> str:
+        """The balance as the problem asks for it, for messages."""
+        return f"balance={self.problem.balance!r}"
+
+    @property
+    def asks_for_a_number(self) -> bool:
+        """Whether the problem prescribes a number of positive labels, whatever the formulation makes of it."""
+        return self.problem.positive_count is not None
+
+    def with_mean(self, mean: float) -> Instance:
+        """The same under a linear balance constraint with this mean."""
+        return Instance(self.formulation, self.problem.replace(balance=mean))
+
+    def by_mean(self) -> Instance:
+        """The same with a balance that convex steps take: a mean in place of a number, none in place of targets."""
+        formulation = self.formulation
+        if formulation.balance == "targets":
+            formulation = dataclasses.replace(formulation, balance=None)
+        return Instance(formulation, self.problem.by_mean())
+
+    def replaced(self, formulation: Formulation) -> Instance:
+        """Another formulation on the same problem; without a balance where a number of labels is prescribed.
+
+        A mean output of c is another thing than a share of labels, and would exclude solutions.
+        """
+        if self.n_positive is not None:
+            formulation = dataclasses.replace(formulation, balance=None)
+        return Instance(formulation, self.problem)
+
+    @property
+    def positive_share(self) -> float:
+        """The share of positive labels that is asked for, or a half."""
+        if self.n_positive is not None:
+            return self.n_positive / self.problem.n_unlabeled
+        return 0.5
+
+    def dense_rows(self) -> Iterator[tuple[Array, float, float]]:
+        """Every linear constraint on outputs as (coefficients, lower, upper), that of a mean first."""
+        rows = self._all_rows
+        yield from zip(rows.A.toarray(), rows.lower.tolist(), rows.upper.tolist(), strict=True)
+
+    # --- views of it: convex steps ----------------------------------------------------------------------------------
+
+    def step(self, outputs: Array | None = None, cost: Array | None = None) -> ConvexStep:
+        """The convex problem in which every concave part is replaced by its tangent.
+
+        Parameters
+        ----------
+        outputs : array, shape (n,), optional
+            f at which the tangents are taken; None takes none, which leaves the convex parts.
+        cost : array, shape (n,), optional
+            In place of the problem's costs.
+        """
+        cost = self.cost if cost is None else np.array(cost, dtype=float)
+        if self.formulation.unlabeled is None:
+            cost[self.problem.unlabeled] = 0.0
+        slope = np.zeros(self.problem.n) if outputs is None else self.tangents(outputs, cost)
+        losses = tuple(convex for convex, _ in self.formulation.parts)
+        return self._step(losses, self._kinds, cost, slope, KINDS, self.target)
+
+    def svm(self, labels: Array, cost: Array | None = None) -> ConvexStep:
+        """The SVM with the labelled points' loss for given labels of all points; those with label 0 pay nothing."""
+        cost = np.where(labels == 0, 0.0, self.problem.cost if cost is None else cost)
+        kind = (labels < 0).astype(np.intp)
+        return self._step(self._label_losses, kind, cost, np.zeros(len(cost)), KINDS[:2], self._label_target)
+
+    def weighted_svm(self, positive: Array, cost: Array | None = None) -> ConvexStep:
+        """The SVM in which a point pays both labels' losses, by the probability that its label is +1, shape (n,).
+
+        Each uncertain point has two terms; one whose label is as good as certain has one (chapelle2008 eq. 7).
+        """
+        cost = self.problem.cost if cost is None else cost
+        positive = np.where(positive < NEGLIGIBLE, 0.0, np.where(positive > 1 - NEGLIGIBLE, 1.0, positive))
+        both = np.flatnonzero((positive > 0) & (positive < 1))
+        points = np.arange(self.problem.n)
+        point = np.concatenate([points, both])
+        kind = np.concatenate([(positive == 0).astype(np.intp), np.ones(len(both), dtype=np.intp)])
+        share = np.concatenate([np.where(positive == 0, 1.0, positive), 1 - positive[both]])
+        cost, slope = cost[point] * share, np.zeros(len(point))
+        return self._step(self._label_losses, kind, cost, slope, KINDS[:2], self._label_target).replace(point=point)
+
+    def tangents(self, outputs: Array, cost: Array) -> Array:
+        """β_i: cost times the slope of the concave part of point i's loss at its output (collobert2006 eq. 11)."""
+        slope = np.zeros(self.problem.n)
+        for k, (_, concave) in enumerate(self.formulation.parts):
+            if isinstance(concave, PLQ) and not concave.pieces.any():
+                continue
+            where = (self._kinds == k) & (cost > 0)
+            slope[where] = cost[where] * concave.supergradient(outputs[where])
+        return slope
+
+    def made_of_tangents(self, step: ConvexStep) -> bool:
+        """Whether a step is the formulation with its concave parts replaced by tangents."""
+        return step.point is None and np.array_equal(step.kind, self._kinds)
+
+    # --- views of it: values ----------------------------------------------------------------------------------------
+
+    @property
+    def cost(self) -> Array:
+        """C or C* of every point, as a new array."""
+        return self.problem.cost.copy()
+
+    def scaled_cost(self, scale: float) -> Array:
+        """The costs with C* times a factor."""
+        cost = self.cost
+        cost[self.problem.unlabeled] *= scale
+        return cost
+
+    def objective(self, outputs: Array, regularization: float, cost: Array | None = None) -> float:
+        """The formulation's own, non-convex objective at given outputs and R(w)."""
+        return self.formulation.objective(self.problem, outputs, regularization, cost)
+
+    def label_losses(self, outputs: Array) -> tuple[Array, Array]:
+        """What each point would pay for the label +1 and for -1, unscaled, each of shape (n,)."""
+        positive, negative = self._label_losses
+        return positive(outputs), negative(outputs)
+
+    def best_labels(self, outputs: Array) -> Array:
+        """The labels that outputs cost least with: as given; signs, or the largest ones where a number is prescribed.
+
+        For a loss that never increases, the points with the largest outputs are those that gain most by +1.
+        """
+        labels = np.where(self.problem.y != 0, self.problem.y, np.where(outputs >= 0, 1.0, -1.0))
+        if self.n_positive is not None:
+            unknown = self.problem.unlabeled
+            order = unknown[np.argsort(-outputs[unknown], kind="stable")]
+            labels[order[: self.n_positive]], labels[order[self.n_positive :]] = 1.0, -1.0
+        return labels
+
+    def labelled_objective(
+        self, outputs: Array, regularization: float, labels: Array, cost: Array | None = None
+    ) -> float:
+        """The objective of outputs and labels: every point pays the loss of the label it has (chapelle2008 eq. 1)."""
+        return self.expected_objective(outputs, regularization, (labels > 0).astype(float), cost)
+
+    def expected_objective(
+        self, outputs: Array, regularization: float, positive: Array, cost: Array | None = None
+    ) -> float:
+        """The mean objective of labels that are +1 with given probabilities, shape (n,) (chapelle2008 eq. 7)."""
+        losses, cost = self.label_losses(outputs), self.problem.cost if cost is None else cost
+        return regularization + float(cost @ (positive * losses[0] + (1 - positive) * losses[1]))
+
+    # --- views of it: CVXPY -----------------------------------------------------------------------------------------
+
+    def primal(self, outputs: Array | None = None) -> cp.Problem:
+        """The convex step as a ``cvxpy.Problem`` in w, b and f (see :meth:`Formulation.primal`)."""
+        from ..modeling import PrimalModel
+
+        return PrimalModel(self.step(outputs)).problem
+
+    def dual(self, outputs: Array | None = None, balance_by: str = "centring") -> cp.Problem:
+        """Its dual in γ (see :meth:`Formulation.dual`)."""
+        from ..modeling import DualModel
+
+        return DualModel(self.step(outputs), balance_by).problem
+
+    # ------------------------------------------------------------------------------------------------------------------
+
+    @property
+    def _label_target(self) -> float | None:
+        """The mean output that an SVM for given labels must have: none where the number of labels is prescribed."""
+        return None if self.n_positive is not None else self.target
+
+    def _step(
+        self,
+        losses: tuple[Convex, ...],
+        kind: NDArray[np.intp],
+        cost: Array,
+        slope: Array,
+        names: tuple[str, ...],
+        target: float | None,
+    ) -> ConvexStep:
+        formulation = self.formulation
+        if formulation.balance == "targets":
+            raise ValueError("balance='targets' is for relaxations and exact search; convex steps know 'linear'")
+        return ConvexStep(
+            self.problem,
+            losses,
+            kind,
+            cost,
+            slope,
+            target=target,
+            fit_intercept=formulation.fit_intercept,
+            regularizer=formulation.regularizer,
+            names=names,
+            rows=self.rows,
+        )
+
+    @cached_property
+    def _label_losses(self) -> tuple[Convex, Convex]:
+        """The losses of the labels +1 and -1, as functions of the output."""
+        loss = self.formulation.labeled
+        if not getattr(loss, "is_convex", False):
+            raise ValueError(f"labeled={loss!r} must be convex: its SVM for given labels is the problem to be solved")
+        return loss, loss.reflect()  # type: ignore[return-value]
+
+    @cached_property
+    def _kinds(self) -> NDArray[np.intp]:
+        y = self.problem.y
+        return np.where(y > 0, 0, np.where(y < 0, 1, 2)).astype(np.intp)
+
+    @property
+    def _all_rows(self) -> OutputRows:
+        """The rows with that of the balance first."""
+        constraints = self.formulation.constraints
+        if self.target is not None and self.n_positive is None:
+            weights = np.zeros(self.problem.n)
+            weights[self.members] = 1.0
+            constraints = (mean_output(self.target, self.target, weights=weights), *constraints)
+        return OutputRows.of(constraints, self.problem)

@@ -1,0 +1,253 @@
+"""What is relaxed: an S3VM as a search for labels.
+
+min over y_u in {-1, 1}^u and w of  ½ ‖w‖² + Σ c_i ℓ(y_i f_i),  f_i = <w, φ(x_i)> + o_i,  with ‖w‖² = aᵀ G a.
+
+A formulation is of this kind if its loss for unlabelled points is the better of the two losses that a label would give
+them, ℓ*(f) = min(ℓ(f), ℓ(-f)).  A balance constraint is gone before anything is relaxed: it moves the origin (G is the
+centred kernel, chapelle2008 eq. 13) and fixes the offsets o.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..formulations import Formulation
+from ..kernels import CentredRows, RowsWithSums
+from ..losses import PLQ, indicator, squared_hinge
+from ..problem import Array, Problem
+from .convex_step import ConvexStep, StepSolution, mean_row
+from .instance import Instance
+
+#: Points at which losses are compared.
+GRID = np.linspace(-4, 4, 801)
+
+
+@dataclass(frozen=True, eq=False)
+class Labelling:
+    """An S3VM as a search for labels.
+
+    Attributes
+    ----------
+    instance : Instance
+    loss : PLQ
+        ℓ, convex and nowhere increasing.
+    kernel : array, shape (n, n)
+        G.
+    offset : array, shape (n,)
+        o.
+    y : array, shape (n,)
+        +1, -1, or 0 for the labels that are searched for.
+    cost : array, shape (n,)
+        c.
+    constant : float
+        What is to be added to the objective for it to be that of the formulation.
+    loss_constant : float
+        The part of it that comes from the losses: what is to be added to the objective of :meth:`svm`.
+    free_bias : bool
+        Whether a bias is free.
+    target_sum : float or None
+        What the targets v = f + y ξ of the unlabelled points must sum to, if they are balanced instead of the outputs.
+    n_positive : int or None
+        Number of unlabelled points to be labelled +1, where that is prescribed.
+    """
+
+    instance: Instance
+    loss: PLQ
+    kernel: Array
+    offset: Array
+    y: Array
+    cost: Array
+    constant: float = 0.0
+    loss_constant: float = 0.0
+    free_bias: bool = False
+    target_sum: float | None = None
+    n_positive: int | None = None
+
+    @property
+    def formulation(self) -> Formulation:
+        """The formulation whose labels are searched for."""
+        return self.instance.formulation
+
+    @property
+    def problem(self) -> Problem:
+        """The problem that it is on."""
+        return self.instance.problem
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return len(self.y)
+
+    @property
+    def unknown(self) -> np.ndarray:
+        """Indices of the points whose labels are searched for."""
+        return np.flatnonzero(self.y == 0)
+
+    @property
+    def summed(self) -> Array:
+        """1 for the points whose targets are balanced, 0 for the others, shape (n,)."""
+        weights = np.zeros(self.n)
+        weights[self.instance.members] = 1.0
+        return weights
+
+    def fixed(self, labels: Array) -> Labelling:
+        """The same search with more labels known.
+
+        Parameters
+        ----------
+        labels : array, shape (n,)
+            +1, -1, or 0 for unknown; labels known before must be the same.
+
+        Raises
+        ------
+        ValueError
+            If a label is none of these, or contradicts a known one.
+        """
+        labels = np.asarray(labels, dtype=float)
+        if labels.shape != self.y.shape or not np.isin(labels, (-1.0, 0.0, 1.0)).all():
+            raise ValueError(f"labels has shape {labels.shape}; it must hold +1, -1 or 0 for each of {self.n} points")
+        changed = np.flatnonzero((self.y != 0) & (labels != self.y))
+        if len(changed):
+            raise ValueError(f"labels[{changed[0]}]={labels[changed[0]]:g} contradicts the known label")
+        return dataclasses.replace(self, y=labels)
+
+    def hard_margin(self) -> Labelling:
+        """The same search with margins of at least 1 and no slacks (debie2004 §2.1: μ = 0), for the SDP relaxation."""
+        return dataclasses.replace(self, loss=indicator(1, np.inf))
+
+    def svm(self, labels: Array) -> ConvexStep:
+        """The SVM for given labels of the points; those with label 0 pay nothing."""
+        return self.instance.svm(labels)
+
+    def objective(self, solution: StepSolution) -> float:
+        """The formulation's objective at the outputs of an SVM: an upper bound of the optimum."""
+        return self.instance.objective(solution.outputs, solution.regularization)
+
+
+def svm_of_labels(formulation: Formulation, problem: Problem, labels: Array) -> ConvexStep:
+    """The SVM with the formulation's loss for labelled points, for given labels; points with label 0 pay nothing.
+
+    Bias and constraints on outputs are those of the formulation.
+    """
+    return Instance(formulation.supervised(), problem).svm(labels)
+
+
+def labelling(formulation: Formulation, problem: Problem) -> Labelling:
+    """A formulation on a problem as a search for labels.
+
+    Raises
+    ------
+    ValueError
+        If the formulation is not of that kind.
+    """
+    instance = Instance(formulation, problem)
+    loss, constant = _label_loss(formulation)
+    if formulation.regularizer != "l2":
+        raise ValueError(f"regularizer={formulation.regularizer!r}: searches for labels are for 'l2'")
+    if formulation.constraints:
+        raise ValueError(f"constraints={formulation.constraints!r}: searches for labels know the balance only")
+    if problem.n_labeled == 0:
+        raise ValueError("y has no labelled point; a search for labels needs one to tell the classes apart")
+    loss_constant = constant * float(problem.cost[problem.unlabeled].sum())
+    n, target = problem.n, instance.target
+    search = Labelling(
+        instance=instance,
+        loss=loss,
+        kernel=_symmetric(problem.gram),
+        offset=np.zeros(n),
+        y=problem.y.copy(),
+        cost=problem.cost.copy(),
+        constant=loss_constant,
+        loss_constant=loss_constant,
+        free_bias=formulation.fit_intercept,
+        target_sum=instance.target_sum,
+        n_positive=instance.n_positive,
+    )
+    if search.target_sum is not None:
+        return _checked_targets(search)
+    if target is None or search.n_positive is not None:
+        return search
+    if formulation.fit_intercept:
+        centred = CentredRows(problem.rows(), instance.members).full()
+        return dataclasses.replace(search, kernel=_symmetric(centred), offset=np.full(n, target), free_bias=False)
+    # w = c φ̄ / ‖φ̄‖² + what is orthogonal to the mean φ̄.
+    bordered = RowsWithSums(problem.rows(), mean_row(instance.step())).full()
+    mean, square = bordered[n, :n], float(bordered[n, n])
+    if square <= 1e-12 * float(np.abs(mean).max(initial=0.0)) or square == 0:
+        raise ValueError(f"{instance.balance} cannot be met: the mean of the points is zero and there is no bias")
+    return dataclasses.replace(
+        search,
+        kernel=_symmetric(bordered[:n, :n] - np.outer(mean, mean) / square),
+        offset=target * mean / square,
+        constant=search.constant + 0.5 * target**2 / square,
+    )
+
+
+def check_relaxable(search: Labelling) -> None:
+    """Raise ValueError if relaxations of a search would say nothing, or do not know its balance constraint.
+
+    With a free bias and no balance constraint a relaxation is no better than the SVM of the labelled points, since
+    label matrices may contain a multiple of the matrix of ones that the bias pays for.
+    """
+    if search.n_positive is not None:
+        raise ValueError(
+            f"{search.instance.balance}: relaxations take a linear balance; use balance={search.instance.target:g}"
+        )
+    if search.target_sum is not None:
+        raise ValueError("balance='targets' is for exact search; relaxations take balance='linear' or None")
+    if search.free_bias:
+        raise ValueError(
+            "fit_intercept=True without a balance constraint: a relaxation of a free bias is no better than the "
+            "SVM on the labelled points; use balance='linear' or fit_intercept=False"
+        )
+
+
+def reduced_basis(y: Array) -> Array:
+    """B with Γ = B Γ̃ Bᵀ, shape (n, 1 + u): row y_i e₀ᵀ for a known label, a unit row for each unknown one (§2.2)."""
+    unknown = np.flatnonzero(y == 0)
+    B = np.zeros((len(y), 1 + len(unknown)))
+    B[:, 0] = y
+    B[unknown, 1 + np.arange(len(unknown))] = 1.0
+    return B
+
+
+def _checked_targets(search: Labelling) -> Labelling:
+    if not search.loss.isclose(squared_hinge()):
+        raise ValueError(f"balance='targets' is for the squared hinge, not labeled={search.loss!r}")
+    if search.free_bias:
+        raise ValueError("balance='targets' needs fit_intercept=False: it takes the place of a bias")
+    if search.instance.asks_for_a_number:
+        raise ValueError(f"{search.instance.balance}: balance='targets' takes a number or 'labeled'")
+    return search
+
+
+def _symmetric(kernel: Array) -> Array:
+    return np.asarray((kernel + kernel.T) / 2, dtype=float)
+
+
+def _label_loss(formulation: Formulation) -> tuple[PLQ, float]:
+    """ℓ, and by how much the loss of unlabelled points is above min(ℓ(t), ℓ(-t))."""
+    labeled, unlabeled = formulation.labeled, formulation.unlabeled
+    if unlabeled is None:
+        raise ValueError("the formulation has no loss for unlabelled points; there is nothing to relax")
+    name = getattr(unlabeled, "name", "") or repr(unlabeled)
+    if not (isinstance(labeled, PLQ) and labeled.is_convex and _never_increases(labeled)):
+        raise ValueError(f"labeled={labeled!r}: relaxations need a convex loss that never increases")
+    better = labeled.minimum(labeled.reflect()) if labeled.is_finite else None
+    if not isinstance(unlabeled, PLQ) or better is None:
+        raise ValueError(f"unlabeled={name}: relaxations need piecewise linear-quadratic losses that are finite")
+    difference = unlabeled(GRID) - better(GRID)
+    if np.ptp(difference) > 1e-9:
+        raise ValueError(
+            f"unlabeled={name} is not the loss min(ℓ(f), ℓ(-f)) of a point with a label to be found; relaxations are "
+            "for symmetric_hinge beside hinge, symmetric_squared_hinge beside squared_hinge, and the like"
+        )
+    return labeled, float(difference.mean())
+
+
+def _never_increases(loss: PLQ) -> bool:
+    a, b, _ = loss.pieces[-1]
+    return bool(a == 0 and b <= 0 if np.isinf(loss.upper) else 2 * a * loss.upper + b <= 0)

@@ -1,0 +1,296 @@
+"""What all methods share: solving steps, the trace, the best point, Ctrl-C, an exact balance, paths over problems.
+
+A method is a descent and no more: it asks the run for solutions of convex steps and records what it wants kept.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..formulations import Formulation
+from ..instance import ConvexStep, Instance, StepSolution, StepSolver, same_points
+from ..losses import PLQ
+from ..problem import Array, Problem
+from ..solution import Iteration, Solution
+from ..validation import finite, integer
+from .balance import search_balance
+from .solvers import make_solver
+
+Callback = Callable[[Iteration], None]
+
+
+class Method(ABC):
+    """How a good point of an instance is found.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    keeps_number : bool
+        Whether it keeps a prescribed number of positive labels itself.  For other methods it is reached by a search
+        for the mean output that brings it (chapelle2008 §4).
+    best : bool
+        Whether the result is the best point of the whole path, by the objective at the full costs, or the last one.
+    """
+
+    name: str
+    keeps_number = False
+    best = False
+
+    @abstractmethod
+    def descend(self, run: Run) -> str:
+        """Solve steps and record them; the status, "converged" or "max_iter"."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What users set, whatever the method: tolerance, limit on steps of a stage, callback."""
+
+    tol: float
+    max_iter: int
+    callback: Callback | None = None
+
+    def __post_init__(self) -> None:
+        finite("tol", self.tol, above=0)
+        integer("max_iter", self.max_iter, least=1)
+
+
+class _Interrupted(Exception):
+    """Ctrl-C inside an inner solver, which gave the best point it had."""
+
+    def __init__(self, point: StepSolution) -> None:
+        self.point = point
+
+
+class Run:
+    """One descent on one instance: the solver, the current point, and how it was reached.
+
+    Attributes
+    ----------
+    instance : Instance
+    settings : Settings
+    start : array, shape (n,), or None
+        Outputs to start from, if the user gave some.
+    current : StepSolution or None
+        The last recorded point.
+    lower_bound : float or None
+        A proven lower bound of the formulation's optimum, where the method comes by one.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        inner: StepSolver,
+        settings: Settings,
+        start: Array | None = None,
+        known: Sequence[StepSolution] = (),
+    ) -> None:
+        self.instance, self.inner, self.settings, self.start, self.known = instance, inner, settings, start, known
+        self.solved: list[StepSolution] = []
+        self.history: list[Iteration] = []
+        self.current: StepSolution | None = None
+        self.lower_bound: float | None = None
+        self._labels: Array | None = None
+        self._best: tuple[float, StepSolution, Array | None] | None = None
+        self.began = time.perf_counter()
+
+    @property
+    def latest(self) -> StepSolution:
+        """The current point, once there is one."""
+        if self.current is None:
+            raise RuntimeError("no step has been solved")
+        return self.current
+
+    def solve(self, step: ConvexStep) -> StepSolution:
+        """Solve a step from the solution of the one most like it."""
+        candidates = [*([self.current] if self.current is not None else []), *self.known]
+
+        def difference(other: StepSolution) -> float:
+            slopes = np.abs(step.point_slope - other.step.point_slope).sum()
+            return float(slopes + np.abs(step.point_cost - other.step.point_cost).sum())
+
+        start = min(candidates, key=difference) if len(candidates) > 1 else next(iter(candidates), None)
+        point = self.inner.solve(step, start)
+        if point.status == "interrupted":
+            raise _Interrupted(point)
+        self.solved.append(point)
+        return point
+
+    def envelope(self) -> StepSolution:
+        """The convex envelope of the formulation, whose dual value is a lower bound, or the SVM if there is none.
+
+        For a TSVM it is the SVM of the labelled points: where methods begin.  It is no step of theirs.
+        """
+        formulation = self.instance.formulation
+        envelope, idle = formulation.envelope(), 0.0
+        below = envelope or formulation.supervised()
+        if isinstance(below.unlabeled, PLQ) and below.unlabeled.is_constant:
+            # Unlabelled points that all pay the same, whatever their output, are left out.
+            idle, below = float(below.unlabeled(0.0)), below.supervised()
+        self.current = point = self.solve(self.instance.replaced(below).step())
+        if envelope is not None and point.lower_bound is not None:
+            cost = float(self.instance.cost[self.instance.problem.unlabeled].sum())
+            self.lower_bound = point.lower_bound + idle * cost
+        return point
+
+    def record(
+        self,
+        point: StepSolution,
+        *,
+        stage: float = 1.0,
+        changed: int = 0,
+        step_objective: float | None = None,
+        labels: Array | None = None,
+    ) -> None:
+        """Make a solved step the current point, and part of the trace (see :class:`~convex_tsvm.Iteration`)."""
+        self.current, self._labels = point, labels
+        at_full_cost = step_objective is not None and stage == 1 and labels is None
+        objective = float(step_objective) if at_full_cost else self.value(point, labels)  # type: ignore[arg-type]
+        if self._best is None or objective < self._best[0]:
+            self._best = objective, point, labels
+        iteration = Iteration(
+            objective=objective,
+            step_objective=objective if step_objective is None else step_objective,
+            stage=stage,
+            changed=changed,
+            outputs=point.outputs,
+            primal=point.primal,
+            dual=point.dual,
+            kkt=point.kkt,
+            n_inner=point.n_iter,
+            seconds=point.seconds,
+            solver_seconds=point.solver_seconds,
+        )
+        self.history.append(iteration)
+        if self.settings.callback is not None:
+            self.settings.callback(iteration)
+
+    def value(self, point: StepSolution, labels: Array | None = None, cost: Array | None = None) -> float:
+        """The objective at a point, of its labels where it has some, by default at the problem's costs."""
+        if labels is None:
+            return self.instance.objective(point.outputs, point.regularization, cost)
+        return self.instance.labelled_objective(point.outputs, point.regularization, labels, cost)
+
+    def minimize(self, method: Method) -> Solution:
+        """Run a method to its end, or to Ctrl-C."""
+        status = "converged"
+        try:
+            status = method.descend(self)
+        except (_Interrupted, KeyboardInterrupt) as stop:
+            if isinstance(stop, _Interrupted):
+                self._keep_better(stop.point)
+            if self.current is None:
+                raise
+            status = "interrupted"
+            warnings.warn("interrupted: the best point so far is returned", stacklevel=6)
+        if status == "max_iter":
+            warnings.warn(
+                f"{method.name} stopped after max_iter={self.settings.max_iter} steps; it has not converged",
+                stacklevel=6,
+            )
+        return self._solution(status, method.best)
+
+    def _keep_better(self, point: StepSolution) -> None:
+        """Take the point that an interrupted solver gave, if it is better than the current one."""
+        if self.current is None or (self._labels is None and self.value(point) < self.value(self.current)):
+            self.current = point
+
+    def _solution(self, status: str, best: bool) -> Solution:
+        point, labels = self.latest, self._labels
+        if best and self._best is not None:
+            _, point, labels = self._best
+        if status == "converged" and point.status != "optimal":
+            status = "inaccurate"
+        return Solution(
+            formulation=self.instance.formulation,
+            problem=self.instance.problem,
+            point=point,
+            objective=self.value(point, labels),
+            status=status,
+            history=tuple(self.history),
+            seconds=time.perf_counter() - self.began,
+            lower_bound=self.lower_bound,
+            given_labels=labels,
+        )
+
+
+def minimize(
+    method: Method,
+    formulation: Formulation,
+    problem: Problem,
+    *,
+    solver: str | StepSolver,
+    start: ArrayLike | Solution | None,
+    settings: Settings,
+    options: dict[str, Any],
+) -> Solution:
+    """One problem by one method: what every method's function calls."""
+    instance = Instance(formulation, problem)
+    inner = make_solver(solver, problem, settings.tol, options)
+    known = [start.step] if isinstance(start, Solution) and start.has_step else []
+    return _minimize(method, instance, inner, settings, _start_outputs(start, problem), known)[0]
+
+
+def minimize_path(
+    method: Method,
+    formulation: Formulation,
+    problems: Iterable[Problem],
+    *,
+    solver: str | StepSolver = "native",
+    settings: Settings,
+    options: dict[str, Any],
+) -> list[Solution]:
+    """Problems that resemble each other, by one method (see :func:`~convex_tsvm.cccp_path`)."""
+    solutions: list[Solution] = []
+    known: list[StepSolution] = []
+    inner: StepSolver | None = None
+    for problem in problems:
+        instance = Instance(formulation, problem)
+        if solutions and solutions[-1].problem.n != problem.n:
+            raise ValueError(f"problems: {problem!r} has {problem.n} points, those before it {solutions[-1].problem.n}")
+        if solutions and not np.array_equal(solutions[-1].problem.y, problem.y):
+            known = []  # another class: its dual variables are a worse start than none
+        if inner is None or not same_points(solutions[-1].problem, problem):
+            inner = make_solver(solver, problem, settings.tol, options)
+        solution, known = _minimize(method, instance, inner, settings, None, known)
+        solutions.append(solution)
+        if solution.status == "interrupted":
+            break
+    return solutions
+
+
+def _minimize(
+    method: Method,
+    instance: Instance,
+    inner: StepSolver,
+    settings: Settings,
+    start: Array | None,
+    known: list[StepSolution],
+) -> tuple[Solution, list[StepSolution]]:
+    """The solution, and the steps solved on the way, which the next problem may start from."""
+
+    def solve(instance: Instance) -> Solution:
+        nonlocal known
+        run = Run(instance, inner, settings, start, known)
+        solution, known = run.minimize(method), run.solved
+        return solution
+
+    searched = instance.n_positive is not None and not method.keeps_number
+    return (search_balance(solve, instance) if searched else solve(instance)), known
+
+
+def _start_outputs(start: ArrayLike | Solution | None, problem: Problem) -> Array | None:
+    if start is None:
+        return None
+    outputs = np.asarray(start.scores if isinstance(start, Solution) else start, dtype=float)
+    if outputs.shape != (problem.n,) or not np.isfinite(outputs).all():
+        raise ValueError(f"start has shape {outputs.shape}; it must be {problem.n} finite outputs, one per point")
+    return outputs

@@ -1,0 +1,39 @@
+"""Schedules: the values that a parameter of a method takes, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..problem import Array
+
+
+def annealing_schedule(annealing: int | Sequence[float] | None) -> Array:
+    """Increasing factors on C*, the last one 1.
+
+    Parameters
+    ----------
+    annealing : int, sequence of float, or None
+        An int m gives m factors spaced geometrically from 1/1000 (chapelle2008 §5.4.4); a sequence is taken as it is;
+        None is the factor 1 alone.
+    """
+    if annealing is None:
+        return np.ones(1)
+    if isinstance(annealing, (int, np.integer)) and not isinstance(annealing, bool):
+        if annealing >= 1:
+            return np.geomspace(1e-3, 1, int(annealing)) if annealing > 1 else np.ones(1)
+    else:
+        try:
+            scales = np.asarray(annealing, dtype=float)
+        except (TypeError, ValueError):
+            scales = np.zeros(0)
+        if scales.ndim == 1 and len(scales) and (scales > 0).all() and (np.diff(scales) > 0).all() and scales[-1] == 1:
+            return scales
+    raise ValueError(f"annealing={annealing!r} must be None, an integer >= 1, or increasing factors > 0 ending in 1")
+
+
+def growing(first: float, ratio: float) -> Array:
+    """Factors from ``first`` on, each ``ratio`` times the one before, up to 1 (chapelle2008 Algorithm 1)."""
+    count = int(np.ceil(np.log(1 / first) / np.log(ratio) - 1e-9))
+    return np.append(first * ratio ** np.arange(count), 1.0)

@@ -1,0 +1,34 @@
+"""Labels from the SDP relaxation (debie2004 §2)."""
+
+from __future__ import annotations
+
+import time
+
+from ..formulations import Formulation
+from ..problem import Problem
+from ..relaxations import LowerBoundBuilder
+from .trained import RelaxedSolution, trained_on_labels
+
+
+def sdp_transduction(
+    formulation: Formulation, problem: Problem, *, relaxation: str = "sdp", solver: str = "auto", tol: float = 1e-4
+) -> RelaxedSolution:
+    """Labels from the SDP relaxation (debie2004 §2), with a proven lower bound of the optimum.
+
+    Parameters
+    ----------
+    formulation : Formulation
+        With the loss min(ℓ(f), ℓ(-f)) for unlabelled points.
+    problem : Problem
+    relaxation, solver, tol
+        See :class:`~convex_tsvm.LowerBoundBuilder`.
+
+    Returns
+    -------
+    RelaxedSolution
+        Status "inaccurate" if the relaxation was not solved to ``tol``; its bound holds all the same.
+    """
+    began = time.perf_counter()
+    bound = LowerBoundBuilder(formulation, problem, relaxation=relaxation, solver=solver, tol=tol).bound()
+    status = "converged" if bound.status == "optimal" else bound.status
+    return trained_on_labels(formulation, problem, bound.scores, began, status, bound.value)

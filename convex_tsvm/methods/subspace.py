@@ -1,0 +1,183 @@
+"""The SDP relaxation with label matrices from a subspace, Γ = V M Vᵀ (debie2004 §3).
+
+The value of the SVM for a label matrix, S(M) = max over α of - Σ c_i ℓ*(-α_i / c_i) - ½ αᵀ (G ∘ V M Vᵀ) α, is convex in
+the d (d + 1) / 2 entries of M, and every α gives a plane below it.  So M is found by cutting planes: an SVM of n points
+and an SDP of order d take turns, where (9)-(10) as one SDP would have a matrix inequality of order n + 1.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from ..formulations import Formulation
+from ..instance import Labelling, labelling
+from ..modeling.subspace import best_of_planes
+from ..problem import Array, Problem
+from ..relaxations.label_matrix.margins import margin_svm
+from ..relaxations.safe_bounds import into_domain, least_eigenvalue, weighted
+from .spectral import spectral_subspace
+from .trained import RelaxedSolution, trained_on_labels
+
+
+def subspace_transduction(
+    formulation: Formulation, problem: Problem, *, n_components: int = 4, outliers: float = 0.05, tol: float = 1e-4
+) -> RelaxedSolution:
+    """Labels from the SDP on the subspace of constrained spectral transduction (debie2004 §3).
+
+    Parameters
+    ----------
+    formulation : Formulation
+        Without bias and balance constraint, and with the loss min(ℓ(f), ℓ(-f)) for unlabelled points.
+    problem : Problem
+    n_components : int
+        d, the dimension of the subspace: with more, label vectors are approximated better, and less is left of what the
+        subspace knows of the clusters; the paper has 3 and 4.
+    outliers : float
+        See :func:`~convex_tsvm.methods.spectral_subspace`.
+    tol : float
+        Relative gap between the subspace SDP's value and its bound.
+
+    Returns
+    -------
+    RelaxedSolution
+        Without a lower bound: label vectors outside the subspace are left out.
+    """
+    began = time.perf_counter()
+    V, _ = spectral_subspace(problem.gram, problem.y, n_components, outliers=outliers)
+    point = solve_subspace(labelling(formulation, problem), V, tol=tol)
+    status = {"optimal": "converged"}.get(point.status, point.status)
+    return trained_on_labels(formulation, problem, point.scores, began, status)
+
+
+@dataclass(frozen=True, eq=False)
+class SubspacePoint:
+    """An approximate solution of the subspace SDP.
+
+    Attributes
+    ----------
+    M : array, shape (d, d)
+    value : float
+        S(M).
+    bound : float
+        A lower bound of the subspace SDP's value, proven.  It bounds no S3VM: label vectors outside the subspace are
+        left out.
+    scores : array, shape (n,)
+        The column of Γ that belongs to a known positive point: labels before thresholding.
+    n_iter : int
+    seconds : float
+    status : {"optimal", "max_iter", "interrupted"}
+    """
+
+    M: Array
+    value: float
+    bound: float
+    scores: Array
+    n_iter: int
+    seconds: float
+    status: str
+
+
+def solve_subspace(search: Labelling, V: Array, *, tol: float = 1e-4, max_iter: int = 300) -> SubspacePoint:
+    """Solve the subspace SDP: min S(M) over M ⪰ 0 with diag(V M Vᵀ) <= e.
+
+    Parameters
+    ----------
+    search : Labelling
+        Without bias and balance, as in the paper.
+    V : array, shape (n, d)
+        For instance of :func:`~convex_tsvm.methods.spectral.spectral_subspace`.
+    tol : float
+        Relative gap between value and bound at which to stop.
+    max_iter : int
+        Limit on planes.
+
+    Raises
+    ------
+    ValueError
+        If the search has offsets, or V another shape or columns that depend on each other.
+    """
+    if search.offset.any() or search.free_bias:
+        raise ValueError(
+            "the subspace SDP has a zero bias (debie2004, footnote 1): use fit_intercept=False, balance=None"
+        )
+    if V.ndim != 2 or V.shape[0] != search.n or np.linalg.matrix_rank(V) < V.shape[1]:
+        raise ValueError(f"V has shape {V.shape}; it must be ({search.n}, d) with independent columns")
+    began = time.perf_counter()
+    return _Planes(search, V).run(tol, max_iter, began)
+
+
+class _Planes:
+    """Kelley's method, from the largest multiple of a matrix that is allowed."""
+
+    def __init__(self, search: Labelling, V: Array) -> None:
+        # In an orthonormal basis of the subspace M is as well scaled as it can be.
+        self.Q, self.T = np.linalg.qr(V)
+        self.search = search
+        self.values: list[float] = []
+        self.slopes: list[Array] = []
+        self.alpha: Array | None = None
+
+    def run(self, tol: float, max_iter: int, began: float) -> SubspacePoint:
+        """Planes until the gap is closed."""
+        d = self.Q.shape[1]
+        M = np.eye(d) / np.einsum("ij,ij->i", self.Q, self.Q).max()
+        best, bound, status, n_iter = (np.inf, M), -np.inf, "max_iter", 0
+        try:
+            while n_iter < max_iter:
+                n_iter += 1
+                value = self.cut(M, tol)
+                if value < best[0]:
+                    best = (value, M)
+                M, below = self.master()
+                bound = max(bound, below)
+                if best[0] - bound <= tol * max(1.0, abs(best[0])):
+                    status = "optimal"
+                    break
+        except KeyboardInterrupt:
+            status = "interrupted"
+        value, M = best
+        back = np.linalg.inv(self.T)
+        return SubspacePoint(
+            M=back @ M @ back.T,
+            value=value,
+            bound=bound,
+            scores=self.scores(M),
+            n_iter=n_iter,
+            seconds=time.perf_counter() - began,
+            status=status,
+        )
+
+    def cut(self, M: Array, tol: float) -> float:
+        """S(M), and the plane that its α gives."""
+        value, alpha = margin_svm(self.search, self.Q @ M @ self.Q.T, 0.0, start=self.alpha, tol=0.01 * tol)
+        self.alpha, constant = into_domain(self.search, alpha)
+        self.values.append(constant)
+        self.slopes.append(weighted(self.search, self.alpha, self.Q))
+        return value
+
+    def master(self) -> tuple[Array, float]:
+        """The best M of the model, and a bound from the multipliers."""
+        M, weights, multipliers = best_of_planes(self.values, self.slopes, self.Q)
+        slope = np.einsum("k,kij->ij", weights, self.slopes)
+        bound = float(weights @ self.values) - 0.5 * self._most(slope, multipliers)
+        value = (M + M.T) / 2
+        # Clarabel's point may be outside by its tolerance.
+        value *= min(1.0, 1 / max(1e-300, float(np.einsum("ij,jk,ik->i", self.Q, value, self.Q).max())))
+        return value, bound
+
+    def _most(self, slope: Array, multipliers: Array) -> float:
+        """At least the maximum of <slope, M>: Σ λ with Qᵀ Diag(λ) Q ⪰ slope."""
+        multipliers = np.maximum(np.nan_to_num(multipliers), 0.0) + 1e-12
+        middle = self.Q.T @ (multipliers[:, None] * self.Q)
+        root = scipy.linalg.inv(scipy.linalg.cholesky(middle, lower=True))
+        scale = -least_eigenvalue(-root @ slope @ root.T)
+        return max(scale, 0.0) * float(multipliers.sum())
+
+    def scores(self, M: Array) -> Array:
+        """The column of Γ of the known positive points, which is minus that of the negative ones."""
+        signs = self.search.y / np.count_nonzero(self.search.y)
+        return np.asarray(self.Q @ (M @ (self.Q.T @ signs)))

@@ -1,0 +1,54 @@
+"""The SVM trained on labels that were found in another way: by a relaxation, or from eigenvectors."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..formulations import Formulation
+from ..instance import Instance
+from ..problem import Array, Problem
+from ..solution import Solution
+from ..solvers import NativeSolver
+
+
+@dataclass(frozen=True, eq=False)
+class RelaxedSolution(Solution):
+    """Labels by thresholding those of a relaxation; its step is the SVM trained on them.
+
+    Attributes
+    ----------
+    relaxed : array, shape (n,)
+        Labels before thresholding; known ones as given.
+    """
+
+    relaxed: Array | None = None
+
+    @property
+    def scores(self) -> Array:
+        """Labels before thresholding, shape (n,)."""
+        return self.point.outputs if self.relaxed is None else self.relaxed
+
+
+def trained_on_labels(
+    formulation: Formulation, problem: Problem, scores: Array, began: float, status: str, bound: float | None = None
+) -> RelaxedSolution:
+    """The SVM for the labels that scores give."""
+    instance = Instance(formulation, problem)
+    labels = instance.best_labels(scores)
+    point = NativeSolver(problem).solve(instance.svm(labels))
+    objective = instance.objective(point.outputs, point.regularization)
+    if bound is not None:
+        bound = min(bound, objective)  # they may meet, up to rounding
+    return RelaxedSolution(
+        formulation=formulation,
+        problem=problem,
+        point=point,
+        objective=objective,
+        status=status,
+        seconds=time.perf_counter() - began,
+        lower_bound=bound,
+        relaxed=np.where(problem.y != 0, problem.y, scores),
+    )

@@ -1,0 +1,170 @@
+"""The SDP relaxation of the transductive SVM (debie2004 §2; chapelle2008 §3.4), as CVXPY problems.
+
+The label matrix Γ = y yᵀ of rank one becomes any Γ ⪰ 0 with ones on its diagonal and the known block.  Values are those
+of the S3VM's objective, half of what eq. (1) has: ½ ‖w‖² + Σ c_i ℓ(y_i f_i) for any loss ℓ that never increases.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import cvxpy as cp
+import numpy as np
+
+from ..instance.labelling import Labelling, check_relaxable, reduced_basis
+from ..kernels import kernel_factor
+from ..problem import Array
+from ..validation import finite
+from .expressions import loss_expression
+
+
+class TransductionSDP(ABC):
+    """min over Γ and margins t of ½ τ + Σ c_i ℓ(t_i), with the linear matrix inequality of eq. (10).
+
+    The margins are what the papers write as e + ν - μ: for the hinge loss, ν is how far a margin is above 1, and μ how
+    far below, at a cost of C.
+
+    Parameters
+    ----------
+    search : Labelling
+    positive_share : float in [0, 1], optional
+        r, the share of the unlabelled points that are labelled +1, as a constraint on Γ: with q = (2 r - 1) u,
+        Σ Γ_ij = q² over pairs of unlabelled points (chapelle2008 §3.4), and what is implied by yᵀ y_u = q besides and
+        makes the relaxation tighter, Σ g_i = q and Σ_j Γ_ij = q g_i.
+
+    Attributes
+    ----------
+    problem : cvxpy.Problem
+    labels : cvxpy.Variable
+        Γ, or Γ̃ of the reduced form.
+    margins : cvxpy.Variable, shape (n,)
+        t.
+    """
+
+    def __init__(self, search: Labelling, positive_share: float | None = None) -> None:
+        check_relaxable(search)
+        self.search = search
+        n = search.n
+        self.labels, gamma, signs, constraints = self.label_matrix()
+        if positive_share is not None:
+            r = finite("positive_share", positive_share, least=0, most=1)
+            unknown = search.unknown
+            excess = (2 * r - 1) * len(unknown)
+            block = gamma[np.ix_(unknown, unknown)]
+            constraints += [
+                cp.sum(block) == excess**2,
+                cp.sum(signs[unknown]) == excess,
+                cp.sum(block, axis=1) == excess * signs[unknown],
+            ]
+        self.margins = cp.Variable(n, name="t")
+        self.tau = cp.Variable(name="tau")
+        losses, domain = loss_expression(search.loss, self.margins)
+        inner = self.margins
+        if search.offset.any():
+            inner = inner - cp.multiply(search.offset, signs)
+        column = cp.reshape(inner, (n, 1), order="C")
+        corner = cp.reshape(self.tau, (1, 1), order="C")
+        self.inequality = cp.bmat([[cp.multiply(search.kernel, gamma), column], [column.T, corner]]) >> 0
+        objective = 0.5 * self.tau + search.cost @ losses + search.constant
+        self.problem = cp.Problem(cp.Minimize(objective), [*constraints, *domain, self.inequality])
+
+    @abstractmethod
+    def label_matrix(self) -> tuple[cp.Variable, cp.Expression, cp.Expression, list[cp.Constraint]]:
+        """The variable, Γ, the labels g of all points before thresholding, and the constraints on Γ."""
+
+    @abstractmethod
+    def reduced(self) -> Array:
+        """Γ̃ of the solution, shape (1 + u, 1 + u)."""
+
+    @property
+    def scores(self) -> Array:
+        """g of the unlabelled points (§2.3)."""
+        return self.reduced()[0, 1:]
+
+    @property
+    def alpha(self) -> Array:
+        """α, from the multiplier of the matrix inequality."""
+        multiplier = np.asarray(self.inequality.dual_value)
+        return -2 * multiplier[:-1, -1]
+
+
+class FullSDP(TransductionSDP):
+    """Γ with the constraints (5), (6) and (8) as they stand."""
+
+    def label_matrix(self) -> tuple[cp.Variable, cp.Expression, cp.Expression, list[cp.Constraint]]:
+        """Γ of all points."""
+        y = self.search.y
+        known = np.flatnonzero(y)
+        gamma = cp.Variable((len(y), len(y)), PSD=True, name="Gamma")
+        block = gamma[np.ix_(known, known)] == np.outer(y[known], y[known])  # (5)
+        return gamma, gamma, y[known[0]] * gamma[:, known[0]], [block, cp.diag(gamma) == 1]  # (6)
+
+    def reduced(self) -> Array:
+        """Γ̃: the rows of one known point, which stand for all of them, and of the unlabelled ones."""
+        known = int(np.flatnonzero(self.search.y)[0])
+        where = np.concatenate([[known], self.search.unknown])
+        sign = np.ones(len(where))
+        sign[0] = self.search.y[known]
+        return np.asarray(self.labels.value[np.ix_(where, where)]) * np.outer(sign, sign)
+
+
+class ReducedSDP(TransductionSDP):
+    """Γ̃ = [[1, gᵀ], [g, Γʷ]] ⪰ 0 with a unit diagonal, which is equivalent (§2.2, Proposition 2.3)."""
+
+    def label_matrix(self) -> tuple[cp.Variable, cp.Expression, cp.Expression, list[cp.Constraint]]:
+        """Γ̃, and Γ = B Γ̃ Bᵀ."""
+        basis = reduced_basis(self.search.y)
+        small = cp.Variable((basis.shape[1], basis.shape[1]), PSD=True, name="Gamma_reduced")
+        return small, basis @ small @ basis.T, basis @ small[:, 0], [cp.diag(small) == 1]
+
+    def reduced(self) -> Array:
+        """Γ̃."""
+        return np.asarray(self.labels.value)
+
+
+class DualSDP:
+    """The dual of both, max over α and λ of - Σ c_i ℓ*(-α_i / c_i) - Σ_known α_i y_i o_i - ½ Σ λ_j.
+
+    The inner maximum of eq. (1) over label matrices is a max-cut relaxation, and its dual asks for
+    Diag(λ) ⪰ Bᵀ Diag(α) G Diag(α) B.  With G = Z Zᵀ that is a linear matrix inequality in α and λ together, of order
+    1 + u + rank G and without a matrix variable.  Every feasible point is a lower bound.
+
+    Attributes
+    ----------
+    problem : cvxpy.Problem
+    alpha, multipliers : cvxpy.Variable, shapes (n,), (1 + u,)
+        α and λ.
+    """
+
+    def __init__(self, search: Labelling) -> None:
+        check_relaxable(search)
+        self.search = search
+        n, u = search.n, len(search.unknown)
+        factor, basis = kernel_factor(search.kernel, 1e-9), reduced_basis(search.y)
+        self.alpha = cp.Variable(n, name="alpha")
+        self.multipliers = cp.Variable(1 + u, name="lambda")
+        conjugates, domain = loss_expression(search.loss.conjugate(), -cp.multiply(1 / search.cost, self.alpha))
+        top = cp.diag(self.multipliers)
+        objective = -search.cost @ conjugates - 0.5 * cp.sum(self.multipliers) + search.constant
+        if search.offset.any():
+            # - Σ α_i o_i g_i over the unlabelled points is linear in the first row of Γ̃.
+            select = np.zeros((1 + u, n))
+            select[1 + np.arange(u), search.unknown] = search.offset[search.unknown]
+            first = np.zeros((1, 1 + u))
+            first[0, 0] = 1.0
+            row = cp.reshape(select @ self.alpha, (1 + u, 1), order="C") @ first
+            top = top - row - row.T
+            objective = objective - (search.y * search.offset) @ self.alpha
+        side = factor.T @ (cp.diag(self.alpha) @ basis)
+        self.inequality = cp.bmat([[top, side.T], [side, np.eye(factor.shape[1])]]) >> 0
+        self.problem = cp.Problem(cp.Maximize(objective), [self.inequality, *domain])
+
+    def reduced(self) -> Array:
+        """Γ̃, from the multiplier of the matrix inequality."""
+        size = 1 + len(self.search.unknown)
+        return np.asarray(2 * self.inequality.dual_value[:size, :size])
+
+    @property
+    def scores(self) -> Array:
+        """g of the unlabelled points (§2.3)."""
+        return self.reduced()[0, 1:]

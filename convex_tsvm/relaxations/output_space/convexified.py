@@ -1,0 +1,183 @@
+"""What multipliers of valid inequalities make of the objective: a convex quadratic, and a bound at every point.
+
+With multipliers >= 0 of inequalities that hold for V = v vᵀ in a box, Lagrange's function q_z(v) is nowhere in the box
+above q(v).  With those of an SDP relaxation it is convex, and its least value in the box is that relaxation's bound (a
+quadratic convex reformulation).  For a smaller box, with more labels known, the inequalities are stronger, so the same
+multipliers serve a whole search tree, where every node is a convex quadratic program with one matrix; and since a
+convex function is above its tangents, any point v gives a bound by arithmetic alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from ...kernels import GramRows
+from ...losses import hinge
+from ...problem import Array
+from ...solvers.cholesky import cholesky
+from ...solvers.dual.dual_problem import DualProblem
+from ...solvers.dual.flat_losses import flatten
+from ...solvers.dual.working_sets import solve_or_stop
+from ..safe_bounds import least_eigenvalue
+from .cuts import Cuts
+from .quadratic_program import OutputSpace
+
+#: max(0, -t): its costs and slopes make boxes in the dual.
+_SIDES = flatten((hinge().shift(-1),))
+
+
+@dataclass(frozen=True, eq=False)
+class Multipliers:
+    """Multipliers >= 0 of V_ii >= 1, of the chords, and of cuts.
+
+    Attributes
+    ----------
+    diagonal, chord : array, shape (n,)
+    cuts : Cuts
+    weights : array, shape (cuts.m,)
+    """
+
+    diagonal: Array
+    chord: Array
+    cuts: Cuts
+    weights: Array
+
+    def are_valid(self) -> bool:
+        """Whether none is negative, and all are of inequalities that hold: otherwise they bound nothing."""
+        parts = (self.diagonal, self.chord, self.weights)
+        return all(bool((part >= 0).all()) for part in parts) and self.cuts.are_valid(len(self.diagonal))
+
+    def carried(self, cuts: Cuts) -> Multipliers:
+        """The same for other cuts: zero for those that are new here."""
+        weights = dict(zip(self.cuts.names(), self.weights, strict=True))
+        new = np.array([weights.get(name, 0.0) for name in cuts.names()])
+        return Multipliers(self.diagonal, self.chord, cuts, new)
+
+    def scaled(self, factor: float) -> Multipliers:
+        """All of them times a factor in [0, 1]: between q and what they make of it."""
+        return Multipliers(factor * self.diagonal, factor * self.chord, self.cuts, factor * self.weights)
+
+
+class Convexified:
+    """q with multipliers.
+
+    Parameters
+    ----------
+    space : OutputSpace
+    multipliers : Multipliers
+        If they leave the quadratic form indefinite, those of the diagonal are lowered, and then those of the chords
+        raised, until it is not; ``multipliers`` holds what is used.
+
+    Attributes
+    ----------
+    A : array, shape (n, n)
+        The quadratic form, positive semidefinite up to ``rounding``.
+    """
+
+    def __init__(self, space: OutputSpace, multipliers: Multipliers) -> None:
+        self.space = space
+        n = len(space.C) - 1
+        cuts, weights = multipliers.cuts, multipliers.weights
+        n_products = len(cuts.products)
+        pairs = np.zeros((n, n))
+        sign, _, _ = cuts.product_terms(np.zeros(n), np.zeros(n))
+        i, j = cuts.products[:, 0], cuts.products[:, 1]
+        np.add.at(pairs, (i, j), sign * weights[:n_products] / 2)
+        triangles = Cuts(Cuts.none().products, cuts.triangles).rows(np.zeros(n), np.zeros(n))
+        own = triangles.combine(weights[n_products:], n + 1)
+        self._linear, self._constant = -own[0, 1:], 2 * float(weights[n_products:].sum()) - own[0, 0]
+        A = space.C[1:, 1:] - pairs - pairs.T - own[1:, 1:]
+        A[np.diag_indices(n)] += multipliers.chord - multipliers.diagonal
+        self.rounding = 10 * n * np.finfo(float).eps * float(np.abs(A).max(initial=0.0))
+        lacking = max(0.0, -least_eigenvalue(A))
+        lowered = np.minimum(multipliers.diagonal, lacking)
+        A[np.diag_indices(n)] += lacking
+        self.A = A
+        self.multipliers = Multipliers(
+            multipliers.diagonal - lowered, multipliers.chord + (lacking - lowered), cuts, weights
+        )
+
+    def terms(self, low: Array, high: Array) -> tuple[Array, float]:
+        """b and c of q_z(v) = vᵀ A v + 2 bᵀ v + c in a box."""
+        z, n = self.multipliers, len(low)
+        i, j = z.cuts.products[:, 0], z.cuts.products[:, 1]
+        sign, first, second = z.cuts.product_terms(low, high)
+        weight = sign * z.weights[: len(i)]
+        b = self.space.C[0, 1:] + self._linear - z.chord * (low + high) / 2
+        b = b + (np.bincount(j, weight * first, n) + np.bincount(i, weight * second, n)) / 2
+        c = self.space.constant + self._constant + float(z.diagonal.sum()) + float(z.chord @ (low * high))
+        return b, c - float(weight @ (first * second))
+
+    def bound(self, low: Array, high: Array, v: Array) -> float:
+        """What the tangent at ``v`` says: no solution with outputs in the box is below it."""
+        b, c = self.terms(low, high)
+        image = self.A @ v
+        slope = 2 * (image + b)
+        least = np.minimum(slope * (low - v), slope * (high - v)).sum()
+        most = np.maximum(low**2, high**2).sum()
+        return float(c + v @ image + 2 * b @ v + least - 2 * self.rounding * most)
+
+    def minimize(self, low: Array, high: Array, start: Array | None = None, tol: float = 1e-7) -> Array:
+        """v that minimizes q_z in the box."""
+        b, _ = self.terms(low, high)
+        dual = DualProblem(
+            losses=_SIDES,
+            kind=np.zeros(len(low), dtype=np.intp),
+            cost=high - low,
+            slope=-low,
+            rows=self._rows,
+            offset=2 * b,
+        )
+        start = None if start is None else np.clip(start, low, high)
+        scale = float(np.abs(np.diag(self.A)).max(initial=0.0))
+        point = solve_or_stop(dual, gamma=start, tol=tol * max(scale, 1e-300), max_iter=20, block_size=len(low) + 1)
+        return np.clip(dual.gamma(point.s), low, high)
+
+    def consequences(self, low: Array, high: Array, v: Array, cutoff: float) -> tuple[float, Array, Array]:
+        """The bound at ``v``, and ends of the outputs of every solution in the box that is below ``cutoff``.
+
+        q_z is above its tangent at v by (· - v)ᵀ A (· - v): an ellipsoid, whose box is closed-form.
+        """
+        bound = self.bound(low, high, v)
+        radius = max(cutoff - bound, 0.0) + self._lift * float(((high - low) ** 2).sum())
+        reach = np.sqrt(radius * self.spread)
+        return bound, np.maximum(low, v - reach), np.minimum(high, v + reach)
+
+    def rates(self, low: Array, high: Array, v: Array, where: NDArray[np.intp]) -> Array:
+        """By how much the least value in the box rises with the square of a change of an output, for some points.
+
+        As long as the outputs at their ends stay there and the others do not get there, but for the output itself.
+        """
+        near = 1e-6 * (high - low)
+        free = np.flatnonzero((v > low + near) & (v < high - near))
+        place = np.full(len(v), -1)
+        place[free] = np.arange(len(free))
+        factor, _ = cholesky(self.A[np.ix_(free, free)])
+        at_end = where[place[where] < 0]
+        columns = np.hstack([np.eye(len(free)), self.A[np.ix_(free, at_end)]])
+        columns = scipy.linalg.solve_triangular(factor, columns, lower=True, check_finite=False)
+        squares = np.einsum("ij,ij->j", columns, columns)
+        rates = np.empty(len(v))
+        rates[free] = 1 / squares[: len(free)]
+        rates[at_end] = np.maximum(np.diag(self.A)[at_end] - squares[len(free) :], 0.0)
+        return np.asarray(rates[where])
+
+    @cached_property
+    def _rows(self) -> GramRows:
+        return GramRows(2 * self.A)
+
+    @property
+    def _lift(self) -> float:
+        return 10 * self.rounding
+
+    @cached_property
+    def spread(self) -> Array:
+        """Diagonal of A⁻¹ (lifted by rounding): what a unit of bound lets an output move, squared."""
+        n = len(self.A)
+        factor = scipy.linalg.cho_factor(self.A + self._lift * np.eye(n))
+        return np.asarray(np.maximum(np.diag(scipy.linalg.cho_solve(factor, np.eye(n))), 0.0))

@@ -1,0 +1,245 @@
+"""Rounds of the SDP relaxation in v-space: solve it, see what the incumbent then excludes, add cuts, solve it again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from ...problem import Array
+from ...solvers.sdp.sparse_matrices import SparseMatrices
+from ...solvers.sdp.sparse_sdp import solve_sdp
+from .convexified import Convexified, Multipliers
+from .cuts import Cuts, chord_rows, diagonal_rows, unit_row, violated_products, violated_triangles
+from .quadratic_program import OutputSpace, labels_of, settle
+
+#: From the cheapest to the strongest; each contains those before it.
+RELAXATIONS = ("svm", "sdp", "box", "rlt", "triangles")
+
+#: Relative accuracy of relaxations.
+SDP_TOL = 1e-5
+
+#: Between the objective itself and the relaxation's optimal multipliers: each excludes other outputs.
+SHARES = (1.0, 0.98, 0.95, 0.9, 0.8, 0.6, 0.3)
+
+#: Cuts with a smaller multiplier than this times the largest are dropped.
+ACTIVE = 3e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxed:
+    """The relaxation in a box.
+
+    Attributes
+    ----------
+    multipliers : Multipliers
+    X : array, shape (1 + n, 1 + n)
+    value : float
+        As the solver left it: no bound.
+    kept : Cuts
+        Those that are active.
+    status : str
+        Of the SDP solver.
+    """
+
+    multipliers: Multipliers
+    X: Array
+    value: float
+    kept: Cuts
+    status: str
+
+    @property
+    def scores(self) -> Array:
+        """v, shape (n,)."""
+        return np.asarray(self.X[0, 1:])
+
+    def correlation(self) -> Array:
+        """How much the outputs vary together in V - v vᵀ: the sum of every one's squared correlations."""
+        covariance = self.X[1:, 1:] - np.outer(self.scores, self.scores)
+        deviation = np.sqrt(np.maximum(np.diag(covariance), 1e-9))
+        return np.asarray(((covariance / np.outer(deviation, deviation)) ** 2).sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One relaxation, and what it proves.
+
+    Attributes
+    ----------
+    bound : float
+        No solution with outputs in the box is below it.
+    low, high : array, shape (n,)
+        The box after it: all solutions below the cutoff lie in it.
+    convexified : Convexified
+        With the relaxation's multipliers.
+    relaxed : Relaxed
+    cuts : Cuts
+        Those in the next round.
+    n_cuts : int
+        Those in this one.
+    seconds : float
+    """
+
+    bound: float
+    low: Array
+    high: Array
+    convexified: Convexified
+    relaxed: Relaxed
+    cuts: Cuts
+    n_cuts: int
+    seconds: float
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing in the box is below the cutoff."""
+        return bool((self.low > self.high).any())
+
+
+class Stall:
+    """Whether rounds still bring something: two in turn that do not are enough.
+
+    Parameters
+    ----------
+    low, high : array, shape (n,)
+        The box before the first round.
+    bound : float
+        What is known before it.
+    """
+
+    def __init__(self, low: Array, high: Array, bound: float = -np.inf) -> None:
+        self.bound, self.width, self.idle = bound, float((high - low).sum()), 0
+
+    def after(self, bound: float, low: Array, high: Array, cutoff: float) -> bool:
+        """Whether to stop after a round that has left this bound and box."""
+        width = float((high - low).sum())
+        lacking = cutoff - self.bound if np.isfinite(self.bound) else 0.0
+        gained = bound > self.bound + max(2e-4 * abs(cutoff), 0.02 * lacking) or width < 0.99 * self.width
+        self.idle = 0 if gained else self.idle + 1
+        self.bound, self.width = max(self.bound, bound), width
+        return self.idle >= 2
+
+
+class Tightening:
+    """Rounds of cuts and of tighter boxes.
+
+    Parameters
+    ----------
+    space : OutputSpace
+    solver : str
+        As in :func:`~convex_tsvm.relaxations.solve_sdp`.
+    cuts_per_round : int
+        Of each kind.
+    relaxation : {"box", "rlt", "triangles"}, default "triangles"
+        Which kinds: none, products, products and triangle inequalities.
+    """
+
+    def __init__(self, space: OutputSpace, *, solver: str, cuts_per_round: int, relaxation: str = "triangles") -> None:
+        self.space, self.solver, self.cuts_per_round = space, solver, cuts_per_round
+        level = RELAXATIONS.index(relaxation)
+        self.products = level >= RELAXATIONS.index("rlt")
+        self.triangles = level >= RELAXATIONS.index("triangles")
+
+    def relax(self, low: Array, high: Array, cuts: Cuts, cutoff: float = np.inf) -> Relaxed:
+        """The relaxation in a box with finite ends, as far as the cutoff."""
+        # For known labels V_ii >= 1 follows from the chord.
+        unknown = np.flatnonzero(labels_of(low, high) == 0)
+        parts = [unit_row(), diagonal_rows(unknown), chord_rows(low, high), cuts.rows(low, high)]
+        rows = SparseMatrices.stack(parts)
+        native = self.solver in ("auto", "native")
+        point = solve_sdp(
+            self.space.C,
+            rows,
+            solver=self.solver,
+            tol=SDP_TOL,
+            start=self._start(low, high, unknown, rows) if native else None,
+            enough=cutoff - self.space.constant + SDP_TOL * abs(cutoff),
+        )
+        z = np.maximum(point.z, 0.0)
+        _, found, chord, weights = np.split(z, np.cumsum([part.m for part in parts])[:-1])
+        diagonal = np.zeros(len(low))
+        diagonal[unknown] = found
+        return Relaxed(
+            multipliers=Multipliers(diagonal, chord, cuts, weights),
+            X=point.X,
+            value=point.value + self.space.constant,
+            kept=cuts.take(weights > ACTIVE * weights.max(initial=0.0)),
+            status=point.status,
+        )
+
+    def _start(self, low: Array, high: Array, unknown: NDArray[np.intp], rows: SparseMatrices) -> tuple[Array, Array]:
+        """Where the interior-point method begins: the box's centre, where all products hold, with room for V_ii."""
+        centre, width = (low + high) / 2, (high - low) / 2
+        least = np.zeros(len(low))
+        least[unknown] = np.maximum(1 - centre[unknown] ** 2, 0)
+        room = np.maximum((least + width**2) / 2, 1e-3)
+        x = np.concatenate([[1.0], centre])
+        X = np.outer(x, x) + np.diag(np.concatenate([[1e-3], room]))
+        mu = 0.03 * float((np.diag(self.space.C)[1:] * room).mean())
+        z = mu / np.maximum(rows.values(X) - rows.b, 0.1)
+        z[0] = 0.0
+        # The chords' multipliers are on the diagonal, and as large as need be beside the others.
+        chords = np.zeros(rows.m, dtype=bool)
+        chords[1 + len(unknown) :][: len(low)] = True
+        while True:
+            S = self.space.C - rows.combine(z, len(X))
+            try:
+                factor = scipy.linalg.cho_factor(S[1:, 1:])
+                break
+            except np.linalg.LinAlgError:
+                z[~chords] /= 2
+        # The multiplier of X_00 <= 1 is what makes S positive definite.
+        lacking = float(S[1:, 0] @ scipy.linalg.cho_solve(factor, S[1:, 0])) - S[0, 0]
+        z[0] = max(0.0, lacking) + 0.1 * mu * (len(X) + rows.m)
+        return X, z
+
+    def round(self, low: Array, high: Array, cuts: Cuts, cutoff: float) -> Round:
+        """One relaxation in a box with finite ends, and the box of all solutions below the cutoff."""
+        began = time.perf_counter()
+        relaxed, y = self.relax(low, high, cuts, cutoff), labels_of(low, high)
+        v, bound = np.clip(relaxed.scores, low, high), -np.inf
+        convexified = Convexified(self.space, relaxed.multipliers)
+        for share in SHARES:
+            part = convexified
+            if share < 1:
+                part = Convexified(self.space, relaxed.multipliers.scaled(share))
+            v = part.minimize(low, high, v)
+            proven, new_low, new_high = part.consequences(low, high, v, cutoff)
+            bound = max(bound, proven)
+            low, high = settle(new_low, new_high, y)
+            if bound >= cutoff or (low > high).any():
+                break
+        empty = bool((low > high).any())
+        return Round(
+            bound=bound,
+            low=low,
+            high=high,
+            convexified=convexified,
+            relaxed=relaxed,
+            cuts=cuts if empty else relaxed.kept.join(self.fresh(relaxed.X, low, high)),
+            n_cuts=cuts.m,
+            seconds=time.perf_counter() - began,
+        )
+
+    def fresh(self, X: Array, low: Array, high: Array) -> Cuts:
+        """Cuts that the relaxation's solution violates."""
+        none = Cuts.none()
+        return Cuts(
+            violated_products(X, low, high, self.cuts_per_round) if self.products else none.products,
+            violated_triangles(X, self.cuts_per_round) if self.triangles else none.triangles,
+        )
+
+    def rounds(self, low: Array, high: Array, cuts: Cuts, cutoff: float, most: int) -> Iterator[Round]:
+        """Rounds until nothing is left, the solver fails, or a round brings next to nothing."""
+        stall = Stall(low, high)
+        for _ in range(most):
+            turn = self.round(low, high, cuts, cutoff)
+            yield turn
+            if turn.relaxed.status == "failed" or turn.is_empty or turn.bound >= cutoff:
+                return
+            low, high, cuts = turn.low, turn.high, turn.cuts
+            if stall.after(turn.bound, low, high, cutoff):
+                return

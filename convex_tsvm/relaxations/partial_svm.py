@@ -1,0 +1,286 @@
+"""The SVM of the labels known so far: a bound for all labellings that agree with them (chapelle2008 §3.1).
+
+In the dual a hinge and a squared hinge differ only in their matrix and their box: with α >= 0 and γ = y ∘ α,
+
+    max  Σ γ_i (y_i - o_i) - ½ γᵀ M γ,   hinge: M = G, α_i <= c_i;   squared hinge: M = G + Diag(1 / 2c),
+
+and Σ γ_i = 0 if the bias is free.  Every γ of the domain gives a bound, and says what labels and outputs a better
+solution cannot have.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from ..instance.convex_step import sum_to
+from ..instance.labelling import Labelling
+from ..kernels import GramRows
+from ..losses import hinge, indicator, squared_hinge
+from ..problem import Array
+from ..solvers.cholesky import cholesky
+from ..solvers.dual.dual_problem import DualProblem
+from ..solvers.dual.flat_losses import flatten
+from ..solvers.dual.working_sets import solve_or_stop
+
+#: Multipliers beyond this prove nothing, and are not kept (nor could they be, in single precision).
+LARGEST = 1e30
+
+
+@dataclass(frozen=True, eq=False)
+class PartialPoint:
+    """A dual point of the SVM of known labels.
+
+    Attributes
+    ----------
+    value : float
+        A bound: its dual value, with the constant of the objective.
+    gamma : array, shape (n,)
+        γ = y ∘ α; zero where the label is unknown.
+    outputs : array, shape (n,)
+        M γ + o, without a free bias; for the squared hinge these are the v of
+        :mod:`~convex_tsvm.relaxations.output_space.quadratic_program`.
+    bias : float
+        A free bias at the optimum; 0 where the point is not from a solver.
+    violation : float
+        How far a solver was from optimal, in units of the outputs.
+    """
+
+    value: float
+    gamma: Array
+    outputs: Array
+    bias: float = 0.0
+    violation: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Directions:
+    """Multipliers behind ends of outputs (:meth:`PartialSVM.direction`): point, θ and γ of each end."""
+
+    index: NDArray[np.intp]
+    theta: Array
+    gamma: NDArray[np.float32]
+
+
+class PartialSVM:
+    """The SVM of known labels, for any labels.
+
+    Attributes
+    ----------
+    M : array, shape (n, n)
+    offset : array, shape (n,)
+    cap : array, shape (n,)
+        Largest α_i.
+    free_bias : bool
+    constant : float
+    squared : bool
+        Whether the loss is the squared hinge.
+    """
+
+    def __init__(self, search: Labelling) -> None:
+        self.squared = search.loss.isclose(squared_hinge())
+        if not self.squared and not search.loss.isclose(hinge()):
+            raise ValueError(f"labeled={search.loss!r}: exact search is for hinge() and squared_hinge()")
+        if not (search.cost > 0).all():
+            raise ValueError("exact search needs a cost > 0 for every point")
+        self.search, self.free_bias = search, search.free_bias
+        self.M, self.offset, self.constant = search.kernel, search.offset, search.constant
+        self.cap = np.full(search.n, np.inf) if self.squared else search.cost
+        margin = indicator(1, np.inf) if self.squared else hinge()
+        self._losses = flatten((margin, margin.reflect()))
+        self._cached: tuple[bytes, GramRows] | None = None
+        if self.squared:
+            self.M = self.M + np.diag(1 / (2 * search.cost))
+        if search.target_sum is not None:
+            # Σ_u v is fixed: what is orthogonal to the image of the unlabelled points' sum, and one point of the rest.
+            image = self.M @ search.summed
+            square = float(search.summed @ image)
+            self.M = self.M - np.outer(image, image) / square
+            self.offset = search.target_sum * image / square
+            self.constant += 0.5 * search.target_sum**2 / square
+
+    def point(self, y: Array, gamma: Array) -> PartialPoint:
+        """The bound of a γ that is moved into the domain first: arithmetic, no solver."""
+        gamma = np.where(y > 0, np.clip(gamma, 0, self.cap), np.where(y < 0, np.clip(gamma, -self.cap, 0), 0.0))
+        if self.free_bias:
+            gamma = sum_to(0.0, gamma, np.where(y < 0, -self.cap, 0.0), np.where(y > 0, self.cap, 0.0))
+        image = self.M @ gamma
+        value = float(gamma @ (y - self.offset)) - 0.5 * float(gamma @ image) + self.constant
+        if self.free_bias and abs(gamma.sum()) > 1e-12 * np.abs(gamma).sum():
+            value = -np.inf
+        return PartialPoint(value, gamma, image + self.offset)
+
+    def solve(self, y: Array, gamma: Array | None = None, tol: float = 1e-7) -> PartialPoint:
+        """The best γ for labels ``y`` (+1, -1, 0 for unknown), from a start where one is given."""
+        known = np.flatnonzero(y)
+        dual = DualProblem(
+            losses=self._losses,
+            kind=(y[known] < 0).astype(np.intp),
+            cost=np.ones(len(known)) if self.squared else self.cap[known],
+            slope=np.zeros(len(known)),
+            rows=self._known_rows(y, known),
+            offset=0.0 if self.free_bias else self.offset[known],
+            free_bias=self.free_bias,
+        )
+        start = None if gamma is None else gamma[known]
+        solution = solve_or_stop(dual, gamma=start, tol=tol, block_size=len(known) + 1)
+        full = np.zeros(len(y))
+        full[known] = dual.gamma(solution.s)
+        bias = solution.bias if self.free_bias else 0.0
+        return dataclasses.replace(self.point(y, full), bias=bias, violation=solution.violation)
+
+    def objective(self, y: Array, gamma: Array) -> float:
+        """The SVM's primal value at γ, for labels of all points: not below its optimum; infinite if it is not met.
+
+        A free bias is the best of those that put a point on its margin.
+        """
+        point = self.point(y, gamma)
+        image = point.outputs - self.offset
+        value = 0.5 * float(point.gamma @ image) + self.constant
+        if self.search.target_sum is not None:
+            # Sums of targets allow for no repair of a margin that is not quite met.
+            return value if (y * point.outputs).min() >= 1 - 1e-6 else np.inf
+        margins = self.margins(point)
+        cost = self.search.cost
+        if self.squared:
+            value -= float((point.gamma**2 / (4 * cost)).sum())
+        biases = y - point.outputs if self.free_bias else np.zeros(1)
+        lacking = np.maximum(1 - y * (margins + biases[:, None]), 0.0)
+        return value + float(((lacking**2 if self.squared else lacking) @ cost).min())
+
+    def rates(self, gamma: Array, where: NDArray[np.intp]) -> Array:
+        """By how much the optimum rises with the square of a change of an output, for some points without a label.
+
+        Exact as long as the same points are on their margins.  Then they are held there, and what their outputs leave
+        of the variance of another, for a Gaussian process of covariance M, is the inverse of twice its rate.
+        """
+        on_margin = np.flatnonzero((gamma != 0) & (np.abs(gamma) < self.cap))
+        spread = np.diag(self.M)[where].copy()
+        if len(on_margin):
+            factor, _ = cholesky(self.M[np.ix_(on_margin, on_margin)])
+            columns = np.column_stack([self.M[np.ix_(on_margin, where)], np.ones(len(on_margin))])
+            columns = scipy.linalg.solve_triangular(factor, columns, lower=True, check_finite=False)
+            explained, ones = columns[:, :-1], columns[:, -1]
+            spread -= np.einsum("ij,ij->j", explained, explained)
+            if self.free_bias:
+                spread += (1 - ones @ explained) ** 2 / (ones @ ones)
+        return 0.5 / np.maximum(spread, 1e-9 * np.diag(self.M)[where] + 1e-300)
+
+    def consequences(self, y: Array, point: PartialPoint, cutoff: float) -> tuple[Array, Array]:
+        """Ends of the outputs v of every solution below ``cutoff`` that has the labels ``y``.
+
+        Squared hinge: q(v) >= value + ½ (v - f)ᵀ M⁻¹ (v - f) for the f of γ, so that |v_i - f_i| is at most
+        (2 (cutoff - value) M_ii)^½; with a free bias that holds for differences of two outputs, one of which may have a
+        known label.  Hinge: a label is excluded if raising its α alone gets the bound to the cutoff; the ends are then
+        ±1 or infinite.
+        """
+        f, slack = point.outputs, max(cutoff - point.value, 0.0)
+        if self.squared and not self.free_bias:
+            reach = np.sqrt(2 * slack * np.maximum(np.diag(self.M), 0.0))
+            return f - reach, f + reach
+        low, high = np.full(len(y), -np.inf), np.full(len(y), np.inf)
+        if self.squared:
+            for sign in (1, -1):
+                known = np.flatnonzero(y == sign)
+                square = np.diag(self.M)[:, None] + np.diag(self.M)[known] - 2 * self.M[:, known]
+                reach = np.sqrt(2 * slack * np.maximum(square, 0.0))
+                if sign > 0:
+                    low = (1 - f[known] + f[:, None] - reach).max(axis=1)
+                else:
+                    high = (-1 - f[known] + f[:, None] + reach).min(axis=1)
+        elif not self.free_bias:
+            diagonal = np.maximum(np.diag(self.M), 1e-300)
+            for sign, end in ((1, high), (-1, low)):
+                room = np.maximum(1 - sign * f, 0.0)
+                step = np.minimum(room / diagonal, self.cap)
+                excluded = (y == 0) & (step * room - 0.5 * diagonal * step**2 >= slack)
+                end[excluded] = -sign
+        return low, high
+
+    def direction(self, y: Array, i: int, theta: float, gamma: Array, cutoff: float) -> float:
+        """An end of v_i over the solutions below ``cutoff`` with labels ``y``: the high one for θ > 0, or the low one.
+
+        For γ of the signs of ``y``, q(v) - θ v_i is at least  γᵀ (y - o) - θ o_i - ½ (γ + θ e_i)ᵀ M (γ + θ e_i).
+        Squared hinge without a free bias.
+        """
+        gamma = np.where(y > 0, np.maximum(gamma, 0), np.where(y < 0, np.minimum(gamma, 0), 0.0))
+        known = np.flatnonzero(gamma)
+        inner = self.M[np.ix_(known, known)] @ gamma[known] + 2 * theta * self.M[known, i]
+        square = float(gamma[known] @ inner) + theta**2 * float(self.M[i, i])
+        value = float(gamma @ (y - self.offset)) - theta * float(self.offset[i]) - 0.5 * square + self.constant
+        return (cutoff - value) / theta
+
+    def solve_direction(self, y: Array, i: int, sign: int, point: PartialPoint, cutoff: float) -> tuple[float, Array]:
+        """θ and γ for :meth:`direction`: the largest (sign 1) or least v_i with q(v) <= cutoff and y_i v_i >= 1."""
+        known = np.flatnonzero(y)
+        rows = self._known_rows(y, known)
+        kind = (y[known] < 0).astype(np.intp)
+        gamma, best, best_end = point.gamma[known], (0.0, point.gamma), np.inf
+        least, wanted = point.value, cutoff - point.value
+        theta, below, above = np.sqrt(max(2 * wanted, 0.0) / max(float(self.M[i, i]), 1e-300)), 0.0, 0.0
+        for _ in range(12):
+            if not 0 < theta < np.inf:
+                break
+            shift = sign * theta * self.M[known, i]
+            dual = DualProblem(
+                self._losses, kind, np.ones(len(known)), np.zeros(len(known)), rows, self.offset[known] + shift
+            )
+            gamma = dual.gamma(solve_or_stop(dual, gamma=gamma, tol=1e-5, block_size=len(known) + 1).s)
+            full = np.zeros(len(y))
+            full[known] = gamma
+            end = sign * self.direction(y, i, sign * theta, full, cutoff)
+            if end < best_end:
+                best, best_end = (sign * theta, full), end
+            image = rows.full() @ gamma
+            square = gamma @ (image + 2 * shift) + theta**2 * self.M[i, i]
+            excess = 0.5 * float(square) + self.constant - least - wanted
+            if abs(excess) <= 1e-3 * wanted:
+                break
+            # q at the optimum grows with θ: bisection once both sides are known, its growth as θ² before.
+            if excess > 0:
+                above = theta
+            else:
+                below = theta
+            guess = theta * np.sqrt(wanted / max(wanted + excess, 1e-9 * wanted))
+            theta = guess if above == 0 or below == 0 else (above + below) / 2
+        return best
+
+    def directions(self, y: Array, point: PartialPoint, cutoff: float) -> Directions:
+        """Both ends of every unknown output over q(v) <= cutoff, y_i v_i >= 1: two small quadratic programs a point."""
+        found = [
+            (i, *self.solve_direction(y, i, sign, point, cutoff))
+            for i in np.flatnonzero(y == 0).tolist()
+            for sign in (1, -1)
+        ]
+        found = [one for one in found if one[1] != 0 and max(abs(one[1]), np.abs(one[2]).max()) < LARGEST]
+        return Directions(
+            index=np.array([one[0] for one in found], dtype=np.intp),
+            theta=np.array([one[1] for one in found]),
+            gamma=np.array([one[2] for one in found], dtype=np.float32).reshape(-1, len(y)),
+        )
+
+    def directional_box(self, y: Array, found: Directions, cutoff: float) -> tuple[Array, Array]:
+        """What :meth:`directions` proves: ends of the outputs, infinite where nothing is."""
+        low, high = np.full(len(y), -np.inf), np.full(len(y), np.inf)
+        for i, theta, gamma in zip(found.index, found.theta, found.gamma, strict=True):
+            end = self.direction(y, i, float(theta), gamma.astype(float), cutoff)
+            if theta > 0:
+                high[i] = min(high[i], end)
+            else:
+                low[i] = max(low[i], end)
+        return low, high
+
+    def _known_rows(self, y: Array, known: NDArray[np.intp]) -> GramRows:
+        key = y.tobytes()
+        if self._cached is None or self._cached[0] != key:
+            self._cached = (key, GramRows(self.M[np.ix_(known, known)]))
+        return self._cached[1]
+
+    def margins(self, point: PartialPoint) -> Array:
+        """Outputs f that pay the losses: for the squared hinge v without the slack; a free bias is not in them."""
+        slack = point.gamma / (2 * self.search.cost) if self.squared else 0.0
+        return np.asarray(point.outputs - slack)

@@ -1,0 +1,87 @@
+"""Lower bounds that hold whatever a solver did: from any dual point, with its infeasibility repaired.
+
+Floating point is allowed for by :func:`least_eigenvalue`, which takes off what the eigenvalue routine may be wrong by.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from ..instance.labelling import Labelling, reduced_basis
+from ..problem import Array
+
+
+def least_eigenvalue(S: Array) -> float:
+    """A number that the least eigenvalue of a symmetric matrix is not below.
+
+    LAPACK's eigenvalues are those of a matrix within a modest multiple of n ε ‖S‖ of S.
+    """
+    values = scipy.linalg.eigvalsh(S, check_finite=False)
+    return float(values[0] - 10 * len(S) * np.finfo(float).eps * np.abs(values).max(initial=0.0))
+
+
+def transduction_bound(search: Labelling, alpha: Array, multipliers: Array) -> float:
+    """A lower bound of the relaxation of debie2004 §2, hence of the S3VM's optimum.
+
+    For every α in the domain of the dual of the SVM and every λ with Diag(λ) ⪰ Bᵀ Diag(α) G Diag(α) B =: N (the
+    offsets added to its first row and column),
+
+        - Σ c_i ℓ*(-α_i / c_i) - Σ_known α_i y_i o_i - ½ Σ λ_j
+
+    is at most the SVM's value for every label matrix, since <N, Γ̃> <= <Diag(λ), Γ̃> = Σ λ_j for Γ̃ ⪰ 0 with ones on its
+    diagonal.  α is moved into its domain, and λ is raised until the matrix inequality holds.
+
+    Parameters
+    ----------
+    search : Labelling
+    alpha : array, shape (n,)
+    multipliers : array, shape (1 + u,)
+        λ, approximately.
+    """
+    alpha, value = into_domain(search, alpha)
+    value -= float(alpha @ (search.y * search.offset))
+    N = coupling(search, alpha)
+    return value - 0.5 * raised(N, np.nan_to_num(multipliers)) + search.constant
+
+
+def into_domain(search: Labelling, alpha: Array) -> tuple[Array, float]:
+    """α moved into the domain of the SVM's dual, and - Σ c_i ℓ*(-α_i / c_i) there."""
+    conjugate, used = search.loss.conjugate(), search.cost > 0
+    s = np.zeros(search.n)
+    s[used] = -np.nan_to_num(alpha[used]) / search.cost[used]
+    s[used] = np.clip(s[used], conjugate.lower, min(conjugate.upper, 0.0))
+    return -search.cost * s, -float(search.cost[used] @ conjugate(s[used]))
+
+
+def weighted(search: Labelling, alpha: Array, basis: Array) -> Array:
+    """Bᵀ Diag(α) G Diag(α) B."""
+    scaled = alpha[:, None] * basis
+    return np.asarray(scaled.T @ search.kernel @ scaled)
+
+
+def stationary_multipliers(search: Labelling, alpha: Array, reduced: Array) -> Array:
+    """λ that makes an optimal Γ̃ stationary for α, (Diag(λ) - N) Γ̃ = 0; near the optimum, nearly."""
+    return np.asarray(np.einsum("ij,ji->i", coupling(search, alpha), reduced))
+
+
+def coupling(search: Labelling, alpha: Array) -> Array:
+    """N: what the multipliers of the unit diagonal must dominate, shape (1 + u, 1 + u)."""
+    N = weighted(search, alpha, reduced_basis(search.y))
+    linear = (alpha * search.offset)[search.unknown]
+    N[0, 1:] += linear
+    N[1:, 0] += linear
+    return np.asarray((N + N.T) / 2)
+
+
+def raised(N: Array, multipliers: Array) -> float:
+    """The least Σ λ found with Diag(λ) ⪰ N, by shifting λ and by scaling it."""
+    shift = max(0.0, -least_eigenvalue(np.diag(multipliers) - N))
+    best = float(multipliers.sum()) + len(N) * shift
+    # Rows of zeros need no multiplier.
+    used = np.abs(N).max(axis=1) > 0
+    if used.any() and (multipliers[used] > 0).all():
+        root = 1 / np.sqrt(multipliers[used])
+        scaled = -N[np.ix_(used, used)] * root * root[:, None]
+        best = min(best, -least_eigenvalue(scaled) * float(multipliers[used].sum()))
+    return best

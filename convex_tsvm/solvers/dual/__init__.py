@@ -1,0 +1,9 @@
+"""The native solver of convex steps: working sets in the dual, Newton steps, and the kernel rows that are held."""
+
+from .dual_problem import DualPoint, DualProblem
+from .flat_losses import FlatLosses, flatten
+from .native import NativeSolver
+from .row_cache import CachedRows
+from .working_sets import solve_dual
+
+__all__ = ["CachedRows", "DualPoint", "DualProblem", "FlatLosses", "NativeSolver", "flatten", "solve_dual"]

@@ -1,0 +1,258 @@
+"""The dual with one variable per point, as the native solver works on it.
+
+min over γ   ½ γᵀ G γ + Σ c_i γ_i + Σ ψ_i*(-γ_i),     Σ γ_i = 0 if the bias is free (then c = 0)
+
+Points that are differences of others have outputs without a bias; where it is free, the sum is over the others only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kernels import CentredRows, GramRows, RowSource
+from ...kernels.rows import Rows
+from .._loops import locate_all, place_all
+from .flat_losses import FlatLosses
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class State:
+    """Dual variables s, outputs h without a free bias, and the bounds between which optimal outputs are."""
+
+    s: Array
+    h: Array
+    low: Array
+    high: Array
+
+
+@dataclass
+class DualPoint:
+    """A point with how far from optimal it is: the largest violation, and the error measured in its outputs."""
+
+    s: Array
+    h: Array
+    bias: float = 0.0
+    violation: float = np.inf
+    rounding: float = 0.0
+    n_iter: int = 0
+    status: str = "max_iter"
+
+
+@dataclass(frozen=True)
+class DualProblem:
+    """What the solver works on.
+
+    Attributes
+    ----------
+    losses : FlatLosses
+    kind : int array, shape (n,)
+        Row of ``losses`` for each point.
+    cost, slope : array, shape (n,)
+        ψ_i = cost_i ℓ_kind(i) + slope_i (·).
+    rows : RowSource
+        Rows of G.
+    offset : float or array, shape (n,)
+        The fixed bias c, or one for each point.
+    free_bias : bool
+        Whether the bias is free instead, with Σ γ = 0.
+    tied : bool array, shape (n,), or None
+        For a free bias, whether an output has it, and its γ a part in the sum; None says that all have.
+    """
+
+    losses: FlatLosses
+    kind: Indices
+    cost: Array
+    slope: Array
+    rows: RowSource
+    offset: float | Array = 0.0
+    free_bias: bool = False
+    tied: NDArray[np.bool_] | None = None
+
+    def gamma(self, s: Array) -> Array:
+        """γ from s."""
+        return -(self.slope + self.cost * s)
+
+    def outputs(self, s: Array) -> Array:
+        """G γ + c from scratch."""
+        gamma = self.gamma(s)
+        used = np.flatnonzero(gamma)
+        return self.rows.combine(used, gamma[used]) + self.offset
+
+    def locate(self, s: Array) -> tuple[Array, ...]:
+        """low, rate_up, room_up, high, rate_down, room_down of every point (see ``_loops.locate``)."""
+        flat = self.losses
+        place = tuple(np.empty(len(s)) for _ in range(6))
+        locate_all(flat.S, flat.P, flat.R, flat.m, self.kind, self.cost, s, *place)
+        return place
+
+    def survey(self, state: State) -> Survey:
+        """How far every point is from optimal."""
+        offset = 0.0 if isinstance(self.offset, np.ndarray) else self.offset
+        between = state.low == state.high
+        return Survey(state.low - state.h, state.h - state.high, between, self.free_bias, offset, self.tied)
+
+    def state(self, s: Array, h: Array) -> State:
+        """The state at s, with outputs h."""
+        low, _, _, high, _, _ = self.locate(s)
+        return State(s, h, low, high)
+
+    def move(self, state: State, where: Indices, s: Array, h: Array) -> State:
+        """The state after some variables have got the values s, with outputs h."""
+        flat = self.losses
+        place = tuple(np.empty(len(s)) for _ in range(6))
+        locate_all(flat.S, flat.P, flat.R, flat.m, self.kind[where], self.cost[where], s, *place)
+        new = State(state.s.copy(), h, state.low.copy(), state.high.copy())
+        new.s[where], new.low[where], new.high[where] = s, place[0], place[3]
+        return new
+
+    def matrix(self) -> tuple[Rows, Rows, float]:
+        """Q, m and c with G_ij = Q_ij - m_i - m_j + c: a matrix in memory is not copied to centre it."""
+        if self.rows.in_memory and isinstance(self.rows, CentredRows):
+            return self.rows.source.full(), self.rows.mean_row.astype(self.rows.dtype), self.rows.constant
+        return self.rows.full(), np.zeros(self.rows.n, dtype=self.rows.dtype), 0.0
+
+    def part(self, where: Indices) -> DualProblem:
+        """The problem of some of the variables, its matrix in memory, the others held fixed."""
+        matrix = GramRows(self.rows.block(where, where))
+        offset = self.offset[where] if isinstance(self.offset, np.ndarray) else self.offset
+        return DualProblem(
+            self.losses, self.kind[where], self.cost[where], self.slope[where], matrix, offset, *self._bias_of(where)
+        )
+
+    def _bias_of(self, where: Indices) -> tuple[bool, NDArray[np.bool_] | None]:
+        """Whether the bias is free for some of the variables, and which of them are tied by it."""
+        if not self.free_bias or self.tied is None:
+            return self.free_bias, None
+        tied = self.tied[where]
+        return bool(tied.any()), None if tied.all() or not tied.any() else tied
+
+    def start(self, gamma: Array | None) -> Array:
+        """Feasible s near ``gamma`` (near zero for None).
+
+        Raises
+        ------
+        ValueError
+            If no γ in the domain sums to zero: then the primal is unbounded below.
+        """
+        n, flat = len(self.kind), self.losses
+        s = np.empty(n)
+        near = np.zeros(n) if gamma is None else gamma
+        place_all(flat.S, flat.m, self.kind, self.cost, self.slope, near, s)
+        if self.free_bias:
+            tied = np.ones(n, dtype=bool) if self.tied is None else self.tied
+            excess = float(self.gamma(s)[tied].sum())
+            used = (self.cost > 0) & tied
+            cost = np.where(used, self.cost, 1.0)
+            first, last = flat.S[:, 0][self.kind], flat.S[np.arange(len(flat.m)), flat.m][self.kind]
+            # Spread the excess over the variables that can move, in proportion to their room where it is finite.
+            room = np.where(used, cost * (last - s if excess > 0 else s - first), 0.0)
+            room = np.where(np.isfinite(room), room, abs(excess))
+            total = float(room.sum())
+            if abs(excess) > total * (1 + 1e-12) + 1e-12:
+                raise ValueError(
+                    "the convex problem is unbounded below in the bias: no dual variables sum to zero; "
+                    "use a balance constraint, fit_intercept=False, or losses that charge both sides"
+                )
+            if total > 0:
+                s = np.clip(s + np.sign(excess) * room * min(1.0, abs(excess) / total) / cost, first, last)
+        return s
+
+
+@dataclass(frozen=True)
+class Survey:
+    """How far every point is from optimal.
+
+    Attributes
+    ----------
+    raise_by, lower_by : array, shape (n,)
+        By how much the output is below ``low`` and above ``high``; for a free bias, up to that bias.
+    between : bool array, shape (n,)
+        Whether the variable is between breakpoints, so that it answers to every change of the others.
+    """
+
+    raise_by: Array
+    lower_by: Array
+    between: NDArray[np.bool_]
+    free_bias: bool
+    offset: float
+    tied: NDArray[np.bool_] | None = None
+
+    @property
+    def violation(self) -> float:
+        """The largest; for a free bias, the gap between the bounds that the points put on it."""
+        if not self.free_bias:
+            return max(0.0, float(self.raise_by.max(initial=0.0)), float(self.lower_by.max(initial=0.0)))
+        up, down = self._tied(self.raise_by), self._tied(self.lower_by)
+        largest = max(0.0, float(up.max(initial=-np.inf) + down.max(initial=-np.inf)))
+        if self.tied is not None:
+            for side in (self.raise_by, self.lower_by):
+                largest = max(largest, float(side[~self.tied].max(initial=0.0)))
+        return largest
+
+    @property
+    def bias(self) -> float:
+        """The fixed bias, or one in the middle of what the points allow: max(low - h) <= b <= min(high - h)."""
+        if not self.free_bias:
+            return self.offset
+        ends = np.array(
+            [self._tied(self.raise_by).max(initial=-np.inf), -self._tied(self.lower_by).max(initial=-np.inf)]
+        )
+        finite = ends[np.isfinite(ends)]
+        return float(finite.mean()) if len(finite) else 0.0
+
+    def _tied(self, values: Array) -> Array:
+        """The entries of the outputs that have the bias."""
+        return values if self.tied is None else values[self.tied]
+
+    @property
+    def _shift(self) -> float | Array:
+        """What the bias adds to each output."""
+        if not self.free_bias:
+            return 0.0
+        return self.bias if self.tied is None else np.where(self.tied, self.bias, 0.0)
+
+    def n_unsettled(self, tol: float) -> int:
+        """Number of points that violate, or answer to changes."""
+        shift = self._shift
+        violating = np.maximum(self.raise_by - shift, self.lower_by + shift) > tol
+        return int((violating | self.between).sum())
+
+    def choose(self, size: int, tol: float, luck: Array) -> Indices:
+        """A working set of at most ``size``: what violates, what answers to changes, what is next to violate.
+
+        Of ties, of which there are many when all variables are zero, ``luck`` takes some from everywhere.
+        """
+        n = len(self.raise_by)
+        if size >= n:
+            return np.arange(n)
+        shift = self._shift
+        up, down = self.raise_by - shift, self.lower_by + shift
+        violation = np.maximum(up, down)
+        n_violating = int((violation > 0.25 * tol).sum())
+        answering = np.flatnonzero(self.between & (violation <= 0.25 * tol))
+        # Half of the set at least is for what violates, if there is so much.
+        room = size - min(n_violating, max(size // 2, size - len(answering)))
+        answering = answering[np.argsort(luck[answering])[:room]]
+        rank = violation * (1 + 0.05 * luck)
+        rank[answering] = np.inf
+        if not self.free_bias:
+            return _largest(rank, size)
+        # Something must be there to be raised, and something to be lowered.
+        chosen = np.zeros(n, dtype=bool)
+        chosen[answering] = True
+        wanted = (size - len(answering)) // 2
+        for side in (up, down):
+            chosen[_largest(np.where(chosen, -np.inf, side * (1 + 0.05 * luck)), wanted)] = True
+        return np.flatnonzero(chosen)
+
+
+def _largest(values: Array, count: int) -> Indices:
+    """Where the ``count`` largest values are, in increasing order."""
+    count = max(count, 1)
+    return np.sort(np.argpartition(-values, count - 1)[:count])

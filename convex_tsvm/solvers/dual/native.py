@@ -1,0 +1,314 @@
+"""The native path: convex steps solved in the dual by compiled code."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...instance.convex_step import (
+    ConvexStep,
+    StepSolution,
+    certify,
+    check_same_points,
+    mean_row,
+    members_of,
+    same_points,
+)
+from ...losses import PLQ, indicator
+from ...problem import Array, Problem
+from ...validation import finite, integer, one_of
+from .dual_problem import DualPoint, DualProblem
+from .flat_losses import flatten, flatten_step
+from .rows_held import HeldRows
+from .working_sets import solve_dual
+
+#: Smallest violation that single precision can be asked for.
+LEAST_SINGLE_TOL = 1e-5
+
+#: How often violations are made smaller for the sake of the duality gap.
+GAP_ROUNDS = 6
+
+
+class NativeSolver:
+    """Solver of the convex steps of one problem; kernel rows are kept from step to step.
+
+    Parameters
+    ----------
+    problem : Problem
+        Steps may be about other signs of its labels, as in one-vs-rest: what is kept serves them all.
+    tol : float > 0, default 1e-3
+        Largest allowed violation of the optimality conditions, in units of the outputs, and relative duality gap.
+    max_iter : int, default 1000
+        Limit on working sets per step.
+    cache_size : float, default 200
+        Budget for kernel values in MB, as in ``sklearn.svm.SVC``: the kernel matrix if it fits, otherwise the matrix
+        of a working set and the rows used last.
+    precision : {"auto", "single", "double"}, default "auto"
+        Of the kernel values that steps work with; sums of them are always double.  Single precision is twice as
+        fast and holds twice as much.  "auto" takes it from 1000 points on, if ``tol`` is 1e-4 or more and the points
+        are not so far apart that rounding would show.  What
+        rounding does to the outputs is measured for every solution; if it is too much, the step is finished in double
+        precision.
+    balance_by : {"centring", "x0"}, default "centring"
+        How a balance constraint is met: by centring the kernel on the unlabelled points and fixing the bias
+        (chapelle2008 eq. 13), or by the extra point x₀ with a free bias (collobert2006 eq. 10).  Same solution.
+    progress : callable, optional
+        Called as ``progress(n_iter, violation)`` before every working set.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as stated.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        cache_size: float = 200,
+        precision: str = "auto",
+        balance_by: str = "centring",
+        progress: Callable[[int, float], None] | None = None,
+    ) -> None:
+        self.problem, self.progress = problem, progress
+        self.max_iter = integer("max_iter", max_iter, least=1)
+        self.tol = finite("tol", tol, above=0)
+        self.balance_by = one_of("balance_by", balance_by, ("centring", "x0"))
+        one_of("precision", precision, ("auto", "single", "double"))
+        self._held = HeldRows(
+            problem, members_of(problem), int(finite("cache_size", cache_size, above=0) * 2**20), precision, self.tol
+        )
+
+    def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
+        """Solve one step.
+
+        Parameters
+        ----------
+        step : ConvexStep
+        start : StepSolution, optional
+            A solution of a similar step, whose dual variables are the start.  It may be of another kernel or other
+            costs; if it is of the same kernel, its outputs are used as well.
+
+        Returns
+        -------
+        StepSolution
+            Its ``status`` is "max_iter" if the tolerance was not met within the limit, "inaccurate" if rounding
+            keeps it from being met (both also warn), and "interrupted" if Ctrl-C ended it: it then holds the best
+            point so far.
+
+        Raises
+        ------
+        ValueError
+            If the step is unbounded below, infeasible, or has another regularizer than "l2".
+        """
+        check_same_points(self.problem, step)
+        if step.regularizer != "l2":
+            raise ValueError(f"regularizer={step.regularizer!r}: the native solver takes 'l2' only; use solver='cvxpy'")
+        began = time.perf_counter()
+        solution = self._solve(step, start, began)
+        if solution.status == "inaccurate" and self._held.use_double():
+            solution = self._solve(step, solution, began)
+        self._complain(step, solution)
+        return solution
+
+    def _solve(self, step: ConvexStep, start: StepSolution | None, began: float) -> StepSolution:
+        dual = _Dual(step, self.balance_by, self._held)
+        way, held = dual.way, self._held
+        gamma, outputs = dual.begin(start, self.problem)
+
+        def measure(gamma: Array, outputs: Array) -> float:
+            return held.rounding(way, dual.coefficients(gamma), (outputs - dual.problem.offset)[: self.problem.n])
+
+        def progress(n_iter: int, violation: float) -> None:
+            if self.progress is not None and (n_iter or not n_before):
+                self.progress(n_before + n_iter, violation)
+
+        n_before, solver_seconds, tol = 0, 0.0, self.tol
+        for _ in range(GAP_ROUNDS):
+            before_solver = time.perf_counter()
+            point = solve_dual(
+                dual.problem,
+                gamma=gamma,
+                outputs=outputs,
+                tol=tol,
+                max_iter=self.max_iter - n_before,
+                block_size=held.block_size(way) + dual.n_sums,
+                measure_rounding=measure if held.measures_rounding(way) else None,
+                rounding_tol=0.25 * self.tol,
+                progress=progress,
+            )
+            solver_seconds += time.perf_counter() - before_solver
+            n_before += point.n_iter
+            solution = self._certify(step, dual, point, began, solver_seconds)
+            if solution.gap <= self.tol or point.status != "optimal":
+                return solution
+            # The gap is a sum of violations, of many points perhaps: it falls with them.
+            tol *= float(np.clip(0.8 * self.tol / solution.gap, 0.1, 0.5))
+            if held.single and tol < LEAST_SINGLE_TOL:
+                break
+            gamma, outputs = dual.problem.gamma(point.s), point.h
+        return dataclasses.replace(solution, status="inaccurate")
+
+    def _certify(
+        self, step: ConvexStep, dual: _Dual, point: DualPoint, began: float, solver_seconds: float
+    ) -> StepSolution:
+        gamma = dual.problem.gamma(point.s)
+        applied = None
+        if not self._held.exact:
+            applied = point.h[: self.problem.n]
+            if dual.way == "centred":
+                target = float(step.target or 0.0)
+                applied = applied - self._held.centred_bias(dual.coefficients(gamma), target)
+        solution = certify(
+            step,
+            **dual.multipliers(gamma),
+            bias=point.bias,
+            applied=applied,
+            rounding=point.rounding,
+            n_iter=point.n_iter,
+            solver_seconds=solver_seconds,
+        )
+        status = point.status
+        if status == "optimal" and solution.kkt > 2 * self.tol:
+            status = "inaccurate"
+        return dataclasses.replace(solution, status=status, seconds=time.perf_counter() - began)
+
+    def _complain(self, step: ConvexStep, solution: StepSolution) -> None:
+        if solution.status not in ("max_iter", "inaccurate"):
+            return
+        if step.infeasibility(solution.outputs).max(initial=0.0) > self.tol:
+            raise ValueError(
+                "no point was found that meets the constraints written as losses: outputs miss them by "
+                f"{solution.primal_infeasibility:.2g}; the problem is probably infeasible"
+            )
+        if solution.status == "max_iter":
+            warnings.warn(
+                f"the native solver stopped after {solution.n_iter} working sets with a violation of "
+                f"{solution.kkt:.2g} > tol={self.tol:g}; raise max_iter or tol",
+                stacklevel=3,
+            )
+        else:
+            warnings.warn(
+                f"the native solver met tol={self.tol:g} only up to rounding: violation {solution.kkt:.2g}, relative "
+                f"duality gap {solution.gap:.2g}; "
+                "the kernel's values are too large or too far apart (scale the points)",
+                stacklevel=3,
+            )
+
+
+class _Dual:
+    """A step as the working-set solver takes it: its points, and after them one for each constraint on outputs.
+
+    A balance constraint is met by centring the kernel, or is the first of these constraints: a point x₀ whose output
+    must be c, hence with a loss that is finite at c only.
+
+    Attributes
+    ----------
+    way : {"plain", "centred"}
+    problem : DualProblem
+    n_sums : int
+        Number of points for constraints.
+    """
+
+    def __init__(self, step: ConvexStep, balance_by: str, held: HeldRows) -> None:
+        self.step, self.n = step, step.problem.n
+        target = 0.0 if step.target is None else float(step.target)
+        balanced = step.target is not None
+        self.with_x0 = balanced and (balance_by == "x0" or not step.fit_intercept)
+        self.way = "centred" if balanced and not self.with_x0 else "plain"
+        free_bias = step.fit_intercept and self.way == "plain"
+        flat, kind = flatten_step(step)
+        losses: list[PLQ] = []
+        sums = []
+        if self.with_x0:
+            losses.append(indicator(target, target))
+            sums.append(mean_row(step))
+        self.rows = None if step.rows is None or not len(step.rows) else step.rows.unit
+        bias = np.ones(self.n + len(losses))
+        if self.rows is not None:
+            losses += [indicator(low, high) for low, high in zip(self.rows.lower, self.rows.upper, strict=True)]
+            sums.append(self.rows.A)
+            bias = np.append(bias, self.rows.bias)
+        self.n_sums = len(losses)
+        self.sums = sp.csr_array(sp.vstack(sums)) if sums else None
+        if losses:
+            kind = np.append(kind, len(flat.m) + np.arange(self.n_sums))
+            flat = flat.joined(flatten(tuple(losses)))
+        self.problem = DualProblem(
+            flat,
+            kind,
+            np.append(step.point_cost, np.ones(self.n_sums)),
+            np.append(step.point_slope, np.zeros(self.n_sums)),
+            held.rows(self.way, self.sums),
+            offset=(target if self.rows is None else target * bias) if self.way == "centred" else 0.0,
+            free_bias=free_bias,
+            tied=None if not free_bias or (bias > 0).all() else bias > 0,
+        )
+
+    def coefficients(self, gamma: Array) -> Array:
+        """a of the expansion over the points, from the dual variables of all, shape (n,)."""
+        own = gamma[: self.n]
+        return own if self.sums is None else own + self.sums.T @ gamma[self.n :]
+
+    def multipliers(self, gamma: Array) -> dict[str, Any]:
+        """The dual variables as a step's solution has them."""
+        rest = gamma[self.n + self.with_x0 :]
+        return {
+            "gamma": gamma[: self.n],
+            "gamma0": float(gamma[self.n]) if self.with_x0 else 0.0,
+            "multipliers": rest / self.step.rows.scale
+            if self.rows is not None and self.step.rows is not None
+            else None,
+        }
+
+    def begin(self, start: StepSolution | None, problem: Problem) -> tuple[Array | None, Array | None]:
+        """Dual variables to start from, and G γ + c if the start knows it."""
+        if start is None or len(start.gamma) != self.n:
+            return None, None
+        parts, kept = [start.gamma], True
+        if self.with_x0:
+            parts.append(np.array([start.gamma0]))
+        elif self.way == "plain":
+            kept = start.gamma0 == 0
+        if self.rows is not None:
+            same = _same_rows(self.step, start.step)
+            parts.append(start.multipliers * start.step.rows.scale if same else np.zeros(len(self.rows)))  # type: ignore[union-attr]
+            kept = kept and (same or not start.multipliers.any())
+        elif start.multipliers.any():
+            kept = False
+        gamma = np.concatenate(parts)
+        known = kept and same_points(problem, start.step.problem) and start.step.regularizer == "l2"
+        if self.way == "centred":
+            known = known and start.step.target is not None and start.step.fit_intercept
+        if not known:
+            return gamma, None
+        outputs, shift = start.outputs - start.bias, 0.0
+        if self.sums is not None:
+            outputs = np.append(outputs, self.sums @ outputs)
+        if self.way == "centred":
+            shift = start.bias + float(self.step.target or 0.0) - float(start.step.target or 0.0)
+        bias = 1.0 if self.problem.tied is None and self.rows is None else np.append(np.ones(self.n), self._bias)
+        return gamma, outputs + shift * bias
+
+    @property
+    def _bias(self) -> Array:
+        """By how much a bias raises the output of each constraint's point."""
+        x0 = np.ones(int(self.with_x0))
+        return x0 if self.rows is None else np.append(x0, self.rows.bias)
+
+
+def _same_rows(step: ConvexStep, other: ConvexStep) -> bool:
+    """Whether two steps have the same coefficients in their constraints."""
+    if step.rows is other.rows:
+        return True
+    if step.rows is None or other.rows is None or step.rows.A.shape != other.rows.A.shape:
+        return False
+    return abs(step.rows.A - other.rows.A).sum() == 0

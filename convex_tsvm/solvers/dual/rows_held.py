@@ -1,0 +1,231 @@
+"""Which kernel rows a native solver works with: their precision, and where they are kept."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...kernels import (
+    CentredRows,
+    GramRows,
+    KernelRows,
+    LinearRows,
+    Precomputed,
+    ProductKernel,
+    ProductRows,
+    RowSource,
+    RowsWithSums,
+)
+from ...kernels.rows import PART_BYTES, Indices
+from ...problem import Array, Problem
+from .row_cache import CachedRows
+
+#: From this many points on single precision is worth its rounding.
+LARGE = 1000
+
+#: Smallest tolerance that single precision serves.
+LEAST_TOL = 1e-4
+
+#: Largest rounding error of the argument of a kernel function that single precision may start with.
+LARGEST_ERROR = 1e-4
+
+#: Rounding error of that argument that nobody will notice.
+NEGLIGIBLE_ERROR = 1e-12
+
+#: Up to this many points the whole matrix is computed at once; of more points, most rows will not be needed.
+WHOLE = 1536
+
+#: The same where the mean row is needed, which is a pass over all of it.
+WHOLE_WITH_MEAN = 2560
+
+#: Largest working set.
+LARGEST_BLOCK = 4096
+
+#: Points at which rounding is measured.
+SAMPLE = 32
+
+
+class HeldRows:
+    """Kernel rows of one problem inside a byte budget.
+
+    They are wanted as they are ("plain") or centred on the points of a balance constraint ("centred"), and perhaps
+    with rows for sums of points.  The whole matrix is held if it fits; otherwise the rows used last are, and all ways
+    share them.
+
+    Parameters
+    ----------
+    problem : Problem
+    members : int array
+        The points that centring is on.
+    max_bytes : int
+    precision : {"auto", "single", "double"}
+    tol : float
+        Of the solver.
+    """
+
+    def __init__(self, problem: Problem, members: Indices, max_bytes: int, precision: str, tol: float) -> None:
+        self.problem, self.members, self.max_bytes = problem, members, max_bytes
+        self._reference: Array | None = None
+        self._has_products = hasattr(problem.kernel, "product_form")
+        self.single = self._has_products and precision == "single"
+        if self._has_products and precision == "auto":
+            self.single = problem.n >= LARGE and tol >= LEAST_TOL
+        self._held: tuple[str, sp.csr_array | None, RowSource] | None = None
+        if precision == "auto" and self.single and self._base.error > LARGEST_ERROR:  # type: ignore[attr-defined]
+            self.use_double()
+
+    def use_double(self) -> bool:
+        """Go over to double precision; False if that is what is used already."""
+        if not self.single:
+            return False
+        self.single = False
+        self._forget()
+        return True
+
+    @property
+    def exact(self) -> bool:
+        """Whether the problem's own matrix is used: its outputs are cheap to compute, and have no other error."""
+        problem = self.problem
+        if self.single or problem.is_linear:
+            return False
+        return isinstance(problem.kernel, Precomputed) or (
+            not self._has_products and 16 * problem.n**2 <= self.max_bytes
+        )
+
+    def measures_rounding(self, way: str) -> bool:
+        """Whether what rounding does to the outputs is worth measuring."""
+        error = getattr(self._base, "error", np.inf)
+        return not self.exact and not (self._is_whole(way) and error <= NEGLIGIBLE_ERROR)
+
+    def block_size(self, way: str) -> int:
+        """Largest working set: everything if the matrix is held, else what fits into a quarter of the budget."""
+        if self._is_whole(way):
+            return self.problem.n + 1
+        return self._largest_part
+
+    def rows(self, way: str, sums: sp.csr_array | None = None) -> RowSource:
+        """The rows wanted, with those of sums of points after them.
+
+        Parameters
+        ----------
+        way : {"plain", "centred"}
+        sums : CSR array, shape (k, n), optional
+            The coefficients of each sum.
+        """
+        if self._held is None or self._held[0] != way or not _same(self._held[1], sums):
+            self._held = None  # the budget is for one matrix
+            self._held = way, sums, self._make(way, sums)
+        return self._held[2]
+
+    def rounding(self, way: str, coefficients: Array, outputs: Array) -> float:
+        """Largest error of G a found at some of the points, by the kernel function in double precision.
+
+        Parameters
+        ----------
+        way : {"plain", "centred"}
+        coefficients : array, shape (n,)
+            a, multipliers of sums spread over their points.
+        outputs : array, shape (n,)
+            G a as the solver has it.
+        """
+        sample = self._sample
+        right = self._reference_outputs(coefficients)
+        if way == "centred":
+            mean, constant = self._mean
+            right += coefficients.sum() * (constant - mean[sample]) - mean @ coefficients
+        return float(np.abs(right - outputs[sample]).max(initial=0.0))
+
+    def centred_bias(self, coefficients: Array, target: float) -> float:
+        """b in f = K a + b, for outputs G a + c of the centred kernel G."""
+        mean, constant = self._mean
+        return float(target - mean @ coefficients + constant * coefficients.sum())
+
+    @property
+    def _largest_part(self) -> int:
+        return int(np.clip(np.sqrt(self.max_bytes / 4 / self._item), 16, LARGEST_BLOCK))
+
+    @property
+    def _item(self) -> int:
+        return 4 if self.single else 8
+
+    def _is_whole(self, way: str) -> bool:
+        """Whether compiled steps are to work on one matrix of all points."""
+        n = self.problem.n
+        limit = LARGEST_BLOCK if self.exact else WHOLE if way == "plain" else WHOLE_WITH_MEAN
+        return not self.problem.is_linear and n <= limit and self._item * (n + 1) ** 2 <= self.max_bytes
+
+    @cached_property
+    def _base(self) -> RowSource:
+        """Where kernel values come from."""
+        problem = self.problem
+        if self.exact:
+            return GramRows(problem.gram)
+        if problem.is_linear:
+            return LinearRows(problem.X)
+        if self._has_products:
+            kernel = cast(ProductKernel, problem.kernel)
+            return ProductRows(kernel, problem.X, np.float32 if self.single else np.float64)
+        return KernelRows(problem.kernel, problem.X)
+
+    @cached_property
+    def _cached(self) -> CachedRows:
+        return CachedRows(self._base, self.max_bytes - self._item * self._largest_part**2)
+
+    @cached_property
+    def _mean(self) -> tuple[Array, float]:
+        """Mean row of the points of the balance, and its mean."""
+        return self._mean_of(self._base)
+
+    def _mean_of(self, source: RowSource) -> tuple[Array, float]:
+        row = source.mean(self.members)
+        return row, float(row[self.members].mean())
+
+    @cached_property
+    def _sample(self) -> Indices:
+        n = self.problem.n
+        return np.random.default_rng(0).choice(n, min(SAMPLE, n), replace=False)
+
+    def _reference_outputs(self, gamma: Array) -> Array:
+        """K γ at the sample, from the kernel function itself; its rows are kept if they are small in the budget."""
+        rows, sample = KernelRows(self.problem.kernel, self.problem.X), self._sample
+        if 8 * len(sample) * len(gamma) <= self.max_bytes / 8:
+            if self._reference is None:
+                self._reference = rows.rows(sample)
+            return self._reference @ gamma
+        used, total = np.flatnonzero(gamma), np.zeros(len(sample))
+        size = max(1, min(PART_BYTES, self.max_bytes // 4) // (8 * len(sample)))
+        for start in range(0, len(used), size):
+            part = used[start : start + size]
+            total += rows.block(sample, part) @ gamma[part]
+        return total
+
+    def _forget(self) -> None:
+        for name in ("_base", "_cached", "_mean"):
+            self.__dict__.pop(name, None)
+        self._held = None
+
+    def _make(self, way: str, sums: sp.csr_array | None) -> RowSource:
+        if self._is_whole(way):
+            source: RowSource = GramRows(self._base.full())
+            if way == "centred":
+                self.__dict__.setdefault("_mean", self._mean_of(source))
+        else:
+            source = self._base if self.exact or self.problem.is_linear else self._cached
+        whole = source.in_memory
+        if way == "centred":
+            source = CentredRows(source, self.members, self._mean[0])
+        if sums is None:
+            return source
+        source = RowsWithSums(source, sums)
+        return GramRows(source.full()) if whole else source
+
+
+def _same(one: sp.csr_array | None, other: sp.csr_array | None) -> bool:
+    """Whether two sets of sums are the same."""
+    if one is None or other is None or one.shape != other.shape:
+        return one is other
+    parts = ("indptr", "indices", "data")
+    return all(np.array_equal(getattr(one, part), getattr(other, part)) for part in parts)

@@ -1,0 +1,273 @@
+"""Working-set solver of the dual.
+
+Working sets are chosen by violation.  The matrix of a working set is held in memory and solved in the same way, by
+smaller working sets, down to a size that compiled coordinate or pair steps go over fast.  Where accuracy is asked for,
+these steps, which find out at which breakpoint of its loss each variable sits, take turns with Newton steps on the
+variables between breakpoints.  Whole kernel rows are needed only for the variables that a working set has changed.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...parallel import blas_threads_for
+from .._loops import descend_mixed, descend_pairs, descend_single
+from .dual_problem import Array, DualPoint, DualProblem, Indices, State, Survey
+from .newton import newton
+
+#: Violation at which coordinate steps hand over to Newton steps.
+COARSE = 1e-3
+
+#: Variables of the innermost working sets: compiled steps go over their arrays, and a step over two rows of them.
+INNER = 1024
+
+#: Variables of a first working set, when nothing is known yet; and of the smallest one that is worth its overhead.
+FIRST, SMALLEST = 1024, 512
+
+#: Working sets hold this many times what violates or answers to changes: the rest is what is next to violate.
+AMPLE = 1.5
+
+#: Working sets are solved to this fraction of the violation outside them.
+INEXACT = 0.1
+
+#: How often outputs are computed afresh before rounding is said to be in the way.
+REFRESHES = 10
+
+#: Steps before Newton steps are tried: so many, and a share of n², since these cost n³ and a step costs n.
+PATIENCE, SHARE = 300, 1 / 400
+
+#: Where steps need working sets, as many of these as 20 times the variables would fill, and 20 steps for each variable.
+PASSES = 20
+
+#: How often steps and Newton steps take turns at most.
+TURNS = 50
+
+#: Working sets in a row that may leave the least violation found as it is: rounding keeps it from falling, or a cycle.
+#: So many where a working set is some of the variables, and where it is all of them.
+STALLED, STALLED_WHOLE = 100, 5
+
+#: A violation has fallen if it is below this share of the least one before.
+FALLEN = 0.99
+
+
+def solve_dual(
+    dual: DualProblem,
+    *,
+    gamma: Array | None = None,
+    outputs: Array | None = None,
+    tol: float = 1e-3,
+    max_iter: int = 1000,
+    block_size: int = 4096,
+    measure_rounding: Callable[[Array, Array], float] | None = None,
+    rounding_tol: float | None = None,
+    progress: Callable[[int, float], None] | None = None,
+) -> DualPoint:
+    """Solve the dual to a violation of at most ``tol``.
+
+    Parameters
+    ----------
+    dual : DualProblem
+    gamma : array, shape (n,), optional
+        Start.
+    outputs : array, shape (n,), optional
+        G γ + c at the start, if it is known.
+    tol : float
+        Largest allowed distance of an output from the subdifferential of its ψ*, in units of the output; for a
+        free bias, the gap between the bounds that the points put on the bias.
+    max_iter : int
+        Limit on working sets solved.
+    block_size : int
+        Largest number of variables in a working set.
+    measure_rounding : callable, optional
+        From γ and outputs, how far off the outputs are.  What is off by more than ``rounding_tol`` is computed
+        afresh; without it, outputs are always computed afresh before they are returned as optimal.
+    rounding_tol : float, optional
+        A quarter of ``tol`` by default.
+    progress : callable, optional
+        Called with the number of working sets solved and the violation.
+
+    Returns
+    -------
+    DualPoint
+        With ``status`` "optimal", "max_iter", "interrupted" (by Ctrl-C; the point is then the best one so far), or
+        "inaccurate" if rounding keeps undoing what was reached, or nothing is reached any more.
+    """
+    rounding_tol = 0.25 * tol if rounding_tol is None else rounding_tol
+    with blas_threads_for(len(dual.kind)):
+        return _Run(dual, gamma, outputs, block_size, measure_rounding, progress).run(tol, rounding_tol, max_iter)
+
+
+def solve_or_stop(dual: DualProblem, **options: Any) -> DualPoint:
+    """:func:`solve_dual` as a small part of something else: Ctrl-C is passed on, there is no point to keep.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If it came while solving.
+    """
+    point = solve_dual(dual, **options)
+    if point.status == "interrupted":
+        raise KeyboardInterrupt
+    return point
+
+
+class _Run:
+    """One call of :func:`solve_dual`."""
+
+    def __init__(
+        self,
+        dual: DualProblem,
+        gamma: Array | None,
+        outputs: Array | None,
+        block_size: int,
+        measure_rounding: Callable[[Array, Array], float] | None,
+        progress: Callable[[int, float], None] | None,
+    ) -> None:
+        self.dual, self.measure_rounding, self.progress = dual, measure_rounding, progress
+        s = dual.start(gamma)
+        if gamma is None or outputs is None:
+            h, self.fresh = dual.outputs(s), True
+        else:
+            # The start may have been moved into another domain.
+            moved = dual.gamma(s) - gamma
+            where = np.flatnonzero(np.abs(moved) > 1e-14 * np.abs(gamma).max(initial=0.0))
+            h = outputs + dual.rows.combine(where, moved[where]) if len(where) else outputs
+            self.fresh = False
+        self.state = dual.state(s, h)
+        self.block_size, self.n_refreshed = block_size, 0
+
+    def run(self, tol: float, rounding_tol: float, max_iter: int) -> DualPoint:
+        """Working sets until the tolerance, the limit or Ctrl-C."""
+        n_iter, told, rounding, status = 0, -1, 0.0, "max_iter"
+        least, stalled = np.inf, 0
+        try:
+            while True:
+                survey = self.dual.survey(self.state)
+                if self.progress is not None and n_iter > told:
+                    self.progress(n_iter, survey.violation)
+                    told = n_iter
+                if survey.violation <= tol:
+                    rounding = self._rounding()
+                    if rounding <= rounding_tol:
+                        status = "optimal"
+                        break
+                    # What is reported must hold for the kernel, not for what rounding made of it.
+                    if self.n_refreshed == REFRESHES or (self.fresh and np.isfinite(rounding)):
+                        status = "inaccurate"
+                        break
+                    self.state = self.dual.state(self.state.s, self.dual.outputs(self.state.s))
+                    self.fresh, self.n_refreshed = True, self.n_refreshed + 1
+                elif n_iter >= max_iter:
+                    break
+                elif stalled >= (STALLED_WHOLE if self._takes_all else STALLED):
+                    status = "inaccurate"
+                    break
+                else:
+                    fallen = survey.violation < FALLEN * least
+                    least, stalled = min(least, survey.violation), 0 if fallen else stalled + 1
+                    self.fresh = False
+                    self.state = self._improve(survey, tol)
+                    n_iter += 1
+        except KeyboardInterrupt:
+            status = "interrupted"
+        survey = self.dual.survey(self.state)
+        return DualPoint(self.state.s, self.state.h, survey.bias, survey.violation, rounding, n_iter, status)
+
+    @property
+    def _takes_all(self) -> bool:
+        """Whether every working set is all variables."""
+        most = self.block_size if self.dual.rows.in_memory else min(FIRST, self.block_size)
+        return int(np.count_nonzero(self.dual.cost)) <= most
+
+    def _rounding(self) -> float:
+        """The error of the outputs; unknown, hence infinite, if it cannot be measured and they are not fresh."""
+        if self.measure_rounding is None:
+            return 0.0 if self.fresh else np.inf
+        return self.measure_rounding(self.dual.gamma(self.state.s), self.state.h)
+
+    def _improve(self, survey: Survey, tol: float) -> State:
+        """The state after one working set is solved."""
+        dual, state = self.dual, self.state
+        used = np.flatnonzero(dual.cost)
+        if self._takes_all:
+            # Accuracy is cheap where the working set is everything: more of it than asked is taken.
+            double = dual.rows.dtype == np.float64
+            if dual.rows.in_memory and 2 * len(used) > len(state.s):
+                return solve_in_memory(dual, state, (0.01 if double else 0.1) * tol)
+            return improve(dual, state, used, (0.01 if double else 0.05) * tol, solve_in_memory)
+        unsettled = survey.n_unsettled(tol)
+        size = FIRST if unsettled == len(state.s) else int(np.clip(AMPLE * unsettled, SMALLEST, self.block_size))
+        chosen = survey.choose(min(size, self.block_size), tol, _luck(len(state.s)))
+        return improve(dual, state, chosen, max(0.1 * tol, INEXACT * survey.violation), solve_in_memory)
+
+
+def improve(
+    dual: DualProblem,
+    state: State,
+    chosen: Indices,
+    tol: float,
+    solve: Callable[[DualProblem, State, float], State],
+) -> State:
+    """The state after ``solve`` has changed the variables of a working set, to a violation of ``tol`` inside it."""
+    before = state.s[chosen]
+    part = dual.part(chosen)
+    after = solve(part, part.state(before, state.h[chosen]), tol).s
+    moved = after != before
+    where, s = chosen[moved], after[moved]
+    return dual.move(state, where, s, state.h + dual.rows.combine(where, dual.cost[where] * (before[moved] - s)))
+
+
+def solve_in_memory(dual: DualProblem, state: State, tol: float) -> State:
+    """Solve a problem whose matrix is in memory."""
+    double = dual.rows.dtype == np.float64
+    target = max(tol, COARSE) if double else tol
+    for turn in range(TURNS):
+        steps, state = _descend_by_sets(dual, state, target)
+        if (turn and steps == 0) or (not double and dual.survey(state).violation <= tol):
+            break
+        state = newton(dual, state)
+        target = tol
+    return state
+
+
+def _descend_by_sets(dual: DualProblem, state: State, tol: float) -> tuple[int, State]:
+    """Compiled steps, on ever new working sets if the problem is larger than they go over fast."""
+    n = len(state.s)
+    if n <= 2.5 * INNER:
+        return _descend(dual, state, tol, PATIENCE + int(SHARE * n**2))
+    for turn in range(PASSES * n // INNER):
+        survey = dual.survey(state)
+        if survey.violation <= tol:
+            return turn, state
+        chosen = survey.choose(INNER, tol, _luck(n))
+        target = max(0.5 * tol, INEXACT * survey.violation)
+        state = improve(dual, state, chosen, target, _descend_in_set)
+    return turn + 1, state
+
+
+def _descend(dual: DualProblem, state: State, tol: float, limit: int) -> tuple[int, State]:
+    """Compiled steps, and how many."""
+    flat, s, h = dual.losses, state.s.copy(), state.h.copy()
+    losses = (dual.kind, dual.cost, flat.S, flat.P, flat.R, flat.m)
+    if dual.free_bias and dual.tied is not None:
+        steps, _ = descend_mixed(dual.rows.full(), h, s, dual.tied, *losses, tol, limit)
+    elif dual.free_bias:
+        steps, _ = descend_pairs(dual.rows.full(), h, s, *losses, tol, limit)
+    else:
+        steps, _ = descend_single(*dual.matrix(), h, s, *losses, tol, limit)
+    return steps, dual.state(s, h)
+
+
+def _descend_in_set(part: DualProblem, state: State, tol: float) -> State:
+    """Compiled steps on a working set."""
+    return _descend(part, state, tol, PASSES * len(state.s))[1]
+
+
+@functools.lru_cache(maxsize=8)
+def _luck(n: int) -> Array:
+    """A number in [0, 1) for every point, the same in every run."""
+    return np.random.default_rng(0).random(n)

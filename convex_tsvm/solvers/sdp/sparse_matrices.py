@@ -1,0 +1,74 @@
+"""Sparse constraints <B_k, X> = b_k or >= b_k on a symmetric matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...problem import Array
+
+
+@dataclass(frozen=True, eq=False)
+class SparseMatrices:
+    """Constraints: entries f of Σ f X_ij (i <= j), sorted by constraint, right-hand sides, and which are equalities."""
+
+    k: NDArray[np.intp]
+    i: NDArray[np.intp]
+    j: NDArray[np.intp]
+    f: Array
+    b: Array
+    equal: NDArray[np.bool_]
+
+    @property
+    def m(self) -> int:
+        """Number of constraints."""
+        return len(self.b)
+
+    @staticmethod
+    def make(
+        entries: Sequence[tuple[ArrayLike, ArrayLike, ArrayLike]], b: ArrayLike, equal: bool = False
+    ) -> SparseMatrices:
+        """Equally built constraints: each of ``entries`` is one entry (i, j, f) of every constraint."""
+        b = np.atleast_1d(np.asarray(b, dtype=float))
+        m, width = len(b), len(entries)
+        i, j, f = (
+            np.column_stack([np.broadcast_to(np.asarray(entry[part]), m) for entry in entries]).ravel()
+            for part in range(3)
+        )
+        k = np.repeat(np.arange(m), width)
+        return SparseMatrices(k, np.minimum(i, j), np.maximum(i, j), f.astype(float), b, np.full(m, equal))
+
+    @staticmethod
+    def stack(parts: list[SparseMatrices]) -> SparseMatrices:
+        """Constraints one after the other."""
+        starts = np.cumsum([0, *(part.m for part in parts)])[:-1]
+        return SparseMatrices(
+            k=np.concatenate([part.k + start for part, start in zip(parts, starts, strict=True)]),
+            i=np.concatenate([part.i for part in parts]),
+            j=np.concatenate([part.j for part in parts]),
+            f=np.concatenate([part.f for part in parts]),
+            b=np.concatenate([part.b for part in parts]),
+            equal=np.concatenate([part.equal for part in parts]),
+        )
+
+    def take(self, where: NDArray[np.intp]) -> SparseMatrices:
+        """Some of the constraints, in increasing order."""
+        new = np.full(self.m, -1)
+        new[where] = np.arange(len(where))
+        kept = np.flatnonzero(new[self.k] >= 0)
+        return SparseMatrices(
+            new[self.k[kept]], self.i[kept], self.j[kept], self.f[kept], self.b[where], self.equal[where]
+        )
+
+    def values(self, X: Array) -> Array:
+        """<B_k, X> of every constraint."""
+        return np.asarray(np.bincount(self.k, self.f * X[self.i, self.j], minlength=self.m), dtype=float)
+
+    def combine(self, z: Array, n: int) -> Array:
+        """Σ z_k B_k."""
+        half = np.zeros((n, n))
+        np.add.at(half, (self.i, self.j), z[self.k] * self.f / 2)
+        return half + half.T

@@ -1,0 +1,107 @@
+"""What there is, and who takes what: formulations, methods, solvers.
+
+The command line, the parameter checks of the estimators and the documentation read this table, and so does whoever
+looks a method up by its name.  A new method is its file and one entry here.  Nothing is imported before it is used.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Something that can be asked for by name.
+
+    Attributes
+    ----------
+    target : str
+        Where it is, as "module:attribute" inside the package.
+    summary : str
+        What it is, in a few words.
+    options : tuple of str
+        Names of the options that are its own.
+    """
+
+    target: str
+    summary: str
+    options: tuple[str, ...] = ()
+
+    def load(self) -> Any:
+        """Import it."""
+        module, _, attribute = self.target.partition(":")
+        return getattr(importlib.import_module(f"{__package__}.{module}"), attribute)
+
+
+@dataclass(frozen=True)
+class Solver(Entry):
+    """What solves the convex problems that methods pose.
+
+    Attributes
+    ----------
+    regularizers, losses : str
+        What it takes, in words for messages and documentation.
+    """
+
+    regularizers: str = ""
+    losses: str = ""
+
+
+@dataclass(frozen=True)
+class Method(Entry):
+    """How a good point of a formulation is found.
+
+    Attributes
+    ----------
+    solvers : tuple of str
+        The solvers whose problems it poses; none for methods that bring their own.
+    """
+
+    solvers: tuple[str, ...] = ()
+
+    @property
+    def is_descent(self) -> bool:
+        """Whether it is an outer loop over a solver's problems (a :class:`~convex_tsvm.methods.frame.Method`)."""
+        return bool(self.solvers)
+
+
+SOLVERS = {
+    "native": Solver(
+        "solvers:NativeSolver",
+        "compiled working-set solver of the dual, with Newton steps",
+        ("tol", "max_iter", "cache_size", "precision", "balance_by", "progress"),
+        regularizers="½ ‖w‖²",
+        losses="convex PLQ",
+    ),
+    "cvxpy": Solver(
+        "modeling:CvxpySolver",
+        "readable CVXPY problems, compiled once",
+        ("form", "solver", "balance_by", "options"),
+        regularizers="½ ‖w‖², ‖w‖₁, elastic net",
+        losses="convex PLQ, and other convex losses with a CVXPY expression",
+    ),
+}
+
+STEPS = ("native", "cvxpy")
+
+METHODS = {
+    "cccp": Method("methods.cccp:CCCP", "tangents of the concave parts", ("annealing",), STEPS),
+    "switching": Method("methods.switching:Switching", "labels, exchanged in pairs", ("annealing", "max_pairs"), STEPS),
+    "annealing": Method(
+        "methods.annealing:Annealing", "probabilities of labels, cooled", ("cooling", "settled", "best"), STEPS
+    ),
+    "sdp": Method("methods.sdp:sdp_transduction", "labels of the SDP relaxation"),
+    "subspace": Method("methods.subspace:subspace_transduction", "labels of the SDP on a subspace"),
+    "spectral": Method("methods.spectral:spectral_transduction", "labels from eigenvectors"),
+    "exact": Method("exact:exact_search", "branch and bound, with a certificate"),
+}
+
+FORMULATIONS = {
+    "svm": Entry("formulations:svm", "the labelled points alone"),
+    "tsvm": Entry("formulations:tsvm", "transductive SVM (S3VM)", ("loss", "s")),
+    "cmm": Entry("formulations:compact_margin", "Compact Margin Machine", ("epsilon", "C_compact", "s")),
+    "rmm": Entry("formulations:relative_margin", "Relative Margin Machine", ("epsilon", "C_compact")),
+    "lapsvm": Entry("formulations:svm", "Laplacian SVM", ("C_manifold", "n_neighbors")),
+}
