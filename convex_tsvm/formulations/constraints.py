@@ -74,17 +74,16 @@ class OutputConstraint(ABC):
 class WeightedOutput(OutputConstraint):
     """Σ a_i f(x_i) with the a_i given, for some points or for all of them."""
 
-    given: dict[Any, float] | Array
+    given: Mapping[int, float] | Array
 
     def coefficients(self, problem: Problem) -> Array:
-        if not isinstance(self.given, dict):
+        if not isinstance(self.given, Mapping):
             return self.given
         a = np.zeros(problem.n)
         for i, value in self.given.items():
             if not isinstance(i, (int, np.integer)) or not 0 <= i < problem.n:
                 raise ValueError(f"{self.name}: {i!r} is not the index of a point, from 0 to {problem.n - 1}")
-            place: int = int(i)
-            a[place] = value
+            a[i] = value
         return a
 
 
@@ -96,7 +95,8 @@ class MeanOutput(OutputConstraint):
 
     def coefficients(self, problem: Problem) -> Array:
         a = np.zeros(problem.n)
-        a[{"unlabeled": problem.unlabeled, "labeled": problem.labeled, "all": slice(None)}[self.of]] = 1.0
+        where = {"unlabeled": problem.unlabeled, "labeled": problem.labeled, "all": np.arange(problem.n)}[self.of]
+        a[where] = 1.0
         if not a.any():
             raise ValueError(f"{self.name}: the problem has no such point")
         return np.asarray(a / a.sum())

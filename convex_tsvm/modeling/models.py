@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..formulations import ElasticNet
 from ..formulations.regularizers import Regularizer
 from ..instance.convex_step import ConvexStep, mean_row
-from ..kernels import CentredRows, GramRows, RowSource, RowsWithSums
+from ..kernels import CentredRows, GramRows, RowSource, RowsWithSums, kernel_factor
 from ..losses import PLQ, Convex
 from .expressions import conjugate_segments, loss_expression, sum_of
 
@@ -100,7 +100,7 @@ class StepModel(ABC):
 
 
 class PrimalModel(StepModel):
-    """min ½ ‖w‖² + Σ c_i ℓ(f_i) + β_i f_i with f = X w + b, or f = K a + b and ‖w‖² = aᵀ K a.
+    """min R(w) + Σ c_i ℓ(f_i) + β_i f_i with f = X w + b, or f = K a + b and ‖w‖² = aᵀ K a.
 
     The balance constraint is written as in the papers, mean of f over the unlabelled points = c.
     """
@@ -109,7 +109,7 @@ class PrimalModel(StepModel):
         """Make ``self.problem``."""
         self.f = cp.Variable(len(self.active), name="f")
         self.b: cp.Expression = cp.Variable(name="b") if step.fit_intercept else cp.Constant(0.0)
-        outputs, mean, sums, regularizer = self._linear(step) if step.problem.is_linear else self._kernel(step)
+        mean, sums, outputs, regularizer = self._linear(step) if step.problem.is_linear else self._kernel(step)
         self.definition = self.f - (outputs + self.b) == 0
         constraints = [self.definition]
         objective = regularizer + self.slope @ self.f
@@ -119,34 +119,48 @@ class PrimalModel(StepModel):
             constraints += domain
         self.balance = None
         if self.target is not None:
-            self.balance = mean + self.b == self.target
+            self.balance = mean @ self.w + self.b == self.target
             constraints.append(self.balance)
         self.ends: list[tuple[NDArray[np.intp], float, cp.Constraint]] = []
         if self.rows is not None:
-            sums = sums + cp.multiply(self.rows.bias, self.b)
-            for end, sign in ((self.rows.lower, 1.0), (self.rows.upper, -1.0)):
-                where = np.flatnonzero(np.isfinite(end))
+            lower, upper = self.rows.lower, self.rows.upper
+            values = sums @ self.w + cp.multiply(self.rows.bias, self.b)
+            # Interior-point solvers want neither equations that follow from others nor equations as two inequalities.
+            known = [np.append(mean, float(step.fit_intercept))] if self.target is not None else []
+            equal = np.flatnonzero(lower == upper)
+            kept = equal[_independent(known, np.column_stack([sums, self.rows.bias * step.fit_intercept])[equal])]
+            if len(kept):
+                self.ends.append((kept, -1.0, values[kept] == lower[kept]))
+            for end, sign in ((lower, 1.0), (upper, -1.0)):
+                where = np.flatnonzero(np.isfinite(end) & (lower < upper))
                 if len(where):
-                    self.ends.append((where, sign, sign * sums[where] >= sign * end[where]))
+                    self.ends.append((where, sign, sign * values[where] >= sign * end[where]))
         self.problem = cp.Problem(cp.Minimize(objective), constraints + [one for _, _, one in self.ends])
         self._keeps_weights = step.regularizer == "l1"
 
-    def _linear(self, step: ConvexStep) -> tuple[cp.Expression, cp.Expression, cp.Expression, cp.Expression]:
-        """Outputs without bias, their mean over the points of the balance, the sums of constraints, the regularizer."""
+    def _linear(self, step: ConvexStep) -> tuple[Array, Array, cp.Expression, cp.Expression]:
+        """The mean over the points of the balance and the sums of constraints as rows of w; outputs and regularizer."""
         X, balanced = step.problem.X, step.members
         self.w = cp.Variable(X.shape[1], name="w")
-        mean = np.asarray(X[balanced].mean(axis=0)).ravel() @ self.w if len(balanced) else cp.Constant(0.0)
-        sums = cp.Constant(0.0) if self.rows is None else (self.rows.A @ X) @ self.w
-        return X[self.active] @ self.w, mean, sums, regularizer_expression(step.regularizer, self.w)
+        mean = np.asarray(X[balanced].mean(axis=0)).ravel() if len(balanced) else np.zeros(X.shape[1])
+        product: Any = self.rows.A @ X if self.rows is not None else np.zeros((0, X.shape[1]))
+        sums = product.toarray() if sp.issparse(product) else np.asarray(product)
+        return mean, sums, X[self.active] @ self.w, regularizer_expression(step.regularizer, self.w)
 
-    def _kernel(self, step: ConvexStep) -> tuple[cp.Expression, cp.Expression, cp.Expression, cp.Expression]:
+    def _kernel(self, step: ConvexStep) -> tuple[Array, Array, cp.Expression, cp.Expression]:
         """The same in terms of a: w = Σ a_i Φ(x_i) over the points, their mean and the sums of constraints."""
         with_x0, count = self.target is not None, len(self.active)
         G = self.extended(step, GramRows(step.problem.gram), with_x0)
-        self.w = cp.Variable(len(G), name="a")
-        regularizer = 0.5 * cp.quad_form(self.w, cp.psd_wrap(G))
-        mean, sums = (G[count] @ self.w if with_x0 else cp.Constant(0.0)), G[count + with_x0 :] @ self.w
-        return G[:count] @ self.w, mean, sums, regularizer
+        if self.rows is None:
+            self.w, coordinates = cp.Variable(len(G), name="a"), G
+            regularizer = 0.5 * cp.quad_form(self.w, cp.psd_wrap(G))
+        else:
+            # Constraints need well-conditioned coordinates: w in an orthogonal basis of the span, G = Z Zᵀ.
+            coordinates = kernel_factor(G, 1e-12)
+            self.w = cp.Variable(coordinates.shape[1], name="w")
+            regularizer = 0.5 * cp.sum_squares(self.w)
+        mean = coordinates[count] if with_x0 else np.zeros(coordinates.shape[1])
+        return mean, coordinates[count + with_x0 :], coordinates[:count] @ self.w, regularizer
 
     def recover(self) -> dict[str, Any]:
         """γ is the multiplier of the definition of f, -γ₀ that of the balance constraint, μ those of the others."""
@@ -228,8 +242,14 @@ class DualModel(StepModel):
         """μ as a difference of pulls at finite ends; adds -max(-μ lower, -μ upper) to ``terms``."""
         assert self.rows is not None
         mu: cp.Expression = cp.Constant(np.zeros(len(self.rows)))
+        equal = self.rows.lower == self.rows.upper
+        if equal.any():
+            where = np.flatnonzero(equal)
+            free = cp.Variable(len(where), name="mu_equal")
+            terms.append(self.rows.lower[where] @ free)
+            mu = mu + _places(where, len(self.rows)) @ free
         for name, end, sign in (("lower", self.rows.lower, 1.0), ("upper", self.rows.upper, -1.0)):
-            where = np.flatnonzero(np.isfinite(end))
+            where = np.flatnonzero(np.isfinite(end) & ~equal)
             if len(where):
                 pull = cp.Variable(len(where), nonneg=True, name=f"mu_{name}")
                 terms.append(sign * (end[where] @ pull))
@@ -318,3 +338,18 @@ def structure(step: ConvexStep) -> tuple[Any, ...]:
 def _places(where: NDArray[np.intp], n: int) -> sp.csr_array:
     """The matrix that puts entries in their places, shape (n, len(where))."""
     return sp.csr_array((np.ones(len(where)), (where, np.arange(len(where)))), shape=(n, len(where)))
+
+
+def _independent(known: list[Array], rows: Array, tol: float = 1e-9) -> NDArray[np.intp]:
+    """The rows that are no combinations of ``known`` ones and of those before them."""
+    basis: list[Array] = []
+    kept = []
+    for number, row in enumerate([*known, *rows]):
+        rest = row.astype(float)
+        for _ in range(2):  # once more, for what rounding left
+            for direction in basis:
+                rest = rest - (direction @ rest) * direction
+        if np.linalg.norm(rest) > tol * np.linalg.norm(row):
+            basis.append(rest / np.linalg.norm(rest))
+            kept.append(number - len(known))
+    return np.array([number for number in kept if number >= 0], dtype=np.intp)

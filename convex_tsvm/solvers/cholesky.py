@@ -36,8 +36,12 @@ def cholesky(H: NDArray[np.float64], *, overwrite: bool = False) -> tuple[NDArra
             ridged = np.asfortranarray(np.triu(ridged) + np.triu(ridged, 1).T)
         np.fill_diagonal(ridged, diagonal + ridge)
         try:
-            return scipy.linalg.cho_factor(ridged, lower=True, overwrite_a=True, check_finite=False)
+            factor = scipy.linalg.cho_factor(ridged, lower=True, overwrite_a=True, check_finite=False)
         except scipy.linalg.LinAlgError:
             ridge = ridge * GROWTH
+            continue
+        if np.isfinite(factor[0].diagonal()).all():
+            return factor
+        break
     what = "is not positive semidefinite" if np.isfinite(H).all() else "has entries that are not finite"
     raise np.linalg.LinAlgError(f"a matrix of {len(H)} rows {what}; no ridge makes a Cholesky factor of it")

@@ -1,0 +1,216 @@
+"""Linear constraints on outputs: one more point each, in the primal, the dual, the native solver and CCCP."""
+
+import dataclasses
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import random_case
+
+import convex_tsvm as ct
+from convex_tsvm.instance import OutputRows
+
+
+def constrained(seed, most=20):
+    """A random formulation and problem with up to 20 constraints that some function meets, and that function's outputs.
+
+    Equations, intervals, half-lines, links, weighted means, with coefficients that sum to something or to nothing.
+    """
+    formulation, problem, rng = random_case(seed)
+    n, f, bias = problem.n, problem.gram @ rng.normal(size=problem.n), 0.0
+    if formulation.balance == "linear":
+        mean, target = f[problem.balance_points].mean(), problem.balance_target
+        f = f + target - mean if formulation.fit_intercept else f * target / mean
+    elif formulation.fit_intercept:
+        bias = rng.normal()
+    f = f + bias
+    constraints = []
+    for _ in range(int(rng.integers(1, most + 1))):
+        i, j = (int(k) for k in rng.choice(n, 2, replace=False))
+        weights, room = rng.normal(size=n) * (rng.random(n) < 0.5), float(rng.uniform(0, 0.5))
+        weights[i] += 1.0
+        sum_ = float(weights @ f)
+        size = np.abs(weights)
+        kinds = {
+            "must": (ct.must_link, (i, j, abs(f[i] - f[j]) + room), {}),
+            "cannot": (ct.cannot_link, (i, j, abs(f[i] + f[j]) + room), {}),
+            "difference": (ct.output_constraint, ({i: 1, j: -1}, f[i] - f[j], f[i] - f[j]), {}),
+            "equation": (ct.output_constraint, (weights, sum_, sum_), {}),
+            "half-line": (ct.output_constraint, (weights, sum_ - room), {}),
+            "mean": (ct.mean_output, (f.mean() - room, f.mean() + room), {"of": "all"}),
+            "weighted mean": (ct.mean_output, (-np.inf, size @ f / size.sum() + room), {"weights": size}),
+        }
+        make, ends, options = kinds[str(rng.choice(list(kinds)))]
+        constraints.append(make(*ends, **options))
+    return dataclasses.replace(formulation, constraints=tuple(constraints)), problem, rng
+
+
+def agree(seeds):
+    for seed in seeds:
+        formulation, problem, rng = constrained(seed)
+        if formulation.balance == "linear" and not formulation.fit_intercept:
+            mean = problem.gram[problem.balance_points].mean(axis=0)
+            if np.abs(mean).max() < 1e-6:
+                continue
+        step = formulation.step(problem, rng.normal(0, 1.5, problem.n))
+        primal, dual = (ct.CvxpySolver(problem, form=form) for form in ("primal", "dual"))
+        points = [primal.solve(step), dual.solve(step)]
+        values = [float(solver.model(step).problem.value) for solver in (primal, dual)]
+        for way in ("centring", "x0"):
+            native = ct.NativeSolver(problem, tol=1e-8, balance_by=way).solve(step)
+            assert native.status == "optimal"
+            points.append(native)
+            values += [native.primal, native.dual]
+        np.testing.assert_allclose(values, values[0], rtol=1e-6, atol=1e-6, err_msg=str(seed))
+        for point in points:
+            assert point.primal_infeasibility <= 1e-4 * (1 + np.abs(point.outputs).max()), seed
+            assert point.dual <= values[0] + 1e-6 * max(1, abs(values[0])), seed
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_primal_dual_and_native_agree_on_random_constraints(block):
+    """200 random problems, by CVXPY's primal and dual, and the native solver with centring and with the point x₀."""
+    agree(range(5000 + 20 * block, 5020 + 20 * block))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(10))
+def test_they_agree_on_many_more(block):
+    agree(range(6000 + 80 * block, 6080 + 80 * block))
+
+
+@pytest.fixture
+def problem(moons):
+    X, _, y = moons
+    return ct.Problem(X, y, kernel=ct.RBF(0.5), C=10)
+
+
+def test_the_balance_is_the_first_of_the_family(problem):
+    """As an equation for the mean output it gives what balance="linear" does."""
+    own = ct.cccp_tsvm()
+    target = problem.balance_target
+    as_row = dataclasses.replace(own, balance=None, constraints=ct.mean_output(target, target))
+    solutions = [ct.cccp(model, problem, tol=1e-7) for model in (own, as_row)]
+    assert solutions[1].objective == pytest.approx(solutions[0].objective, rel=1e-6)
+    np.testing.assert_array_equal(solutions[0].labels, solutions[1].labels)
+    assert solutions[1].step.multipliers[0] == pytest.approx(solutions[0].step.gamma0, abs=1e-3)
+
+
+@pytest.mark.parametrize("balance", ["linear", None])
+@pytest.mark.parametrize("solver", ["native", "cvxpy"])
+def test_links_hold_along_cccp(problem, balance, solver):
+    u = problem.unlabeled
+    constraints = (ct.must_link(int(u[0]), int(u[40])), ct.cannot_link(int(u[1]), int(u[2]), within=0.1))
+    model = dataclasses.replace(ct.cccp_tsvm(balance=balance), constraints=constraints)
+    solution = ct.cccp(model, problem, solver=solver)
+    f = solution.scores
+    assert f[u[0]] == pytest.approx(f[u[40]], abs=1e-4)
+    assert abs(f[u[1]] + f[u[2]]) <= 0.1 + 1e-4
+    np.testing.assert_allclose(solution.decision_function(problem.X), f, atol=1e-6)
+    free = ct.cccp(ct.cccp_tsvm(balance=balance), problem, solver=solver)
+    assert free.objective != pytest.approx(solution.objective, rel=1e-6)  # the constraints do something
+    objectives = [iteration.step_objective for iteration in solution.history]
+    assert all(b <= a * (1 + 1e-9) for a, b in zip(objectives[:-1], objectives[1:], strict=True))
+
+
+def test_verify_follows(problem):
+    model = dataclasses.replace(
+        ct.cccp_tsvm(), constraints=(ct.must_link(0, 30), ct.mean_output(-0.5, 0.5, of="labeled"))
+    )
+    report = ct.verify(model, problem)
+    assert report.passed, str(report)
+    assert report["constraints"].value <= 1e-5
+    assert report["constraints_pull"].value <= 1e-5
+
+
+@pytest.mark.parametrize("solver", ["native", "cvxpy"])
+@pytest.mark.parametrize(
+    "constraints",
+    [
+        (ct.mean_output(1.0, 2.0), ct.mean_output(-2.0, -1.0)),
+        (ct.output_constraint({0: 1.0}, lower=1), ct.output_constraint({1: 1.0}, upper=-1), ct.must_link(0, 1)),
+        (ct.output_constraint({0: 1.0, 1: -1.0}, 3.0, 3.0), ct.must_link(0, 1, within=0.5)),
+    ],
+)
+def test_constraints_without_a_solution_are_a_clear_error(problem, solver, constraints):
+    model = dataclasses.replace(ct.cccp_tsvm(), constraints=constraints)
+    with pytest.raises(ValueError, match="constraints: no function of this space meets them all"):
+        ct.cccp(model, problem, solver=solver)
+
+
+def test_duplicates_cannot_be_told_apart():
+    """Two points at the same place have one output, whatever the kernel."""
+    X = np.array([[0.0, 1.0], [0.0, 1.0], [2.0, 0.0], [1.0, 3.0]])
+    problem = ct.Problem(X, [1, 0, -1, 0], kernel=ct.RBF(1.0))
+    with pytest.raises(ValueError, match="no function"):
+        ct.cccp(dataclasses.replace(ct.cccp_tsvm(), constraints=ct.output_constraint({0: 1, 1: -1}, 1, 1)), problem)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: ct.mean_output(1, 0), "lower=1 is above upper=0"),
+        (ct.mean_output, "allow every output"),
+        (lambda: ct.mean_output(np.nan, 1), "lower=nan must be a number"),
+        (lambda: ct.mean_output(0, 1, of="some"), "of='some' must be"),
+        (lambda: ct.mean_output(0, 1, weights=[-1.0, 2.0]), "weights must be"),
+        (lambda: ct.must_link(1, 1), "must be two points"),
+        (lambda: ct.must_link(0, 1, within=-1), "within=-1"),
+        (lambda: ct.Formulation(ct.hinge(), constraints=("x",)), "which is no OutputConstraint"),
+    ],
+)
+def test_bad_constraints_are_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("constraint", "message"),
+    [
+        (ct.must_link(0, 99), "99 is not the index of a point, from 0 to 79"),
+        (ct.output_constraint({"a": 1.0}, 0, 1), "'a' is not the index"),
+        (ct.output_constraint([1.0, 2.0], 0, 1), r"have shape \(2,\); they must be 80 numbers"),
+        (ct.output_constraint(np.zeros(80), 0, 1), "all its coefficients are 0"),
+    ],
+)
+def test_constraints_that_do_not_fit_a_problem(problem, constraint, message):
+    with pytest.raises(ValueError, match=message):
+        ct.cccp(dataclasses.replace(ct.cccp_tsvm(), constraints=constraint), problem)
+
+
+def test_searches_for_labels_refuse_them(problem):
+    model = dataclasses.replace(ct.tsvm("hinge"), constraints=ct.must_link(0, 1))
+    with pytest.raises(ValueError, match="searches for labels know the balance only"):
+        ct.LowerBoundBuilder(model, problem)
+
+
+def test_constraints_travel():
+    again = pickle.loads(pickle.dumps(ct.cannot_link(2, 5, within=0.5)))
+    assert repr(again) == "-0.5 <= f(2) + f(5) <= 0.5"
+    clf = ct.TransductiveSVC(loss=dataclasses.replace(ct.tsvm(), constraints=ct.must_link(0, 3)), kernel="linear")
+    X = np.random.default_rng(0).standard_normal((20, 2))
+    fitted = clf.fit(X, np.resize([0, 1, -1, -1], 20))
+    assert fitted.transduction_scores_[0] == pytest.approx(fitted.transduction_scores_[3], abs=1e-3)
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 10**6))
+def test_rows_and_their_conjugate(seed):
+    """Fenchel and Young: μ z + max(-μ lower, -μ upper) >= 0 for every z between the ends, and 0 at the end it pulls."""
+    rng = np.random.default_rng(seed)
+    k, n = int(rng.integers(1, 6)), 7
+    lower = np.where(rng.random(k) < 0.3, -np.inf, rng.normal(size=k))
+    upper = np.where(rng.random(k) < 0.3, np.inf, np.maximum(lower, -5) + rng.exponential(size=k))
+    rows = OutputRows(sp.csr_array(rng.normal(size=(k, n))), lower, upper, ("",) * k)
+    mu = rows.clip(rng.normal(size=k))
+    inside = np.clip(rng.normal(0, 3, k), lower, upper)
+    assert mu @ inside + rows.conjugate_value(mu) >= -1e-12
+    pulled = np.where(mu > 0, lower, np.where(mu < 0, upper, inside))
+    assert mu @ pulled + rows.conjugate_value(mu) == pytest.approx(0, abs=1e-9)
+    unit = rows.unit
+    f = rng.normal(size=n)
+    np.testing.assert_allclose(unit.A @ f * rows.scale, rows.A @ f, atol=1e-12)
+    assert set(np.round(unit.bias, 12)) <= {0.0, 1.0}
