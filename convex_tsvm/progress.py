@@ -11,8 +11,8 @@ from .solution import Iteration
 
 
 @dataclass(frozen=True)
-class Progress:
-    """What is to be called on the way: with every CCCP step, with working sets and violation inside one, or a text."""
+class StatusLine:
+    """What to call on the way: with every step of a method, with working sets and violation inside one, or a text."""
 
     step: Callable[[Iteration], None]
     inner: Callable[[int, float], None]
@@ -20,7 +20,7 @@ class Progress:
 
 
 @contextmanager
-def status_line(name: Callable[[], str]) -> Iterator[Progress | None]:
+def status_line(name: Callable[[], str]) -> Iterator[StatusLine | None]:
     """A line that says where the work called ``name()`` is, if standard error is a terminal; otherwise None."""
     if not sys.stderr.isatty():
         yield None
@@ -36,10 +36,10 @@ def status_line(name: Callable[[], str]) -> Iterator[Progress | None]:
         def step(iteration: Iteration) -> None:
             nonlocal count, reached
             count += 1
-            reached = f"step {count}, objective {iteration.step_objective:.6g}, {iteration.changed} tangents changed; "
+            reached = f"step {count}, objective {iteration.step_objective:.6g}, {iteration.changed} points changed; "
             update("next step")
 
         def inner(n_sets: int, violation: float) -> None:
             update(f"{n_sets} working sets, violation {violation:.2g}")
 
-        yield Progress(step, inner, update)
+        yield StatusLine(step, inner, update)

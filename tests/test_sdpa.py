@@ -1,9 +1,8 @@
-"""SDPA in processes of its own: answers, replacement, crashes, interruption, threads."""
+"""SDPA in a process of its own: answers, replacement, crashes, interruption."""
 
 import os
 import signal
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -16,69 +15,62 @@ pytest.importorskip("sdpap")
 
 
 @pytest.fixture(autouse=True)
-def no_idle_process(monkeypatch):
-    """Begin and end without processes."""
-    monkeypatch.setattr(sdpa, "_idle", [])
+def no_process_left():
     yield
-    while sdpa._idle:
-        sdpa._idle.pop().end()
+    sdpa.end()
 
 
 def solve(n=6, solver="sdpa"):
     """min Σ i V_ii with V_ii >= 1: its value is n (n + 1) / 2."""
-    rows = SparseMatrices.stack(
-        [unit_row(), diagonal_rows(np.arange(n)), chord_rows(np.full(n, -2.0), np.full(n, 2.0))]
-    )
+    chords = chord_rows(np.full(n, -2.0), np.full(n, 2.0))
+    rows = SparseMatrices.stack([unit_row(), diagonal_rows(np.arange(n)), chords])
     return solve_sdp(np.diag(np.arange(n + 1.0)), rows, solver=solver, tol=1e-7)
 
 
 def test_a_process_is_kept_and_then_replaced(monkeypatch):
-    assert solve().value == pytest.approx(21, rel=1e-5)
-    (first,) = sdpa._idle
-    solve()
-    assert sdpa._idle == [first]
-    monkeypatch.setattr(sdpa, "LIFETIME", 0.0)
-    assert solve().value == pytest.approx(21, rel=1e-5)
-    assert sdpa._idle == []
-    assert first.process.poll() is not None
-
-
-def test_a_process_that_has_died_is_replaced():
-    solve()
-    os.kill(sdpa._idle[0].process.pid, signal.SIGKILL)
-    sdpa._idle[0].process.wait()
-    assert solve().value == pytest.approx(21, rel=1e-5)
+    sdpa.end()
+    monkeypatch.setattr(sdpa, "CALLS", 2)
+    processes = []
+    for _ in range(4):
+        assert solve().value == pytest.approx(21, rel=1e-5)
+        processes.append(sdpa._pool().submit(os.getpid).result())
+    assert len(set(processes)) > 1
 
 
 def test_a_process_that_dies_at_work_is_a_failure_and_no_error(monkeypatch):
-    monkeypatch.setattr(sdpa, "_PROGRAM", sdpa._PROGRAM.with_name("none.py"))
+    monkeypatch.setattr(sdpa, "_solve", os._exit)
+    monkeypatch.setattr(sdpa._pool().__class__, "submit", dies(sdpa._pool().__class__.submit))
     assert solve().status == "failed"
-    assert solve(solver="auto").value == pytest.approx(21, rel=1e-3)
-    assert sdpa._idle == []
+    monkeypatch.undo()
+    assert solve().value == pytest.approx(21, rel=1e-5)
 
 
-def test_ctrl_c_ends_a_call_at_once(monkeypatch, tmp_path):
-    """The program sleeps: only the interruption can end it."""
-    program = tmp_path / "sleep.py"
-    program.write_text("import time; time.sleep(100)")
-    monkeypatch.setattr(sdpa, "_PROGRAM", program)
-    started = []
-    call = sdpa._Process.call
+def dies(submit):
+    return lambda pool, function, *arguments: submit(pool, os._exit, 1)
 
-    def interrupted(self, *arguments):
-        started.append(self.process)
+
+def test_ctrl_c_ends_a_call_at_once(monkeypatch):
+    """The process sleeps: only the interruption can end it."""
+    import time
+
+    pool = sdpa._pool()
+    own = pool.submit(os.getpid).result()
+    submit = pool.__class__.submit
+
+    def sleeps(pool, function, *arguments):
         threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-        return call(self, *arguments)
+        return submit(pool, time.sleep, 100)
 
-    monkeypatch.setattr(sdpa._Process, "call", interrupted)
+    monkeypatch.setattr(pool.__class__, "submit", sleeps)
+    began = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
         solve()
-    assert started[0].poll() == -signal.SIGKILL
-    assert sdpa._idle == []
-
-
-def test_threads_have_processes_of_their_own():
-    with ThreadPoolExecutor(3) as pool:
-        values = list(pool.map(lambda n: solve(n).value, range(3, 12)))
-    np.testing.assert_allclose(values, [n * (n + 1) / 2 for n in range(3, 12)], rtol=1e-5)
-    assert 1 <= len(sdpa._idle) <= 3
+    assert time.perf_counter() - began < 50
+    for _ in range(100):
+        try:
+            os.kill(own, 0)
+        except ProcessLookupError:
+            break
+        time.sleep(0.05)
+    else:
+        pytest.fail("the process is still there")

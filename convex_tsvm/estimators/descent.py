@@ -39,7 +39,7 @@ class DescentTransduction(KernelTransduction):
             if self.verbose:
                 print(
                     f"[{type(self).__name__}] class {current}: objective {iteration.step_objective:.6g} "
-                    f"(C* x {iteration.scale:g}), {iteration.changed} tangents changed, {iteration.seconds:.3f} s"
+                    f"(stage {iteration.stage:g}), {iteration.changed} points changed, {iteration.seconds:.3f} s"
                 )
             if progress is not None:
                 progress.step(iteration)

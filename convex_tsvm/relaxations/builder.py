@@ -166,7 +166,7 @@ class LowerBoundBuilder:
             If labels are not as stated or contradict the problem's.
         """
         search = self.search if labels is None else self.search.fixed(labels)
-        run = _Run(self, search, upper, upper_labels, callback)
+        run = _Bounding(self, search, upper, upper_labels, callback)
         return run.run(self.relaxation)
 
     def evaluate(self, labels: Array) -> tuple[float, StepSolution]:
@@ -192,7 +192,7 @@ class LowerBoundBuilder:
         return PartialSVM(self.search)
 
 
-class _Run:
+class _Bounding:
     """One call of :meth:`LowerBoundBuilder.bound`."""
 
     def __init__(

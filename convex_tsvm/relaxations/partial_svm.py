@@ -23,9 +23,7 @@ from ..kernels import GramRows
 from ..losses import hinge, indicator, squared_hinge
 from ..problem import Array
 from ..solvers.cholesky import cholesky
-from ..solvers.dual.dual_problem import DualProblem
-from ..solvers.dual.flat_losses import flatten
-from ..solvers.dual.working_sets import solve_or_stop
+from ..solvers.dual import minimize_quadratic
 
 #: Multipliers beyond this prove nothing, and are not kept (nor could they be, in single precision).
 LARGEST = 1e30
@@ -91,7 +89,7 @@ class PartialSVM:
         self.M, self.offset, self.constant = search.kernel, search.offset, search.constant
         self.cap = np.full(search.n, np.inf) if self.squared else search.cost
         margin = indicator(1, np.inf) if self.squared else hinge()
-        self._losses = flatten((margin, margin.reflect()))
+        self._losses = (margin, margin.reflect())
         self._cached: tuple[bytes, GramRows] | None = None
         if self.squared:
             self.M = self.M + np.diag(1 / (2 * search.cost))
@@ -117,21 +115,20 @@ class PartialSVM:
     def solve(self, y: Array, gamma: Array | None = None, tol: float = 1e-7) -> PartialPoint:
         """The best γ for labels ``y`` (+1, -1, 0 for unknown), from a start where one is given."""
         known = np.flatnonzero(y)
-        dual = DualProblem(
-            losses=self._losses,
+        found = minimize_quadratic(
+            self._known_rows(y, known),
+            self._losses,
             kind=(y[known] < 0).astype(np.intp),
             cost=np.ones(len(known)) if self.squared else self.cap[known],
-            slope=np.zeros(len(known)),
-            rows=self._known_rows(y, known),
             offset=0.0 if self.free_bias else self.offset[known],
-            free_bias=self.free_bias,
+            sums_to_zero=self.free_bias,
+            start=None if gamma is None else gamma[known],
+            tol=tol,
         )
-        start = None if gamma is None else gamma[known]
-        solution = solve_or_stop(dual, gamma=start, tol=tol, block_size=len(known) + 1)
         full = np.zeros(len(y))
-        full[known] = dual.gamma(solution.s)
-        bias = solution.bias if self.free_bias else 0.0
-        return dataclasses.replace(self.point(y, full), bias=bias, violation=solution.violation)
+        full[known] = found.gamma
+        bias = found.bias if self.free_bias else 0.0
+        return dataclasses.replace(self.point(y, full), bias=bias, violation=found.violation)
 
     def objective(self, y: Array, gamma: Array) -> float:
         """The SVM's primal value at γ, for labels of all points: not below its optimum; infinite if it is not met.
@@ -226,10 +223,15 @@ class PartialSVM:
             if not 0 < theta < np.inf:
                 break
             shift = sign * theta * self.M[known, i]
-            dual = DualProblem(
-                self._losses, kind, np.ones(len(known)), np.zeros(len(known)), rows, self.offset[known] + shift
-            )
-            gamma = dual.gamma(solve_or_stop(dual, gamma=gamma, tol=1e-5, block_size=len(known) + 1).s)
+            gamma = minimize_quadratic(
+                rows,
+                self._losses,
+                kind=kind,
+                cost=np.ones(len(known)),
+                offset=self.offset[known] + shift,
+                start=gamma,
+                tol=1e-5,
+            ).gamma
             full = np.zeros(len(y))
             full[known] = gamma
             end = sign * self.direction(y, i, sign * theta, full, cutoff)

@@ -20,15 +20,13 @@ from ...kernels import GramRows
 from ...losses import hinge
 from ...problem import Array
 from ...solvers.cholesky import cholesky
-from ...solvers.dual.dual_problem import DualProblem
-from ...solvers.dual.flat_losses import flatten
-from ...solvers.dual.working_sets import solve_or_stop
+from ...solvers.dual import minimize_quadratic
 from ..safe_bounds import least_eigenvalue
 from .cuts import Cuts
 from .quadratic_program import OutputSpace
 
 #: max(0, -t): its costs and slopes make boxes in the dual.
-_SIDES = flatten((hinge().shift(-1),))
+_SIDES = (hinge().shift(-1),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,18 +123,18 @@ class Convexified:
     def minimize(self, low: Array, high: Array, start: Array | None = None, tol: float = 1e-7) -> Array:
         """v that minimizes q_z in the box."""
         b, _ = self.terms(low, high)
-        dual = DualProblem(
-            losses=_SIDES,
-            kind=np.zeros(len(low), dtype=np.intp),
+        scale = float(np.abs(np.diag(self.A)).max(initial=0.0))
+        found = minimize_quadratic(
+            self._rows,
+            _SIDES,
             cost=high - low,
             slope=-low,
-            rows=self._rows,
             offset=2 * b,
+            start=None if start is None else np.clip(start, low, high),
+            tol=tol * max(scale, 1e-300),
+            max_iter=20,
         )
-        start = None if start is None else np.clip(start, low, high)
-        scale = float(np.abs(np.diag(self.A)).max(initial=0.0))
-        point = solve_or_stop(dual, gamma=start, tol=tol * max(scale, 1e-300), max_iter=20, block_size=len(low) + 1)
-        return np.clip(dual.gamma(point.s), low, high)
+        return np.clip(found.gamma, low, high)
 
     def consequences(self, low: Array, high: Array, v: Array, cutoff: float) -> tuple[float, Array, Array]:
         """The bound at ``v``, and ends of the outputs of every solution in the box that is below ``cutoff``.

@@ -3,7 +3,18 @@
 from .dual_problem import DualPoint, DualProblem
 from .flat_losses import FlatLosses, flatten
 from .native import NativeSolver
+from .quadratic import Minimum, minimize_quadratic
 from .row_cache import CachedRows
 from .working_sets import solve_dual
 
-__all__ = ["CachedRows", "DualPoint", "DualProblem", "FlatLosses", "NativeSolver", "flatten", "solve_dual"]
+__all__ = [
+    "CachedRows",
+    "DualPoint",
+    "DualProblem",
+    "FlatLosses",
+    "Minimum",
+    "NativeSolver",
+    "flatten",
+    "minimize_quadratic",
+    "solve_dual",
+]

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -98,24 +97,12 @@ def solve_dual(
     """
     rounding_tol = 0.25 * tol if rounding_tol is None else rounding_tol
     with blas_threads_for(len(dual.kind)):
-        return _Run(dual, gamma, outputs, block_size, measure_rounding, progress).run(tol, rounding_tol, max_iter)
+        return _WorkingSets(dual, gamma, outputs, block_size, measure_rounding, progress).run(
+            tol, rounding_tol, max_iter
+        )
 
 
-def solve_or_stop(dual: DualProblem, **options: Any) -> DualPoint:
-    """:func:`solve_dual` as a small part of something else: Ctrl-C is passed on, there is no point to keep.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If it came while solving.
-    """
-    point = solve_dual(dual, **options)
-    if point.status == "interrupted":
-        raise KeyboardInterrupt
-    return point
-
-
-class _Run:
+class _WorkingSets:
     """One call of :func:`solve_dual`."""
 
     def __init__(

@@ -1,77 +1,26 @@
-"""Calls of SDPA, in processes that are kept for a while and then replaced (see :mod:`.sdpa_process` for why)."""
+"""SDPA as an optional solver, in a process of joblib's that is replaced now and then.
+
+SDPA's package keeps the whole solver in memory at every call (sdpa-python 0.2.3: 20 MB for n = 270 and 1000
+constraints), writes to the standard output, and cannot be interrupted.  None of that matters in a process that is
+replaced after some calls.
+"""
 
 from __future__ import annotations
 
 import os
-import pickle
-import subprocess
-import sys
-import time
-from pathlib import Path
+import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from joblib.externals.loky import ProcessPoolExecutor
+from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from ...parallel import n_threads
 from ...problem import Array
 
-#: Seconds of solving after which a process is replaced: it has lost up to half a gigabyte by then, and a new one takes
-#: a third of a second.
-LIFETIME = 30.0
-
-_PROGRAM = Path(__file__).with_name("sdpa_process.py")
-
-
-class _Process:
-    """One process that solves."""
-
-    def __init__(self) -> None:
-        # -P: modules beside the program must not hide others. A session of its own: Ctrl-C is for the caller.
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", str(_PROGRAM)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        self.seconds = 0.0
-
-    def call(self, *arguments: Any) -> tuple[Array, Array, str]:
-        """Pass a call on, and wait for its answer."""
-        calls, answers = self.process.stdin, self.process.stdout
-        assert calls is not None
-        assert answers is not None
-        began = time.perf_counter()
-        pickle.dump(arguments, calls, protocol=pickle.HIGHEST_PROTOCOL)
-        calls.flush()
-        x, y, phase = pickle.load(answers)
-        self.seconds += time.perf_counter() - began
-        return x, y, phase
-
-    def end(self) -> None:
-        """Stop it, whatever it is doing."""
-        self.process.kill()
-        self.process.communicate()
-
-
-#: Processes that wait for a call.
-_idle: list[_Process] = []
-
-# A forked process must not talk through its parent's pipes.
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_idle.clear)
-
-
-def _taken() -> _Process:
-    while True:
-        try:
-            process = _idle.pop()
-        except IndexError:
-            return _Process()
-        if process.process.poll() is None:
-            return process
-        process.end()
+#: Calls after which a process is replaced: it has lost up to half a gigabyte by then.
+CALLS = 25
 
 
 def solve(
@@ -86,25 +35,57 @@ def solve(
     phase : str
         SDPA's word for how it ended; "failed" if it crashed.
     """
-    options = {
-        "print": "no",
-        "epsilonStar": tol,
-        "epsilonDash": tol,
-        "numThreads": n_threads(),
-    }
+    options = {"print": "no", "epsilonStar": tol, "epsilonDash": tol, "numThreads": n_threads()}
     if max_iter is not None:
         options["maxIteration"] = max_iter
-    process = _taken()
+    call = _pool().submit(_solve, A, sp.csc_matrix(b[:, None]), sp.csc_matrix(c[:, None]), n_signed, n, options)
     try:
-        x, y, phase = process.call(A, sp.csc_matrix(b[:, None]), sp.csc_matrix(c[:, None]), n_signed, n, options)
-    except (EOFError, OSError, pickle.UnpicklingError):
-        process.end()
+        found: tuple[Array, Array, str] = call.result()
+        return found
+    except BrokenProcessPool:
+        end()
         return np.zeros(len(c)), np.zeros(len(b)), "failed"
     except BaseException:
-        process.end()
+        end()
         raise
-    if process.seconds > LIFETIME:
-        process.end()
-    else:
-        _idle.append(process)
-    return x, y, phase
+
+
+#: The process, and how many calls it has had.
+_held: list[Any] = []
+
+
+def _pool() -> Any:
+    """A process that has not had its share of calls."""
+    if _held and _held[1] >= CALLS:
+        end()
+    if not _held:
+        _held.extend([ProcessPoolExecutor(1, initializer=_quiet), 0])
+    _held[1] += 1
+    return _held[0]
+
+
+def end() -> None:
+    """Stop the process, whatever it is doing."""
+    if _held:
+        pool = _held[0]
+        _held.clear()
+        pool.shutdown(wait=False, kill_workers=True)
+
+
+def _quiet() -> None:
+    """What the solver writes is for nobody, and Ctrl-C is for the caller."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    os.setpgrp()
+
+
+def _solve(A: Any, b: Any, c: Any, n_signed: int, n: int, options: dict[str, Any]) -> tuple[Array, Array, str]:
+    """One semidefinite program, in the process."""
+    # The package's own entry point spends as long as the solver on errors that are not used here.
+    from sdpap.param import param
+    from sdpap.sdpacall import solve_sdpa
+    from sdpap.symcone import SymCone
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        x, y, _, info = solve_sdpa(A, b, c, SymCone(l=n_signed, s=(n,)), param(options))
+    return np.asarray(x.todense()).ravel(), np.asarray(y.todense()).ravel(), info["phasevalue"]

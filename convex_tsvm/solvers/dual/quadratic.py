@@ -1,0 +1,91 @@
+"""The dual solver for quadratic programs of other origin: bounds of exact search, margins, boxes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kernels import GramRows
+from ...losses import PLQ
+from .dual_problem import Array, DualProblem
+from .flat_losses import flatten
+from .working_sets import solve_dual
+
+
+@dataclass(frozen=True)
+class Minimum:
+    """Where a quadratic program has its minimum.
+
+    Attributes
+    ----------
+    gamma : array, shape (n,)
+        γ.
+    outputs : array, shape (n,)
+        M γ + offset.
+    bias : float
+        The multiplier of Σ γ = 0, if that is a constraint.
+    violation : float
+        How far from optimal, in units of the outputs.
+    """
+
+    gamma: Array
+    outputs: Array
+    bias: float
+    violation: float
+
+
+def minimize_quadratic(
+    matrix: GramRows,
+    losses: tuple[PLQ, ...],
+    *,
+    cost: Array,
+    kind: NDArray[np.intp] | None = None,
+    slope: Array | None = None,
+    offset: Array | float = 0.0,
+    sums_to_zero: bool = False,
+    start: Array | None = None,
+    tol: float = 1e-8,
+    max_iter: int = 1000,
+) -> Minimum:
+    """Minimize ½ γᵀ M γ + Σ offset_i γ_i + Σ ψ_i*(-γ_i) with ψ_i(t) = cost_i ℓ_kind(i)(t) + slope_i t.
+
+    A loss max(0, -t) makes a box, 0 <= γ_i <= cost_i moved by -slope_i; an indicator makes a half-line.
+
+    Parameters
+    ----------
+    matrix : GramRows
+        M, symmetric and positive semidefinite, shape (n, n).
+    losses : tuple of PLQ
+        Convex.
+    cost, slope : array, shape (n,)
+        Slopes are 0 by default.
+    kind : int array, shape (n,), optional
+        The loss of each variable; the only one by default.
+    offset : array, shape (n,), or float
+    sums_to_zero : bool, default False
+        Whether Σ γ = 0 is a constraint.
+    start : array, shape (n,), optional
+    tol, max_iter
+        As in :func:`~convex_tsvm.solvers.solve_dual`.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If it came while solving: as a part of something else, the program has no point worth keeping.
+    """
+    n = len(cost)
+    dual = DualProblem(
+        losses=flatten(losses),
+        kind=np.zeros(n, dtype=np.intp) if kind is None else kind,
+        cost=cost,
+        slope=np.zeros(n) if slope is None else slope,
+        rows=matrix,
+        offset=offset,
+        free_bias=sums_to_zero,
+    )
+    point = solve_dual(dual, gamma=start, tol=tol, max_iter=max_iter, block_size=n + 1)
+    if point.status == "interrupted":
+        raise KeyboardInterrupt
+    return Minimum(dual.gamma(point.s), point.h, point.bias, point.violation)
