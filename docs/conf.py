@@ -1,6 +1,9 @@
 """Sphinx configuration."""
 
+from pathlib import Path
+
 import convex_tsvm
+from convex_tsvm.table import FORMULATIONS, METHODS, SOLVERS
 
 project = "convex_tsvm"
 copyright = "2026, the convex_tsvm developers"
@@ -20,7 +23,7 @@ sphinx_gallery_conf = {
 }
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "table.rst"]
 html_theme = "alabaster"
 
 
@@ -29,6 +32,25 @@ def _escape_bars(app, what, name, obj, options, lines):
     lines[:] = [line if line.lstrip().startswith(">>>") else line.replace("|", r"\|") for line in lines]
 
 
+def _write_table(app):
+    """The table of formulations, methods and solvers, as the code has it."""
+    lines = [".. list-table::", "   :header-rows: 1", ""]
+    heads = ("name", "what it is", "own options", "takes")
+    rows = [("formulations", "", "", "")]
+    rows += [(f"``{name}``", entry.summary, ", ".join(entry.options), "") for name, entry in FORMULATIONS.items()]
+    rows += [("methods", "", "", "")]
+    for name, entry in METHODS.items():
+        solvers = ", ".join(entry.solvers) or "brings its own solver"
+        rows.append((f"``{name}``", entry.summary, ", ".join(entry.options), solvers))
+    rows += [("solvers", "", "", "")]
+    for name, entry in SOLVERS.items():
+        rows.append((f"``{name}``", entry.summary, ", ".join(entry.options), f"{entry.losses}; {entry.regularizers}"))
+    for row in [heads, *rows]:
+        lines += [f"   {'*' if k == 0 else ' '} - {cell}".rstrip() for k, cell in enumerate(row)]
+    (Path(app.srcdir) / "table.rst").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def setup(app):
-    """Connect the hook."""
+    """Connect the hooks."""
+    app.connect("builder-inited", _write_table)
     app.connect("autodoc-process-docstring", _escape_bars)

@@ -56,8 +56,24 @@ def test_compact_margin(tmp_path):
     assert (tmp_path / "compact.png").stat().st_size > 10_000
 
 
+def test_constraints(tmp_path):
+    errors, multipliers = load("plot_constraints.py")["constraints"](tmp_path / "links.png")
+    assert errors["with two links"] == 0
+    assert errors["TSVM"] > 0.2
+    assert np.abs(multipliers).min() > 1e-3
+    assert (tmp_path / "links.png").stat().st_size > 10_000
+
+
 def test_no_example_is_forgotten():
-    known = {"two_moons", "losses", "sdp_transduction", "relaxation_gaps", "exact_search", "compact_margin"}
+    known = {
+        "two_moons",
+        "losses",
+        "sdp_transduction",
+        "relaxation_gaps",
+        "exact_search",
+        "compact_margin",
+        "constraints",
+    }
     assert {path.name for path in EXAMPLES.glob("*.py")} == {"your_own_loss.py", *(f"plot_{name}.py" for name in known)}
 
 

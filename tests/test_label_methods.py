@@ -227,7 +227,9 @@ def test_as_an_estimator(method, moons):
         (dict(method="switching", method_options={"best": True}), "best=True is no option of method='switching'"),
         (dict(method="annealing", method_options={"cooling": 1.0}), "cooling=1.0 must be"),
         (dict(method="switching", method_options={"max_pairs": 0}), "max_pairs=0 must be"),
-        (dict(method="switching", loss=ct.Formulation(ct.ramp(0), ct.symmetric_ramp(0))), "must be convex"),
+        (dict(method="switching", loss=ct.Formulation(ct.ramp(0), ct.symmetric_ramp(0))), "loss that never increases"),
+        (dict(method="switching"), "is not the loss min"),
+        (dict(method="annealing", loss="flat"), "switching, annealing"),
     ],
 )
 def test_bad_options_are_named(options, message, moons):

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ..instance import ConvexStep, Instance
 
 
+#: Points at which losses are compared.
+GRID = np.linspace(-4, 4, 801)
+
 #: By how much an output may fail a constraint that is written as a loss.
 DOMAIN_TOLERANCE = 1e-6
 
@@ -109,6 +112,36 @@ class Formulation:
             return None
         name = f"convex envelope of {self.name}" if self.name else ""
         return replace(self, unlabeled=self.unlabeled.envelope(), name=name)
+
+    def label_loss(self) -> tuple[PLQ, float]:
+        """ℓ with ℓ*(t) = min(ℓ(t), ℓ(-t)) + a constant, and that constant: unlabelled points pay for the better label.
+
+        Raises
+        ------
+        ValueError
+            If the loss of unlabelled points is another one, or that of labelled ones is not convex or increases.
+        """
+        labeled, unlabeled = self.labeled, self.unlabeled
+        if unlabeled is None:
+            raise ValueError(
+                "the formulation has no loss for unlabelled points; there is nothing to relax, and no label to be found"
+            )
+        name = getattr(unlabeled, "name", "") or repr(unlabeled)
+        if not (isinstance(labeled, PLQ) and labeled.is_convex and _never_increases(labeled)):
+            raise ValueError(
+                f"labeled={labeled!r}: labels are searched for with a convex PLQ loss that never increases"
+            )
+        better = labeled.minimum(labeled.reflect()) if labeled.is_finite else None
+        if not isinstance(unlabeled, PLQ) or better is None:
+            raise ValueError(f"unlabeled={name}: labels are searched for with PLQ losses that are finite")
+        difference = unlabeled(GRID) - better(GRID)
+        if np.ptp(difference) > 1e-9:
+            raise ValueError(
+                f"unlabeled={name} is not the loss min(ℓ(f), ℓ(-f)) of a point with a label to be found; searches for "
+                "labels (relaxations, exact search, switching, annealing) are for symmetric_hinge beside hinge "
+                "(loss='hinge'), symmetric_squared_hinge beside squared_hinge (loss='squared_hinge'), and the like"
+            )
+        return labeled, float(difference.mean())
 
     def check(self, problem: Problem) -> None:
         """Raise ValueError if ``problem`` lacks something that the formulation needs."""
@@ -213,3 +246,8 @@ def _value(loss: Loss, t: Array) -> Array:
         return loss(t)
     inside = np.clip(t, *convex.domain)
     return loss(np.where(np.abs(t - inside) <= DOMAIN_TOLERANCE, inside, t))
+
+
+def _never_increases(loss: PLQ) -> bool:
+    a, b, _ = loss.pieces[-1]
+    return bool(a == 0 and b <= 0 if np.isinf(loss.upper) else 2 * a * loss.upper + b <= 0)

@@ -234,7 +234,8 @@ class Instance:
     ) -> float:
         """The mean objective of labels that are +1 with given probabilities, shape (n,) (chapelle2008 eq. 7)."""
         losses, cost = self.label_losses(outputs), self.problem.cost if cost is None else cost
-        return regularization + float(cost @ (positive * losses[0] + (1 - positive) * losses[1]))
+        constant = self._label_constant * float(cost[self.problem.unlabeled].sum())
+        return regularization + float(cost @ (positive * losses[0] + (1 - positive) * losses[1])) + constant
 
     # --- views of it: CVXPY -----------------------------------------------------------------------------------------
 
@@ -289,6 +290,11 @@ class Instance:
         if not getattr(loss, "is_convex", False):
             raise ValueError(f"labeled={loss!r} must be convex: its SVM for given labels is the problem to be solved")
         return loss, loss.reflect()  # type: ignore[return-value]
+
+    @cached_property
+    def _label_constant(self) -> float:
+        """What an unlabelled point pays beyond the loss of its better label."""
+        return 0.0 if self.formulation.unlabeled is None else self.formulation.label_loss()[1]
 
     @cached_property
     def _kinds(self) -> NDArray[np.intp]:

@@ -21,9 +21,6 @@ from ..problem import Array, Problem
 from .convex_step import ConvexStep, StepSolution, mean_row
 from .instance import Instance
 
-#: Points at which losses are compared.
-GRID = np.linspace(-4, 4, 801)
-
 
 @dataclass(frozen=True, eq=False)
 class Labelling:
@@ -144,7 +141,7 @@ def labelling(formulation: Formulation, problem: Problem) -> Labelling:
         If the formulation is not of that kind.
     """
     instance = Instance(formulation, problem)
-    loss, constant = _label_loss(formulation)
+    loss, constant = formulation.label_loss()
     if formulation.regularizer != "l2":
         raise ValueError(f"regularizer={formulation.regularizer!r}: searches for labels are for 'l2'")
     if formulation.constraints:
@@ -226,28 +223,3 @@ def _checked_targets(search: Labelling) -> Labelling:
 
 def _symmetric(kernel: Array) -> Array:
     return np.asarray((kernel + kernel.T) / 2, dtype=float)
-
-
-def _label_loss(formulation: Formulation) -> tuple[PLQ, float]:
-    """ℓ, and by how much the loss of unlabelled points is above min(ℓ(t), ℓ(-t))."""
-    labeled, unlabeled = formulation.labeled, formulation.unlabeled
-    if unlabeled is None:
-        raise ValueError("the formulation has no loss for unlabelled points; there is nothing to relax")
-    name = getattr(unlabeled, "name", "") or repr(unlabeled)
-    if not (isinstance(labeled, PLQ) and labeled.is_convex and _never_increases(labeled)):
-        raise ValueError(f"labeled={labeled!r}: relaxations need a convex loss that never increases")
-    better = labeled.minimum(labeled.reflect()) if labeled.is_finite else None
-    if not isinstance(unlabeled, PLQ) or better is None:
-        raise ValueError(f"unlabeled={name}: relaxations need piecewise linear-quadratic losses that are finite")
-    difference = unlabeled(GRID) - better(GRID)
-    if np.ptp(difference) > 1e-9:
-        raise ValueError(
-            f"unlabeled={name} is not the loss min(ℓ(f), ℓ(-f)) of a point with a label to be found; relaxations are "
-            "for symmetric_hinge beside hinge, symmetric_squared_hinge beside squared_hinge, and the like"
-        )
-    return labeled, float(difference.mean())
-
-
-def _never_increases(loss: PLQ) -> bool:
-    a, b, _ = loss.pieces[-1]
-    return bool(a == 0 and b <= 0 if np.isinf(loss.upper) else 2 * a * loss.upper + b <= 0)

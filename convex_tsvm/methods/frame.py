@@ -196,17 +196,19 @@ class Run:
                 f"{method.name} stopped after max_iter={self.settings.max_iter} steps; it has not converged",
                 stacklevel=6,
             )
-        return self._solution(status, method.best)
+        return self._solution(status, method)
 
     def _keep_better(self, point: StepSolution) -> None:
         """Take the point that an interrupted solver gave, if it is better than the current one."""
         if self.current is None or (self._labels is None and self.value(point) < self.value(self.current)):
             self.current = point
 
-    def _solution(self, status: str, best: bool) -> Solution:
+    def _solution(self, status: str, method: Method) -> Solution:
         point, labels = self.latest, self._labels
-        if best and self._best is not None:
+        if method.best and self._best is not None:
             _, point, labels = self._best
+        if labels is None and method.keeps_number and self.instance.n_positive is not None:
+            labels = self.instance.best_labels(point.outputs)  # Ctrl-C came before the first labels
         if status == "converged" and point.status != "optimal":
             status = "inaccurate"
         return Solution(

@@ -15,6 +15,7 @@ from ..problem import Array, Problem
 from ..solution import Solution
 from ..solvers import NativeSolver
 from ..validation import finite
+from .labels import label_checks
 from .relaxation import relaxation_checks
 from .report import Check, Report
 
@@ -59,6 +60,7 @@ def verify(formulation: Formulation, problem: Problem, *, tol: float = 1e-6) -> 
     checks += _balance(problem, step, tol) if native else []
     checks += _constraints(solution, tol)
     checks += relaxation_checks(formulation, problem, tol)
+    checks += label_checks(formulation, problem, tol)
     name = formulation.name or "formulation"
     title = f"{name} on {problem.n_labeled} labelled and {problem.n_unlabeled} unlabelled points"
     return Report(title, tuple(checks))
