@@ -3,6 +3,7 @@
 from .convex_step import ConvexStep, StepSolution, StepSolver, certify, same_points
 from .instance import Instance
 from .labelling import Labelling, check_relaxable, labelling, reduced_basis, svm_of_labels
+from .primal import SmoothPrimal
 from .rows import OutputRows
 
 __all__ = [
@@ -10,6 +11,7 @@ __all__ = [
     "Instance",
     "Labelling",
     "OutputRows",
+    "SmoothPrimal",
     "StepSolution",
     "StepSolver",
     "certify",

@@ -16,7 +16,7 @@ from .catalogue import (
     zero,
 )
 from .convex import ConvexLoss, logistic
-from .dc import ConcavePart, Convex, DCLoss, Loss, SmoothConcave, SplitLoss
+from .dc import ConcavePart, Convex, DCLoss, Loss, SmoothConcave, SmoothLoss, SplitLoss
 from .plq import PLQ, indicator
 from .weighted_sums import WeightedSums
 
@@ -28,6 +28,7 @@ __all__ = [
     "DCLoss",
     "Loss",
     "SmoothConcave",
+    "SmoothLoss",
     "SplitLoss",
     "WeightedSums",
     "epsilon_insensitive",

@@ -22,8 +22,8 @@ class ConvexLoss:
 
     Parameters
     ----------
-    value, derivative : callable
-        Vectorized functions of the output t; ``derivative`` must not decrease.
+    value, derivative, curvature : callable
+        Vectorized functions of the output t: the loss and its first two derivatives; the first must not decrease.
     conjugate_value : callable
         Vectorized ℓ*(s), finite for s strictly between ``slopes``.
     slopes : (float, float)
@@ -47,6 +47,7 @@ class ConvexLoss:
 
     value: Callable[[Array], Array]
     derivative: Callable[[Array], Array]
+    curvature: Callable[[Array], Array]
     conjugate_value: Callable[[Array], Array]
     slopes: tuple[float, float]
     expression: Callable[[Any, Any], Any]
@@ -54,6 +55,7 @@ class ConvexLoss:
 
     #: As for PLQ functions.
     is_convex = True
+    is_smooth = True
     is_finite = True
     is_piecewise_linear = False
     domain = (-np.inf, np.inf)
@@ -76,6 +78,7 @@ class ConvexLoss:
         return ConvexLoss(
             value=lambda t: self.value(-t),
             derivative=lambda t: -np.asarray(self.derivative(-t)),
+            curvature=lambda t: self.curvature(-t),
             conjugate_value=lambda s: self.conjugate_value(-s),
             slopes=(-high, -low),
             expression=lambda cvxpy, t: self.expression(cvxpy, -t),
@@ -114,6 +117,7 @@ def logistic() -> ConvexLoss:
     return ConvexLoss(
         value=lambda t: np.logaddexp(0.0, -t),
         derivative=lambda t: -expit(-t),
+        curvature=lambda t: expit(t) * expit(-t),
         conjugate_value=lambda s: xlogy(-s, -s) + xlogy(1 + s, 1 + s),
         slopes=(-1.0, 0.0),
         expression=lambda cvxpy, t: cvxpy.logistic(-t),

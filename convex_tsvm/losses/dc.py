@@ -43,6 +43,15 @@ class Loss(Protocol):
 
 
 @runtime_checkable
+class SmoothLoss(Loss, Protocol):
+    """What the smooth primal asks of a loss besides: slope and curvature."""
+
+    def derivative(self, t: ArrayLike) -> Array: ...
+
+    def curvature(self, t: ArrayLike) -> Array: ...
+
+
+@runtime_checkable
 class SplitLoss(Loss, Protocol):
     """What convex steps ask of a loss besides: its convex part, and a concave one."""
 

@@ -162,6 +162,20 @@ class PLQ:
         d_right = np.where(t >= self.upper, np.inf, 2 * right[..., 0] * t + right[..., 1])
         return d_left, d_right
 
+    @property
+    def is_smooth(self) -> bool:
+        """Whether the function is finite and has no kink."""
+        return self.is_finite and not self.slope_jumps().any()
+
+    def derivative(self, t: ArrayLike) -> Array:
+        """Slope at ``t``; at a kink the mean of both."""
+        left, right = self.derivatives(t)
+        return (left + right) / 2
+
+    def curvature(self, t: ArrayLike) -> Array:
+        """Second derivative at ``t``; at a breakpoint that of the piece to its right."""
+        return np.asarray(2 * self.pieces[np.searchsorted(self.breaks, np.asarray(t, dtype=float), side="right"), 0])
+
     def supergradient(self, t: ArrayLike) -> Array:
         """Slope of a tangent of a concave function at ``t``: at a kink, the supergradient nearest to zero.
 
