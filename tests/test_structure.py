@@ -90,6 +90,31 @@ def test_only_the_instance_asks_what_a_balance_means():
     assert {name.split("/")[0].removesuffix(".py") for name in asking} <= allowed, asking
 
 
+@pytest.mark.parametrize("name", ["switching", "annealing"])
+def test_a_method_is_short(name):
+    """What methods share is in the frame: a method is its mathematics and its documentation."""
+    assert len((ROOT / "methods" / f"{name}.py").read_text(encoding="utf-8").splitlines()) < 150
+
+
+def test_the_table_is_true():
+    """Every entry is there, takes the options it lists, and the loop over a solver's problems is a method."""
+    import inspect
+
+    from convex_tsvm import table
+    from convex_tsvm.methods.frame import Method
+
+    for entries in (table.METHODS, table.SOLVERS, table.FORMULATIONS):
+        for entry in entries.values():
+            assert callable(entry.load())
+    for entry in table.METHODS.values():
+        if entry.is_descent:
+            assert issubclass(entry.load(), Method)
+            assert set(entry.options) == set(inspect.signature(entry.load()).parameters)
+            assert set(entry.solvers) <= set(table.SOLVERS)
+    for entry in table.SOLVERS.values():
+        assert set(entry.options) == set(inspect.signature(entry.load()).parameters) - {"problem"}
+
+
 def test_compiled_loops_are_in_one_file():
     assert [p.name for p in FILES if "@njit" in p.read_text(encoding="utf-8")] == ["_loops.py"]
 

@@ -82,12 +82,7 @@ class Annealing(Method):
 def label_probabilities(g: Array, temperature: float, n_positive: int | None = None) -> Array:
     """p_i = 1 / (1 + exp((g_i - ν) / T)), with the ν for which they sum to ``n_positive``, or ν = 0 (eq. 8).
 
-    Parameters
-    ----------
-    g : array, shape (u,)
-        By how much more a point costs with the label +1.
-    temperature : float > 0
-    n_positive : int, optional
+    g, shape (u,), is by how much more each point costs with the label +1.
     """
     if n_positive is None:
         return expit(-g / temperature)
@@ -126,7 +121,7 @@ def annealing(
     callback: Callback | None = None,
     **options: Any,
 ) -> Solution:
-    """Minimize over label probabilities at falling temperatures: deterministic annealing (chapelle2008 Algorithm 2).
+    """Minimize over label probabilities at falling temperatures (chapelle2008 Algorithm 2).
 
     Parameters
     ----------
@@ -136,8 +131,8 @@ def annealing(
     cooling : float > 1, default 1.5
         R: each temperature is that before divided by it, from 10 C* on.
     settled : float > 0, default 1e-4
-        Mean divergence of the probabilities from those before at which a temperature is done.  The 10⁻⁶ of
-        sindhwani2006 takes three times the steps, for objectives that differ by less than half a percent on g50c.
+        Mean divergence from the probabilities before at which a temperature is done.  The 10⁻⁶ of sindhwani2006 takes
+        two to three times the steps, for objectives within half a percent on g50c.
     best : bool, default False
         Return the best point of the path (sindhwani2006) and not the last (chapelle2008).
     max_iter : int, default 100

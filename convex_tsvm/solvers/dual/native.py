@@ -6,26 +6,21 @@ import dataclasses
 import time
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ...instance.convex_step import (
     ConvexStep,
     StepSolution,
     certify,
     check_same_points,
-    mean_row,
     members_of,
-    same_points,
 )
-from ...losses import PLQ, indicator
 from ...problem import Array, Problem
 from ...validation import finite, integer, one_of
-from .dual_problem import DualPoint, DualProblem
-from .flat_losses import flatten, flatten_step
+from .dual_problem import DualPoint
 from .rows_held import HeldRows
+from .step_dual import StepDual
 from .working_sets import solve_dual
 
 #: Smallest violation that single precision can be asked for.
@@ -120,7 +115,7 @@ class NativeSolver:
         return solution
 
     def _solve(self, step: ConvexStep, start: StepSolution | None, began: float) -> StepSolution:
-        dual = _Dual(step, self.balance_by, self._held)
+        dual = StepDual(step, self.balance_by, self._held)
         way, held = dual.way, self._held
         gamma, outputs = dual.begin(start, self.problem)
 
@@ -158,7 +153,7 @@ class NativeSolver:
         return dataclasses.replace(solution, status="inaccurate")
 
     def _certify(
-        self, step: ConvexStep, dual: _Dual, point: DualPoint, began: float, solver_seconds: float
+        self, step: ConvexStep, dual: StepDual, point: DualPoint, began: float, solver_seconds: float
     ) -> StepSolution:
         gamma = dual.problem.gamma(point.s)
         applied = None
@@ -202,113 +197,3 @@ class NativeSolver:
                 "the kernel's values are too large or too far apart (scale the points)",
                 stacklevel=3,
             )
-
-
-class _Dual:
-    """A step as the working-set solver takes it: its points, and after them one for each constraint on outputs.
-
-    A balance constraint is met by centring the kernel, or is the first of these constraints: a point x₀ whose output
-    must be c, hence with a loss that is finite at c only.
-
-    Attributes
-    ----------
-    way : {"plain", "centred"}
-    problem : DualProblem
-    n_sums : int
-        Number of points for constraints.
-    """
-
-    def __init__(self, step: ConvexStep, balance_by: str, held: HeldRows) -> None:
-        self.step, self.n = step, step.problem.n
-        target = 0.0 if step.target is None else float(step.target)
-        balanced = step.target is not None
-        self.with_x0 = balanced and (balance_by == "x0" or not step.fit_intercept)
-        self.way = "centred" if balanced and not self.with_x0 else "plain"
-        free_bias = step.fit_intercept and self.way == "plain"
-        flat, kind = flatten_step(step)
-        losses: list[PLQ] = []
-        sums = []
-        if self.with_x0:
-            losses.append(indicator(target, target))
-            sums.append(mean_row(step))
-        self.rows = None if step.rows is None or not len(step.rows) else step.rows.unit
-        bias = np.ones(self.n + len(losses))
-        if self.rows is not None:
-            losses += [indicator(low, high) for low, high in zip(self.rows.lower, self.rows.upper, strict=True)]
-            sums.append(self.rows.A)
-            bias = np.append(bias, self.rows.bias)
-        self.n_sums = len(losses)
-        self.sums = sp.csr_array(sp.vstack(sums)) if sums else None
-        if losses:
-            kind = np.append(kind, len(flat.m) + np.arange(self.n_sums))
-            flat = flat.joined(flatten(tuple(losses)))
-        self.problem = DualProblem(
-            flat,
-            kind,
-            np.append(step.point_cost, np.ones(self.n_sums)),
-            np.append(step.point_slope, np.zeros(self.n_sums)),
-            held.rows(self.way, self.sums),
-            offset=(target if self.rows is None else target * bias) if self.way == "centred" else 0.0,
-            free_bias=free_bias,
-            tied=None if not free_bias or (bias > 0).all() else bias > 0,
-        )
-
-    def coefficients(self, gamma: Array) -> Array:
-        """a of the expansion over the points, from the dual variables of all, shape (n,)."""
-        own = gamma[: self.n]
-        return own if self.sums is None else own + self.sums.T @ gamma[self.n :]
-
-    def multipliers(self, gamma: Array) -> dict[str, Any]:
-        """The dual variables as a step's solution has them."""
-        rest = gamma[self.n + self.with_x0 :]
-        return {
-            "gamma": gamma[: self.n],
-            "gamma0": float(gamma[self.n]) if self.with_x0 else 0.0,
-            "multipliers": rest / self.step.rows.scale
-            if self.rows is not None and self.step.rows is not None
-            else None,
-        }
-
-    def begin(self, start: StepSolution | None, problem: Problem) -> tuple[Array | None, Array | None]:
-        """Dual variables to start from, and G γ + c if the start knows it."""
-        if start is None or len(start.gamma) != self.n:
-            return None, None
-        parts, kept = [start.gamma], True
-        if self.with_x0:
-            parts.append(np.array([start.gamma0]))
-        elif self.way == "plain":
-            kept = start.gamma0 == 0
-        if self.rows is not None:
-            same = _same_rows(self.step, start.step)
-            parts.append(start.multipliers * start.step.rows.scale if same else np.zeros(len(self.rows)))  # type: ignore[union-attr]
-            kept = kept and (same or not start.multipliers.any())
-        elif start.multipliers.any():
-            kept = False
-        gamma = np.concatenate(parts)
-        known = kept and same_points(problem, start.step.problem) and start.step.regularizer == "l2"
-        if self.way == "centred":
-            known = known and start.step.target is not None and start.step.fit_intercept
-        if not known:
-            return gamma, None
-        outputs, shift = start.outputs - start.bias, 0.0
-        if self.sums is not None:
-            outputs = np.append(outputs, self.sums @ outputs)
-        if self.way == "centred":
-            shift = start.bias + float(self.step.target or 0.0) - float(start.step.target or 0.0)
-        bias = 1.0 if self.problem.tied is None and self.rows is None else np.append(np.ones(self.n), self._bias)
-        return gamma, outputs + shift * bias
-
-    @property
-    def _bias(self) -> Array:
-        """By how much a bias raises the output of each constraint's point."""
-        x0 = np.ones(int(self.with_x0))
-        return x0 if self.rows is None else np.append(x0, self.rows.bias)
-
-
-def _same_rows(step: ConvexStep, other: ConvexStep) -> bool:
-    """Whether two steps have the same coefficients in their constraints."""
-    if step.rows is other.rows:
-        return True
-    if step.rows is None or other.rows is None or step.rows.A.shape != other.rows.A.shape:
-        return False
-    return abs(step.rows.A - other.rows.A).sum() == 0
