@@ -71,13 +71,11 @@ class StepDual:
 
     def multipliers(self, gamma: Array) -> dict[str, Any]:
         """The dual variables as a step's solution has them."""
-        rest = gamma[self.n + self.with_x0 :]
+        rest, rows = gamma[self.n + self.with_x0 :], self.step.rows
         return {
             "gamma": gamma[: self.n],
             "gamma0": float(gamma[self.n]) if self.with_x0 else 0.0,
-            "multipliers": rest / self.step.rows.scale
-            if self.rows is not None and self.step.rows is not None
-            else None,
+            "multipliers": None if rows is None else rest / rows.scale,
         }
 
     def begin(self, start: StepSolution | None, problem: Problem) -> tuple[Array | None, Array | None]:

@@ -47,7 +47,7 @@ TURNS = 50
 
 #: Working sets in a row that may leave the least violation found as it is: rounding keeps it from falling, or a cycle.
 #: So many where a working set is some of the variables, and where it is all of them.
-STALLED, STALLED_WHOLE = 100, 5
+STALLED, STALLED_WHOLE = 300, 5
 
 #: A violation has fallen if it is below this share of the least one before.
 FALLEN = 0.99
