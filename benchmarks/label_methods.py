@@ -21,7 +21,7 @@ PAPER = {
     ("g50c", "switching"): 6.2, ("text", "switching"): 8.1,
     ("g50c", "annealing"): 6.5, ("text", "annealing"): 13.6,
 }  # fmt: skip
-SECOND = {"switching": {"one pair a round": {"max_pairs": 1}}, "annealing": {"settled 1e-6": {"settled": 1e-6}}}
+SECOND = {"switching": {"one pair a round": {"max_pairs": 1}}, "annealing": {"settled 1e-4": {"settled": 1e-4}}}
 
 
 def problem_of(name, split):
@@ -35,7 +35,7 @@ def problem_of(name, split):
 
 def errors(results, splits):
     """Error rates and seconds of a fit."""
-    results("## Error rates", "", "Unlabelled error, mean over the splits; seconds, median.", "")
+    results("", "## Error rates", "", "Unlabelled error, mean over the splits; seconds, median.", "")
     results.table("data", "method", "loss", "error, %", "paper, %", "objective", "steps", "seconds", "status")
     for name in TABLE_5:
         for method, function in METHODS.items():
@@ -70,6 +70,8 @@ def agreement(results, quick):
     for name in ["g50c"] if quick else TABLE_5:
         problem, _ = problem_of(name, 0)
         for method, function in METHODS.items():
+            if (name, method) == ("text", "annealing"):
+                continue  # CVXPY takes half an hour for it
             for loss in ("hinge",) if name == "text" else ("hinge", "squared_hinge"):
                 ends, seconds = [], []
                 for solver in ("native", "cvxpy"):
@@ -86,7 +88,7 @@ def agreement(results, quick):
 
 def step_times(results):
     """A step in which every point pays two losses, beside one in which it pays one."""
-    results("", "## A step of annealing beside a plain one", "")
+    results("## A step of annealing beside a plain one", "")
     results("g50c-like Gaussians, 50 labelled and 2000 unlabelled points, from no start: seconds, median of five.", "")
     results.table("loss", "SVM of labels", "both labels, weighted", "ratio")
     X, truth = gaussians(2050)
@@ -118,8 +120,8 @@ def main():
     options = parser.parse_args()
     compile_native()
     results = Results("label_methods", "Switching and annealing")
-    errors(results, 3 if options.quick else 10)
     step_times(results)
+    errors(results, 3 if options.quick else 10)
     agreement(results, options.quick)
     results.done()
 

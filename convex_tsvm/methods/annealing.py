@@ -32,7 +32,7 @@ class Annealing(Method):
     name = "annealing"
     keeps_number = True
 
-    def __init__(self, cooling: float = 1.5, settled: float = 1e-4, best: bool = False) -> None:
+    def __init__(self, cooling: float = 1.5, settled: float = 1e-6, best: bool = False) -> None:
         self.cooling, self.best = finite("cooling", cooling, above=1), bool(best)
         self.settled = finite("settled", settled, above=0)
 
@@ -114,7 +114,7 @@ def annealing(
     solver: str | StepSolver = "native",
     start: ArrayLike | Solution | None = None,
     cooling: float = 1.5,
-    settled: float = 1e-4,
+    settled: float = 1e-6,
     best: bool = False,
     tol: float = 1e-3,
     max_iter: int = 100,
@@ -130,9 +130,9 @@ def annealing(
         exact balance, ("exact", r), the probabilities sum to the number of positive labels that is asked for.
     cooling : float > 1, default 1.5
         R: each temperature is that before divided by it, from 10 C* on.
-    settled : float > 0, default 1e-4
-        Mean divergence from the probabilities before at which a temperature is done.  The 10⁻⁶ of sindhwani2006 takes
-        two to three times the steps, for objectives within half a percent on g50c.
+    settled : float > 0, default 1e-6
+        Mean divergence from the probabilities before at which a temperature is done.  10⁻⁴ takes a third of the steps
+        and does no harm on g50c; on text with the squared hinge the objective is then a fifth higher.
     best : bool, default False
         Return the best point of the path (sindhwani2006) and not the last (chapelle2008).
     max_iter : int, default 100
