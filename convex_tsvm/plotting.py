@@ -68,6 +68,7 @@ def plot_iterations(data: Data, solutions: Mapping[str, Solution]) -> Figure:
         style: dict[str, Any] = {"linestyle": styles[place % 4], "label": name, **marker}
         if len(solution.history) > 1:
             steps = range(1, len(solution.history) + 1)
+            style["markevery"] = max(1, len(steps) // 12)  # of a long path the markers would be all that is seen
             left.plot(steps, [iteration.objective for iteration in solution.history], **style)
             errors = [data.error(np.where(i.outputs >= 0, 1.0, -1.0)) for i in solution.history]
             if errors[0] is not None:
@@ -77,8 +78,8 @@ def plot_iterations(data: Data, solutions: Mapping[str, Solution]) -> Figure:
             error = data.error(solution.labels)
             if error is not None:
                 right.axhline(100 * error, color="gray", linestyle=styles[place % 4], label=name)
-    left.set(xlabel="CCCP step", ylabel="objective")
-    right.set(xlabel="CCCP step", ylabel="error on unlabelled points, %")
+    left.set(xlabel="step", ylabel="objective")
+    right.set(xlabel="step", ylabel="error on unlabelled points, %")
     for axes in (left, right):
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         if axes.get_legend_handles_labels()[0]:
