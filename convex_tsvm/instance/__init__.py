@@ -2,7 +2,7 @@
 
 from .convex_step import ConvexStep, StepSolution, StepSolver, certify, same_points
 from .instance import Instance
-from .labelling import Labelling, check_relaxable, labelling, reduced_basis, svm_of_labels
+from .labelling import Labelling, check_relaxable, labelling, reduced_basis
 from .primal import SmoothPrimal
 from .rows import OutputRows
 
@@ -19,5 +19,4 @@ __all__ = [
     "labelling",
     "reduced_basis",
     "same_points",
-    "svm_of_labels",
 ]

@@ -91,7 +91,7 @@ class ConvexStep:
     @property
     def members(self) -> NDArray[np.intp]:
         """The points whose mean output a balance constraint fixes."""
-        return self.problem.balance_points
+        return members_of(self.problem)
 
     @property
     def n_rows(self) -> int:

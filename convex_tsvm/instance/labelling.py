@@ -124,14 +124,6 @@ class Labelling:
         return self.instance.objective(solution.outputs, solution.regularization)
 
 
-def svm_of_labels(formulation: Formulation, problem: Problem, labels: Array) -> ConvexStep:
-    """The SVM with the formulation's loss for labelled points, for given labels; points with label 0 pay nothing.
-
-    Bias and constraints on outputs are those of the formulation.
-    """
-    return Instance(formulation.supervised(), problem).svm(labels)
-
-
 def labelling(formulation: Formulation, problem: Problem) -> Labelling:
     """A formulation on a problem as a search for labels.
 

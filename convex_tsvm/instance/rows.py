@@ -67,7 +67,7 @@ class OutputRows:
     @cached_property
     def unit(self) -> OutputRows:
         """The same constraints, divided so that every bias coefficient is 0 or 1: equal rows of the dual's equation."""
-        scale = np.where(self.bias == 0, 1.0, self.bias)
+        scale = self.scale
         ends = np.sort(np.column_stack([self.lower / scale, self.upper / scale]), axis=1)
         return OutputRows(sp.csr_array(sp.diags_array(1 / scale) @ self.A), ends[:, 0], ends[:, 1], self.names)
 
