@@ -209,8 +209,17 @@ class Problem:
 
     @cached_property
     def gram(self) -> Array:
-        """Kernel matrix K, shape (n, n)."""
-        return self.rows().full()
+        """Kernel matrix K, shape (n, n).
+
+        Raises
+        ------
+        ValueError
+            If the kernel's values overflow.
+        """
+        matrix = self.rows().full()
+        if not np.isfinite(matrix).all():
+            raise ValueError(f"kernel={self.kernel!r} overflows at these points; scale them")
+        return matrix
 
     def apply_kernel(self, coefficients: Array) -> Array:
         """K @ coefficients; the linear space never forms K, and a large K is formed in blocks."""

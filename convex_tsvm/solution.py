@@ -161,8 +161,8 @@ class Solution:
         The decision function; the solution of the last convex step, if there was one.
     objective : float
         The formulation's objective.
-    status : {"converged", "max_iter", "inaccurate", "interrupted"}
-        "inaccurate": an inner solver did not meet its tolerance in the last step.
+    status : {"converged", "max_iter", "inaccurate", "interrupted", "time_limit"}
+        "inaccurate": the last step is not solved to the tolerance, as its recomputed gap and residuals have it.
     history : tuple of Iteration
     seconds : float
     lower_bound : float or None

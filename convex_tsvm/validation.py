@@ -11,6 +11,10 @@ from typing import Any
 import numpy as np
 
 
+class InfeasibleError(ValueError):
+    """The constraints of a problem cannot be met; the message names them."""
+
+
 def finite(
     name: str,
     value: Any,

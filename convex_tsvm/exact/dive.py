@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
+from ..deadline import time_is_up, until
 from ..problem import Array
 from ..relaxations.output_space.convexified import Multipliers
 from .examine import Examiner, Options
@@ -37,13 +37,20 @@ def dive(
     deadline: float,
 ) -> Dive:
     """Look at up to ``n_nodes`` nodes from one on, depth first."""
+    with until(deadline):
+        return _dive(model, options, incumbent, node, strong, n_nodes)
+
+
+def _dive(
+    model: SearchModel, options: Options, incumbent: Incumbent, node: Node, strong: bool, n_nodes: int
+) -> Dive:
     n_before = len(model.multipliers)
-    examiner = Examiner(model, options, incumbent, deadline)
+    examiner = Examiner(model, options, incumbent)
     records: list[Record] = []
     stack, interrupted = [node], False
     # A relaxation takes as long as many nodes: with one, the dive has had its share.
     while stack and len(records) < n_nodes and len(model.multipliers) == n_before:
-        if records and time.time() > deadline:
+        if records and time_is_up():
             break
         try:
             seen = examiner.examine(stack[-1], strong=strong)

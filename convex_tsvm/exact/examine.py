@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..deadline import time_is_up, time_left
 from ..problem import Array
 from ..relaxations.output_space.convexified import Multipliers
 from ..relaxations.output_space.cuts import Cuts
@@ -64,12 +65,10 @@ class Examiner:
     model : SearchModel
     options : Options
     incumbent : Incumbent
-    deadline : float
-        Time after which no further round of cuts is begun.
     """
 
-    def __init__(self, model: SearchModel, options: Options, incumbent: Incumbent, deadline: float = np.inf) -> None:
-        self.model, self.options, self.incumbent, self.deadline = model, options, incumbent, deadline
+    def __init__(self, model: SearchModel, options: Options, incumbent: Incumbent) -> None:
+        self.model, self.options, self.incumbent = model, options, incumbent
         self.level = RELAXATIONS.index(options.bounds)
         self.choose = rule(options.branching)
 
@@ -140,7 +139,7 @@ class _Visit:
             if len(self.box.unknown) == 0:
                 self.examiner.incumbent.offer(self.box.labels)
             settled = self.prove(proof)
-            if not (settled and self.open):
+            if not (settled and self.open) or time_is_up():
                 break
         if self.open:
             self.rates = lambda: self.model.svm.rates(point.gamma, self.box.unknown)
@@ -157,7 +156,7 @@ class _Visit:
             return
         if self.number >= 0:
             self.reuse()
-        if self.open and self.is_stale():
+        if self.open and self.is_stale() and not time_is_up():
             self.relax()
 
     def is_stale(self) -> bool:
@@ -179,7 +178,7 @@ class _Visit:
             proof = self.model.prove_by_quadratic(self.box, self.number, 1.0, self.v)
             v = proof.v.astype(float)
             settled = self.prove(proof)
-            if not (settled and self.open):
+            if not (settled and self.open) or time_is_up():
                 break
         self.v = v
         if self.open:
@@ -205,7 +204,7 @@ class _Visit:
         for _ in range(ROUNDS if at_root else 1):
             began = time.time()
             # A round is not begun that would end after the deadline.
-            if not self.open or began + last > self.examiner.deadline:
+            if not self.open or last > time_left() or time_is_up():
                 break
             turn = tightening.relax(self.box.low, self.box.high, cuts, self.examiner.cutoff)
             last = time.time() - began
@@ -238,7 +237,7 @@ class _Visit:
         """Ends of all outputs by the SVM, as long as that settles labels."""
         if self.model.svm.free_bias:
             return
-        while self.open:
+        while self.open and not time_is_up():
             y = self.box.labels
             point = self.model.svm.solve(y, self.gamma)
             settled = self.prove(DirectionsProof(self.model.svm.directions(y, point, self.examiner.cutoff)))
@@ -248,7 +247,7 @@ class _Visit:
 
     def matrix(self) -> None:
         """The relaxation in Γ, for the hinge."""
-        if len(self.box.unknown) < 5:
+        if len(self.box.unknown) < 5 or time_is_up():
             return
         proof, scores = self.model.prove_by_matrix(self.box)
         self.prove(proof)

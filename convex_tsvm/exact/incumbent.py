@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Iterator
 
 import numpy as np
 
+from ..deadline import time_is_up
 from ..methods import cccp
 from ..problem import Array
 from .box import Box
@@ -18,9 +18,6 @@ FLIPS, SWAPS = 30, 8
 
 #: Relative distance from the best objective within which labels are worth being improved.
 NEAR = 0.05
-
-#: A dual value is an objective only if the solver is that near to optimal.
-ACCURATE = 1e-6
 
 #: Labellings grown from random ones that may bring nothing before the search for better ones ends.
 RESTARTS = 100
@@ -83,7 +80,7 @@ class Incumbent:
             return True
         return False
 
-    def begin(self, outputs: Array, deadline: float = np.inf) -> None:
+    def begin(self, outputs: Array) -> None:
         """First labels: those of the outputs of the known labels' SVM, of every heuristic, grown ones, and restarts."""
         self.offer(outputs, thorough=True)
         for scores in _heuristics(self.model):
@@ -91,7 +88,7 @@ class Incumbent:
         grown = self.grow(self.model.search.y)
         if grown is not None:
             self.offer(grown, thorough=True)
-        self.restart(RESTARTS, deadline=deadline)
+        self.restart(RESTARTS)
 
     def grow(self, labels: Array) -> Array | None:
         """The labels that follow from some: in every step the SVM of those known labels the points it is surest of."""
@@ -101,13 +98,15 @@ class Incumbent:
             box = self.model.count(Box.of_labels(y))
             if box.is_empty or len(box.unknown) == 0:
                 return None if box.is_empty else box.labels
+            if time_is_up():
+                return None
             y = box.labels.copy()
             point = svm.solve(y, gamma, tol=1e-3)
             gamma, margins = point.gamma, svm.margins(point) + point.bias
             surest = box.unknown[np.argsort(-np.abs(margins[box.unknown]), kind="stable")[:per_step]]
             y[surest] = np.where(margins[surest] >= 0, 1.0, -1.0)
 
-    def restart(self, idle: int, seed: int = 0, deadline: float = np.inf) -> None:
+    def restart(self, idle: int, seed: int = 0) -> None:
         """Grow labels from a part of the incumbent's, one of them changed, or from a few random ones; improve them.
 
         Parameters
@@ -115,14 +114,13 @@ class Incumbent:
         idle : int
             Ends after so many that were not better, or as many as there are points.
         seed : int
-        deadline : float
         """
         search = self.model.search
         if self.labels is None or len(search.unknown) == 0:
             return
         idle = min(idle, self.model.n)
         rng, left, kept = np.random.default_rng(seed), idle, False
-        while left > 0 and time.time() < deadline:
+        while left > 0 and not time_is_up():
             y, kept = search.y.copy(), not kept
             third = max(1, len(search.unknown) // 3)
             size = rng.integers(1, 1 + (third if kept else min(third, SEEDS)))
@@ -134,11 +132,11 @@ class Incumbent:
             left = idle if labels is not None and self.offer(labels) else left - 1
 
     def evaluate(self, labels: Array, gamma: Array | None = None) -> tuple[float, Array]:
-        """Objective of the SVM of labels (its dual value, within the solver's accuracy), and γ."""
+        """Objective of the SVM of labels, as its solver leaves it: no solution below it is claimed; and γ."""
         if self.model.count(Box.of_labels(labels)).is_empty:
             return np.inf, np.zeros(len(labels))
         point = self.model.svm.solve(labels, gamma, tol=1e-9)
-        return (point.value if point.violation <= ACCURATE else np.inf), point.gamma
+        return self.model.svm.objective(labels, point.gamma), point.gamma
 
     def follow(self, labels: Array) -> tuple[Array, float, Array]:
         """Labels that their own SVM agrees with: each change of all wrong ones at once lowers the objective."""
@@ -146,7 +144,7 @@ class Incumbent:
         objective, gamma = self.evaluate(labels)
         if svm.free_bias and search.n_positive is None:
             return labels, objective, gamma
-        while np.isfinite(objective):
+        while np.isfinite(objective) and not time_is_up():
             changed = self.round(svm.margins(svm.point(labels, gamma)))
             if (changed == labels).all():
                 break
@@ -161,6 +159,8 @@ class Incumbent:
         counted = self.model.search.n_positive is not None
         while True:
             for flipped in self._neighbours(labels, gamma, singles=not counted, pairs=exchanges or counted):
+                if time_is_up():
+                    return labels, objective
                 changed = labels.copy()
                 changed[list(flipped)] *= -1
                 better, new_gamma = self.evaluate(changed, gamma)
@@ -189,6 +189,8 @@ def _heuristics(model: SearchModel) -> Iterator[Array]:
     if instance.target is None and formulation.fit_intercept:
         return  # all labels alike are the optimum of that, and CCCP finds them
     for annealing in (None, 10):
+        if time_is_up():
+            return
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             solution = cccp(formulation, problem, annealing=annealing)

@@ -129,7 +129,7 @@ class SearchModel:
     @property
     def has_quadratic(self) -> bool:
         """Whether bounds in v-space exist."""
-        return self.svm.squared
+        return self.svm.squared and bool(np.isfinite(self.space.doubt))
 
     @property
     def has_matrix(self) -> bool:

@@ -115,8 +115,7 @@ class QuadraticProof(Proof):
 
     def apply(self, model: SearchModel, box: Box, cutoff: float) -> tuple[float, Box]:
         quadratic = model.convexified(self.number, self.share)
-        v = np.clip(self.v.astype(float), box.low, box.high)
-        bound, low, high = quadratic.consequences(box.low, box.high, v, cutoff)
+        bound, low, high = quadratic.consequences(box.low, box.high, self.v.astype(float), cutoff)
         return bound, model.count(box.meet(low, high))
 
     def store(self) -> Stored:

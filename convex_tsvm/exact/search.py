@@ -11,16 +11,19 @@ import os
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import joblib
 import numpy as np
 
+from ..deadline import until
 from ..formulations import Formulation
 from ..parallel import blas_threads_for
 from ..problem import Problem
 from ..relaxations.output_space.tightening import RELAXATIONS
+from ..solution import relative_gap
 from ..solvers.sdp.sparse_sdp import check_solver
 from ..validation import finite, integer, new_file, one_of
 from .branching import RULES
@@ -42,6 +45,9 @@ WIDTH = 4
 
 #: Points times nodes that are looked at before bounds that take seconds.
 PATIENCE = 10**7
+
+#: The smallest relative gap that bounds in double precision can be asked for.
+LEAST_GAP = 1e-8
 
 #: Part of the patience after which a tree is given up in which more than that part of the nodes is still open.
 TRIAL, HOPELESS = 0.05, 0.9
@@ -96,7 +102,10 @@ class BranchAndBound:
     Attributes
     ----------
     state : State
-    status : {"optimal", "node_limit", "time_limit", "interrupted"}
+    status : {"optimal", "inaccurate", "infeasible", "node_limit", "time_limit", "interrupted"}
+        "optimal": the gap asked for is proven (one below 10⁻⁸ counts as 10⁻⁸: bounds in double precision hold, and
+        therefore end a little below the optimum).  "inaccurate": nothing is open any more, but rounding keeps the
+        bounds from a gap like that.  "infeasible": no labelling meets the balance.
     """
 
     def __init__(
@@ -171,7 +180,8 @@ class BranchAndBound:
         ValueError
             If the checkpoint is of another search, or no such file.
         """
-        with blas_threads_for(self.model.n):
+        left = np.inf if self.time_limit is None else self.time_limit
+        with blas_threads_for(self.model.n), until(time.time() + left):
             return self._run()
 
     def _run(self) -> BranchAndBound:
@@ -190,7 +200,7 @@ class BranchAndBound:
         deadline = time.time() + left
         try:
             if self.state.n_nodes == 0:
-                self.begin(deadline)
+                self.begin()
             while len(self._heap):
                 self.state.seconds = before + time.perf_counter() - began
                 self.status = self.limit(deadline)
@@ -217,15 +227,31 @@ class BranchAndBound:
             self.keep_incumbent()
         self.state.open = self._heap.all()
         self.state.seconds = before + time.perf_counter() - began
+        if self.status == "optimal":
+            self.status = self._ending()
         if self.checkpoint is not None:
             save_search(self.checkpoint, self)
         return self
 
-    def begin(self, deadline: float) -> None:
+    def _ending(self) -> str:
+        """What a search is that has nothing left to look at."""
+        if not np.isfinite(self.state.objective):
+            return "infeasible"
+        gap = relative_gap(self.state.objective, self.lower_bound)
+        if gap <= max(self.options.gap, LEAST_GAP) * (1 + 1e-6):
+            return "optimal"
+        warnings.warn(
+            f"bounds that hold in double precision end {gap:.2g} below the objective: kernel values times costs are too "
+            "large for more; scale the points or lower C",
+            stacklevel=5,
+        )
+        return "inaccurate"
+
+    def begin(self) -> None:
         """The root, and first labels."""
         point = self.model.svm.solve(self.model.search.y)
         self.state.svm_bound = self.state.root_bound = point.value
-        self.incumbent.begin(point.outputs + point.bias, deadline)
+        self.incumbent.begin(point.outputs + point.bias)
         self.keep_incumbent()
         self.state.settled = self.options.bounds == "svm"
 
@@ -245,13 +271,13 @@ class BranchAndBound:
             Whether it was interrupted.
         """
         state, root, n_before = self.state, Node(self.model.root()), len(self.state.multipliers)
-        self.incumbent.restart(3 * RESTARTS, seed=1, deadline=deadline)
+        self.incumbent.restart(3 * RESTARTS, seed=1)
         self.keep_incumbent()
         found = dive(self.model, self.options, self.incumbent, root, True, 1, deadline)
         if found.interrupted:
             return True
         with uninterrupted():
-            state.settled, state.strong = True, found.records[0].bound > self._bound(self._heap.bound)
+            state.settled, state.strong = True, bool(found.records[0].bound > self._bound(self._heap.bound))
             if state.strong:
                 state.records, self._closed = [], np.inf
                 self._heap = self._queue([])

@@ -13,7 +13,7 @@ from ..formulations import Formulation
 from ..problem import Array, Problem
 from ..solution import Expansion, Point, Solution
 from ..solvers import NativeSolver
-from ..validation import new_file
+from ..validation import InfeasibleError, new_file
 from .files import save_search
 from .search import BranchAndBound
 from .state import Progress
@@ -26,7 +26,8 @@ class ExactSolution(Solution):
 
     Attributes
     ----------
-    status : {"optimal", "node_limit", "time_limit", "interrupted"}
+    status : {"optimal", "inaccurate", "node_limit", "time_limit", "interrupted"}
+        As in :class:`~convex_tsvm.BranchAndBound`.
     n_nodes, n_open : int
         Nodes looked at, and left open.
     svm_bound, root_bound : float
@@ -74,6 +75,8 @@ def exact_search(
     ------
     ValueError
         If the formulation is not of that kind, or an option is not as stated.
+    InfeasibleError
+        (a ValueError) If no labelling meets the balance.
     FileNotFoundError
         If the folder of a file is not there.
     OSError
@@ -92,6 +95,8 @@ def exact_search(
         certificate = new_file("certificate", certificate)
     options.setdefault("certificate", certificate is not None or options.get("checkpoint") is not None)
     search = BranchAndBound(formulation, problem, **options).run()
+    if search.status == "infeasible":
+        raise InfeasibleError(f"{search.model.instance.balance} cannot be met: no labelling of the points has it")
     if certificate is not None:
         save_search(certificate, search)
     return solution_of(search)

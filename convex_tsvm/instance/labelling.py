@@ -11,14 +11,17 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..formulations import Formulation
-from ..kernels import CentredRows, RowsWithSums
+from ..kernels import AccurateGram, NoMeanError, centred_gram, plain_gram, projected_gram, shifted_gram
+from ..kernels.distances import EPS
 from ..losses import PLQ, indicator, squared_hinge
 from ..problem import Array, Problem
-from .convex_step import ConvexStep, StepSolution, mean_row
+from ..validation import InfeasibleError
+from .convex_step import ConvexStep, StepSolution
 from .instance import Instance
 
 
@@ -31,8 +34,8 @@ class Labelling:
     instance : Instance
     loss : PLQ
         ℓ, convex and nowhere increasing.
-    kernel : array, shape (n, n)
-        G.
+    gram : AccurateGram
+        G, with a bound on its rounding errors.
     offset : array, shape (n,)
         o.
     y : array, shape (n,)
@@ -49,11 +52,15 @@ class Labelling:
         What the targets v = f + y ξ of the unlabelled points must sum to, if they are balanced instead of the outputs.
     n_positive : int or None
         Number of unlabelled points to be labelled +1, where that is prescribed.
+    offset_error : array, shape (n,), or float
+        How far rounding may have moved the offsets.
+    constant_error : float
+        How far it may have moved the constant.
     """
 
     instance: Instance
     loss: PLQ
-    kernel: Array
+    gram: AccurateGram
     offset: Array
     y: Array
     cost: Array
@@ -62,6 +69,13 @@ class Labelling:
     free_bias: bool = False
     target_sum: float | None = None
     n_positive: int | None = None
+    offset_error: Array | float = 0.0
+    constant_error: float = 0.0
+
+    @property
+    def kernel(self) -> Array:
+        """G, shape (n, n)."""
+        return self.gram.matrix
 
     @property
     def formulation(self) -> Formulation:
@@ -141,38 +155,48 @@ def labelling(formulation: Formulation, problem: Problem) -> Labelling:
     if problem.n_labeled == 0:
         raise ValueError("y has no labelled point; a search for labels needs one to tell the classes apart")
     loss_constant = constant * float(problem.cost[problem.unlabeled].sum())
-    n, target = problem.n, instance.target
     search = Labelling(
         instance=instance,
         loss=loss,
-        kernel=_symmetric(problem.gram),
-        offset=np.zeros(n),
         y=problem.y.copy(),
         cost=problem.cost.copy(),
-        constant=loss_constant,
         loss_constant=loss_constant,
-        free_bias=formulation.fit_intercept,
         target_sum=instance.target_sum,
         n_positive=instance.n_positive,
+        **_space(instance, loss_constant),
     )
-    if search.target_sum is not None:
-        return _checked_targets(search)
-    if target is None or search.n_positive is not None:
-        return search
-    if formulation.fit_intercept:
-        centred = CentredRows(problem.rows(), instance.members).full()
-        return dataclasses.replace(search, kernel=_symmetric(centred), offset=np.full(n, target), free_bias=False)
-    # w = c φ̄ / ‖φ̄‖² + what is orthogonal to the mean φ̄.
-    bordered = RowsWithSums(problem.rows(), mean_row(instance.step())).full()
-    mean, square = bordered[n, :n], float(bordered[n, n])
-    if square <= 1e-12 * float(np.abs(mean).max(initial=0.0)) or square == 0:
-        raise ValueError(f"{instance.balance} cannot be met: the mean of the points is zero and there is no bias")
-    return dataclasses.replace(
-        search,
-        kernel=_symmetric(bordered[:n, :n] - np.outer(mean, mean) / square),
-        offset=target * mean / square,
-        constant=search.constant + 0.5 * target**2 / square,
-    )
+    return search if search.target_sum is None else _checked_targets(search)
+
+
+def _space(instance: Instance, loss_constant: float) -> dict[str, Any]:
+    """The kernel, offsets and bias that a balance constraint leaves, and the constant that it adds."""
+    problem, target = instance.problem, instance.target
+    points, rounding = (problem.kernel, problem.X), 8 * EPS * abs(loss_constant)
+    found: dict[str, Any] = {
+        "offset": np.zeros(problem.n),
+        "constant": loss_constant,
+        "constant_error": rounding,
+        "free_bias": instance.formulation.fit_intercept,
+    }
+    if target is None or instance.n_positive is not None:
+        # A free bias takes up whatever the origin of a linear space adds to all outputs.
+        anywhere = instance.formulation.fit_intercept and instance.target_sum is None
+        return {**found, "gram": (shifted_gram if anywhere else plain_gram)(*points)}
+    if instance.formulation.fit_intercept:
+        gram = centred_gram(*points, instance.members)
+        return {**found, "gram": gram, "offset": np.full(problem.n, target), "free_bias": False}
+    try:
+        projected = projected_gram(*points, instance.members, target)
+    except NoMeanError as error:
+        raise InfeasibleError(f"{instance.balance} cannot be met: {error}, and there is no bias") from None
+    return {
+        **found,
+        "gram": projected.gram,
+        "offset": projected.offset,
+        "offset_error": projected.offset_error,
+        "constant": loss_constant + 0.5 * projected.square,
+        "constant_error": rounding + projected.square_error + 4 * EPS * projected.square,
+    }
 
 
 def check_relaxable(search: Labelling) -> None:
@@ -211,7 +235,3 @@ def _checked_targets(search: Labelling) -> Labelling:
     if search.instance.asks_for_a_number:
         raise ValueError(f"{search.instance.balance}: balance='targets' takes a number or 'labeled'")
     return search
-
-
-def _symmetric(kernel: Array) -> Array:
-    return np.asarray((kernel + kernel.T) / 2, dtype=float)

@@ -1,5 +1,15 @@
 """Where outputs are measured: kernel functions, and sources of kernel rows."""
 
+from .accurate import (
+    AccurateGram,
+    NoMeanError,
+    Projected,
+    centred_gram,
+    plain_gram,
+    projected_gram,
+    shifted_gram,
+    without_direction,
+)
 from .deformed import DeformedKernel, graph_laplacian, laplacian_kernel, neighbor_graph
 from .factor import kernel_factor
 from .functions import (
@@ -20,6 +30,7 @@ from .wrappers import CentredRows, DeformedRows, RowsWithSums
 
 __all__ = [
     "RBF",
+    "AccurateGram",
     "CallableKernel",
     "CentredRows",
     "DeformedKernel",
@@ -29,17 +40,24 @@ __all__ = [
     "KernelRows",
     "Linear",
     "LinearRows",
+    "NoMeanError",
     "Polynomial",
     "Precomputed",
     "ProductForm",
     "ProductKernel",
     "ProductRows",
+    "Projected",
     "RowSource",
     "RowsWithSums",
+    "centred_gram",
     "graph_laplacian",
     "kernel_factor",
     "kernel_from_dict",
     "laplacian_kernel",
     "make_kernel",
     "neighbor_graph",
+    "plain_gram",
+    "projected_gram",
+    "shifted_gram",
+    "without_direction",
 ]

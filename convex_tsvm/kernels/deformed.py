@@ -18,7 +18,8 @@ import numpy as np
 import scipy.linalg
 
 from ..validation import finite, integer
-from .functions import Array, Kernel, Points, Precomputed
+from .functions import Kernel, Precomputed
+from .types import Array, Points
 from .wrappers import dense_laplacian
 
 

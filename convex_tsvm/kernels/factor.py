@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from .functions import Array
+from .types import Array
 
 
 def kernel_factor(kernel: Array, tol: float = 1e-13) -> Array:

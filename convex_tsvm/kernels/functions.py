@@ -1,4 +1,4 @@
-"""Kernel functions: names and parameters are ours, the arithmetic is scikit-learn's."""
+"""Kernel functions: names and parameters are scikit-learn's, and so is most of the arithmetic."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..validation import finite
+from .distances import squared_distances
+from .types import Array, Points
 
-Array = NDArray[np.float64]
-Points = Any  # an (n, d) array, or a CSR matrix where the kernel takes one
+#: Widths and scales of kernels beyond these leave the range of floating point when they are squared.
+SMALLEST, LARGEST = 1e-150, 1e150
 
 
 class Kernel(Protocol):
@@ -104,7 +106,7 @@ class RBF:
         if (sigma is None) == (gamma is None):
             raise ValueError(f"give exactly one of sigma and gamma, not sigma={sigma!r} and gamma={gamma!r}")
         if gamma is None:
-            gamma = 1 / (2 * finite("sigma", sigma, above=0) ** 2)
+            gamma = 1 / (2 * finite("sigma", sigma, least=SMALLEST, most=LARGEST) ** 2)
         object.__setattr__(self, "gamma", finite("gamma", gamma, above=0))
 
     @property
@@ -113,9 +115,9 @@ class RBF:
         return float(1 / np.sqrt(2 * self.gamma))
 
     def __call__(self, X: Points, Z: Points) -> Array:
-        from sklearn.metrics.pairwise import rbf_kernel
-
-        return _dense(rbf_kernel(X, Z, gamma=self.gamma))
+        values = squared_distances(X, Z, self.gamma)
+        np.negative(values, out=values)
+        return np.asarray(np.exp(values, out=values))
 
     def diag(self, X: Points) -> Array:
         """Ones."""
@@ -291,14 +293,21 @@ def kernel_from_dict(saved: dict[str, Any]) -> Kernel:
 
 def _gamma(gamma: float | str | None, X: Points) -> float:
     if gamma is None or gamma == "scale":
-        squares = X.multiply(X).mean() if sp.issparse(X) else np.mean(np.square(X))
-        variance = float(squares - X.mean() ** 2)
-        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+        variance = _variance(X)
+        return min(1.0 / (X.shape[1] * variance), LARGEST) if variance > 0 else 1.0
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if isinstance(gamma, str):
         raise ValueError(f"gamma={gamma!r} must be a number > 0, 'scale' or 'auto'")
     return finite("gamma", gamma, above=0)
+
+
+def _variance(X: Points) -> float:
+    """Of all entries, from their differences to the mean: squares of large entries have lost the digits it needs."""
+    if not sp.issparse(X):
+        return float(np.var(X))
+    mean, size = float(X.mean()), X.shape[0] * X.shape[1]
+    return float((np.square(X.data - mean).sum() + (size - X.nnz) * mean**2) / size)
 
 
 def _exp(values: NDArray[Any]) -> None:

@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
 from ..parallel import in_threads, row_slices
-from .functions import Array, Points, ProductKernel
+from .functions import ProductKernel
+from .types import Array, Points
 from .rows import Indices, Rows, RowSource
 
 #: The one pass over all pairs of points goes by tiles of this many rows, and four times as many columns.

@@ -15,7 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .functions import Array, Kernel, Points
+from .functions import Kernel
+from .types import Array, Points
 
 Indices = NDArray[np.intp]
 #: Entries of a matrix are single or double precision; what is summed from them is always double.

@@ -9,7 +9,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from ..parallel import in_threads, row_slices
-from .functions import Array
+from .types import Array
 from .rows import GramRows, Indices, Rows, RowSource
 
 

@@ -64,7 +64,7 @@ class Settings:
 
 
 class _Interrupted(Exception):
-    """Ctrl-C inside an inner solver, which gave the best point it had."""
+    """Ctrl-C or a deadline inside an inner solver, which gave the best point it had."""
 
     def __init__(self, point: StepSolution) -> None:
         self.point = point
@@ -119,7 +119,7 @@ class Run:
 
         start = min(candidates, key=difference) if len(candidates) > 1 else next(iter(candidates), None)
         point = self.inner.solve(step, start)
-        if point.status == "interrupted":
+        if point.status in ("interrupted", "time_limit"):
             raise _Interrupted(point)
         self.solved.append(point)
         return point
@@ -189,8 +189,8 @@ class Run:
                 self._keep_better(stop.point)
             if self.current is None:
                 raise
-            status = "interrupted"
-            warnings.warn("interrupted: the best point so far is returned", stacklevel=6)
+            status = stop.point.status if isinstance(stop, _Interrupted) else "interrupted"
+            warnings.warn(f"{status}: the best point so far is returned", stacklevel=6)
         if status == "max_iter":
             warnings.warn(
                 f"{method.name} stopped after max_iter={self.settings.max_iter} steps; it has not converged",
@@ -264,7 +264,7 @@ def minimize_path(
             inner = make_solver(solver, problem, settings.tol, options)
         solution, known = _minimize(method, instance, inner, settings, None, known)
         solutions.append(solution)
-        if solution.status == "interrupted":
+        if solution.status in ("interrupted", "time_limit"):
             break
     return solutions
 

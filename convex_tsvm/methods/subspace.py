@@ -18,6 +18,7 @@ from ..instance import Labelling, labelling
 from ..modeling.subspace import best_of_planes
 from ..problem import Array, Problem
 from ..relaxations.label_matrix.margins import margin_svm
+from ..validation import finite, integer
 from ..relaxations.safe_bounds import into_domain, least_eigenvalue, weighted
 from .spectral import spectral_subspace
 from .trained import RelaxedSolution, trained_on_labels
@@ -100,6 +101,7 @@ def solve_subspace(search: Labelling, V: Array, *, tol: float = 1e-4, max_iter: 
     ValueError
         If the search has offsets, or V another shape or columns that depend on each other.
     """
+    tol, max_iter = finite("tol", tol, above=0), integer("max_iter", max_iter, least=1)
     if search.offset.any() or search.free_bias:
         raise ValueError(
             "the subspace SDP has a zero bias (debie2004, footnote 1): use fit_intercept=False, balance=None"
@@ -154,7 +156,7 @@ class _Planes:
     def cut(self, M: Array, tol: float) -> float:
         """S(M), and the plane that its α gives."""
         value, alpha = margin_svm(self.search, self.Q @ M @ self.Q.T, 0.0, start=self.alpha, tol=0.01 * tol)
-        self.alpha, constant = into_domain(self.search, alpha)
+        self.alpha, constant, _ = into_domain(self.search, alpha)
         self.values.append(constant)
         self.slopes.append(weighted(self.search, self.alpha, self.Q))
         return value

@@ -21,6 +21,7 @@ from .output_space.cuts import Cuts
 from .output_space.quadratic_program import OutputSpace, labels_of, settle
 from .output_space.tightening import RELAXATIONS, Round, Tightening
 from .partial_svm import PartialSVM
+from .safe_bounds import svm_bound
 
 
 @dataclass(frozen=True)
@@ -247,9 +248,8 @@ class _Bounding:
         self.duals = {"gamma": point.gamma}
         self.scores = np.where(self.search.y == 0, np.clip(point.outputs, -1, 1), self.search.y)
         self.try_labels(point.outputs)
-        constant = self.search.loss_constant
-        bound = -np.inf if point.lower_bound is None else point.lower_bound + constant
-        self.record("svm", bound, point.primal + constant, 0, point.status, began)
+        bound = svm_bound(self.search, point.gamma)
+        self.record("svm", bound, point.primal + self.search.loss_constant, 0, point.status, began)
 
     def sdp(self) -> None:
         """The relaxation of debie2004 §2."""

@@ -6,6 +6,9 @@ In the dual a hinge and a squared hinge differ only in their matrix and their bo
 
 and Σ γ_i = 0 if the bias is free.  Every γ of the domain gives a bound, and says what labels and outputs a better
 solution cannot have.
+
+Bounds and ends of outputs hold for exact arithmetic on the problem as it is given: what rounding may have done to them,
+and to the kernel, is taken off (see :mod:`~convex_tsvm.relaxations.rounding`).
 """
 
 from __future__ import annotations
@@ -17,13 +20,15 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from ..instance.convex_step import sum_to
+from ..deadline import time_is_up
 from ..instance.labelling import Labelling
-from ..kernels import GramRows
+from ..kernels import AccurateGram, GramRows, NoMeanError, without_direction
 from ..losses import hinge, indicator, squared_hinge
 from ..problem import Array
 from ..solvers.cholesky import cholesky
 from ..solvers.dual import minimize_quadratic
+from ..validation import InfeasibleError
+from .rounding import EPS, ROOM, TINY, outward, zero_sum
 
 #: Multipliers beyond this prove nothing, and are not kept (nor could they be, in single precision).
 LARGEST = 1e30
@@ -77,6 +82,13 @@ class PartialSVM:
     constant : float
     squared : bool
         Whether the loss is the squared hinge.
+
+    Raises
+    ------
+    ValueError
+        If the loss is another one, or a point has no cost.
+    InfeasibleError
+        If the sum of targets that is asked for cannot be reached.
     """
 
     def __init__(self, search: Labelling) -> None:
@@ -86,31 +98,63 @@ class PartialSVM:
         if not (search.cost > 0).all():
             raise ValueError("exact search needs a cost > 0 for every point")
         self.search, self.free_bias = search, search.free_bias
-        self.M, self.offset, self.constant = search.kernel, search.offset, search.constant
+        self.offset, self.offset_error = search.offset, search.offset_error + np.zeros(search.n)
+        self.constant, self.constant_error = search.constant, search.constant_error
         self.cap = np.full(search.n, np.inf) if self.squared else search.cost
         margin = indicator(1, np.inf) if self.squared else hinge()
         self._losses = (margin, margin.reflect())
         self._cached: tuple[bytes, GramRows] | None = None
+        #: M without its diagonal part, which is kept apart: beside a large kernel it would lose its digits.
+        self._gram, self._ridge = search.gram, np.zeros(search.n)
         if self.squared:
-            self.M = self.M + np.diag(1 / (2 * search.cost))
+            self._ridge = 1 / (2 * search.cost)
         if search.target_sum is not None:
-            # Σ_u v is fixed: what is orthogonal to the image of the unlabelled points' sum, and one point of the rest.
-            image = self.M @ search.summed
-            square = float(search.summed @ image)
-            self.M = self.M - np.outer(image, image) / square
-            self.offset = search.target_sum * image / square
-            self.constant += 0.5 * search.target_sum**2 / square
+            self._fix_sum(search)
+        self.M = self._gram.matrix + np.diag(self._ridge)
+
+    def _fix_sum(self, search: Labelling) -> None:
+        """Σ_u v is fixed: what is orthogonal to the image of the unlabelled points' sum, and one point of the rest."""
+        kernel = search.gram
+        whole = AccurateGram(
+            kernel.matrix + np.diag(self._ridge), kernel.error + 2 * EPS, np.sqrt(kernel.scale**2 + self._ridge)
+        )
+        try:
+            found = without_direction(whole, search.summed, float(search.target_sum or 0.0))
+        except NoMeanError as error:
+            raise InfeasibleError(f"{search.instance.balance} cannot be met: {error}") from None
+        self._gram, self._ridge = found.gram, np.zeros(search.n)
+        self.offset, self.offset_error = found.offset, found.offset_error
+        self.constant += 0.5 * found.square
+        self.constant_error += 0.5 * found.square_error + 4 * EPS * found.square
 
     def point(self, y: Array, gamma: Array) -> PartialPoint:
         """The bound of a γ that is moved into the domain first: arithmetic, no solver."""
         gamma = np.where(y > 0, np.clip(gamma, 0, self.cap), np.where(y < 0, np.clip(gamma, -self.cap, 0), 0.0))
         if self.free_bias:
-            gamma = sum_to(0.0, gamma, np.where(y < 0, -self.cap, 0.0), np.where(y > 0, self.cap, 0.0))
-        image = self.M @ gamma
-        value = float(gamma @ (y - self.offset)) - 0.5 * float(gamma @ image) + self.constant
-        if self.free_bias and abs(gamma.sum()) > 1e-12 * np.abs(gamma).sum():
-            value = -np.inf
-        return PartialPoint(value, gamma, image + self.offset)
+            gamma = zero_sum(gamma, np.where(y < 0, -self.cap, 0.0), np.where(y > 0, self.cap, 0.0))
+        value = self._least(gamma, gamma, y, 0.0)
+        return PartialPoint(value, gamma, self._outputs(gamma)[0])
+
+    def _least(self, gamma: Array, moved: Array, y: Array, lost: float) -> float:
+        """γᵀ (y - o) - lost - ½ δᵀ M δ + constant for the δ that is ``moved``, or a little less."""
+        linear = gamma * (y - self.offset)
+        square = self._most_square(moved)
+        size = float(np.abs(gamma) @ (np.abs(y) + np.abs(self.offset))) + abs(lost)
+        doubt = (self.search.n + 8) * EPS * size + float(np.abs(moved) @ self.offset_error) + self.constant_error
+        value = float(linear.sum()) - lost - 0.5 * square + self.constant
+        return value - 2 * doubt - ROOM * (size + 0.5 * square + abs(self.constant)) - TINY
+
+    def _most_square(self, gamma: Array) -> float:
+        """What γᵀ M γ does not exceed."""
+        own = float((gamma**2) @ self._ridge)
+        return self._gram.most_square(gamma) + own * (1 + (self.search.n + 4) * EPS)
+
+    def _outputs(self, gamma: Array) -> tuple[Array, Array]:
+        """M γ + o, and how far rounding may have moved it, both of shape (n,)."""
+        image, error = self._gram.image(gamma)
+        own = self._ridge * gamma
+        outputs = image + own + self.offset
+        return outputs, error + self.offset_error + 4 * EPS * (np.abs(image) + np.abs(own) + np.abs(self.offset))
 
     def solve(self, y: Array, gamma: Array | None = None, tol: float = 1e-7) -> PartialPoint:
         """The best γ for labels ``y`` (+1, -1, 0 for unknown), from a start where one is given."""
@@ -131,23 +175,65 @@ class PartialSVM:
         return dataclasses.replace(self.point(y, full), bias=bias, violation=found.violation)
 
     def objective(self, y: Array, gamma: Array) -> float:
-        """The SVM's primal value at γ, for labels of all points: not below its optimum; infinite if it is not met.
+        """The SVM's primal value at γ for labels of all points, or a little more: its optimum is not above it.
 
-        A free bias is the best of those that put a point on its margin.
+        A free bias is the best one.  Targets that must have a sum are moved until they have it.
         """
         point = self.point(y, gamma)
-        image = point.outputs - self.offset
-        value = 0.5 * float(point.gamma @ image) + self.constant
         if self.search.target_sum is not None:
-            # Sums of targets allow for no repair of a margin that is not quite met.
-            return value if (y * point.outputs).min() >= 1 - 1e-6 else np.inf
-        margins = self.margins(point)
+            return self._objective_of_targets(y, point)
+        outputs, error = self._gram.image(point.gamma)
+        outputs, error = outputs + self.offset, error + self.offset_error
+        error = error + 4 * EPS * (np.abs(outputs) + np.abs(self.offset))
+        if self.free_bias:
+            outputs = outputs + self._best_bias(y, outputs)
+        lacking = np.maximum(1 - y * outputs + error, 0.0)
+        losses = float((lacking**2 if self.squared else lacking) @ self.search.cost)
+        regularization = 0.5 * self._gram.most_square(point.gamma)
+        return self._raised(regularization + losses + self.constant)
+
+    def _raised(self, value: float) -> float:
+        """A sum of n terms, or a little more."""
+        return value + (self.search.n + 8) * EPS * (abs(value) + abs(self.constant)) + self.constant_error
+
+    def _best_bias(self, y: Array, outputs: Array) -> float:
+        """The bias that costs least: the derivative of the losses is zero there, or jumps."""
+        biases = np.sort(y - outputs)
+        lacking = np.maximum(1 - y * (outputs + biases[:, None]), 0.0)
         cost = self.search.cost
-        if self.squared:
-            value -= float((point.gamma**2 / (4 * cost)).sum())
-        biases = y - point.outputs if self.free_bias else np.zeros(1)
-        lacking = np.maximum(1 - y * (margins + biases[:, None]), 0.0)
-        return value + float(((lacking**2 if self.squared else lacking) @ cost).min())
+        if not self.squared:
+            return float(biases[(lacking @ cost).argmin()])
+        slopes = -lacking @ (cost * y)
+        after = int(np.searchsorted(slopes, 0.0))
+        if after in (0, len(biases)) or slopes[after] == slopes[after - 1]:
+            return float(biases[min(after, len(biases) - 1)])
+        share = -slopes[after - 1] / (slopes[after] - slopes[after - 1])
+        return float(biases[after - 1] + share * (biases[after] - biases[after - 1]))
+
+    def _objective_of_targets(self, y: Array, point: PartialPoint) -> float:
+        """Any w with targets of the right signs and sum: here w is that of γ, and the targets are those near its v.
+
+        w = Σ a_i φ_i with a = γ + β 1 on the points of the sum, and v - f = a / 2c.
+        """
+        search, members = self.search, np.flatnonzero(self.search.summed)
+        total = float(search.target_sum or 0.0)
+        ridge = 1 / (2 * search.cost)
+        whole = search.kernel @ np.column_stack([point.gamma, search.summed])
+        whole += ridge[:, None] * np.column_stack([point.gamma, search.summed])
+        sums = whole[members].sum(axis=0)
+        a = point.gamma + (total - sums[0]) / sums[1] * search.summed
+        outputs, error = search.gram.image(a)
+        v = y * np.maximum(y * (outputs + ridge * a), 1.0)
+        excess = float(v[members].sum()) - total
+        movable = members[y[members] == -np.sign(excess)] if excess else members
+        if len(movable) == 0:
+            return np.inf
+        v[movable] -= excess / len(movable)
+        # What rounding leaves of the excess could be put on any one of the targets.
+        left = (len(members) + 4) * EPS * (np.abs(v[members]).sum() + abs(total))
+        missed = np.abs(v - outputs) + error + 4 * EPS * (np.abs(v) + np.abs(outputs)) + left
+        value = 0.5 * search.gram.most_square(a) + float(search.cost @ missed**2) + search.constant
+        return self._raised(value)
 
     def rates(self, gamma: Array, where: NDArray[np.intp]) -> Array:
         """By how much the optimum rises with the square of a change of an output, for some points without a label.
@@ -175,27 +261,30 @@ class PartialSVM:
         known label.  Hinge: a label is excluded if raising its α alone gets the bound to the cutoff; the ends are then
         ±1 or infinite.
         """
-        f, slack = point.outputs, max(cutoff - point.value, 0.0)
+        f, error = self._outputs(point.gamma)
+        slack, variance = max(cutoff - point.value, 0.0), self._gram.most_diagonal + self._ridge * (1 + 4 * EPS)
         if self.squared and not self.free_bias:
-            reach = np.sqrt(2 * slack * np.maximum(np.diag(self.M), 0.0))
-            return f - reach, f + reach
+            reach = np.sqrt(2 * slack * variance) + error
+            return outward(f - reach, f + reach)
         low, high = np.full(len(y), -np.inf), np.full(len(y), np.inf)
         if self.squared:
             for sign in (1, -1):
                 known = np.flatnonzero(y == sign)
-                square = np.diag(self.M)[:, None] + np.diag(self.M)[known] - 2 * self.M[:, known]
-                reach = np.sqrt(2 * slack * np.maximum(square, 0.0))
+                square = variance[:, None] + variance[known] - 2 * self.M[:, known]
+                square += 2 * (self._gram.error + 2 * EPS) * np.outer(self._gram.scale, self._gram.scale[known])
+                reach = np.sqrt(2 * slack * np.maximum(square, 0.0)) + error[:, None] + error[known]
                 if sign > 0:
                     low = (1 - f[known] + f[:, None] - reach).max(axis=1)
                 else:
                     high = (-1 - f[known] + f[:, None] + reach).min(axis=1)
-        elif not self.free_bias:
-            diagonal = np.maximum(np.diag(self.M), 1e-300)
+            return outward(low, high)
+        if not self.free_bias:
+            diagonal = np.maximum(variance, 1e-300)
             for sign, end in ((1, high), (-1, low)):
-                room = np.maximum(1 - sign * f, 0.0)
+                room = np.maximum(1 - sign * f - error - 4 * EPS, 0.0)
                 step = np.minimum(room / diagonal, self.cap)
-                excluded = (y == 0) & (step * room - 0.5 * diagonal * step**2 >= slack)
-                end[excluded] = -sign
+                gained = (step * room - 0.5 * diagonal * step**2) * (1 - 8 * EPS)
+                end[(y == 0) & (gained > slack)] = -sign
         return low, high
 
     def direction(self, y: Array, i: int, theta: float, gamma: Array, cutoff: float) -> float:
@@ -205,11 +294,11 @@ class PartialSVM:
         Squared hinge without a free bias.
         """
         gamma = np.where(y > 0, np.maximum(gamma, 0), np.where(y < 0, np.minimum(gamma, 0), 0.0))
-        known = np.flatnonzero(gamma)
-        inner = self.M[np.ix_(known, known)] @ gamma[known] + 2 * theta * self.M[known, i]
-        square = float(gamma[known] @ inner) + theta**2 * float(self.M[i, i])
-        value = float(gamma @ (y - self.offset)) - theta * float(self.offset[i]) - 0.5 * square + self.constant
-        return (cutoff - value) / theta
+        moved = gamma.copy()
+        moved[i] += theta
+        value = self._least(gamma, moved, y, theta * float(self.offset[i]))
+        low, high = outward(*(np.array([(cutoff - value) / theta]),) * 2)
+        return float(high[0] if theta > 0 else low[0])
 
     def solve_direction(self, y: Array, i: int, sign: int, point: PartialPoint, cutoff: float) -> tuple[float, Array]:
         """θ and γ for :meth:`direction`: the largest (sign 1) or least v_i with q(v) <= cutoff and y_i v_i >= 1."""
@@ -257,6 +346,7 @@ class PartialSVM:
             (i, *self.solve_direction(y, i, sign, point, cutoff))
             for i in np.flatnonzero(y == 0).tolist()
             for sign in (1, -1)
+            if not time_is_up()
         ]
         found = [one for one in found if one[1] != 0 and max(abs(one[1]), np.abs(one[2]).max()) < LARGEST]
         return Directions(

@@ -1,15 +1,19 @@
 """Lower bounds that hold whatever a solver did: from any dual point, with its infeasibility repaired.
 
-Floating point is allowed for by :func:`least_eigenvalue`, which takes off what the eigenvalue routine may be wrong by.
+What rounding may have done is taken off (see :mod:`~convex_tsvm.relaxations.rounding`); :func:`least_eigenvalue` takes
+off what the eigenvalue routine may be wrong by.
 """
 
 from __future__ import annotations
+
+import dataclasses
 
 import numpy as np
 import scipy.linalg
 
 from ..instance.labelling import Labelling, reduced_basis
 from ..problem import Array
+from .rounding import EPS, ROOM, TINY
 
 
 def least_eigenvalue(S: Array) -> float:
@@ -39,19 +43,43 @@ def transduction_bound(search: Labelling, alpha: Array, multipliers: Array) -> f
     multipliers : array, shape (1 + u,)
         λ, approximately.
     """
-    alpha, value = into_domain(search, alpha)
-    value -= float(alpha @ (search.y * search.offset))
+    alpha, value, doubt = into_domain(search, alpha)
+    taken = alpha * search.y * search.offset
     N = coupling(search, alpha)
-    return value - 0.5 * raised(N, np.nan_to_num(multipliers)) + search.constant
+    # What N may be off by is, for Γ̃ ⪰ 0 with ones on its diagonal, at most η (Σ s_i α_i)²; for the offsets in its first
+    # row and column it is at most twice the sum of theirs.
+    gram, size = search.gram, float(alpha @ search.gram.scale)
+    above = raised(N, np.nan_to_num(multipliers)) + (gram.error + (4 * search.n + 16) * EPS) * size**2
+    above += 2 * float(alpha @ (search.offset_error + 8 * EPS * np.abs(search.offset)))
+    sizes = float(np.abs(taken).sum()) + abs(above) + abs(search.constant)
+    doubt += (search.n + 8) * EPS * sizes + float(alpha @ (search.offset_error + np.zeros(search.n)))
+    value = value - float(taken.sum()) - 0.5 * above + search.constant
+    return value - 2 * (doubt + search.constant_error) - ROOM * sizes - TINY
 
 
-def into_domain(search: Labelling, alpha: Array) -> tuple[Array, float]:
-    """α moved into the domain of the SVM's dual, and - Σ c_i ℓ*(-α_i / c_i) there."""
+def svm_bound(search: Labelling, gamma: Array) -> float:
+    """A lower bound from γ = y ∘ α of the SVM of the labels known, for a loss that never increases and no free bias."""
+    known = np.where(search.y == 0, 0.0, search.cost)
+    alpha, value, doubt = into_domain(dataclasses.replace(search, cost=known), search.y * gamma)
+    gamma = search.y * alpha
+    taken = gamma * search.offset
+    square = search.gram.most_square(gamma)
+    sizes = float(np.abs(taken).sum()) + square + abs(search.constant)
+    doubt += (search.n + 8) * EPS * sizes + float(alpha @ (search.offset_error + np.zeros(search.n)))
+    value = value - float(taken.sum()) - 0.5 * square + search.constant
+    return value - 2 * (doubt + search.constant_error) - ROOM * sizes - TINY
+
+
+def into_domain(search: Labelling, alpha: Array) -> tuple[Array, float, float]:
+    """α moved into the domain of the SVM's dual, - Σ c_i ℓ*(-α_i / c_i) there, and how far rounding may move that."""
     conjugate, used = search.loss.conjugate(), search.cost > 0
     s = np.zeros(search.n)
     s[used] = -np.nan_to_num(alpha[used]) / search.cost[used]
     s[used] = np.clip(s[used], conjugate.lower, min(conjugate.upper, 0.0))
-    return -search.cost * s, -float(search.cost[used] @ conjugate(s[used]))
+    values = search.cost[used] * conjugate(s[used])
+    # Values of a convex function near zero may be differences of what is as large as its argument.
+    sizes = float(np.abs(values).sum() + (search.cost[used] * (np.abs(s[used]) + s[used] ** 2)).sum())
+    return -search.cost * s, -float(values.sum()), (search.n + 16) * EPS * sizes
 
 
 def weighted(search: Labelling, alpha: Array, basis: Array) -> Array:
@@ -75,13 +103,17 @@ def coupling(search: Labelling, alpha: Array) -> Array:
 
 
 def raised(N: Array, multipliers: Array) -> float:
-    """The least Σ λ found with Diag(λ) ⪰ N, by shifting λ and by scaling it."""
+    """The least Σ λ found with Diag(λ) ⪰ N, by shifting λ and by scaling it; rounded up."""
+    doubt = (len(N) + 8) * EPS
     shift = max(0.0, -least_eigenvalue(np.diag(multipliers) - N))
     best = float(multipliers.sum()) + len(N) * shift
+    best += doubt * (float(np.abs(multipliers).sum()) + len(N) * shift + float(np.abs(N).max(initial=0.0)))
     # Rows of zeros need no multiplier.
     used = np.abs(N).max(axis=1) > 0
     if used.any() and (multipliers[used] > 0).all():
         root = 1 / np.sqrt(multipliers[used])
         scaled = -N[np.ix_(used, used)] * root * root[:, None]
-        best = min(best, -least_eigenvalue(scaled) * float(multipliers[used].sum()))
+        # Entries of the scaled matrix are rounded by 4 ε of their size.
+        factor = -least_eigenvalue(scaled) + 4 * EPS * float(np.linalg.norm(scaled))
+        best = min(best, factor * float(multipliers[used].sum()) * (1 + np.sign(factor) * doubt))
     return best

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.optimize
 
+from ...deadline import time_is_up
 from ...instance.labelling import Labelling, check_relaxable, reduced_basis
 from ...kernels import kernel_factor
 from ...problem import Array
@@ -119,16 +120,23 @@ def solve_low_rank(
         model.width = width
         left = max_iter - n_iter
         options = {"maxiter": left, "maxfun": 2 * left, "maxcor": 20, "ftol": 1e-14, "gtol": 1e-9}
-        found = scipy.optimize.minimize(model, w, jac=True, method="L-BFGS-B", options=options)
+        found = scipy.optimize.minimize(
+            model, w, jac=True, method="L-BFGS-B", options=options, callback=_stop_in_time
+        )
         w, n_iter = found.x, n_iter + int(found.nit)
         best = best.better(model.dual_point(w))
         if best.value - best.bound <= tol * max(1.0, abs(best.value)):
             status = "optimal"
             break
-        if n_iter >= max_iter:
+        if n_iter >= max_iter or time_is_up():
             status = "max_iter"
             break
     return dataclasses.replace(best, n_iter=n_iter, seconds=time.perf_counter() - began, status=status)
+
+
+def _stop_in_time(w: Array) -> None:
+    if time_is_up():
+        raise StopIteration
 
 
 class _Vectors:

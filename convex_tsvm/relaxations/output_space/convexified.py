@@ -21,9 +21,13 @@ from ...losses import hinge
 from ...problem import Array
 from ...solvers.cholesky import cholesky
 from ...solvers.dual import minimize_quadratic
+from ..rounding import EPS, ROOM, TINY, outward
 from ..safe_bounds import least_eigenvalue
 from .cuts import Cuts
 from .quadratic_program import OutputSpace
+
+#: What is added to the quadratic form before it is inverted, relative to its largest entry.
+LIFT = 2.0**-36
 
 #: max(0, -t): its costs and slopes make boxes in the dual.
 _SIDES = (hinge().shift(-1),)
@@ -74,7 +78,9 @@ class Convexified:
     Attributes
     ----------
     A : array, shape (n, n)
-        The quadratic form, positive semidefinite up to ``rounding``.
+        The quadratic form, positive semidefinite.
+    rounding : float
+        Norm of what rounding may have done to it.
     """
 
     def __init__(self, space: OutputSpace, multipliers: Multipliers) -> None:
@@ -91,7 +97,11 @@ class Convexified:
         self._linear, self._constant = -own[0, 1:], 2 * float(weights[n_products:].sum()) - own[0, 0]
         A = space.C[1:, 1:] - pairs - pairs.T - own[1:, 1:]
         A[np.diag_indices(n)] += multipliers.chord - multipliers.diagonal
-        self.rounding = 10 * n * np.finfo(float).eps * float(np.abs(A).max(initial=0.0))
+        # An entry is a sum of what some cuts give it, of which rounding may take its share each time.
+        total = float(weights.sum() + multipliers.chord.sum() + multipliers.diagonal.sum())
+        self._share = (4 * n + 32) * EPS
+        size = float(np.linalg.norm(space.C)) + float(np.linalg.norm(pairs)) + float(np.linalg.norm(own)) + total
+        self.rounding = self._share * size
         lacking = max(0.0, -least_eigenvalue(A))
         lowered = np.minimum(multipliers.diagonal, lacking)
         A[np.diag_indices(n)] += lacking
@@ -112,13 +122,31 @@ class Convexified:
         return b, c - float(weight @ (first * second))
 
     def bound(self, low: Array, high: Array, v: Array) -> float:
-        """What the tangent at ``v`` says: no solution with outputs in the box is below it."""
+        """What the tangent at ``v`` says, which may be any point: no solution with outputs in the box is below it."""
         b, c = self.terms(low, high)
         image = self.A @ v
         slope = 2 * (image + b)
         least = np.minimum(slope * (low - v), slope * (high - v)).sum()
-        most = np.maximum(low**2, high**2).sum()
-        return float(c + v @ image + 2 * b @ v + least - 2 * self.rounding * most)
+        value = float(c + v @ image + 2 * b @ v + least)
+        return float(value - self._doubt(low, high, v, b))
+
+    def _doubt(self, low: Array, high: Array, v: Array, b: Array) -> float:
+        """What rounding may have added to a bound, and some room."""
+        space, z, n = self.space, self.multipliers, len(v)
+        ends = np.maximum(np.abs(low), np.abs(high))
+        far = np.maximum(ends, np.abs(v)) + np.abs(space.search.offset)
+        # Of q itself: its inverse, its linear terms and its constant.
+        doubt = space.doubt * float(far @ far) + 2 * float(space.linear_error @ ends) + space.constant_error
+        # Of the terms: what multipliers give times ends or their products, added up.
+        i, j = z.cuts.products[:, 0], z.cuts.products[:, 1]
+        weight = z.weights[: len(i)]
+        given = float(z.diagonal.sum() + z.chord @ ends**2 + z.weights[len(i) :].sum() * 6 + weight @ (ends[i] * ends[j]))
+        doubt += 4 * self._share * (given + abs(space.constant) + abs(space.search.constant))
+        # Of the quadratic form and the evaluation of the tangent.
+        size = np.abs(self.A) @ np.abs(v) + np.abs(b)
+        evaluated = float(size @ (4 * np.abs(v) + 2 * ends)) + 2 * float(np.abs(b) @ ends)
+        doubt += self.rounding * float(ends @ ends) + (n + 8) * EPS * evaluated
+        return 2 * doubt + ROOM * (given + abs(space.constant) + float(np.abs(v) @ size)) + TINY
 
     def minimize(self, low: Array, high: Array, start: Array | None = None, tol: float = 1e-7) -> Array:
         """v that minimizes q_z in the box."""
@@ -142,9 +170,10 @@ class Convexified:
         q_z is above its tangent at v by (· - v)ᵀ A (· - v): an ellipsoid, whose box is closed-form.
         """
         bound = self.bound(low, high, v)
-        radius = max(cutoff - bound, 0.0) + self._lift * float(((high - low) ** 2).sum())
+        radius = (max(cutoff - bound, 0.0) + self._lift * float(((high - low) ** 2).sum())) * (1 + 1e-12)
         reach = np.sqrt(radius * self.spread)
-        return bound, np.maximum(low, v - reach), np.minimum(high, v + reach)
+        nearest, farthest = outward(v - reach, v + reach)
+        return bound, np.maximum(low, nearest), np.minimum(high, farthest)
 
     def rates(self, low: Array, high: Array, v: Array, where: NDArray[np.intp]) -> Array:
         """By how much the least value in the box rises with the square of a change of an output, for some points.
@@ -171,11 +200,18 @@ class Convexified:
 
     @property
     def _lift(self) -> float:
-        return 10 * self.rounding
+        """A multiple of the identity that makes A safe to invert."""
+        return LIFT * float(np.abs(np.diag(self.A)).max(initial=0.0)) + 10 * self.rounding
 
     @cached_property
     def spread(self) -> Array:
-        """Diagonal of A⁻¹ (lifted by rounding): what a unit of bound lets an output move, squared."""
+        """Diagonal of the lifted A's inverse, or more: what a unit of bound lets an output move, squared."""
         n = len(self.A)
-        factor = scipy.linalg.cho_factor(self.A + self._lift * np.eye(n))
-        return np.asarray(np.maximum(np.diag(scipy.linalg.cho_solve(factor, np.eye(n))), 0.0))
+        lifted = self.A + self._lift * np.eye(n)
+        inverse = scipy.linalg.cho_solve(scipy.linalg.cho_factor(lifted), np.eye(n))
+        error = float(np.linalg.norm(inverse @ lifted - np.eye(n)))
+        error += (n + 8) * EPS * float(np.linalg.norm(np.abs(inverse) @ np.abs(lifted)))
+        if not error < 0.5:
+            return np.full(n, np.inf)
+        spread = np.maximum(np.diag(inverse), 0.0) + 2 * error / (1 - error) * np.linalg.norm(inverse, axis=1)
+        return np.asarray(spread * (1 + ROOM))

@@ -96,8 +96,8 @@ class NativeSolver:
         -------
         StepSolution
             Its ``status`` is "max_iter" if the tolerance was not met within the limit, "inaccurate" if rounding
-            keeps it from being met (both also warn), and "interrupted" if Ctrl-C ended it: it then holds the best
-            point so far.
+            keeps it from being met (both also warn), and "interrupted" or "time_limit" if Ctrl-C or a deadline ended
+            it: it then holds the best point so far.
 
         Raises
         ------

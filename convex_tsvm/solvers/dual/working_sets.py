@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ...deadline import time_is_up
 from ...parallel import blas_threads_for
 from .._loops import descend_mixed, descend_pairs, descend_single
 from .dual_problem import Array, DualPoint, DualProblem, Indices, State, Survey
@@ -92,8 +93,9 @@ def solve_dual(
     Returns
     -------
     DualPoint
-        With ``status`` "optimal", "max_iter", "interrupted" (by Ctrl-C; the point is then the best one so far), or
-        "inaccurate" if rounding keeps undoing what was reached, or nothing is reached any more.
+        With ``status`` "optimal", "max_iter", "interrupted" (by Ctrl-C; the point is then the best one so far),
+        "time_limit" if a deadline has passed (:mod:`~convex_tsvm.deadline`), or "inaccurate" if rounding keeps undoing
+        what was reached, or nothing is reached any more.
     """
     rounding_tol = 0.25 * tol if rounding_tol is None else rounding_tol
     with blas_threads_for(len(dual.kind)):
@@ -149,6 +151,9 @@ class _WorkingSets:
                     self.state = self.dual.state(self.state.s, self.dual.outputs(self.state.s))
                     self.fresh, self.n_refreshed = True, self.n_refreshed + 1
                 elif n_iter >= max_iter:
+                    break
+                elif time_is_up():
+                    status = "time_limit"
                     break
                 elif stalled >= (STALLED_WHOLE if self._takes_all else STALLED):
                     status = "inaccurate"
@@ -214,7 +219,7 @@ def solve_in_memory(dual: DualProblem, state: State, tol: float) -> State:
     target = max(tol, COARSE) if double else tol
     for turn in range(TURNS):
         steps, state = _descend_by_sets(dual, state, target)
-        if (turn and steps == 0) or (not double and dual.survey(state).violation <= tol):
+        if (turn and steps == 0) or (not double and dual.survey(state).violation <= tol) or time_is_up():
             break
         state = newton(dual, state)
         target = tol
@@ -228,7 +233,7 @@ def _descend_by_sets(dual: DualProblem, state: State, tol: float) -> tuple[int, 
         return _descend(dual, state, tol, PATIENCE + int(SHARE * n**2))
     for turn in range(PASSES * n // INNER):
         survey = dual.survey(state)
-        if survey.violation <= tol:
+        if survey.violation <= tol or time_is_up():
             return turn, state
         chosen = survey.choose(INNER, tol, _luck(n))
         target = max(0.5 * tol, INEXACT * survey.violation)

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from ...deadline import time_is_up
 from ...parallel import blas_threads, in_threads, n_threads
 from ...problem import Array
 from .. import _loops
@@ -90,6 +91,8 @@ class InteriorPoint:
             status = "failed" if not is_dual else "optimal" if close else "inaccurate"
             if is_dual and (close or value >= enough):
                 status = "optimal"
+                break
+            if time_is_up():
                 break
             try:
                 way, primal, dual = self._step(at, lacking, lacking_dual, gap / self.degree)

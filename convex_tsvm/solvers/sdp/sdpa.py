@@ -17,6 +17,7 @@ from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
 from ...parallel import n_threads
+from ...deadline import time_left
 from ...problem import Array
 
 #: Calls after which a process is replaced: it has lost up to half a gigabyte by then.
@@ -40,9 +41,9 @@ def solve(
         options["maxIteration"] = max_iter
     call = _pool().submit(_solve, A, sp.csc_matrix(b[:, None]), sp.csc_matrix(c[:, None]), n_signed, n, options)
     try:
-        found: tuple[Array, Array, str] = call.result()
+        found: tuple[Array, Array, str] = call.result(time_left() if np.isfinite(time_left()) else None)
         return found
-    except BrokenProcessPool:
+    except (BrokenProcessPool, TimeoutError):
         end()
         return np.zeros(len(c)), np.zeros(len(b)), "failed"
     except BaseException:

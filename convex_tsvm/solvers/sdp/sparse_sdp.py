@@ -12,11 +12,13 @@ from __future__ import annotations
 import importlib.util
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ...deadline import time_is_up, time_left
 from ...problem import Array
 from ...validation import one_of
 from . import sdpa
@@ -112,7 +114,7 @@ def solve_sdp(
             z, X, status = InteriorPoint(C, rows).solve(tol, max_iter or 100, start, enough)
         else:
             z, X, status = backends[name](C, rows, 1e-3 * tol, max_iter)
-        if status != "failed" and np.isfinite(z).all():
+        if (status != "failed" and np.isfinite(z).all()) or time_is_up():
             break
         z, status = np.zeros(rows.m), "failed"
     X = np.zeros_like(C) if X is None or not np.isfinite(X).all() else (X + X.T) / 2
@@ -157,7 +159,9 @@ def _scs(C: Array, rows: SparseMatrices, tol: float, max_iter: int | None) -> tu
     import scs
 
     A, h, c, signed = _cone_form(C, rows)
-    options = {"eps_abs": tol, "eps_rel": tol, "max_iters": max_iter or 20_000, "verbose": False}
+    options: dict[str, Any] = {"eps_abs": tol, "eps_rel": tol, "max_iters": max_iter or 20_000, "verbose": False}
+    if np.isfinite(time_left()):
+        options["time_limit_secs"] = max(time_left(), 1e-3)
     found = scs.SCS({"A": A, "b": h, "c": c}, {"l": signed, "s": [len(C)]}, **options).solve()
     status = {1: "optimal", 2: "inaccurate"}.get(found["info"]["status_val"], "failed")
     return found["x"], _from_svec(found["y"][signed:], len(C)), status
@@ -178,6 +182,8 @@ def _clarabel(C: Array, rows: SparseMatrices, tol: float, max_iter: int | None) 
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = min(tol, 1e-7)
     if max_iter is not None:
         settings.max_iter = max_iter
+    if np.isfinite(time_left()):
+        settings.time_limit = max(time_left(), 1e-3)
     cones = [clarabel.NonnegativeConeT(signed), clarabel.PSDTriangleConeT(n)]
     zero = sp.csc_matrix((rows.m, rows.m))
     found = clarabel.DefaultSolver(zero, c, A[place].tocsc(), h[place], cones, settings).solve()

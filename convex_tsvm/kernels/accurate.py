@@ -1,0 +1,274 @@
+"""Kernel matrices with a bound on what rounding has done to them: what bounds that must hold are made from.
+
+Every matrix here comes with numbers η and s such that |G̃_ij - G_ij| <= η s_i s_j, for the G of exact arithmetic on the
+points as they are given; and |G_ij| <= s_i s_j.  In the linear space the points themselves are kept, moved to where the
+formulation wants its origin, with a bound δ_i on how far each is from where exact arithmetic would put it.  Then
+‖Σ γ_i x_i‖ is known to Σ |γ_i| δ_i, which is much better than what η says of γᵀ G γ when γ cancels.
+
+ε is the spacing of floating-point numbers at 1.  Rounded sums of k products are within k ε/2 of the sum of the sizes of
+the products, relatively, in whatever order they are added; constants here are at least twice what that asks for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from .distances import EPS, SMALL_ERROR, scaled_differences, squared_distances
+from .functions import RBF, Kernel, Linear, Polynomial, Precomputed
+from .rows import GramRows, Indices, KernelRows
+from .types import Array, Points
+from .wrappers import CentredRows
+
+#: Sparse points are made dense, to be moved, up to this many entries.
+DENSE = 10**8
+
+
+@dataclass(frozen=True, eq=False)
+class AccurateGram:
+    """A kernel matrix G̃ and what is known of its errors.
+
+    Attributes
+    ----------
+    matrix : array, shape (n, n)
+        G̃, symmetric.
+    error : float
+        η.
+    scale : array, shape (n,)
+        s, with |G̃_ij - G_ij| <= η s_i s_j and |G_ij| <= s_i s_j.
+    points : array or CSR matrix, shape (n, d), or None
+        In the linear space, the points whose inner products G̃ holds.
+    moved : array, shape (n,), or None
+        δ, how far each of them is at most from where exact arithmetic would have it.
+    """
+
+    matrix: Array
+    error: float
+    scale: Array
+    points: Points = None
+    moved: Array | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return len(self.matrix)
+
+    def most_square(self, gamma: Array) -> float:
+        """A number that γᵀ G γ does not exceed."""
+        size = float(np.abs(gamma) @ self.scale)
+        if self.points is None:
+            return float(gamma @ (self.matrix @ gamma)) + (self.error + (2 * self.n + 8) * EPS) * size**2
+        w, error = self._combined(gamma)
+        length = float(np.linalg.norm(w)) * (1 + (len(w) + 4) * EPS) + error
+        return length**2 * (1 + 4 * EPS)
+
+    def image(self, gamma: Array) -> tuple[Array, Array]:
+        """G γ as far as floating point has it, and how far it may be off, both of shape (n,)."""
+        if self.points is None:
+            size = float(np.abs(gamma) @ self.scale)
+            return self.matrix @ gamma, (self.error + (self.n + 4) * EPS) * size * self.scale
+        w, error = self._combined(gamma)
+        length = float(np.linalg.norm(w)) * (1 + len(w) * EPS)
+        off = (self.scale * (error + (len(w) + 4) * EPS * length)) + self.moved * (length + error)
+        return np.asarray(self.points @ w).ravel(), np.asarray(off)
+
+    def _combined(self, gamma: Array) -> tuple[Array, float]:
+        """Σ γ_i x_i, and how long the difference from the right one may be."""
+        used = np.flatnonzero(gamma)
+        points, share = self.points[used], gamma[used]
+        w = np.asarray(points.T @ share).ravel()
+        sizes = np.asarray(abs(points).T @ np.abs(share)).ravel()
+        rounding = (len(used) + 2) * EPS * float(np.linalg.norm(sizes))
+        return w, rounding + float(np.abs(share) @ self.moved[used]) * (1 + EPS)  # type: ignore[index]
+
+    @property
+    def most_diagonal(self) -> Array:
+        """What the entries of G's diagonal do not exceed, shape (n,)."""
+        return np.maximum(np.diag(self.matrix), 0.0) + (self.error + 2 * EPS) * self.scale**2
+
+
+@dataclass(frozen=True, eq=False)
+class Projected:
+    """Kernel and offsets under the constraint that the mean output of some points is c and there is no bias.
+
+    Then w = c φ̄ / ‖φ̄‖² + what is orthogonal to the mean φ̄ of these points.
+
+    Attributes
+    ----------
+    gram : AccurateGram
+        Of what is orthogonal to φ̄.
+    offset, offset_error : array, shape (n,)
+        c <φ̄, φ_i> / ‖φ̄‖², and how far it may be off.
+    square, square_error : float
+        c² / ‖φ̄‖², and how far it may be off.
+    """
+
+    gram: AccurateGram
+    offset: Array
+    offset_error: Array
+    square: float
+    square_error: float
+
+
+class NoMeanError(ValueError):
+    """The mean of some points is zero, or so near to it that rounding hides its direction."""
+
+
+def plain_gram(kernel: Kernel, X: Points) -> AccurateGram:
+    """k(x_i, x_j)."""
+    if isinstance(kernel, Linear):
+        return _of_points(X, np.zeros(X.shape[0]))
+    if isinstance(kernel, RBF):
+        matrix = np.exp(-_distances(kernel, X))
+        return AccurateGram(matrix, _distance_error(X), np.ones(X.shape[0]))
+    matrix = np.asarray(X, dtype=float) if isinstance(kernel, Precomputed) else KernelRows(kernel, X).full()
+    if not np.isfinite(matrix).all():
+        raise ValueError(f"kernel={kernel!r} overflows at these points; scale them")
+    matrix = (matrix + matrix.T) / 2
+    scale = np.sqrt(np.maximum(np.diag(matrix), 0.0))
+    if isinstance(kernel, Polynomial):
+        # (γ x·z + coef0) is within (d + 3) ε (γ ‖x‖ ‖z‖ + coef0), and the power multiplies that by the degree.
+        return AccurateGram(matrix, kernel.degree * (X.shape[1] + 8) * EPS, scale * (1 + 1e-9))
+    # The entries are what is given.  What they lack of being positive semidefinite is added: it may be rounding.
+    lifted = matrix + lift_of(matrix) * np.eye(len(matrix))
+    return AccurateGram(lifted, 2 * EPS, np.sqrt(np.diag(lifted)) * (1 + 1e-9))
+
+
+def lift_of(matrix: Array) -> float:
+    """A multiple of the identity that makes a symmetric matrix positive semidefinite beyond the doubts of rounding."""
+    values = scipy.linalg.eigvalsh(matrix, check_finite=False)
+    doubt = 20 * len(matrix) * EPS * float(np.abs(values).max(initial=0.0))
+    return max(0.0, doubt - float(values[0]))
+
+
+def shifted_gram(kernel: Kernel, X: Points) -> AccurateGram:
+    """A kernel matrix that serves where the bias is free: a linear space may have its origin anywhere."""
+    if not isinstance(kernel, Linear) or _too_large(X):
+        return plain_gram(kernel, X)
+    points = _dense(X)
+    near = points - points.mean(axis=0)
+    # Whatever the origin is, as a vector of floating-point numbers: a difference is rounded once.
+    return _of_points(near, EPS * np.linalg.norm(near, axis=1))
+
+
+def centred_gram(kernel: Kernel, X: Points, members: Indices) -> AccurateGram:
+    """The kernel with its origin at the mean of some points (chapelle2008 eq. 13)."""
+    if isinstance(kernel, Linear) and not _too_large(X):
+        points = _dense(X)
+        near = points - points[members].mean(axis=0)
+        mean = near[members].mean(axis=0)
+        centred = near - mean
+        spread = float(np.linalg.norm(np.abs(near[members]).mean(axis=0)))
+        moved = EPS * (np.linalg.norm(near, axis=1) + np.linalg.norm(centred, axis=1) + (len(members) + 4) * spread)
+        return _of_points(centred, moved)
+    if isinstance(kernel, RBF):
+        # k - 1 has the same centred matrix, and all its digits where points are near each other: there its error is
+        # relative, and this is more than it.
+        values = np.expm1(-_distances(kernel, X))
+        error, size = _distance_error(X), float(np.sqrt(np.abs(values).max(initial=0.0)))
+        scale = np.full(X.shape[0], size)
+    else:
+        plain = plain_gram(kernel, X)
+        values, error, scale = plain.matrix, plain.error, plain.scale
+    centred = CentredRows(GramRows(values), members).full()
+    error += (len(members) + 10) * EPS
+    return AccurateGram((centred + centred.T) / 2, error * (1 + 1e-9), scale + scale[members].mean())
+
+
+def projected_gram(kernel: Kernel, X: Points, members: Indices, target: float) -> Projected:
+    """The kernel without the direction of the mean of some points, whose mean output is to be ``target``.
+
+    Raises
+    ------
+    NoMeanError
+        If the mean is zero as far as floating point can tell.
+    """
+    if isinstance(kernel, Linear) and not _too_large(X):
+        return _projected_points(_dense(X), members, target)
+    plain = plain_gram(kernel, X)
+    weights = np.zeros(plain.n)
+    weights[members] = 1 / len(members)
+    return without_direction(plain, weights, target)
+
+
+def without_direction(gram: AccurateGram, weights: Array, target: float) -> Projected:
+    """A kernel without the direction of φ̄ = Σ weights_i φ_i, whose output is to be ``target``; weights >= 0.
+
+    Raises
+    ------
+    NoMeanError
+        If ‖φ̄‖² is zero as far as floating point can tell.
+    """
+    mean = gram.matrix @ weights
+    square, size = float(weights @ mean), float(weights @ gram.scale)
+    error = gram.error + (gram.n + 8) * EPS
+    # ‖φ̄‖² is known to a share of error κ², for κ = Σ weights_i s_i / ‖φ̄‖ >= 1.
+    if not square > 0 or error * size**2 > 0.01 * square:
+        raise NoMeanError("the mean of the points is zero as far as floating point can tell")
+    kappa = 1.1 * size / float(np.sqrt(square))
+    matrix = gram.matrix - np.outer(mean, mean) / square
+    root = 1.1 * float(np.sqrt(square))
+    return Projected(
+        AccurateGram((matrix + matrix.T) / 2, 1.1 * error * (1 + kappa) ** 2, gram.scale),
+        offset=target * mean / square,
+        offset_error=1.1 * abs(target) * gram.scale / root * error * (kappa + kappa**2) * 1.3,
+        square=target**2 / square,
+        square_error=1.1 * target**2 / square * (error * kappa**2 + 4 * EPS),
+    )
+
+
+def _projected_points(X: Array, members: Indices, target: float) -> Projected:
+    mean = X[members].mean(axis=0)
+    square, d = float(mean @ mean), X.shape[1]
+    spread = float(np.linalg.norm(np.abs(X[members]).mean(axis=0)))
+    # How far the mean may be off, relative to its length.
+    off = (len(members) + 4) * EPS * spread / np.sqrt(square) if square > 0 else np.inf
+    if not off < 0.01:
+        raise NoMeanError("the mean of the points is zero as far as floating point can tell")
+    share = (X @ mean) / square
+    lengths = np.linalg.norm(X, axis=1)
+    error = (2 * d + 8) * EPS + 4 * off
+    points = X - np.outer(share, mean)
+    return Projected(
+        _of_points(points, lengths * error),
+        offset=target * share,
+        offset_error=abs(target) * lengths / np.sqrt(square) * error,
+        square=target**2 / square,
+        square_error=target**2 / square * error,
+    )
+
+
+def _of_points(points: Points, moved: Array) -> AccurateGram:
+    matrix = points @ points.T
+    matrix = np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix, dtype=float)
+    if not np.isfinite(matrix).all():
+        raise ValueError("inner products of the points overflow; scale the points")
+    error = (points.shape[1] + 6) * EPS
+    lengths = np.sqrt(np.maximum(np.diag(matrix), 0.0)) * (1 + 1e-9)
+    return AccurateGram((matrix + matrix.T) / 2, error, lengths + moved / error, points, moved)
+
+
+def _distances(kernel: RBF, X: Points) -> Array:
+    if sp.issparse(X):
+        # Of sparse points with inner products where these are good enough, which is said of their absolute error.
+        if _too_large(X):
+            return squared_distances(X, X, kernel.gamma)
+        X = X.toarray()
+    with np.errstate(over="ignore", under="ignore"):
+        return scaled_differences(X, X, kernel.gamma)
+
+
+def _distance_error(X: Points) -> float:
+    """What rounding may do to exp(-t), t a scaled squared distance, since t exp(-t) < 1/2."""
+    return (X.shape[1] + 8) * EPS + (SMALL_ERROR if _too_large(X) else 0.0)
+
+
+def _too_large(X: Points) -> bool:
+    return bool(sp.issparse(X) and X.shape[0] * X.shape[1] > DENSE)
+
+
+def _dense(X: Points) -> Array:
+    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)

@@ -1,0 +1,11 @@
+"""What kernels take and give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Points = Any  # an (n, d) array, or a CSR matrix where the kernel takes one
