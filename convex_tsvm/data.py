@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
@@ -13,6 +14,22 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+
+#: What readers of files raise, besides ValueError, for what they cannot read.
+UNREADABLE = (
+    OSError,
+    EOFError,
+    LookupError,
+    TypeError,
+    ArithmeticError,
+    NotImplementedError,
+    MemoryError,
+    UnicodeDecodeError,
+    csv.Error,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +169,7 @@ def _read_source(source: str, splits: str, label_column: str | None, n_features:
     kind = path.suffix.lower()
     try:
         return readers.get(kind, lambda: _read_svmlight(path))()
-    except (OSError, EOFError, KeyError, TypeError, UnicodeDecodeError, zipfile.BadZipFile, zlib.error) as error:
+    except UNREADABLE as error:
         reason = str(error) or type(error).__name__
         raise ValueError(f"DATA={str(path)!r} cannot be read as {kind or 'svmlight text'}: {reason}") from error
     except ValueError as error:
@@ -178,6 +195,8 @@ def _read_npz(path: Path, splits: str, needs_labels: bool) -> _Table:
         if rows is None and splits != "labeled":
             others = ", ".join(sorted(n for n in names if n.startswith("labeled"))) or "no such array"
             raise ValueError(f"splits={splits!r} is not in {str(path)!r}; it has {others}")
+    if X.ndim != 2:
+        raise ValueError(f"DATA={str(path)!r}: X has shape {X.shape}; it must be 2-dimensional, (n, d)")
     if y is None:
         y = np.full(X.shape[0], np.nan)
     if y.ndim != 1 or len(y) != X.shape[0]:

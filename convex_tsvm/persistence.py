@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,9 +21,27 @@ from numpy.typing import NDArray
 from .decision import DecisionFunctions
 from .kernels import kernel_from_dict
 from .solution import Solution, joint_function
+from .validation import integer
 
 Array = NDArray[np.float64]
 FORMAT = "convex_tsvm model 1"
+
+#: What reading a file may raise that is no such file, or has lost some bits.
+DAMAGED = (
+    ValueError,
+    LookupError,
+    TypeError,
+    EOFError,
+    OSError,
+    AttributeError,
+    ArithmeticError,
+    NotImplementedError,
+    MemoryError,
+    RecursionError,
+    struct.error,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +129,11 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Any]) -> None:
     """Write arrays as one ``.npz`` file that is complete or not there: under another name first, then renamed."""
     path = Path(path)
+    if path.exists() and not path.is_file():
+        # A device or a pipe is written to, never replaced.
+        with open(path, "wb") as file:
+            np.savez_compressed(file, **arrays)
+        return
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -139,10 +164,10 @@ def load_model(path: str | os.PathLike[str]) -> FittedModel:
         model = FittedModel(
             kernel=kernel_from_dict(header["kernel"]),
             points=points,
-            coefficients=arrays["coefficients"],
-            intercept=arrays["intercept"],
+            coefficients=arrays["coefficients"].astype(float, casting="safe"),
+            intercept=arrays["intercept"].astype(float, casting="safe"),
             classes=arrays["classes"],
-            n_features=int(header["n_features"]),
+            n_features=integer("n_features", header["n_features"], least=1),
             parameters=header["parameters"],
         )
         functions = 1 if len(model.classes) == 2 else len(model.classes)
@@ -171,7 +196,7 @@ def reading(path: str | os.PathLike[str], what: str, form: str) -> Iterator[tupl
         yield header, arrays
     except FileNotFoundError:
         raise
-    except (ValueError, LookupError, TypeError, EOFError, OSError, AttributeError, zipfile.BadZipFile) as error:
+    except DAMAGED as error:
         raise ValueError(f"{path} is not {what} saved by convex_tsvm: {error}") from error
 
 

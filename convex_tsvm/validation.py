@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import os
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,7 @@ def one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
 
 
 def new_file(name: str, value: Any) -> Path:
-    """``value`` as the path of a file to be written, if its folder is there: better said before the work than after."""
+    """``value`` as the path of a file that can be written: what is opened before the work cannot lose it after."""
     if isinstance(value, bytes) or not isinstance(value, (str, os.PathLike)):
         raise ValueError(f"{name}={value!r} must be the path of a file")
     path = Path(value)
@@ -62,4 +63,14 @@ def new_file(name: str, value: Any) -> Path:
         raise FileNotFoundError(f"{name}={str(path)!r}: there is no folder {str(path.parent)!r}")
     if path.is_dir():
         raise IsADirectoryError(f"{name}={str(path)!r} is a folder; it must be a file")
+    try:
+        if path.exists():
+            with open(path, "ab"):
+                pass
+        if not path.exists() or path.is_file():
+            # Files are written under another name first, in the same folder.
+            with tempfile.TemporaryFile(dir=path.parent):
+                pass
+    except OSError as error:
+        raise type(error)(f"{name}={str(path)!r} cannot be written: {error.strerror or error}") from None
     return path

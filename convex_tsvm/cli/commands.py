@@ -35,6 +35,17 @@ def solve(options: argparse.Namespace) -> int:
     data, problem = _given(options)
     solver = options.solver if task.solvers else NO_SOLVER
     solution = solved(options, task, problem, solver)
+    result = _result(data, solution, task, solver)
+    if options.json:
+        print(json.dumps(result))
+    else:
+        print(_heading(data, problem))
+        print(_table([result]))
+        if task.method == "exact":
+            print(f"no labelling has an objective below {solution.lower_bound:.8g}")
+        else:
+            print(solution.certificate())
+    # Files come last: if one cannot be written after all, the result has been printed.
     if options.labels_out:
         _write_labels(options.labels_out, solution.labels, solution.scores)
     if options.save:
@@ -46,16 +57,6 @@ def solve(options: argparse.Namespace) -> int:
             "s": options.s,
         }
         save_model(FittedModel.from_solutions([solution], np.array(data.classes), parameters), options.save)
-    result = _result(data, solution, task, solver)
-    if options.json:
-        print(json.dumps(result))
-    else:
-        print(_heading(data, problem))
-        print(_table([result]))
-        if task.method == "exact":
-            print(f"no labelling has an objective below {solution.lower_bound:.8g}")
-        else:
-            print(solution.certificate())
     return 0 if solution.status in SOLVED else 1
 
 

@@ -41,9 +41,7 @@ def dive(
         return _dive(model, options, incumbent, node, strong, n_nodes)
 
 
-def _dive(
-    model: SearchModel, options: Options, incumbent: Incumbent, node: Node, strong: bool, n_nodes: int
-) -> Dive:
+def _dive(model: SearchModel, options: Options, incumbent: Incumbent, node: Node, strong: bool, n_nodes: int) -> Dive:
     n_before = len(model.multipliers)
     examiner = Examiner(model, options, incumbent)
     records: list[Record] = []

@@ -219,7 +219,7 @@ class BranchAndBound:
                 if self.checkpoint is not None and time.perf_counter() > due:
                     self.state.open = self._heap.all()
                     due = time.perf_counter()
-                    save_search(self.checkpoint, self)
+                    self._save()
                     # Writing a large tree takes seconds: it is to remain a small part of the time.
                     due += max(self.checkpoint_every, 21 * (time.perf_counter() - due))
         except KeyboardInterrupt:
@@ -230,8 +230,17 @@ class BranchAndBound:
         if self.status == "optimal":
             self.status = self._ending()
         if self.checkpoint is not None:
-            save_search(self.checkpoint, self)
+            self._save()
         return self
+
+    def _save(self) -> None:
+        """Write the checkpoint; a disk that is full must not end a search that has run for hours."""
+        if self.checkpoint is None:
+            return
+        try:
+            save_search(self.checkpoint, self)
+        except OSError as error:
+            warnings.warn(f"checkpoint={str(self.checkpoint)!r} could not be written: {error}", stacklevel=4)
 
     def _ending(self) -> str:
         """What a search is that has nothing left to look at."""
@@ -241,8 +250,8 @@ class BranchAndBound:
         if gap <= max(self.options.gap, LEAST_GAP) * (1 + 1e-6):
             return "optimal"
         warnings.warn(
-            f"bounds that hold in double precision end {gap:.2g} below the objective: kernel values times costs are too "
-            "large for more; scale the points or lower C",
+            f"bounds that hold in double precision end {gap:.2g} below the objective: kernel values times costs are "
+            "too large for more; scale the points or lower C",
             stacklevel=5,
         )
         return "inaccurate"

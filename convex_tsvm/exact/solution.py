@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,7 +81,7 @@ def exact_search(
     FileNotFoundError
         If the folder of a file is not there.
     OSError
-        If a file cannot be written.
+        If a file cannot be written, found out before the search.  What goes wrong after it is a warning.
 
     Examples
     --------
@@ -98,7 +99,10 @@ def exact_search(
     if search.status == "infeasible":
         raise InfeasibleError(f"{search.model.instance.balance} cannot be met: no labelling of the points has it")
     if certificate is not None:
-        save_search(certificate, search)
+        try:
+            save_search(certificate, search)
+        except OSError as error:
+            warnings.warn(f"certificate={os.fspath(certificate)!r} could not be written: {error}", stacklevel=2)
     return solution_of(search)
 
 

@@ -254,9 +254,20 @@ class StepSolution:
     def gap(self) -> float:
         """Duality gap, relative to the primal value or to the regularization if that is larger.
 
-        The tangents of CCCP shift the primal value, perhaps to near zero; they do not shift the regularization.
+        The tangents of CCCP shift the primal value, perhaps to near zero; they do not shift the regularization.  A
+        value that is small beside 1 and beside the sum of the costs counts as the smaller of these two.
         """
-        return (self.primal - self.dual) / max(1.0, abs(self.primal), self.regularization)
+        least = min(1.0, float(self.step.point_cost.sum()))
+        return (self.primal - self.dual) / max(least, abs(self.primal), self.regularization, 1e-300)
+
+    def judged(self, tol: float) -> StepSolution:
+        """The same with the status that its recomputed figures allow: "optimal" only if they are within ``tol``.
+
+        The gap and the constraints count as they are.  A solver that closes the gap may leave violations of optimality
+        conditions that cost next to nothing; ten times as much of these is let pass.
+        """
+        met = self.gap <= tol and self.kkt <= 10 * tol and self.primal_infeasibility <= tol
+        return self if met or self.status != "optimal" else dataclasses.replace(self, status="inaccurate")
 
     @property
     def lower_bound(self) -> float | None:

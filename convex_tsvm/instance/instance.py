@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..formulations import Formulation
 from ..formulations.constraints import mean_output
+from ..kernels import RBF
 from ..losses import PLQ, Convex
 from ..problem import Array, Problem
 from .convex_step import ConvexStep
@@ -57,7 +58,9 @@ class Instance:
     Raises
     ------
     ValueError
-        If the problem lacks something that the formulation needs, or no function meets the constraints.
+        If the problem lacks something that the formulation needs.
+    InfeasibleError
+        (a ValueError) If no function meets the constraints, which it names.
     """
 
     formulation: Formulation
@@ -65,7 +68,9 @@ class Instance:
 
     def __post_init__(self) -> None:
         self.formulation.check(self.problem)
-        if self.rows is not None:
+        # A bias meets any one mean, and so does a function of an RBF kernel, whose means are never zero.
+        meets_means = self.formulation.fit_intercept or isinstance(self.problem.kernel, RBF)
+        if self.rows is not None or (self.target is not None and not meets_means):
             self._all_rows.check_feasible(self.problem, self.formulation.fit_intercept)
 
     @property

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from ..formulations.constraints import OutputConstraint
 from ..kernels import RowsWithSums
 from ..problem import Array, Problem
+from ..validation import InfeasibleError
 
 #: A sum of coefficients that is smaller than this, relative to the sum of their sizes, is a rounding error of 0.
 ROUNDING = 1e-12
@@ -103,7 +104,7 @@ class OutputRows:
         return np.asarray(np.maximum(np.maximum(self.lower - sums, sums - self.upper), 0.0))
 
     def check_feasible(self, problem: Problem, fit_intercept: bool) -> None:
-        """Raise ValueError unless some function of the space meets all constraints.
+        """Raise InfeasibleError unless some function of the space meets all constraints.
 
         The sums that functions w·Φ + b reach are (A K Aᵀ) v + b A1: a linear program in k + 1 variables.
         """
@@ -129,7 +130,7 @@ class OutputRows:
                 f"{low:g} <= {name} <= {high:g}"
                 for name, low, high in zip(self.names, self.lower, self.upper, strict=True)
             )
-            raise ValueError(
+            raise InfeasibleError(
                 f"constraints: no function of this space meets them all, whatever the data cost; the best misses by "
                 f"{found.fun:.3g}: {shown}"
             )

@@ -107,7 +107,7 @@ class RBF:
             raise ValueError(f"give exactly one of sigma and gamma, not sigma={sigma!r} and gamma={gamma!r}")
         if gamma is None:
             gamma = 1 / (2 * finite("sigma", sigma, least=SMALLEST, most=LARGEST) ** 2)
-        object.__setattr__(self, "gamma", finite("gamma", gamma, above=0))
+        object.__setattr__(self, "gamma", finite("gamma", gamma, above=0, most=LARGEST**2))
 
     @property
     def sigma(self) -> float:
@@ -153,7 +153,7 @@ class Polynomial:
     def __post_init__(self) -> None:
         if self.degree != int(self.degree) or self.degree < 1:
             raise ValueError(f"degree={self.degree!r} must be an integer >= 1")
-        finite("gamma", self.gamma, above=0)
+        finite("gamma", self.gamma, above=0, most=LARGEST)
         finite("coef0", self.coef0, least=0)
 
     def __call__(self, X: Points, Z: Points) -> Array:
@@ -294,7 +294,7 @@ def kernel_from_dict(saved: dict[str, Any]) -> Kernel:
 def _gamma(gamma: float | str | None, X: Points) -> float:
     if gamma is None or gamma == "scale":
         variance = _variance(X)
-        return min(1.0 / (X.shape[1] * variance), LARGEST) if variance > 0 else 1.0
+        return min(1.0 / max(X.shape[1] * variance, 1 / LARGEST), LARGEST) if variance > 0 else 1.0
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if isinstance(gamma, str):

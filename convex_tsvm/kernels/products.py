@@ -10,8 +10,8 @@ from numpy.typing import DTypeLike
 
 from ..parallel import in_threads, row_slices
 from .functions import ProductKernel
-from .types import Array, Points
 from .rows import Indices, Rows, RowSource
+from .types import Array, Points
 
 #: The one pass over all pairs of points goes by tiles of this many rows, and four times as many columns.
 TILE = 512

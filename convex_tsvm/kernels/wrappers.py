@@ -9,8 +9,8 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from ..parallel import in_threads, row_slices
-from .types import Array
 from .rows import GramRows, Indices, Rows, RowSource
+from .types import Array
 
 
 class CentredRows(RowSource):

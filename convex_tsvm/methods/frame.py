@@ -118,7 +118,7 @@ class Run:
             return float(slopes + np.abs(step.point_cost - other.step.point_cost).sum())
 
         start = min(candidates, key=difference) if len(candidates) > 1 else next(iter(candidates), None)
-        point = self.inner.solve(step, start)
+        point = self.inner.solve(step, start).judged(self.settings.tol)
         if point.status in ("interrupted", "time_limit"):
             raise _Interrupted(point)
         self.solved.append(point)

@@ -18,8 +18,8 @@ from ..instance import Labelling, labelling
 from ..modeling.subspace import best_of_planes
 from ..problem import Array, Problem
 from ..relaxations.label_matrix.margins import margin_svm
-from ..validation import finite, integer
 from ..relaxations.safe_bounds import into_domain, least_eigenvalue, weighted
+from ..validation import finite, integer
 from .spectral import spectral_subspace
 from .trained import RelaxedSolution, trained_on_labels
 

@@ -16,6 +16,9 @@ from ..problem import Problem
 from ..validation import one_of
 from .models import DualModel, PrimalModel, StepModel, structure
 
+#: What a point may miss, recomputed, for the word of a solver to be believed.
+ACCURATE = 1e-3
+
 
 class CvxpySolver:
     """Solver of the convex steps of one problem; each structure is compiled once.
@@ -107,7 +110,7 @@ class CvxpySolver:
         gamma = np.zeros(self.problem.n)
         gamma[model.active] = solved.pop("gamma")
         stats = model.problem.solver_stats
-        return certify(
+        solution = certify(
             step,
             gamma,
             **solved,
@@ -115,4 +118,11 @@ class CvxpySolver:
             n_iter=int(stats.num_iters or 0),
             seconds=time.perf_counter() - began,
             solver_seconds=float(stats.solve_time or 0.0),
-        )
+        ).judged(ACCURATE)
+        if status == cp.OPTIMAL and solution.status != "optimal":
+            warnings.warn(
+                f"solver={self.solver!r} calls its point optimal, but recomputed from it the relative duality gap is "
+                f"{solution.gap:.2g} and the violation {solution.kkt:.2g}: scale the points",
+                stacklevel=2,
+            )
+        return solution

@@ -140,7 +140,9 @@ class Convexified:
         # Of the terms: what multipliers give times ends or their products, added up.
         i, j = z.cuts.products[:, 0], z.cuts.products[:, 1]
         weight = z.weights[: len(i)]
-        given = float(z.diagonal.sum() + z.chord @ ends**2 + z.weights[len(i) :].sum() * 6 + weight @ (ends[i] * ends[j]))
+        given = float(
+            z.diagonal.sum() + z.chord @ ends**2 + z.weights[len(i) :].sum() * 6 + weight @ (ends[i] * ends[j])
+        )
         doubt += 4 * self._share * (given + abs(space.constant) + abs(space.search.constant))
         # Of the quadratic form and the evaluation of the tangent.
         size = np.abs(self.A) @ np.abs(v) + np.abs(b)

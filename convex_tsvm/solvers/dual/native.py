@@ -17,7 +17,7 @@ from ...instance.convex_step import (
     members_of,
 )
 from ...problem import Array, Problem
-from ...validation import finite, integer, one_of
+from ...validation import InfeasibleError, finite, integer, one_of
 from .dual_problem import DualPoint
 from .rows_held import HeldRows
 from .step_dual import StepDual
@@ -180,7 +180,7 @@ class NativeSolver:
         if solution.status not in ("max_iter", "inaccurate"):
             return
         if step.infeasibility(solution.outputs).max(initial=0.0) > self.tol:
-            raise ValueError(
+            raise InfeasibleError(
                 "no point was found that meets the constraints written as losses: outputs miss them by "
                 f"{solution.primal_infeasibility:.2g}; the problem is probably infeasible"
             )

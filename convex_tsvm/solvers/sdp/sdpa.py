@@ -16,8 +16,8 @@ import scipy.sparse as sp
 from joblib.externals.loky import ProcessPoolExecutor
 from joblib.externals.loky.process_executor import BrokenProcessPool
 
-from ...parallel import n_threads
 from ...deadline import time_left
+from ...parallel import n_threads
 from ...problem import Array
 
 #: Calls after which a process is replaced: it has lost up to half a gigabyte by then.
