@@ -255,7 +255,9 @@ def test_raised_multipliers_dominate(n, seed):
     multipliers = rng.normal(size=n) + rng.choice([0, 3])
     sum_needed = cp.Variable(n)
     exact = cp.Problem(cp.Minimize(cp.sum(sum_needed)), [cp.diag(sum_needed) - N >> 0]).solve(solver="CLARABEL")
-    assert raised(N, multipliers) >= exact - 1e-6 * (1 + abs(exact))
+    found = raised(N, multipliers)
+    assert np.linalg.eigvalsh(np.diag(found) - N)[0] >= 0
+    assert found.sum() >= exact - 1e-6 * (1 + abs(exact))
 
 
 def test_least_eigenvalue_is_not_above():

@@ -17,6 +17,7 @@ import numpy as np
 from ..formulations import Formulation
 from ..losses import hinge, squared_hinge, symmetric_hinge, symmetric_squared_hinge
 from ..persistence import reading, write_arrays
+from ..kernels import CallableKernel, DeformedKernel, Precomputed, matrix_lift
 from ..problem import Problem
 from ..relaxations.output_space.convexified import Multipliers
 from ..relaxations.output_space.cuts import Cuts
@@ -27,9 +28,10 @@ from .state import Progress, State
 from .tree import Node, Record
 
 if TYPE_CHECKING:
+    from .model import SearchModel
     from .search import BranchAndBound
 
-FORMAT = "convex_tsvm search 1"
+FORMAT = "convex_tsvm search 2"
 
 
 def save_search(path: str | os.PathLike[str], search: BranchAndBound) -> None:
@@ -50,6 +52,7 @@ def save_search(path: str | os.PathLike[str], search: BranchAndBound) -> None:
         "problem": described,
         "digest": digest(arrays),
         "formulation": {"squared": search.model.svm.squared, **formulation.to_dict()},
+        "statement": statement(search.model),
         "options": asdict(search.options),
         "strategy": search.strategy,
         "patience": search.patience,
@@ -66,13 +69,42 @@ def save_search(path: str | os.PathLike[str], search: BranchAndBound) -> None:
         "history": [asdict(progress) for progress in state.history],
     }
     arrays["header"] = np.array(json.dumps(header))
-    labels = np.zeros(0) if state.labels is None else state.labels
-    arrays["labels"] = labels
-    arrays["gamma"] = search.model.svm.solve(labels, tol=1e-9).gamma if len(labels) else np.zeros(0)
+    arrays.update(_witness_arrays(search.model, state.labels))
     arrays.update(_record_arrays(state.records, search.model.n))
     arrays.update(_node_arrays(state.open, search.model.n))
     arrays.update(_multiplier_arrays(state.multipliers, search.model.n))
     write_arrays(path, arrays)
+
+
+def statement(model: SearchModel) -> dict[str, Any]:
+    """What a search is about, as plainly as it can be said: docs/certificate.rst has the meaning of every word."""
+    search, X = model.search, model.instance.problem.X
+    is_matrix = isinstance(model.instance.problem.kernel, (Precomputed, CallableKernel, DeformedKernel))
+    constraint, value = "none", 0.0
+    if search.target_sum is not None:
+        constraint, value = "targets", float(search.target_sum)
+    elif search.n_positive is not None:
+        constraint, value = "count", int(search.n_positive)
+    elif model.instance.target is not None:
+        constraint, value = "mean", float(model.instance.target)
+    return {
+        "loss": "squared_hinge" if model.svm.squared else "hinge",
+        "bias": bool(model.instance.formulation.fit_intercept),
+        "constraint": constraint,
+        "value": value,
+        "constant": float(search.loss_constant),
+        "lift": matrix_lift(model.instance.problem.kernel, X) if is_matrix else 0.0,
+    }
+
+
+def _witness_arrays(model: SearchModel, labels: np.ndarray | None) -> dict[str, np.ndarray]:
+    """What shows that labels have their objective: γ, the mean output, and targets where their sum is given."""
+    none = np.zeros(0)
+    if labels is None:
+        return {"labels": none, "gamma": none, "mean": none, "targets": none}
+    found = model.svm.witness(labels, model.svm.solve(labels, tol=1e-9).gamma)
+    targets = none if found.targets is None else found.targets
+    return {"labels": labels, "gamma": found.gamma, "mean": np.array([found.mean]), "targets": targets}
 
 
 def read_search(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

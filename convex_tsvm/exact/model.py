@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 from functools import cached_property
 
 import numpy as np
@@ -15,8 +16,12 @@ from ..relaxations.output_space.convexified import Convexified, Multipliers
 from ..relaxations.output_space.cuts import Cuts
 from ..relaxations.output_space.quadratic_program import OutputSpace
 from ..relaxations.partial_svm import PartialPoint, PartialSVM
+from ..relaxations.safe_bounds import dominating, into_domain
 from .box import Box
 from .proofs import MatrixProof, QuadraticProof, SVMProof, single
+
+#: How far from the border the quadratic form of kept multipliers is, relative to its largest entry.
+SPARE = 1e-12
 
 #: In the place of multipliers that a dive does not need.
 NOTHING = Multipliers(np.zeros(0), np.zeros(0), Cuts.none(), np.zeros(0))
@@ -79,14 +84,10 @@ class SearchModel:
         return Box(low, high)
 
     def add(self, multipliers: Multipliers) -> int:
-        """Keep multipliers, rounded as they are stored; their number."""
-        rounded = Multipliers(
-            diagonal=single(multipliers.diagonal).astype(float),
-            chord=single(multipliers.chord).astype(float),
-            cuts=multipliers.cuts,
-            weights=single(multipliers.weights).astype(float),
-        )
-        self.multipliers.append(rounded)
+        """Keep multipliers that make the objective convex, with something to spare; their number."""
+        made = Convexified(self.space, multipliers)
+        z, spare = made.multipliers, SPARE * float(np.abs(np.diag(made.A)).max(initial=0.0))
+        self.multipliers.append(dataclasses.replace(z, chord=z.chord + spare))
         return len(self.multipliers) - 1
 
     def convexified(self, number: int, share: float) -> Convexified:
@@ -111,7 +112,8 @@ class SearchModel:
     def prove_by_svm(self, box: Box, gamma: Array | None) -> tuple[SVMProof, PartialPoint]:
         """The SVM of the labels known."""
         point = self.svm.solve(box.labels, gamma)
-        return SVMProof(single(point.gamma)), point
+        # With a free bias the sum of γ is zero, exactly.
+        return SVMProof(point.gamma if self.svm.free_bias else single(point.gamma)), point
 
     def prove_by_quadratic(self, box: Box, number: int, share: float, start: Array | None) -> QuadraticProof:
         """The minimum of a convex quadratic in the box."""
@@ -124,7 +126,11 @@ class SearchModel:
         point = solve_low_rank(part, tol=1e-3)
         scores = box.labels.copy()
         scores[part.unknown] = point.scores
-        return MatrixProof(single(point.alpha), single(point.multipliers)), scores
+        alpha, lam = single(point.alpha), np.full(1 + self.n, np.nan)
+        lam[np.append(0, 1 + part.unknown)] = dominating(
+            part, into_domain(part, alpha.astype(float))[0], point.multipliers
+        )
+        return MatrixProof(alpha, lam), scores
 
     @property
     def has_quadratic(self) -> bool:

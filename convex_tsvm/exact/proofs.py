@@ -1,7 +1,7 @@
 """What is proven at a node of the search, one step after the other: each makes a bound and a smaller box of a box.
 
-A proof is applied by arithmetic alone: this is what verification repeats.  Its numbers are kept in single precision,
-and what is proven is proven for the rounded ones.
+A proof is applied by arithmetic alone: this is what verification repeats.  What is proven is proven for its numbers as
+they are stored; those that need no more are in single precision.  docs/certificate.rst says what each kind claims.
 """
 
 from __future__ import annotations
@@ -134,14 +134,21 @@ class QuadraticProof(Proof):
 
 @dataclass(frozen=True, eq=False)
 class MatrixProof(Proof):
-    """α and λ of the relaxation in Γ (:func:`~convex_tsvm.relaxations.transduction_bound`)."""
+    """α and λ of the relaxation in Γ (:func:`~convex_tsvm.relaxations.transduction_bound`).
+
+    λ is that of all known labels and of every point, NaN for those whose label was known.
+    """
 
     alpha: np.ndarray
     multipliers: np.ndarray
 
     def apply(self, model: SearchModel, box: Box, cutoff: float) -> tuple[float, Box]:
-        search = model.search.fixed(box.labels)
-        return transduction_bound(search, self.alpha.astype(float), self.multipliers.astype(float)), box
+        free = ~np.isnan(self.multipliers[1:])
+        labels = np.where(free, 0.0, box.labels)
+        if (labels[~free] == 0).any():
+            return -np.inf, box
+        search, lam = model.search.fixed(labels), self.multipliers[np.append(True, free)]
+        return transduction_bound(search, self.alpha.astype(float), lam.astype(float)), box
 
     def store(self) -> Stored:
         return Stored(np.concatenate([self.alpha, self.multipliers]))

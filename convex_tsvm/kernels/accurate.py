@@ -72,7 +72,7 @@ class AccurateGram:
             return self.matrix @ gamma, (self.error + (self.n + 4) * EPS) * size * self.scale
         w, error = self._combined(gamma)
         length = float(np.linalg.norm(w)) * (1 + len(w) * EPS)
-        off = (self.scale * (error + (len(w) + 4) * EPS * length)) + self.moved * (length + error)
+        off = (self.scale * (error + (len(w) + 4) * EPS * length)) + np.asarray(self.moved) * (length + error)
         return np.asarray(self.points @ w).ravel(), np.asarray(off)
 
     def _combined(self, gamma: Array) -> tuple[Array, float]:
@@ -133,13 +133,14 @@ def plain_gram(kernel: Kernel, X: Points) -> AccurateGram:
         # (γ x·z + coef0) is within (d + 3) ε (γ ‖x‖ ‖z‖ + coef0), and the power multiplies that by the degree.
         return AccurateGram(matrix, kernel.degree * (X.shape[1] + 8) * EPS, scale * (1 + 1e-9))
     # The entries are what is given.  What they lack of being positive semidefinite is added: it may be rounding.
-    lifted = matrix + lift_of(matrix) * np.eye(len(matrix))
+    lifted = matrix + matrix_lift(kernel, X) * np.eye(len(matrix))
     return AccurateGram(lifted, 2 * EPS, np.sqrt(np.diag(lifted)) * (1 + 1e-9))
 
 
-def lift_of(matrix: Array) -> float:
-    """A multiple of the identity that makes a symmetric matrix positive semidefinite beyond the doubts of rounding."""
-    values = scipy.linalg.eigvalsh(matrix, check_finite=False)
+def matrix_lift(kernel: Kernel, X: Points) -> float:
+    """What is added to the diagonal of a matrix that is given, so that it is positive semidefinite beyond doubt."""
+    matrix = np.asarray(X, dtype=float) if isinstance(kernel, Precomputed) else KernelRows(kernel, X).full()
+    values = scipy.linalg.eigvalsh((matrix + matrix.T) / 2, check_finite=False)
     doubt = 20 * len(matrix) * EPS * float(np.abs(values).max(initial=0.0))
     return max(0.0, doubt - float(values[0]))
 

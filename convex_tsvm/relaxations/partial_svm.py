@@ -61,6 +61,28 @@ class PartialPoint:
 
 
 @dataclass(frozen=True, eq=False)
+class Witness:
+    """A point of the primal for labels of all points: it shows that they can have an objective.
+
+    Attributes
+    ----------
+    value : float
+        The objective, or a little more.
+    gamma : array, shape (n,)
+        γ, with w = Σ γ_i φ_i.
+    mean : float
+        The mean output of the points, where a bias is free.
+    targets : array, shape (n,), or None
+        v, where the sum of targets is given; their sum is right up to rounding.
+    """
+
+    value: float
+    gamma: Array
+    mean: float = 0.0
+    targets: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Directions:
     """Multipliers behind ends of outputs (:meth:`PartialSVM.direction`): point, θ and γ of each end."""
 
@@ -175,22 +197,27 @@ class PartialSVM:
         return dataclasses.replace(self.point(y, full), bias=bias, violation=found.violation)
 
     def objective(self, y: Array, gamma: Array) -> float:
-        """The SVM's primal value at γ for labels of all points, or a little more: its optimum is not above it.
+        """The SVM's primal value at γ for labels of all points, or a little more: its optimum is not above it."""
+        return self.witness(y, gamma).value
+
+    def witness(self, y: Array, gamma: Array) -> Witness:
+        """A point of the primal for labels of all points, from γ, and its value rounded up.
 
         A free bias is the best one.  Targets that must have a sum are moved until they have it.
         """
         point = self.point(y, gamma)
         if self.search.target_sum is not None:
-            return self._objective_of_targets(y, point)
+            return self._witness_of_targets(y, point)
         outputs, error = self._gram.image(point.gamma)
         outputs, error = outputs + self.offset, error + self.offset_error
         error = error + 4 * EPS * (np.abs(outputs) + np.abs(self.offset))
-        if self.free_bias:
-            outputs = outputs + self._best_bias(y, outputs)
+        bias = self._best_bias(y, outputs) if self.free_bias else 0.0
+        outputs = outputs + bias
         lacking = np.maximum(1 - y * outputs + error, 0.0)
         losses = float((lacking**2 if self.squared else lacking) @ self.search.cost)
         regularization = 0.5 * self._gram.most_square(point.gamma)
-        return self._raised(regularization + losses + self.constant)
+        value = self._raised(regularization + losses + self.constant)
+        return Witness(value, point.gamma, float(outputs.mean()) if self.free_bias else 0.0)
 
     def _raised(self, value: float) -> float:
         """A sum of n terms, or a little more."""
@@ -210,7 +237,7 @@ class PartialSVM:
         share = -slopes[after - 1] / (slopes[after] - slopes[after - 1])
         return float(biases[after - 1] + share * (biases[after] - biases[after - 1]))
 
-    def _objective_of_targets(self, y: Array, point: PartialPoint) -> float:
+    def _witness_of_targets(self, y: Array, point: PartialPoint) -> Witness:
         """Any w with targets of the right signs and sum: here w is that of γ, and the targets are those near its v.
 
         w = Σ a_i φ_i with a = γ + β 1 on the points of the sum, and v - f = a / 2c.
@@ -227,13 +254,13 @@ class PartialSVM:
         excess = float(v[members].sum()) - total
         movable = members[y[members] == -np.sign(excess)] if excess else members
         if len(movable) == 0:
-            return np.inf
+            return Witness(np.inf, point.gamma, targets=v)
         v[movable] -= excess / len(movable)
         # What rounding leaves of the excess could be put on any one of the targets.
         left = (len(members) + 4) * EPS * (np.abs(v[members]).sum() + abs(total))
         missed = np.abs(v - outputs) + error + 4 * EPS * (np.abs(v) + np.abs(outputs)) + left
         value = 0.5 * search.gram.most_square(a) + float(search.cost @ missed**2) + search.constant
-        return self._raised(value)
+        return Witness(self._raised(value), point.gamma, targets=v)
 
     def rates(self, gamma: Array, where: NDArray[np.intp]) -> Array:
         """By how much the optimum rises with the square of a change of an output, for some points without a label.

@@ -1,9 +1,9 @@
 """What rounding may do to a bound, and the room that is left for it.
 
-A bound here is a claim about exact arithmetic on the problem as it is given.  Floating point comes near to it, and every
-bound is lowered by as much as it may be wrong: a sum of k products is within k ε/2 of the sum of their sizes, and the
-kernel within what :class:`~convex_tsvm.kernels.AccurateGram` says.  A little more is left on top, so that whoever checks
-a search by other arithmetic, with rounding errors of its own, gets at least as far as the search did.
+A bound here is a claim about exact arithmetic on the problem as it is given.  Floating point comes near to it, and
+every bound is lowered by as much as it may be wrong: a sum of k products is within k ε/2 of the sum of their sizes, and
+the kernel within what :class:`~convex_tsvm.kernels.AccurateGram` says.  A little more is left on top, so that whoever
+checks a search by other arithmetic, with rounding errors of its own, gets at least as far as the search did.
 """
 
 from __future__ import annotations

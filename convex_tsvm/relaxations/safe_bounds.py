@@ -45,16 +45,24 @@ def transduction_bound(search: Labelling, alpha: Array, multipliers: Array) -> f
     """
     alpha, value, doubt = into_domain(search, alpha)
     taken = alpha * search.y * search.offset
-    N = coupling(search, alpha)
-    # What N may be off by is, for Γ̃ ⪰ 0 with ones on its diagonal, at most η (Σ s_i α_i)²; for the offsets in its first
-    # row and column it is at most twice the sum of theirs.
-    gram, size = search.gram, float(alpha @ search.gram.scale)
-    above = raised(N, np.nan_to_num(multipliers)) + (gram.error + (4 * search.n + 16) * EPS) * size**2
-    above += 2 * float(alpha @ (search.offset_error + 8 * EPS * np.abs(search.offset)))
+    above = float(dominating(search, alpha, multipliers).sum())
     sizes = float(np.abs(taken).sum()) + abs(above) + abs(search.constant)
     doubt += (search.n + 8) * EPS * sizes + float(alpha @ (search.offset_error + np.zeros(search.n)))
     value = value - float(taken.sum()) - 0.5 * above + search.constant
     return value - 2 * (doubt + search.constant_error) - ROOM * sizes - TINY
+
+
+def dominating(search: Labelling, alpha: Array, multipliers: Array) -> Array:
+    """λ near the multipliers given with Diag(λ) ⪰ N, whatever rounding has done to N and to the kernel.
+
+    N is known to 2 τ, the largest row sum of its errors: those of the kernel times the α of both points, added up over
+    the points with known labels, which share a row, and those of the offsets.
+    """
+    N = coupling(search, alpha)
+    sizes = np.abs(reduced_basis(search.y)).T @ (alpha * search.gram.scale)
+    errors = (search.offset_error + 8 * EPS * np.abs(search.offset)) * alpha
+    tau = (search.gram.error + (4 * search.n + 16) * EPS) * float(sizes.max(initial=0.0) * sizes.sum())
+    return raised(N, np.nan_to_num(multipliers)) + 2 * (tau + float(errors.sum()))
 
 
 def svm_bound(search: Labelling, gamma: Array) -> float:
@@ -102,18 +110,17 @@ def coupling(search: Labelling, alpha: Array) -> Array:
     return np.asarray((N + N.T) / 2)
 
 
-def raised(N: Array, multipliers: Array) -> float:
-    """The least Σ λ found with Diag(λ) ⪰ N, by shifting λ and by scaling it; rounded up."""
-    doubt = (len(N) + 8) * EPS
-    shift = max(0.0, -least_eigenvalue(np.diag(multipliers) - N))
-    best = float(multipliers.sum()) + len(N) * shift
-    best += doubt * (float(np.abs(multipliers).sum()) + len(N) * shift + float(np.abs(N).max(initial=0.0)))
+def raised(N: Array, multipliers: Array) -> Array:
+    """λ with Diag(λ) ⪰ N: the multipliers given, shifted or scaled, whichever has the smaller sum."""
+    doubt = (len(N) + 8) * EPS * float(np.abs(N).max(initial=0.0) + np.abs(multipliers).max(initial=0.0))
+    shifted = multipliers + max(0.0, -least_eigenvalue(np.diag(multipliers) - N)) + doubt
     # Rows of zeros need no multiplier.
     used = np.abs(N).max(axis=1) > 0
-    if used.any() and (multipliers[used] > 0).all():
-        root = 1 / np.sqrt(multipliers[used])
-        scaled = -N[np.ix_(used, used)] * root * root[:, None]
-        # Entries of the scaled matrix are rounded by 4 ε of their size.
-        factor = -least_eigenvalue(scaled) + 4 * EPS * float(np.linalg.norm(scaled))
-        best = min(best, factor * float(multipliers[used].sum()) * (1 + np.sign(factor) * doubt))
-    return best
+    if not used.any() or not (multipliers[used] > 0).all():
+        return np.asarray(shifted)
+    root = 1 / np.sqrt(multipliers[used])
+    part = -N[np.ix_(used, used)] * root * root[:, None]
+    # Entries of the scaled matrix are rounded by 4 ε of their size.
+    factor = -least_eigenvalue(part) + 4 * EPS * float(np.linalg.norm(part))
+    scaled = np.where(used, max(factor, 0.0) * multipliers, 0.0) + doubt
+    return np.asarray(shifted if shifted.sum() < scaled.sum() else scaled)

@@ -27,7 +27,10 @@ from .cuts import Cuts
 from .quadratic_program import OutputSpace
 
 #: What is added to the quadratic form before it is inverted, relative to its largest entry.
-LIFT = 2.0**-36
+LIFT = 2.0**-30
+
+#: By how much more than need be its inverse says: a small error of the form is a larger one of the inverse.
+INVERSE_ROOM = 2e-3
 
 #: max(0, -t): its costs and slopes make boxes in the dual.
 _SIDES = (hinge().shift(-1),)
@@ -172,7 +175,8 @@ class Convexified:
         q_z is above its tangent at v by (· - v)ᵀ A (· - v): an ellipsoid, whose box is closed-form.
         """
         bound = self.bound(low, high, v)
-        radius = (max(cutoff - bound, 0.0) + self._lift * float(((high - low) ** 2).sum())) * (1 + 1e-12)
+        far = np.maximum(np.abs(low - v), np.abs(high - v))
+        radius = (max(cutoff - bound, 0.0) + self._lift * float(far @ far)) * (1 + ROOM)
         reach = np.sqrt(radius * self.spread)
         nearest, farthest = outward(v - reach, v + reach)
         return bound, np.maximum(low, nearest), np.minimum(high, farthest)
@@ -203,7 +207,7 @@ class Convexified:
     @property
     def _lift(self) -> float:
         """A multiple of the identity that makes A safe to invert."""
-        return LIFT * float(np.abs(np.diag(self.A)).max(initial=0.0)) + 10 * self.rounding
+        return LIFT * float(np.abs(np.diag(self.A)).max(initial=0.0))
 
     @cached_property
     def spread(self) -> Array:
@@ -216,4 +220,4 @@ class Convexified:
         if not error < 0.5:
             return np.full(n, np.inf)
         spread = np.maximum(np.diag(inverse), 0.0) + 2 * error / (1 - error) * np.linalg.norm(inverse, axis=1)
-        return np.asarray(spread * (1 + ROOM))
+        return np.asarray(spread * (1 + INVERSE_ROOM))
