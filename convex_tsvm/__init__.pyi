@@ -9,8 +9,12 @@ from .estimators.transductive import TransductiveSVC as TransductiveSVC
 from .exact import BranchAndBound as BranchAndBound
 from .exact import CertificateCheck as CertificateCheck
 from .exact import ExactSolution as ExactSolution
+from .exact import Trimmed as Trimmed
 from .exact import brute_force as brute_force
+from .exact import certificate_page as certificate_page
+from .exact import check_certificate as check_certificate
 from .exact import exact_search as exact_search
+from .exact import trim_certificate as trim_certificate
 from .exact import verify_certificate as verify_certificate
 from .formulations import ElasticNet as ElasticNet
 from .formulations import Formulation as Formulation
@@ -73,6 +77,7 @@ from .solution import Certificate as Certificate
 from .solution import Iteration as Iteration
 from .solution import Solution as Solution
 from .solvers import NativeSolver as NativeSolver
+from .validation import InfeasibleError as InfeasibleError
 from .verification import Check as Check
 from .verification import Report as Report
 from .verification import error_bound as error_bound

@@ -1,4 +1,4 @@
-"""Proves what a certificate of exact search claims, from the file alone: nothing here comes from the rest of the package.
+"""Proves what a certificate of exact search claims, from the file alone: nothing here is the rest of the package.
 
     python checker.py FILE           or           convex-tsvm verify FILE --rigorous
 
@@ -174,7 +174,7 @@ class Problem:
         demand(self.kind in ("none", "mean", "count", "targets"), "the constraint is unknown")
         if self.kind != "none":
             distinct = len(self.members) and (np.diff(np.sort(self.members)) > 0).all()
-            demand(distinct and np.isin(self.members, self.unknown).all(), "points are balanced that are not unlabelled")
+            demand(distinct and np.isin(self.members, self.unknown).all(), "labelled points are balanced")
             demand(math.isfinite(self.value), "the constraint asks for no number")
         demand(self.kind != "targets" or (self.squared and not self.bias), "targets are balanced with another loss")
         self.cap = np.full(n, np.inf) if self.squared else self.cost
@@ -354,11 +354,10 @@ def by_directions(given: Problem, box: Any, index: Any, theta: Any, gammas: Any,
     """Ends of single outputs: weak duality for q(v) - θ v_i."""
     demand(given.squared and not given.bias, "a proof of ends is for the squared hinge without a free bias")
     y, low, high = labels_of(*box), np.full(given.n, -np.inf), np.full(given.n, np.inf)
-    for i, t, gamma in zip(index.tolist(), theta.tolist(), gammas.astype(np.float64), strict=True):
+    gammas = np.where(y > 0, np.maximum(gammas, 0), np.where(y < 0, np.minimum(gammas, 0), 0.0)).astype(np.float64)
+    for i, t, gamma in zip(index.tolist(), theta.tolist(), gammas, strict=True):
         demand(0 <= i < given.n and t != 0 and math.isfinite(t), "a direction is none")
-        gamma = np.where(y > 0, np.maximum(gamma, 0), np.where(y < 0, np.minimum(gamma, 0), 0.0))
-        if gamma[i] != 0:
-            gamma[i] = 0.0  # so that its sum with θ is not rounded
+        gamma[i] = 0.0  # θ takes its place, so that their sum is not rounded
         moved = gamma.copy()
         moved[i] = t
         lacking = Ball(cutoff) - given.least(gamma, moved, y, given.o[i] * t)
@@ -430,9 +429,9 @@ class Quadratic:
     (-1, 1).
     """
 
-    def __init__(self, space: Outputs, diagonal: Any, chord: Any, products: Any, triangles: Any, w: Any, u: Any) -> None:
-        n, self.space = len(space.b.mid), space
-        demand(all((x >= 0).all() and np.isfinite(x).all() for x in (diagonal, chord, w, u)), "a multiplier is not >= 0")
+    def __init__(self, space: Outputs, diagonal: Any, chord: Any, products: Any, triangles: Any, w: Any, u: Any):
+        n, signed = len(space.b.mid), (diagonal, chord, w, u)
+        demand(all((x >= 0).all() and np.isfinite(x).all() for x in signed), "a multiplier is not >= 0")
         demand(len(products) == len(w) and len(triangles) == len(u), "a cut has no multiplier")
         demand(((products[:, :2] >= 0) & (products[:, :2] < n)).all(), "a product is of no points")
         demand(np.isin(products[:, 2:], (0, 1)).all() and np.isin(triangles[:, 3:], (-1, 1)).all(), "a cut is none")
@@ -448,13 +447,13 @@ class Quadratic:
         self.often = float(np.bincount(place, minlength=1).max())
         W = Ball(values).per(place, (n + 1) ** 2, self.often)
         W = Ball(W.mid.reshape(n + 1, n + 1), W.rad.reshape(n + 1, n + 1))
-        self.linear, self.constant, rest = space.b - W[0, 1:], 2 * Ball(u).sum() - W[0, 0] + space.c, space.H - W[1:, 1:]
+        self.linear, self.constant = space.b - W[0, 1:], 2 * Ball(u).sum() - W[0, 0] + space.c
         self.diagonal, self.chord = diagonal, chord
-        self.A = rest + Ball(np.diag(chord)) - np.diag(diagonal)
+        self.A = space.H - W[1:, 1:] + Ball(np.diag(chord)) - np.diag(diagonal)
         safe = 2 * norm(self.A.rad) + 1e-14 * float(np.abs(np.diag(self.A.mid)).max()) + TINY
         L = np.linalg.cholesky(self.A.mid - safe * np.eye(n))
         demand(above(self.A.mid, L) >= norm(self.A.rad), "a quadratic form is not positive semidefinite")
-        # The diagonal of (A + lift)⁻¹ is what a unit of bound lets an output move, squared: from an inverse R, repaired.
+        # The diagonal of (A + lift)⁻¹ is what a unit of bound lets an output move, squared: from R ≈ (A + lift)⁻¹.
         self.lift = LIFT * float(np.abs(np.diag(self.A.mid)).max())
         lifted = self.A + self.lift * np.eye(n)
         R = np.linalg.inv(lifted.mid)
@@ -498,8 +497,11 @@ class Verdict:
     def __str__(self) -> str:
         if not self.holds:
             return f"NOT PROVEN: {self.problem}"
-        claim = f"no labelling has an objective below {self.lower_bound!r}; that in the file has one of at most "
-        return f"PROVEN: {claim}{self.upper_bound!r}\n{self.n_nodes} nodes, {self.n_proofs} proofs, {self.seconds:.1f} s"
+        return (
+            f"PROVEN: no labelling has an objective below {self.lower_bound!r}; "
+            f"that in the file has one of at most {self.upper_bound!r}\n"
+            f"{self.n_nodes} nodes, {self.n_proofs} proofs, {self.seconds:.1f} s"
+        )
 
 
 class Certificate:
@@ -513,9 +515,8 @@ class Certificate:
         demand(digest(a) == header["digest"], "the problem is not the one that the search was about")
         stated, self.bound, self.objective = header["statement"], header["lower_bound"], header["objective"]
         demand(isinstance(self.bound, float) and not math.isnan(self.bound), "the bound is not a number")
-        self.given, self.constant = Problem(stated, header["problem"]["kernel"], a), float(stated["constant"])
-        # What the losses add to every objective is left out of the tree, and rounded so that more is asked for.
-        self.goal = float((Ball(self.bound) - self.constant).high) if self.constant else self.bound
+        demand(stated["constant"] == 0, "losses that add a constant to every objective are not covered")
+        self.given = Problem(stated, header["problem"]["kernel"], a)
         self.space: Outputs | None = None
         self.quadratics: dict[tuple[int, float], Quadratic] = {}
 
@@ -533,24 +534,25 @@ class Certificate:
             low, high = np.where(self.given.y > 0, 1.0, -np.inf), np.where(self.given.y < 0, -1.0, np.inf)
             bound = -math.inf
             if parent >= 0:
-                (low, high), bound = (after[parent][0][0].copy(), after[parent][0][1].copy()), after[parent][1]
-                end, i = (low, variables[parent]) if signs[k] > 0 else (high, variables[parent])
-                end[i] = max(end[i], 1.0) if signs[k] > 0 else min(end[i], -1.0)
+                (low, high), bound = after[parent]
+                branched = np.arange(self.given.n) == variables[parent]
+                low = np.where(branched & (signs[k] > 0), np.maximum(low, 1.0), low)
+                high = np.where(branched & (signs[k] < 0), np.minimum(high, -1.0), high)
             box = self.given.count(low, high)
             for p in proofs[k]:
                 if (box[0] > box[1]).any():
                     break
-                cutoff = float((Ball(a["proof_cutoff"][p]) - self.constant).high) if self.constant else a["proof_cutoff"][p]
-                demand(cutoff >= self.goal, f"node {k}: a proof leaves out solutions below the bound")
-                proven, box = self.apply(p, box, float(cutoff))
+                cutoff = float(a["proof_cutoff"][p])
+                demand(cutoff >= self.bound, f"node {k}: a proof leaves out solutions below the bound")
+                proven, box = self.apply(p, box, cutoff)
                 bound = max(bound, proven)
             after.append((box, bound))
-            closed = variables[k] >= 0 or (box[0] > box[1]).any() or bound >= self.goal
+            closed = variables[k] >= 0 or (box[0] > box[1]).any() or bound >= self.bound
             demand(closed, f"node {k} is closed, but what is proven there is {bound!r}")
         nothing = self.given.least(np.zeros(self.given.n), np.zeros(self.given.n), self.given.y)
         for parent, _ in opened:
             proven = after[parent][1] if parent >= 0 else nothing
-            demand(proven >= self.goal, f"an open node below node {parent} has a bound of {proven!r} only")
+            demand(proven >= self.bound, f"an open node below node {parent} has a bound of {proven!r} only")
         upper = self.upper_bound()
         right = upper <= self.objective + 1e-6 * abs(self.objective)
         demand(right, f"the labels in the file have an objective of {upper!r}, as far as is known")
@@ -614,12 +616,9 @@ class Certificate:
         demand((low <= high).all(), "the labels in the file have not the number that is asked for")
         witness = self.arrays["targets" if given.kind == "targets" else "gamma"].astype(np.float64)
         demand(witness.shape == y.shape and np.isfinite(witness).all(), "nothing shows the objective of the labels")
-        value = (
-            given.most_of_targets(y, witness)
-            if given.kind == "targets"
-            else given.most(y, witness, float(self.arrays["mean"][0]))
-        )
-        return float((Ball(value) + self.constant).high)
+        if given.kind == "targets":
+            return given.most_of_targets(y, witness)
+        return given.most(y, witness, float(self.arrays["mean"][0]))
 
 
 def digest(arrays: Any) -> str:

@@ -13,7 +13,7 @@ import convex_tsvm
 ROOT = Path(convex_tsvm.__file__).parent
 #: From the bottom up; a module may import from its own layer and from those before it.
 LAYERS = [
-    ["deadline", "parallel", "validation", "table"],
+    ["checker", "deadline", "parallel", "validation", "table"],
     ["losses", "kernels"],
     ["problem"],
     ["formulations"],

@@ -151,6 +151,9 @@ def verify(options: argparse.Namespace) -> int:
 
     if Path(options.data).is_file() and is_search(options.data):
         return _verify_certificate(options)
+    for name in ("rigorous", "html", "trim"):
+        if getattr(options, name):
+            raise ValueError(f"{name} is for certificates; DATA={options.data!r} is none")
     from ..verification import verify as check
 
     task = read_task(options.method, options.formulation)
@@ -167,11 +170,27 @@ def verify(options: argparse.Namespace) -> int:
 
 
 def _verify_certificate(options: argparse.Namespace) -> int:
-    from ..exact import verify_certificate
+    from ..exact import certificate_page, check_certificate, trim_certificate, verify_certificate
 
-    found = verify_certificate(options.data)
-    print(json.dumps({**asdict(found), "gap": found.gap}) if options.json else found)
-    return 0 if found.holds else 1
+    _check_outputs(html=options.html, trim=options.trim)
+    try:
+        if options.rigorous:
+            verdict = check_certificate(options.data)
+            print(json.dumps(asdict(verdict)) if options.json else verdict)
+            holds = verdict.holds
+        else:
+            found = certificate_page(options.data, options.html) if options.html else verify_certificate(options.data)
+            print(json.dumps({**asdict(found), "gap": found.gap}) if options.json else found)
+            holds = found.holds
+        if options.rigorous and options.html:
+            certificate_page(options.data, options.html)
+        if options.trim:
+            trimmed = trim_certificate(options.data, options.trim)
+            if not options.json:
+                print(trimmed)
+    except ImportError as error:
+        raise ValueError(str(error)) from None
+    return 0 if holds else 1
 
 
 def predict(options: argparse.Namespace) -> int:

@@ -91,6 +91,12 @@ def build_parser() -> argparse.ArgumentParser:
     verify.add_argument("--points", type=int, default=300, metavar="N",
                         help="use all labelled and the first unlabelled points up to N (default: 300)")  # fmt: skip
     verify.add_argument("--json", action="store_true", help="print one JSON object")
+    files = verify.add_argument_group("for a certificate")
+    files.add_argument("--rigorous", action="store_true",
+                       help="prove its claim by arithmetic and code that the search does not share "
+                       "(needs convex_tsvm[rigorous])")  # fmt: skip
+    files.add_argument("--html", metavar="FILE", help="write it as a page: problem, tree, what closes each leaf")
+    files.add_argument("--trim", metavar="FILE", help="write what of it the proof needs (needs convex_tsvm[rigorous])")
     verify.set_defaults(run=commands.verify)
 
     predict = subparsers.add_parser("predict", help="label the points of a file with a saved model")

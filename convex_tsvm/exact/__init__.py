@@ -2,16 +2,23 @@
 
 from .brute_force import brute_force
 from .certificate import CertificateCheck, verify_certificate
+from .page import certificate_page
+from .rigorous import check_certificate
 from .search import BranchAndBound
 from .solution import ExactSolution, exact_search
 from .state import Progress
+from .trim import Trimmed, trim_certificate
 
 __all__ = [
     "BranchAndBound",
     "CertificateCheck",
     "ExactSolution",
     "Progress",
+    "Trimmed",
     "brute_force",
+    "certificate_page",
+    "check_certificate",
     "exact_search",
+    "trim_certificate",
     "verify_certificate",
 ]

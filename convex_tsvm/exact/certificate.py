@@ -1,4 +1,8 @@
-"""Checking a saved search: every bound again, by arithmetic alone, and that its leaves leave no labelling out."""
+"""Checking a saved search: every bound again, by the search's arithmetic, and that its leaves leave no labelling out.
+
+This is the fast check, for a search that is trusted: it finds what is damaged or does not fit together.  What it shares
+with the search it cannot find wrong; :mod:`convex_tsvm.checker` shares nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..problem import Array
+from ..persistence import DAMAGED
+from ..problem import Array, Problem
 from ..solution import relative_gap
 from .box import Box
-from .files import problem_of, read_records, read_search
+from .files import problem_of, read_records, read_search, statement
 from .model import SearchModel
 from .tree import Record
 
@@ -57,11 +62,36 @@ class CertificateCheck:
         return "\n".join([*found, *self.problems])
 
 
+@dataclass(frozen=True, eq=False)
+class Visit:
+    """What a check found at a node.
+
+    Attributes
+    ----------
+    record : Record
+    labels : array, shape (n,)
+        Labels that are proven there, or on the way; 0 for the others.
+    steps : tuple of (str, float, int)
+        Kind of each proof that was needed, its bound, and how many labels it settled.
+    bound : float
+        The best one, those above it included.
+    is_empty : bool
+        Whether the proofs leave no output to any solution below the cutoff.
+    """
+
+    record: Record
+    labels: Array
+    steps: tuple[tuple[str, float, int], ...]
+    bound: float
+    is_empty: bool
+
+
 def verify_certificate(path: str | os.PathLike[str]) -> CertificateCheck:
     """Check a search that was saved as a certificate or a checkpoint.
 
     The problem in the file is built anew (kernel, its inverse); every proof's bound is evaluated; the tree's leaves
-    must cover all labellings; the incumbent's objective is evaluated.
+    must cover all labellings; the incumbent's objective is evaluated.  This takes the search's own code and a tolerance
+    of 10⁻⁷; :func:`~convex_tsvm.check_certificate` takes neither.
 
     Raises
     ------
@@ -70,6 +100,11 @@ def verify_certificate(path: str | os.PathLike[str]) -> CertificateCheck:
     ValueError
         If the file is no saved search, or is damaged.
     """
+    return visited(path)[0]
+
+
+def visited(path: str | os.PathLike[str]) -> tuple[CertificateCheck, list[Visit], Problem]:
+    """The check of a saved search, what it found at every node, and the problem of it."""
     header, arrays = read_search(path)
     try:
         formulation, problem = problem_of(header, arrays)
@@ -81,9 +116,11 @@ def verify_certificate(path: str | os.PathLike[str]) -> CertificateCheck:
         model.multipliers = multipliers
         checker = _Checker(model, records, opened, lower_bound)
         problems = [*checker.run(), *_check_incumbent(model, labels, gamma, objective)]
-    except (KeyError, IndexError, TypeError) as error:
-        raise ValueError(f"{path} is a damaged search: {error!r}") from error
-    return CertificateCheck(
+        if header["statement"] != statement(model):
+            problems.append("the statement in the file is not that of its formulation and problem")
+    except DAMAGED as error:
+        raise ValueError(f"{path} is a damaged search: {error}") from error
+    found = CertificateCheck(
         holds=not problems,
         problems=tuple(problems),
         objective=objective,
@@ -93,6 +130,7 @@ def verify_certificate(path: str | os.PathLike[str]) -> CertificateCheck:
         n_open=len(opened),
         n_proofs=sum(len(record.proofs) for record in records),
     )
+    return found, checker.visits, problem
 
 
 class _Checker:
@@ -103,9 +141,12 @@ class _Checker:
     ) -> None:
         self.model, self.records, self.opened, self.lower_bound = model, records, opened, lower_bound
         self.least = lower_bound - TOLERANCE * abs(lower_bound)
+        self.visits: list[Visit] = []
 
     def run(self) -> list[str]:
         """What is wrong."""
+        if np.isnan(self.lower_bound):
+            return ["the lower bound is not a number"]
         if not self.records:
             root = self.model.svm.point(self.model.search.y, np.zeros(self.model.n))
             return [] if root.value >= self.least else ["no node has been looked at, but a bound is claimed"]
@@ -121,6 +162,7 @@ class _Checker:
             else:
                 above, bound = after[record.parent]
                 box = self.model.count(above.with_label(self.records[record.parent].variable, record.sign))
+            steps = []
             for proof, cutoff in record.proofs:
                 if box.is_empty:
                     break
@@ -128,9 +170,13 @@ class _Checker:
                     return [*problems, f"node {k}: a proof is of a kind that does not hold for this problem"]
                 if not cutoff >= self.least:
                     return [*problems, f"node {k}: a proof is about solutions below {cutoff:.10g} only"]
+                n_before = len(box.unknown)
                 proven, box = proof.apply(self.model, box, cutoff)
                 bound = max(bound, proven)
+                steps.append((proof.name, proven, n_before - len(box.unknown)))
             after[k] = (box, bound)
+            labels = np.zeros(self.model.n) if box.is_empty else box.labels
+            self.visits.append(Visit(record, labels, tuple(steps), bound, box.is_empty))
             if record.variable < 0 and not box.is_empty and bound < self.least:
                 problems.append(f"node {k} is closed, but what is proven there is {bound:.10g}")
         for parent, _ in self.opened:
@@ -172,6 +218,6 @@ def _check_incumbent(model: SearchModel, labels: Array, gamma: Array, objective:
     if gamma.shape != labels.shape:
         return ["the incumbent has no dual point"]
     value = model.svm.objective(labels, gamma)
-    if not abs(value - objective) <= 10 * TOLERANCE * abs(objective):
+    if not value - objective <= 10 * TOLERANCE * abs(objective):
         return [f"the incumbent's objective is {value:.10g}"]
     return []

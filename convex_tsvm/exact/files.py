@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..formulations import Formulation
+from ..kernels import CallableKernel, DeformedKernel, Precomputed, matrix_lift
 from ..losses import hinge, squared_hinge, symmetric_hinge, symmetric_squared_hinge
 from ..persistence import reading, write_arrays
-from ..kernels import CallableKernel, DeformedKernel, Precomputed, matrix_lift
 from ..problem import Problem
 from ..relaxations.output_space.convexified import Multipliers
 from ..relaxations.output_space.cuts import Cuts
@@ -139,6 +139,8 @@ def load_search(path: str | os.PathLike[str], search: BranchAndBound) -> State:
         If the file is no search, or one of another problem or with other options.
     """
     header, arrays = read_search(path)
+    if header.get("trimmed"):
+        raise ValueError(f"checkpoint={os.fspath(path)!r} is a trimmed certificate: no search can go on from it")
     mine, _ = search.model.instance.problem.to_arrays()
     formulation = search.model.instance.formulation
     same = {

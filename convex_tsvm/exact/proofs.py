@@ -41,7 +41,15 @@ class Stored:
 
 
 class Proof(ABC):
-    """One step of what is proven at a node."""
+    """One step of what is proven at a node.
+
+    Attributes
+    ----------
+    name : str
+        What reports call it.
+    """
+
+    name: str
 
     @abstractmethod
     def apply(self, model: SearchModel, box: Box, cutoff: float) -> tuple[float, Box]:
@@ -69,6 +77,7 @@ class Proof(ABC):
 class SVMProof(Proof):
     """γ of the SVM of the labels known (:class:`~convex_tsvm.relaxations.partial_svm.PartialSVM`)."""
 
+    name = "SVM of the known labels"
     gamma: np.ndarray
 
     def apply(self, model: SearchModel, box: Box, cutoff: float) -> tuple[float, Box]:
@@ -87,6 +96,7 @@ class SVMProof(Proof):
 class DirectionsProof(Proof):
     """Multipliers of the ends of the outputs."""
 
+    name = "ends of outputs"
     directions: Directions
 
     def apply(self, model: SearchModel, box: Box, cutoff: float) -> tuple[float, Box]:
@@ -109,6 +119,7 @@ class DirectionsProof(Proof):
 class QuadraticProof(Proof):
     """Multipliers (by number, and the share of them that is taken) and the point whose tangent is the bound."""
 
+    name = "convex quadratic"
     number: int
     share: float
     v: np.ndarray
@@ -139,6 +150,7 @@ class MatrixProof(Proof):
     λ is that of all known labels and of every point, NaN for those whose label was known.
     """
 
+    name = "label matrices"
     alpha: np.ndarray
     multipliers: np.ndarray
 

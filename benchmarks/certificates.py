@@ -1,0 +1,105 @@
+"""Certificates of closed instances, checked: by the search's own arithmetic and in rigorous arithmetic.
+
+    python benchmarks/certificates.py [--limit SECONDS] [--only NAME ...]
+
+Instances of ``exact.py`` that a search closes within the limit, and S3VMs of other kinds (hinge and squared hinge, with
+a mean, a number of labels or a free bias) on two moons.  For each: the size of the certificate, before and after it is
+trimmed, and the seconds of the search, of the fast check and of the rigorous one.
+"""
+
+import argparse
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from common import Results
+from exact import GAP, instance
+
+import convex_tsvm as ct
+
+#: Rows of exact.py that close within a few minutes: name, share of labels, whether with the kernel not chosen there.
+ROWS = [("art100", 0.3, False), ("art100", 0.2, False), ("art100", 0.1, False), ("art150", 0.2, False),
+        ("2moons", 0.3, False), ("2moons", 0.3, True), ("2moons", 0.2, True), ("2moons", 0.1, True),
+        ("heart", 0.3, True), ("wdbc", 0.3, False)]  # fmt: skip
+
+
+def others():
+    """Name, formulation and problem of small S3VMs of every other kind."""
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, np.pi, 60)
+    side = np.where(np.arange(60) < 30, 1.0, -1.0)
+    X = np.column_stack([np.cos(angle) * side + 0.5 * (side < 0), np.sin(angle) * side - 0.25 * side])
+    X += 0.1 * rng.normal(size=X.shape)
+    y = np.where(np.arange(60) % 10 == 0, side, 0.0)
+    hinge, squared = ct.cccp_tsvm(0.0), ct.s3vm()
+    for name, formulation, balance in (
+        ("hinge, mean", hinge, "labeled"),
+        ("squared hinge, mean", squared, "labeled"),
+        ("hinge, number", hinge, ("exact", 0.5)),
+        ("squared hinge, number", squared, ("exact", 0.5)),
+        ("hinge, free bias", ct.cccp_tsvm(0.0, balance=None), None),
+        ("squared hinge, free bias", ct.s3vm(balance=None), None),
+        ("hinge, no bias", ct.cccp_tsvm(0.0, balance=None, fit_intercept=False), None),
+        ("squared hinge, no bias", ct.s3vm(balance=None, fit_intercept=False), None),
+        ("hinge, mean, no bias", ct.cccp_tsvm(0.0, fit_intercept=False), 0.1),
+        ("squared hinge, mean, no bias", ct.s3vm(fit_intercept=False), 0.1),
+    ):
+        yield name, formulation, ct.Problem(X, y, kernel=ct.RBF(sigma=0.5), C=3.0, balance=balance), 1e-6
+
+
+def papers():
+    """Name, formulation and problem of the rows of exact.py."""
+    for name, share, other in ROWS:
+        kind, _, problem, _ = instance(name, share, other)
+        formulation = ct.s3vm(balance="targets", fit_intercept=False)
+        yield f"{name} {share:.0%} {kind}", formulation, problem, GAP
+
+
+def measured(formulation, problem, gap, limit, path):
+    """One search and the checks of its certificate."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = ct.exact_search(formulation, problem, gap=gap, time_limit=limit, certificate=path, n_jobs=2)
+    began = time.perf_counter()
+    fast = ct.verify_certificate(path)
+    seconds = time.perf_counter() - began
+    rigorous = ct.check_certificate(path)
+    small = path.with_suffix(".small.npz")
+    trimmed = ct.trim_certificate(path, small)
+    again = ct.check_certificate(small)
+    sizes = [file.stat().st_size / 1e6 for file in (path, small)]
+    return found, fast, seconds, rigorous, trimmed, again, sizes
+
+
+def main():
+    """The table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--limit", type=float, default=300.0, help="seconds a search (default: 300)")
+    parser.add_argument("--only", nargs="*", help="names that contain one of these")
+    options = parser.parse_args()
+    results = Results("certificates", "Certificates of exact search, checked")
+    results(__doc__.split("\n\n")[2].strip(), "")
+    results.table("instance", "status", "nodes", "proofs", "search, s", "fast check, s", "", "rigorous check, s", "",
+                  "times the fast one", "MB", "MB trimmed", "proofs kept", "trimmed, rigorous")  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        for name, formulation, problem, gap in (*others(), *papers()):
+            if options.only and not any(word in name for word in options.only):
+                continue
+            path = Path(folder) / "certificate.npz"
+            found, fast, seconds, rigorous, trimmed, again, sizes = measured(
+                formulation, problem, gap, options.limit, path
+            )
+            results.row(
+                name, found.status, rigorous.n_nodes, rigorous.n_proofs, f"{found.seconds:.1f}", f"{seconds:.2f}",
+                "holds" if fast.holds else "FAILS", f"{rigorous.seconds:.2f}",
+                "proven" if rigorous.holds else rigorous.problem, f"{rigorous.seconds / seconds:.1f}",
+                f"{sizes[0]:.2f}", f"{sizes[1]:.2f}", f"{trimmed.n_proofs_after} of {trimmed.n_proofs_before}",
+                "proven" if again.holds else again.problem,
+            )  # fmt: skip
+    results.done()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,247 @@
+"""Making a certificate smaller: what its proof does not need is dropped.
+
+A search leaves more behind than its last bound rests on: nodes that were branched although, for the bound that is
+claimed in the end, they are closed; proofs whose box serves nothing below; what it would need to go on.  Proofs were
+made for the cutoff of their time, and are taken for the bound that is claimed, which leaves smaller boxes.  Every
+decision here is made by the rigorous checker's own arithmetic, so what is left proves the same bound.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..checker import BITS, Certificate, Refused
+from ..persistence import write_arrays
+from ..validation import new_file
+from .rigorous import check_flint
+
+#: Nodes below one up to which it is tried whether they need its proofs.
+MOST_BELOW = 60
+
+
+@dataclass(frozen=True)
+class Trimmed:
+    """What was dropped.
+
+    Attributes
+    ----------
+    n_nodes_before, n_nodes_after, n_proofs_before, n_proofs_after : int
+    bytes_before, bytes_after : int
+        Sizes of the files.
+    """
+
+    n_nodes_before: int
+    n_nodes_after: int
+    n_proofs_before: int
+    n_proofs_after: int
+    bytes_before: int
+    bytes_after: int
+
+    def __str__(self) -> str:
+        saved = 1 - self.bytes_after / self.bytes_before
+        return (
+            f"{self.n_nodes_before - self.n_nodes_after} of {self.n_nodes_before} nodes and "
+            f"{self.n_proofs_before - self.n_proofs_after} of {self.n_proofs_before} proofs dropped; "
+            f"{self.bytes_before} bytes before, {self.bytes_after} after ({saved:.0%} less)"
+        )
+
+
+def trim_certificate(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> Trimmed:
+    """Write what of a certificate its proof needs.  A search cannot be taken up from it.
+
+    Parameters
+    ----------
+    path : path
+        A certificate or a checkpoint.
+    out : path
+        The smaller file; may be the same.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file proves nothing that could be kept.
+    ImportError
+        If python-flint is not installed (``pip install convex_tsvm[rigorous]``).
+    """
+    check_flint()
+    import flint
+
+    out, before, bits = new_file("out", out), os.stat(path).st_size, flint.ctx.prec
+    flint.ctx.prec = BITS
+    try:
+        with np.errstate(all="ignore"):
+            certificate = Certificate(path)
+            certificate.check()
+            arrays, counts = _Trimmer(certificate).run()
+    except Refused as error:
+        raise ValueError(f"{path} is no certificate that holds: {error}") from None
+    finally:
+        flint.ctx.prec = bits
+    write_arrays(out, arrays)
+    return Trimmed(*counts, before, os.stat(out).st_size)
+
+
+class _Trimmer:
+    """The tree from the root down: proofs that are needed at each node, and nodes that are needed at all."""
+
+    def __init__(self, certificate: Certificate) -> None:
+        self.certificate, self.given, self.arrays = certificate, certificate.given, certificate.arrays
+        names = ("parent", "sign", "variable")
+        self.parents, self.signs, self.variables = (self.arrays[f"record_{name}"].tolist() for name in names)
+        self.proofs: list[list[int]] = [[] for _ in self.parents]
+        for p, record in enumerate(self.arrays["proof_record"].tolist()):
+            self.proofs[record].append(p)
+
+    def run(self) -> tuple[dict[str, Any], tuple[int, int, int, int]]:
+        """The smaller file's arrays, and how many nodes and proofs there were and are."""
+        starts: dict[int, tuple[Any, float]] = {}
+        after: dict[int, tuple[Any, float]] = {}
+        kept: dict[int, list[int]] = {}
+        for k, parent in enumerate(self.parents):
+            if parent >= 0 and (parent not in after or self.variables[parent] < 0):
+                continue  # what is above is dropped, or closed
+            starts[k] = self.begin(k, after.get(parent))
+            box, bound, needed = self.apply(*starts[k], self.proofs[k])
+            if self.is_closed(box, bound):
+                self.variables[k] = -1
+                needed = self.fewest(*starts[k], needed)
+                box, bound, _ = self.apply(*starts[k], needed)
+            after[k], kept[k] = (box, bound), needed
+        self.simplify(starts, kept)
+        n_proofs = (len(self.arrays["proof_record"]), sum(map(len, kept.values())))
+        return self.made(kept), (len(self.parents), len(kept), *n_proofs)
+
+    def simplify(self, starts: dict[int, tuple[Any, float]], kept: dict[int, list[int]]) -> None:
+        """Leave out proofs of branched nodes without which all leaves below them are closed as well.
+
+        From the last nodes up; below a node with many others that would take too long.
+        """
+        children: dict[int, list[int]] = {k: [] for k in kept}
+        sizes = dict.fromkeys(kept, 1)
+        for k in reversed(list(kept)):
+            if self.parents[k] >= 0:
+                sizes[self.parents[k]] += sizes[k]
+                children[self.parents[k]].append(k)
+        for k in reversed(list(kept)):
+            if not children[k] or sizes[k] > MOST_BELOW:
+                continue
+            for p in list(kept[k]):
+                before, kept[k] = kept[k], [other for other in kept[k] if other != p]
+                if not self.closes(k, starts[k], kept, children):
+                    kept[k] = before
+
+    def closes(self, k: int, start: tuple[Any, float], kept: Any, children: Any) -> bool:
+        """Whether all leaves below a node are closed by the proofs that are kept."""
+        box, bound, _ = self.apply(*start, kept[k])
+        if self.is_closed(box, bound):
+            return True
+        return bool(children[k]) and all(
+            self.closes(child, self.begin(child, (box, bound)), kept, children) for child in children[k]
+        )
+
+    def begin(self, k: int, above: tuple[Any, float] | None) -> tuple[Any, float]:
+        """Box and bound before a node's own proofs."""
+        y = self.given.y
+        low, high, bound = np.where(y > 0, 1.0, -np.inf), np.where(y < 0, -1.0, np.inf), -np.inf
+        if above is not None:
+            (low, high), bound = above
+            branched = np.arange(self.given.n) == self.variables[self.parents[k]]
+            low = np.where(branched & (self.signs[k] > 0), np.maximum(low, 1.0), low)
+            high = np.where(branched & (self.signs[k] < 0), np.minimum(high, -1.0), high)
+        return self.given.count(low, high), bound
+
+    def is_closed(self, box: Any, bound: float) -> bool:
+        """Whether nothing below the claimed bound is left."""
+        return bool((box[0] > box[1]).any() or bound >= self.certificate.bound)
+
+    def apply(self, box: Any, bound: float, proofs: list[int]) -> tuple[Any, float, list[int]]:
+        """Box and bound after some proofs, as far as is needed, and those of them that changed something."""
+        needed = []
+        for p in proofs:
+            if self.is_closed(box, bound):
+                break
+            proven, smaller = self.certificate.apply(p, box, self.certificate.bound)
+            changed = not (np.array_equal(smaller[0], box[0]) and np.array_equal(smaller[1], box[1]))
+            if changed or proven > bound:
+                needed.append(p)
+            box, bound = smaller, max(bound, proven)
+        return box, bound, needed
+
+    def fewest(self, box: Any, bound: float, proofs: list[int]) -> list[int]:
+        """Fewer proofs that close a node: each is left out that can be."""
+        left = list(proofs)
+        for p in proofs:
+            fewer = [other for other in left if other != p]
+            if self.is_closed(*self.apply(box, bound, fewer)[:2]):
+                left = fewer
+        return left
+
+    def made(self, kept: dict[int, list[int]]) -> dict[str, Any]:
+        """The arrays, with everything renumbered."""
+        a = dict(self.arrays)
+        place = {k: new for new, k in enumerate(kept)} | {-1: -1}
+        nodes, proofs = np.array(list(kept), dtype=np.int64), [p for own in kept.values() for p in own]
+        # Open nodes below others are gone with these: what they inherit is the bound that is claimed, or more.
+        opened = [row for row in a["node_numbers"].tolist() if row[1] < 0]
+        a["record_parent"] = np.array([place[self.parents[k]] for k in kept], dtype=np.int64)
+        a["record_sign"], a["record_bound"] = a["record_sign"][nodes], a["record_bound"][nodes]
+        a["record_variable"] = np.array([self.variables[k] for k in kept], dtype=np.int64)
+        a["node_numbers"] = np.array(opened, dtype=np.int64).reshape(-1, 5)
+        for name in ("node_low", "node_high", "node_gamma", "node_v", "node_bounds"):
+            a[name] = a[name][:0]
+        a["proof_cutoff"] = np.full(len(proofs), self.certificate.bound)
+        a["proof_record"] = np.array([place[k] for k, own in kept.items() for _ in own], dtype=np.int64)
+        a |= self._vectors(proofs) | self._directions(proofs)
+        numbers = self.arrays["proof_number"][proofs]
+        used = np.unique(numbers[numbers >= 0])
+        a |= self._multipliers(used)
+        a["proof_number"] = np.where(numbers >= 0, np.searchsorted(used, numbers), -1)
+        header = json.loads(str(a["header"]))
+        header |= {"trimmed": True, "history": header["history"][-1:]}
+        a["header"] = np.array(json.dumps(header))
+        return a
+
+    def _vectors(self, proofs: list[int]) -> dict[str, Any]:
+        a, ends = self.arrays, np.concatenate([[0], self.arrays["proof_end"]])
+        parts = [a["proof_vectors"][ends[p] : ends[p + 1]] for p in proofs]
+        made = {name: a[name][proofs] for name in ("proof_kind", "proof_share")}
+        made["proof_vectors"] = np.concatenate([a["proof_vectors"][:0], *parts])
+        made["proof_end"] = np.cumsum([len(part) for part in parts], dtype=np.int64)
+        return made
+
+    def _directions(self, proofs: list[int]) -> dict[str, Any]:
+        a, ends = self.arrays, np.concatenate([[0], self.arrays["direction_end"]])
+        kind = a["proof_kind"] == 1
+        which = np.cumsum(kind) - 1
+        chosen = [which[p] for p in proofs if kind[p]]
+        rows = np.concatenate([np.zeros(0, dtype=int), *(np.arange(ends[w], ends[w + 1]) for w in chosen)])
+        made = {f"direction_{name}": a[f"direction_{name}"][rows] for name in ("index", "theta", "gamma")}
+        made["direction_end"] = np.cumsum([ends[w + 1] - ends[w] for w in chosen], dtype=np.int64)
+        return made
+
+    def _multipliers(self, used: Any) -> dict[str, Any]:
+        """Sets of multipliers that proofs use, without the cuts whose multiplier is zero."""
+        a, sizes = self.arrays, self.arrays["multiplier_sizes"].astype(np.int64)
+        p, q = (np.concatenate([[0], np.cumsum(sizes[:, k])]) for k in (0, 1))
+        parts: dict[str, list[Any]] = {"products": [], "triangles": [], "weights": []}
+        new_sizes = []
+        for number in used.tolist():
+            w = a["multiplier_weights"][p[number] + q[number] : p[number + 1] + q[number + 1]]
+            m = int(sizes[number, 0])
+            first, second = w[:m] != 0, w[m:] != 0
+            parts["products"].append(a["multiplier_products"][p[number] : p[number + 1]][first])
+            parts["triangles"].append(a["multiplier_triangles"][q[number] : q[number + 1]][second])
+            parts["weights"] += [w[:m][first], w[m:][second]]
+            new_sizes.append((int(first.sum()), int(second.sum())))
+        made = {
+            f"multiplier_{name}": np.concatenate([a[f"multiplier_{name}"][:0], *own]) for name, own in parts.items()
+        }
+        made["multiplier_sizes"] = np.array(new_sizes, dtype=np.int64).reshape(-1, 2)
+        return made | {f"multiplier_{name}": a[f"multiplier_{name}"][used] for name in ("diagonal", "chord")}
