@@ -201,7 +201,8 @@ class Problem:
             square = (column(share).transpose() * mean)[0, 0] * scale
             demand(square > 0, "the mean of the balanced points is zero")
             K, offset = matrix - mean * mean.transpose() * (one / square), mean * (arb(self.value) / square)
-            constant, ridge = arb(self.value) ** 2 / (2 * square), ridge if self.kind == "mean" else ridge * arb(0)
+            constant = arb(self.value) * arb(self.value) / (2 * square)
+            ridge = ridge if self.kind == "mean" else ridge * arb(0)
         elif self.bias:
             K = centred(K, np.ones(n))  # a free bias takes up what another origin adds to all outputs
         self.exact = (K, ridge, offset)
@@ -213,15 +214,13 @@ class Problem:
         """M γ + o."""
         return self.G @ gamma + self.ridge * gamma + self.o
 
-    def square(self, gamma: Any, slacks: bool = True) -> float:
-        """A number that γᵀ M γ does not exceed, or γᵀ G γ without slacks."""
-        found = (Ball(gamma) * (self.G @ gamma)).sum()
-        if slacks:
-            found = found + (self.ridge * gamma * gamma).sum()
+    def square(self, gamma: Any) -> float:
+        """A number that γᵀ M γ does not exceed."""
+        found = (Ball(gamma) * (self.G @ gamma)).sum() + (self.ridge * gamma * gamma).sum()
         if found.rad > 1e-9 * abs(found.mid):
             # Too much cancels for double precision.
             K, ridge, _ = self.exact
-            found = Ball.exact(column(gamma).transpose() * (K + ridge if slacks else K) * column(gamma))[0]
+            found = Ball.exact(column(gamma).transpose() * (K + ridge) * column(gamma))[0]
         return max(float(found.high), 0.0)
 
     def least(self, gamma: Any, moved: Any, y: Any, taken: Ball | float = 0.0) -> float:
@@ -230,10 +229,15 @@ class Problem:
 
     def most(self, y: Any, gamma: Any, mean: float) -> float:
         """½ ‖w‖² + Σ c ℓ(y f) for w = Σ γ_i φ_i and, where a bias is free, the bias that gives f a mean; or more."""
-        lacking = 1 - (self.G @ gamma + self.o + (mean if self.bias else 0.0)) * y
-        lacking = Ball(np.maximum(lacking.mid, 0), lacking.rad)
-        losses = (lacking * lacking if self.squared else lacking) * self.cost
-        return float((losses.sum() + self.constant + 0.5 * self.square(gamma, slacks=False)).high)
+        from flint import arb, arb_mat
+
+        (K, _, offset), w, total = self.exact, column(gamma), arb(0)
+        f = K * w + offset
+        for i in range(self.n):
+            lacking = (1 - int(y[i]) * (f[i, 0] + arb(mean if self.bias else 0.0))).max(arb(0))
+            total += arb(self.cost[i]) * (lacking * lacking if self.squared else lacking)
+        total += (w.transpose() * K * w)[0, 0] / 2
+        return float((Ball.exact(arb_mat([[total]]))[0] + self.constant).high)
 
     def most_of_targets(self, y: Any, v: Any) -> float:
         """½ vᵀ M⁻¹ v for targets v of the right signs, one of which is moved for them to have exactly the right sum."""
@@ -301,7 +305,7 @@ def kernel_matrix(kernel: Any, stated: Any, arrays: Any, n: int) -> Any:
         return arb_mat([[(gamma * (2 * K[i, j] - K[i, i] - K[j, j])).exp() for j in each] for i in each])
     degree, coef0 = int(kernel["degree"]), arb(float(kernel["coef0"]))
     demand(degree >= 1 and coef0 >= 0, "the polynomial kernel is none")
-    return arb_mat([[(gamma * K[i, j] + coef0) ** degree for j in each] for i in each])
+    return arb_mat([[math.prod([gamma * K[i, j] + coef0] * degree, start=arb(1)) for j in each] for i in each])
 
 
 def centred(K: Any, share: Any) -> Any:
@@ -418,7 +422,7 @@ class Outputs:
             share[given.members], value = 1.0, arb(given.value)
             weight = arb(sum(float(half[i, i].mid()) for i in range(n)) / n)
             half, linear = half + column(share) * column(share).transpose() * weight, column(share) * (-weight * value)
-            self.c = Ball.exact(arb_mat([[weight * value**2]]))[0]
+            self.c = Ball.exact(arb_mat([[weight * value * value]]))[0]
         self.H, self.b = Ball.exact(half), Ball.exact(linear)
 
 

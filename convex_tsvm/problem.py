@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from .kernels import GramRows, Kernel, KernelRows, Linear, Precomputed, RowSource, kernel_from_dict, make_kernel
-from .kernels.functions import CallableKernel
+from .kernels.functions import CallableKernel, Polynomial
 
 Array = NDArray[np.float64]
 #: A kernel matrix up to this size is formed by whoever needs it, and kept.
@@ -241,6 +241,8 @@ class Problem:
                 f"X is sparse, but kernel={shown} needs a dense array; "
                 "use kernel='linear', 'rbf' or 'poly', or X.toarray()"
             )
+        if isinstance(self.kernel, (Linear, Polynomial)) and not np.isfinite(self.kernel.diag(self.X)).all():
+            raise ValueError(f"kernel={self.kernel!r} overflows at these points; scale them")
         if isinstance(self.kernel, Precomputed) and self.X.shape[0] != self.X.shape[1]:
             raise ValueError(f"X has shape {self.X.shape}; a precomputed kernel matrix must be square")
         if isinstance(self.kernel, (Precomputed, CallableKernel)):

@@ -40,7 +40,8 @@ class Box:
 
     def meet(self, low: Array, high: Array) -> Box:
         """What is in both, without the outputs in (-1, 1)."""
-        return Box(*settle(np.maximum(self.low, low), np.minimum(self.high, high), np.zeros(len(low))))
+        # An end that is not a number, where something has overflown, says nothing.
+        return Box(*settle(np.fmax(self.low, low), np.fmin(self.high, high), np.zeros(len(low))))
 
     def with_label(self, i: int, sign: float) -> Box:
         """The half in which point i has a label."""

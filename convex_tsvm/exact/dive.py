@@ -24,6 +24,7 @@ class Dive:
     multipliers: list[Multipliers]
     objective: float
     labels: Array | None
+    gamma: Array | None
     interrupted: bool = False
 
 
@@ -60,4 +61,5 @@ def _dive(model: SearchModel, options: Options, incumbent: Incumbent, node: Node
             child.parent = len(records)
             stack.append(child)
         records.append(seen.record)
-    return Dive(records, stack, model.multipliers[n_before:], incumbent.objective, incumbent.labels, interrupted)
+    best = (incumbent.objective, incumbent.labels, incumbent.gamma)
+    return Dive(records, stack, model.multipliers[n_before:], *best, interrupted)

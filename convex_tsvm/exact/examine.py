@@ -75,7 +75,8 @@ class Examiner:
     @property
     def cutoff(self) -> float:
         """What a node must reach to be closed."""
-        return self.incumbent.objective - self.options.gap * abs(self.incumbent.objective)
+        best = self.incumbent.objective
+        return best - self.options.gap * abs(best) if np.isfinite(best) else np.inf
 
     def examine(self, node: Node, *, strong: bool) -> Examined:
         """Close a node or branch; ``strong`` allows more than the SVM's bound."""

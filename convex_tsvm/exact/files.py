@@ -69,7 +69,7 @@ def save_search(path: str | os.PathLike[str], search: BranchAndBound) -> None:
         "history": [asdict(progress) for progress in state.history],
     }
     arrays["header"] = np.array(json.dumps(header))
-    arrays.update(_witness_arrays(search.model, state.labels))
+    arrays.update(_witness_arrays(search.model, state.labels, state.gamma))
     arrays.update(_record_arrays(state.records, search.model.n))
     arrays.update(_node_arrays(state.open, search.model.n))
     arrays.update(_multiplier_arrays(state.multipliers, search.model.n))
@@ -97,12 +97,12 @@ def statement(model: SearchModel) -> dict[str, Any]:
     }
 
 
-def _witness_arrays(model: SearchModel, labels: np.ndarray | None) -> dict[str, np.ndarray]:
+def _witness_arrays(model: SearchModel, labels: np.ndarray | None, gamma: np.ndarray | None) -> dict[str, np.ndarray]:
     """What shows that labels have their objective: γ, the mean output, and targets where their sum is given."""
     none = np.zeros(0)
-    if labels is None:
+    if labels is None or gamma is None:
         return {"labels": none, "gamma": none, "mean": none, "targets": none}
-    found = model.svm.witness(labels, model.svm.solve(labels, tol=1e-9).gamma)
+    found = model.svm.witness(labels, gamma)
     targets = none if found.targets is None else found.targets
     return {"labels": labels, "gamma": found.gamma, "mean": np.array([found.mean]), "targets": targets}
 
@@ -160,6 +160,7 @@ def load_search(path: str | os.PathLike[str], search: BranchAndBound) -> State:
         multipliers=_multipliers(arrays),
         objective=header["objective"],
         labels=arrays["labels"] if len(arrays["labels"]) else None,
+        gamma=arrays["gamma"] if len(arrays["labels"]) else None,
         settled=header["settled"],
         strong=header["strong"],
         n_nodes=header["n_nodes"],

@@ -10,6 +10,7 @@ import numpy as np
 from ..deadline import time_is_up
 from ..methods import cccp
 from ..problem import Array
+from ..validation import InfeasibleError
 from .box import Box
 from .model import SearchModel
 
@@ -34,10 +35,14 @@ class Incumbent:
     model : SearchModel
     objective : float
     labels : array, shape (n,), or None
+    gamma : array, shape (n,), or None
+        The dual point that has the objective.
     """
 
-    def __init__(self, model: SearchModel, objective: float = np.inf, labels: Array | None = None) -> None:
-        self.model, self.objective, self.labels = model, objective, labels
+    def __init__(
+        self, model: SearchModel, objective: float = np.inf, labels: Array | None = None, gamma: Array | None = None
+    ) -> None:
+        self.model, self.objective, self.labels, self.gamma = model, objective, labels, gamma
         self._tried: set[bytes] = set()
 
     def round(self, scores: Array) -> Array:
@@ -74,9 +79,9 @@ class Incumbent:
         labels, objective, gamma = self.follow(labels)
         promising = objective <= self.objective + NEAR * abs(self.objective)
         if thorough or promising:
-            labels, objective = self.two_opt(labels, objective, gamma, exchanges=thorough)
+            labels, objective, gamma = self.two_opt(labels, objective, gamma, exchanges=thorough)
         if objective < self.objective - 1e-12 * abs(objective):
-            self.objective, self.labels = objective, labels
+            self.objective, self.labels, self.gamma = objective, labels, gamma
             return True
         return False
 
@@ -154,13 +159,13 @@ class Incumbent:
             labels, objective, gamma = changed, better, new_gamma
         return labels, objective, gamma
 
-    def two_opt(self, labels: Array, objective: float, gamma: Array, *, exchanges: bool) -> tuple[Array, float]:
+    def two_opt(self, labels: Array, objective: float, gamma: Array, *, exchanges: bool) -> tuple[Array, float, Array]:
         """Change the labels that cost most, one or (with ``exchanges``) one of each class, as long as that helps."""
         counted = self.model.search.n_positive is not None
         while True:
             for flipped in self._neighbours(labels, gamma, singles=not counted, pairs=exchanges or counted):
                 if time_is_up():
-                    return labels, objective
+                    return labels, objective, gamma
                 changed = labels.copy()
                 changed[list(flipped)] *= -1
                 better, new_gamma = self.evaluate(changed, gamma)
@@ -168,7 +173,7 @@ class Incumbent:
                     labels, objective, gamma = changed, better, new_gamma
                     break
             else:
-                return labels, objective
+                return labels, objective, gamma
 
     def _neighbours(self, labels: Array, gamma: Array, *, singles: bool, pairs: bool) -> list[tuple[int, ...]]:
         unknown = self.model.search.unknown
@@ -184,7 +189,10 @@ class Incumbent:
 
 def _heuristics(model: SearchModel) -> Iterator[Array]:
     """Outputs of the toolkit's heuristics: CCCP with and without annealing."""
-    instance = model.instance.by_mean()
+    try:
+        instance = model.instance.by_mean()
+    except InfeasibleError:
+        return  # a mean output may be impossible where a number of labels is not
     formulation, problem = instance.formulation, instance.problem
     if instance.target is None and formulation.fit_intercept:
         return  # all labels alike are the optimum of that, and CCCP finds them

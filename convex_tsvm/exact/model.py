@@ -81,7 +81,8 @@ class SearchModel:
             high[rest] = np.minimum(high[rest], -1.0)
         else:
             low[rest] = np.maximum(low[rest], 1.0)
-        return Box(low, high)
+        # What is forced may be one too many.
+        return self.count(Box(low, high))
 
     def add(self, multipliers: Multipliers) -> int:
         """Keep multipliers that make the objective convex, with something to spare; their number."""

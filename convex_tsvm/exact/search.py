@@ -195,7 +195,7 @@ class BranchAndBound:
         self._heap = self._queue(self.state.open)
         self._closed = _least_closed(self.state.records)
         self.model.multipliers = self.state.multipliers
-        self.incumbent = Incumbent(self.model, self.state.objective, self.state.labels)
+        self.incumbent = Incumbent(self.model, self.state.objective, self.state.labels, self.state.gamma)
         left = np.inf if self.time_limit is None else self.time_limit - before
         deadline = time.time() + left
         try:
@@ -245,7 +245,7 @@ class BranchAndBound:
     def _ending(self) -> str:
         """What a search is that has nothing left to look at."""
         if not np.isfinite(self.state.objective):
-            return "infeasible"
+            return "infeasible" if self.model.root().is_empty else "inaccurate"
         gap = relative_gap(self.state.objective, self.lower_bound)
         if gap <= max(self.options.gap, LEAST_GAP) * (1 + 1e-6):
             return "optimal"
@@ -332,7 +332,9 @@ class BranchAndBound:
             # Threads share memory: every dive gets a model and an incumbent of its own.
             models = [self.model.fork(node.number) for node in nodes]
             found = joblib.Parallel(n_jobs=self.n_jobs)(
-                joblib.delayed(dive)(model, self.options, Incumbent(model, state.objective, state.labels), node, *rest)
+                joblib.delayed(dive)(
+                    model, self.options, Incumbent(model, state.objective, state.labels, state.gamma), node, *rest
+                )
                 for model, node in zip(models, nodes, strict=True)
             )
         with uninterrupted():
@@ -354,6 +356,7 @@ class BranchAndBound:
             state.multipliers.extend(found.multipliers)
             if found.objective < self.incumbent.objective:
                 self.incumbent.objective, self.incumbent.labels = found.objective, found.labels
+                self.incumbent.gamma = found.gamma
         for place, record in enumerate(found.records):
             record.parent = node.parent if place == 0 else record.parent + base
             if shift:
@@ -370,7 +373,8 @@ class BranchAndBound:
 
     def keep_incumbent(self) -> None:
         """The incumbent as part of the state."""
-        self.state.objective, self.state.labels = self.incumbent.objective, self.incumbent.labels
+        state, incumbent = self.state, self.incumbent
+        state.objective, state.labels, state.gamma = incumbent.objective, incumbent.labels, incumbent.gamma
 
     def tell(self) -> None:
         """Progress, for the callback and the history."""

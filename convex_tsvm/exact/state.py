@@ -53,6 +53,8 @@ class State:
     multipliers : list of Multipliers
     objective : float
     labels : array, shape (n,), or None
+    gamma : array, shape (n,), or None
+        The dual point of the labels' SVM that has the objective.
     settled, strong : bool
         Whether it is settled which bounds are used, and whether more than the SVM's is.
     n_nodes : int
@@ -70,6 +72,7 @@ class State:
     multipliers: list[Multipliers] = field(default_factory=list)
     objective: float = np.inf
     labels: Array | None = None
+    gamma: Array | None = None
     settled: bool = False
     strong: bool = False
     n_nodes: int = 0

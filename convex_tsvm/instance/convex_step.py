@@ -27,6 +27,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..formulations.regularizers import ElasticNet, Regularizer
+from ..kernels import entry_error
+from ..kernels.distances import EPS
 from ..losses import PLQ, Convex, WeightedSums
 from ..problem import Array, Problem
 from .rows import OutputRows
@@ -226,7 +228,9 @@ class StepSolution:
         output from the c₀ it must have, or of a sum from its interval.
     dual_infeasibility : float
         By how much the dual constraints fail: |Σ a| for a free bias, ‖Σ a_i x_i‖_∞ - 1 for the 1-norm.
-    status : {"optimal", "inaccurate", "max_iter", "interrupted"}
+    doubt : float
+        What rounding may have added to the dual value; of kernel values in single precision, as far as was measured.
+    status : {"optimal", "inaccurate", "max_iter", "interrupted", "time_limit"}
     n_iter : int
     seconds, solver_seconds : float
         Whole time, and the part inside the solver itself.
@@ -244,6 +248,7 @@ class StepSolution:
     kkt: float
     primal_infeasibility: float
     dual_infeasibility: float
+    doubt: float = 0.0
     multipliers: Array = dataclasses.field(default_factory=lambda: np.zeros(0))
     status: str = "optimal"
     n_iter: int = 0
@@ -271,9 +276,15 @@ class StepSolution:
 
     @property
     def lower_bound(self) -> float | None:
-        """The dual value, if the dual constraints are met up to rounding; otherwise it bounds nothing."""
-        met = self.dual_infeasibility <= ROUNDING * (1 + float(np.abs(self.gamma).sum()))
-        return self.dual if met else None
+        """The dual value less what rounding may have added, if the dual constraints are met; else it bounds nothing.
+
+        Multipliers of zero prove something as well, and that without rounding.
+        """
+        if self.dual_infeasibility > ROUNDING * (1 + float(np.abs(self.gamma).sum())):
+            return None
+        step, none = self.step, np.zeros(len(self.gamma))
+        nothing = -step.conjugate_value(none) if (step.clip(none) == 0).all() and not step.n_rows else -np.inf
+        return max(self.dual - self.doubt, nothing - 1e-12 * abs(nothing))
 
     @property
     def coefficients(self) -> Array:
@@ -353,7 +364,7 @@ def certify(
     A solver that has K a already passes it as ``applied``, with its largest error as far as it is known as
     ``rounding``, which is added to the violation that is reported.
     """
-    problem, rows = step.problem, step.rows
+    problem, rows, given = step.problem, step.rows, gamma
     gamma = step.clip(gamma)
     multipliers = np.zeros(step.n_rows) if multipliers is None else multipliers
     if rows is not None:
@@ -369,7 +380,7 @@ def certify(
     a = expansion(step, gamma, gamma0, multipliers)
     infeasible = 0.0
     if step.regularizer == "l2":
-        outputs = problem.apply_kernel(a) if applied is None else applied
+        outputs = problem.apply_kernel(a) if applied is None else applied + _repaired(step, gamma, given)
         regularization = conjugate = 0.5 * float(a @ outputs)
     elif isinstance(step.regularizer, ElasticNet):
         pull = np.asarray(problem.X.T @ a).ravel()
@@ -396,6 +407,9 @@ def certify(
         kkt = max(kkt, float(rows.violation(multipliers, outputs).max()))
         dual -= rows.conjugate_value(multipliers)
     equality = abs(float(gamma.sum()) + gamma0 + taken) if step.fit_intercept else 0.0
+    doubt = (
+        _doubt(step, a, gamma, gamma0, outputs, rounding, equality) if step.regularizer == "l2" else 1e-9 * abs(dual)
+    )
     return StepSolution(
         step=step,
         gamma=gamma,
@@ -410,8 +424,32 @@ def certify(
         kkt=kkt + rounding,
         primal_infeasibility=miss,
         dual_infeasibility=max(equality, infeasible),
+        doubt=doubt,
         **report,  # type: ignore[arg-type]
     )
+
+
+def _repaired(step: ConvexStep, gamma: Array, given: Array) -> Array | float:
+    """What the repair of γ adds to outputs that were computed before it, where it is more than rounding of γ."""
+    moved = np.where(np.abs(gamma - given) > 1e-13 * np.abs(given).max(initial=0.0), gamma - given, 0.0)
+    if not moved.any():
+        return 0.0
+    centred = step.target is not None and step.fit_intercept
+    return step.problem.apply_kernel(expansion(step, moved, -float(moved.sum()) if centred else 0.0, np.zeros(0)))
+
+
+def _doubt(
+    step: ConvexStep, a: Array, gamma: Array, gamma0: float, outputs: Array, rounding: float, equality: float
+) -> float:
+    """What rounding may have added to a dual value: by the kernel, by sums over n points, by Σ a that is not quite 0.
+
+    The value has squares that are small differences of large products where coefficients cancel.
+    """
+    error, scale = entry_error(step.problem.kernel, step.problem.X)
+    n, reach, largest = len(a), float(np.abs(a) @ scale), float(np.abs(outputs).max(initial=0.0))
+    squares = 0.5 * (error + (3 * n + 16) * EPS) * reach**2 + 2 * rounding * float(np.abs(a).sum())
+    sums = (n + 16) * EPS * float(np.abs(gamma) @ (2 + np.abs(outputs)) + abs(gamma0 * (step.target or 0.0)))
+    return squares + 2 * sums + 4 * (equality + 4 * EPS * float(np.abs(a).sum())) * (1 + largest)
 
 
 def sum_to(total: float, gamma: Array, least: Array, most: Array) -> Array:

@@ -60,10 +60,10 @@ class AccurateGram:
         """A number that γᵀ G γ does not exceed."""
         size = float(np.abs(gamma) @ self.scale)
         if self.points is None:
-            return float(gamma @ (self.matrix @ gamma)) + (self.error + (2 * self.n + 8) * EPS) * size**2
+            return float(gamma @ (self.matrix @ gamma)) + (self.error + (2 * self.n + 8) * EPS) * size * size
         w, error = self._combined(gamma)
         length = float(np.linalg.norm(w)) * (1 + (len(w) + 4) * EPS) + error
-        return length**2 * (1 + 4 * EPS)
+        return length * length * (1 + 4 * EPS)
 
     def image(self, gamma: Array) -> tuple[Array, Array]:
         """G γ as far as floating point has it, and how far it may be off, both of shape (n,)."""
@@ -115,6 +115,18 @@ class Projected:
 
 class NoMeanError(ValueError):
     """The mean of some points is zero, or so near to it that rounding hides its direction."""
+
+
+def entry_error(kernel: Kernel, X: Points) -> tuple[float, Array]:
+    """η and s with |k̃ - k| <= η s_i s_j and |k| <= s_i s_j, without computing more than the diagonal."""
+    scale = np.sqrt(np.maximum(kernel.diag(X), 0.0)) * (1 + 1e-9)
+    if isinstance(kernel, Linear):
+        return (X.shape[1] + 6) * EPS, scale
+    if isinstance(kernel, RBF):
+        return (X.shape[1] + 8) * EPS + SMALL_ERROR, scale
+    if isinstance(kernel, Polynomial):
+        return kernel.degree * (X.shape[1] + 8) * EPS, scale
+    return (2 if isinstance(kernel, Precomputed) else 16 * X.shape[0]) * EPS, scale
 
 
 def plain_gram(kernel: Kernel, X: Points) -> AccurateGram:

@@ -311,6 +311,8 @@ def _variance(X: Points) -> float:
 
 
 def _exp(values: NDArray[Any]) -> None:
+    """exp of numbers that are not positive but for rounding."""
+    np.minimum(values, 0, out=values)
     np.exp(values, out=values)
 
 

@@ -28,7 +28,7 @@ from ..problem import Array
 from ..solvers.cholesky import cholesky
 from ..solvers.dual import minimize_quadratic
 from ..validation import InfeasibleError
-from .rounding import EPS, ROOM, TINY, outward, zero_sum
+from .rounding import EPS, ROOM, TINY, outward, safe, zero_sum
 
 #: Multipliers beyond this prove nothing, and are not kept (nor could they be, in single precision).
 LARGEST = 1e30
@@ -164,7 +164,7 @@ class PartialSVM:
         size = float(np.abs(gamma) @ (np.abs(y) + np.abs(self.offset))) + abs(lost)
         doubt = (self.search.n + 8) * EPS * size + float(np.abs(moved) @ self.offset_error) + self.constant_error
         value = float(linear.sum()) - lost - 0.5 * square + self.constant
-        return value - 2 * doubt - ROOM * (size + 0.5 * square + abs(self.constant)) - TINY
+        return safe(value - 2 * doubt - ROOM * (size + 0.5 * square + abs(self.constant)) - TINY)
 
     def _most_square(self, gamma: Array) -> float:
         """What γᵀ M γ does not exceed."""
@@ -221,7 +221,8 @@ class PartialSVM:
 
     def _raised(self, value: float) -> float:
         """A sum of n terms, or a little more."""
-        return value + (self.search.n + 8) * EPS * (abs(value) + abs(self.constant)) + self.constant_error
+        value += (self.search.n + 8) * EPS * (abs(value) + abs(self.constant)) + self.constant_error
+        return np.inf if np.isnan(value) else value
 
     def _best_bias(self, y: Array, outputs: Array) -> float:
         """The bias that costs least: the derivative of the losses is zero there, or jumps."""

@@ -19,10 +19,12 @@ ROOM = 1e-9
 #: What underflow may take from a sum.
 TINY = 1e-290
 
-#: Multipliers that must sum to zero are whole multiples of the largest one times this: their sum is exact.
-GRID = 2.0**-40
+__all__ = ["EPS", "ROOM", "TINY", "outward", "safe", "zero_sum"]
 
-__all__ = ["EPS", "GRID", "ROOM", "TINY", "outward", "zero_sum"]
+
+def safe(bound: float) -> float:
+    """A bound, or -∞ where the numbers that make it have overflown."""
+    return float(bound) if np.isfinite(bound) else -np.inf
 
 
 def outward(low: Array, high: Array) -> tuple[Array, Array]:
@@ -40,7 +42,9 @@ def zero_sum(gamma: Array, least: Array, most: Array) -> Array:
     largest = float(np.abs(gamma).max(initial=0.0))
     if not 0 < largest < np.inf:
         return np.zeros_like(gamma)
-    unit = GRID * 2.0 ** float(np.ceil(np.log2(largest)))
+    # n whole numbers up to 2⁵² / n add up without rounding.
+    bits = 52 - int(np.ceil(np.log2(len(gamma)))) - int(np.ceil(np.log2(largest)))
+    unit = float(np.ldexp(1.0, -bits))
     low, high = np.ceil(least / unit), np.floor(most / unit)
     counts = np.clip(np.rint(gamma / unit), low, high)
     excess = float(counts.sum())

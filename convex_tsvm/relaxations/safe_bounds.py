@@ -13,7 +13,7 @@ import scipy.linalg
 
 from ..instance.labelling import Labelling, reduced_basis
 from ..problem import Array
-from .rounding import EPS, ROOM, TINY
+from .rounding import EPS, ROOM, TINY, safe
 
 
 def least_eigenvalue(S: Array) -> float:
@@ -49,7 +49,7 @@ def transduction_bound(search: Labelling, alpha: Array, multipliers: Array) -> f
     sizes = float(np.abs(taken).sum()) + abs(above) + abs(search.constant)
     doubt += (search.n + 8) * EPS * sizes + float(alpha @ (search.offset_error + np.zeros(search.n)))
     value = value - float(taken.sum()) - 0.5 * above + search.constant
-    return value - 2 * (doubt + search.constant_error) - ROOM * sizes - TINY
+    return safe(value - 2 * (doubt + search.constant_error) - ROOM * sizes - TINY)
 
 
 def dominating(search: Labelling, alpha: Array, multipliers: Array) -> Array:
@@ -75,7 +75,7 @@ def svm_bound(search: Labelling, gamma: Array) -> float:
     sizes = float(np.abs(taken).sum()) + square + abs(search.constant)
     doubt += (search.n + 8) * EPS * sizes + float(alpha @ (search.offset_error + np.zeros(search.n)))
     value = value - float(taken.sum()) - 0.5 * square + search.constant
-    return value - 2 * (doubt + search.constant_error) - ROOM * sizes - TINY
+    return safe(value - 2 * (doubt + search.constant_error) - ROOM * sizes - TINY)
 
 
 def into_domain(search: Labelling, alpha: Array) -> tuple[Array, float, float]:

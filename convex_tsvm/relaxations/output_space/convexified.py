@@ -21,7 +21,7 @@ from ...losses import hinge
 from ...problem import Array
 from ...solvers.cholesky import cholesky
 from ...solvers.dual import minimize_quadratic
-from ..rounding import EPS, ROOM, TINY, outward
+from ..rounding import EPS, ROOM, TINY, outward, safe
 from ..safe_bounds import least_eigenvalue
 from .cuts import Cuts
 from .quadratic_program import OutputSpace
@@ -131,7 +131,7 @@ class Convexified:
         slope = 2 * (image + b)
         least = np.minimum(slope * (low - v), slope * (high - v)).sum()
         value = float(c + v @ image + 2 * b @ v + least)
-        return float(value - self._doubt(low, high, v, b))
+        return safe(value - self._doubt(low, high, v, b))
 
     def _doubt(self, low: Array, high: Array, v: Array, b: Array) -> float:
         """What rounding may have added to a bound, and some room."""

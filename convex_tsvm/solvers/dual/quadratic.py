@@ -76,6 +76,8 @@ def minimize_quadratic(
         If it came while solving: as a part of something else, the program has no point worth keeping.
     """
     n = len(cost)
+    if n == 0:
+        return Minimum(np.zeros(0), np.zeros(0), 0.0, 0.0)
     dual = DualProblem(
         losses=flatten(losses),
         kind=np.zeros(n, dtype=np.intp) if kind is None else kind,

@@ -32,6 +32,9 @@ LEAST_TOL = 1e-4
 #: Largest rounding error of the argument of a kernel function that single precision may start with.
 LARGEST_ERROR = 1e-4
 
+#: The same in double precision, for kernels of differences: with more, differences are taken one by one.
+LARGEST_DOUBLE_ERROR = 1e-8
+
 #: Rounding error of that argument that nobody will notice.
 NEGLIGIBLE_ERROR = 1e-12
 
@@ -167,7 +170,9 @@ class HeldRows:
             return LinearRows(problem.X)
         if self._has_products:
             kernel = cast(ProductKernel, problem.kernel)
-            return ProductRows(kernel, problem.X, np.float32 if self.single else np.float64)
+            products = ProductRows(kernel, problem.X, np.float32 if self.single else np.float64)
+            if self.single or products.error <= LARGEST_DOUBLE_ERROR or not products.form.of_differences:
+                return products
         return KernelRows(problem.kernel, problem.X)
 
     @cached_property

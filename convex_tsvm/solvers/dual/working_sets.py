@@ -162,7 +162,11 @@ class _WorkingSets:
                     fallen = survey.violation < FALLEN * least
                     least, stalled = min(least, survey.violation), 0 if fallen else stalled + 1
                     self.fresh = False
-                    self.state = self._improve(survey, tol)
+                    improved = self._improve(survey, tol)
+                    if not (np.isfinite(improved.s).all() and np.isfinite(improved.h).all()):
+                        status = "inaccurate"  # something has overflown: the state before is the last good one
+                        break
+                    self.state = improved
                     n_iter += 1
         except KeyboardInterrupt:
             status = "interrupted"

@@ -1,0 +1,372 @@
+"""Random tiny instances of every degenerate kind, held to rigorous arithmetic; what fails is shrunk and saved.
+
+    make fuzz SECONDS=600            or            python tests/fuzz.py --seconds 600 [--seed 0] [--keep fuzz_failures]
+
+Instances have duplicates, zero rows, points far from the origin, tiny and huge scales, extreme costs and balances, odd
+dtypes and layouts.  For each, every bound that the library gives (of partial labellings, relaxations, searches, CCCP)
+is compared with the optimum by enumeration (``exact_optimum.py``), certificates are checked rigorously, and statuses
+are compared with recomputed figures.  A failing instance is shrunk (fewer points, fewer features, rounder numbers) as
+long as it fails in the same way, and saved as an ``.npz`` that ``python tests/fuzz.py --replay FILE`` runs again.
+"""
+
+import argparse
+import itertools
+import json
+import time
+import warnings
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import scipy.sparse as sp
+from exact_optimum import reference
+from flint import arb
+
+import convex_tsvm as ct
+from convex_tsvm.exact.box import Box
+from convex_tsvm.exact.model import SearchModel
+from convex_tsvm.relaxations.safe_bounds import svm_bound, transduction_bound
+
+#: A search that takes longer than this, in seconds, on so few points has lost its way; so has one CCCP.
+PATIENCE = 20.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """One instance, as numbers that can be saved."""
+
+    X: np.ndarray
+    y: np.ndarray
+    kernel: str = "linear"
+    gamma: float = 1.0
+    C: float = 1.0
+    C_unlabeled: float = 1.0
+    loss: str = "hinge"
+    balance: object = None
+    targets: bool = False
+    fit_intercept: bool = True
+    layout: str = "C"
+
+    def problem(self):
+        """The problem; a ValueError for one that is refused, which is as good as solved."""
+        kernel = {
+            "linear": ct.Linear(), "rbf": ct.RBF(gamma=self.gamma), "poly": ct.kernels.Polynomial(2, self.gamma, 1.0)
+        }[self.kernel]  # fmt: skip
+        X = self.X
+        if self.layout == "sparse":
+            X = sp.csr_array(X)
+        elif self.layout == "float32":
+            X = X.astype(np.float32)
+        elif self.layout == "F":
+            X = np.asfortranarray(X)
+        elif self.layout == "strided":
+            X = np.repeat(X, 2, axis=1)[:, ::2]
+        return ct.Problem(
+            X, self.y, kernel=kernel, C=self.C, C_unlabeled=self.C_unlabeled, balance=self.balance
+        )  # fmt: skip
+
+    def formulation(self):
+        """Hinge or squared hinge, with the balance that the problem has."""
+        kind = "targets" if self.targets else None if self.balance is None else "linear"
+        if self.loss == "hinge":
+            return ct.cccp_tsvm(0.0, balance=kind, fit_intercept=self.fit_intercept)
+        return ct.s3vm(balance=kind, fit_intercept=self.fit_intercept)
+
+    def save(self, path, why):
+        """Write it, with the reason."""
+        rest = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("X", "y")}
+        np.savez(path, X=self.X, y=self.y, header=np.array(json.dumps({**rest, "why": why})))
+
+    @staticmethod
+    def load(path):
+        """Read it."""
+        file = np.load(path)
+        header = json.loads(str(file["header"]))
+        header.pop("why")
+        if isinstance(header["balance"], list):
+            header["balance"] = tuple(header["balance"])
+        return Case(file["X"], file["y"], **header)
+
+
+def drawn(rng):
+    """A random instance."""
+    n, d = int(rng.integers(3, 6)), int(rng.integers(1, 4))
+    X = rng.normal(size=(n, d))
+    kinds = rng.random(6) < 0.3
+    if kinds[0]:
+        X[rng.integers(n)] = X[rng.integers(n)]
+    if kinds[1]:
+        X[rng.integers(n)] = 0
+    if kinds[2]:
+        X = np.round(X)
+    X = X * 10.0 ** rng.uniform(-8, 9) if kinds[3] else X * rng.choice([1e-8, 1e-4, 1.0, 1.0, 1.0, 1e4, 1e9])
+    if kinds[4]:
+        X = X * 10.0 ** rng.uniform(-4, 4, size=d)
+    if kinds[5]:
+        X = X + rng.normal(size=d) * 10.0 ** rng.uniform(0, 9)
+    y = np.zeros(n)
+    n_labeled = int(rng.integers(2, n))
+    y[:n_labeled] = rng.choice([-1.0, 1.0], n_labeled)
+    y[:2] = rng.permutation([-1.0, 1.0])
+    order = rng.permutation(n)
+    X, y = X[order], y[order]
+    u = n - n_labeled
+    spread = float(np.var(X)) or 1.0
+    gamma = 10.0 ** rng.uniform(-2, 2) / spread if rng.random() < 0.8 else 10.0 ** rng.uniform(-10, 10)
+    balance = rng.choice(np.array(["none", "labeled", "number", "extreme", "exact"], dtype=object))
+    balance = {
+        "none": None, "labeled": "labeled", "number": float(rng.uniform(-0.9, 0.9)),
+        "extreme": float(rng.choice([-1, 1]) * (1 - 10.0 ** rng.uniform(-9, -1))),
+        "exact": ("exact", float((rng.integers(0, u + 1) + 0.5) / (u + 1))),
+    }[balance]  # fmt: skip
+    loss = str(rng.choice(["hinge", "squared"]))
+    targets = loss == "squared" and balance is not None and not isinstance(balance, tuple) and rng.random() < 0.3
+    fit_intercept = not targets and bool(rng.random() < 0.6)
+    C = 10.0 ** rng.uniform(-6, 6) if rng.random() < 0.5 else 1.0
+    return Case(
+        X, y, str(rng.choice(["linear", "rbf", "poly"])), gamma, C, C * 10.0 ** rng.uniform(-2, 1),
+        loss, balance, targets, fit_intercept, str(rng.choice(["C", "C", "F", "float32", "strided", "sparse"])),
+    )  # fmt: skip
+
+
+@dataclass
+class Tally:
+    """What was looked at."""
+
+    cases: int = 0
+    refused: int = 0
+    bounds: int = 0
+    searches: int = 0
+    optimal: int = 0
+    proven: int = 0
+    failures: list = field(default_factory=list)
+
+    def __str__(self):
+        return (
+            f"{self.cases} instances ({self.refused} refused with a reason), {self.bounds} bounds, "
+            f"{self.searches} searches ({self.optimal} optimal, {self.proven} proven rigorously), "
+            f"{len(self.failures)} failures"
+        )
+
+
+class Failure(Exception):
+    """Something false; the first word says of which kind."""
+
+
+def checked(case, tally, folder):
+    """Hold everything to the reference; Failure if something is false."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            problem, formulation = case.problem(), case.formulation()
+            model = SearchModel(formulation, problem)
+        except ValueError:
+            tally.refused += 1
+            return
+        if problem.X.dtype != np.float64:
+            raise Failure("dtype: points are not held in double precision")
+        known = reference(formulation, problem)
+        table = {tuple(labels): known.optimum(labels) for labels in known.labellings()}
+        hold_partial(case, model, table, tally)
+        hold_builder(formulation, problem, table, tally)
+        hold_search(formulation, problem, table, tally, folder)
+        hold_cccp(formulation, problem, table, tally)
+
+
+def least(table, labels, end):
+    """The least optimum over the labellings that agree with some labels; end 0 or 1 of its enclosure."""
+    values = [v[end] for full, v in table.items() if all(y in (0, full[i]) for i, y in enumerate(labels))]
+    return min(values, key=float, default=arb("inf"))
+
+
+def hold(bound, optimum, what, tally):
+    """A bound is not above an optimum's upper end, by any amount."""
+    tally.bounds += 1
+    if np.isnan(bound) or (bound != -np.inf and not arb(float(bound)) <= optimum):
+        raise Failure(f"bound: {what} says {bound!r}, the optimum is at most {float(optimum)!r}")
+
+
+def hold_partial(case, model, table, tally):
+    """Bounds of the SVM, of the quadratics and of the label matrices for partial labellings."""
+    search, rng = model.search, np.random.default_rng(0)
+    for signs in itertools.product((0.0, 1.0, -1.0), repeat=len(search.unknown)):
+        labels = search.y.copy()
+        labels[search.unknown] = signs
+        optimum = least(table, labels, 1)
+        box = model.count(Box.of_labels(labels))
+        if box.is_empty:
+            continue
+        proof, point = model.prove_by_svm(box, None)
+        hold(point.value, optimum, f"the SVM of {labels}", tally)
+        bound, smaller = proof.apply(model, box, float(optimum))
+        hold(bound, optimum, f"the stored SVM of {labels}", tally)
+        hold(model.svm.point(box.labels, rng.normal(size=search.n) * search.cost).value, optimum, "any γ", tally)
+        # The optimum itself is never cut off.
+        if smaller.is_empty and float(optimum) < np.inf and point.value < float(optimum) * (1 - 1e-6):
+            raise Failure(f"box: the SVM of {labels} leaves no solution at the optimum")
+        full = (labels != 0).all()
+        if full and float(optimum) < np.inf:
+            objective = model.svm.objective(labels, point.gamma)
+            if not arb(float(objective)) >= least(table, labels, 0):
+                raise Failure(f"objective: {objective!r} for {labels}, below the optimum {float(optimum)!r}")
+        if model.has_matrix and not full:
+            part = search.fixed(box.labels)
+            if len(part.unknown):
+                alpha, lam = np.abs(rng.normal(size=search.n)) * search.cost, rng.normal(size=1 + len(part.unknown))
+                hold(transduction_bound(part, alpha, lam), optimum, f"label matrices at {labels}", tally)
+                hold(svm_bound(part, point.gamma), optimum, f"weak duality at {labels}", tally)
+
+
+def hold_builder(formulation, problem, table, tally):
+    """Bounds of every stage of the relaxations."""
+    optimum = least(table, problem.y, 1)
+    for relaxation in ("triangles",) if formulation.label_loss()[0].isclose(ct.squared_hinge()) else ("sdp",):
+        try:
+            found = ct.LowerBoundBuilder(formulation, problem, relaxation=relaxation, max_rounds=2).bound()
+        except ValueError:
+            return
+        for stage in found.stages:
+            hold(min(stage.bound, found.upper), optimum, f"relaxation {stage.name!r}", tally)
+        hold(found.value, optimum, "LowerBoundBuilder", tally)
+
+
+def hold_search(formulation, problem, table, tally, folder):
+    """Bound, objective, status and certificate of a search."""
+    path, (low, high) = Path(folder) / "certificate.npz", (least(table, problem.y, end) for end in (0, 1))
+    began = time.perf_counter()
+    try:
+        found = ct.exact_search(formulation, problem, certificate=path, time_limit=PATIENCE, patience=0)
+    except ct.InfeasibleError:
+        if float(high) < np.inf:
+            raise Failure("status: called infeasible, but it is not") from None
+        return
+    if time.perf_counter() - began > PATIENCE + 2:
+        raise Failure(f"time: the search took {time.perf_counter() - began:.1f} s")
+    tally.searches += 1
+    hold(found.lower_bound, high, "the search", tally)
+    if not arb(float(found.objective)) >= low:
+        raise Failure(f"objective: the search says {found.objective!r}, the optimum is at least {float(low)!r}")
+    tally.optimal += found.status == "optimal"
+    if found.status == "optimal" and not found.gap <= 1e-6 * (1 + 1e-5):
+        raise Failure(f"status: optimal with a gap of {found.gap!r}")
+    check = ct.verify_certificate(path)
+    if not check.holds:
+        raise Failure(f"certificate: an honest one does not hold: {check.problems}")
+    verdict = ct.check_certificate(path)
+    tally.proven += verdict.holds
+    if not verdict.holds and found.status == "optimal":
+        raise Failure(f"certificate: an honest one is not proven: {verdict.problem}")
+
+
+def hold_cccp(formulation, problem, table, tally):
+    """Bound, status and time of CCCP, with both solvers."""
+    if formulation.balance == "targets":
+        return
+    high = least(table, problem.y, 1)
+    began = time.perf_counter()
+    try:
+        found = ct.cccp(formulation, problem, max_iter=50)
+    except ValueError:
+        return
+    if time.perf_counter() - began > PATIENCE:
+        raise Failure(f"time: CCCP took {time.perf_counter() - began:.1f} s")
+    if not np.isfinite(found.scores).all() or not np.isfinite(found.objective):
+        raise Failure("nan: CCCP returns numbers that are none")
+    if found.lower_bound is not None and problem.positive_count is None:
+        hold(found.lower_bound, high, "CCCP's envelope", tally)
+    again = found.certificate()
+    if found.status == "converged" and not (again.gap <= 1.1e-3 and again.primal_infeasibility <= 1.1e-3):
+        raise Failure(f"status: converged with a recomputed gap of {again.gap:.2g}")
+
+
+def fails(case, folder):
+    """What is false of an instance, or None."""
+    try:
+        checked(case, Tally(), folder)
+    except Failure as error:
+        return str(error)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def shrunk(case, why, folder):
+    """A simpler instance that fails in the same way."""
+    kind = why.split(":")[0]
+
+    def simpler(case):
+        n, d = case.X.shape
+        for i in range(n):
+            keep = np.arange(n) != i
+            if {-1.0, 1.0} <= set(case.y[keep]) and (case.y[keep] == 0).any():
+                yield replace(case, X=case.X[keep], y=case.y[keep])
+        for j in range(d if d > 1 else 0):
+            yield replace(case, X=np.delete(case.X, j, axis=1))
+        for digits in (0, 1, 3):
+            with np.errstate(all="ignore"):
+                scale = 10.0 ** (np.floor(np.log10(np.abs(case.X).max() or 1.0)) - digits)
+            rounded = np.round(case.X / scale) * scale
+            if not np.array_equal(rounded, case.X):
+                yield replace(case, X=rounded)
+        for name, value in (("C", 1.0), ("C_unlabeled", 1.0), ("balance", None), ("layout", "C"), ("gamma", 1.0)):
+            if getattr(case, name) != value and not (name == "balance" and case.targets):
+                yield replace(case, **{name: value})
+
+    began, found = time.time(), True
+    while found and time.time() < began + 120:
+        found = False
+        for other in simpler(case):
+            reason = fails(other, folder)
+            if reason is not None and reason.split(":")[0] == kind:
+                case, why, found = other, reason, True
+                break
+    return case, why
+
+
+def fuzz(seconds=np.inf, instances=np.inf, seed=0, keep=None, progress=False):
+    """Instances until time or number is up; the tally."""
+    tally, began = Tally(), time.time()
+    with TemporaryDirectory() as folder:
+        while time.time() < began + seconds and tally.cases < instances:
+            number = seed * 10**9 + tally.cases
+            case = drawn(np.random.default_rng(number))
+            tally.cases += 1
+            try:
+                checked(case, tally, folder)
+                continue
+            except Failure as error:
+                why = str(error)
+            except Exception as error:
+                why = f"{type(error).__name__}: {error}"
+            tally.failures.append((number, why))
+            if keep is not None:
+                case, why = shrunk(case, why, folder)
+                Path(keep).mkdir(exist_ok=True)
+                case.save(Path(keep) / f"{number}.npz", why)
+            if progress:
+                print(f"instance {number}: {why}", flush=True)
+    return tally
+
+
+def main():
+    """The command line; exit status 1 if something is false."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=600.0)
+    parser.add_argument("--seed", type=int, default=int(time.time()) % 10**6, help="default: from the clock")
+    parser.add_argument("--keep", default="fuzz_failures", help="folder for reproducers")
+    parser.add_argument("--replay", help="a reproducer to be run again")
+    options = parser.parse_args()
+    if options.replay:
+        with TemporaryDirectory() as folder:
+            why = fails(Case.load(options.replay), folder)
+        print(why or "nothing is false")
+        return int(why is not None)
+    print(f"seed {options.seed}", flush=True)
+    tally = fuzz(options.seconds, seed=options.seed, keep=options.keep, progress=True)
+    print(tally)
+    return int(bool(tally.failures))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
