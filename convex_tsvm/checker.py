@@ -644,6 +644,8 @@ def check(path: Any) -> Verdict:
             found = Certificate(path).check()
     except (FileNotFoundError, KeyboardInterrupt):
         raise
+    except np.linalg.LinAlgError:
+        found = Verdict(False, "a matrix that must be positive semidefinite is not")
     except Exception as error:  # whatever a damaged file leads to, it is no proof
         found = Verdict(False, str(error) if isinstance(error, Refused) else f"the file is damaged: {error!r}")
     finally:

@@ -109,13 +109,16 @@ def visited(path: str | os.PathLike[str]) -> tuple[CertificateCheck, list[Visit]
     try:
         formulation, problem = problem_of(header, arrays)
         records, multipliers = read_records(arrays)
-        objective, lower_bound = float(header["objective"]), float(header["lower_bound"])
+        objective, lower_bound = header["objective"], header["lower_bound"]
+        if not all(isinstance(number, float) for number in (objective, lower_bound)):
+            raise TypeError("objective and lower bound must be numbers")
         labels, gamma = arrays["labels"], arrays["gamma"]
         opened = [(int(parent), int(sign)) for _, parent, sign, _, _ in arrays["node_numbers"].tolist()]
         model = SearchModel(formulation, problem)
         model.multipliers = multipliers
         checker = _Checker(model, records, opened, lower_bound)
-        problems = [*checker.run(), *_check_incumbent(model, labels, gamma, objective)]
+        with np.errstate(all="ignore"):
+            problems = [*checker.run(), *_check_incumbent(model, labels, gamma, objective)]
         if header["statement"] != statement(model):
             problems.append("the statement in the file is not that of its formulation and problem")
     except DAMAGED as error:
@@ -218,6 +221,6 @@ def _check_incumbent(model: SearchModel, labels: Array, gamma: Array, objective:
     if gamma.shape != labels.shape:
         return ["the incumbent has no dual point"]
     value = model.svm.objective(labels, gamma)
-    if not value - objective <= 10 * TOLERANCE * abs(objective):
+    if not np.isfinite(objective) or not value - objective <= 10 * TOLERANCE * abs(objective):
         return [f"the incumbent's objective is {value:.10g}"]
     return []

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from ..formulations import Formulation
 from ..problem import Array, Problem
@@ -136,7 +135,7 @@ def _trained(search: BranchAndBound, labels: Array) -> Point:
     if model.search.target_sum is None:
         return NativeSolver(model.instance.problem, tol=1e-7, precision="double").solve(model.instance.svm(labels))
     # The function of the targets v: ridge regression of v with costs c, whose coefficients solve (K + D) a = v.
-    problem, v = model.instance.problem, model.svm.solve(labels, tol=1e-9).outputs
-    a = scipy.linalg.solve(problem.gram + np.diag(1 / (2 * model.search.cost)), v, assume_a="pos")
+    problem, gamma = model.instance.problem, model.svm.solve(labels, tol=1e-9).gamma
+    a = model.svm.coefficients_of_targets(gamma)
     outputs = problem.apply_kernel(a)
     return Expansion(outputs, a, bias=0.0, regularization=0.5 * float(a @ outputs))

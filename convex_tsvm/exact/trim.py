@@ -167,7 +167,10 @@ class _Trimmer:
         for p in proofs:
             if self.is_closed(box, bound):
                 break
-            proven, smaller = self.certificate.apply(p, box, self.certificate.bound)
+            try:
+                proven, smaller = self.certificate.apply(p, box, self.certificate.bound)
+            except Refused:
+                continue  # a quadratic that needs ends which a proof before it had made
             changed = not (np.array_equal(smaller[0], box[0]) and np.array_equal(smaller[1], box[1]))
             if changed or proven > bound:
                 needed.append(p)

@@ -238,18 +238,22 @@ class PartialSVM:
         share = -slopes[after - 1] / (slopes[after] - slopes[after - 1])
         return float(biases[after - 1] + share * (biases[after] - biases[after - 1]))
 
+    def coefficients_of_targets(self, gamma: Array) -> Array:
+        """a = γ + β 1 on the points of the sum, with the β that gives the targets v = (K + Diag(1 / 2c)) a that sum."""
+        search, members = self.search, np.flatnonzero(self.search.summed)
+        columns = np.column_stack([gamma, search.summed])
+        images = search.kernel @ columns + columns / (2 * search.cost)[:, None]
+        sums = images[members].sum(axis=0)
+        return np.asarray(gamma + (float(search.target_sum or 0.0) - sums[0]) / sums[1] * search.summed)
+
     def _witness_of_targets(self, y: Array, point: PartialPoint) -> Witness:
         """Any w with targets of the right signs and sum: here w is that of γ, and the targets are those near its v.
 
         w = Σ a_i φ_i with a = γ + β 1 on the points of the sum, and v - f = a / 2c.
         """
         search, members = self.search, np.flatnonzero(self.search.summed)
-        total = float(search.target_sum or 0.0)
-        ridge = 1 / (2 * search.cost)
-        whole = search.kernel @ np.column_stack([point.gamma, search.summed])
-        whole += ridge[:, None] * np.column_stack([point.gamma, search.summed])
-        sums = whole[members].sum(axis=0)
-        a = point.gamma + (total - sums[0]) / sums[1] * search.summed
+        total, ridge = float(search.target_sum or 0.0), 1 / (2 * search.cost)
+        a = self.coefficients_of_targets(point.gamma)
         outputs, error = search.gram.image(a)
         v = y * np.maximum(y * (outputs + ridge * a), 1.0)
         excess = float(v[members].sum()) - total

@@ -1,0 +1,191 @@
+"""Certificates: the corpus of forged ones is refused, honest ones are proven, trimmed and shown."""
+
+import ast
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import convex_tsvm as ct
+from convex_tsvm import checker
+from convex_tsvm.cli import main
+
+HERE = Path(__file__).parent / "certificates"
+HONEST = sorted((HERE / "honest").glob("*.npz"))
+FORGED = sorted((HERE / "forged").glob("*.npz"))
+
+#: What only exact arithmetic can tell from the truth: the fast check has a tolerance.
+SUBTLE = ("bound_raised_by_a_billionth",)
+
+
+def name(path):
+    return path.stem
+
+
+def test_the_corpus_is_there():
+    assert len(HONEST) >= 12
+    assert len(FORGED) >= 80
+
+
+def test_the_checker_imports_nothing_of_the_package():
+    tree = ast.parse(Path(checker.__file__).read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            assert not node.module.startswith("convex_tsvm")
+        if isinstance(node, ast.Import):
+            assert not any(alias.name.startswith("convex_tsvm") for alias in node.names)
+
+
+def test_the_checker_is_short():
+    """Under 500 lines of code: what is left without blank lines, comments and docstrings."""
+    source = Path(checker.__file__).read_text(encoding="utf-8")
+    told = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef, ast.Module)) and ast.get_docstring(node):
+            told |= set(range(node.body[0].lineno, node.body[0].end_lineno + 1))
+    lines = [line.strip() for k, line in enumerate(source.splitlines(), 1) if k not in told]
+    assert sum(bool(line) and not line.startswith("#") for line in lines) < 500
+
+
+@pytest.mark.parametrize("path", HONEST, ids=name)
+def test_honest_certificates_are_proven(path):
+    verdict = ct.check_certificate(path)
+    assert verdict.holds, verdict.problem
+    assert ct.verify_certificate(path).holds
+    assert verdict.lower_bound <= verdict.upper_bound
+    assert "PROVEN: no labelling" in str(verdict)
+
+
+@pytest.mark.parametrize("path", FORGED, ids=name)
+def test_forged_certificates_are_refused_with_a_reason(path):
+    verdict = ct.check_certificate(path)
+    assert not verdict.holds
+    assert len(verdict.problem) > 10
+    assert str(verdict).startswith("NOT PROVEN: ")
+    if not any(word in path.stem for word in SUBTLE):
+        try:
+            assert not ct.verify_certificate(path).holds
+        except ValueError as error:
+            assert path.name in str(error)  # noqa: PT017
+
+
+@pytest.mark.parametrize("path", FORGED, ids=name)
+def test_forged_certificates_are_no_tracebacks(path, capsys):
+    assert main(["verify", str(path), "--rigorous"]) in (1, 2)
+    assert main(["verify", str(path)]) in ((0, 1, 2) if any(word in path.stem for word in SUBTLE) else (1, 2))
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("path", HONEST, ids=name)
+def test_trimmed_certificates_prove_the_same(path, tmp_path):
+    out = tmp_path / "small.npz"
+    trimmed = ct.trim_certificate(path, out)
+    before, after = ct.check_certificate(path), ct.check_certificate(out)
+    assert after.holds, after.problem
+    assert after.lower_bound == before.lower_bound
+    assert ct.verify_certificate(out).holds
+    assert trimmed.n_proofs_after <= trimmed.n_proofs_before
+    assert after.n_nodes == trimmed.n_nodes_after
+    assert "dropped" in str(trimmed)
+
+
+def test_what_an_unfinished_search_left_open_is_trimmed(tmp_path):
+    path, out = HERE / "honest" / "unfinished.npz", tmp_path / "small.npz"
+    trimmed = ct.trim_certificate(path, out)
+    assert trimmed.n_nodes_after < trimmed.n_nodes_before
+    assert ct.verify_certificate(out).n_open == 0
+
+
+def test_no_search_goes_on_from_a_trimmed_certificate(tmp_path):
+    out = tmp_path / "small.npz"
+    ct.trim_certificate(HERE / "honest" / "squared.npz", out)
+    header, arrays = ct.exact.files.read_search(out)
+    formulation, problem = ct.exact.files.problem_of(header, arrays)
+    with pytest.raises(ValueError, match="trimmed"):
+        ct.exact_search(formulation, problem, checkpoint=out)
+
+
+def test_a_false_certificate_is_not_trimmed(tmp_path):
+    with pytest.raises(ValueError, match="no certificate that holds"):
+        ct.trim_certificate(HERE / "forged" / "squared-leaf_removed.npz", tmp_path / "small.npz")
+    assert not (tmp_path / "small.npz").exists()
+
+
+@pytest.mark.parametrize("path", HONEST[:4], ids=name)
+def test_the_page_shows_every_leaf(path, tmp_path):
+    out = tmp_path / "certificate.html"
+    found = ct.certificate_page(path, out)
+    text = out.read_text(encoding="utf-8")
+    assert text.count('<b class="yes">holds</b>') == 2
+    assert text.count("<b>closed</b>") == found.n_closed
+    assert f"{found.lower_bound:.10g}" in text
+    assert text.count("<details") == text.count("</details>")
+
+
+def test_the_command_line_proves_trims_and_shows(tmp_path, capsys):
+    path = str(HERE / "honest" / "count.npz")
+    assert main(["verify", path, "--rigorous"]) == 0
+    assert "PROVEN" in capsys.readouterr().out
+    page, small = tmp_path / "page.html", tmp_path / "small.npz"
+    assert main(["verify", path, "--rigorous", "--json", "--html", str(page), "--trim", str(small)]) == 0
+    assert json.loads(capsys.readouterr().out)["holds"] is True
+    assert page.stat().st_size > 1000
+    assert small.stat().st_size < Path(path).stat().st_size
+    assert main(["verify", "two_moons", "--rigorous"]) == 2
+    assert "rigorous" in capsys.readouterr().err
+
+
+def test_the_rigorous_check_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setattr("convex_tsvm.exact.rigorous.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match="python-flint"):
+        ct.check_certificate(HONEST[0])
+    assert main(["verify", str(HONEST[0]), "--rigorous"]) == 2
+    assert "pip install" in capsys.readouterr().err
+
+
+def test_a_missing_file_is_said_to_be_missing(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        ct.check_certificate(tmp_path / "none.npz")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_certificate_with_random_bytes_changed_is_proven_wrongly(seed, tmp_path):
+    """Numbers of the arrays are changed at random: what is proven then is true of the bound that is claimed."""
+    rng = np.random.default_rng(seed)
+    path = HONEST[seed % len(HONEST)]
+    true = ct.check_certificate(path).upper_bound
+    arrays = dict(np.load(path))
+    header = json.loads(str(arrays["header"]))
+    header["lower_bound"] = true * (1 + 1e-6) + 1e-9
+    header["objective"] = header["objective"] * (1 + 1e-3)
+    for _ in range(10):
+        changed = {key: value.copy() for key, value in arrays.items()}
+        for key in ("proof_vectors", "proof_cutoff", "multiplier_diagonal", "multiplier_chord", "multiplier_weights"):
+            values = changed[key].ravel()
+            if len(values):
+                where = rng.integers(len(values), size=3)
+                values[where] *= 10.0 ** rng.uniform(-3, 6, 3)
+        changed["header"] = np.array(json.dumps(header))
+        np.savez(tmp_path / "changed.npz", **changed)
+        assert not ct.check_certificate(tmp_path / "changed.npz").holds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(40))
+def test_searches_of_twenty_points_are_proven(seed, tmp_path):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(20, 3)), np.zeros(20)
+    y[:6] = 1, -1, 1, -1, 1, -1
+    formulation = [ct.s3vm(), ct.cccp_tsvm(0.0), ct.s3vm(balance="targets", fit_intercept=False),
+                   ct.s3vm(fit_intercept=False), ct.cccp_tsvm(0.0, fit_intercept=False)][seed % 5]  # fmt: skip
+    kernel = ["linear", ct.RBF(sigma=1.0), ct.kernels.Polynomial(2, 0.5, 1.0)][seed % 3]
+    problem = ct.Problem(X, y, kernel=kernel, C=float(10.0 ** rng.uniform(-1, 1)), balance=0.1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = ct.exact_search(formulation, problem, certificate=tmp_path / "c.npz", patience=[0, None][seed % 2])
+    verdict = ct.check_certificate(tmp_path / "c.npz")
+    assert verdict.holds, verdict.problem
+    assert found.status == "optimal"
