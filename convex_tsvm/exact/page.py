@@ -13,9 +13,18 @@ from ..checker import check
 from ..problem import Problem
 from ..validation import new_file
 from .certificate import CertificateCheck, Visit, visited
+from .files import read_search
 
 #: A tree of more nodes than this is shown as far as its upper levels.
 MOST = 3000
+
+#: What the constraint of a statement says.
+CONSTRAINTS = {
+    "none": "none",
+    "mean": "the mean output of the unlabelled points is {:.6g}",
+    "count": "{} of the unlabelled points are labelled +1",
+    "targets": "the targets of the unlabelled points sum to {:.6g}",
+}
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; color: #222 }
@@ -50,7 +59,10 @@ def certificate_page(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
     """
     out = new_file("out", out)
     found, visits, problem = visited(path)
-    parts = [_head(os.path.basename(os.fspath(path)), found, problem), _verdicts(path, found), *_tree(visits, problem)]
+    stated = read_search(path)[0]["statement"]
+    constraint = CONSTRAINTS[stated["constraint"]].format(stated["value"])
+    head = _head(os.path.basename(os.fspath(path)), found, problem, constraint)
+    parts = [head, _verdicts(path, found), *_tree(visits, problem)]
     body = "\n".join(parts)
     with open(out, "w", encoding="utf-8") as file:
         file.write(
@@ -60,14 +72,14 @@ def certificate_page(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
     return found
 
 
-def _head(name: str, found: CertificateCheck, problem: Problem) -> str:
+def _head(name: str, found: CertificateCheck, problem: Problem, constraint: str) -> str:
     rows = {
         "file": f"<code>{html.escape(name)}</code>",
         "points": f"{problem.n_labeled} labelled, {problem.n_unlabeled} unlabelled, "
         f"{problem.X.shape[1]} {'columns of the kernel matrix' if problem.X.shape[1] == problem.n else 'features'}",
         "kernel": html.escape(repr(problem.kernel)),
         "costs": f"from {problem.cost.min():.6g} to {problem.cost.max():.6g}",
-        "balance": html.escape(repr(problem.balance)),
+        "constraint": html.escape(constraint),
         "best objective found": f"{found.objective:.10g}",
         "no labelling is below": f"{found.lower_bound:.10g} (gap {found.gap:.2e})",
         "tree": f"{found.n_records} nodes, {found.n_closed} of them closed by {found.n_proofs} proofs, "

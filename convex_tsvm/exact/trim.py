@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,11 @@ import numpy as np
 from ..checker import BITS, Certificate, Refused
 from ..persistence import write_arrays
 from ..validation import new_file
+from .certificate import verify_certificate
 from .rigorous import check_flint
+
+#: By how much cutoffs are raised while it is tried what is needed, relatively, so that the fast check gets as far.
+LOOSER = 1e-7
 
 #: Nodes below one up to which it is tried whether they need its proofs.
 MOST_BELOW = 60
@@ -79,7 +85,12 @@ def trim_certificate(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
         with np.errstate(all="ignore"):
             certificate = Certificate(path)
             certificate.check()
-            arrays, counts = _Trimmer(certificate).run()
+            for thorough in (True, False):
+                arrays, counts = _Trimmer(certificate, thorough).run()
+                if _holds(arrays, out):
+                    break
+            else:
+                raise ValueError(f"{path} cannot be made smaller: what is left of it would not hold")
     except Refused as error:
         raise ValueError(f"{path} is no certificate that holds: {error}") from None
     finally:
@@ -88,10 +99,26 @@ def trim_certificate(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
     return Trimmed(*counts, before, os.stat(out).st_size)
 
 
-class _Trimmer:
-    """The tree from the root down: proofs that are needed at each node, and nodes that are needed at all."""
+def _holds(arrays: dict[str, Any], out: Path) -> bool:
+    """Whether arrays hold as a certificate, for both checkers."""
+    with tempfile.TemporaryDirectory(dir=out.parent) as folder:
+        path = Path(folder) / "trimmed.npz"
+        write_arrays(path, arrays)
+        try:
+            Certificate(path).check()
+        except Refused:
+            return False
+        return verify_certificate(path).holds
 
-    def __init__(self, certificate: Certificate) -> None:
+
+class _Trimmer:
+    """The tree from the root down: proofs that are needed at each node, and nodes that are needed at all.
+
+    Unless it is to be thorough, all proofs of the nodes that are needed are kept.
+    """
+
+    def __init__(self, certificate: Certificate, thorough: bool) -> None:
+        self.thorough, self.cutoff = thorough, certificate.bound + LOOSER * abs(certificate.bound)
         self.certificate, self.given, self.arrays = certificate, certificate.given, certificate.arrays
         names = ("parent", "sign", "variable")
         self.parents, self.signs, self.variables = (self.arrays[f"record_{name}"].tolist() for name in names)
@@ -111,10 +138,13 @@ class _Trimmer:
             box, bound, needed = self.apply(*starts[k], self.proofs[k])
             if self.is_closed(box, bound):
                 self.variables[k] = -1
-                needed = self.fewest(*starts[k], needed)
+                needed = self.fewest(*starts[k], needed) if self.thorough else needed
                 box, bound, _ = self.apply(*starts[k], needed)
+            elif not self.thorough or self.variables[k] < 0:
+                needed = self.proofs[k]
             after[k], kept[k] = (box, bound), needed
-        self.simplify(starts, kept)
+        if self.thorough:
+            self.simplify(starts, kept)
         n_proofs = (len(self.arrays["proof_record"]), sum(map(len, kept.values())))
         return self.made(kept), (len(self.parents), len(kept), *n_proofs)
 
@@ -168,7 +198,7 @@ class _Trimmer:
             if self.is_closed(box, bound):
                 break
             try:
-                proven, smaller = self.certificate.apply(p, box, self.certificate.bound)
+                proven, smaller = self.certificate.apply(p, box, self.cutoff)
             except Refused:
                 continue  # a quadratic that needs ends which a proof before it had made
             changed = not (np.array_equal(smaller[0], box[0]) and np.array_equal(smaller[1], box[1]))
