@@ -5,6 +5,7 @@ import dataclasses
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -231,6 +232,9 @@ def test_an_interrupted_comparison_shows_what_there_is(files, capsys, monkeypatc
     assert [result["status"] for result in json.loads(out)["results"]] == ["interrupted"]
 
 
+#: Files with a flipped bit.
+DAMAGED = Path(__file__).parent / "certificates"
+
 BAD = {
     "no such file": (["solve", "missing.npz"], "DATA='missing.npz': no such file, and no bundled set"),
     "folder": (["solve", "{dir}"], "is a folder"),
@@ -296,6 +300,21 @@ BAD = {
     "points": (["verify", "two_moons", "--points", "3"], "points=3 must exceed"),
     "no model": (["predict", "{dir}/split.npz", "two_moons"], "is not a model saved by convex_tsvm"),
     "missing model": (["predict", "{dir}/missing.npz", "two_moons"], "missing.npz"),
+    "scalar npz": (["solve", "{dir}/scalar.npz"], "X has shape (); it must be 2-dimensional"),
+    "vector npz": (["solve", "{dir}/vector.npz"], "X has shape (4,); it must be 2-dimensional"),
+    "huge index": (["solve", "{dir}/huge.svm"], "cannot be read as .svm"),
+    "long field": (["solve", "{dir}/long.csv"], "cannot be read as .csv: field larger than field limit"),
+    "huge sigma": (["solve", "two_moons", "--sigma", "1e200"], "sigma=1e+200 must be a finite number >= 1e-150"),
+    "tiny sigma": (["solve", "two_moons", "--sigma", "1e-200"], "sigma=1e-200 must be a finite number >= 1e-150"),
+    "huge gamma": (["solve", "two_moons", "--gamma", "1e308"], "gamma=1e+308 must be a finite number"),
+    "overflowing points": (["solve", "{dir}/vast.npz"], "overflows at these points; scale them"),
+    "damaged archive": (["verify", str(DAMAGED / "damaged_zlib.npz")], "is not a search saved by convex_tsvm"),
+    "damaged directory": (["verify", str(DAMAGED / "damaged_zip.npz")], "damaged_zip.npz"),
+    "model of text": (["predict", "{dir}/text_model.npz", "two_moons"], "is not a model saved by convex_tsvm"),
+    "model of infinity": (["predict", "{dir}/inf_model.npz", "two_moons"], "n_features=inf must be an integer >= 1"),
+    "labels folder": (["solve", "two_moons", "--labels-out", "{dir}"], "is a folder"),
+    "labels in a file": (["solve", "two_moons", "--labels-out", "{dir}/split.npz/l.csv"], "there is no folder"),
+    "rigorous data": (["verify", "two_moons", "--rigorous"], "rigorous is for certificates"),
     "model of other points": (["predict", "{dir}/model.npz", "breast_cancer"], "X has 30 features, but the model"),
 }
 
@@ -323,8 +342,17 @@ def bad_files(files, moons):
     np.savez(files / "known.npz", X=points, y=[1, -1, 1, -1])
     np.savez(files / "unknown.npz", X=points, y=np.full(4, np.nan))
     np.savez(files / "lopsided.npz", X=points, y=[1, -1, 1, -1], labeled=[[0, 2]])
+    np.savez(files / "scalar.npz", X=3.0, y=1.0)
+    np.savez(files / "vector.npz", X=np.arange(4.0), y=signs)
+    np.savez(files / "vast.npz", X=1e200 * points, y=signs)
+    (files / "huge.svm").write_text("1 999999999999:1\n-1 1:1\n0 1:1\n")
+    (files / "long.csv").write_text("a,y\n" + "1" * 140_000 + ",1\n2,-1\n")
     solution = ct.cccp(ct.cccp_tsvm(), ct.Problem(X, y))
     ct.save_model(ct.FittedModel.from_solutions([solution], np.array(["-1", "1"])), files / "model.npz")
+    model = dict(np.load(files / "model.npz"))
+    np.savez(files / "text_model.npz", **{**model, "intercept": np.array(["a"])})
+    header = {**json.loads(str(model["header"])), "n_features": np.inf}
+    np.savez(files / "inf_model.npz", **{**model, "header": np.array(json.dumps(header))})
     return files
 
 

@@ -447,7 +447,7 @@ def _doubt(
     """
     error, scale = entry_error(step.problem.kernel, step.problem.X)
     n, reach, largest = len(a), float(np.abs(a) @ scale), float(np.abs(outputs).max(initial=0.0))
-    squares = 0.5 * (error + (3 * n + 16) * EPS) * reach**2 + 2 * rounding * float(np.abs(a).sum())
+    squares = 0.5 * (error + (3 * n + 16) * EPS) * reach * reach + 2 * rounding * float(np.abs(a).sum())
     sums = (n + 16) * EPS * float(np.abs(gamma) @ (2 + np.abs(outputs)) + abs(gamma0 * (step.target or 0.0)))
     return squares + 2 * sums + 4 * (equality + 4 * EPS * float(np.abs(a).sum())) * (1 + largest)
 

@@ -72,7 +72,8 @@ class AccurateGram:
             return self.matrix @ gamma, (self.error + (self.n + 4) * EPS) * size * self.scale
         w, error = self._combined(gamma)
         length = float(np.linalg.norm(w)) * (1 + len(w) * EPS)
-        off = (self.scale * (error + (len(w) + 4) * EPS * length)) + np.asarray(self.moved) * (length + error)
+        reach = np.sqrt(np.maximum(np.diag(self.matrix), 0.0)) * (1 + 1e-9) + np.asarray(self.moved)
+        off = reach * (error + (len(w) + 4) * EPS * length) + np.asarray(self.moved) * (length + error)
         return np.asarray(self.points @ w).ravel(), np.asarray(off)
 
     def _combined(self, gamma: Array) -> tuple[Array, float]:

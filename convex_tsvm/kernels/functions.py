@@ -294,7 +294,7 @@ def kernel_from_dict(saved: dict[str, Any]) -> Kernel:
 def _gamma(gamma: float | str | None, X: Points) -> float:
     if gamma is None or gamma == "scale":
         variance = _variance(X)
-        return min(1.0 / max(X.shape[1] * variance, 1 / LARGEST), LARGEST) if variance > 0 else 1.0
+        return float(np.clip(1.0 / (X.shape[1] * variance), SMALLEST**2, LARGEST)) if variance > 0 else 1.0
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if isinstance(gamma, str):
@@ -305,7 +305,8 @@ def _gamma(gamma: float | str | None, X: Points) -> float:
 def _variance(X: Points) -> float:
     """Of all entries, from their differences to the mean: squares of large entries have lost the digits it needs."""
     if not sp.issparse(X):
-        return float(np.var(X))
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(np.nan_to_num(np.var(X), nan=np.inf))
     mean, size = float(X.mean()), X.shape[0] * X.shape[1]
     return float((np.square(X.data - mean).sum() + (size - X.nnz) * mean**2) / size)
 
