@@ -3,7 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test slow lint docs clean
+SECONDS ?= 600
+
+.PHONY: demo test slow fuzz lint docs clean
 
 demo: $(VENV)/.ready  ## fit a transductive SVM to real data by two solvers: a table, and a picture in demo.png
 	$(BIN)/convex-tsvm compare breast_cancer --sigma 10 --C 10 --methods svm,cccp --solver native,cvxpy --plot demo.png
@@ -13,6 +15,9 @@ test: $(VENV)/.ready lint  ## style, types, and the tests
 
 slow: $(VENV)/.ready  ## the tests that take long
 	$(BIN)/python -m pytest -m slow
+
+fuzz: $(VENV)/.ready  ## random degenerate instances against rigorous arithmetic, for SECONDS (before every release)
+	$(BIN)/python tests/fuzz.py --seconds $(SECONDS)
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .

@@ -172,7 +172,11 @@ class NativeSolver:
             solver_seconds=solver_seconds,
         )
         status = point.status
-        if status == "optimal" and solution.kkt > 2 * self.tol:
+        if not np.isfinite(solution.primal):
+            # Squares have overflown: the point next to no multipliers at all is finite.
+            none = dual.multipliers(np.zeros_like(gamma))
+            solution, status = certify(step, **none, bias=0.0, n_iter=point.n_iter), "inaccurate"
+        if status == "optimal" and not solution.kkt <= 2 * self.tol:
             status = "inaccurate"
         return dataclasses.replace(solution, status=status, seconds=time.perf_counter() - began)
 

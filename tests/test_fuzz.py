@@ -1,0 +1,73 @@
+"""A fixed part of the fuzzing, and that it would notice what it looks for."""
+
+import numpy as np
+import pytest
+from fuzz import Case, Tally, checked, drawn, fails, fuzz, shrunk
+
+import convex_tsvm as ct
+from convex_tsvm.relaxations.partial_svm import PartialSVM
+
+
+def test_nothing_is_found_in_thirty_instances():
+    tally = fuzz(instances=30, seed=1)
+    assert not tally.failures, tally
+    assert tally.bounds > 500
+    assert tally.searches > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 10))
+def test_nothing_is_found_in_hundreds_of_instances(seed):
+    tally = fuzz(instances=250, seed=seed)
+    assert not tally.failures, tally
+
+
+def test_a_bound_that_is_a_little_too_high_is_found(monkeypatch):
+    """By 10⁻⁸ of the bound: the room that is left is less than that."""
+    right = PartialSVM._least
+    monkeypatch.setattr(PartialSVM, "_least", lambda self, *given: right(self, *given) * (1 + 1e-8))
+    assert any(why.startswith("bound:") for _, why in fuzz(instances=10, seed=1).failures)
+
+
+def test_rounding_that_is_not_taken_off_is_found(monkeypatch, tmp_path):
+    """Far from the origin an unsafe bound is above the optimum."""
+    from convex_tsvm.kernels import accurate
+
+    def careless(X, Z, scale):
+        squares = (X**2).sum(axis=1)[:, None] + (Z**2).sum(axis=1) - 2 * X @ Z.T
+        return scale * np.maximum(squares, 0)
+
+    monkeypatch.setattr(accurate, "scaled_differences", careless)
+    X = 1.7e9 + np.array([[0.1], [10.3], [20.2], [30.7]])
+    case = Case(X, np.array([1.0, -1, 0, 0]), kernel="rbf", gamma=0.5, fit_intercept=False)
+    assert fails(case, tmp_path) is not None
+
+
+def test_failures_are_shrunk_and_saved(monkeypatch, tmp_path):
+    right = ct.exact_search
+
+    def wrong(formulation, problem, **options):
+        import dataclasses
+
+        found = right(formulation, problem, **options)
+        return dataclasses.replace(found, lower_bound=found.objective * 1.01)
+
+    monkeypatch.setattr(ct, "exact_search", wrong)
+    case = drawn(np.random.default_rng(5))
+    why = fails(case, tmp_path)
+    assert why.startswith("bound:")
+    small, why = shrunk(case, why, tmp_path)
+    assert why.startswith("bound:")
+    assert small.X.size <= case.X.size
+    small.save(tmp_path / "case.npz", why)
+    again = Case.load(tmp_path / "case.npz")
+    np.testing.assert_array_equal(again.X, small.X)
+    assert fails(again, tmp_path).startswith("bound:")
+    monkeypatch.undo()
+    assert fails(again, tmp_path) is None
+
+
+def test_an_instance_that_is_refused_is_counted(tmp_path):
+    tally = Tally()
+    checked(Case(np.full((3, 1), 1e200), np.array([1.0, -1, 0])), tally, tmp_path)
+    assert tally.refused == 1
