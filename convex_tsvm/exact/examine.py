@@ -229,7 +229,7 @@ class _Visit:
             if share == 1:
                 self.v = v
             self.prove(proof)
-            if not self.open:
+            if not self.open or time_is_up():
                 return
         # The box may be smaller now, and with it the quadratic larger.
         self.reuse()

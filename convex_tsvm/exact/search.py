@@ -18,7 +18,7 @@ from contextlib import contextmanager
 import joblib
 import numpy as np
 
-from ..deadline import until
+from ..deadline import time_left, until
 from ..formulations import Formulation
 from ..parallel import blas_threads_for
 from ..problem import Problem
@@ -45,6 +45,9 @@ WIDTH = 4
 
 #: Points times nodes that are looked at before bounds that take seconds.
 PATIENCE = 10**7
+
+#: Part of the time left that is spent on better labels before the bounds get theirs.
+SEARCHING = 0.3
 
 #: The smallest relative gap that bounds in double precision can be asked for.
 LEAST_GAP = 1e-8
@@ -260,7 +263,8 @@ class BranchAndBound:
         """The root, and first labels."""
         point = self.model.svm.solve(self.model.search.y)
         self.state.svm_bound = self.state.root_bound = point.value
-        self.incumbent.begin(point.outputs + point.bias)
+        with until(time.time() + SEARCHING * time_left()):
+            self.incumbent.begin(point.outputs + point.bias)
         self.keep_incumbent()
         self.state.settled = self.options.bounds == "svm"
 
@@ -280,7 +284,8 @@ class BranchAndBound:
             Whether it was interrupted.
         """
         state, root, n_before = self.state, Node(self.model.root()), len(self.state.multipliers)
-        self.incumbent.restart(3 * RESTARTS, seed=1)
+        with until(time.time() + SEARCHING * time_left()):
+            self.incumbent.restart(3 * RESTARTS, seed=1)
         self.keep_incumbent()
         found = dive(self.model, self.options, self.incumbent, root, True, 1, deadline)
         if found.interrupted:

@@ -230,6 +230,8 @@ class StepSolution:
         By how much the dual constraints fail: |Σ a| for a free bias, ‖Σ a_i x_i‖_∞ - 1 for the 1-norm.
     doubt : float
         What rounding may have added to the dual value; of kernel values in single precision, as far as was measured.
+    output_doubt : float
+        What rounding of kernel values in double precision may do to an output.
     status : {"optimal", "inaccurate", "max_iter", "interrupted", "time_limit"}
     n_iter : int
     seconds, solver_seconds : float
@@ -249,6 +251,7 @@ class StepSolution:
     primal_infeasibility: float
     dual_infeasibility: float
     doubt: float = 0.0
+    output_doubt: float = 0.0
     multipliers: Array = dataclasses.field(default_factory=lambda: np.zeros(0))
     status: str = "optimal"
     n_iter: int = 0
@@ -269,9 +272,10 @@ class StepSolution:
         """The same with the status that its recomputed figures allow: "optimal" only if they are within ``tol``.
 
         The gap and the constraints count as they are.  A solver that closes the gap may leave violations of optimality
-        conditions that cost next to nothing; ten times as much of these is let pass.
+        conditions that cost next to nothing; ten times as much of these is let pass, what rounding of the kernel may do
+        to outputs included.
         """
-        met = self.gap <= tol and self.kkt <= 10 * tol and self.primal_infeasibility <= tol
+        met = self.gap <= tol and self.kkt + self.output_doubt <= 10 * tol and self.primal_infeasibility <= tol
         return self if met or self.status != "optimal" else dataclasses.replace(self, status="inaccurate")
 
     @property
@@ -407,9 +411,9 @@ def certify(
         kkt = max(kkt, float(rows.violation(multipliers, outputs).max()))
         dual -= rows.conjugate_value(multipliers)
     equality = abs(float(gamma.sum()) + gamma0 + taken) if step.fit_intercept else 0.0
-    doubt = (
-        _doubt(step, a, gamma, gamma0, outputs, rounding, equality) if step.regularizer == "l2" else 1e-9 * abs(dual)
-    )
+    doubt, output_doubt = 1e-9 * abs(dual), 0.0
+    if step.regularizer == "l2":
+        doubt, output_doubt = _doubts(step, a, gamma, gamma0, outputs, rounding, equality)
     return StepSolution(
         step=step,
         gamma=gamma,
@@ -425,6 +429,7 @@ def certify(
         primal_infeasibility=miss,
         dual_infeasibility=max(equality, infeasible),
         doubt=doubt,
+        output_doubt=output_doubt,
         **report,  # type: ignore[arg-type]
     )
 
@@ -438,18 +443,20 @@ def _repaired(step: ConvexStep, gamma: Array, given: Array) -> Array | float:
     return step.problem.apply_kernel(expansion(step, moved, -float(moved.sum()) if centred else 0.0, np.zeros(0)))
 
 
-def _doubt(
+def _doubts(
     step: ConvexStep, a: Array, gamma: Array, gamma0: float, outputs: Array, rounding: float, equality: float
-) -> float:
-    """What rounding may have added to a dual value: by the kernel, by sums over n points, by Σ a that is not quite 0.
+) -> tuple[float, float]:
+    """What rounding may have added to a dual value, and done to an output.
 
-    The value has squares that are small differences of large products where coefficients cancel.
+    By the kernel, by sums over n points, by Σ a that is not quite 0.  The value has squares that are small differences
+    of large products where coefficients cancel.
     """
     error, scale = entry_error(step.problem.kernel, step.problem.X)
     n, reach, largest = len(a), float(np.abs(a) @ scale), float(np.abs(outputs).max(initial=0.0))
     squares = 0.5 * (error + (3 * n + 16) * EPS) * reach * reach + 2 * rounding * float(np.abs(a).sum())
     sums = (n + 16) * EPS * float(np.abs(gamma) @ (2 + np.abs(outputs)) + abs(gamma0 * (step.target or 0.0)))
-    return squares + 2 * sums + 4 * (equality + 4 * EPS * float(np.abs(a).sum())) * (1 + largest)
+    value = squares + 2 * sums + 4 * (equality + 4 * EPS * float(np.abs(a).sum())) * (1 + largest)
+    return value, error * reach * float(scale.max(initial=0.0))
 
 
 def sum_to(total: float, gamma: Array, least: Array, most: Array) -> Array:

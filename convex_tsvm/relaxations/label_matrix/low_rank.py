@@ -199,6 +199,8 @@ class _Vectors:
         value, alpha = margin_svm(search, labels @ labels.T, labels[:, 0], start=start)
         point = LowRankPoint.nothing(search)
         for candidate in (alpha, start):
+            if np.isfinite(point.bound) and time_is_up():
+                break
             multipliers = stationary_multipliers(search, candidate, vectors @ vectors.T)
             bound = transduction_bound(search, candidate, multipliers)
             point = point.better(LowRankPoint(value + search.constant, bound, vectors, candidate, multipliers))

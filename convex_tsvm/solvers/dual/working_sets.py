@@ -50,8 +50,9 @@ TURNS = 50
 #: So many where a working set is some of the variables, and where it is all of them.
 STALLED, STALLED_WHOLE = 300, 5
 
-#: A violation has fallen if it is below this share of the least one before.
-FALLEN = 0.99
+#: A violation has fallen if it is below this share of the least one before: where a working set is some of the
+#: variables, and where it is all of them, which are then solved for as far as rounding allows.
+FALLEN, FALLEN_WHOLE = 0.99, 0.5
 
 
 def solve_dual(
@@ -159,7 +160,7 @@ class _WorkingSets:
                     status = "inaccurate"
                     break
                 else:
-                    fallen = survey.violation < FALLEN * least
+                    fallen = survey.violation < (FALLEN_WHOLE if self._takes_all else FALLEN) * least
                     least, stalled = min(least, survey.violation), 0 if fallen else stalled + 1
                     self.fresh = False
                     improved = self._improve(survey, tol)

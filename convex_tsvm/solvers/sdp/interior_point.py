@@ -10,6 +10,7 @@ the matrix of the normal equations is a matter of some entries of X and S⁻¹; 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from ...deadline import time_is_up
+from ...deadline import time_left
 from ...parallel import blas_threads, in_threads, n_threads
 from ...problem import Array
 from .. import _loops
@@ -81,7 +82,7 @@ class InteriorPoint:
     def _solve(
         self, tol: float, max_iter: int, start: tuple[Array, Array] | None, enough: float
     ) -> tuple[Array, Array, str]:
-        at, idle, status = self._begin(start), 0, "failed"
+        at, idle, status, last = self._begin(start), 0, "failed", 0.0
         for _ in range(max_iter):
             lacking_dual = self.C - self.rows.combine(at.z, self.n) - at.S
             lacking = self.rows.b - self.rows.values(at.X) + at.s
@@ -92,13 +93,15 @@ class InteriorPoint:
             if is_dual and (close or value >= enough):
                 status = "optimal"
                 break
-            if time_is_up():
+            # A step is not begun that would end after the deadline.
+            if last > time_left():
                 break
+            began = time.perf_counter()
             try:
                 way, primal, dual = self._step(at, lacking, lacking_dual, gap / self.degree)
             except np.linalg.LinAlgError:
                 break
-            at = at.moved(way, primal, dual)
+            at, last = at.moved(way, primal, dual), time.perf_counter() - began
             idle = idle + 1 if min(primal, dual) < SHORTEST else 0
             if idle >= IDLE:
                 break
