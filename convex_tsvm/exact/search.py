@@ -20,7 +20,7 @@ import numpy as np
 
 from ..deadline import time_left, until
 from ..formulations import Formulation
-from ..parallel import blas_threads_for
+from ..parallel import blas_threads
 from ..problem import Problem
 from ..relaxations.output_space.tightening import RELAXATIONS
 from ..solution import relative_gap
@@ -131,7 +131,11 @@ class BranchAndBound:
         certificate: bool = True,
         callback: Callable[[Progress], None] | None = None,
     ) -> None:
-        self.model = SearchModel(formulation, problem)
+        began = time.perf_counter()
+        with blas_threads().limit(limits=1, user_api="blas"):
+            self.model = SearchModel(formulation, problem)
+            self.model.has_quadratic  # noqa: B018  # settled now
+        self._setup = time.perf_counter() - began
         one_of("bounds", bounds, ("auto", *RELAXATIONS))
         if bounds == "auto":
             bounds = "triangles" if self.model.has_quadratic else "sdp"
@@ -183,8 +187,9 @@ class BranchAndBound:
         ValueError
             If the checkpoint is of another search, or no such file.
         """
-        left = np.inf if self.time_limit is None else self.time_limit
-        with blas_threads_for(self.model.n), until(time.time() + left):
+        left = np.inf if self.time_limit is None else self.time_limit - self._setup
+        # Threads of BLAS that wait for a core which somebody else uses take a hundred times longer.
+        with blas_threads().limit(limits=1, user_api="blas"), until(time.time() + left):
             return self._run()
 
     def _run(self) -> BranchAndBound:
@@ -199,7 +204,7 @@ class BranchAndBound:
         self._closed = _least_closed(self.state.records)
         self.model.multipliers = self.state.multipliers
         self.incumbent = Incumbent(self.model, self.state.objective, self.state.labels, self.state.gamma)
-        left = np.inf if self.time_limit is None else self.time_limit - before
+        left = np.inf if self.time_limit is None else self.time_limit - before - self._setup
         deadline = time.time() + left
         try:
             if self.state.n_nodes == 0:
