@@ -31,11 +31,11 @@ TRIMMED = 10_000
 def others():
     """Name, formulation and problem of small S3VMs of every other kind."""
     rng = np.random.default_rng(0)
-    angle = rng.uniform(0, np.pi, 60)
-    side = np.where(np.arange(60) < 30, 1.0, -1.0)
+    angle = rng.uniform(0, np.pi, 24)
+    side = np.where(np.arange(24) < 12, 1.0, -1.0)
     X = np.column_stack([np.cos(angle) * side + 0.5 * (side < 0), np.sin(angle) * side - 0.25 * side])
     X += 0.1 * rng.normal(size=X.shape)
-    y = np.where(np.arange(60) % 10 == 0, side, 0.0)
+    y = np.where(np.arange(24) % 4 == 0, side, 0.0)
     hinge, squared = ct.cccp_tsvm(0.0), ct.s3vm()
     for name, formulation, balance in (
         ("hinge, mean", hinge, "labeled"),
