@@ -265,8 +265,12 @@ class StepSolution:
         The tangents of CCCP shift the primal value, perhaps to near zero; they do not shift the regularization.  A
         value that is small beside 1 and beside the sum of the costs counts as the smaller of these two.
         """
+        return (self.primal - self.dual) / self._gap_scale
+
+    @property
+    def _gap_scale(self) -> float:
         least = min(1.0, float(self.step.point_cost.sum()))
-        return (self.primal - self.dual) / max(least, abs(self.primal), self.regularization, 1e-300)
+        return max(least, abs(self.primal), self.regularization, 1e-300)
 
     def judged(self, tol: float) -> StepSolution:
         """The same with the status that its recomputed figures allow: "optimal" only if they are within ``tol``.
@@ -275,7 +279,9 @@ class StepSolution:
         conditions that cost next to nothing; ten times as much of these is let pass, what rounding of the kernel may do
         to outputs included.
         """
-        met = self.gap <= tol and self.kkt + self.output_doubt <= 10 * tol and self.primal_infeasibility <= tol
+        # Rounding of outputs is paid for at every point.
+        gap = self.gap + float(self.step.point_cost.sum()) * self.output_doubt / self._gap_scale
+        met = gap <= tol and self.kkt + self.output_doubt <= 10 * tol and self.primal_infeasibility <= tol
         return self if met or self.status != "optimal" else dataclasses.replace(self, status="inaccurate")
 
     @property
