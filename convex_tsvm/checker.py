@@ -26,6 +26,7 @@ import scipy.sparse as sp
 FORMAT = "convex_tsvm search 2"
 PROBLEM = {"y", "cost", "balance_points", "X", "X_data", "X_indices", "X_indptr", "X_shape"}
 KINDS = ("svm", "directions", "quadratic", "matrix")
+COLUMNS = ("parent", "sign", "variable")
 BITS = 192
 EPS = 2.0**-52  # twice the largest relative error of one operation
 MORE = 1 + 1e-10  # covers the rounding of radii, which are short sums of products of numbers >= 0
@@ -441,15 +442,15 @@ class Quadratic:
         demand(np.isin(products[:, 2:], (0, 1)).all() and np.isin(triangles[:, 3:], (-1, 1)).all(), "a cut is none")
         demand(((triangles[:, :3] >= 0) & (triangles[:, :3] <= n)).all(), "a triangle is of no points")
         self.i, self.j, self.first, self.second = products.T
-        self.w, self.u = np.where(self.first == self.second, 1.0, -1.0) * w, u
+        self.w = np.where(self.first == self.second, 1.0, -1.0) * w
         a, b, c, s, t = triangles.T
         # In X = [[1, vᵀ], [v, V]] every part of a cut goes half to an entry and half to its mirror image.
         parts = [(self.i + 1, self.j + 1, self.w / 2), (a, a, u / 2), (b, b, u / 2), (c, c, u / 2)]
         parts += [(a, b, s * u / 2), (a, c, t * u / 2), (b, c, s * t * u / 2)]
         place = np.concatenate([p * (n + 1) + q for x, y, _ in parts for p, q in ((x, y), (y, x))])
         values = np.concatenate([value for _, _, value in parts for _ in (0, 1)])
-        self.often = float(np.bincount(place, minlength=1).max())
-        W = Ball(values).per(place, (n + 1) ** 2, self.often)
+        often = float(np.bincount(place, minlength=1).max())
+        W = Ball(values).per(place, (n + 1) ** 2, often)
         W = Ball(W.mid.reshape(n + 1, n + 1), W.rad.reshape(n + 1, n + 1))
         self.linear, self.constant = space.b - W[0, 1:], 2 * Ball(u).sum() - W[0, 0] + space.c
         self.diagonal, self.chord = diagonal, chord
@@ -521,29 +522,22 @@ class Certificate:
         demand(isinstance(self.bound, float) and not math.isnan(self.bound), "the bound is not a number")
         demand(stated["constant"] == 0, "losses that add a constant to every objective are not covered")
         self.given = Problem(stated, header["problem"]["kernel"], a)
+        self.parents, self.signs, self.variables = (a[f"record_{name}"].tolist() for name in COLUMNS)
+        self.proofs: list[list[int]] = [[] for _ in self.parents]
+        for p, record in enumerate(a["proof_record"].tolist()):
+            demand(0 <= record < len(self.parents), "a proof is of no node")
+            self.proofs[record].append(p)
         self.space: Outputs | None = None
         self.quadratics: dict[tuple[int, float], Quadratic] = {}
 
     def check(self) -> Verdict:
         """Every bound, that every labelling is in a leaf, and that the labels have their objective."""
         a, after = self.arrays, list[Any]()
-        parents, signs, variables = (a[f"record_{name}"].tolist() for name in ("parent", "sign", "variable"))
         opened = [(int(row[1]), int(row[2])) for row in a["node_numbers"].tolist()]
-        self.check_shape(parents, signs, variables, opened)
-        proofs: list[list[int]] = [[] for _ in parents]
-        for p, record in enumerate(a["proof_record"].tolist()):
-            demand(0 <= record < len(parents), "a proof is of no node")
-            proofs[record].append(p)
-        for k, parent in enumerate(parents):
-            low, high = np.where(self.given.y > 0, 1.0, -np.inf), np.where(self.given.y < 0, -1.0, np.inf)
-            bound = -math.inf
-            if parent >= 0:
-                (low, high), bound = after[parent]
-                branched = np.arange(self.given.n) == variables[parent]
-                low = np.where(branched & (signs[k] > 0), np.maximum(low, 1.0), low)
-                high = np.where(branched & (signs[k] < 0), np.minimum(high, -1.0), high)
-            box = self.given.count(low, high)
-            for p in proofs[k]:
+        self.check_shape(opened)
+        for k, parent in enumerate(self.parents):
+            box, bound = self.begin(k, after[parent] if parent >= 0 else None)
+            for p in self.proofs[k]:
                 if (box[0] > box[1]).any():
                     break
                 cutoff = float(a["proof_cutoff"][p])
@@ -551,7 +545,7 @@ class Certificate:
                 proven, box = self.apply(p, box, cutoff)
                 bound = max(bound, proven)
             after.append((box, bound))
-            closed = variables[k] >= 0 or (box[0] > box[1]).any() or bound >= self.bound
+            closed = self.variables[k] >= 0 or (box[0] > box[1]).any() or bound >= self.bound
             demand(closed, f"node {k} is closed, but what is proven there is {bound!r}")
         nothing = self.given.least(np.zeros(self.given.n), np.zeros(self.given.n), self.given.y)
         for parent, _ in opened:
@@ -560,7 +554,18 @@ class Certificate:
         upper = self.upper_bound()
         right = upper <= self.objective + 1e-6 * abs(self.objective)
         demand(right, f"the labels in the file have an objective of {upper!r}, as far as is known")
-        return Verdict(True, "", self.bound, upper, len(parents), len(a["proof_record"]))
+        return Verdict(True, "", self.bound, upper, len(self.parents), len(a["proof_record"]))
+
+    def begin(self, k: int, over: Any) -> Any:
+        """Box and bound before the proofs of node k, from those after the proofs of the node over it, if it has one."""
+        low, high = np.where(self.given.y > 0, 1.0, -np.inf), np.where(self.given.y < 0, -1.0, np.inf)
+        bound = -math.inf
+        if over is not None:
+            (low, high), bound = over
+            branched = np.arange(self.given.n) == self.variables[self.parents[k]]
+            low = np.where(branched & (self.signs[k] > 0), np.maximum(low, 1.0), low)
+            high = np.where(branched & (self.signs[k] < 0), np.minimum(high, -1.0), high)
+        return self.given.count(low, high), bound
 
     def apply(self, p: int, box: Any, cutoff: float) -> Any:
         """What proof p says in a box."""
@@ -596,16 +601,16 @@ class Certificate:
             self.quadratics[number, share] = Quadratic(self.space, first, last, *cuts, weights[:m], weights[m:])
         return self.quadratics[number, share]
 
-    def check_shape(self, parents: Any, signs: Any, variables: Any, opened: Any) -> None:
+    def check_shape(self, opened: Any) -> None:
         """A tree: one root, and below every node that is not closed both halves of its labellings, each once."""
-        nodes = [*zip(parents, signs, strict=True), *opened]
+        parents, nodes = self.parents, [*zip(self.parents, self.signs, strict=True), *opened]
         demand(sum(parent < 0 for parent, _ in nodes) == 1, "the tree has not one root")
         children: dict[int, list[int]] = {k: [] for k in range(len(parents))}
         for k, (parent, sign) in enumerate(nodes):
             demand(parent < min(k, len(parents)), "a node is not below an earlier one")
             if parent >= 0:
                 children[parent].append(sign)
-        for k, variable in enumerate(variables):
+        for k, variable in enumerate(self.variables):
             wanted = [] if variable < 0 else [-1, 1]
             demand(variable < self.given.n and sorted(children[k]) == wanted, f"node {k} has not both halves")
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .decision import DecisionFunctions
 from .formulations import Formulation
-from .instance import Instance, StepSolution, certify
+from .instance import Instance, StepSolution
 from .problem import Array, Problem
 
 
@@ -263,9 +263,8 @@ class Solution:
         AttributeError
             If the method went without convex steps.
         """
-        point, instance = self.step, Instance(self.formulation, self.problem)
-        step = point.step
-        again = certify(step, point.gamma, point.gamma0, point.bias, point.weights, point.multipliers)
+        instance = Instance(self.formulation, self.problem)
+        step, again = self.step.step, self.step.recomputed()
         changed = None
         if instance.made_of_tangents(step):
             tangents = instance.tangents(again.outputs, step.cost)

@@ -207,7 +207,7 @@ def hold_partial(case, model, table, tally):
             raise Failure(f"box: the SVM of {labels} leaves no solution at the optimum")
         full = (labels != 0).all()
         if full and float(optimum) < np.inf:
-            objective = model.svm.objective(labels, point.gamma)
+            objective = model.svm.objective(labels, point)
             if not arb(float(objective)) >= least(table, labels, 0):
                 raise Failure(f"objective: {objective!r} for {labels}, below the optimum {float(optimum)!r}")
         if model.has_matrix and not full:

@@ -68,7 +68,7 @@ def test_the_program_in_v_is_the_svm(seed):
     assert space.value(v) == pytest.approx(least, rel=1e-5)
     point = svm.solve(labels, tol=1e-9)
     assert point.value == pytest.approx(least, rel=1e-5)
-    assert svm.objective(labels, point.gamma) == pytest.approx(least, rel=1e-5)
+    assert svm.objective(labels, point) == pytest.approx(least, rel=1e-5)
     if not search.free_bias:
         np.testing.assert_allclose(point.outputs, v, atol=1e-3)
 

@@ -38,7 +38,7 @@ def brute_force(formulation: Formulation, problem: Problem) -> tuple[float, Arra
         labels[unknown] = signs
         if model.count(Box.of_labels(labels)).is_empty:
             continue
-        value = model.svm.objective(labels, model.svm.solve(labels, tol=1e-9).gamma)
+        value = model.svm.objective(labels, model.svm.solve(labels, tol=1e-9))
         if value < best:
             best, best_labels = value, labels
     return best, best_labels

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -103,8 +104,8 @@ def verify_certificate(path: str | os.PathLike[str]) -> CertificateCheck:
     return visited(path)[0]
 
 
-def visited(path: str | os.PathLike[str]) -> tuple[CertificateCheck, list[Visit], Problem]:
-    """The check of a saved search, what it found at every node, and the problem of it."""
+def visited(path: str | os.PathLike[str]) -> tuple[CertificateCheck, list[Visit], Problem, dict[str, Any]]:
+    """The check of a saved search, what it found at every node, the problem of it, and the statement about it."""
     header, arrays = read_search(path)
     try:
         formulation, problem = problem_of(header, arrays)
@@ -133,7 +134,7 @@ def visited(path: str | os.PathLike[str]) -> tuple[CertificateCheck, list[Visit]
         n_open=len(opened),
         n_proofs=sum(len(record.proofs) for record in records),
     )
-    return found, checker.visits, problem
+    return found, checker.visits, problem, header["statement"]
 
 
 class _Checker:
@@ -220,7 +221,7 @@ def _check_incumbent(model: SearchModel, labels: Array, gamma: Array, objective:
         return ["the incumbent has not the number of positive labels asked for"]
     if gamma.shape != labels.shape:
         return ["the incumbent has no dual point"]
-    value = model.svm.objective(labels, gamma)
+    value = model.svm.objective(labels, model.svm.point(labels, gamma))
     if not np.isfinite(objective) or not value - objective <= 10 * TOLERANCE * abs(objective):
         return [f"the incumbent's objective is {value:.10g}"]
     return []

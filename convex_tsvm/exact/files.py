@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..formulations import Formulation
-from ..kernels import CallableKernel, DeformedKernel, Precomputed, matrix_lift
 from ..losses import hinge, squared_hinge, symmetric_hinge, symmetric_squared_hinge
 from ..persistence import reading, write_arrays
 from ..problem import Problem
@@ -78,8 +77,7 @@ def save_search(path: str | os.PathLike[str], search: BranchAndBound) -> None:
 
 def statement(model: SearchModel) -> dict[str, Any]:
     """What a search is about, as plainly as it can be said: docs/certificate.rst has the meaning of every word."""
-    search, X = model.search, model.instance.problem.X
-    is_matrix = isinstance(model.instance.problem.kernel, (Precomputed, CallableKernel, DeformedKernel))
+    search = model.search
     constraint, value = "none", 0.0
     if search.target_sum is not None:
         constraint, value = "targets", float(search.target_sum)
@@ -93,7 +91,7 @@ def statement(model: SearchModel) -> dict[str, Any]:
         "constraint": constraint,
         "value": value,
         "constant": float(search.loss_constant),
-        "lift": matrix_lift(model.instance.problem.kernel, X) if is_matrix else 0.0,
+        "lift": search.gram.lift,
     }
 
 
@@ -102,7 +100,7 @@ def _witness_arrays(model: SearchModel, labels: np.ndarray | None, gamma: np.nda
     none = np.zeros(0)
     if labels is None or gamma is None:
         return {"labels": none, "gamma": none, "mean": none, "targets": none}
-    found = model.svm.witness(labels, gamma)
+    found = model.svm.witness(labels, model.svm.point(labels, gamma))
     targets = none if found.targets is None else found.targets
     return {"labels": labels, "gamma": found.gamma, "mean": np.array([found.mean]), "targets": targets}
 

@@ -141,7 +141,7 @@ class Incumbent:
         if self.model.count(Box.of_labels(labels)).is_empty:
             return np.inf, np.zeros(len(labels))
         point = self.model.svm.solve(labels, gamma, tol=1e-9)
-        return self.model.svm.objective(labels, point.gamma), point.gamma
+        return self.model.svm.objective(labels, point), point.gamma
 
     def follow(self, labels: Array) -> tuple[Array, float, Array]:
         """Labels that their own SVM agrees with: each change of all wrong ones at once lowers the objective."""

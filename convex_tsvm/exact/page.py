@@ -13,7 +13,6 @@ from ..checker import check
 from ..problem import Problem
 from ..validation import new_file
 from .certificate import CertificateCheck, Visit, visited
-from .files import read_search
 
 #: A tree of more nodes than this is shown as far as its upper levels.
 MOST = 3000
@@ -58,8 +57,7 @@ def certificate_page(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
         If the file is no saved search, or is damaged.
     """
     out = new_file("out", out)
-    found, visits, problem = visited(path)
-    stated = read_search(path)[0]["statement"]
+    found, visits, problem, stated = visited(path)
     constraint = CONSTRAINTS[stated["constraint"]].format(stated["value"])
     head = _head(os.path.basename(os.fspath(path)), found, problem, constraint)
     parts = [head, _verdicts(path, found), *_tree(visits, problem)]

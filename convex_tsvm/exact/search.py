@@ -187,25 +187,23 @@ class BranchAndBound:
         ValueError
             If the checkpoint is of another search, or no such file.
         """
-        left = np.inf if self.time_limit is None else self.time_limit - self._setup
-        # Threads of BLAS that wait for a core which somebody else uses take a hundred times longer.
-        with blas_threads().limit(limits=1, user_api="blas"), until(time.time() + left):
-            return self._run()
-
-    def _run(self) -> BranchAndBound:
-        began, before = time.perf_counter(), 0.0
-        due = began + self.checkpoint_every
+        began, deadline = time.perf_counter(), np.inf
         if self.checkpoint is not None and os.path.exists(self.checkpoint):
             self.state = load_search(self.checkpoint, self)
-            before = self.state.seconds
+        if self.time_limit is not None:
+            deadline = time.time() + self.time_limit - self._setup - self.state.seconds
+        # Threads of BLAS that wait for a core which somebody else uses take a hundred times longer.
+        with blas_threads().limit(limits=1, user_api="blas"), until(deadline):
+            return self._run(began, deadline)
+
+    def _run(self, began: float, deadline: float) -> BranchAndBound:
+        due, before = began + self.checkpoint_every, self.state.seconds
         if self.state.n_nodes == 0:
             self.state.open = [Node(self.model.root())]
         self._heap = self._queue(self.state.open)
         self._closed = _least_closed(self.state.records)
         self.model.multipliers = self.state.multipliers
         self.incumbent = Incumbent(self.model, self.state.objective, self.state.labels, self.state.gamma)
-        left = np.inf if self.time_limit is None else self.time_limit - before - self._setup
-        deadline = time.time() + left
         try:
             if self.state.n_nodes == 0:
                 self.begin()

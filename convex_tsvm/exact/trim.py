@@ -119,12 +119,9 @@ class _Trimmer:
 
     def __init__(self, certificate: Certificate, thorough: bool) -> None:
         self.thorough, self.cutoff = thorough, certificate.bound + LOOSER * abs(certificate.bound)
-        self.certificate, self.given, self.arrays = certificate, certificate.given, certificate.arrays
-        names = ("parent", "sign", "variable")
-        self.parents, self.signs, self.variables = (self.arrays[f"record_{name}"].tolist() for name in names)
-        self.proofs: list[list[int]] = [[] for _ in self.parents]
-        for p, record in enumerate(self.arrays["proof_record"].tolist()):
-            self.proofs[record].append(p)
+        self.certificate, self.arrays = certificate, certificate.arrays
+        self.parents, self.proofs = certificate.parents, certificate.proofs
+        self.variables = list(certificate.variables)
 
     def run(self) -> tuple[dict[str, Any], tuple[int, int, int, int]]:
         """The smaller file's arrays, and how many nodes and proofs there were and are."""
@@ -134,7 +131,7 @@ class _Trimmer:
         for k, parent in enumerate(self.parents):
             if parent >= 0 and (parent not in after or self.variables[parent] < 0):
                 continue  # what is above is dropped, or closed
-            starts[k] = self.begin(k, after.get(parent))
+            starts[k] = self.certificate.begin(k, after.get(parent))
             box, bound, needed = self.apply(*starts[k], self.proofs[k])
             if self.is_closed(box, bound):
                 self.variables[k] = -1
@@ -173,19 +170,8 @@ class _Trimmer:
         if self.is_closed(box, bound):
             return True
         return bool(children[k]) and all(
-            self.closes(child, self.begin(child, (box, bound)), kept, children) for child in children[k]
+            self.closes(child, self.certificate.begin(child, (box, bound)), kept, children) for child in children[k]
         )
-
-    def begin(self, k: int, above: tuple[Any, float] | None) -> tuple[Any, float]:
-        """Box and bound before a node's own proofs."""
-        y = self.given.y
-        low, high, bound = np.where(y > 0, 1.0, -np.inf), np.where(y < 0, -1.0, np.inf), -np.inf
-        if above is not None:
-            (low, high), bound = above
-            branched = np.arange(self.given.n) == self.variables[self.parents[k]]
-            low = np.where(branched & (self.signs[k] > 0), np.maximum(low, 1.0), low)
-            high = np.where(branched & (self.signs[k] < 0), np.minimum(high, -1.0), high)
-        return self.given.count(low, high), bound
 
     def is_closed(self, box: Any, bound: float) -> bool:
         """Whether nothing below the claimed bound is left."""

@@ -272,6 +272,10 @@ class StepSolution:
         least = min(1.0, float(self.step.point_cost.sum()))
         return max(least, abs(self.primal), self.regularization, 1e-300)
 
+    def recomputed(self) -> StepSolution:
+        """The same point with every figure computed from its dual variables, with nothing but the kernel."""
+        return certify(self.step, self.gamma, self.gamma0, self.bias, self.weights, self.multipliers)
+
     def judged(self, tol: float) -> StepSolution:
         """The same with the status that its recomputed figures allow: "optimal" only if they are within ``tol``.
 

@@ -36,8 +36,8 @@ class Labelling:
         ℓ, convex and nowhere increasing.
     gram : AccurateGram
         G, with a bound on its rounding errors.
-    offset : array, shape (n,)
-        o.
+    offset, offset_error : array, shape (n,)
+        o, and how far rounding may have moved it.
     y : array, shape (n,)
         +1, -1, or 0 for the labels that are searched for.
     cost : array, shape (n,)
@@ -52,16 +52,15 @@ class Labelling:
         What the targets v = f + y ξ of the unlabelled points must sum to, if they are balanced instead of the outputs.
     n_positive : int or None
         Number of unlabelled points to be labelled +1, where that is prescribed.
-    offset_error : array, shape (n,), or float
-        How far rounding may have moved the offsets.
     constant_error : float
-        How far it may have moved the constant.
+        How far rounding may have moved the constant.
     """
 
     instance: Instance
     loss: PLQ
     gram: AccurateGram
     offset: Array
+    offset_error: Array
     y: Array
     cost: Array
     constant: float = 0.0
@@ -69,7 +68,6 @@ class Labelling:
     free_bias: bool = False
     target_sum: float | None = None
     n_positive: int | None = None
-    offset_error: Array | float = 0.0
     constant_error: float = 0.0
 
     @property
@@ -174,6 +172,7 @@ def _space(instance: Instance, loss_constant: float) -> dict[str, Any]:
     points, rounding = (problem.kernel, problem.X), 8 * EPS * abs(loss_constant)
     found: dict[str, Any] = {
         "offset": np.zeros(problem.n),
+        "offset_error": np.zeros(problem.n),
         "constant": loss_constant,
         "constant_error": rounding,
         "free_bias": instance.formulation.fit_intercept,

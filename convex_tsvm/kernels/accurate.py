@@ -43,6 +43,8 @@ class AccurateGram:
         In the linear space, the points whose inner products G̃ holds.
     moved : array, shape (n,), or None
         δ, how far each of them is at most from where exact arithmetic would have it.
+    lift : float
+        What was added to the diagonal of a matrix that was given, so that it is positive semidefinite beyond doubt.
     """
 
     matrix: Array
@@ -50,6 +52,7 @@ class AccurateGram:
     scale: Array
     points: Points = None
     moved: Array | None = None
+    lift: float = 0.0
 
     @property
     def n(self) -> int:
@@ -121,13 +124,25 @@ class NoMeanError(ValueError):
 def entry_error(kernel: Kernel, X: Points) -> tuple[float, Array]:
     """η and s with |k̃ - k| <= η s_i s_j and |k| <= s_i s_j, without computing more than the diagonal."""
     scale = np.sqrt(np.maximum(kernel.diag(X), 0.0)) * (1 + 1e-9)
-    if isinstance(kernel, Linear):
-        return (X.shape[1] + 6) * EPS, scale
     if isinstance(kernel, RBF):
-        return (X.shape[1] + 8) * EPS + SMALL_ERROR, scale
-    if isinstance(kernel, Polynomial):
-        return kernel.degree * (X.shape[1] + 8) * EPS, scale
-    return (2 if isinstance(kernel, Precomputed) else 16 * X.shape[0]) * EPS, scale
+        return _relative_error(kernel, X) + SMALL_ERROR, scale
+    known = isinstance(kernel, (Linear, Polynomial, Precomputed))
+    return _relative_error(kernel, X) if known else 16 * X.shape[0] * EPS, scale
+
+
+def _relative_error(kernel: Kernel, X: Points) -> float:
+    """η of kernel values: of those of an RBF kernel from differences of points, of other values as they are given.
+
+    An RBF kernel's is what rounding may do to exp(-t), t a scaled squared distance, since t exp(-t) < 1/2.  In a
+    polynomial kernel, γ x·z + coef0 is within (d + 3) ε (γ ‖x‖ ‖z‖ + coef0), and the power multiplies that by the
+    degree.
+    """
+    d = X.shape[1]
+    if isinstance(kernel, Linear):
+        return (d + 6) * EPS
+    if isinstance(kernel, RBF):
+        return (d + 8) * EPS
+    return kernel.degree * (d + 8) * EPS if isinstance(kernel, Polynomial) else 2 * EPS
 
 
 def plain_gram(kernel: Kernel, X: Points) -> AccurateGram:
@@ -136,26 +151,19 @@ def plain_gram(kernel: Kernel, X: Points) -> AccurateGram:
         return _of_points(X, np.zeros(X.shape[0]))
     if isinstance(kernel, RBF):
         matrix = np.exp(-_distances(kernel, X))
-        return AccurateGram(matrix, _distance_error(X), np.ones(X.shape[0]))
+        return AccurateGram(matrix, _distance_error(kernel, X), np.ones(X.shape[0]))
     matrix = np.asarray(X, dtype=float) if isinstance(kernel, Precomputed) else KernelRows(kernel, X).full()
     if not np.isfinite(matrix).all():
         raise ValueError(f"kernel={kernel!r} overflows at these points; scale them")
     matrix = (matrix + matrix.T) / 2
-    scale = np.sqrt(np.maximum(np.diag(matrix), 0.0))
-    if isinstance(kernel, Polynomial):
-        # (γ x·z + coef0) is within (d + 3) ε (γ ‖x‖ ‖z‖ + coef0), and the power multiplies that by the degree.
-        return AccurateGram(matrix, kernel.degree * (X.shape[1] + 8) * EPS, scale * (1 + 1e-9))
-    # The entries are what is given.  What they lack of being positive semidefinite is added: it may be rounding.
-    lifted = matrix + matrix_lift(kernel, X) * np.eye(len(matrix))
-    return AccurateGram(lifted, 2 * EPS, np.sqrt(np.diag(lifted)) * (1 + 1e-9))
-
-
-def matrix_lift(kernel: Kernel, X: Points) -> float:
-    """What is added to the diagonal of a matrix that is given, so that it is positive semidefinite beyond doubt."""
-    matrix = np.asarray(X, dtype=float) if isinstance(kernel, Precomputed) else KernelRows(kernel, X).full()
-    values = scipy.linalg.eigvalsh((matrix + matrix.T) / 2, check_finite=False)
-    doubt = 20 * len(matrix) * EPS * float(np.abs(values).max(initial=0.0))
-    return max(0.0, doubt - float(values[0]))
+    lift = 0.0
+    if not isinstance(kernel, Polynomial):
+        # The entries are what is given.  What they lack of being positive semidefinite is added: it may be rounding.
+        values = scipy.linalg.eigvalsh(matrix, check_finite=False)
+        lift = max(0.0, 20 * len(matrix) * EPS * float(np.abs(values).max(initial=0.0)) - float(values[0]))
+        matrix = matrix + lift * np.eye(len(matrix))
+    scale = np.sqrt(np.maximum(np.diag(matrix), 0.0)) * (1 + 1e-9)
+    return AccurateGram(matrix, _relative_error(kernel, X), scale, lift=lift)
 
 
 def shifted_gram(kernel: Kernel, X: Points) -> AccurateGram:
@@ -182,14 +190,14 @@ def centred_gram(kernel: Kernel, X: Points, members: Indices) -> AccurateGram:
         # k - 1 has the same centred matrix, and all its digits where points are near each other: there its error is
         # relative, and this is more than it.
         values = np.expm1(-_distances(kernel, X))
-        error, size = _distance_error(X), float(np.sqrt(np.abs(values).max(initial=0.0)))
-        scale = np.full(X.shape[0], size)
+        error, size = _distance_error(kernel, X), float(np.sqrt(np.abs(values).max(initial=0.0)))
+        scale, lift = np.full(X.shape[0], size), 0.0
     else:
         plain = plain_gram(kernel, X)
-        values, error, scale = plain.matrix, plain.error, plain.scale
+        values, error, scale, lift = plain.matrix, plain.error, plain.scale, plain.lift
     centred = CentredRows(GramRows(values), members).full()
     error += (len(members) + 10) * EPS
-    return AccurateGram((centred + centred.T) / 2, error * (1 + 1e-9), scale + scale[members].mean())
+    return AccurateGram((centred + centred.T) / 2, error * (1 + 1e-9), scale + scale[members].mean(), lift=lift)
 
 
 def projected_gram(kernel: Kernel, X: Points, members: Indices, target: float) -> Projected:
@@ -226,7 +234,7 @@ def without_direction(gram: AccurateGram, weights: Array, target: float) -> Proj
     matrix = gram.matrix - np.outer(mean, mean) / square
     root = 1.1 * float(np.sqrt(square))
     return Projected(
-        AccurateGram((matrix + matrix.T) / 2, 1.1 * error * (1 + kappa) ** 2, gram.scale),
+        AccurateGram((matrix + matrix.T) / 2, 1.1 * error * (1 + kappa) ** 2, gram.scale, lift=gram.lift),
         offset=target * mean / square,
         offset_error=1.1 * abs(target) * gram.scale / root * error * (kappa + kappa**2) * 1.3,
         square=target**2 / square,
@@ -260,7 +268,7 @@ def _of_points(points: Points, moved: Array) -> AccurateGram:
     matrix = np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix, dtype=float)
     if not np.isfinite(matrix).all():
         raise ValueError("inner products of the points overflow; scale the points")
-    error = (points.shape[1] + 6) * EPS
+    error = _relative_error(Linear(), points)
     lengths = np.sqrt(np.maximum(np.diag(matrix), 0.0)) * (1 + 1e-9)
     return AccurateGram((matrix + matrix.T) / 2, error, lengths + moved / error, points, moved)
 
@@ -275,9 +283,9 @@ def _distances(kernel: RBF, X: Points) -> Array:
         return scaled_differences(X, X, kernel.gamma)
 
 
-def _distance_error(X: Points) -> float:
-    """What rounding may do to exp(-t), t a scaled squared distance, since t exp(-t) < 1/2."""
-    return (X.shape[1] + 8) * EPS + (SMALL_ERROR if _too_large(X) else 0.0)
+def _distance_error(kernel: RBF, X: Points) -> float:
+    """η of exp(-t) with the t of :func:`_distances`."""
+    return _relative_error(kernel, X) + (SMALL_ERROR if _too_large(X) else 0.0)
 
 
 def _too_large(X: Points) -> bool:

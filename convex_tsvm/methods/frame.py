@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike
 
 from ..formulations import Formulation
 from ..instance import ConvexStep, Instance, StepSolution, StepSolver, same_points
-from ..instance.convex_step import certify
 from ..losses import PLQ
 from ..problem import Array, Problem
 from ..solution import Iteration, Solution
@@ -214,8 +213,7 @@ class Run:
         """
         if len(point.gamma) > RECOMPUTED:
             return True
-        parts = (point.gamma, point.gamma0, point.bias, point.weights, point.multipliers)
-        return certify(point.step, *parts).judged(self.settings.tol).status == "optimal"
+        return point.recomputed().judged(self.settings.tol).status == "optimal"
 
     def _solution(self, status: str, method: Method) -> Solution:
         point, labels = self.latest, self._labels

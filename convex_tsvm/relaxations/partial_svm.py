@@ -47,6 +47,8 @@ class PartialPoint:
     outputs : array, shape (n,)
         M γ + o, without a free bias; for the squared hinge these are the v of
         :mod:`~convex_tsvm.relaxations.output_space.quadratic_program`.
+    error : array, shape (n,)
+        How far rounding may have moved the outputs.
     bias : float
         A free bias at the optimum; 0 where the point is not from a solver.
     violation : float
@@ -56,6 +58,7 @@ class PartialPoint:
     value: float
     gamma: Array
     outputs: Array
+    error: Array
     bias: float = 0.0
     violation: float = 0.0
 
@@ -120,7 +123,7 @@ class PartialSVM:
         if not (search.cost > 0).all():
             raise ValueError("exact search needs a cost > 0 for every point")
         self.search, self.free_bias = search, search.free_bias
-        self.offset, self.offset_error = search.offset, search.offset_error + np.zeros(search.n)
+        self.offset, self.offset_error = search.offset, search.offset_error
         self.constant, self.constant_error = search.constant, search.constant_error
         self.cap = np.full(search.n, np.inf) if self.squared else search.cost
         margin = indicator(1, np.inf) if self.squared else hinge()
@@ -155,7 +158,7 @@ class PartialSVM:
         if self.free_bias:
             gamma = zero_sum(gamma, np.where(y < 0, -self.cap, 0.0), np.where(y > 0, self.cap, 0.0))
         value = self._least(gamma, gamma, y, 0.0)
-        return PartialPoint(value, gamma, self._outputs(gamma)[0])
+        return PartialPoint(value, gamma, *self._outputs(gamma))
 
     def _least(self, gamma: Array, moved: Array, y: Array, lost: float) -> float:
         """γᵀ (y - o) - lost - ½ δᵀ M δ + constant for the δ that is ``moved``, or a little less."""
@@ -196,16 +199,15 @@ class PartialSVM:
         bias = found.bias if self.free_bias else 0.0
         return dataclasses.replace(self.point(y, full), bias=bias, violation=found.violation)
 
-    def objective(self, y: Array, gamma: Array) -> float:
-        """The SVM's primal value at γ for labels of all points, or a little more: its optimum is not above it."""
-        return self.witness(y, gamma).value
+    def objective(self, y: Array, point: PartialPoint) -> float:
+        """The SVM's primal value at a dual point for labels of all points, or a little more."""
+        return self.witness(y, point).value
 
-    def witness(self, y: Array, gamma: Array) -> Witness:
-        """A point of the primal for labels of all points, from γ, and its value rounded up.
+    def witness(self, y: Array, point: PartialPoint) -> Witness:
+        """A point of the primal for labels of all points, from a dual point for them, and its value rounded up.
 
         A free bias is the best one.  Targets that must have a sum are moved until they have it.
         """
-        point = self.point(y, gamma)
         if self.search.target_sum is not None:
             return self._witness_of_targets(y, point)
         outputs, error = self._gram.image(point.gamma)
@@ -293,7 +295,7 @@ class PartialSVM:
         known label.  Hinge: a label is excluded if raising its α alone gets the bound to the cutoff; the ends are then
         ±1 or infinite.
         """
-        f, error = self._outputs(point.gamma)
+        f, error = point.outputs, point.error
         slack, variance = max(cutoff - point.value, 0.0), self._gram.most_diagonal + self._ridge * (1 + 4 * EPS)
         if self.squared and not self.free_bias:
             reach = np.sqrt(2 * slack * variance) + error

@@ -22,7 +22,7 @@ def least_eigenvalue(S: Array) -> float:
     LAPACK's eigenvalues are those of a matrix within a modest multiple of n ε ‖S‖ of S.
     """
     values = scipy.linalg.eigvalsh(S, check_finite=False)
-    return float(values[0] - 10 * len(S) * np.finfo(float).eps * np.abs(values).max(initial=0.0))
+    return float(values[0] - 10 * len(S) * EPS * np.abs(values).max(initial=0.0))
 
 
 def transduction_bound(search: Labelling, alpha: Array, multipliers: Array) -> float:
@@ -44,12 +44,7 @@ def transduction_bound(search: Labelling, alpha: Array, multipliers: Array) -> f
         λ, approximately.
     """
     alpha, value, doubt = into_domain(search, alpha)
-    taken = alpha * search.y * search.offset
-    above = float(dominating(search, alpha, multipliers).sum())
-    sizes = float(np.abs(taken).sum()) + abs(above) + abs(search.constant)
-    doubt += (search.n + 8) * EPS * sizes + float(alpha @ (search.offset_error + np.zeros(search.n)))
-    value = value - float(taken.sum()) - 0.5 * above + search.constant
-    return safe(value - 2 * (doubt + search.constant_error) - ROOM * sizes - TINY)
+    return _lowered(search, alpha, value, float(dominating(search, alpha, multipliers).sum()), doubt)
 
 
 def dominating(search: Labelling, alpha: Array, multipliers: Array) -> Array:
@@ -69,13 +64,15 @@ def svm_bound(search: Labelling, gamma: Array) -> float:
     """A lower bound from γ = y ∘ α of the SVM of the labels known, for a loss that never increases and no free bias."""
     known = np.where(search.y == 0, 0.0, search.cost)
     alpha, value, doubt = into_domain(dataclasses.replace(search, cost=known), search.y * gamma)
-    gamma = search.y * alpha
-    taken = gamma * search.offset
-    square = search.gram.most_square(gamma)
-    sizes = float(np.abs(taken).sum()) + square + abs(search.constant)
-    doubt += (search.n + 8) * EPS * sizes + float(alpha @ (search.offset_error + np.zeros(search.n)))
-    value = value - float(taken.sum()) - 0.5 * square + search.constant
-    return safe(value - 2 * (doubt + search.constant_error) - ROOM * sizes - TINY)
+    return _lowered(search, alpha, value, search.gram.most_square(search.y * alpha), doubt)
+
+
+def _lowered(search: Labelling, alpha: Array, value: float, square: float, doubt: float) -> float:
+    """value - Σ_known α_i y_i o_i - ½ square + constant, or less, for a ``value`` known up to ``doubt``."""
+    taken = alpha * search.y * search.offset
+    sizes = float(np.abs(taken).sum()) + abs(square) + abs(search.constant)
+    doubt += (search.n + 8) * EPS * sizes + float(alpha @ search.offset_error) + search.constant_error
+    return safe(value - float(taken.sum()) - 0.5 * square + search.constant - 2 * doubt - ROOM * sizes - TINY)
 
 
 def into_domain(search: Labelling, alpha: Array) -> tuple[Array, float, float]:
