@@ -211,7 +211,9 @@ class _Visit:
             last = time.time() - began
             if turn.status == "failed":
                 break
-            cuts = turn.kept.join(tightening.fresh(turn.X, self.box.low, self.box.high))
+            cuts = turn.kept
+            if not time_is_up():
+                cuts = cuts.join(tightening.fresh(turn.X, self.box.low, self.box.high))
             self.take(turn.multipliers.carried(cuts), turn.scores)
             self.since, self.base, self.correlation = self.node.depth, self.bound, turn.correlation()
             incumbent.offer(np.where(self.box.labels != 0, self.box.labels, turn.scores), thorough=at_root)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...deadline import time_is_up
 from ...problem import Array
 from ...solvers.sdp.sparse_matrices import SparseMatrices
 
@@ -125,11 +126,13 @@ def violated_products(X: Array, low: Array, high: Array, most: int, tol: float =
 
 
 def violated_triangles(X: Array, most: int, tol: float = 1e-3) -> Indices:
-    """The triangle inequalities that are most violated, as in :class:`Cuts`."""
+    """The triangle inequalities that are most violated, as in :class:`Cuts`; of those seen, if time is up before."""
     n = len(X)
     found: list[Array] = []
     n_found, limit, d = 0, -tol, np.diag(X)
     for first in range(n - 2):
+        if time_is_up():
+            break
         rest = np.arange(first + 1, n)
         own, pairs = X[first, rest], X[np.ix_(rest, rest)]
         base = d[first] + d[rest][:, None] + d[rest] - 2
