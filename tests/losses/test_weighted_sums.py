@@ -36,7 +36,8 @@ def test_weighted_sums_are_the_sums_of_plq_functions(losses, seed):
     ends = np.array([f.conjugate().domain for f in each])
     np.testing.assert_allclose(np.column_stack(conjugate.domain), ends, rtol=1e-9, atol=1e-9)
     # Inside the domains, where rounding cannot leave them.
-    s = np.clip(rng.normal(0, 2, 12), np.maximum(ends[:, 0], -9), np.minimum(ends[:, 1], 9))
+    least = np.maximum(ends[:, 0], -9)
+    s = np.clip(rng.normal(0, 2, 12), least, np.minimum(ends[:, 1], np.maximum(9, least)))
     values = np.array([f.conjugate()(np.clip(x, *f.conjugate().domain)) for f, x in zip(each, s, strict=True)])
     np.testing.assert_allclose(conjugate(s), values, rtol=1e-7, atol=1e-7)
 
