@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any
 
 import joblib
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
 #: Elementwise work goes by pieces of about this many entries, which stay in the cache from one operation to the next.
@@ -44,18 +45,25 @@ def blas_threads_for(n: int) -> AbstractContextManager[Any]:
 
 def in_threads(function: Callable[[Any], object], parts: Sequence[Any]) -> None:
     """Call ``function`` with every part, on all cores; errors are raised here."""
-    if len(parts) == 1:
-        function(parts[0])
-        return
-    # A thread takes every k-th part: handing them out one by one costs more than the work on a small one.
-    shares = [parts[k :: n_threads()] for k in range(min(n_threads(), len(parts)))]
+    others = min(n_threads(), len(parts)) - 1
+    left = iter(parts)
 
-    def work(share: Sequence[Any]) -> None:
-        for part in share:
+    def work() -> None:
+        for part in left:  # whoever is free takes the next one
             function(part)
 
-    for _ in _pool().map(work, shares):
-        pass
+    if others < 1:
+        work()
+        return
+    helpers = [_pool().submit(work) for _ in range(others)]
+    try:
+        work()
+    finally:
+        # A thread whose core somebody else uses may not have begun: nothing is left for it.
+        started = [helper for helper in helpers if not helper.cancel()]
+        wait(started)
+    for helper in started:
+        helper.result()
 
 
 def row_slices(values: Any) -> list[slice]:
@@ -70,3 +78,8 @@ def row_slices(values: Any) -> list[slice]:
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(n_threads(), thread_name_prefix="convex_tsvm")
+
+
+def unsigned(places: Any) -> Any:
+    """Whole numbers >= 0 as unsigned ones, uncopied: compiled loops need not ask whether one counts from the end."""
+    return places.view(np.dtype(f"u{places.dtype.itemsize}"))
