@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .kernels import DeformedKernel, Kernel, Linear, Precomputed
+from .points import LinearPoints, WithConstant
 from .problem import Array, Problem
 
 #: Kernel values of new points are computed for so many bytes at a time.
@@ -39,21 +40,28 @@ class DecisionFunctions:
 
     @classmethod
     def on(
-        cls, problem: Problem, coefficients: Array, intercept: Array, weights: Array | None = None
+        cls, problem: Problem, coefficients: Array | None, intercept: Array, weights: Array | None = None
     ) -> DecisionFunctions:
         """Functions on a problem's points, of which only the support is kept.
 
         Parameters
         ----------
         problem : Problem
-        coefficients : array, shape (n_functions, n)
+        coefficients : array, shape (n_functions, n), or None
+            Not needed with weights.
         intercept : array, shape (n_functions,)
         weights : array, shape (n_functions, d), optional
             w where it is no combination of the points, as for the 1-norm: the unit vectors serve as points then.
         """
         kernel, n_features = problem.kernel, problem.X.shape[1]
         if weights is not None:
+            if isinstance(problem.X, WithConstant):
+                # New points come without the feature that is the same for all.
+                intercept, weights = intercept + problem.X.constant * weights[:, -1], weights[:, :-1]
+                n_features -= 1
             return cls(kernel, sp.csr_matrix(sp.identity(n_features)), weights, intercept, n_features)
+        if coefficients is None:
+            raise ValueError("coefficients or weights must be given")
         if isinstance(kernel, DeformedKernel):
             # In the base kernel a function needs no graph; every point is in its expansion.
             coefficients, kernel = kernel.expand(coefficients.T).T, kernel.base
@@ -81,6 +89,8 @@ class DecisionFunctions:
         ValueError
             If X is not 2-dimensional, or has another number of features.
         """
+        if isinstance(X, LinearPoints) and X.shape[1] == self.n_features and isinstance(self.kernel, Linear):
+            return np.column_stack([X.times(w) for w in self.weights]) + self.intercept
         if not sp.issparse(X):
             X = np.asarray(X, dtype=float)
         if X.ndim != 2:

@@ -70,8 +70,9 @@ def plot_iterations(data: Data, solutions: Mapping[str, Solution]) -> Figure:
             steps = range(1, len(solution.history) + 1)
             style["markevery"] = max(1, len(steps) // 12)  # of a long path the markers would be all that is seen
             left.plot(steps, [iteration.objective for iteration in solution.history], **style)
-            errors = [data.error(np.where(i.outputs >= 0, 1.0, -1.0)) for i in solution.history]
-            if errors[0] is not None:
+            outputs = [iteration.outputs for iteration in solution.history if iteration.outputs is not None]
+            errors = [data.error(np.where(f >= 0, 1.0, -1.0)) for f in outputs]
+            if errors and errors[0] is not None:
                 right.plot(steps, [100 * (error or 0.0) for error in errors], **style)
         else:
             # A convex problem takes one step: its error is a level to compare with.

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .kernels import GramRows, Kernel, KernelRows, Linear, Precomputed, RowSource, kernel_from_dict, make_kernel
 from .kernels.functions import CallableKernel, Polynomial
+from .points import LinearPoints
 
 Array = NDArray[np.float64]
 #: A kernel matrix up to this size is formed by whoever needs it, and kept.
@@ -86,6 +87,8 @@ class Problem:
         balance_sample: int | ArrayLike | None = None,
     ) -> None:
         self.X = _check_points(X)
+        if isinstance(X, LinearPoints) and kernel != "linear" and not isinstance(kernel, Linear):
+            raise ValueError(f"kernel={kernel!r}: points that are known by their products only take kernel='linear'")
         self.kernel = make_kernel(kernel, self.X)
         self._check_kernel()
         self._set_labels(_check_labels(y, self.X.shape[0]), C, C_unlabeled, balance, balance_sample)
@@ -224,11 +227,21 @@ class Problem:
     def apply_kernel(self, coefficients: Array) -> Array:
         """K @ coefficients; the linear space never forms K, and a large K is formed in blocks."""
         if self.is_linear:
-            return np.asarray(self.X @ (self.X.T @ coefficients)).ravel()
+            return self.linear_outputs(self.combination(coefficients))
         if "gram" in self.__dict__ or 8 * self.n**2 <= GRAM_BYTES:
             return self.gram @ coefficients
         used = np.flatnonzero(coefficients)
         return self.rows().combine(used, coefficients[used])
+
+    def linear_outputs(self, w: Array) -> Array:
+        """X w, shape (n,), in the linear space."""
+        return self.X.times(w) if isinstance(self.X, LinearPoints) else np.asarray(self.X @ w).ravel()
+
+    def combination(self, coefficients: Array) -> Array:
+        """Σ a_i x_i, shape (d,), in the linear space."""
+        if isinstance(self.X, LinearPoints):
+            return self.X.transposed(coefficients)
+        return np.asarray(self.X.T @ coefficients).ravel()
 
     def __repr__(self) -> str:
         space = self.kernel.__class__.__name__
@@ -336,6 +349,8 @@ def check_psd(K: Array, tol: float = 1e-8) -> None:
 
 
 def _check_points(X: Any) -> Any:
+    if isinstance(X, LinearPoints):
+        return X
     if sp.issparse(X):
         X = sp.csr_matrix(X, dtype=np.float64, copy=True)
         X.sum_duplicates()

@@ -78,8 +78,8 @@ class Iteration:
         The parameter of the schedule: a factor on C*, or a temperature.
     changed : int
         Number of points whose part in the convex step had changed before it: their tangents, labels or probabilities.
-    outputs : array, shape (n,)
-        f after the step.
+    outputs : array, shape (n,), or None
+        f after the step; None from solvers for so many points that it is not kept.
     primal, dual, kkt : float
         Certificate of the convex step; NaN for methods without one.
     n_inner : int
@@ -92,7 +92,7 @@ class Iteration:
     step_objective: float
     stage: float
     changed: int
-    outputs: Array = field(repr=False)
+    outputs: Array | None = field(repr=False)
     primal: float = np.nan
     dual: float = np.nan
     kkt: float = np.nan
@@ -289,9 +289,7 @@ def joint_function(solutions: Sequence[Solution]) -> DecisionFunctions:
     """The decision functions of solutions on the same points."""
     points = [solution.point for solution in solutions]
     weights = [point.weights for point in points if point.weights is not None]
-    return DecisionFunctions.on(
-        solutions[0].problem,
-        np.array([point.coefficients for point in points]),
-        np.array([point.bias for point in points]),
-        np.array(weights) if len(weights) == len(points) else None,
-    )
+    intercept = np.array([point.bias for point in points])
+    if len(weights) == len(points):
+        return DecisionFunctions.on(solutions[0].problem, None, intercept, np.array(weights))
+    return DecisionFunctions.on(solutions[0].problem, np.array([point.coefficients for point in points]), intercept)

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..points import LinearPoints
 from ..validation import finite
 from .distances import squared_distances
 from .types import Array, Points
@@ -318,6 +319,8 @@ def _exp(values: NDArray[Any]) -> None:
 
 
 def _squared_norms(X: Points) -> Array:
+    if isinstance(X, LinearPoints):
+        return X.squared_norms()
     if sp.issparse(X):
         return np.asarray(X.multiply(X).sum(axis=1), dtype=float).ravel()
     return np.einsum("ij,ij->i", X, X, dtype=float)

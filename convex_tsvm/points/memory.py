@@ -1,0 +1,226 @@
+"""Points in memory, or in files that are mapped into it: sparse rows and dense ones, in either precision, uncopied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..parallel import in_threads, n_threads, unsigned
+from .protocol import Array, LinearPoints
+
+#: Fewer entries than this are not worth a second thread.
+THREADED = 2**17
+
+#: Parts for each thread: one that has a core to itself takes more of them than one that has not.
+PARTS = 3
+
+#: Blocks of dense points have about this many entries: so much is copied at a time, and no more.
+BLOCK = 2**20
+
+
+class SparsePoints(LinearPoints):
+    """Rows in compressed form (CSR), as they are: the arrays are neither copied nor changed.
+
+    Parameters
+    ----------
+    data : float array, shape (entries,)
+        Of 32 or 64 bits; sums are made in 64.
+    indices : int array, shape (entries,)
+        Column of each entry, from 0 on, increasing within a row.
+    indptr : int array, shape (n + 1,)
+        Where each row begins.
+    n_features : int
+    """
+
+    def __init__(self, data: Any, indices: Any, indptr: Any, n_features: int) -> None:
+        self.data, self.indices, self.indptr = data, indices, indptr
+        self.shape, self.n_entries = (len(indptr) - 1, int(n_features)), int(indptr[-1])
+        wanted = PARTS * n_threads() if self.n_entries >= THREADED and n_threads() > 1 else 1
+        cuts = np.searchsorted(indptr, np.linspace(0, self.n_entries, wanted + 1)[1:-1]).tolist()
+        #: Each thread's rows, with about as many entries.
+        self._parts = [*zip([0, *cuts], [*cuts, self.shape[0]], strict=True)]
+
+    def times(self, w: Array) -> Array:
+        from ._loops import times
+
+        out = np.empty(self.shape[0])
+        self._each(lambda k, first, last: times(*self._arrays, w, first, last, out))
+        return out
+
+    def transposed(self, q: Array) -> Array:
+        from ._loops import add_transposed
+
+        sums = self._sums()
+        self._each(lambda k, first, last: add_transposed(*self._arrays, q, first, last, sums[k]))
+        return np.asarray(sums.sum(axis=0))
+
+    def curved(self, h: Array, p: Array, shift: float = 0.0) -> tuple[Array, float]:
+        from ._loops import add_curved
+
+        sums, totals = self._sums(), np.zeros(len(self._parts))
+
+        def work(k: int, first: int, last: int) -> None:
+            totals[k] = add_curved(*self._arrays, h, p, float(shift), first, last, sums[k])
+
+        self._each(work)
+        return np.asarray(sums.sum(axis=0)), float(totals.sum())
+
+    def gram(self, h: Array) -> Array:
+        from ._loops import add_gram
+
+        d = self.shape[1]
+        sums = np.zeros((len(self._parts), d, d))
+        self._each(lambda k, first, last: add_gram(*self._arrays, h, first, last, sums[k]))
+        lower = sums.sum(axis=0)
+        return lower + np.tril(lower, -1).T
+
+    def squares(self, h: Array) -> Array:
+        from ._loops import add_squares
+
+        sums = self._sums()
+        self._each(lambda k, first, last: add_squares(*self._arrays, h, first, last, sums[k]))
+        return np.asarray(sums.sum(axis=0))
+
+    def squared_norms(self) -> Array:
+        from ._loops import squared_norms
+
+        out = np.empty(self.shape[0])
+        self._each(lambda k, first, last: squared_norms(self._arrays[0], self.data, first, last, out))
+        return out
+
+    def blocks(self) -> Iterator[tuple[slice, Any]]:
+        n = self.shape[0]
+        step = max(1, n * BLOCK // max(self.n_entries, 1))
+        for first in range(0, n, step):
+            rows = slice(first, min(first + step, n))
+            yield rows, self._rows(rows)
+
+    def take(self, rows: NDArray[np.intp]) -> Any:
+        parts = [self._rows(slice(i, i + 1)) for i in rows.tolist()]
+        return sp.vstack(parts, format="csr") if parts else sp.csr_array((0, self.shape[1]))
+
+    def _rows(self, rows: slice) -> Any:
+        first, last = int(self.indptr[rows.start]), int(self.indptr[rows.stop])
+        where = np.asarray(self.indptr[rows.start : rows.stop + 1]) - first
+        parts = (self.data[first:last], self.indices[first:last], where)
+        return sp.csr_array(parts, shape=(rows.stop - rows.start, self.shape[1]))
+
+    @property
+    def _arrays(self) -> tuple[Any, Any, Any]:
+        return unsigned(self.indptr), unsigned(self.indices), self.data
+
+    def _sums(self) -> Array:
+        return np.zeros((len(self._parts), self.shape[1]))
+
+    def _each(self, work: Callable[[int, int, int], object]) -> None:
+        in_threads(lambda part: work(*part), [(k, first, last) for k, (first, last) in enumerate(self._parts)])
+
+
+class DensePoints(LinearPoints):
+    """Rows of an array, as it is; of 32-bit numbers a block at a time is made 64-bit.
+
+    Parameters
+    ----------
+    X : float array, shape (n, d)
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        self.shape, self.n_entries = (int(X.shape[0]), int(X.shape[1])), int(X.shape[0]) * int(X.shape[1])
+
+    def times(self, w: Array) -> Array:
+        if self.X.dtype == w.dtype:
+            return np.asarray(self.X @ w)
+        return np.concatenate([block @ w for _, block in self.blocks()])
+
+    def transposed(self, q: Array) -> Array:
+        total = np.zeros(self.shape[1])
+        for rows, block in self._used(q):
+            total += q[rows] @ block
+        return total
+
+    def curved(self, h: Array, p: Array, shift: float = 0.0) -> tuple[Array, float]:
+        image, total = np.zeros(self.shape[1]), 0.0
+        for rows, block in self._used(h):
+            change = h[rows] * (block @ p + shift)
+            image += change @ block
+            total += float(change.sum())
+        return image, total
+
+    def gram(self, h: Array) -> Array:
+        total = np.zeros((self.shape[1],) * 2)
+        for rows, block in self._used(h):
+            total += block.T @ (h[rows, None] * block)
+        return (total + total.T) / 2
+
+    def squares(self, h: Array) -> Array:
+        total = np.zeros(self.shape[1])
+        for rows, block in self._used(h):
+            total += h[rows] @ block**2
+        return total
+
+    def squared_norms(self) -> Array:
+        return np.concatenate([np.einsum("ij,ij->i", block, block) for _, block in self.blocks()])
+
+    def blocks(self) -> Iterator[tuple[slice, Any]]:
+        for first in range(0, self.shape[0], self._step):
+            rows = slice(first, min(first + self._step, self.shape[0]))
+            yield rows, np.asarray(self.X[rows], dtype=float)
+
+    def take(self, rows: NDArray[np.intp]) -> Any:
+        return np.asarray(self.X[rows])
+
+    @property
+    def _step(self) -> int:
+        return max(1, BLOCK // self.shape[1])
+
+    def _used(self, weights: Array) -> Iterator[tuple[Any, Array]]:
+        """Blocks of the points with a weight, and their rows: whole blocks where most have one."""
+        if np.count_nonzero(weights) > 0.5 * len(weights):
+            yield from self.blocks()
+            return
+        used = np.flatnonzero(weights)
+        for first in range(0, len(used), self._step):
+            rows = used[first : first + self._step]
+            yield rows, np.asarray(self.X[rows], dtype=float)
+
+
+def linear_points(X: Any) -> LinearPoints:
+    """An array or a sparse matrix as points that are asked for products only; nothing is copied that need not be.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or LinearPoints, shape (n, d)
+        Of 32 or 64-bit floating-point numbers; others are converted.  Sparse rows that are not sorted, or hold a column
+        twice, are copied.
+
+    Raises
+    ------
+    ValueError
+        If X is not two-dimensional, is empty, or holds NaN or infinity.
+    """
+    if isinstance(X, LinearPoints):
+        return X
+    sparse = sp.issparse(X)
+    X = X.tocsr() if sparse else np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"X has shape {X.shape}; it must be 2-dimensional, (n, d)")
+    if X.shape[0] == 0 or X.shape[1] == 0:
+        raise ValueError(f"X has shape {X.shape}; it needs at least one point and one feature")
+    if X.dtype not in (np.float32, np.float64):
+        try:
+            X = X.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"X must be an array of numbers: {error}") from None
+    if not np.isfinite((X.data if sparse else X).sum(dtype=float)) and not np.isfinite(X.data if sparse else X).all():
+        raise ValueError("X contains NaN or infinity; every entry must be a finite number")
+    if not sparse:
+        return DensePoints(X)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return SparsePoints(X.data, X.indices, X.indptr, X.shape[1])
