@@ -75,6 +75,13 @@ SOLVERS = {
         regularizers="½ ‖w‖²",
         losses="convex PLQ",
     ),
+    "finite_newton": Solver(
+        "solvers:FiniteNewton",
+        "modified finite Newton in w, by products with the points: the linear kernel only",
+        ("tol", "max_iter", "progress"),
+        regularizers="½ ‖w‖²",
+        losses="convex PLQ, finite everywhere",
+    ),
     "cvxpy": Solver(
         "modeling:CvxpySolver",
         "readable CVXPY problems, compiled once",
@@ -84,11 +91,13 @@ SOLVERS = {
     ),
 }
 
-STEPS = ("native", "cvxpy")
+STEPS = ("native", "finite_newton", "cvxpy")
 
 METHODS = {
     "cccp": Method("methods.cccp:CCCP", "tangents of the concave parts", ("annealing",), STEPS),
-    "switching": Method("methods.switching:Switching", "labels, exchanged in pairs", ("annealing", "max_pairs"), STEPS),
+    "switching": Method(
+        "methods.switching:Switching", "labels, exchanged in pairs", ("annealing", "max_pairs", "reheats"), STEPS
+    ),
     "annealing": Method(
         "methods.annealing:Annealing", "probabilities of labels, cooled", ("cooling", "settled", "best"), STEPS
     ),

@@ -285,7 +285,10 @@ BAD = {
     "cache_size": (["solve", "two_moons", "--cache-size", "0"], "cache_size=0"),
     "method": (["solve", "two_moons", "--method", "magic"], "argument --method: invalid choice: 'magic'"),
     "methods": (["compare", "two_moons", "--methods", "svm,magic"], "must be a comma-separated list of svm, cccp"),
-    "solver": (["compare", "two_moons", "--solver", "magic"], "must be a comma-separated list of native, cvxpy"),
+    "solver": (
+        ["compare", "two_moons", "--solver", "magic"],
+        "list of native, finite_newton, cvxpy",
+    ),
     "unknown option": (["solve", "two_moons", "--magic"], "unrecognized arguments: --magic"),
     "no command": ([], "COMMAND"),
     "relaxation": (["bound", "two_moons", "--relaxation", "magic"], "invalid choice: 'magic'"),

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import entr, rel_entr
 from strategies import searches
 
 import convex_tsvm as ct
-from convex_tsvm.methods.annealing import divergence, entropy, label_probabilities
+from convex_tsvm.methods.probabilities import Probabilities
 from convex_tsvm.methods.schedule import growing
 from convex_tsvm.methods.switching import exchanges
 
@@ -98,6 +99,14 @@ def test_eq_6_lowers_the_objective(seed):
         assert instance.labelled_objective(again.outputs, again.regularization, after) < before
 
 
+def entropy(p):
+    return float((entr(p) + entr(1 - p)).mean())
+
+
+def divergence(p, q):
+    return float((rel_entr(p, q) + rel_entr(1 - p, 1 - q)).mean())
+
+
 @settings(max_examples=200)
 @given(st.integers(0, 10**6))
 def test_eq_8_is_the_minimum(seed):
@@ -106,7 +115,8 @@ def test_eq_8_is_the_minimum(seed):
     u = int(rng.integers(2, 12))
     g, T = rng.normal(0, 10 ** rng.uniform(-2, 2), u), 10 ** rng.uniform(-2, 2)
     count = int(rng.integers(0, u + 1)) if seed % 3 else None
-    p = label_probabilities(g, T, count)
+    found = Probabilities.best(g, T, count)
+    p = found.p
     assert ((p >= 0) & (p <= 1)).all()
     if count is not None:
         assert p.sum() == pytest.approx(count, abs=1e-7)
@@ -120,8 +130,11 @@ def test_eq_8_is_the_minimum(seed):
             q[j] -= d
         if (q >= 0).all() and (q <= 1).all():
             assert q @ g - T * u * entropy(q) >= energy - 1e-8 * (1 + abs(energy) + T)
-    assert divergence(p, p) == 0
-    assert divergence(p, np.full(u, 0.5)) >= 0
+    assert found.entropy() == pytest.approx(entropy(p), abs=1e-9)
+    assert found.divergence(found) == 0
+    if np.abs(found.logits).max() < 20:  # beyond, 1 - p has lost its digits
+        other = Probabilities(rng.normal(0, 3, u))
+        assert found.divergence(other) == pytest.approx(divergence(p, other.p), rel=1e-6, abs=1e-9)
 
 
 def test_ties_come_to_an_end():

@@ -147,7 +147,7 @@ def test_options_that_a_solver_does_not_know_are_errors(moons):
         ct.cccp(ct.tsvm(), problem, solver="cvxpy", cache_size=5)
     with pytest.raises(ValueError, match="form='dual' is for solvers given by name"):
         ct.cccp(ct.tsvm(), problem, solver=ct.CvxpySolver(problem), form="dual")
-    with pytest.raises(ValueError, match="solver='magic' must be 'native', 'cvxpy'"):
+    with pytest.raises(ValueError, match="solver='magic' must be 'native', 'finite_newton', 'cvxpy'"):
         ct.cccp(ct.tsvm(), problem, solver="magic")
 
 

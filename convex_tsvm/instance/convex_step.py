@@ -299,7 +299,7 @@ class StepSolution:
         step, none = self.step, np.zeros(len(self.gamma))
         nothing = -step.conjugate_value(none) if (step.clip(none) == 0).all() and not step.n_rows else -np.inf
         dual = self.dual
-        if self.status != "optimal" and step.regularizer == "l2":
+        if self.status != "optimal" and step.regularizer == "l2" and self.weights is None:
             # A solver that gave up has outputs that carry the rounding of all its steps.
             a = self.coefficients
             dual += self.regularization - 0.5 * float(a @ step.problem.apply_kernel(a))
@@ -399,13 +399,17 @@ def certify(
         gamma0 = -float(gamma.sum()) - taken
     a = expansion(step, gamma, gamma0, multipliers)
     infeasible = 0.0
-    if step.regularizer == "l2":
+    if step.regularizer == "l2" and weights is not None:
+        # A primal point of its own: what it lacks of Σ a_i x_i is in the duality gap.
+        pull, outputs = problem.combination(a), problem.linear_outputs(weights)
+        regularization, conjugate = 0.5 * float(weights @ weights), 0.5 * float(pull @ pull)
+    elif step.regularizer == "l2":
         outputs = problem.apply_kernel(a) if applied is None else applied + _repaired(step, gamma, given)
         regularization = conjugate = 0.5 * float(a @ outputs)
     elif isinstance(step.regularizer, ElasticNet):
-        pull = np.asarray(problem.X.T @ a).ravel()
+        pull = problem.combination(a)
         weights, conjugate = step.regularizer.weights(pull), step.regularizer.conjugate(pull)
-        outputs, regularization = np.asarray(problem.X @ weights).ravel(), step.regularizer.value(weights)
+        outputs, regularization = problem.linear_outputs(weights), step.regularizer.value(weights)
     else:
         if weights is None:
             raise ValueError("weights are needed for regularizer='l1'")

@@ -223,24 +223,31 @@ class Instance:
         """
         labels = np.where(self.problem.y != 0, self.problem.y, np.where(outputs >= 0, 1.0, -1.0))
         if self.n_positive is not None:
-            unknown = self.problem.unlabeled
-            order = unknown[np.argsort(-outputs[unknown], kind="stable")]
-            labels[order[: self.n_positive]], labels[order[self.n_positive :]] = 1.0, -1.0
+            labels[self.problem.unlabeled] = largest(outputs[self.problem.unlabeled], self.n_positive)
         return labels
 
     def labelled_objective(
         self, outputs: Array, regularization: float, labels: Array, cost: Array | None = None
     ) -> float:
         """The objective of outputs and labels: every point pays the loss of the label it has (chapelle2008 eq. 1)."""
-        return self.expected_objective(outputs, regularization, (labels > 0).astype(float), cost)
+        cost = self.problem.cost if cost is None else cost
+        return regularization + self.total(self.losses_of_labels(outputs, labels), cost)
+
+    def losses_of_labels(self, outputs: Array, labels: Array) -> Array:
+        """What each point pays for the label it has, unscaled, shape (n,)."""
+        return self._label_losses[0](labels * outputs)
+
+    def total(self, losses: Array, cost: Array) -> float:
+        """Σ cost_i losses_i, with what unlabelled points pay beyond the losses of their better labels."""
+        constant = self._label_constant and self._label_constant * float(cost[self.problem.unlabeled].sum())
+        return float(cost @ losses) + constant
 
     def expected_objective(
         self, outputs: Array, regularization: float, positive: Array, cost: Array | None = None
     ) -> float:
         """The mean objective of labels that are +1 with given probabilities, shape (n,) (chapelle2008 eq. 7)."""
         losses, cost = self.label_losses(outputs), self.problem.cost if cost is None else cost
-        constant = self._label_constant * float(cost[self.problem.unlabeled].sum())
-        return regularization + float(cost @ (positive * losses[0] + (1 - positive) * losses[1])) + constant
+        return regularization + self.total(positive * losses[0] + (1 - positive) * losses[1], cost)
 
     # --- views of it: CVXPY -----------------------------------------------------------------------------------------
 
@@ -315,3 +322,14 @@ class Instance:
             weights[self.members] = 1.0
             constraints = (mean_output(self.target, self.target, weights=weights), *constraints)
         return OutputRows.of(constraints, self.problem)
+
+
+def largest(values: Array, count: int) -> Array:
+    """+1 for the ``count`` largest values, of equal ones the first, and -1 for the others, shape (n,)."""
+    if count in (0, len(values)):
+        return np.full(len(values), 1.0 if count else -1.0)
+    edge = np.partition(values, len(values) - count)[len(values) - count]
+    found = np.where(values > edge, 1.0, -1.0)
+    ties = np.flatnonzero(values == edge)
+    found[ties[: count - int((found > 0).sum())]] = 1.0
+    return found

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
-from scipy.special import entr, expit, rel_entr
+from scipy.special import logit
 
 from ..formulations import Formulation
 from ..instance import StepSolver
@@ -15,6 +14,8 @@ from ..problem import Array, Problem
 from ..solution import Solution
 from ..validation import finite
 from .frame import Callback, Method, Run, Settings, minimize
+from .probabilities import Probabilities
+from .switching import settle
 
 #: The first temperature, in units of C*.
 HOT = 10.0
@@ -43,68 +44,48 @@ class Annealing(Method):
         unknown, share = instance.problem.unlabeled, instance.positive_share
         temperature = HOT * float(instance.cost[unknown].mean())
         run.envelope()
-        p = np.where(instance.problem.y == 0, share, (instance.problem.y > 0).astype(float))
+        known = Probabilities(np.full(len(unknown), logit(share)))
         if run.start is not None:
-            p[unknown] = self.probabilities(run, run.start, temperature)
+            known = self.probabilities(run, instance.label_losses(run.start), temperature, known)
         last = COLD * temperature
-        while entropy(p[unknown]) >= CERTAIN and temperature > last:
-            status, p = self.stage(run, p, temperature)
+        while known.entropy() >= CERTAIN and temperature > last:
+            status, known = self.stage(run, known, temperature)
             temperature /= self.cooling
         # At temperature 0 probabilities are labels; of points that cost the same as each other, some of either sign.
         labels = instance.best_labels(run.latest.outputs)
         run.record(run.solve(instance.svm(labels)), stage=0.0, labels=labels)
+        if self.best and run.best_labels is not None:
+            settle(run, run.best_labels.copy())
         return status
 
-    def stage(self, run: Run, p: Array, temperature: float) -> tuple[str, Array]:
+    def stage(self, run: Run, known: Probabilities, temperature: float) -> tuple[str, Probabilities]:
         """Alternate at one temperature until the probabilities settle."""
-        instance, unknown, moved = run.instance, run.instance.problem.unlabeled, 0
+        instance, moved, p = run.instance, 0, (run.instance.problem.y > 0).astype(float)
+        unknown, cost = instance.problem.unlabeled, instance.problem.cost
         for _ in range(run.settings.max_iter):
-            point = run.solve(instance.weighted_svm(p))
-            energy = instance.expected_objective(point.outputs, point.regularization, p)
-            energy -= temperature * len(unknown) * entropy(p[unknown])
-            labels = instance.best_labels(point.outputs)
-            run.record(point, stage=temperature, changed=moved, step_objective=energy, labels=labels)
-            before, p = p, p.copy()
-            p[unknown] = self.probabilities(run, point.outputs, temperature)
-            moved = int((np.abs(p - before) > run.settings.tol).sum())
-            if divergence(before[unknown], p[unknown]) < self.settled:
-                return "converged", p
-        return "max_iter", p
+            p[unknown] = known.p
+            point = run.improve(instance.weighted_svm(p))
+            losses, labels = instance.label_losses(point.outputs), instance.best_labels(point.outputs)
+            expected, full = (
+                point.regularization + instance.total(share * losses[0] + (1 - share) * losses[1], cost)
+                for share in (p, labels > 0)
+            )
+            energy = expected - temperature * len(unknown) * known.entropy()
+            values = {"step_objective": energy, "objective": full}
+            run.record(point, stage=temperature, changed=moved, labels=labels, **values)
+            before, known = known, self.probabilities(run, losses, temperature, known)
+            moved = int((np.abs(known.p - before.p) > run.settings.tol).sum())
+            if before.divergence(known) < self.settled:
+                return "converged", known
+        return "max_iter", known
 
-    def probabilities(self, run: Run, outputs: Array, temperature: float) -> Array:
-        """The best probabilities at fixed outputs (chapelle2008 eq. 8)."""
+    def probabilities(
+        self, run: Run, losses: tuple[Array, Array], temperature: float, before: Probabilities
+    ) -> Probabilities:
+        """The best probabilities for the losses of both labels (chapelle2008 eq. 8)."""
         instance, unknown = run.instance, run.instance.problem.unlabeled
-        positive, negative = instance.label_losses(outputs)
-        g = instance.cost[unknown] * (positive - negative)[unknown]
-        return label_probabilities(g, temperature, instance.n_positive)
-
-
-def label_probabilities(g: Array, temperature: float, n_positive: int | None = None) -> Array:
-    """p_i = 1 / (1 + exp((g_i - ν) / T)), with the ν for which they sum to ``n_positive``, or ν = 0 (eq. 8).
-
-    g, shape (u,), is by how much more each point costs with the label +1.
-    """
-    if n_positive is None:
-        return expit(-g / temperature)
-    if n_positive in (0, len(g)):
-        return np.full(len(g), float(n_positive > 0))
-    # At these ends each p_i is on one side of the mean that is asked for; the sum rises with ν in between.
-    shift = temperature * np.log(n_positive / (len(g) - n_positive))
-    low, high = float(g.min()) + shift, float(g.max()) + shift
-    if high - low <= 1e-14 * max(abs(low), abs(high)):
-        return np.full(len(g), n_positive / len(g))
-    nu = brentq(lambda nu: expit((nu - g) / temperature).sum() - n_positive, low, high, xtol=1e-13 * (high - low))
-    return np.asarray(expit((nu - g) / temperature))
-
-
-def entropy(p: Array) -> float:
-    """Mean of -p log p - (1 - p) log(1 - p)."""
-    return float((entr(p) + entr(1 - p)).mean())
-
-
-def divergence(p: Array, q: Array) -> float:
-    """Mean of the Kullback-Leibler divergences of q from p (sindhwani2006 eq. 1.17)."""
-    return float((rel_entr(p, q) + rel_entr(1 - p, 1 - q)).mean())
+        g = instance.problem.cost[unknown] * (losses[0] - losses[1])[unknown]
+        return Probabilities.best(g, temperature, instance.n_positive, before.nu)
 
 
 def annealing(
@@ -134,7 +115,8 @@ def annealing(
         Mean divergence from the probabilities before at which a temperature is done.  10⁻⁴ takes a third of the steps
         and does no harm on g50c; on text with the squared hinge the objective is then a fifth higher.
     best : bool, default False
-        Return the best point of the path (sindhwani2006) and not the last (chapelle2008).
+        Return the best point of the path (sindhwani2006), with labels exchanged as long as that gains, and not the last
+        (chapelle2008).
     max_iter : int, default 100
         Limit on SVMs for each temperature.
 

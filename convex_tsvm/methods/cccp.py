@@ -91,7 +91,7 @@ def cccp(
     problem : Problem
         With an exact balance, the c of the linear balance constraint is searched so that the share of positive
         labels comes out (chapelle2008 §4).
-    solver : {"native", "cvxpy"} or StepSolver, default "native"
+    solver : {"native", "finite_newton", "cvxpy"} or StepSolver, default "native"
         What solves the convex steps.
     start : array, shape (n,), or Solution, optional
         Outputs f at which the first tangents are taken; by default those of the formulation with the convex envelope
@@ -149,7 +149,7 @@ def cccp_path(
     formulation : Formulation
     problems : iterable of Problem
         With equally many points, such as ``(problem.replace(C=C) for C in [0.1, 1, 10])``; taken one at a time.
-    solver : {"native", "cvxpy"} or StepSolver, default "native"
+    solver : {"native", "finite_newton", "cvxpy"} or StepSolver, default "native"
         An object must be able to solve steps of all the problems.
     annealing, tol, max_iter, callback, **options
         As in :func:`cccp`.

@@ -97,6 +97,8 @@ class Run:
         known: Sequence[StepSolution] = (),
     ) -> None:
         self.instance, self.inner, self.settings, self.start, self.known = instance, inner, settings, start, known
+        #: Whether vectors of one number a point may be kept for every step: not where there are millions of points.
+        self.keeps_vectors = getattr(inner, "keeps_vectors", True)
         self.solved: list[StepSolution] = []
         self.history: list[Iteration] = []
         self.current: StepSolution | None = None
@@ -121,10 +123,28 @@ class Run:
             return float(slopes + np.abs(step.point_cost - other.step.point_cost).sum())
 
         start = min(candidates, key=difference) if len(candidates) > 1 else next(iter(candidates), None)
-        point = self.inner.solve(step, start).judged(self.settings.tol)
+        point = self._unless_interrupted(self.inner.solve(step, start)).judged(self.settings.tol)
+        if self.keeps_vectors:
+            self.solved.append(point)
+        return point
+
+    @property
+    def improves(self) -> bool:
+        """Whether the solver can do less than solve a step."""
+        return hasattr(self.inner, "improve")
+
+    def improve(self, step: ConvexStep) -> StepSolution:
+        """A point of a step that is better than the current one, or optimal; solved, if the solver knows no less.
+
+        Where the next step depends on this one's point only roughly, more would be thrown away.
+        """
+        if not self.improves:
+            return self.solve(step)
+        return self._unless_interrupted(self.inner.improve(step, self.current))  # type: ignore[attr-defined]
+
+    def _unless_interrupted(self, point: StepSolution) -> StepSolution:
         if point.status in ("interrupted", "time_limit"):
             raise _Interrupted(point)
-        self.solved.append(point)
         return point
 
     def envelope(self) -> StepSolution:
@@ -152,19 +172,24 @@ class Run:
         changed: int = 0,
         step_objective: float | None = None,
         labels: Array | None = None,
+        objective: float | None = None,
     ) -> None:
-        """Make a solved step the current point, and part of the trace (see :class:`~convex_tsvm.Iteration`)."""
+        """Make a solved step the current point, and part of the trace (see :class:`~convex_tsvm.Iteration`).
+
+        A method that has computed the objective at the full costs passes it on.
+        """
         self.current, self._labels = point, labels
         at_full_cost = step_objective is not None and stage == 1 and labels is None
-        objective = float(step_objective) if at_full_cost else self.value(point, labels)  # type: ignore[arg-type]
-        if self._best is None or objective < self._best[0]:
+        if objective is None:
+            objective = float(step_objective) if at_full_cost else self.value(point, labels)  # type: ignore[arg-type]
+        if self._best is None or self._is_better(objective, point):
             self._best = objective, point, labels
         iteration = Iteration(
             objective=objective,
             step_objective=objective if step_objective is None else step_objective,
             stage=stage,
             changed=changed,
-            outputs=point.outputs,
+            outputs=point.outputs if self.keeps_vectors else None,
             primal=point.primal,
             dual=point.dual,
             kkt=point.kkt,
@@ -175,6 +200,17 @@ class Run:
         self.history.append(iteration)
         if self.settings.callback is not None:
             self.settings.callback(iteration)
+
+    def _is_better(self, objective: float, point: StepSolution) -> bool:
+        """Whether a point is better than the best; one that is solved counts more than one lower by rounding."""
+        least, best, _ = self._best  # type: ignore[misc]
+        slack = 1e-9 * abs(least) * ((point.status == "optimal") - (best.status == "optimal"))
+        return objective < least + slack
+
+    @property
+    def best_labels(self) -> Array | None:
+        """The labels of the best point so far."""
+        return None if self._best is None else self._best[2]
 
     def value(self, point: StepSolution, labels: Array | None = None, cost: Array | None = None) -> float:
         """The objective at a point, of its labels where it has some, by default at the problem's costs."""

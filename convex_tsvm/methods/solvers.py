@@ -14,7 +14,7 @@ def make_solver(solver: str | StepSolver, problem: Problem, tol: float, options:
 
     Parameters
     ----------
-    solver : {"native", "cvxpy"} or object with ``solve(step, start)``
+    solver : {"native", "finite_newton", "cvxpy"} or object with ``solve(step, start)``
     problem : Problem
     tol : float
         For solvers that take a tolerance.

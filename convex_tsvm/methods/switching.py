@@ -19,6 +19,9 @@ from .schedule import annealing_schedule, growing
 #: C* is raised from this share of it, each time by this factor (chapelle2008 Algorithm 1).
 FIRST, RATIO = 1e-5, 1.5
 
+#: It is lowered to this share again where that is asked for.
+WARM = 0.03
+
 
 class Switching(Method):
     """The procedure with its settings (see :func:`switching`)."""
@@ -26,9 +29,13 @@ class Switching(Method):
     name = "switching"
     keeps_number = True
 
-    def __init__(self, annealing: int | Sequence[float] | None = None, max_pairs: int | None = None) -> None:
+    def __init__(
+        self, annealing: int | Sequence[float] | None = None, max_pairs: int | None = None, reheats: int = 0
+    ) -> None:
         self.scales = growing(FIRST, RATIO) if annealing is None else annealing_schedule(annealing)
         self.max_pairs = None if max_pairs is None else integer("max_pairs", max_pairs, least=1)
+        self.reheats = integer("reheats", reheats, least=0)
+        self.best = self.reheats > 0
 
     def descend(self, run: Run) -> str:
         """SVMs of all points' labels, and exchanges of labels, for every factor on C*."""
@@ -36,26 +43,42 @@ class Switching(Method):
         outputs = run.envelope().outputs if run.start is None else run.start
         labels, status = run.instance.best_labels(outputs), "converged"
         for scale in self.scales:
-            status, labels = self.stage(run, labels, float(scale))
+            status, labels = settle(run, labels, float(scale), self.max_pairs)
+        for _ in range(self.reheats):
+            before = run.history[-1].objective
+            for scale in self.scales[self.scales >= WARM]:
+                status, labels = settle(run, labels, float(scale), self.max_pairs)
+            if run.history[-1].objective >= before:
+                break
         return status
 
-    def stage(self, run: Run, labels: Array, scale: float) -> tuple[str, Array]:
-        """Rounds at fixed costs until no exchange lowers the objective."""
-        instance, cost = run.instance, run.instance.scaled_cost(scale)
-        changed, before = np.zeros(0, dtype=np.intp), np.inf
-        for _ in range(run.settings.max_iter):
-            point = run.solve(instance.svm(labels, cost))
-            now = run.value(point, labels, cost)
-            if now >= before:
-                # Below the inner solver's accuracy: the labels before were as good.
-                labels[changed] *= -1
+
+def settle(run: Run, labels: Array, scale: float = 1.0, max_pairs: int | None = None) -> tuple[str, Array]:
+    """Rounds of SVMs and exchanges at fixed costs until no exchange lowers the objective; status and labels."""
+    instance, cost = run.instance, run.instance.scaled_cost(scale)
+    changed, before, exact = np.zeros(0, dtype=np.intp), np.inf, not run.improves
+    for _ in range(run.settings.max_iter):
+        point = (run.solve if exact else run.improve)(instance.svm(labels, cost))
+        losses = instance.losses_of_labels(point.outputs, labels)
+        now, full = (point.regularization + instance.total(losses, c) for c in (cost, instance.problem.cost))
+        stalls = now >= before
+        if stalls and len(changed):
+            # Below the inner solver's accuracy: the labels before were as good.
+            labels[changed], changed = -labels[changed], changed[:0]
+            if exact:
                 return "converged", labels
-            run.record(point, stage=scale, changed=len(changed), step_objective=now, labels=labels.copy())
-            changed, before = exchanges(instance, point.outputs, labels, cost, self.max_pairs), now
-            if len(changed) == 0:
-                return "converged", labels
-            labels[changed] *= -1
-        return "max_iter", labels
+            exact = True
+            continue
+        known = {"step_objective": now, "objective": full}
+        run.record(point, stage=scale, changed=len(changed), labels=labels.copy(), **known)
+        changed = exchanges(instance, point.outputs, labels, cost, max_pairs)
+        settled = len(changed) == 0 and (exact or stalls or point.status == "optimal")
+        if settled and (exact or scale < 1):
+            return "converged", labels
+        # The last point is to be one that the solver answers for.
+        exact, before = settled or not run.improves, now
+        labels[changed] *= -1
+    return "max_iter", labels
 
 
 def exchanges(
@@ -64,27 +87,25 @@ def exchanges(
     """Unlabelled points whose labels are to be changed: at fixed outputs that lowers the objective.
 
     Where the number of positive labels is prescribed these are pairs, one label of each sign, that satisfy chapelle2008
-    eq. 6, those that gain most first; otherwise single points.  A new SVM can only be better still, so that no
-    labelling comes twice.
-
-    Parameters
-    ----------
-    instance : Instance
-    outputs, labels, cost : array, shape (n,)
-    most : int, optional
-        Pairs (or points) at most.
+    eq. 6, those that gain most first, ``most`` of them at most; otherwise single points.  A new SVM can only be better
+    still, so that no labelling comes twice.  ``outputs``, ``labels`` and ``cost`` are of all points, shape (n,).
     """
-    positive, negative = instance.label_losses(outputs)
-    gain = cost * labels * (positive - negative)  # what a point saves with its other label
     points = instance.problem.unlabeled
-    points = points[np.argsort(-gain[points], kind="stable")]
+    f, y = outputs[points], labels[points]
+    # What a point saves with its other label.
+    gain = cost[points] * (instance.losses_of_labels(f, y) - instance.losses_of_labels(f, -y))
     if instance.n_positive is None:
-        return points[gain[points] > 0][:most]
-    up, down = points[labels[points] > 0], points[labels[points] < 0]
+        order = np.flatnonzero(gain > 0)
+        return points[order[np.argsort(-gain[order], kind="stable")]][:most]
+    is_up = y > 0
+    least = 1e-12 * float(np.abs(gain).max(initial=0.0))
+    # A point is in no pair that gains if it loses more than the best one of the other sign saves.
+    best_up, best_down = (float(gain[sign].max(initial=-np.inf)) for sign in (is_up, ~is_up))
+    up, down = np.flatnonzero(is_up & (gain > least - best_down)), np.flatnonzero(~is_up & (gain > least - best_up))
+    up, down = up[np.argsort(-gain[up], kind="stable")], down[np.argsort(-gain[down], kind="stable")]
     count = min(len(up), len(down))
-    saved = gain[up[:count]] + gain[down[:count]]
-    count = int((saved > 1e-12 * np.abs(gain[points]).max(initial=0.0)).sum())
-    return np.concatenate([up[:count][:most], down[:count][:most]])
+    count = int((gain[up[:count]] + gain[down[:count]] > least).sum())
+    return points[np.concatenate([up[:count][:most], down[:count][:most]])]
 
 
 def switching(
@@ -95,6 +116,7 @@ def switching(
     start: ArrayLike | Solution | None = None,
     annealing: int | Sequence[float] | None = None,
     max_pairs: int | None = None,
+    reheats: int = 0,
     tol: float = 1e-3,
     max_iter: int = 1000,
     callback: Callback | None = None,
@@ -111,6 +133,9 @@ def switching(
         Factors on C*, as in :func:`~convex_tsvm.cccp`; by default from 10⁻⁵ on, each 1.5 times the one before.
     max_pairs : int, optional
         Pairs exchanged in a round: 1 is the method of Joachims (1999), None all that gain.
+    reheats : int, default 0
+        C* is lowered to 3 % in the end, and raised again, up to so many times, as long as that leads to a lower
+        objective; the best point is returned.
     max_iter : int, default 1000
         Limit on rounds for each factor.
 
@@ -119,5 +144,5 @@ def switching(
     Solution
         Its labels have the number of positive ones that was prescribed.
     """
-    settings, method = Settings(tol, max_iter, callback), Switching(annealing, max_pairs)
+    settings, method = Settings(tol, max_iter, callback), Switching(annealing, max_pairs, reheats)
     return minimize(method, formulation, problem, solver=solver, start=start, settings=settings, options=options)

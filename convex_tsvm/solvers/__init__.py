@@ -1,5 +1,15 @@
 """Solvers of convex problems; compiled loops live in ``_loops`` and nowhere else."""
 
 from .dual import CachedRows, DualPoint, DualProblem, FlatLosses, NativeSolver, flatten, solve_dual
+from .finite_newton import FiniteNewton
 
-__all__ = ["CachedRows", "DualPoint", "DualProblem", "FlatLosses", "NativeSolver", "flatten", "solve_dual"]
+__all__ = [
+    "CachedRows",
+    "DualPoint",
+    "DualProblem",
+    "FiniteNewton",
+    "FlatLosses",
+    "NativeSolver",
+    "flatten",
+    "solve_dual",
+]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..formulations import Formulation
 from ..instance import Instance
-from ..methods.annealing import entropy, label_probabilities
+from ..methods.probabilities import Probabilities
 from ..methods.switching import exchanges
 from ..problem import Problem
 from ..solvers import NativeSolver
@@ -55,7 +55,8 @@ def label_checks(formulation: Formulation, problem: Problem, tol: float) -> Iter
     unknown = problem.unlabeled
     g = (problem.cost * (positive - negative))[unknown]
     T, count = float(np.abs(g).mean()) or 1.0, instance.n_positive
-    p = label_probabilities(g, T, count)
+    known = Probabilities.best(g, T, count)
+    p = known.p
     inside = (p > 1e-12) & (p < 1 - 1e-12)
     # Where eq. 7 plus the entropy is stationary, g + T log(p / (1 - p)) is the multiplier ν for all points.
     nu = g[inside] + T * np.log(p[inside] / (1 - p[inside]))
@@ -66,5 +67,5 @@ def label_checks(formulation: Formulation, problem: Problem, tol: float) -> Iter
         "chapelle2008 §3.3, eq. 7-8",
         max(float(np.ptp(nu)) / T if len(nu) else 0.0, miss),
         1e-6,
-        f"mean entropy {entropy(p):.4g} at T = {T:.4g}, ν = {nu.mean() if len(nu) else 0.0:.8g}",
+        f"mean entropy {known.entropy():.4g} at T = {T:.4g}, ν = {nu.mean() if len(nu) else 0.0:.8g}",
     )

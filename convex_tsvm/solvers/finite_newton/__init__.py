@@ -1,0 +1,5 @@
+"""Finite Newton: convex steps of linear problems, by products with the points."""
+
+from .newton import FiniteNewton
+
+__all__ = ["FiniteNewton"]

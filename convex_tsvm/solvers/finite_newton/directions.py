@@ -1,0 +1,133 @@
+"""Newton directions: (Diag(ridge) + Xᵀ Diag(h) X) p = -gradient, solved as accurately as is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from ...deadline import time_is_up
+from ...parallel import blas_threads_for
+from ...problem import Array
+from .space import Space
+
+#: Up to so many variables the Hessian itself is kept, from step to step.
+FEW = 600
+
+#: The kept Hessian is changed by the points whose curvature has changed, if these are no more than this share.
+CHANGED = 0.25
+
+#: Its factor serves other Hessians as a preconditioner, as long as that takes no more iterations than this.
+PATIENCE = 8
+
+#: After so many changes of the Hessian it is made anew: each leaves a rounding error.
+CHANGES = 200
+
+#: A free bias that the losses hardly bend is not moved by more than this at once, in units of the outputs.
+REACH = 10.0
+
+#: Curvatures count as at least this share of the largest one.
+FLAT = 1e-12
+
+
+class Directions:
+    """Newton directions in one space, with what is kept from one to the next."""
+
+    def __init__(self, space: Space) -> None:
+        self.space, self.few = space, space.size <= FEW
+        self._ridge = space.ridge
+        self._h: Array | None = None
+        self._latest: Array | None = None
+        self._hessian: Array | None = None
+        self._factor: Any = None
+        self._scale: Array | None = None
+        self._n_changes = 0
+        self.n_products = 0
+
+    def newton(self, h: Array, gradient: Array, accuracy: float) -> Array:
+        """p with a residual of at most ``accuracy`` times the gradient; a direction of descent in any case."""
+        ridge = self._ridged(h, gradient)
+        if self._factor is not None and not np.array_equal(ridge, self._ridge):
+            self._ridge = ridge
+            self._refactor()
+        self._ridge = ridge
+        if not self.few:
+            return self._iterate(h, gradient, accuracy, self._precondition(h), 10 * self.space.size)[0]
+        if self._h is None or self._hessian is None or self._latest is None:
+            self._form(h)
+        elif not np.array_equal(h, self._h):
+            change = h - self._h
+            if np.count_nonzero(change) <= CHANGED * len(h) and self._n_changes < CHANGES:
+                self._hessian = self._hessian + self.space.hessian(change)
+                self._h, self._n_changes = h, self._n_changes + 1
+                self._refactor()
+            elif np.count_nonzero(h - self._latest) <= CHANGED * len(h):
+                self._form(h)  # from now on the changes are few
+            else:
+                self._latest = h
+                found, done = self._iterate(h, gradient, min(accuracy, 0.1), self._solve, PATIENCE)
+                if done:
+                    return found
+                self._form(h)
+        self._latest = h
+        return -self._solve(gradient)
+
+    def _ridged(self, h: Array, gradient: Array) -> Array:
+        """What is added to the diagonal: the regularization, and what keeps a free bias within reach."""
+        if not self.space.free_bias:
+            return self.space.ridge
+        found = self.space.ridge.copy()
+        found[-1] = max(0.0, abs(float(gradient[-1])) / REACH - float(h.sum()))
+        return found
+
+    def _form(self, h: Array) -> None:
+        self._h, self._hessian, self._n_changes = h, self.space.hessian(h), 0
+        self._refactor()
+
+    def _refactor(self) -> None:
+        matrix = self._hessian + np.diag(self._ridge)  # type: ignore[operator]
+        largest = float(np.diag(matrix).max())
+        with blas_threads_for(len(matrix)):
+            for lift in (0.0, FLAT, 1e-8, 1e-4):
+                matrix[np.diag_indices_from(matrix)] += lift * largest
+                try:
+                    self._factor = scipy.linalg.cho_factor(matrix, lower=True, check_finite=False)
+                    return
+                except np.linalg.LinAlgError:
+                    continue
+        raise np.linalg.LinAlgError("the Hessian is not positive definite: numbers overflow; scale the points")
+
+    def _solve(self, r: Array) -> Array:
+        return np.asarray(scipy.linalg.cho_solve(self._factor, r, check_finite=False))
+
+    def _precondition(self, h: Array) -> Callable[[Array], Array]:
+        """Division by the diagonal: of a Hessian of a while ago, as long as that is near enough."""
+        diagonal = self.space.diagonal(h) + self._ridge
+        diagonal = np.maximum(diagonal, FLAT * float(diagonal.max()))
+        return lambda r: r / diagonal
+
+    def _iterate(
+        self, h: Array, gradient: Array, accuracy: float, precondition: Callable[[Array], Array], most: int
+    ) -> tuple[Array, bool]:
+        """Preconditioned conjugate gradients from 0; whether they got as far as was asked for."""
+        p, r = np.zeros(self.space.size), -gradient
+        z = precondition(r)
+        q, rz = z, float(r @ z)
+        wanted = accuracy**2 * rz
+        for _ in range(most):
+            image = self.space.curved(h, q) + self._ridge * q
+            self.n_products += 1
+            bend = float(q @ image)
+            if not bend > 0:
+                break
+            step = rz / bend
+            p += step * q
+            r -= step * image
+            z = precondition(r)
+            rz, before = float(r @ z), rz
+            if rz <= wanted or time_is_up():
+                return p, True
+            q = z + (rz / before) * q
+        return p, False

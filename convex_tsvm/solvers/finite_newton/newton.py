@@ -1,0 +1,307 @@
+"""Modified finite Newton for linear functions: convex steps solved in w, by products with the points alone.
+
+Keerthi and DeCoste (2005), as sindhwani2006 §1.2 has it.  On the set of points where the losses bend, a Newton step is
+regularized least squares (eq. 1.4); a line search along it is exact (eq. 1.5); the points that bend change from step to
+step, and when they no longer do, the step ends at the solution.  Here the least squares are solved only as far as a
+step can use them, few variables have the Hessian itself, kept from step to step, and -ψ'(f) is a point of the dual,
+whose gap is known at every step: half the squared length of the gradient.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from ...deadline import time_is_up
+from ...instance.convex_step import ConvexStep, StepSolution, certify, check_same_points
+from ...losses import PLQ
+from ...points import linear_points
+from ...problem import Array, Problem
+from ...validation import finite, integer
+from .directions import Directions
+from .space import Space
+from .terms import Terms
+
+#: Kinks are rounded over this width of outputs at first, and then over less until the gap is what is asked for.
+WIDE, NARROW = 0.1, 1e-9
+
+#: Line searches end when the derivative has fallen to this share.
+FLAT = 1e-3
+
+#: How accurate least squares are made at least.
+LOOSE = 0.1
+
+
+class FiniteNewton:
+    """Solver of the convex steps of one linear problem; it asks of the points products X p and Xᵀ q only.
+
+    Parameters
+    ----------
+    problem : Problem
+        With a linear kernel; its points may be larger than memory (:class:`~convex_tsvm.points.LinearPoints`).
+    tol : float > 0, default 1e-3
+        Largest relative duality gap.
+    max_iter : int, default 200
+        Limit on Newton steps for a convex step.
+    progress : callable, optional
+        Called as ``progress(n_iter, gap)`` before every Newton step.
+
+    Raises
+    ------
+    ValueError
+        If the problem has another kernel, or an argument is not as stated.
+    """
+
+    #: Runs are to keep no vectors of one number a point for every step.
+    keeps_vectors = False
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        tol: float = 1e-3,
+        max_iter: int = 200,
+        progress: Callable[[int, float], None] | None = None,
+    ) -> None:
+        if not problem.is_linear:
+            raise ValueError(f"kernel={problem.kernel!r}: solver='finite_newton' takes kernel='linear' only")
+        self.problem, self.progress = problem, progress
+        self.tol, self.max_iter = finite("tol", tol, above=0), integer("max_iter", max_iter, least=1)
+        self.points = linear_points(problem.X)
+        self._width = WIDE
+        self._directions: list[Directions] = []
+        #: Newton steps, and products with the points inside them, since the beginning.
+        self.n_steps = 0
+
+    def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
+        """Solve one step, to a duality gap of ``tol``.
+
+        Parameters
+        ----------
+        step : ConvexStep
+        start : StepSolution, optional
+            A solution of a similar step, whose w and bias are the start.
+
+        Returns
+        -------
+        StepSolution
+            Its ``status`` is "max_iter" or "inaccurate" if the gap was not reached (both also warn), and "interrupted"
+            or "time_limit" if Ctrl-C or a deadline ended it.
+
+        Raises
+        ------
+        ValueError
+            If the step has a loss that is no finite PLQ function, another regularizer than "l2", or constraints on
+            outputs other than a balance with a bias.
+        """
+        began, losses = time.perf_counter(), self._check(step)
+        x, f = self._begin(step, start)
+        has_kinks = not all(loss.is_smooth for loss in losses)
+        width, goal, n_iter = self._width if has_kinks else 0.0, 0.1 * self.tol, 0
+        while True:
+            smooth = tuple(loss.rounded(width) for loss in losses) if has_kinks else losses
+            descent = _Descent(self, step, smooth, x, f)
+            status = descent.run(self.max_iter - n_iter, goal, n_iter)
+            x, f, n_iter = descent.x, descent.f, n_iter + descent.n_iter
+            found = self._certified(step, descent, n_iter, began)
+            if status != "optimal":
+                break
+            if found.gap <= self.tol:
+                break
+            if has_kinks and width > NARROW:
+                width = max(width * float(np.clip(0.5 * self.tol / found.gap, 0.05, 0.5)), NARROW)
+            elif goal > 1e-6 * self.tol:
+                goal *= 0.01
+            else:
+                status = "inaccurate"
+                break
+        if has_kinks:
+            self._width = min(WIDE, 4 * width)
+        found = dataclasses.replace(found, status=status, seconds=time.perf_counter() - began)
+        if status in ("max_iter", "inaccurate"):
+            warnings.warn(
+                f"the finite Newton solver ended after {n_iter} steps with a relative duality gap of {found.gap:.2g} > "
+                f"tol={self.tol:g}; " + ("raise max_iter or tol" if status == "max_iter" else "scale the points"),
+                stacklevel=3,
+            )
+        return found
+
+    def improve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
+        """One Newton step from ``start``: its objective is lower; "optimal" if ``start`` was within the tolerance.
+
+        Nothing is evaluated after the step: the dual variables are those of the point before it, and where there was a
+        step neither value is known.
+        """
+        began, losses = time.perf_counter(), self._check(step)
+        x, f = self._begin(step, start)
+        if not all(loss.is_smooth for loss in losses):
+            return self.solve(step, start)
+        descent = _Descent(self, step, losses, x, f)
+        status = descent.run(1, 0.1 * self.tol, 0, evaluate_last=False)
+        w, primal = descent.space.weights(descent.x), np.nan
+        regularization = 0.5 * float(w @ w)
+        if status == "optimal":
+            primal = regularization + descent.loss
+        return StepSolution(
+            step=step,
+            gamma=-descent.g,
+            gamma0=float(descent.g.sum()) if descent.space.mean is not None else 0.0,
+            bias=descent.space.bias(descent.x, step.target),
+            weights=w,
+            outputs=descent.f,
+            regularization=regularization,
+            primal=primal,
+            dual=primal - descent.gap,
+            kkt=0.0,
+            primal_infeasibility=0.0,
+            dual_infeasibility=0.0,
+            doubt=np.inf,
+            status=status,
+            n_iter=descent.n_iter,
+            seconds=time.perf_counter() - began,
+        )
+
+    def directions(self, step: ConvexStep) -> Directions:
+        """What makes Newton directions for a step; kept for each kind of variables there is."""
+        for known in self._directions:
+            if known.space.serves(step):
+                return known
+        self._directions.append(Directions(Space(self.points, step)))
+        return self._directions[-1]
+
+    def _begin(self, step: ConvexStep, start: StepSolution | None) -> tuple[Array, Array]:
+        """Variables and outputs to start from."""
+        space = self.directions(step).space
+        x = np.zeros(space.size)
+        if start is None:
+            return x, np.full(self.problem.n, float(step.target or 0.0))
+        if start.weights is None:
+            return self._begin(step, None)
+        x[: len(start.weights)] = start.weights
+        if space.free_bias:
+            x[-1] = start.bias
+        bias = space.bias(x, step.target)
+        if start.step.problem.X is self.problem.X and len(start.outputs) == self.problem.n:
+            return x, start.outputs + (bias - start.bias)
+        return x, space.outputs(x, step.target)
+
+    def _check(self, step: ConvexStep) -> tuple[PLQ, ...]:
+        check_same_points(self.problem, step)
+        takes = "solver='finite_newton' takes"
+        if step.regularizer != "l2":
+            raise ValueError(f"regularizer={step.regularizer!r}: {takes} 'l2' only; use solver='cvxpy'")
+        if step.rows is not None and len(step.rows):
+            raise ValueError(f"constraints on outputs: {takes} a balance only; use solver='native' or 'cvxpy'")
+        if step.target is not None and not step.fit_intercept:
+            raise ValueError(f"fit_intercept=False with a mean output: {takes} a balance with a bias only")
+        losses = [loss for loss in step.losses if isinstance(loss, PLQ) and loss.is_finite]
+        if len(losses) < len(step.losses):
+            raise ValueError(f"losses {step.losses!r}: {takes} convex PLQ functions, finite everywhere")
+        return tuple(losses)
+
+    def _certified(self, step: ConvexStep, descent: _Descent, n_iter: int, began: float) -> StepSolution:
+        space = descent.space
+        return certify(
+            step,
+            -descent.g,
+            0.0,
+            space.bias(descent.x, step.target),
+            space.weights(descent.x).copy(),
+            n_iter=n_iter,
+            seconds=time.perf_counter() - began,
+        )
+
+
+class _Descent:
+    """Newton steps on one sum of losses without kinks.
+
+    Attributes
+    ----------
+    x : array
+        The variables.
+    f : array, shape (n,)
+        Outputs.
+    loss : float
+    g, h : array, shape (n,)
+        Slopes and curvatures of the losses at the outputs.
+    gap : float
+        Duality gap, as far as a free bias is optimal.
+    """
+
+    def __init__(self, solver: FiniteNewton, step: ConvexStep, losses: tuple[PLQ, ...], x: Array, f: Array) -> None:
+        self.solver, self.directions = solver, solver.directions(step)
+        self.space, self.terms = self.directions.space, Terms(step, losses)
+        self.least = min(1.0, float(step.point_cost.sum()))
+        self.x, self.f, self.n_iter, self.gap = x, f, 0, np.inf
+
+    def run(self, max_iter: int, goal: float, n_before: int, evaluate_last: bool = True) -> str:
+        """Newton steps until the gap, relative to the objective, is at most ``goal``."""
+        ridge, before = self.space.ridge, np.inf
+        while True:
+            gradient = self._gradient()
+            scale = max(self.least, abs(0.5 * float(self.x @ (ridge * self.x)) + self.loss))
+            if self.solver.progress is not None:
+                self.solver.progress(n_before + self.n_iter, self.gap / scale)
+            if self.gap <= goal * scale:
+                return "optimal"
+            if self.n_iter >= max_iter:
+                return "max_iter"
+            if time_is_up():
+                return "time_limit"
+            try:
+                accuracy = float(np.clip(0.1 * np.sqrt(self.gap / before), 1e-3, LOOSE)) if before < np.inf else LOOSE
+                if not self._step(gradient, accuracy):
+                    return "inaccurate"
+            except KeyboardInterrupt:
+                return "interrupted"
+            before = self.gap
+            self.n_iter += 1
+            self.solver.n_steps += 1
+            if self.n_iter == max_iter and not evaluate_last:
+                return "max_iter"
+
+    def _gradient(self) -> Array:
+        self.loss, self.g, self.h = self.terms.at(self.f)
+        found = self.space.pull(self.g) + self.space.ridge * self.x
+        self.gap = 0.5 * float(found @ found)
+        return found
+
+    def _step(self, gradient: Array, accuracy: float) -> bool:
+        """A Newton step with an exact line search; whether anything changed."""
+        p = self.directions.newton(self.h, gradient, accuracy)
+        change = self.space.change(p)
+        length = self._line_search(p, change, abs(float(gradient @ p)))
+        if not (np.isfinite(length) and length > 0):
+            return False
+        # Ctrl-C may come between two assignments, but not into one.
+        self.x, self.f = self.x + length * p, self.f + length * change
+        return True
+
+    def _line_search(self, p: Array, change: Array, first: float) -> float:
+        """The least point of the objective along p: its derivative is piecewise linear, and rises.
+
+        Newton's steps for the root end on the right piece, hence at the root; what brackets it keeps them inside.
+        """
+        ridge = self.space.ridge
+        inner, square = float(self.x @ (ridge * p)), float(p @ (ridge * p))
+        low, high, t = 0.0, np.inf, 1.0
+        for _ in range(60):
+            down, bend = self.terms.along(self.f, change, t)
+            slope, bend = inner + t * square + down, square + bend
+            if abs(slope) <= FLAT * first or not bend > 0:
+                break
+            if slope < 0:
+                low = t
+            else:
+                high = t
+            new = t - slope / bend
+            if not low < new < high:
+                new = 0.5 * (low + high) if high < np.inf else 2 * t
+            if abs(new - t) <= 1e-12 * t:
+                break
+            t = new
+        return t

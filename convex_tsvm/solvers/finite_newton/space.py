@@ -1,0 +1,106 @@
+"""The variables of a linear function, w and perhaps a bias, and what outputs and derivatives are in terms of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...instance.convex_step import ConvexStep
+from ...points import LinearPoints
+from ...problem import Array
+
+
+class Space:
+    """x = w, or (w, b) where the bias is free; f = X w + b.
+
+    A balance constraint, mean of f = c over its members, is gone: the origin of the points is moved to the members'
+    mean m and the bias is fixed, f = (X - 1 mᵀ) w + c (chapelle2008 eq. 13).
+
+    Attributes
+    ----------
+    points : LinearPoints
+    size : int
+        Length of x.
+    ridge : array, shape (size,)
+        1 for what is regularized, 0 for a free bias.
+    """
+
+    def __init__(self, points: LinearPoints, step: ConvexStep) -> None:
+        d = points.shape[1]
+        self.points, self.target = points, step.target
+        self.free_bias = step.fit_intercept and step.target is None
+        self.mean = None if step.target is None else points.mean(step.members)
+        self.size, self.ridge = d + self.free_bias, np.ones(d + self.free_bias)
+        if self.free_bias:
+            self.ridge[-1] = 0.0
+
+    def serves(self, step: ConvexStep) -> bool:
+        """Whether another step of the same problem has the same variables."""
+        return (step.target is None) == (self.target is None) and self.free_bias == (
+            step.fit_intercept and step.target is None
+        )
+
+    def outputs(self, x: Array, target: float | None) -> Array:
+        """f, shape (n,)."""
+        found = self.change(x)
+        if target is not None:
+            found += target
+        return found
+
+    def change(self, x: Array) -> Array:
+        """By how much the outputs change with x, shape (n,)."""
+        w, shift = self._split(x)
+        found = self.points.times(w)
+        if shift:
+            found += shift
+        return found
+
+    def pull(self, q: Array) -> Array:
+        """What slopes q of the outputs, shape (n,), are as a gradient."""
+        return self._back(self.points.transposed(q), float(q.sum()))
+
+    def curved(self, h: Array, x: Array) -> Array:
+        """The losses' Hessian times x, for curvatures h of the outputs."""
+        w, shift = self._split(x)
+        return self._back(*self.points.curved(h, w, shift))
+
+    def hessian(self, h: Array) -> Array:
+        """The losses' Hessian itself."""
+        gram = self.points.gram(h)
+        if self.mean is None and not self.free_bias:
+            return gram
+        sums, total = self.points.transposed(h), float(h.sum())
+        if self.mean is not None:
+            half = np.outer(self.mean, sums - 0.5 * total * self.mean)
+            return gram - half - half.T
+        return np.block([[gram, sums[:, None]], [sums, np.array([[total]])]])
+
+    def diagonal(self, h: Array) -> Array:
+        """Its diagonal."""
+        found = self.points.squares(h)
+        if self.mean is None and not self.free_bias:
+            return found
+        total = float(h.sum())
+        if self.mean is None:
+            return np.append(found, total)
+        found += self.mean * (total * self.mean - 2 * self.points.transposed(h))
+        return np.maximum(found, 0.0)
+
+    def weights(self, x: Array) -> Array:
+        """w."""
+        return x[: self.points.shape[1]]
+
+    def bias(self, x: Array, target: float | None) -> float:
+        """b."""
+        if self.mean is not None:
+            return float(target or 0.0) - float(self.mean @ x)
+        return float(x[-1]) if self.free_bias else 0.0
+
+    def _split(self, x: Array) -> tuple[Array, float]:
+        if self.free_bias:
+            return x[:-1], float(x[-1])
+        return x, 0.0 if self.mean is None else -float(self.mean @ x)
+
+    def _back(self, image: Array, total: float) -> Array:
+        if self.free_bias:
+            return np.append(image, total)
+        return image if self.mean is None else image - total * self.mean

@@ -1,0 +1,79 @@
+"""The losses of a step as functions of all outputs at once: value, slopes and curvatures, and along a line."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...instance.convex_step import ConvexStep
+from ...losses import PLQ
+from ...parallel import in_threads, n_threads, unsigned
+from ...problem import Array
+
+#: Fewer terms than this are not worth a second thread.
+THREADED = 2**16
+
+#: Parts for each thread: one that has a core to itself takes more of them than one that has not.
+PARTS = 3
+
+
+class Terms:
+    """Σ over terms of c ℓ_k(f_i) + β f_i, for losses without kinks.
+
+    Parameters
+    ----------
+    step : ConvexStep
+    losses : sequence of PLQ
+        In place of the step's, without kinks.
+    """
+
+    def __init__(self, step: ConvexStep, losses: tuple[PLQ, ...]) -> None:
+        most = max(len(loss.breaks) for loss in losses)
+        self.n, n_losses = step.problem.n, len(losses)
+        breaks, pieces = np.full((n_losses, most + 1), np.inf), np.zeros((n_losses, most + 1, 3))
+        sizes = np.array([len(loss.breaks) for loss in losses], dtype=np.int64)
+        for k, loss in enumerate(losses):
+            breaks[k, : sizes[k]], pieces[k, : sizes[k] + 1] = loss.breaks, loss.pieces
+        point = np.zeros(0, dtype=np.intp) if step.point is None else step.point
+        self._arrays = (breaks, pieces, unsigned(sizes), unsigned(step.kind), step.cost, step.slope, unsigned(point))
+        # Terms of one run are of different points: threads that share a run do not write to the same place.
+        n_terms = len(step.kind)
+        starts = [0, *(np.flatnonzero(np.diff(point) <= 0) + 1).tolist(), n_terms]
+        self._runs = [_parts(first, last) for first, last in zip(starts[:-1], starts[1:], strict=True)]
+
+    def at(self, f: Array) -> tuple[float, Array, Array]:
+        """The sum, and the slope and curvature for each output, both of shape (n,)."""
+        from ._loops import evaluate
+
+        g, h, total = np.zeros(self.n), np.zeros(self.n), 0.0
+        for run in self._runs:
+            sums = np.zeros(len(run))
+
+            def work(part: tuple[int, int, int], sums: Array = sums) -> None:
+                k, first, last = part
+                sums[k] = evaluate(*self._arrays, f, first, last, g, h)
+
+            in_threads(work, run)
+            total += float(sums.sum())
+        return total, g, h
+
+    def along(self, f: Array, change: Array, t: float) -> tuple[float, float]:
+        """First and second derivative of the sum at f + t · change, by t."""
+        from ._loops import along
+
+        parts = [part for run in self._runs for part in run]
+        found = np.zeros((len(parts), 2))
+
+        def work(numbered: tuple[int, tuple[int, int, int]]) -> None:
+            k, (_, first, last) = numbered
+            found[k] = along(*self._arrays, f, change, float(t), first, last)
+
+        in_threads(work, list(enumerate(parts)))
+        down, bend = found.sum(axis=0)
+        return float(down), float(bend)
+
+
+def _parts(first: int, last: int) -> list[tuple[int, int, int]]:
+    """A run of terms, shared out among threads: number, first and last."""
+    count = PARTS * n_threads() if last - first >= THREADED and n_threads() > 1 else 1
+    edges = np.linspace(first, last, count + 1).astype(int).tolist()
+    return [(k, a, b) for k, (a, b) in enumerate(zip(edges[:-1], edges[1:], strict=True))]
