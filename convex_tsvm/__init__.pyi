@@ -2,6 +2,7 @@ from .estimators.compact_margin import CompactMarginClassifier as CompactMarginC
 from .estimators.compact_margin import RelativeMarginClassifier as RelativeMarginClassifier
 from .estimators.exact import ExactTransductiveSVC as ExactTransductiveSVC
 from .estimators.laplacian import LaplacianSVC as LaplacianSVC
+from .estimators.linear import LinearTransductiveSVC as LinearTransductiveSVC
 from .estimators.relaxed import SDPTransduction as SDPTransduction
 from .estimators.relaxed import SpectralTransduction as SpectralTransduction
 from .estimators.relaxed import SubspaceSDPTransduction as SubspaceSDPTransduction

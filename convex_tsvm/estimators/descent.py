@@ -7,24 +7,27 @@ from contextlib import nullcontext
 from typing import Any
 
 from ..formulations import Formulation
-from ..methods.frame import Settings, minimize_path
+from ..methods.cccp import CCCP
+from ..methods.frame import Method, Settings, minimize_path
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Iteration, Solution
 from ..table import METHODS, SOLVERS
-from .base import KernelTransduction
+from .base import KernelTransduction, Transduction
 
 
-class DescentTransduction(KernelTransduction):
+class Descent(Transduction):
     """A formulation minimized by a method that is a descent.
 
-    A subclass has the parameters ``solver``, ``tol``, ``max_iter``, ``cache_size``, ``verbose``, and ``method``,
-    ``method_options`` and ``annealing`` if its formulation is not convex.
+    A subclass has the parameters ``tol``, ``max_iter``, ``verbose``, and ``method``, ``method_options``, ``annealing``,
+    ``solver`` and ``cache_size`` where they are not fixed.
     """
 
     method: str = "cccp"
     method_options: Mapping[str, Any] | None = None
     annealing: Any = None
+    solver: Any = "native"
+    cache_size: float = 200
 
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
         """Solutions of the problems of some classes; an interrupted one raises unless it is the last."""
@@ -48,7 +51,7 @@ class DescentTransduction(KernelTransduction):
             own = {"cache_size": self.cache_size, "progress": None if progress is None else progress.inner}
             takes = SOLVERS[self.solver].options if isinstance(self.solver, str) and self.solver in SOLVERS else ()
             solutions = minimize_path(
-                METHODS[self.method].load()(**self._method_options()),
+                self._method(formulation),
                 formulation,
                 in_turn(),
                 solver=self.solver,
@@ -58,6 +61,12 @@ class DescentTransduction(KernelTransduction):
         if len(solutions) < len(problems):
             raise KeyboardInterrupt  # there is no classifier without all its classes
         return solutions
+
+    def _method(self, formulation: Formulation) -> Method:
+        """The descent; a formulation without unlabelled points is solved at once."""
+        if formulation.unlabeled is None:
+            return CCCP()
+        return METHODS[self.method].load()(**self._method_options())
 
     def _method_options(self) -> dict[str, Any]:
         """What the method is made with, checked against the table."""
@@ -71,3 +80,7 @@ class DescentTransduction(KernelTransduction):
                     f"{', '.join(entry.options) or 'none'}"
                 )
         return given
+
+
+class DescentTransduction(Descent, KernelTransduction):
+    """The same for a kernel classifier."""

@@ -48,7 +48,7 @@ class TransductiveSVC(DescentTransduction):
         and Keerthi 2006; the same losses).
     method_options : dict, optional
         Further options of the method: see :func:`~convex_tsvm.switching` and :func:`~convex_tsvm.annealing`.
-    solver : {"native", "cvxpy"}, default "native"
+    solver : {"native", "finite_newton", "cvxpy"}, default "native"
         What solves the convex steps; both give the same answer to the tolerance.
     balance : "labeled", float, ("exact", float) or None, default "labeled"
         Mean output over the unlabelled points: as among the labels, a number in (-1, 1), searched such that the

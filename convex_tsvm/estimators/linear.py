@@ -1,0 +1,197 @@
+"""The linear S3VM as a scikit-learn classifier: SVMlin's methods (Sindhwani and Keerthi 2006), for many points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
+
+from ..formulations import Formulation, tsvm
+from ..points import LinearPoints, WithConstant, linear_points
+from ..problem import Problem
+from ..table import METHODS
+from ..validation import finite, one_of
+from .descent import Descent
+
+#: The methods that are descents.
+DESCENTS = tuple(name for name, entry in METHODS.items() if entry.is_descent)
+
+#: What each method is made with, unless the user says otherwise: as good an objective in less time than by default.
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "switching": {"annealing": 11, "reheats": 3},
+    "annealing": {"best": True, "cooling": 1.05, "settled": 1e-5},
+    "cccp": {},
+}
+
+
+class LinearTransductiveSVC(Descent):
+    """Semi-supervised (transductive) linear support vector classifier for many points, sparse or not.
+
+    Minimizes ½ ‖w‖² + C Σ ℓ(y f(x)) + C* Σ ℓ*(f(x)), f(x) = w·x + b, the last sum over the unlabelled points, by
+    SVMlin's methods (Sindhwani and Keerthi 2006) and by CCCP; their least squares are solved by products with the
+    points.  Time grows with the number of stored entries.  More than two classes are learned one-vs-rest.
+
+    Parameters
+    ----------
+    method : {"switching", "annealing", "cccp"}, default "switching"
+        Multi-switch TSVM (§1.3), deterministic annealing (§1.4), or the concave-convex procedure (Collobert et al.
+        2006).  Annealing finds lower objectives where unlabelled points say more than the labelled ones, as in texts.
+    loss : {"squared_hinge", "hinge", "ramp", "flat"} or Formulation, default "squared_hinge"
+        Loss of the unlabelled points, as in :class:`~convex_tsvm.TransductiveSVC`; "ramp" and "flat" with
+        ``method="cccp"``.  Losses with kinks take several times as long.
+    C : float > 0, default 1.0
+        Cost of labelled points.
+    C_unlabeled : float > 0 or "balanced", default "balanced"
+        Cost C* of unlabelled points; "balanced" is C L / U, which is λ' = 1.
+    lambda_, lambda_unlabeled : float > 0, optional
+        SVMlin's λ and λ' in place of C and C*: with l labelled and u unlabelled points C = 1 / (2 l λ) and
+        C* = λ' / (2 u λ), which makes λ times the objective that of the paper.
+    positive_fraction : float in (0, 1), optional
+        r, the share of the unlabelled points that are positive (of ``classes_[1]``); by default their share among the
+        labels.  Switching and annealing meet it exactly; with CCCP the mean output is 2 r - 1.
+    fit_intercept : bool, default True
+    intercept_scaling : float > 0, default 1.0
+        With switching and annealing the bias is the weight of one more feature, which is this number for all points,
+        and is regularized like the others, as in SVMlin and ``sklearn.svm.LinearSVC``.
+    method_options : dict, optional
+        Options of the method in place of those that are its defaults here: for "switching" ``annealing=11`` (factors on
+        C*) and ``reheats=3``, for "annealing" ``best=True``, ``cooling=1.05`` and ``settled=1e-5``;
+        ``max_pairs=1`` is Joachims's TSVM.
+    unlabeled : object, default -1
+        Marks unlabelled points in ``y``: -1 as in ``sklearn.semi_supervised``, 0, NaN, a string, or None for none.
+    tol : float, default 1e-4
+        Relative duality gap of the last convex problem.
+    max_iter : int, default 1000
+        Limit on convex problems, for each factor on C* or temperature.
+    n_jobs : int, optional
+        Classes learned at the same time (joblib).
+    verbose : int, default 0
+        1 prints a line per step, and on a terminal shows how far the current step is.
+
+    Attributes
+    ----------
+    coef_ : array, shape (n_classifiers, n_features)
+    intercept_ : array, shape (n_classifiers,)
+    classes_, transduction_, transduction_scores_, objective_, lower_bound_, gap_, history_, n_iter_, solutions_
+        As in :class:`~convex_tsvm.TransductiveSVC`.
+    n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import TfidfVectorizer
+    >>> from convex_tsvm import LinearTransductiveSVC
+    >>> texts = ["ham egg", "egg toast", "ham toast", "wheel car", "car road", "wheel road"]
+    >>> X = TfidfVectorizer().fit_transform(texts)
+    >>> LinearTransductiveSVC(C=10).fit(X, [0, -1, -1, 1, -1, -1]).transduction_
+    array([0, 0, 0, 1, 1, 1])
+    """
+
+    solver = "finite_newton"
+
+    def __init__(
+        self,
+        *,
+        method: str = "switching",
+        loss: str | Formulation = "squared_hinge",
+        C: float = 1.0,
+        C_unlabeled: float | str = "balanced",
+        lambda_: float | None = None,
+        lambda_unlabeled: float | None = None,
+        positive_fraction: float | None = None,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        method_options: Mapping[str, Any] | None = None,
+        unlabeled: Any = -1,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.method = method
+        self.loss = loss
+        self.C = C
+        self.C_unlabeled = C_unlabeled
+        self.lambda_ = lambda_
+        self.lambda_unlabeled = lambda_unlabeled
+        self.positive_fraction = positive_fraction
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.method_options = method_options
+        self.unlabeled = unlabeled
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _checked(self, X: Any, reset: bool) -> Any:
+        if isinstance(X, LinearPoints):
+            if reset:
+                self.n_features_in_ = X.shape[1]
+            return X
+        X = validate_data(
+            self,
+            X,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            reset=reset,
+            ensure_min_samples=2 if reset else 1,
+        )
+        return linear_points(X) if reset else X
+
+    def _problem(self, X: LinearPoints, y: NDArray[np.float64], n_classes: int) -> Problem:
+        one_of("method", self.method, DESCENTS)
+        C, C_unlabeled = self._costs(y)
+        if self.positive_fraction is not None and n_classes > 2:
+            raise ValueError(
+                f"positive_fraction={self.positive_fraction!r}: with {n_classes} classes it must be None, their shares "
+                "among the labels"
+            )
+        if self._counts and self.fit_intercept:
+            X = WithConstant(X, finite("intercept_scaling", self.intercept_scaling, above=0))
+        return Problem(X, y, kernel="linear", C=C, C_unlabeled=C_unlabeled, balance=self._balance(y))
+
+    def _other_class(self, first: Problem, y: NDArray[np.float64]) -> Problem:
+        return first.replace(y=y, balance=self._balance(y))
+
+    def _balance(self, y: NDArray[np.float64]) -> Any:
+        """What is asked of the unlabelled points, for signs ``y``."""
+        if not self._counts and not self.fit_intercept:
+            return None
+        r = float((y[y != 0] > 0).mean())
+        if self.positive_fraction is not None:
+            r = finite("positive_fraction", self.positive_fraction, above=0, below=1)
+        return ("exact", r) if self._counts else 2 * r - 1
+
+    def _costs(self, y: NDArray[np.float64]) -> tuple[Any, Any]:
+        """C and C* of a problem."""
+        n_labeled, n_unlabeled = int(np.count_nonzero(y)), int(np.count_nonzero(y == 0))
+        C, C_unlabeled = self.C, self.C_unlabeled
+        if self.lambda_ is not None:
+            C = 1 / (2 * n_labeled * finite("lambda_", self.lambda_, above=0))
+        if self.lambda_unlabeled is not None and n_unlabeled:
+            ratio = finite("lambda_unlabeled", self.lambda_unlabeled, above=0)
+            C_unlabeled = ratio * finite("C", C, above=0) * n_labeled / n_unlabeled
+        return C, C_unlabeled if n_unlabeled else None
+
+    @property
+    def _counts(self) -> bool:
+        """Whether the method keeps a number of positive labels itself."""
+        return bool(METHODS[self.method].load().keeps_number)
+
+    def _formulation(self, problem: Problem) -> Formulation:
+        self._method_options()
+        if isinstance(self.loss, Formulation):
+            return self.loss
+        fit_intercept = self.fit_intercept and not self._counts
+        return tsvm(self.loss, fit_intercept=fit_intercept).balanced_as(problem)
+
+    def _method_options(self) -> dict[str, Any]:
+        return {**DEFAULTS[self.method], **super()._method_options()}
