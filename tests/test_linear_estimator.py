@@ -113,3 +113,15 @@ def test_bad_parameters_are_named(parameters, message):
     X, _, y = blobs()
     with pytest.raises(ValueError, match=message):
         LinearTransductiveSVC(**parameters).fit(X, y)
+
+
+@pytest.mark.parametrize("method", ["switching", "annealing", "cccp"])
+def test_points_without_digits_are_told_from_those_with(method):
+    """Far from the origin by 10⁶ all is well; by 10⁹ nothing is, and the status and a warning say so, soon."""
+    X, _, y = blobs(n=300, d=8)
+    clf = LinearTransductiveSVC(method=method).fit(X + 1e6, y)
+    assert clf.solutions_[0].status == "converged"
+    with pytest.warns(UserWarning, match="scale the points"):
+        clf = LinearTransductiveSVC(method=method, max_iter=100).fit(X + 1e9, y)
+    assert clf.solutions_[0].status in ("inaccurate", "max_iter")
+    assert np.isfinite(clf.coef_).all()

@@ -434,6 +434,10 @@ def certify(
     doubt, output_doubt = 1e-9 * abs(dual), 0.0
     if step.regularizer == "l2":
         doubt, output_doubt = _doubts(step, a, gamma, gamma0, outputs, rounding, equality)
+        if weights is not None:
+            # Outputs are products with w itself, not sums over the points.
+            norms = np.sqrt(2 * regularization * step.problem.kernel.diag(step.problem.X).max())
+            output_doubt = (step.problem.X.shape[1] + 4) * EPS * float(norms)
     return StepSolution(
         step=step,
         gamma=gamma,

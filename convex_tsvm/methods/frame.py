@@ -205,7 +205,7 @@ class Run:
         """Whether a point is better than the best; one that is solved counts more than one lower by rounding."""
         least, best, _ = self._best  # type: ignore[misc]
         slack = 1e-9 * abs(least) * ((point.status == "optimal") - (best.status == "optimal"))
-        return objective < least + slack
+        return objective < least + slack or np.isnan(least)
 
     @property
     def best_labels(self) -> Array | None:

@@ -16,11 +16,11 @@ from ..validation import integer
 from .frame import Callback, Method, Run, Settings, minimize
 from .schedule import annealing_schedule, growing
 
-#: C* is raised from this share of it, each time by this factor (chapelle2008 Algorithm 1).
-FIRST, RATIO = 1e-5, 1.5
+#: C* is raised from this share of it, by this factor each time (chapelle2008 Algorithm 1); in reheats from the last.
+FIRST, RATIO, WARM = 1e-5, 1.5, 0.03
 
-#: It is lowered to this share again where that is asked for.
-WARM = 0.03
+#: Rounds at fixed costs that do not lower the objective, after which rounding is all that moves it.
+STALLS = 10
 
 
 class Switching(Method):
@@ -56,12 +56,13 @@ class Switching(Method):
 def settle(run: Run, labels: Array, scale: float = 1.0, max_pairs: int | None = None) -> tuple[str, Array]:
     """Rounds of SVMs and exchanges at fixed costs until no exchange lowers the objective; status and labels."""
     instance, cost = run.instance, run.instance.scaled_cost(scale)
-    changed, before, exact = np.zeros(0, dtype=np.intp), np.inf, not run.improves
+    changed, before, exact, n_stalls = np.zeros(0, dtype=np.intp), np.inf, not run.improves, 0
     for _ in range(run.settings.max_iter):
         point = (run.solve if exact else run.improve)(instance.svm(labels, cost))
         losses = instance.losses_of_labels(point.outputs, labels)
         now, full = (point.regularization + instance.total(losses, c) for c in (cost, instance.problem.cost))
-        stalls = now >= before
+        stalls = not now < before
+        n_stalls += stalls
         if stalls and len(changed):
             # Below the inner solver's accuracy: the labels before were as good.
             labels[changed], changed = -labels[changed], changed[:0]
@@ -73,7 +74,7 @@ def settle(run: Run, labels: Array, scale: float = 1.0, max_pairs: int | None = 
         run.record(point, stage=scale, changed=len(changed), labels=labels.copy(), **known)
         changed = exchanges(instance, point.outputs, labels, cost, max_pairs)
         settled = len(changed) == 0 and (exact or stalls or point.status == "optimal")
-        if settled and (exact or scale < 1):
+        if (settled and (exact or scale < 1)) or n_stalls > STALLS:
             return "converged", labels
         # The last point is to be one that the solver answers for.
         exact, before = settled or not run.improves, now

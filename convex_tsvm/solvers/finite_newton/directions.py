@@ -42,9 +42,7 @@ class Directions:
         self._latest: Array | None = None
         self._hessian: Array | None = None
         self._factor: Any = None
-        self._scale: Array | None = None
         self._n_changes = 0
-        self.n_products = 0
 
     def newton(self, h: Array, gradient: Array, accuracy: float) -> Array:
         """p with a residual of at most ``accuracy`` times the gradient; a direction of descent in any case."""
@@ -118,7 +116,6 @@ class Directions:
         wanted = accuracy**2 * rz
         for _ in range(most):
             image = self.space.curved(h, q) + self._ridge * q
-            self.n_products += 1
             bend = float(q @ image)
             if not bend > 0:
                 break

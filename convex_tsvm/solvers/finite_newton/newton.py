@@ -32,6 +32,9 @@ WIDE, NARROW = 0.1, 1e-9
 #: Line searches end when the derivative has fallen to this share.
 FLAT = 1e-3
 
+#: A descent ends when so many steps in a row have not halved the gap: rounding keeps it from what is asked for.
+STALLED = 25
+
 #: How accurate least squares are made at least.
 LOOSE = 0.1
 
@@ -74,8 +77,6 @@ class FiniteNewton:
         self.points = linear_points(problem.X)
         self._width = WIDE
         self._directions: list[Directions] = []
-        #: Newton steps, and products with the points inside them, since the beginning.
-        self.n_steps = 0
 
     def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
         """Solve one step, to a duality gap of ``tol``.
@@ -240,7 +241,7 @@ class _Descent:
 
     def run(self, max_iter: int, goal: float, n_before: int, evaluate_last: bool = True) -> str:
         """Newton steps until the gap, relative to the objective, is at most ``goal``."""
-        ridge, before = self.space.ridge, np.inf
+        ridge, before, least, stalled = self.space.ridge, np.inf, np.inf, 0
         while True:
             gradient = self._gradient()
             scale = max(self.least, abs(0.5 * float(self.x @ (ridge * self.x)) + self.loss))
@@ -250,6 +251,9 @@ class _Descent:
                 return "optimal"
             if self.n_iter >= max_iter:
                 return "max_iter"
+            least, stalled = (self.gap, 0) if self.gap < 0.5 * least else (least, stalled + 1)
+            if stalled > STALLED:
+                return "inaccurate"
             if time_is_up():
                 return "time_limit"
             try:
@@ -258,9 +262,10 @@ class _Descent:
                     return "inaccurate"
             except KeyboardInterrupt:
                 return "interrupted"
+            except np.linalg.LinAlgError:
+                return "inaccurate"  # numbers have overflown, or lost all their digits
             before = self.gap
             self.n_iter += 1
-            self.solver.n_steps += 1
             if self.n_iter == max_iter and not evaluate_last:
                 return "max_iter"
 
