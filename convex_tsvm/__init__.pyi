@@ -1,3 +1,4 @@
+from . import points as points
 from .estimators.compact_margin import CompactMarginClassifier as CompactMarginClassifier
 from .estimators.compact_margin import RelativeMarginClassifier as RelativeMarginClassifier
 from .estimators.exact import ExactTransductiveSVC as ExactTransductiveSVC

@@ -107,6 +107,17 @@ def test_what_are_no_points_is_said(X, message):
         linear_points(X)
 
 
+def test_rows_that_point_outside_are_not_followed():
+    matrix = sp.csr_matrix(np.eye(3))
+    matrix.indices[1] = 7
+    with pytest.raises(ValueError, match="outside of the 3 columns"):
+        linear_points(matrix)
+    matrix = sp.csr_matrix(np.eye(3))
+    matrix.indptr[1] = 3
+    with pytest.raises(ValueError, match="ends before it begins"):
+        linear_points(matrix)
+
+
 def test_a_problem_of_such_points_is_linear():
     points = linear_points(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
     problem = ct.Problem(points, [1, -1, 0])

@@ -1,6 +1,17 @@
 """Points of the linear space, by their products: in memory, in files, on several machines."""
 
 from .memory import DensePoints, SparsePoints, linear_points
+from .memory_mapped import SavedPoints, convert_svmlight, open_points, save_points
 from .protocol import LinearPoints, WithConstant
 
-__all__ = ["DensePoints", "LinearPoints", "SparsePoints", "WithConstant", "linear_points"]
+__all__ = [
+    "DensePoints",
+    "LinearPoints",
+    "SavedPoints",
+    "SparsePoints",
+    "WithConstant",
+    "convert_svmlight",
+    "linear_points",
+    "open_points",
+    "save_points",
+]

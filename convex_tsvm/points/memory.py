@@ -220,7 +220,22 @@ def linear_points(X: Any) -> LinearPoints:
         raise ValueError("X contains NaN or infinity; every entry must be a finite number")
     if not sparse:
         return DensePoints(X)
+    check_rows(X.indices, X.indptr, X.shape[1])
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     return SparsePoints(X.data, X.indices, X.indptr, X.shape[1])
+
+
+def check_rows(indices: Any, indptr: Any, n_features: int) -> None:
+    """Raise ValueError if compressed rows point outside of their arrays: compiled loops would follow."""
+    entries, step = len(indices), 2**22
+    if len(indptr) == 0 or indptr[0] != 0 or indptr[-1] != entries:
+        raise ValueError("X is no CSR matrix: its rows do not end with its entries")
+    for first in range(0, len(indptr), step):
+        if (np.diff(indptr[first : first + step + 1]) < 0).any():
+            raise ValueError("X is no CSR matrix: a row ends before it begins")
+    for first in range(0, entries, step):
+        part = indices[first : first + step]
+        if part.min() < 0 or part.max() >= n_features:
+            raise ValueError(f"X is no CSR matrix: a column index is outside of the {n_features} columns")

@@ -1,0 +1,207 @@
+"""Points in a folder on disk, mapped into memory: read where they are, a page at a time, however many there are.
+
+The folder holds the arrays of compressed sparse rows as they are in memory (``data``, ``indices``, ``indptr``), the
+labels, and ``header.json`` with their types and lengths.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from ..validation import integer
+from .memory import SparsePoints, check_rows
+from .svmlight import read_blocks
+
+FORMAT = "convex_tsvm points 1"
+
+#: The arrays in the folder.
+ARRAYS = ("data", "indices", "indptr", "labels")
+
+
+@dataclass(frozen=True, eq=False)
+class SavedPoints:
+    """Points and labels in a folder.
+
+    Attributes
+    ----------
+    points : SparsePoints
+        Mapped, not read.
+    labels : array, shape (n,)
+        As they were in the file that was converted.
+    """
+
+    points: SparsePoints
+    labels: NDArray[np.float64]
+
+
+def convert_svmlight(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    n_features: int | None = None,
+    zero_based: bool = False,
+    dtype: DTypeLike = np.float32,
+    progress: Callable[[float], None] | None = None,
+) -> SavedPoints:
+    """Convert an svmlight file to a folder that is read from disk, in one pass and little memory.
+
+    Parameters
+    ----------
+    source : path
+        Lines "label index:value index:value ...", indices increasing; "#" begins a comment.
+    target : path
+        The folder; it must not be there yet.  It is complete or not there: its parts are written elsewhere first.
+    n_features : int, optional
+        Columns; as many as there are in the file by default.
+    zero_based : bool, default False
+        Whether the first column is 0 in the file, not 1.
+    dtype : {float32, float64}, default float32
+        Of the values that are kept.
+    progress : callable, optional
+        Called with the share of the file that is done, in [0, 1].
+
+    Returns
+    -------
+    SavedPoints
+
+    Raises
+    ------
+    FileNotFoundError, FileExistsError
+        If there is no source, or there is a target already.
+    ValueError
+        Naming the file and the line that cannot be read, and why.
+    OSError
+        If the disk is full; nothing is left of the target.
+    """
+    if np.dtype(dtype) not in (np.float32, np.float64):
+        raise ValueError(f"dtype={dtype!r} must be float32 or float64")
+    most = None if n_features is None else integer("n_features", n_features, least=1)
+    source, size = Path(source), os.stat(source).st_size
+    # Small indices where the number of columns is known to allow them, and where it is not known as well: few files
+    # have more columns than 2³¹, and those are told when they are met.
+    index, used, n_entries = np.dtype(np.int32), 0, 0
+    with _written(Path(target)) as folder, _opened(folder) as files:
+        np.zeros(1, dtype=np.int64).tofile(files["indptr"])
+        for X, labels, done in read_blocks(source, zero_based=zero_based, n_features=most):
+            used = max(used, X.shape[1])
+            if used > np.iinfo(index).max:
+                raise ValueError(f"{source} has {used} columns; at most {np.iinfo(index).max} are possible")
+            X.data.astype(dtype).tofile(files["data"])
+            X.indices.astype(index).tofile(files["indices"])
+            (n_entries + X.indptr[1:].astype(np.int64)).tofile(files["indptr"])
+            labels.astype(np.float64).tofile(files["labels"])
+            n_entries += int(X.indptr[-1])
+            if progress is not None:
+                progress(done / max(size, 1))
+        n = files["labels"].tell() // 8
+        if n == 0:
+            raise ValueError(f"{source} has no points")
+        _describe(folder, n, most or max(used, 1), n_entries, np.dtype(dtype), index)
+    return open_points(target)
+
+
+def save_points(points: SparsePoints, labels: ArrayLike, target: str | os.PathLike[str]) -> SavedPoints:
+    """Write sparse points and their labels to such a folder, as they are.
+
+    Raises
+    ------
+    FileExistsError
+        If there is a target already.
+    ValueError
+        If there is not one label for each point.
+    """
+    n, d = points.shape
+    labels = np.asarray(labels, dtype=np.float64)
+    if labels.shape != (n,):
+        raise ValueError(f"labels has shape {labels.shape}; there are {n} points")
+    with _written(Path(target)) as folder, _opened(folder) as files:
+        for name, array in (("data", points.data), ("indices", points.indices), ("labels", labels)):
+            np.asarray(array).tofile(files[name])
+        np.asarray(points.indptr, dtype=np.int64).tofile(files["indptr"])
+        _describe(folder, n, d, points.n_entries, points.data.dtype, points.indices.dtype)
+    return open_points(target)
+
+
+def open_points(path: str | os.PathLike[str], *, check: bool = True) -> SavedPoints:
+    """Points of a folder that :func:`convert_svmlight` or :func:`save_points` wrote.
+
+    Parameters
+    ----------
+    path : path
+    check : bool, default True
+        Whether to read all column indices once, to see that they are in range; without that nothing is read before it
+        is used, and a damaged folder may crash the process.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such folder.
+    ValueError
+        If it is no such folder, or not whole.
+    """
+    path = Path(path)
+    if not path.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(path)!r} of points")
+    try:
+        header = json.loads((path / "header.json").read_text(encoding="utf-8"))
+        if header["format"] != FORMAT:
+            raise ValueError(f"its format is {header['format']!r}, not {FORMAT!r}")
+        n, d, entries = (integer(name, header[name], least=0) for name in ("n", "n_features", "n_entries"))
+        arrays = {}
+        for name, length in (("data", entries), ("indices", entries), ("indptr", n + 1), ("labels", n)):
+            kind = np.dtype(header["types"][name])
+            if os.stat(path / name).st_size != length * kind.itemsize:
+                raise ValueError(f"{name!r} has another length than {length}")
+            # A mapping of nothing is an error: rows may all be empty.
+            mapped = np.memmap(path / name, kind, "r", shape=(length,)) if length else np.zeros(0, kind)
+            arrays[name] = np.asarray(mapped)
+        if check:
+            check_rows(arrays["indices"], arrays["indptr"], d)
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{str(path)!r} is no whole folder of points: {error}") from error
+    return SavedPoints(SparsePoints(arrays["data"], arrays["indices"], arrays["indptr"], d), arrays["labels"])
+
+
+@contextmanager
+def _written(target: Path) -> Iterator[Path]:
+    """A folder to write to, which gets its name when all is well and is gone otherwise."""
+    if target.exists():
+        raise FileExistsError(f"target={str(target)!r} is there already")
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"target={str(target)!r}: there is no folder {str(target.parent)!r}")
+    folder = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
+    try:
+        yield folder
+        os.chmod(folder, 0o755)
+        os.rename(folder, target)
+    except OSError as error:
+        raise type(error)(f"target={str(target)!r} cannot be written: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _opened(folder: Path) -> Iterator[dict[str, Any]]:
+    files = {name: open(folder / name, "wb") for name in ARRAYS}  # noqa: SIM115  # closed below
+    try:
+        yield files
+    finally:
+        for file in files.values():
+            file.close()
+
+
+def _describe(folder: Path, n: int, n_features: int, n_entries: int, data: np.dtype[Any], index: np.dtype[Any]) -> None:
+    types = {"data": data.str, "indices": index.str, "indptr": np.dtype(np.int64).str, "labels": np.dtype(float).str}
+    header = {"format": FORMAT, "n": n, "n_features": n_features, "n_entries": n_entries, "types": types}
+    (folder / "header.json").write_text(json.dumps(header), encoding="utf-8")

@@ -1,0 +1,103 @@
+"""Reading svmlight files a block of lines at a time; scikit-learn's parser, with errors that name the line."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: About so many bytes are read at a time.
+BLOCK = 2**25
+
+
+def read_blocks(
+    path: Path, *, zero_based: bool = False, n_features: int | None = None, size: int = BLOCK
+) -> Iterator[tuple[Any, NDArray[np.float64], int]]:
+    """Points, labels, and the bytes read so far, of one block of lines after the other.
+
+    Raises
+    ------
+    ValueError
+        Naming the file and the line that cannot be read, and why.
+    """
+    n_lines, done = 0, 0
+    with open(path, "rb") as file:
+        while block := file.read(size):
+            block += file.readline()
+            done += len(block)
+            yield *_parsed(block, path, n_lines, zero_based, n_features), done
+            n_lines += block.count(b"\n")
+
+
+def _parsed(
+    block: bytes, path: Path, n_before: int, zero_based: bool, n_features: int | None
+) -> tuple[Any, NDArray[np.float64]]:
+    from sklearn.datasets import load_svmlight_file
+
+    try:
+        X, y = load_svmlight_file(io.BytesIO(block), zero_based=zero_based)
+    except (ValueError, OverflowError) as error:
+        number, why = _worst_line(block, zero_based, n_features) or (None, str(error))
+        where = "" if number is None else f", line {n_before + number}"
+        raise ValueError(f"{path}{where}: {why}") from None
+    too_far = n_features is not None and len(X.indices) and int(X.indices.max()) >= n_features
+    if too_far or not (np.isfinite(X.data).all() and np.isfinite(y).all()):
+        number, why = _worst_line(block, zero_based, n_features) or (1, "a number is not finite")
+        raise ValueError(f"{path}, line {n_before + number}: {why}")
+    return X, y
+
+
+def _worst_line(block: bytes, zero_based: bool, n_features: int | None) -> tuple[int, str] | None:
+    """The first line that is not as it must be, counted from 1, and what is wrong with it."""
+    for number, raw in enumerate(block.split(b"\n"), start=1):
+        try:
+            line = raw.split(b"#")[0].decode()
+        except UnicodeDecodeError:
+            return number, "it is no text"
+        words = line.split()
+        if not words:
+            continue
+        why = _complaint(words, zero_based, n_features)
+        if why:
+            return number, why
+    return None
+
+
+def _complaint(words: list[str], zero_based: bool, n_features: int | None) -> str:
+    """What is wrong with a label and its entries; "" if nothing is."""
+    if not _is_number(words[0]):
+        return f"the label {words[0][:40]!r} is not a finite number"
+    last, first = -1, 0 if zero_based else 1
+    for word in words[1:]:
+        index, colon, value = word.partition(":")
+        if index == "qid":
+            continue
+        if not colon or not re.fullmatch(r"[0-9]+", index):
+            return f"{word[:40]!r} is not index:value"
+        if not _is_number(value):
+            return f"the value in {word[:40]!r} is not a finite number"
+        place = int(index)
+        if place < first:
+            return f"the index {place} is below {first}; say zero_based=True if columns are counted from 0"
+        if place == last:
+            return f"the index {place} comes twice"
+        if place < last:
+            return f"the index {place} comes after {last}; indices must increase"
+        if n_features is not None and place - first >= n_features:
+            return f"the index {place} is beyond the {n_features} columns there are"
+        if place - first >= 2**31 - 1:
+            return f"the index {place} is too large"
+        last = place
+    return ""
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return bool(np.isfinite(float(text)))
+    except ValueError:
+        return False
