@@ -1,4 +1,4 @@
-"""SVMlin's methods on its authors' kind of data: objective, time, errors (15 minutes).
+"""SVMlin's methods on its authors' kind of data: objective, time, errors (3 minutes).
 
     python benchmarks/svmlin.py [--only NAME ...]
 

@@ -257,13 +257,19 @@ TAMPERING = [
 ]
 
 
-@pytest.mark.parametrize(("name", "change"), TAMPERING)
-def test_a_certificate_that_is_tampered_with_falls(name, change, tmp_path):
+@pytest.fixture(scope="module")
+def by_svm(tmp_path_factory):
+    """A certificate that rests on SVMs alone, with a tree of some nodes."""
     formulation, problem, _ = moons(30)
-    path = tmp_path / "certificate.npz"
-    solution = ct.exact_search(formulation, problem, bounds="svm", certificate=path)
-    assert solution.n_nodes > 10
+    path = tmp_path_factory.mktemp("certificates") / "certificate.npz"
+    assert ct.exact_search(formulation, problem, bounds="svm", certificate=path).n_nodes > 10
     assert tampered(path, "seconds", lambda value: value + 1).holds
+    return path
+
+
+@pytest.mark.parametrize(("name", "change"), TAMPERING)
+def test_a_certificate_that_is_tampered_with_falls(name, change, by_svm):
+    path = by_svm
     if name in ("X", "y"):
         with pytest.raises(ValueError, match="not those that the search was about"):
             tampered(path, name, change)
