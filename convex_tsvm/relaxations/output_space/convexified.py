@@ -105,7 +105,9 @@ class Convexified:
         self._share = (4 * n + 32) * EPS
         size = float(np.linalg.norm(space.C)) + float(np.linalg.norm(pairs)) + float(np.linalg.norm(own)) + total
         self.rounding = self._share * size
-        lacking = max(0.0, -least_eigenvalue(A))
+        # With room for what rounding has done to q and to the multipliers, so that exact arithmetic finds it definite.
+        room = 2 * (space.doubt + self.rounding)
+        lacking = max(0.0, (room if np.isfinite(room) else 0.0) - least_eigenvalue(A))
         lowered = np.minimum(multipliers.diagonal, lacking)
         A[np.diag_indices(n)] += lacking
         self.A = A

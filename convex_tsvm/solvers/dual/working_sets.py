@@ -47,8 +47,8 @@ PASSES = 20
 TURNS = 50
 
 #: Working sets in a row that may leave the least violation found as it is: rounding keeps it from falling, or a cycle.
-#: So many where a working set is some of the variables, and where it is all of them.
-STALLED, STALLED_WHOLE = 300, 5
+#: So many where a working set is some of the variables, and where it is all of them; and so many turns inside one.
+STALLED, STALLED_WHOLE, STALLED_INSIDE = 300, 5, 10
 
 #: A violation has fallen if it is below this share of the least one before: where a working set is some of the
 #: variables, and where it is all of them, which are then solved for as far as rounding allows.
@@ -222,9 +222,12 @@ def solve_in_memory(dual: DualProblem, state: State, tol: float) -> State:
     """Solve a problem whose matrix is in memory."""
     double = dual.rows.dtype == np.float64
     target = max(tol, COARSE) if double else tol
+    least, stalled = np.inf, 0
     for turn in range(TURNS):
         steps, state = _descend_by_sets(dual, state, target)
-        if (turn and steps == 0) or (not double and dual.survey(state).violation <= tol) or time_is_up():
+        violation = dual.survey(state).violation
+        least, stalled = (violation, 0) if violation < 0.5 * least else (least, stalled + 1)
+        if (turn and steps == 0) or (not double and violation <= tol) or stalled > STALLED_INSIDE or time_is_up():
             break
         state = newton(dual, state)
         target = tol
