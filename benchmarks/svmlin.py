@@ -3,8 +3,8 @@
     python benchmarks/svmlin.py [--only NAME ...]
 
 λ = 10⁻³, λ' = 1, a bias feature of 1, and r as it really is (Sindhwani and Keerthi 2006).  SVMlin's figures are those
-of its C++ (``-O3``, S = 10 000 pairs) on the same data, its seconds as multiples of scikit-learn's ``LinearSVC`` on all
-points with their true labels in the same run, so that they travel.
+of its C++ (``-O3``, S = 10 000 pairs) on the same data and 2 x86-64 cores on which ``LinearSVC``, trained on all points
+with their true labels, takes 0.02, 0.9 and 3 seconds; where that takes longer, so does SVMlin.
 """
 
 import argparse
@@ -19,8 +19,15 @@ import convex_tsvm as ct
 
 LAMBDA = 1e-3
 
-#: SVMlin: objective, and seconds as multiples of LinearSVC's.
-SVMLIN = {}
+#: SVMlin: objective and seconds.
+SVMLIN = {
+    ("text", "switching"): (0.14062, 0.22),
+    ("text", "annealing"): (0.12987, 0.83),
+    ("secstr", "switching"): (0.08163, 123),
+    ("secstr", "annealing"): (0.08240, 127),
+    ("documents", "switching"): (0.40325, 22.6),
+    ("documents", "annealing"): (0.40324, 23.6),
+}
 
 
 def documents(n, n_features=40_000, length=56, topic_words=2000, topic_share=0.15, seed=0):
@@ -66,13 +73,12 @@ def main():
     parser.add_argument("--only", nargs="*", choices=list(SETS), default=list(SETS))
     options = parser.parse_args()
     results = Results("svmlin", "SVMlin's methods")
-    results.table("data", "method", "SVMlin's objective", "objective", "gap", "LinearSVC, s", "seconds",
-                  "seconds / LinearSVC", "SVMlin / LinearSVC", "times faster", "steps", "error, %")  # fmt: skip
+    results.table("data", "method", "SVMlin's objective", "objective", "gap", "LinearSVC, s", "SVMlin, s", "seconds",
+                  "times faster", "steps", "error, %")  # fmt: skip
     X, truth, labeled = text()
+    known = np.isin(np.arange(len(truth)), labeled)
     for method in ("switching", "annealing"):  # compiles
-        ct.LinearTransductiveSVC(method=method, unlabeled=0, max_iter=2).fit(
-            X, np.where(np.arange(len(truth)) < 100, truth, 0)
-        )
+        ct.LinearTransductiveSVC(method=method, unlabeled=0).fit(X, np.where(known, truth, 0))
     for name in options.only:
         X, truth, labeled = SETS[name]()
         known = np.isin(np.arange(len(truth)), labeled)
@@ -87,7 +93,7 @@ def main():
             began = time.perf_counter()
             clf.fit(X, y)
             seconds = time.perf_counter() - began
-            theirs, multiple = SVMLIN.get((name, method), (np.nan, np.nan))
+            theirs, needed = SVMLIN[name, method]
             results.row(
                 name,
                 method,
@@ -95,10 +101,9 @@ def main():
                 f"{LAMBDA * clf.objective_:.5f}",
                 f"{clf.solutions_[0].step.gap:.0e}",
                 f"{linear:.2f}",
+                f"{needed:.1f}",
                 f"{seconds:.2f}",
-                f"{seconds / linear:.2f}",
-                f"{multiple:.2f}",
-                f"{multiple * linear / seconds:.1f} ×",
+                f"{needed / seconds:.1f} ×",
                 clf.n_iter_,
                 f"{100 * np.mean(clf.predict(X)[~known] != truth[~known]):.2f}",
             )
