@@ -283,3 +283,13 @@ def test_a_method_is_its_file_and_one_line_of_the_table(moons, monkeypatch, caps
     assert [row["method"] for row in rows] == ["supervised", "tsvm:supervised", "svm"]
     assert cli.main(["solve", "two_moons", "--method", "supervised", "--method-option", "twice=true", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["iterations"] == 2
+
+
+def test_reheats_lead_to_no_higher_objective(problem):
+    plain, reheated = (ct.switching(ct.tsvm("squared_hinge"), problem, reheats=count) for count in (0, 3))
+    assert reheated.objective <= plain.objective * (1 + 1e-9)
+    assert reheated.n_iter > plain.n_iter
+    stages = [iteration.stage for iteration in reheated.history]
+    assert (np.diff(stages) < 0).sum() in (1, 2, 3)  # C* is lowered as often as there are reheats
+    with pytest.raises(ValueError, match="reheats=-1"):
+        ct.switching(ct.tsvm("squared_hinge"), problem, reheats=-1)
