@@ -176,8 +176,11 @@ class BranchAndBound:
 
     def _bound(self, still: float) -> float:
         state = self.state
-        cutoff = state.objective - self.options.gap * abs(state.objective)
-        return min(self._closed, still, cutoff) if np.isfinite(state.objective) else state.svm_bound
+        if not np.isfinite(state.objective):
+            # Without labels nothing excludes more than the tree does, once there is one.
+            proven = min(self._closed, still)
+            return proven if state.records and proven < np.inf else state.svm_bound
+        return min(self._closed, still, state.objective - self.options.gap * abs(state.objective))
 
     def run(self) -> BranchAndBound:
         """Search until nothing is open, or a limit or Ctrl-C stops it; then ``state`` and ``status`` say what is known.
