@@ -14,10 +14,7 @@ from ..points import LinearPoints, WithConstant, linear_points
 from ..problem import Problem
 from ..table import METHODS
 from ..validation import finite, one_of
-from .descent import Descent
-
-#: The methods that are descents.
-DESCENTS = tuple(name for name, entry in METHODS.items() if entry.is_descent)
+from .descent import DESCENTS, Descent
 
 #: What each method is made with, unless the user says otherwise: as good an objective in less time than by default.
 DEFAULTS: dict[str, dict[str, Any]] = {

@@ -7,12 +7,8 @@ from typing import Any
 
 from ..formulations import Formulation, tsvm
 from ..problem import Problem
-from ..table import METHODS
 from ..validation import one_of
-from .descent import DescentTransduction
-
-#: The methods that are descents.
-DESCENTS = tuple(name for name, entry in METHODS.items() if entry.is_descent)
+from .descent import DESCENTS, DescentTransduction
 
 
 class TransductiveSVC(DescentTransduction):
