@@ -10,9 +10,9 @@ from scipy.special import entr, rel_entr
 from strategies import searches
 
 import convex_tsvm as ct
+from convex_tsvm.methods.exchanges import exchanges
 from convex_tsvm.methods.probabilities import Probabilities
 from convex_tsvm.methods.schedule import growing
-from convex_tsvm.methods.switching import exchanges
 
 METHODS = {"switching": ct.switching, "annealing": ct.annealing}
 LOSSES = ["hinge", "squared_hinge"]

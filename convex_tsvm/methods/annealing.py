@@ -13,9 +13,9 @@ from ..instance import StepSolver
 from ..problem import Array, Problem
 from ..solution import Solution
 from ..validation import finite
+from .exchanges import settle
 from .frame import Callback, Method, Run, Settings, minimize
 from .probabilities import Probabilities
-from .switching import settle
 
 #: The first temperature, in units of C*.
 HOT = 10.0

@@ -208,6 +208,11 @@ class Run:
         return objective < least + slack or np.isnan(least)
 
     @property
+    def best_objective(self) -> float:
+        """The objective of the best point so far, at the full costs."""
+        return np.inf if self._best is None else self._best[0]
+
+    @property
     def best_labels(self) -> Array | None:
         """The labels of the best point so far."""
         return None if self._best is None else self._best[2]

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..formulations import Formulation
 from ..instance import Instance
+from ..methods.exchanges import exchanges
 from ..methods.probabilities import Probabilities
-from ..methods.switching import exchanges
 from ..problem import Problem
 from ..solvers import NativeSolver
 from .report import Check

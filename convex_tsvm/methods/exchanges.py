@@ -1,0 +1,94 @@
+"""Exchanges of labels: which lower the objective, rounds of them until none does, and a new start from the best."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..instance import Instance
+from ..problem import Array
+from .frame import Run
+from .schedule import growing
+
+#: Rounds at fixed costs that do not lower the objective, after which rounding is all that moves it.
+STALLS = 10
+
+#: Reheats lower C* to these shares of it, to the next one when one has not brought a share of GAIN, and raise it by
+#: RATIO.
+WARM, RATIO, GAIN = (0.3, 0.03), 2.0, 1e-4
+
+
+def settle(run: Run, labels: Array, scale: float = 1.0, max_pairs: int | None = None) -> tuple[str, Array]:
+    """Rounds of SVMs and exchanges at fixed costs until no exchange lowers the objective; status and labels."""
+    instance, cost = run.instance, run.instance.scaled_cost(scale)
+    changed, before, exact, n_stalls = np.zeros(0, dtype=np.intp), np.inf, not run.improves, 0
+    for _ in range(run.settings.max_iter):
+        point = (run.solve if exact else run.improve)(instance.svm(labels, cost))
+        losses = instance.losses_of_labels(point.outputs, labels)
+        now, full = (point.regularization + instance.total(losses, c) for c in (cost, instance.problem.cost))
+        stalls = not now < before
+        n_stalls += stalls
+        if stalls and len(changed):
+            # Below the inner solver's accuracy: the labels before were as good.
+            labels[changed], changed = -labels[changed], changed[:0]
+            if exact:
+                return "converged", labels
+            exact = True
+            continue
+        known = {"step_objective": now, "objective": full}
+        run.record(point, stage=scale, changed=len(changed), labels=labels.copy(), **known)
+        changed = exchanges(instance, point.outputs, labels, cost, max_pairs)
+        settled = len(changed) == 0 and (exact or stalls or point.status == "optimal")
+        if (settled and (exact or scale < 1)) or n_stalls > STALLS:
+            return "converged", labels
+        # The last point is to be one that the solver answers for.
+        exact, before = settled or not run.improves, now
+        labels[changed] *= -1
+    return "max_iter", labels
+
+
+def reheat(run: Run, labels: Array, most: int, max_pairs: int | None = None) -> str:
+    """Lower C*, raise it again with rounds of exchanges, from the best labels so far, ``most`` times at most; status.
+
+    It is lowered a little as long as that leads to a lower objective, then more: of many points a few more find their
+    labels each time, of few points all are where they are or another labelling altogether is better.
+    """
+    status, depth = "converged", 0
+    for _ in range(most):
+        before = run.best_objective
+        for scale in growing(WARM[depth], RATIO):
+            status, labels = settle(run, labels, float(scale), max_pairs)
+        if not run.best_objective < before - GAIN * abs(before):
+            depth += 1
+        if depth == len(WARM):
+            break
+        if run.best_labels is not None:
+            labels = run.best_labels.copy()
+    return status
+
+
+def exchanges(
+    instance: Instance, outputs: Array, labels: Array, cost: Array, most: int | None = None
+) -> NDArray[np.intp]:
+    """Unlabelled points whose labels are to be changed: at fixed outputs that lowers the objective.
+
+    Where the number of positive labels is prescribed these are pairs, one label of each sign, that satisfy chapelle2008
+    eq. 6, those that gain most first, ``most`` of them at most; otherwise single points.  A new SVM can only be better
+    still, so that no labelling comes twice.  ``outputs``, ``labels`` and ``cost`` are of all points, shape (n,).
+    """
+    points = instance.problem.unlabeled
+    f, y = outputs[points], labels[points]
+    # What a point saves with its other label.
+    gain = cost[points] * (instance.losses_of_labels(f, y) - instance.losses_of_labels(f, -y))
+    if instance.n_positive is None:
+        order = np.flatnonzero(gain > 0)
+        return points[order[np.argsort(-gain[order], kind="stable")]][:most]
+    is_up = y > 0
+    least = 1e-12 * float(np.abs(gain).max(initial=0.0))
+    # A point is in no pair that gains if it loses more than the best one of the other sign saves.
+    best_up, best_down = (float(gain[sign].max(initial=-np.inf)) for sign in (is_up, ~is_up))
+    up, down = np.flatnonzero(is_up & (gain > least - best_down)), np.flatnonzero(~is_up & (gain > least - best_up))
+    up, down = up[np.argsort(-gain[up], kind="stable")], down[np.argsort(-gain[down], kind="stable")]
+    count = min(len(up), len(down))
+    count = int((gain[up[:count]] + gain[down[:count]] > least).sum())
+    return points[np.concatenate([up[:count][:most], down[:count][:most]])]
