@@ -25,6 +25,9 @@ PATIENCE = 8
 #: After so many changes of the Hessian it is made anew: each leaves a rounding error.
 CHANGES = 200
 
+#: The Hessian's diagonal serves so many others whose curvatures sum to the same but for this share.
+USES, NEAR = 20, 0.1
+
 #: A free bias that the losses hardly bend is not moved by more than this at once, in units of the outputs.
 REACH = 10.0
 
@@ -43,6 +46,8 @@ class Directions:
         self._hessian: Array | None = None
         self._factor: Any = None
         self._n_changes = 0
+        self._diagonal: Array | None = None
+        self._total, self._n_uses = 0.0, 0
 
     def newton(self, h: Array, gradient: Array, accuracy: float) -> Array:
         """p with a residual of at most ``accuracy`` times the gradient; a direction of descent in any case."""
@@ -102,7 +107,11 @@ class Directions:
 
     def _precondition(self, h: Array) -> Callable[[Array], Array]:
         """Division by the diagonal: of a Hessian of a while ago, as long as that is near enough."""
-        diagonal = self.space.diagonal(h) + self._ridge
+        total = float(h.sum())
+        if self._diagonal is None or abs(total - self._total) > NEAR * self._total or self._n_uses >= USES:
+            self._diagonal, self._total, self._n_uses = self.space.diagonal(h), total, 0
+        self._n_uses += 1
+        diagonal = self._diagonal + self._ridge
         diagonal = np.maximum(diagonal, FLAT * float(diagonal.max()))
         return lambda r: r / diagonal
 

@@ -36,7 +36,7 @@ FLAT = 1e-3
 STALLED = 25
 
 #: How accurate least squares are made at least.
-LOOSE = 0.1
+LOOSE = 0.2
 
 
 class FiniteNewton:
