@@ -129,6 +129,8 @@ class LinearTransductiveSVC(Descent):
         return tags
 
     def _checked(self, X: Any, reset: bool) -> Any:
+        if hasattr(X, "dask"):
+            X = linear_points(X)
         if isinstance(X, LinearPoints):
             if reset:
                 self.n_features_in_ = X.shape[1]

@@ -2,9 +2,11 @@
 
 from .memory import DensePoints, SparsePoints, linear_points
 from .memory_mapped import SavedPoints, convert_svmlight, open_points, save_points
+from .partitioned import DaskPoints, open_partitioned
 from .protocol import LinearPoints, WithConstant
 
 __all__ = [
+    "DaskPoints",
     "DensePoints",
     "LinearPoints",
     "SavedPoints",
@@ -12,6 +14,7 @@ __all__ = [
     "WithConstant",
     "convert_svmlight",
     "linear_points",
+    "open_partitioned",
     "open_points",
     "save_points",
 ]

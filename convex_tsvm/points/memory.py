@@ -194,7 +194,7 @@ def linear_points(X: Any) -> LinearPoints:
 
     Parameters
     ----------
-    X : array, sparse matrix or LinearPoints, shape (n, d)
+    X : array, sparse matrix, Dask array or LinearPoints, shape (n, d)
         Of 32 or 64-bit floating-point numbers; others are converted.  Sparse rows that are not sorted, or hold a column
         twice, are copied.
 
@@ -205,6 +205,10 @@ def linear_points(X: Any) -> LinearPoints:
     """
     if isinstance(X, LinearPoints):
         return X
+    if hasattr(X, "dask") and hasattr(X, "to_delayed"):
+        from .partitioned import DaskPoints
+
+        return DaskPoints.of(X)
     sparse = sp.issparse(X)
     X = X.tocsr() if sparse else np.asarray(X)
     if X.ndim != 2:
