@@ -119,7 +119,8 @@ def load_data(
         Name of a bundled set (:data:`BUNDLED`), or a path ending in ``.npz`` (arrays ``X``, or ``data``,
         ``indices``, ``indptr`` and ``shape`` of a CSR matrix; ``y``; optionally ``labeled`` with the indices of the
         labelled points of one split per row), in ``.csv`` (a header, then numbers; an empty label is unknown), or
-        anything else for svmlight text (a label of 0 is unknown).
+        anything else for svmlight text (a label of 0 is unknown), or a folder that
+        :func:`~convex_tsvm.points.convert_svmlight` wrote.
     split : int
         Row of ``labeled``.
     splits : str
@@ -161,7 +162,9 @@ def _read_source(source: str, splits: str, label_column: str | None, n_features:
         names = ", ".join(BUNDLED)
         raise FileNotFoundError(f"DATA={source!r}: no such file, and no bundled set (those are {names})")
     if path.is_dir():
-        raise ValueError(f"DATA={source!r} is a folder; it must be a .npz, .csv or svmlight file")
+        if not (path / "header.json").exists():
+            raise ValueError(f"DATA={source!r} is a folder without points; it must be a .npz, .csv or svmlight file")
+        return _read_folder(path)
     readers: dict[str, Callable[[], _Table]] = {
         ".npz": lambda: _read_npz(path, splits, n_features is None),
         ".csv": lambda: _read_csv(path, label_column, n_features),
@@ -244,11 +247,20 @@ def _read_svmlight(path: Path) -> _Table:
     return _Table(sp.csr_matrix(X), _as_text(y, unknown=0), None)
 
 
+def _read_folder(path: Path) -> _Table:
+    from .points import open_points
+
+    saved = open_points(path)
+    parts = saved.points.data, saved.points.indices, saved.points.indptr
+    return _Table(sp.csr_matrix(parts, shape=saved.points.shape), _as_text(saved.labels, unknown=0), None)
+
+
 def _as_text(y: NDArray[Any], unknown: float | None) -> NDArray[np.str_]:
     """Labels as text, numbers without superfluous decimals; unknown ones and NaN are empty."""
     if y.dtype.kind in "US":
         return y.astype(str)
-    text = np.array([f"{value:g}" for value in y.tolist()])
+    values, which = np.unique(y, return_inverse=True)
+    text = np.array([f"{value:g}" for value in values.tolist()])[which]
     missing = np.isnan(y.astype(float))
     kinds = set(y[~missing].tolist())
     # A 0 stands for "unknown" beside -1 (and +1), or where there is nothing else; beside 1 alone it is a class.

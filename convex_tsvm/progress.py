@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,27 +20,59 @@ class StatusLine:
     tell: Callable[[str], None]
 
 
+def remaining(seconds: float, share: float) -> str:
+    """The time left, in words, when a share of the work has taken some seconds; nothing before that can be told."""
+    if not 0.02 <= share < 1 or seconds < 1:
+        return ""
+    left = seconds * (1 - share) / share
+    return f", about {left / 60:.0f} min left" if left > 90 else f", about {left:.0f} s left"
+
+
 @contextmanager
-def status_line(name: Callable[[], str]) -> Iterator[StatusLine | None]:
-    """A line that says where the work called ``name()`` is, if standard error is a terminal; otherwise None."""
+def status_line(
+    name: Callable[[], str], share: Callable[[float, float], float] | None = None
+) -> Iterator[StatusLine | None]:
+    """A line that says where the work called ``name()`` is, if standard error is a terminal; otherwise None.
+
+    ``share`` tells from the first stage and the current one how much of the work is done (see ``Method.share``).
+    """
     if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
 
     with Console(stderr=True).status(f"{name()}: starting") as status:
-        count, reached = 0, ""
+        count, reached, first, done, began = 0, "", 0.0, 0.0, time.perf_counter()
 
         def update(inside: str) -> None:
             status.update(f"{name()}: {reached}{inside} (Ctrl-C keeps the best so far)")
 
         def step(iteration: Iteration) -> None:
-            nonlocal count, reached
+            nonlocal count, reached, first, done
             count += 1
-            reached = f"step {count}, objective {iteration.step_objective:.6g}, {iteration.changed} points changed; "
+            first = first or iteration.stage
+            if share is not None:
+                done = max(done, share(first, iteration.stage))
+            left = remaining(time.perf_counter() - began, done)
+            reached = (
+                f"step {count}, objective {iteration.step_objective:.6g}, {iteration.changed} points changed{left}; "
+            )
             update("next step")
 
         def inner(n_sets: int, violation: float) -> None:
             update(f"{n_sets} working sets, violation {violation:.2g}")
 
         yield StatusLine(step, inner, update)
+
+
+@contextmanager
+def file_line(what: str) -> Iterator[Callable[[float], None] | None]:
+    """What to call with the share of a file that is done: a line with the time left; None if there is no terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    began = time.perf_counter()
+    with Console(stderr=True).status(what) as status:
+        yield lambda share: status.update(f"{what}: {share:.0%}{remaining(time.perf_counter() - began, share)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import time
 from dataclasses import asdict
@@ -17,7 +16,7 @@ from ..formulations import tsvm
 from ..persistence import FittedModel, load_model, save_model
 from ..problem import Problem
 from ..solution import Solution
-from ..validation import new_file
+from .files import check_outputs, write_labels
 from .tasks import NO_SOLVER, Task, check_method_options, formulated, given_problem, read_task, solved
 
 SOLVED = ("converged", "optimal")
@@ -31,7 +30,7 @@ def solve(options: argparse.Namespace) -> int:
     for name, path in files.items():
         if path is not None and task.method != "exact":
             raise ValueError(f"{name}={path!r} is for --method exact, not --method {options.method}")
-    _check_outputs(labels_out=options.labels_out, save=options.save, **files)
+    check_outputs(labels_out=options.labels_out, save=options.save, **files)
     data, problem = _given(options)
     solver = options.solver if task.solvers else NO_SOLVER
     solution = solved(options, task, problem, solver)
@@ -47,7 +46,7 @@ def solve(options: argparse.Namespace) -> int:
             print(solution.certificate())
     # Files come last: if one cannot be written after all, the result has been printed.
     if options.labels_out:
-        _write_labels(options.labels_out, solution.labels, solution.scores)
+        write_labels(options.labels_out, solution.labels, solution.scores)
     if options.save:
         parameters = {
             "data": data.name,
@@ -66,7 +65,7 @@ def compare(options: argparse.Namespace) -> int:
 
     tasks = [read_task(name, options.formulation) for name in options.methods]
     check_method_options(options, tasks)
-    _check_outputs(plot=options.plot)
+    check_outputs(plot=options.plot)
     if options.plot:
         check_picture(options.plot)
     data, problem = _given(options)
@@ -172,7 +171,7 @@ def verify(options: argparse.Namespace) -> int:
 def _verify_certificate(options: argparse.Namespace) -> int:
     from ..exact import certificate_page, check_certificate, trim_certificate, verify_certificate
 
-    _check_outputs(html=options.html, trim=options.trim)
+    check_outputs(html=options.html, trim=options.trim)
     try:
         if options.rigorous:
             verdict = check_certificate(options.data)
@@ -198,13 +197,13 @@ def predict(options: argparse.Namespace) -> int:
     model = load_model(options.model)
     if len(model.classes) != 2:
         raise ValueError(f"MODEL={options.model!r} tells {len(model.classes)} classes apart; predict takes two")
-    _check_outputs(labels_out=options.labels_out)
+    check_outputs(labels_out=options.labels_out)
     positive = options.positive or str(model.classes[1]).split(",")
     X, truth = load_points(options.data, model.n_features, positive=positive, label_column=options.label_column)
     scores = model.decision_function(X)
     labels = np.where(scores >= 0, 1.0, -1.0)
     if options.labels_out:
-        _write_labels(options.labels_out, labels, scores)
+        write_labels(options.labels_out, labels, scores)
     known = truth != 0
     error = float(np.mean(labels[known] != truth[known])) if known.any() else None
     n_positive = int((labels > 0).sum())
@@ -314,18 +313,3 @@ def _table(results: list[dict[str, Any]]) -> str:
     widths = [max(len(row[k]) for row in rows) for k in range(len(COLUMNS))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
-
-
-def _check_outputs(**paths: str | None) -> None:
-    """Complain about a file that cannot be written before the work is done, not after it."""
-    for name, path in paths.items():
-        if path is not None:
-            new_file(name, path)
-
-
-def _write_labels(path: str, labels: Any, scores: Any) -> None:
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["index", "label", "output"])
-        for index, (label, score) in enumerate(zip(labels, scores, strict=True)):
-            writer.writerow([index, f"{label:+g}", repr(float(score))])

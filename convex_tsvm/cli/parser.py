@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 from ..formulations import LOSSES
@@ -34,7 +34,7 @@ class _Parser(argparse.ArgumentParser):
 def build_parser() -> argparse.ArgumentParser:
     """The parser of all commands; each sets ``run`` to a function of the options."""
     from .. import __version__
-    from . import commands
+    from . import commands, linear
 
     parser = _Parser(prog="convex-tsvm", description="Semi-supervised support vector machines by convex optimization.")
     parser.add_argument("--version", action="version", version=f"convex-tsvm {__version__}")
@@ -68,6 +68,19 @@ def build_parser() -> argparse.ArgumentParser:
     compare.add_argument("--json", action="store_true", help="print one JSON object")
     _add_search(compare)
     compare.set_defaults(run=commands.compare, checkpoint=None, certificate=None)
+
+    many = subparsers.add_parser("linear", help="fit a linear function to many points, by SVMlin's methods")
+    _add_linear(many)
+    many.set_defaults(run=linear.linear)
+
+    convert = subparsers.add_parser("convert", help="an svmlight file to a folder of points, which is mapped, not read")
+    convert.add_argument("source", metavar="SOURCE", help="an svmlight file")
+    convert.add_argument("target", metavar="TARGET", help="the folder; it must not be there yet")
+    convert.add_argument("--n-features", type=int, metavar="D", help="columns (default: as many as there are)")
+    convert.add_argument("--zero-based", action="store_true", help="the first column is 0 in the file, not 1")
+    convert.add_argument("--dtype", choices=("float32", "float64"), default="float32",
+                         help="of the values that are kept (default: float32)")  # fmt: skip
+    convert.set_defaults(run=linear.convert)
 
     bound = subparsers.add_parser("bound", help="a lower bound of the optimum that no labelling gets below")
     _add_data(bound)
@@ -114,10 +127,14 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _add_task(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--formulation", choices=tuple(FORMULATIONS), help=_listed(FORMULATIONS, "default: tsvm"))
+    _add_method_options(parser, METHODS)
+
+
+def _add_method_options(parser: argparse.ArgumentParser, methods: Iterable[str]) -> None:
+    taken = {name: METHODS[name].options for name in methods}
     parser.add_argument(
         "--method-option", type=_assignment, action="append", default=[], metavar="NAME=VALUE",
-        help="of the method: "
-        + "; ".join(f"{name}: {', '.join(entry.options)}" for name, entry in METHODS.items() if entry.options),
+        help="of the method: " + "; ".join(f"{name}: {', '.join(names)}" for name, names in taken.items() if names),
     )  # fmt: skip
 
 
@@ -189,6 +206,33 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--tol", type=float, default=1e-3, help="tolerance of the native solver (default: 1e-3)")
     group.add_argument("--max-iter", type=int, default=100, help="limit on convex steps (default: 100)")
     group.add_argument("--cache-size", type=float, default=200, metavar="MB", help="memory for kernel rows")
+
+
+def _add_linear(parser: argparse.ArgumentParser) -> None:
+    methods = ("switching", "annealing", "cccp")
+    parser.add_argument("data", metavar="DATA", help="an svmlight file with labels +1, -1 and 0 (unknown), or a folder "
+                        "that convert wrote")  # fmt: skip
+    parser.add_argument("--labels", metavar="FILE", help="labels in place of those in DATA, one a line")
+    parser.add_argument("--zero-based", action="store_true", help="the first column is 0 in the file, not 1")
+    parser.add_argument("--method", choices=methods, default="switching",
+                        help="multi-switch TSVM, deterministic annealing, or CCCP (default: switching)")  # fmt: skip
+    parser.add_argument("--loss", choices=LOSSES, default="squared_hinge",
+                        help="of unlabelled points (default: squared_hinge)")  # fmt: skip
+    parser.add_argument("--lambda", "-W", dest="lambda_", type=float, default=1e-3, metavar="L",
+                        help="weight of the regularizer, SVMlin's -W (default: 0.001)")  # fmt: skip
+    parser.add_argument("--lambda-unlabeled", "-U", type=float, default=1.0, metavar="L",
+                        help="weight of the unlabelled points, SVMlin's -U (default: 1)")  # fmt: skip
+    parser.add_argument("--positive-fraction", "-R", type=float, metavar="R",
+                        help="share of positive unlabelled points, SVMlin's -R (default: of the labels)")  # fmt: skip
+    parser.add_argument("--max-pairs", "-S", type=int, metavar="S",
+                        help="switching: pairs exchanged in a round, SVMlin's -S (default: all that gain)")  # fmt: skip
+    parser.add_argument("--no-intercept", action="store_true", help="without the feature that is 1 for all points")
+    _add_method_options(parser, methods)
+    parser.add_argument("--tol", type=float, default=1e-4, help="relative duality gap of the last step (default: 1e-4)")
+    parser.add_argument("--max-iter", type=int, default=1000, help="limit on steps of a stage (default: 1000)")
+    parser.add_argument("--labels-out", metavar="FILE", help="write index, label and output of every point as CSV")
+    parser.add_argument("--save", metavar="MODEL", help="write the fitted model; predict MODEL DATA takes it")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def _add_search(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from ..data import Data
 from ..formulations import Formulation, compact_margin, compactness_weights, relative_margin, svm, tsvm
 from ..kernels import laplacian_kernel, make_kernel
-from ..methods.frame import Settings, minimize
+from ..methods.frame import Method, Settings, minimize
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
@@ -105,11 +105,12 @@ def solved(options: argparse.Namespace, task: Task, problem: Problem, solver: st
         return found
     if options.annealing is not None and task.formulation == "tsvm" and "annealing" in entry.options:
         own["annealing"] = options.annealing
-    with status_line(lambda: f"{task.name} ({solver})") as progress, warnings.catch_warnings():
+    method: Method = entry.load()(**own)
+    with status_line(lambda: f"{task.name} ({solver})", method.share) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore" if options.json else "default")
         inner = {"cache_size": options.cache_size, "progress": None if progress is None else progress.inner}
         return minimize(
-            entry.load()(**own),
+            method,
             formulation,
             problem,
             solver=solver,

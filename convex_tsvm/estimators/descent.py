@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from typing import Any
 
@@ -50,11 +50,12 @@ class Descent(Transduction):
             if progress is not None:
                 progress.step(iteration)
 
-        with status_line(lambda: f"class {current}") if self.verbose else nullcontext() as progress:
+        method = self._method(formulation)
+        with self._status(lambda: f"class {current}", method.share) as progress:
             own = {"cache_size": self.cache_size, "progress": None if progress is None else progress.inner}
             takes = SOLVERS[self.solver].options if isinstance(self.solver, str) and self.solver in SOLVERS else ()
             solutions = minimize_path(
-                self._method(formulation),
+                method,
                 formulation,
                 in_turn(),
                 solver=self.solver,
@@ -64,6 +65,10 @@ class Descent(Transduction):
         if len(solutions) < len(problems):
             raise KeyboardInterrupt  # there is no classifier without all its classes
         return solutions
+
+    def _status(self, name: Callable[[], str], share: Callable[[float, float], float]) -> Any:
+        """The line on a terminal that says how far the work is."""
+        return status_line(name, share) if self.verbose else nullcontext()
 
     def _method(self, formulation: Formulation) -> Method:
         """The descent; a formulation without unlabelled points is solved at once."""

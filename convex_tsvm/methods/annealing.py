@@ -23,6 +23,9 @@ HOT = 10.0
 #: The last temperature, in units of the first: probabilities that are no labels there belong to points that tie.
 COLD = 1e-9
 
+#: The first temperature is about so many times that at which labels are certain: for estimates of the time left.
+RANGE = 1e3
+
 #: Probabilities count as labels below this mean entropy.
 CERTAIN = 1e-6
 
@@ -36,6 +39,10 @@ class Annealing(Method):
     def __init__(self, cooling: float = 1.5, settled: float = 1e-6, best: bool = False) -> None:
         self.cooling, self.best = finite("cooling", cooling, above=1), bool(best)
         self.settled = finite("settled", settled, above=0)
+
+    def share(self, first: float, stage: float) -> float:
+        """The share of the temperatures until labels are certain on most data."""
+        return float(np.log(first / stage) / np.log(RANGE)) if 0 < stage < first else float(stage == 0)
 
     def descend(self, run: Run) -> str:
         """Alternate between the SVM and the probabilities, at falling temperatures, until these are labels."""

@@ -52,6 +52,10 @@ class Method(ABC):
     def descend(self, run: Run) -> str:
         """Solve steps and record them; the status, "converged" or "max_iter"."""
 
+    def share(self, first: float, stage: float) -> float:
+        """About how much of the work is done when the stage, which began with ``first``, is this; 0 if unknown."""
+        return 0.0
+
 
 @dataclass(frozen=True)
 class Settings:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ..formulations import Formulation
@@ -33,6 +34,10 @@ class Switching(Method):
         self.max_pairs = None if max_pairs is None else integer("max_pairs", max_pairs, least=1)
         self.reheats = integer("reheats", reheats, least=0)
         self.best = self.reheats > 0
+
+    def share(self, first: float, stage: float) -> float:
+        """The share of the factors on C*, each of which takes about as long; reheats take a few more."""
+        return float(np.searchsorted(self.scales, stage)) / (len(self.scales) + 2 * self.reheats)
 
     def descend(self, run: Run) -> str:
         """SVMs of all points' labels, and exchanges of labels, for every factor on C*."""

@@ -1,7 +1,7 @@
 """Points of the linear space, by their products: in memory, in files, on several machines."""
 
 from .memory import DensePoints, SparsePoints, linear_points
-from .memory_mapped import SavedPoints, convert_svmlight, open_points, save_points
+from .memory_mapped import SavedPoints, convert_svmlight, open_points, read_svmlight, save_points
 from .partitioned import DaskPoints, open_partitioned
 from .protocol import LinearPoints, WithConstant
 
@@ -16,5 +16,6 @@ __all__ = [
     "linear_points",
     "open_partitioned",
     "open_points",
+    "read_svmlight",
     "save_points",
 ]

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from ..validation import integer
@@ -31,12 +32,12 @@ ARRAYS = ("data", "indices", "indptr", "labels")
 
 @dataclass(frozen=True, eq=False)
 class SavedPoints:
-    """Points and labels in a folder.
+    """Points and labels in a folder, or as they were in a file.
 
     Attributes
     ----------
     points : SparsePoints
-        Mapped, not read.
+        Of a folder mapped, not read.
     labels : array, shape (n,)
         As they were in the file that was converted.
     """
@@ -109,6 +110,41 @@ def convert_svmlight(
             raise ValueError(f"{source} has no points")
         _describe(folder, n, most or max(used, 1), n_entries, np.dtype(dtype), index)
     return open_points(target)
+
+
+def read_svmlight(
+    source: str | os.PathLike[str],
+    *,
+    n_features: int | None = None,
+    zero_based: bool = False,
+    dtype: DTypeLike = np.float64,
+    progress: Callable[[float], None] | None = None,
+) -> SavedPoints:
+    """Read an svmlight file into memory; arguments and errors are those of :func:`convert_svmlight`.
+
+    Parameters
+    ----------
+    source, n_features, zero_based, dtype, progress
+        As there.
+
+    Returns
+    -------
+    SavedPoints
+    """
+    parts, labels, size = [], [], os.stat(source).st_size
+    for X, y, done in read_blocks(Path(source), zero_based=zero_based, n_features=n_features):
+        parts.append(X.astype(dtype))
+        labels.append(y)
+        if progress is not None:
+            progress(done / max(size, 1))
+    if not sum(map(len, labels)):
+        raise ValueError(f"{source} has no points")
+    width = n_features or max(1, *(part.shape[1] for part in parts))
+    for part in parts:
+        part.resize((part.shape[0], width))
+    together = sp.vstack(parts, format="csr") if len(parts) > 1 else parts[0].tocsr()
+    found = SparsePoints(together.data, together.indices, together.indptr, width)
+    return SavedPoints(found, np.concatenate(labels))
 
 
 def save_points(points: SparsePoints, labels: ArrayLike, target: str | os.PathLike[str]) -> SavedPoints:

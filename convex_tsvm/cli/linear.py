@@ -1,0 +1,122 @@
+"""Commands for linear functions of many points, as SVMlin's users know them: svmlight files and folders of points."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..estimators.linear import LinearTransductiveSVC
+from ..persistence import save_model
+from ..points import convert_svmlight, open_points, read_svmlight
+from ..progress import file_line, status_line
+from .files import check_outputs, write_labels
+
+
+class _OnTerminal(LinearTransductiveSVC):
+    """With a line that says how far it is, and no others."""
+
+    def _status(self, name: Callable[[], str], share: Callable[[float, float], float]) -> Any:
+        return status_line(name, share)
+
+
+def linear(options: argparse.Namespace) -> int:
+    """Fit a linear transductive SVM; print its figures."""
+    check_outputs(labels_out=options.labels_out, save=options.save)
+    own = dict(options.method_option)
+    if options.max_pairs is not None:
+        own["max_pairs"] = options.max_pairs
+    clf = _OnTerminal(
+        method=options.method,
+        loss=options.loss,
+        lambda_=options.lambda_,
+        lambda_unlabeled=options.lambda_unlabeled,
+        positive_fraction=options.positive_fraction,
+        fit_intercept=not options.no_intercept,
+        method_options=own,
+        unlabeled=0,
+        tol=options.tol,
+        max_iter=options.max_iter,
+    )
+    points, y = _given(options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore" if options.json else "default")
+        clf.fit(points, y.astype(int))
+    solution = clf.solutions_[0]
+    result = {
+        "method": options.method,
+        "n_labeled": int(np.count_nonzero(y)),
+        "n_unlabeled": int((y == 0).sum()),
+        "n_features": points.shape[1],
+        "n_entries": points.n_entries,
+        "n_positive": int((clf.transduction_ > 0).sum()),
+        "objective": solution.objective,
+        "step_duality_gap": float(solution.step.gap),
+        "iterations": solution.n_iter,
+        "seconds": solution.seconds,
+        "status": solution.status,
+    }
+    if options.json:
+        print(json.dumps(result))
+    else:
+        print(
+            "{n_labeled} labelled and {n_unlabeled} unlabelled points, {n_features} features, {n_entries} entries\n"
+            "{method}: objective {objective:.8g}, duality gap of the last step {step_duality_gap:.0e}, "
+            "{n_positive} points positive, {iterations} steps, {seconds:.2f} s, {status}".format(**result)
+        )
+    if options.labels_out:
+        write_labels(options.labels_out, clf.transduction_, clf.transduction_scores_)
+    if options.save:
+        save_model(clf, options.save)
+    return 0 if solution.status == "converged" else 1
+
+
+def convert(options: argparse.Namespace) -> int:
+    """Convert an svmlight file to a folder of points."""
+    with file_line(f"converting {options.source}") as progress:
+        saved = convert_svmlight(
+            options.source,
+            options.target,
+            n_features=options.n_features,
+            zero_based=options.zero_based,
+            dtype=np.dtype(options.dtype),
+            progress=progress,
+        )
+    n, d = saved.points.shape
+    print(f"{options.target}: {n} points, {d} features, {saved.points.n_entries} entries, {options.dtype}")
+    return 0
+
+
+def _given(options: argparse.Namespace) -> tuple[Any, NDArray[np.float64]]:
+    """Points and labels in {-1, 0, +1}."""
+    path = Path(options.data)
+    if path.is_dir():
+        saved = open_points(path)
+    elif path.is_file():
+        with file_line(f"reading {path}") as progress:
+            saved = read_svmlight(path, zero_based=options.zero_based, progress=progress)
+    else:
+        raise FileNotFoundError(f"DATA={options.data!r}: no such file or folder of points")
+    y, source = saved.labels, f"DATA={options.data!r}"
+    if options.labels:
+        source = f"labels={options.labels!r}"
+        try:
+            y = np.loadtxt(options.labels, dtype=float, ndmin=1)
+        except ValueError as error:
+            raise ValueError(f"{source} must have one number a line: {error}") from None
+        if y.shape != (saved.points.shape[0],):
+            raise ValueError(f"{source} has {y.size} labels; there are {saved.points.shape[0]} points")
+    wrong = np.flatnonzero(~np.isin(y, (-1, 0, 1)))
+    if len(wrong):
+        number, label = wrong[0] + 1, y[wrong[0]]
+        raise ValueError(f"{source}: the label of point {number} is {label:g}; it must be +1, -1 or 0 (unknown)")
+    for sign, name in ((1, "+1"), (-1, "-1")):
+        if not (y == sign).any():
+            raise ValueError(f"{source}: no point has the label {name}; at least one must have it")
+    return saved.points, y
