@@ -12,8 +12,10 @@ long as it fails in the same way, and saved as an ``.npz`` that ``python tests/f
 import argparse
 import itertools
 import json
+import signal
 import time
 import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,6 +32,9 @@ from convex_tsvm.relaxations.safe_bounds import svm_bound, transduction_bound
 
 #: A search that takes longer than this, in seconds, on so few points has lost its way; so has one CCCP.
 PATIENCE = 20.0
+
+#: Work on one instance that takes longer than this, in seconds, has no end.
+HUNG = 300.0
 
 
 @dataclass(frozen=True)
@@ -280,10 +285,27 @@ def hold_cccp(formulation, problem, table, tally):
         raise Failure(f"status: converged with a recomputed gap of {again.gap:.2g}")
 
 
+@contextmanager
+def limited(seconds):
+    """Raise Failure in work that takes longer than this, in seconds of the processor: it may have no end."""
+
+    def stop(number, frame):
+        raise Failure(f"time: no end after {seconds:.0f} s of the processor")
+
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
 def fails(case, folder):
     """What is false of an instance, or None."""
     try:
-        checked(case, Tally(), folder)
+        with limited(HUNG):
+            checked(case, Tally(), folder)
     except Failure as error:
         return str(error)
     except Exception as error:
@@ -333,7 +355,8 @@ def fuzz(seconds=np.inf, instances=np.inf, seed=0, keep=None, progress=False):
             case = drawn(np.random.default_rng(number))
             tally.cases += 1
             try:
-                checked(case, tally, folder)
+                with limited(HUNG):
+                    checked(case, tally, folder)
                 continue
             except Failure as error:
                 why = str(error)

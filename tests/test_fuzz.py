@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from fuzz import Case, Tally, checked, drawn, fails, fuzz, shrunk
+from fuzz import Case, Failure, Tally, checked, drawn, fails, fuzz, limited, shrunk
 
 import convex_tsvm as ct
 from convex_tsvm.relaxations.partial_svm import PartialSVM
@@ -76,10 +76,19 @@ def test_an_instance_that_is_refused_is_counted(tmp_path):
 #: Numbers of instances at which something false was found while this was made.
 FOUND = [
     1000000038, 1000000120, 2000000006, 2000000017, 2000000074, 2000000338, 3000000112, 3000000156, 3000000253,
-    5000000042, 21000000840, 22000000354, 42000001768, 42000002213, 51000001546, 32000000957,
+    5000000042, 21000000840, 22000000354, 42000001768, 42000002213, 51000001546, 32000000957, 71000002090,
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("number", FOUND)
 def test_what_was_found_once_stays_mended(number, tmp_path):
     assert fails(drawn(np.random.default_rng(number)), tmp_path) is None
+
+
+def test_work_without_an_end_is_found():
+    def work():
+        while True:
+            pass
+
+    with pytest.raises(Failure, match="no end after 0 s"), limited(0.2):
+        work()

@@ -29,6 +29,9 @@ SHARES = (1.0, 0.98, 0.95, 0.9, 0.8, 0.6, 0.3)
 #: Cuts with a smaller multiplier than this times the largest are dropped.
 ACTIVE = 3e-3
 
+#: Attempts at multipliers to begin with; after so many halvings those on the diagonal are raised as well.
+ATTEMPTS, HALVED = 500, 60
+
 
 @dataclass(frozen=True, eq=False)
 class Relaxed:
@@ -184,13 +187,18 @@ class Tightening:
         # The chords' multipliers are on the diagonal, and as large as need be beside the others.
         chords = np.zeros(rows.m, dtype=bool)
         chords[1 + len(unknown) :][: len(low)] = True
-        while True:
+        for attempt in range(ATTEMPTS):
             S = self.space.C - rows.combine(z, len(X))
             try:
                 factor = scipy.linalg.cho_factor(S[1:, 1:])
                 break
             except np.linalg.LinAlgError:
                 z[~chords] /= 2
+                if attempt >= HALVED:
+                    # C is not definite itself, as far as its digits tell: what is on the diagonal must outweigh it.
+                    z[chords] *= 4
+        else:
+            raise np.linalg.LinAlgError("the quadratic of the relaxation is not finite: scale the points or the costs")
         # The multiplier of X_00 <= 1 is what makes S positive definite.
         lacking = float(S[1:, 0] @ scipy.linalg.cho_solve(factor, S[1:, 0])) - S[0, 0]
         z[0] = max(0.0, lacking) + 0.1 * mu * (len(X) + rows.m)
