@@ -11,7 +11,7 @@ import convex_tsvm as ct
 from convex_tsvm.deadline import until
 from convex_tsvm.points import WithConstant, linear_points
 from convex_tsvm.solvers import FiniteNewton
-from convex_tsvm.solvers.finite_newton.newton import _Descent
+from convex_tsvm.solvers.finite_newton.newton import NewtonDescent
 from convex_tsvm.solvers.finite_newton.terms import Terms
 
 SETTINGS = {
@@ -75,7 +75,7 @@ def test_line_search_ends_where_the_sorted_break_points_say(seed, data):
     """sindhwani2006 §1.2.2: the derivative along a direction is piecewise linear; its root is found by sorting."""
     problem, labels, rng = drawn(seed, n=15, d=3)
     step = ct.Instance(ct.s3vm(balance=None, fit_intercept=False), problem).svm(labels)
-    descent = _Descent(FiniteNewton(problem), step, step.losses, rng.normal(size=3), np.zeros(15))
+    descent = NewtonDescent(FiniteNewton(problem), step, step.losses, rng.normal(size=3), np.zeros(15))
     descent.f = problem.X @ descent.x
     gradient = descent._gradient()
     p = -gradient * data.draw(st.sampled_from([1e-3, 1.0, 50.0]))
@@ -106,7 +106,7 @@ def test_a_newton_step_is_regularized_least_squares():
     problem, labels, _ = drawn(3)
     step = ct.Instance(ct.s3vm(balance=None, fit_intercept=False), problem).svm(labels)
     solver = FiniteNewton(problem)
-    descent = _Descent(solver, step, step.losses, np.zeros(7), np.zeros(problem.n))
+    descent = NewtonDescent(solver, step, step.losses, np.zeros(7), np.zeros(problem.n))
     gradient = descent._gradient()
     active, X = labels * descent.f < 1, problem.X.toarray()
     c = 2 * problem.cost * active
@@ -246,14 +246,14 @@ def test_limits_and_ctrl_c_leave_the_best_point(monkeypatch):
         assert FiniteNewton(problem, tol=1e-12, max_iter=1).solve(step).status == "max_iter"
 
     solver = FiniteNewton(problem, tol=1e-14)
-    before = _Descent._step
+    before = NewtonDescent._step
 
     def stepped(self, *rest):
         if self.n_iter == 1:
             raise KeyboardInterrupt
         return before(self, *rest)
 
-    monkeypatch.setattr(_Descent, "_step", stepped)
+    monkeypatch.setattr(NewtonDescent, "_step", stepped)
     point = solver.solve(step)
     assert point.status == "interrupted"
     assert point.primal < step.loss_value(np.zeros(problem.n))

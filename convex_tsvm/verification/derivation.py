@@ -15,6 +15,7 @@ from ..problem import Array, Problem
 from ..solution import Solution
 from ..solvers import NativeSolver
 from ..validation import finite
+from .finite_newton import finite_newton_checks
 from .labels import label_checks
 from .relaxation import relaxation_checks
 from .report import Check, Report
@@ -61,6 +62,7 @@ def verify(formulation: Formulation, problem: Problem, *, tol: float = 1e-6) -> 
     checks += _constraints(solution, tol)
     checks += relaxation_checks(formulation, problem, tol)
     checks += label_checks(formulation, problem, tol)
+    checks += finite_newton_checks(formulation, problem, tol)
     name = formulation.name or "formulation"
     title = f"{name} on {problem.n_labeled} labelled and {problem.n_unlabeled} unlabelled points"
     return Report(title, tuple(checks))

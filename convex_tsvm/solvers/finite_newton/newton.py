@@ -105,7 +105,7 @@ class FiniteNewton:
         width, goal, n_iter = self._width if has_kinks else 0.0, 0.1 * self.tol, 0
         while True:
             smooth = tuple(loss.rounded(width) for loss in losses) if has_kinks else losses
-            descent = _Descent(self, step, smooth, x, f)
+            descent = NewtonDescent(self, step, smooth, x, f)
             status = descent.run(self.max_iter - n_iter, goal, n_iter)
             x, f, n_iter = descent.x, descent.f, n_iter + descent.n_iter
             found = self._certified(step, descent, n_iter, began)
@@ -141,7 +141,7 @@ class FiniteNewton:
         x, f = self._begin(step, start)
         if not all(loss.is_smooth for loss in losses):
             return self.solve(step, start)
-        descent = _Descent(self, step, losses, x, f)
+        descent = NewtonDescent(self, step, losses, x, f)
         status = descent.run(1, 0.1 * self.tol, 0, evaluate_last=False)
         w, primal = descent.space.weights(descent.x), np.nan
         regularization = 0.5 * float(w @ w)
@@ -204,7 +204,7 @@ class FiniteNewton:
             raise ValueError(f"losses {step.losses!r}: {takes} convex PLQ functions, finite everywhere")
         return tuple(losses)
 
-    def _certified(self, step: ConvexStep, descent: _Descent, n_iter: int, began: float) -> StepSolution:
+    def _certified(self, step: ConvexStep, descent: NewtonDescent, n_iter: int, began: float) -> StepSolution:
         space = descent.space
         return certify(
             step,
@@ -217,7 +217,7 @@ class FiniteNewton:
         )
 
 
-class _Descent:
+class NewtonDescent:
     """Newton steps on one sum of losses without kinks.
 
     Attributes
