@@ -95,7 +95,7 @@ def main():
     X, truth, _ = kdd99()
     began = time.perf_counter()
     LinearSVC(C=1.0).fit(X, truth)
-    results.note(f"`LinearSVC` on kdd99 with all labels takes {time.perf_counter() - began:.1f} s on this machine.")
+    results(f"`LinearSVC` on kdd99 with all labels takes {time.perf_counter() - began:.1f} s on this machine.", "")
     del X
     results.table("points", "method", "rows", "entries", "seconds", "steps", "objective", "status", "error, %",
                   "memory, GB")  # fmt: skip
@@ -120,7 +120,7 @@ def main():
     for method in ("switching", "annealing"):
         row("kdd99", method, alone(fit, "kdd99", 0, method, None))
     for method, exponent in growth:
-        results.note(f"Time grows with the entries to the power {exponent:.2f} ({method}).")
+        results(f"Time grows with the entries to the power {exponent:.2f} ({method}).", "")
     results.done()
 
 

@@ -20,6 +20,9 @@ PIECE = 2**16
 THREADED = 2**18
 
 
+#: Parts for each thread: one that has a core to itself takes more of them than one that has not.
+PARTS = 3
+
 #: Matrices of up to this many rows are too small for threads of BLAS: waking them costs more than they bring (ten times
 #: more at 200), and if another process has their core, a hundred times more.
 SMALL = 1000
@@ -41,6 +44,11 @@ def blas_threads() -> ThreadpoolController:
 def blas_threads_for(n: int) -> AbstractContextManager[Any]:
     """One thread of BLAS while matrices of n rows are worked on, if they are small."""
     return blas_threads().limit(limits=1, user_api="blas") if n <= SMALL else nullcontext()
+
+
+def n_parts(size: int, least: int) -> int:
+    """Parts for work of a size: one if it is less than ``least``, where threads cost more than they bring."""
+    return PARTS * n_threads() if size >= least and n_threads() > 1 else 1
 
 
 def in_threads(function: Callable[[Any], object], parts: Sequence[Any]) -> None:

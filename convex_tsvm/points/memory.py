@@ -9,14 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..parallel import in_threads, n_threads, unsigned
+from ..parallel import in_threads, n_parts, unsigned
 from .protocol import Array, LinearPoints
 
 #: Fewer entries than this are not worth a second thread.
 THREADED = 2**17
-
-#: Parts for each thread: one that has a core to itself takes more of them than one that has not.
-PARTS = 3
 
 #: Blocks of dense points have about this many entries: so much is copied at a time, and no more.
 BLOCK = 2**20
@@ -39,7 +36,7 @@ class SparsePoints(LinearPoints):
     def __init__(self, data: Any, indices: Any, indptr: Any, n_features: int) -> None:
         self.data, self.indices, self.indptr = data, indices, indptr
         self.shape, self.n_entries = (len(indptr) - 1, int(n_features)), int(indptr[-1])
-        wanted = PARTS * n_threads() if self.n_entries >= THREADED and n_threads() > 1 else 1
+        wanted = n_parts(self.n_entries, THREADED)
         cuts = np.searchsorted(indptr, np.linspace(0, self.n_entries, wanted + 1)[1:-1]).tolist()
         #: Each thread's rows, with about as many entries.
         self._parts = [*zip([0, *cuts], [*cuts, self.shape[0]], strict=True)]

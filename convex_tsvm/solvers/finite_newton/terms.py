@@ -6,14 +6,11 @@ import numpy as np
 
 from ...instance.convex_step import ConvexStep
 from ...losses import PLQ
-from ...parallel import in_threads, n_threads, unsigned
+from ...parallel import in_threads, n_parts, unsigned
 from ...problem import Array
 
 #: Fewer terms than this are not worth a second thread.
 THREADED = 2**16
-
-#: Parts for each thread: one that has a core to itself takes more of them than one that has not.
-PARTS = 3
 
 
 class Terms:
@@ -39,6 +36,7 @@ class Terms:
         n_terms = len(step.kind)
         starts = [0, *(np.flatnonzero(np.diff(point) <= 0) + 1).tolist(), n_terms]
         self._runs = [_parts(first, last) for first, last in zip(starts[:-1], starts[1:], strict=True)]
+        self._all = list(enumerate(part for run in self._runs for part in run))
 
     def at(self, f: Array) -> tuple[float, Array, Array]:
         """The sum, and the slope and curvature for each output, both of shape (n,)."""
@@ -60,20 +58,18 @@ class Terms:
         """First and second derivative of the sum at f + t · change, by t."""
         from ._loops import along
 
-        parts = [part for run in self._runs for part in run]
-        found = np.zeros((len(parts), 2))
+        found = np.zeros((len(self._all), 2))
 
         def work(numbered: tuple[int, tuple[int, int, int]]) -> None:
             k, (_, first, last) = numbered
             found[k] = along(*self._arrays, f, change, float(t), first, last)
 
-        in_threads(work, list(enumerate(parts)))
+        in_threads(work, self._all)
         down, bend = found.sum(axis=0)
         return float(down), float(bend)
 
 
 def _parts(first: int, last: int) -> list[tuple[int, int, int]]:
     """A run of terms, shared out among threads: number, first and last."""
-    count = PARTS * n_threads() if last - first >= THREADED and n_threads() > 1 else 1
-    edges = np.linspace(first, last, count + 1).astype(int).tolist()
+    edges = np.linspace(first, last, n_parts(last - first, THREADED) + 1).astype(int).tolist()
     return [(k, a, b) for k, (a, b) in enumerate(zip(edges[:-1], edges[1:], strict=True))]
