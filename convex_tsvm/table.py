@@ -99,7 +99,10 @@ METHODS = {
         "methods.switching:Switching", "labels, exchanged in pairs", ("annealing", "max_pairs", "reheats"), STEPS
     ),
     "annealing": Method(
-        "methods.annealing:Annealing", "probabilities of labels, cooled", ("cooling", "settled", "best"), STEPS
+        "methods.annealing:Annealing",
+        "probabilities of labels, cooled",
+        ("cooling", "settled", "certain", "best"),
+        STEPS,
     ),
     "sdp": Method("methods.sdp:sdp_transduction", "labels of the SDP relaxation"),
     "subspace": Method("methods.subspace:subspace_transduction", "labels of the SDP on a subspace"),

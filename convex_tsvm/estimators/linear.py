@@ -19,7 +19,7 @@ from .descent import DESCENTS, Descent
 #: What each method is made with, unless the user says otherwise: as good an objective in less time than by default.
 DEFAULTS: dict[str, dict[str, Any]] = {
     "switching": {"annealing": 14, "reheats": 4},
-    "annealing": {"best": True, "cooling": 1.2, "settled": 5e-6},
+    "annealing": {"best": True, "cooling": 1.2, "settled": 5e-6, "certain": 1e-2},
     "cccp": {},
 }
 
@@ -55,7 +55,7 @@ class LinearTransductiveSVC(Descent):
         and is regularized like the others, as in SVMlin and ``sklearn.svm.LinearSVC``.
     method_options : dict, optional
         Options of the method in place of those that are its defaults here: for "switching" ``annealing=14`` (factors on
-        C*) and ``reheats=4``, for "annealing" ``best=True``, ``cooling=1.2`` and ``settled=5e-6``;
+        C*) and ``reheats=4``, for "annealing" ``best=True``, ``cooling=1.2``, ``settled=5e-6`` and ``certain=1e-2``.
         ``max_pairs=1`` is Joachims's TSVM.
     unlabeled : object, default -1
         Marks unlabelled points in ``y``: -1 as in ``sklearn.semi_supervised``, 0, NaN, a string, or None for none.

@@ -26,9 +26,6 @@ COLD = 1e-9
 #: The first temperature is about so many times that at which labels are certain: for estimates of the time left.
 RANGE = 1e3
 
-#: Probabilities count as labels below this mean entropy.
-CERTAIN = 1e-6
-
 
 class Annealing(Method):
     """The procedure with its settings (see :func:`annealing`)."""
@@ -36,9 +33,9 @@ class Annealing(Method):
     name = "annealing"
     keeps_number = True
 
-    def __init__(self, cooling: float = 1.5, settled: float = 1e-6, best: bool = False) -> None:
+    def __init__(self, cooling: float = 1.5, settled: float = 1e-6, certain: float = 1e-6, best: bool = False) -> None:
         self.cooling, self.best = finite("cooling", cooling, above=1), bool(best)
-        self.settled = finite("settled", settled, above=0)
+        self.settled, self.certain = finite("settled", settled, above=0), finite("certain", certain, above=0)
 
     def share(self, first: float, stage: float) -> float:
         """The share of the temperatures until labels are certain on most data."""
@@ -55,7 +52,7 @@ class Annealing(Method):
         if run.start is not None:
             known = self.probabilities(run, instance.label_losses(run.start), temperature, known)
         last = COLD * temperature
-        while known.entropy() >= CERTAIN and temperature > last:
+        while known.entropy() >= self.certain and temperature > last:
             status, known = self.stage(run, known, temperature)
             temperature /= self.cooling
         # At temperature 0 probabilities are labels; of points that cost the same as each other, some of either sign.
@@ -103,6 +100,7 @@ def annealing(
     start: ArrayLike | Solution | None = None,
     cooling: float = 1.5,
     settled: float = 1e-6,
+    certain: float = 1e-6,
     best: bool = False,
     tol: float = 1e-3,
     max_iter: int = 100,
@@ -121,6 +119,9 @@ def annealing(
     settled : float > 0, default 1e-6
         Mean divergence from the probabilities before at which a temperature is done.  10⁻⁴ takes a third of the steps
         and does no harm on g50c; on text with the squared hinge the objective is then a fifth higher.
+    certain : float > 0, default 1e-6
+        Mean entropy below which probabilities count as labels, and cooling ends.  With ``best`` a hundredth will do:
+        exchanges of labels do the rest.
     best : bool, default False
         Return the best point of the path (sindhwani2006), with labels exchanged as long as that gains, and not the last
         (chapelle2008).
@@ -131,5 +132,5 @@ def annealing(
     -------
     Solution
     """
-    settings, method = Settings(tol, max_iter, callback), Annealing(cooling, settled, best)
+    settings, method = Settings(tol, max_iter, callback), Annealing(cooling, settled, certain, best)
     return minimize(method, formulation, problem, solver=solver, start=start, settings=settings, options=options)
