@@ -89,14 +89,16 @@ class DecisionFunctions:
         ValueError
             If X is not 2-dimensional, or has another number of features.
         """
-        if isinstance(X, LinearPoints) and X.shape[1] == self.n_features and isinstance(self.kernel, Linear):
-            return np.column_stack([X.times(w) for w in self.weights]) + self.intercept
-        if not sp.issparse(X):
+        if not (sp.issparse(X) or isinstance(X, LinearPoints)):
             X = np.asarray(X, dtype=float)
-        if X.ndim != 2:
+        if isinstance(X, LinearPoints) and not isinstance(self.kernel, Linear):
+            raise ValueError(f"X={X!r}: points that are known by products alone need kernel='linear'")
+        if len(X.shape) != 2:
             raise ValueError(f"X has shape {X.shape}; it must be 2-dimensional, (n_new, {self.n_features})")
         if X.shape[1] != self.n_features:
             raise ValueError(f"X has {X.shape[1]} features, but the model was fitted with {self.n_features} features")
+        if isinstance(X, LinearPoints):
+            return np.column_stack([X.times(w) for w in self.weights]) + self.intercept
         if isinstance(self.kernel, Linear):
             return np.asarray(X @ self.weights.T) + self.intercept
         if isinstance(self.kernel, Precomputed):

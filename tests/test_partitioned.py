@@ -89,6 +89,8 @@ def test_dask_arrays_are_points():
         )
         np.testing.assert_allclose(second.coef_, first.coef_, rtol=1e-6, atol=1e-9)
         assert (second.predict(da.from_array(X, chunks=(70, 20))) == first.predict(X)).all()
+        with pytest.raises(ValueError, match="X has 19 features, but the model was fitted with 20"):
+            second.predict(da.from_array(X[:, :19], chunks=(70, 19)))
 
 
 def test_weights_of_nothing_read_nothing():
