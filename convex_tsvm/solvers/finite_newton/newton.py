@@ -32,8 +32,12 @@ WIDE, NARROW = 0.1, 1e-9
 #: Line searches end when the derivative has fallen to this share.
 FLAT = 1e-3
 
-#: A descent ends when so many steps in a row have not halved the gap: rounding keeps it from what is asked for.
-STALLED = 25
+#: A descent ends when so many steps in a row have neither halved the gap nor lowered the objective by more than this
+#: share of it: rounding keeps it from what is asked for.
+STALLED, ROUNDING = 25, 1e-9
+
+#: Kinks are rounded over no less than this share of the width before: from further away steps are short.
+NARROWER = 0.3
 
 #: How accurate least squares are made at least.
 LOOSE = 0.2
@@ -114,7 +118,7 @@ class FiniteNewton:
             if found.gap <= self.tol:
                 break
             if has_kinks and width > NARROW:
-                width = max(width * float(np.clip(0.5 * self.tol / found.gap, 0.05, 0.5)), NARROW)
+                width = max(width * float(np.clip(0.5 * self.tol / found.gap, NARROWER, 0.5)), NARROW)
             elif goal > 1e-6 * self.tol:
                 goal *= 0.01
             else:
@@ -126,7 +130,8 @@ class FiniteNewton:
         if status in ("max_iter", "inaccurate"):
             warnings.warn(
                 f"the finite Newton solver ended after {n_iter} steps with a relative duality gap of {found.gap:.2g} > "
-                f"tol={self.tol:g}; " + ("raise max_iter or tol" if status == "max_iter" else "scale the points"),
+                f"tol={self.tol:g}; "
+                + ("raise max_iter or tol" if status == "max_iter" and found.gap <= 1 else "scale the points"),
                 stacklevel=3,
             )
         return found
@@ -241,17 +246,21 @@ class NewtonDescent:
 
     def run(self, max_iter: int, goal: float, n_before: int, evaluate_last: bool = True) -> str:
         """Newton steps until the gap, relative to the objective, is at most ``goal``."""
-        ridge, before, least, stalled = self.space.ridge, np.inf, np.inf, 0
+        ridge, before, stalled = self.space.ridge, np.inf, 0
+        least, lowest = np.inf, np.inf
         while True:
             gradient = self._gradient()
-            scale = max(self.least, abs(0.5 * float(self.x @ (ridge * self.x)) + self.loss))
+            value = 0.5 * float(self.x @ (ridge * self.x)) + self.loss
+            scale = max(self.least, abs(value))
             if self.solver.progress is not None:
                 self.solver.progress(n_before + self.n_iter, self.gap / scale)
             if self.gap <= goal * scale:
                 return "optimal"
             if self.n_iter >= max_iter:
                 return "max_iter"
-            least, stalled = (self.gap, 0) if self.gap < 0.5 * least else (least, stalled + 1)
+            halved, lowered = self.gap < 0.5 * least, value < lowest - ROUNDING * scale
+            least, lowest = self.gap if halved else least, min(lowest, value)
+            stalled = 0 if halved or lowered else stalled + 1
             if stalled > STALLED:
                 return "inaccurate"
             if time_is_up():
