@@ -11,6 +11,7 @@ import convex_tsvm as ct
 from convex_tsvm.deadline import until
 from convex_tsvm.points import WithConstant, linear_points
 from convex_tsvm.solvers import FiniteNewton
+from convex_tsvm.solvers.finite_newton import few_points
 from convex_tsvm.solvers.finite_newton.newton import NewtonDescent
 from convex_tsvm.solvers.finite_newton.terms import Terms
 
@@ -118,6 +119,30 @@ def test_a_newton_step_is_regularized_least_squares():
     value = 0.5 * descent.x @ descent.x + step.loss_value(descent.f)
     dual = -0.5 * np.sum((X.T @ -descent.g) ** 2) - step.conjugate_value(-descent.g)
     assert descent.gap == pytest.approx(value - dual)
+
+
+@pytest.mark.parametrize("balance", ["mean", "free", "none"])
+@pytest.mark.parametrize("sparse", [True, False])
+def test_directions_of_few_points_are_those_of_the_hessian(balance, sparse):
+    problem, labels, rng = drawn(6, n=30, d=70, sparse=sparse)
+    problem = problem.replace(balance=0.2 if balance == "mean" else None)
+    formulation = ct.s3vm(balance="linear" if balance == "mean" else None, fit_intercept=balance != "none")
+    space = FiniteNewton(problem).directions(ct.Instance(formulation, problem).svm(labels)).space
+    h, gradient = rng.uniform(0.1, 1e4, 30) * (rng.random(30) < 0.7), rng.normal(size=space.size)
+    assert few_points.serves(space, h)
+    ridge = np.diag(space.ridge)
+    last = 0.3 if space.free_bias else 1.0
+    ridge[-1, -1] = last
+    expected = np.linalg.solve(ridge + space.hessian(h), -gradient)
+    np.testing.assert_allclose(few_points.newton(space, h, gradient, last), expected, rtol=1e-7, atol=1e-9)
+
+
+def test_many_points_or_few_features_have_another_way():
+    problem, _, _ = drawn(6, n=50, d=40)
+    space = FiniteNewton(problem).directions(ct.Instance(ct.s3vm(), problem).svm(problem.y)).space
+    assert not few_points.serves(space, np.ones(50))
+    assert not few_points.serves(space, np.zeros(50))
+    assert few_points.serves(space, (np.arange(50) < 20).astype(float))
 
 
 def test_newton_steps_end_at_the_solution_once_the_active_set_is_right():

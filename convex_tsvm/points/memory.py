@@ -97,8 +97,13 @@ class SparsePoints(LinearPoints):
             yield rows, self._rows(rows)
 
     def take(self, rows: NDArray[np.intp]) -> Any:
-        parts = [self._rows(slice(i, i + 1)) for i in rows.tolist()]
-        return sp.vstack(parts, format="csr") if parts else sp.csr_array((0, self.shape[1]))
+        first, last = (np.asarray(self.indptr[rows + k], dtype=np.int64) for k in (0, 1))
+        ends = np.concatenate([[0], np.cumsum(last - first)])
+        data, indices = np.empty(ends[-1], self.data.dtype), np.empty(ends[-1], self.indices.dtype)
+        for k in range(len(rows)):
+            here, there = slice(ends[k], ends[k + 1]), slice(first[k], last[k])
+            data[here], indices[here] = self.data[there], self.indices[there]
+        return sp.csr_array((data, indices, ends), shape=(len(rows), self.shape[1]))
 
     def _rows(self, rows: slice) -> Any:
         first, last = int(self.indptr[rows.start]), int(self.indptr[rows.stop])

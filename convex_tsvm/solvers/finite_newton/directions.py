@@ -11,6 +11,7 @@ import scipy.linalg
 from ...deadline import time_is_up
 from ...parallel import blas_threads_for
 from ...problem import Array
+from . import few_points
 from .space import Space
 
 #: Up to so many variables the Hessian itself is kept, from step to step.
@@ -56,6 +57,8 @@ class Directions:
             self._ridge = ridge
             self._refactor()
         self._ridge = ridge
+        if not self.few and few_points.serves(self.space, h):
+            return few_points.newton(self.space, h, gradient, float(ridge[-1]))
         if not self.few:
             return self._iterate(h, gradient, accuracy, self._precondition(h), 10 * self.space.size)[0]
         if self._h is None or self._hessian is None or self._latest is None:

@@ -125,7 +125,7 @@ class FiniteNewton:
                 status = "inaccurate"
                 break
         if has_kinks:
-            self._width = min(WIDE, 4 * width)
+            self._width = width
         found = dataclasses.replace(found, status=status, seconds=time.perf_counter() - began)
         if status in ("max_iter", "inaccurate"):
             warnings.warn(

@@ -1,0 +1,62 @@
+"""Newton directions where few points bend: a system of their number, not of the number of features.
+
+The losses' Hessian is Zᵀ H Z over those points, and by the formula of Woodbury (R + Zᵀ H Z)⁻¹ g is
+R⁻¹ g - R⁻¹ Zᵀ (H⁻¹ + Z R⁻¹ Zᵀ)⁻¹ Z R⁻¹ g.  It is exact however large the curvatures are: those of rounded kinks slow
+down conjugate gradients.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from ...parallel import blas_threads_for
+from ...problem import Array
+from .space import Space
+
+#: Systems of up to so many points are solved so.
+MOST = 1500
+
+#: Products of sparse rows with each other are made if the rows have no more entries than this.
+ENTRIES = 2**21
+
+
+def serves(space: Space, h: Array) -> bool:
+    """Whether the points that bend are few, beside the features and as such."""
+    n, d = space.points.shape
+    count = int(np.count_nonzero(h))
+    return 0 < count <= min(MOST, d // 2) and count * space.points.n_entries <= ENTRIES * n
+
+
+def newton(space: Space, h: Array, gradient: Array, last: float) -> Array:
+    """p with (R + Zᵀ H Z) p = -gradient, R = 1 but for ``last`` at a free bias."""
+    rows = np.flatnonzero(h)
+    Z, bends = space.points.take(rows), h[rows]
+    inner = Z @ Z.T
+    inner = inner.toarray() if sp.issparse(inner) else np.asarray(inner, dtype=float)
+    if space.mean is not None:
+        # Points are centred: (x - m)·(x' - m).
+        shift = np.asarray(Z @ space.mean).ravel()
+        inner += float(space.mean @ space.mean) - shift[:, None] - shift[None, :]
+    inner[np.diag_indices_from(inner)] += 1 / bends
+    with blas_threads_for(len(inner)):
+        factor = scipy.linalg.cho_factor(inner, lower=True, check_finite=False)
+
+    def times(w: Array) -> Array:
+        found = np.asarray(Z @ w).ravel()
+        return found if space.mean is None else found - float(space.mean @ w)
+
+    def back(q: Array) -> Array:
+        found = np.asarray(Z.T @ q).ravel()
+        return found if space.mean is None else found - float(q.sum()) * space.mean
+
+    def inverse(q: Array) -> Array:
+        return np.asarray(scipy.linalg.cho_solve(factor, q, check_finite=False))
+
+    if not space.free_bias:
+        return back(inverse(times(gradient))) - gradient
+    # The bias is eliminated first: (H⁻¹ + Z Zᵀ)⁻¹ 1 is what remains of the curvatures, without a difference.
+    w, rest, without = gradient[:-1], inverse(np.ones(len(rows))), inverse(times(gradient[:-1]))
+    bias = (float(gradient[-1]) - float(without.sum())) / (last + float(rest.sum()))
+    return np.append(back(without + bias * rest) - w, -bias)
