@@ -9,6 +9,7 @@ import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -231,7 +232,8 @@ class Run:
         """Run a method to its end, or to Ctrl-C."""
         status = "converged"
         try:
-            status = method.descend(self)
+            with getattr(self.inner, "threads", nullcontext)():
+                status = method.descend(self)
         except (_Interrupted, KeyboardInterrupt) as stop:
             if isinstance(stop, _Interrupted):
                 self._keep_better(stop.point)

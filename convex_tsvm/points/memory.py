@@ -130,6 +130,8 @@ class DensePoints(LinearPoints):
     X : float array, shape (n, d)
     """
 
+    uses_blas = True
+
     def __init__(self, X: Any) -> None:
         self.X = X
         self.shape, self.n_entries = (int(X.shape[0]), int(X.shape[1])), int(X.shape[0]) * int(X.shape[1])

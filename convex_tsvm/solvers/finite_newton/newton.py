@@ -13,12 +13,15 @@ import dataclasses
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import numpy as np
 
 from ...deadline import time_is_up
 from ...instance.convex_step import ConvexStep, StepSolution, certify, check_same_points
 from ...losses import PLQ
+from ...parallel import blas_threads
 from ...points import linear_points
 from ...problem import Array, Problem
 from ...validation import finite, integer
@@ -81,6 +84,13 @@ class FiniteNewton:
         self.points = linear_points(problem.X)
         self._width = WIDE
         self._directions: list[Directions] = []
+
+    def threads(self) -> AbstractContextManager[Any]:
+        """What runs are to hold while they use this solver: one thread of BLAS, unless products need more.
+
+        Those of compiled loops have the cores, and BLAS threads that wait for the next vector keep them busy.
+        """
+        return nullcontext() if self.points.uses_blas else blas_threads().limit(limits=1, user_api="blas")
 
     def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
         """Solve one step, to a duality gap of ``tol``.
