@@ -1,5 +1,7 @@
 """A fixed part of the fuzzing, and that it would notice what it looks for."""
 
+import warnings
+
 import numpy as np
 import pytest
 from fuzz import Case, Failure, Tally, checked, drawn, fails, fuzz, limited, shrunk
@@ -92,3 +94,17 @@ def test_work_without_an_end_is_found():
 
     with pytest.raises(Failure, match="no end after 0 s"), limited(0.2):
         work()
+
+
+def test_a_search_that_is_stopped_before_its_first_node_claims_nothing(monkeypatch, tmp_path):
+    """Without labels it claimed the root's bound, which no certificate without nodes can prove."""
+    case = drawn(np.random.default_rng(81000013126))
+    monkeypatch.setattr("convex_tsvm.exact.search.BranchAndBound.limit", lambda self, deadline: "time_limit")
+    monkeypatch.setattr("convex_tsvm.exact.incumbent.Incumbent.begin", lambda self, outputs: None)
+    path = tmp_path / "certificate.npz"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = ct.exact_search(case.formulation(), case.problem(), certificate=path)
+    assert (found.n_nodes, found.lower_bound) == (0, -np.inf)
+    assert ct.verify_certificate(path).holds
+    assert ct.check_certificate(path).holds

@@ -177,9 +177,9 @@ class BranchAndBound:
     def _bound(self, still: float) -> float:
         state = self.state
         if not np.isfinite(state.objective):
-            # Without labels nothing excludes more than the tree does, once there is one.
-            proven = min(self._closed, still)
-            return proven if state.records and proven < np.inf else state.svm_bound
+            # Without labels nothing excludes more than the tree does; before its first node it proves nothing.
+            proven = min(self._closed, still) if state.records else -np.inf
+            return proven if proven < np.inf else state.svm_bound
         return min(self._closed, still, state.objective - self.options.gap * abs(state.objective))
 
     def run(self) -> BranchAndBound:
