@@ -31,7 +31,7 @@ def test_estimator_example_runs(moons):
 
 def test_commands_parse():
     commands = [line for kind, text in BLOCKS if kind == "sh" for line in text.splitlines() if "convex-tsvm" in line]
-    assert len(commands) == 8
+    assert len(commands) == 10
     for command in commands:
         assert callable(build_parser().parse_args(command.split()[1:]).run)
 
