@@ -4,7 +4,7 @@
 
 λ = 10⁻³, λ' = 1, a bias feature of 1, and r as it really is (Sindhwani and Keerthi 2006).  SVMlin's figures are those
 of its C++ (``-O3``, S = 10 000 pairs) on the same data and 2 x86-64 cores on which ``LinearSVC``, trained on all points
-with their true labels, takes 0.02, 0.9 and 3 seconds; where that takes longer, so does SVMlin.
+with their true labels, takes 0.01, 0.5 and 1.4 seconds; where that takes longer, so does SVMlin.
 """
 
 import argparse
