@@ -186,7 +186,7 @@ def test_the_memory_of_workers_is_bounded(cluster, tmp_path, megabytes):
 
     small = open_partitioned(tmp_path / "points", part_entries=2**20)
     small.times(np.ones(2000))  # compiles
-    small.curved(np.eye(n)[0], np.ones(2000))
+    small.curved((np.arange(n) == 0).astype(float), np.ones(2000))
     before, most = memory(), []
     problem = problem_of(small, 2000).replace(C=1e-6, C_unlabeled=1e-7)  # w is next to nothing: few products
     options = {"solver": "finite_newton", "annealing": [1.0], "tol": 0.01, "callback": lambda _: most.append(memory())}
