@@ -110,6 +110,9 @@ METHODS = {
     "exact": Method("exact:exact_search", "branch and bound, with a certificate"),
 }
 
+#: The methods that are descents.
+DESCENTS = tuple(name for name, entry in METHODS.items() if entry.is_descent)
+
 FORMULATIONS = {
     "svm": Entry("formulations:svm", "the labelled points alone"),
     "tsvm": Entry("formulations:tsvm", "transductive SVM (S3VM)", ("loss", "s")),

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from convex_tsvm.cli import main
-from convex_tsvm.points import open_points
+from convex_tsvm.points import open_points, read_svmlight
 from convex_tsvm.progress import remaining
 
 
@@ -109,3 +111,14 @@ def test_the_time_left_is_told_once_it_can_be():
     assert remaining(0.5, 0.5) == remaining(10, 0.01) == remaining(10, 1.0) == ""
     assert remaining(10, 0.5) == ", about 10 s left"
     assert remaining(600, 0.5) == ", about 10 min left"
+
+
+def test_no_command_waits_for_scikit_learn_before_it_needs_it():
+    code = "import sys, convex_tsvm.cli.parser as p; p.build_parser(); sys.exit('sklearn' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("options", [{"n_features": 0}, {"dtype": int}])
+def test_what_is_read_is_checked_like_what_is_converted(files, options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        read_svmlight("few.svm", **options)

@@ -12,18 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimators.linear import LinearTransductiveSVC
 from ..persistence import save_model
 from ..points import convert_svmlight, open_points, read_svmlight
 from ..progress import file_line, status_line
 from .files import check_outputs, write_labels
-
-
-class _OnTerminal(LinearTransductiveSVC):
-    """With a line that says how far it is, and no others."""
-
-    def _status(self, name: Callable[[], str], share: Callable[[float, float], float]) -> Any:
-        return status_line(name, share)
 
 
 def linear(options: argparse.Namespace) -> int:
@@ -32,7 +24,7 @@ def linear(options: argparse.Namespace) -> int:
     own = dict(options.method_option)
     if options.max_pairs is not None:
         own["max_pairs"] = options.max_pairs
-    clf = _OnTerminal(
+    clf = _classifier(
         method=options.method,
         loss=options.loss,
         lambda_=options.lambda_,
@@ -91,6 +83,17 @@ def convert(options: argparse.Namespace) -> int:
     n, d = saved.points.shape
     print(f"{options.target}: {n} points, {d} features, {saved.points.n_entries} entries, {options.dtype}")
     return 0
+
+
+def _classifier(**parameters: Any) -> Any:
+    """The estimator, with a line on the terminal that says how far it is and no others."""
+    from ..estimators.linear import LinearTransductiveSVC  # here, as no other command waits for scikit-learn
+
+    class OnTerminal(LinearTransductiveSVC):
+        def _status(self, name: Callable[[], str], share: Callable[[float, float], float]) -> Any:
+            return status_line(name, share)
+
+    return OnTerminal(**parameters)
 
 
 def _given(options: argparse.Namespace) -> tuple[Any, NDArray[np.float64]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 from ..formulations import LOSSES
-from ..table import FORMULATIONS, METHODS, SOLVERS, Entry
+from ..table import DESCENTS, FORMULATIONS, METHODS, SOLVERS, Entry
 from .tasks import read_task, task_names
 
 #: As in ``relaxations.RELAXATIONS``, which is not imported for its weight.
@@ -209,12 +209,11 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_linear(parser: argparse.ArgumentParser) -> None:
-    methods = ("switching", "annealing", "cccp")
     parser.add_argument("data", metavar="DATA", help="an svmlight file with labels +1, -1 and 0 (unknown), or a folder "
                         "that convert wrote")  # fmt: skip
     parser.add_argument("--labels", metavar="FILE", help="labels in place of those in DATA, one a line")
     parser.add_argument("--zero-based", action="store_true", help="the first column is 0 in the file, not 1")
-    parser.add_argument("--method", choices=methods, default="switching",
+    parser.add_argument("--method", choices=DESCENTS, default="switching",
                         help="multi-switch TSVM, deterministic annealing, or CCCP (default: switching)")  # fmt: skip
     parser.add_argument("--loss", choices=LOSSES, default="squared_hinge",
                         help="of unlabelled points (default: squared_hinge)")  # fmt: skip
@@ -227,7 +226,7 @@ def _add_linear(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-pairs", "-S", type=int, metavar="S",
                         help="switching: pairs exchanged in a round, SVMlin's -S (default: all that gain)")  # fmt: skip
     parser.add_argument("--no-intercept", action="store_true", help="without the feature that is 1 for all points")
-    _add_method_options(parser, methods)
+    _add_method_options(parser, DESCENTS)
     parser.add_argument("--tol", type=float, default=1e-4, help="relative duality gap of the last step (default: 1e-4)")
     parser.add_argument("--max-iter", type=int, default=1000, help="limit on steps of a stage (default: 1000)")
     parser.add_argument("--labels-out", metavar="FILE", help="write index, label and output of every point as CSV")

@@ -15,9 +15,6 @@ from ..solution import Iteration, Solution
 from ..table import METHODS, SOLVERS
 from .base import KernelTransduction, Transduction
 
-#: The methods that are descents.
-DESCENTS = tuple(name for name, entry in METHODS.items() if entry.is_descent)
-
 
 class Descent(Transduction):
     """A formulation minimized by a method that is a descent.

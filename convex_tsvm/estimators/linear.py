@@ -12,9 +12,9 @@ from sklearn.utils.validation import validate_data
 from ..formulations import Formulation, tsvm
 from ..points import LinearPoints, WithConstant, linear_points
 from ..problem import Problem
-from ..table import METHODS
+from ..table import DESCENTS, METHODS
 from ..validation import finite, one_of
-from .descent import DESCENTS, Descent
+from .descent import Descent
 
 #: What each method is made with, unless the user says otherwise: as good an objective in less time than by default.
 DEFAULTS: dict[str, dict[str, Any]] = {

@@ -7,8 +7,9 @@ from typing import Any
 
 from ..formulations import Formulation, tsvm
 from ..problem import Problem
+from ..table import DESCENTS
 from ..validation import one_of
-from .descent import DESCENTS, DescentTransduction
+from .descent import DescentTransduction
 
 
 class TransductiveSVC(DescentTransduction):

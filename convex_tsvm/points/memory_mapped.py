@@ -85,9 +85,7 @@ def convert_svmlight(
     OSError
         If the disk is full; nothing is left of the target.
     """
-    if np.dtype(dtype) not in (np.float32, np.float64):
-        raise ValueError(f"dtype={dtype!r} must be float32 or float64")
-    most = None if n_features is None else integer("n_features", n_features, least=1)
+    most = _check(n_features, dtype)
     source, size = Path(source), os.stat(source).st_size
     # Small indices where the number of columns is known to allow them, and where it is not known as well: few files
     # have more columns than 2³¹, and those are told when they are met.
@@ -131,15 +129,16 @@ def read_svmlight(
     -------
     SavedPoints
     """
+    most = _check(n_features, dtype)
     parts, labels, size = [], [], os.stat(source).st_size
-    for X, y, done in read_blocks(Path(source), zero_based=zero_based, n_features=n_features):
+    for X, y, done in read_blocks(Path(source), zero_based=zero_based, n_features=most):
         parts.append(X.astype(dtype))
         labels.append(y)
         if progress is not None:
             progress(done / max(size, 1))
     if not sum(map(len, labels)):
         raise ValueError(f"{source} has no points")
-    width = n_features or max(1, *(part.shape[1] for part in parts))
+    width = most or max(1, *(part.shape[1] for part in parts))
     for part in parts:
         part.resize((part.shape[0], width))
     together = sp.vstack(parts, format="csr") if len(parts) > 1 else parts[0].tocsr()
@@ -207,6 +206,13 @@ def open_points(path: str | os.PathLike[str], *, check: bool = True) -> SavedPoi
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{str(path)!r} is no whole folder of points: {error}") from error
     return SavedPoints(SparsePoints(arrays["data"], arrays["indices"], arrays["indptr"], d), arrays["labels"])
+
+
+def _check(n_features: int | None, dtype: DTypeLike) -> int | None:
+    """The number of columns that is asked for; ValueError if it, or the type of the values, cannot be."""
+    if np.dtype(dtype) not in (np.float32, np.float64):
+        raise ValueError(f"dtype={dtype!r} must be float32 or float64")
+    return None if n_features is None else integer("n_features", n_features, least=1)
 
 
 @contextmanager
