@@ -26,7 +26,10 @@ def cholesky(H: NDArray[np.float64], *, overwrite: bool = False) -> tuple[NDArra
     """
     diagonal = H.diagonal()
     size = np.abs(diagonal)
-    ridge = RIDGE * np.where(size > 0, size, size.max(initial=0.0) or 1.0)
+    if not size.all():
+        # Rounding may leave a zero beside entries that are not; the largest of them says what is small there.
+        size = np.where(size > 0, size, np.abs(H).max(initial=0.0) or 1.0)
+    ridge = RIDGE * size
     diagonal = diagonal.copy()
     # By columns, as LAPACK has it, a symmetric matrix is its transpose.
     ridged = H.T if overwrite and H.flags.c_contiguous else H.T.copy(order="F")
