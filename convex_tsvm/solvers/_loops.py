@@ -243,7 +243,8 @@ def descend_pairs(Q, outputs, s, kind, cost, S, P, R, m, tol, max_steps):
         top = below[i]
         _maxima(lanes, above)
         gap = max(top + lanes.max(), zero)
-        if gap <= tol or top == -np.inf or step == max_steps:
+        # A gap that is no number has overflown: the caller will see that.
+        if gap <= tol or top == -np.inf or step == max_steps or not gap < np.inf:
             break
         row = Q[i]
         above[i] = -np.inf  # no partner of its own
@@ -255,7 +256,7 @@ def descend_pairs(Q, outputs, s, kind, cost, S, P, R, m, tol, max_steps):
         low_i, up_by, space_up, _, _, _ = locate(S, P, R, m, kind[i], cost[i], s[i])
         _, _, _, high_j, down_by, space_down = locate(S, P, R, m, kind[j], cost[j], s[j])
         bend = float(Q[i, i]) + up_by + float(Q[j, j]) + down_by - 2.0 * Q[i, j]
-        delta = min(max((low_i - h[i]) - (high_j - h[j]), 0.0) / max(bend, TINY), space_up, space_down)
+        delta = min(max((low_i - h[i]) - (high_j - h[j]), 0.0) / max(bend, float(tiny)), space_up, space_down)
         s[i] = moved(S, m, kind[i], cost[i], s[i], delta, space_up, True)
         s[j] = moved(S, m, kind[j], cost[j], s[j], delta, space_down, False)
         change, other = real(delta), Q[j]

@@ -54,10 +54,13 @@ def newton(dual: DualProblem, state: State, max_steps: int = 2) -> State:
                 reached = _value(rows, free, rate[free], residual, stopped)
                 if reached < best:
                     best, change, blocked = reached, stopped, (stopped <= -down) | (stopped >= up)
+        moved = h + change @ rows
+        if not (np.isfinite(moved).all() and np.isfinite(change).all()):
+            break  # the matrix has lost its digits, and such a step is none
         s[free] -= change / cost[free]
         for i in free[blocked]:
             s[i] = _breakpoint(dual.losses.S[dual.kind[i]], s[i])
-        h += change @ rows
+        h = moved
         if not blocked.any():
             break
     return dual.state(s, h)
