@@ -137,6 +137,25 @@ def column(values: Any) -> Any:
     return arb_mat([[float(value)] for value in values])
 
 
+def quadratic_form(M: Any, v: Any) -> Any:
+    """vᵀ M⁻¹ v; a matrix M that is nearly singular takes more bits."""
+    from flint import arb, ctx
+
+    found = arb("+inf")
+    try:
+        for bits in (BITS, 2 * BITS, 4 * BITS):
+            ctx.prec = bits
+            try:
+                found = (v.transpose() * M.solve(v))[0, 0]
+            except ZeroDivisionError:  # so few bits do not tell it from a singular one
+                continue
+            if found.rel_accuracy_bits() > 30:
+                break
+    finally:
+        ctx.prec = BITS
+    return found
+
+
 def above(A: Any, L: Any) -> float:
     """What no eigenvalue of A is below: A - L Lᵀ, exactly, has its diagonal, and beside it next to nothing."""
     from flint import arb_mat
@@ -247,7 +266,7 @@ class Problem:
         exact, last = column(v), int(self.members[np.argmax(y[self.members] * v[self.members])])
         exact[last, 0] += arb(self.value) - sum((exact[int(i), 0] for i in self.members), arb(0))
         demand(exact[last, 0] * arb(y[last]) >= 1 and (y * v >= 1).all(), "the targets in the file are none")
-        return float((exact.transpose() * self.whole.inv() * exact)[0, 0].upper()) / 2 * (1 + EPS)
+        return float(quadratic_form(self.whole, exact).upper()) / 2 * (1 + EPS)
 
     # Boxes hold the ends of outputs; an end beyond -1 or 1 is a label.
 
