@@ -137,25 +137,6 @@ def column(values: Any) -> Any:
     return arb_mat([[float(value)] for value in values])
 
 
-def quadratic_form(M: Any, v: Any) -> Any:
-    """vᵀ M⁻¹ v; a matrix M that is nearly singular takes more bits."""
-    from flint import arb, ctx
-
-    found = arb("+inf")
-    try:
-        for bits in (BITS, 2 * BITS, 4 * BITS):
-            ctx.prec = bits
-            try:
-                found = (v.transpose() * M.solve(v))[0, 0]
-            except ZeroDivisionError:  # so few bits do not tell it from a singular one
-                continue
-            if found.rel_accuracy_bits() > 30:
-                break
-    finally:
-        ctx.prec = BITS
-    return found
-
-
 def above(A: Any, L: Any) -> float:
     """What no eigenvalue of A is below: A - L Lᵀ, exactly, has its diagonal, and beside it next to nothing."""
     from flint import arb_mat
@@ -228,6 +209,11 @@ class Problem:
         self.exact = (K, ridge, offset)
         self.G, self.o, self.ridge = Ball.exact(K), Ball.exact(offset), Ball.exact(ridge)[np.diag_indices(n)]
         self.constant = Ball.exact(arb_mat([[constant]]))[0]
+        if self.squared and self.bias:
+            # Squared distances in M, from above: as differences in double precision they would be lost far from 0.
+            M = K + ridge
+            apart = [[M[i, i] + M[k, k] - 2 * K[i, k] for k in range(n)] for i in range(n)]
+            self.apart = Ball.exact(arb_mat(apart)).high.reshape(n, n)
         self.variance = (self.G[np.diag_indices(n)] + self.ridge).high
 
     def outputs(self, gamma: Any) -> Ball:
@@ -261,12 +247,13 @@ class Problem:
 
     def most_of_targets(self, y: Any, v: Any) -> float:
         """½ vᵀ M⁻¹ v for targets v of the right signs, one of which is moved for them to have exactly the right sum."""
-        from flint import arb
+        from flint import arb, ctx
 
         exact, last = column(v), int(self.members[np.argmax(y[self.members] * v[self.members])])
         exact[last, 0] += arb(self.value) - sum((exact[int(i), 0] for i in self.members), arb(0))
         demand(exact[last, 0] * arb(y[last]) >= 1 and (y * v >= 1).all(), "the targets in the file are none")
-        return float(quadratic_form(self.whole, exact).upper()) / 2 * (1 + EPS)
+        with ctx.workprec(4 * BITS):  # a matrix that is nearly singular takes so many
+            return float((exact.transpose() * self.whole.solve(exact))[0, 0].upper()) / 2 * (1 + EPS)
 
     # Boxes hold the ends of outputs; an end beyond -1 or 1 is a label.
 
@@ -356,8 +343,7 @@ def by_svm(given: Problem, box: Any, gamma: Any, cutoff: float) -> Any:
     elif given.squared:
         for k in np.flatnonzero(y).tolist():
             # The bias is the same for both: only differences of outputs are bounded.
-            square = Ball(given.variance + given.variance[k]) * MORE - 2 * given.G[:, k]
-            reach = np.sqrt(2 * slack * np.maximum(square.high, 0)) * MORE
+            reach = np.sqrt(2 * slack * np.maximum(given.apart[:, k], 0)) * MORE
             reach[k] = 0.0
             ahead = f - f[k] + y[k]
             if y[k] > 0:
