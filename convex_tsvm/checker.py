@@ -352,11 +352,11 @@ def by_svm(given: Problem, box: Any, gamma: Any, cutoff: float) -> Any:
                 high = np.minimum(high, (ahead + reach).high)
     elif not given.bias:
         for sign, end in ((1.0, high), (-1.0, low)):
-            # A label that would raise the bound to the cutoff if its multiplier alone were raised.
+            # A label that would raise the bound to the cutoff if its multiplier, still 0, alone were raised.
             room = np.maximum((1 - sign * f).low, 0.0)
             step = np.minimum(room / np.maximum(given.variance, TINY), given.cap)
             gained = Ball(step) * room - Ball(0.5 * given.variance) * step * step
-            end[(y == 0) & (gained.low > slack)] = -sign
+            end[(gamma == 0) & (gained.low > slack)] = -sign
     return bound, given.meet(box, low, high)
 
 

@@ -292,8 +292,8 @@ class PartialSVM:
 
         Squared hinge: q(v) >= value + ½ (v - f)ᵀ M⁻¹ (v - f) for the f of γ, so that |v_i - f_i| is at most
         (2 (cutoff - value) M_ii)^½; with a free bias that holds for differences of two outputs, one of which may have a
-        known label.  Hinge: a label is excluded if raising its α alone gets the bound to the cutoff; the ends are then
-        ±1 or infinite.
+        known label.  Hinge: a label is excluded if raising its α alone, from 0, gets the bound to the cutoff; the ends
+        are then ±1 or infinite.  A label that is known already may be excluded too: then there is no solution.
         """
         f, error = point.outputs, point.error
         slack, variance = max(cutoff - point.value, 0.0), self._gram.most_diagonal + self._ridge * (1 + 4 * EPS)
@@ -318,7 +318,7 @@ class PartialSVM:
                 room = np.maximum(1 - sign * f - error - 4 * EPS, 0.0)
                 step = np.minimum(room / diagonal, self.cap)
                 gained = (step * room - 0.5 * diagonal * step**2) * (1 - 8 * EPS)
-                end[(y == 0) & (gained > slack)] = -sign
+                end[(point.gamma == 0) & (gained > slack)] = -sign
         return low, high
 
     def direction(self, y: Array, i: int, theta: float, gamma: Array, cutoff: float) -> float:
