@@ -7,6 +7,7 @@ import textwrap
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits, make_blobs
 from strategies import CATALOGUE, LABELED, UNLABELED
 
@@ -235,3 +236,18 @@ def test_running_out_of_working_sets_is_said(problem):
         solution = ct.NativeSolver(problem, cache_size=1, max_iter=2).solve(steps(problem))
     assert solution.status == "max_iter"
     assert solution.kkt > 1e-3
+
+
+def test_long_sparse_rows_are_not_made_dense(monkeypatch):
+    """Documents of a thousand words: sums in parts keep the digits, and nothing takes all coordinates one by one."""
+    from convex_tsvm.kernels import distances
+
+    X = sp.random_array((40, 20_000), density=0.05, random_state=0, format="csr")
+    X = sp.csr_matrix(sp.diags_array(1 / sp.linalg.norm(X, axis=1)) @ X)
+    expected = 0.5 * cdist(X.toarray(), X.toarray(), "sqeuclidean")
+
+    def slow(*args):
+        raise AssertionError("differences of all coordinates")
+
+    monkeypatch.setattr(distances, "scaled_differences", slow)
+    assert np.abs(distances.squared_distances(X, X, 0.5) - expected).max() < distances.SMALL_ERROR

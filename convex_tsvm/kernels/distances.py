@@ -64,10 +64,31 @@ def _from_products(left: Array, right: Array, products: Array) -> Array:
     return np.maximum(products, 0.0, out=products)
 
 
+def _squared_norms(X: sp.csr_matrix) -> Array:
+    return np.asarray(X.multiply(X).sum(axis=1), dtype=float).ravel()
+
+
+def _longest(X: sp.csr_matrix) -> int:
+    """The largest number of entries of a row."""
+    return int(np.diff(X.indptr).max(initial=0))
+
+
 def _of_sparse(X: sp.csr_matrix, Z: sp.csr_matrix, scale: float) -> Array:
-    left, right = (np.asarray(points.multiply(points).sum(axis=1), dtype=float).ravel() for points in (X, Z))
-    if not _loses(left, right, int(max(np.diff(X.indptr).max(initial=0), np.diff(Z.indptr).max(initial=0))), scale):
+    left, right = _squared_norms(X), _squared_norms(Z)
+    longest = max(_longest(X), _longest(Z))
+    if not _loses(left, right, longest, scale):
         return scale * _from_products(left, right, (X @ Z.T).toarray())
+    # Sums of parts that are sums of few terms each: about √d of both lose fewer digits than one sum of d terms.
+    count = int(np.ceil(np.sqrt(longest)))
+    order = np.array_split(np.random.default_rng(0).permutation(X.shape[1]), count)
+    by_columns = X.tocsc(), Z.tocsc()
+    parts = [tuple(points[:, np.sort(some)].tocsr() for points in by_columns) for some in order]
+    if not _loses(left, right, count + max(max(map(_longest, pair)) for pair in parts), scale):
+        left, right = (np.sum([_squared_norms(part) for part in points], axis=0) for points in zip(*parts, strict=True))
+        products = np.zeros((X.shape[0], Z.shape[0]))
+        for some, other in parts:
+            products += some @ other.T
+        return scale * _from_products(left, right, products)
     total = np.zeros((X.shape[0], Z.shape[0]))
     used = np.union1d(np.unique(X.indices), np.unique(Z.indices))
     X, Z = X.tocsc()[:, used], Z.tocsc()[:, used]
