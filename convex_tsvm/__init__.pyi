@@ -25,6 +25,7 @@ from .formulations import cannot_link as cannot_link
 from .formulations import cccp_tsvm as cccp_tsvm
 from .formulations import compact_margin as compact_margin
 from .formulations import compactness_weights as compactness_weights
+from .formulations import cs3vm as cs3vm
 from .formulations import mean_output as mean_output
 from .formulations import must_link as must_link
 from .formulations import output_constraint as output_constraint
@@ -45,6 +46,7 @@ from .losses import ConvexLoss as ConvexLoss
 from .losses import DCLoss as DCLoss
 from .losses import SmoothConcave as SmoothConcave
 from .losses import epsilon_insensitive as epsilon_insensitive
+from .losses import exponential as exponential
 from .losses import flat_newton as flat_newton
 from .losses import hinge as hinge
 from .losses import indicator as indicator
@@ -61,6 +63,10 @@ from .losses import two_slope_symmetric_ramp as two_slope_symmetric_ramp
 from .methods import annealing as annealing
 from .methods import cccp as cccp
 from .methods import cccp_path as cccp_path
+from .methods import continuation as continuation
+from .methods import gradient as gradient
+from .methods import linearization as linearization
+from .methods import newton as newton
 from .methods import switching as switching
 from .methods.sdp import sdp_transduction as sdp_transduction
 from .methods.spectral import spectral_transduction as spectral_transduction

@@ -11,7 +11,7 @@ import numpy as np
 
 from .decision import DecisionFunctions
 from .formulations import Formulation
-from .instance import Instance, StepSolution
+from .instance import Instance, SmoothPoint, StepSolution
 from .problem import Array, Problem
 
 
@@ -201,6 +201,11 @@ class Solution:
         return isinstance(self.point, StepSolution)
 
     @property
+    def has_certificate(self) -> bool:
+        """Whether there are figures that can be recomputed (:meth:`certificate`)."""
+        return isinstance(self.point, (StepSolution, SmoothPoint))
+
+    @property
     def n_iter(self) -> int:
         """Number of steps, the supervised start not counted."""
         return len(self.history)
@@ -258,17 +263,23 @@ class Solution:
     def certificate(self) -> Certificate:
         """Recompute every figure from the dual variables, with nothing but the kernel.
 
+        Where a descent on the smooth primal ended, the convex step is the one that is tangent there, and its dual
+        variables are the slopes of the losses.
+
         Raises
         ------
         AttributeError
-            If the method went without convex steps.
+            If the method went without either.
         """
         instance = Instance(self.formulation, self.problem)
-        step, again = self.step.step, self.step.recomputed()
         changed = None
-        if instance.made_of_tangents(step):
-            tangents = instance.tangents(again.outputs, step.cost)
-            changed = int((np.abs(tangents - step.slope) > 1e-3 * step.cost).sum())
+        if isinstance(self.point, SmoothPoint):
+            again: StepSolution | SmoothPoint = self.point.recomputed()
+        else:
+            step, again = self.step.step, self.step.recomputed()
+            if instance.made_of_tangents(step):
+                tangents = instance.tangents(again.outputs, step.cost)
+                changed = int((np.abs(tangents - step.slope) > 1e-3 * step.cost).sum())
         if self.given_labels is None:
             objective = instance.objective(again.outputs, again.regularization)
         else:

@@ -89,9 +89,17 @@ SOLVERS = {
         regularizers="½ ‖w‖², ‖w‖₁, elastic net",
         losses="convex PLQ, and other convex losses with a CVXPY expression",
     ),
+    "smooth": Solver(
+        "solvers:SmoothSolver",
+        "descent on the smooth primal: L-BFGS, and Newton steps for method='newton'",
+        ("tol", "max_iter", "progress"),
+        regularizers="½ ‖w‖²",
+        losses="with slopes, and curvatures for Newton steps; kinks that open upwards are rounded",
+    ),
 }
 
 STEPS = ("native", "finite_newton", "cvxpy")
+DESCENT = ("smooth",)
 
 METHODS = {
     "cccp": Method("methods.cccp:CCCP", "tangents of the concave parts", ("annealing",), STEPS),
@@ -104,6 +112,19 @@ METHODS = {
         ("cooling", "settled", "certain", "best"),
         STEPS,
     ),
+    "linearization": Method(
+        "methods.linearization:Linearization", "the lesser slack of both labels (CS³VM)", (), STEPS
+    ),
+    "gradient": Method(
+        "methods.gradient:Gradient",
+        "gradient descent: ∇S3VM for smooth losses, ∇DA for those of labels",
+        ("annealing", "cooling", "certain"),
+        DESCENT,
+    ),
+    "continuation": Method(
+        "methods.continuation:Continuation", "smoothed losses, narrowing (cS3VM)", ("widths", "whole"), DESCENT
+    ),
+    "newton": Method("methods.newton:Newton", "Levenberg-Marquardt steps (Newton-S3VM)", ("annealing",), DESCENT),
     "sdp": Method("methods.sdp:sdp_transduction", "labels of the SDP relaxation"),
     "subspace": Method("methods.subspace:subspace_transduction", "labels of the SDP on a subspace"),
     "spectral": Method("methods.spectral:spectral_transduction", "labels from eigenvectors"),
@@ -116,7 +137,9 @@ DESCENTS = tuple(name for name, entry in METHODS.items() if entry.is_descent)
 FORMULATIONS = {
     "svm": Entry("formulations:svm", "the labelled points alone"),
     "tsvm": Entry("formulations:tsvm", "transductive SVM (S3VM)", ("loss", "s")),
+    "cs3vm": Entry("formulations:cs3vm", "1-norm S3VM of Fung and Mangasarian"),
     "cmm": Entry("formulations:compact_margin", "Compact Margin Machine", ("epsilon", "C_compact", "s")),
     "rmm": Entry("formulations:relative_margin", "Relative Margin Machine", ("epsilon", "C_compact")),
     "lapsvm": Entry("formulations:svm", "Laplacian SVM", ("C_manifold", "n_neighbors")),
+    "laptsvm": Entry("formulations:tsvm", "transductive SVM on its kernel", ("loss", "s", "C_manifold", "n_neighbors")),
 }

@@ -290,14 +290,14 @@ def test_a_solution_is_a_start(problem):
 
 
 def test_interrupt_of_a_balance_search_keeps_what_there_is(moons):
-    """Whether it comes in a step, or before the first step for a new c."""
+    """Wherever it comes after the first c, be it in a step or before the first one of another c."""
     X, _, y = moons
-    problem = ct.Problem(X, y, kernel=ct.RBF(0.5), C=10, balance=("exact", 0.3))
+    problem = ct.Problem(X, y, kernel=ct.RBF(0.5), C=10, balance=("exact", 0.45))
     native = ct.NativeSolver(problem)
     total = len(ct.cccp(ct.cccp_tsvm(), problem.replace(balance=problem.balance_target), solver=native).history)
 
     class Interrupted:
-        calls = 0
+        calls, last = 0, 0
 
         def solve(self, step, start=None):
             self.calls += 1
@@ -305,7 +305,10 @@ def test_interrupt_of_a_balance_search_keeps_what_there_is(moons):
                 raise KeyboardInterrupt
             return native.solve(step, start)
 
-    for last in (total + 2, total + 3):  # the supervised start for the second c, and the step after it
+    solver = Interrupted()
+    ct.cccp(ct.cccp_tsvm(), problem, solver=solver)
+    assert solver.calls > total + 2
+    for last in range(total + 2, solver.calls + 1):  # the first c takes one more than its steps: the supervised start
         solver = Interrupted()
         solver.last = last
         with pytest.warns(UserWarning, match="best balance so far"):

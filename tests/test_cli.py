@@ -287,7 +287,7 @@ BAD = {
     "methods": (["compare", "two_moons", "--methods", "svm,magic"], "must be a comma-separated list of svm, cccp"),
     "solver": (
         ["compare", "two_moons", "--solver", "magic"],
-        "list of native, finite_newton, cvxpy",
+        "list of auto, native, finite_newton, cvxpy, smooth",
     ),
     "unknown option": (["solve", "two_moons", "--magic"], "unrecognized arguments: --magic"),
     "no command": ([], "COMMAND"),

@@ -182,7 +182,7 @@ def test_verbose_prints_a_line_per_step(data, capsys):
 @pytest.mark.parametrize(
     ("options", "y", "message"),
     [
-        (dict(loss="exp"), None, "loss='exp' must be one of ramp, hinge"),
+        (dict(loss="cubic"), None, "loss='cubic' must be one of ramp, hinge"),
         (dict(method="magic"), None, "method='magic'"),
         (dict(solver="magic"), None, "solver='magic'"),
         (dict(s=-1.0), None, "s=-1.0"),

@@ -10,8 +10,8 @@ from scipy.special import entr, rel_entr
 from strategies import searches
 
 import convex_tsvm as ct
+from convex_tsvm.instance.probabilities import Probabilities
 from convex_tsvm.methods.exchanges import exchanges
-from convex_tsvm.methods.probabilities import Probabilities
 from convex_tsvm.methods.schedule import growing
 
 METHODS = {"switching": ct.switching, "annealing": ct.annealing}
@@ -235,7 +235,7 @@ def test_as_an_estimator(method, moons):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (dict(method="magic"), "method='magic' must be 'cccp', 'switching' or 'annealing'"),
+        (dict(method="magic"), "method='magic' must be 'cccp', 'switching', 'annealing', "),
         (dict(method="annealing", annealing=3), "annealing=3 is no option of method='annealing', which takes cooling"),
         (dict(method="switching", method_options={"best": True}), "best=True is no option of method='switching'"),
         (dict(method="annealing", method_options={"cooling": 1.0}), "cooling=1.0 must be"),

@@ -96,7 +96,7 @@ def test_tfidf_goes_straight_in(tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"method": "newton"}, "method='newton'"),
+        ({"method": "newtonian"}, "method='newtonian'"),
         ({"positive_fraction": 0.0}, "positive_fraction"),
         ({"positive_fraction": 1.5}, "positive_fraction"),
         ({"lambda_": -1}, "lambda_"),

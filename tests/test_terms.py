@@ -163,6 +163,8 @@ def test_cholesky_ends(scale):
         if (np.diag(H) > 0).any():
             np.testing.assert_allclose(L @ L.T, H, atol=1e-9 * np.abs(H).max())
         np.testing.assert_array_equal(np.tril(cholesky(H.copy(), overwrite=True)[0]), L)
+    lost, _ = cholesky(scale * np.array([[0.0, 1.0], [1.0, 0.0]]))  # rounding has taken the diagonal
+    assert (np.diag(lost) > 0).all()
     with pytest.raises(np.linalg.LinAlgError, match="not finite"):
         cholesky(np.full((3, 3), np.nan))
 

@@ -9,7 +9,7 @@ import pytest
 from test_cccp import MODELS, exponential
 
 import convex_tsvm as ct
-from convex_tsvm.methods.probabilities import Probabilities
+from convex_tsvm.instance.probabilities import Probabilities
 from convex_tsvm.verification import Check, Report
 from convex_tsvm.verification.finite_newton import finite_newton_checks
 
@@ -71,7 +71,7 @@ WRONG = {
     "eq_1_4": ("solvers.finite_newton.directions.Directions.newton", lambda self, h, gradient, accuracy: -gradient),
     "eq_1_5": ("solvers.finite_newton.newton.NewtonDescent._line_search", lambda self, p, change, first: 0.5),
     "eq_1_8": ("instance.instance.Instance.expected_objective", lambda self, f, r, p: 1.0),
-    "eq_1_9": ("methods.probabilities.Probabilities.best", shifted),
+    "eq_1_9": ("instance.probabilities.Probabilities.best", shifted),
 }
 
 

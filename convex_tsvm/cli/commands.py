@@ -13,6 +13,7 @@ import numpy as np
 
 from ..data import Data, load_data, load_points
 from ..formulations import tsvm
+from ..methods.solvers import solver_of
 from ..persistence import FittedModel, load_model, save_model
 from ..problem import Problem
 from ..solution import Solution
@@ -32,7 +33,7 @@ def solve(options: argparse.Namespace) -> int:
             raise ValueError(f"{name}={path!r} is for --method exact, not --method {options.method}")
     check_outputs(labels_out=options.labels_out, save=options.save, **files)
     data, problem = _given(options)
-    solver = options.solver if task.solvers else NO_SOLVER
+    solver = solver_of(task.method, options.solver, task.regularizer) if task.solvers else NO_SOLVER
     solution = solved(options, task, problem, solver)
     result = _result(data, solution, task, solver)
     if options.json:
@@ -70,7 +71,7 @@ def compare(options: argparse.Namespace) -> int:
         check_picture(options.plot)
     data, problem = _given(options)
     solutions: dict[tuple[Task, str], Solution] = {}
-    pairs = [(task, solver) for task in tasks for solver in (options.solver if task.solvers else [NO_SOLVER])]
+    pairs = [(task, solver) for task in tasks for solver in task.solvers_of(options.solver)]
     for pair in pairs:
         solutions[pair] = solved(options, pair[0], problem, pair[1])
         if solutions[pair].status == "interrupted":
@@ -88,7 +89,7 @@ def compare(options: argparse.Namespace) -> int:
                 f"{line['objective_difference']:.1e} and differ on {line['labels_different']} labels"
             )
     if options.plot:
-        several = len(options.solver) > 1
+        several = len(solutions) > len(tasks)
         named = {f"{m.name} ({s})" if several else m.name: solution for (m, s), solution in solutions.items()}
         save_figure(plot_comparison(data, named), options.plot)
         if not options.json:
@@ -231,7 +232,7 @@ def _given(options: argparse.Namespace) -> tuple[Data, Problem]:
 
 
 def _result(data: Data, solution: Solution, task: Task, solver: str) -> dict[str, Any]:
-    certificate = solution.certificate() if solution.has_step else None
+    certificate = solution.certificate() if solution.has_certificate else None
     return _figures(
         data,
         solution.problem,
@@ -268,14 +269,15 @@ def _agreement(
     """How far several solvers of one method are apart."""
     lines = []
     for task in tasks:
-        found = [solutions[task, solver] for solver in options.solver if (task, solver) in solutions]
+        solvers = [solver for solver in task.solvers_of(options.solver) if (task, solver) in solutions]
+        found = [solutions[task, solver] for solver in solvers]
         if len(found) < 2:
             continue
         objectives = np.array([solution.objective for solution in found])
         lines.append(
             {
                 "method": task.name,
-                "solvers": list(options.solver),
+                "solvers": solvers,
                 "objective_difference": float(np.ptp(objectives) / max(1.0, abs(objectives[0]))),
                 "labels_different": int((found[0].labels != found[1].labels).sum()),
             }

@@ -45,7 +45,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_model(solve)
     _add_task(solve)
     solve.add_argument("--method", choices=task_names(), default="cccp", help=_listed(METHODS, "default: cccp"))
-    solve.add_argument("--solver", choices=tuple(SOLVERS), default="native", help=_listed(SOLVERS, "default: native"))
+    solve.add_argument("--solver", choices=("auto", *SOLVERS), default="auto",
+                       help=_listed(SOLVERS, "default: auto, native or smooth as the method needs"))  # fmt: skip
     solve.add_argument("--labels-out", metavar="FILE", help="write index, label and output of every point as CSV")
     solve.add_argument("--save", metavar="MODEL", help="write the fitted model (arrays and JSON)")
     solve.add_argument("--json", action="store_true", help="print one JSON object")
@@ -62,8 +63,9 @@ def build_parser() -> argparse.ArgumentParser:
     compare.add_argument("--methods", "--method", type=_tasks, default=["svm", "cccp"], metavar="LIST",
                          help=f"comma-separated, of {', '.join(task_names())}, or FORMULATION:METHOD "
                          "(default: svm,cccp)")  # fmt: skip
-    compare.add_argument("--solver", type=_choices(tuple(SOLVERS)), default=["native"], metavar="LIST",
-                         help=f"comma-separated, of {', '.join(SOLVERS)} (default: native)")  # fmt: skip
+    compare.add_argument("--solver", type=_choices(("auto", *SOLVERS)), default=["auto"], metavar="LIST",
+                         help=f"comma-separated, of {', '.join(SOLVERS)} (default: auto); a method skips those "
+                         "that are not for it")  # fmt: skip
     compare.add_argument("--plot", metavar="FILE", help="draw boundaries (2-d data) or iterations")
     compare.add_argument("--json", action="store_true", help="print one JSON object")
     _add_search(compare)

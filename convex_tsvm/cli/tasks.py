@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..data import Data
-from ..formulations import Formulation, compact_margin, compactness_weights, relative_margin, svm, tsvm
+from ..formulations import Formulation, compact_margin, compactness_weights, cs3vm, relative_margin, svm, tsvm
 from ..kernels import laplacian_kernel, make_kernel
 from ..methods.frame import Method, Settings, minimize
+from ..methods.solvers import solver_of
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
@@ -34,6 +36,20 @@ class Task:
     def solvers(self) -> tuple[str, ...]:
         """The solvers that the user may choose from."""
         return METHODS[self.method].solvers
+
+    def solvers_of(self, asked: Sequence[str]) -> list[str]:
+        """Those asked for that solve the method's problems, or the first there is; methods without one have "-"."""
+        if not self.solvers:
+            return [NO_SOLVER]
+        first = solver_of(self.method, "auto", self.regularizer)
+        return list(
+            dict.fromkeys(first if name == "auto" else name for name in asked if name in ("auto", *self.solvers))
+        ) or [first]
+
+    @property
+    def regularizer(self) -> str:
+        """What w costs."""
+        return "l1" if self.formulation == "cs3vm" else "l2"
 
 
 def read_task(name: str, formulation: str | None = None) -> Task:
@@ -81,9 +97,13 @@ def formulated(options: argparse.Namespace, task: Task, problem: Problem) -> tup
         if np.isfinite(cost):
             problem = problem.replace(C_unlabeled=cost)
         return relative_margin(options.epsilon, weights[0], balance="linear").balanced_as(problem), problem
-    if task.formulation == "lapsvm":
+    if task.formulation in ("lapsvm", "laptsvm"):
         kernel = laplacian_kernel(problem.kernel, problem.X, options.C_manifold, options.n_neighbors)
-        return svm(), problem.replace(kernel=kernel)
+        problem = problem.replace(kernel=kernel)
+        found = svm() if task.formulation == "lapsvm" else tsvm(options.loss, s=options.s).balanced_as(problem)
+        return found, problem
+    if task.formulation == "cs3vm":
+        return cs3vm(), problem
     if task.method == "subspace":
         # The paper's setting; the others have a bias.
         return tsvm(options.loss, s=options.s, balance=None, fit_intercept=False), problem

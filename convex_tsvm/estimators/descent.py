@@ -9,6 +9,7 @@ from typing import Any
 from ..formulations import Formulation
 from ..methods.cccp import CCCP
 from ..methods.frame import Method, Settings, minimize_path
+from ..methods.solvers import solver_of
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Iteration, Solution
@@ -26,7 +27,7 @@ class Descent(Transduction):
     method: str = "cccp"
     method_options: Mapping[str, Any] | None = None
     annealing: Any = None
-    solver: Any = "native"
+    solver: Any = "auto"
     cache_size: float = 200
 
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
@@ -48,20 +49,28 @@ class Descent(Transduction):
                 progress.step(iteration)
 
         method = self._method(formulation)
+        # A formulation without unlabelled points is solved at once, as one convex problem.
+        named = self.method if formulation.unlabeled is not None else "cccp"
+        solver = solver_of(named, self._asked_solver(named), formulation.regularizer)
         with self._status(lambda: f"class {current}", method.share) as progress:
             own = {"cache_size": self.cache_size, "progress": None if progress is None else progress.inner}
-            takes = SOLVERS[self.solver].options if isinstance(self.solver, str) and self.solver in SOLVERS else ()
+            takes = SOLVERS[solver].options if isinstance(solver, str) and solver in SOLVERS else ()
             solutions = minimize_path(
                 method,
                 formulation,
                 in_turn(),
-                solver=self.solver,
+                solver=solver,
                 settings=Settings(self.tol, self.max_iter, report if self.verbose else None),
                 options={name: value for name, value in own.items() if name in takes},
             )
         if len(solutions) < len(problems):
             raise KeyboardInterrupt  # there is no classifier without all its classes
         return solutions
+
+    def _asked_solver(self, named: str) -> Any:
+        """The solver for a method, which without unlabelled points may be another than the estimator's."""
+        fits = named == self.method or not isinstance(self.solver, str) or self.solver in METHODS[named].solvers
+        return self.solver if fits else "auto"
 
     def _status(self, name: Callable[[], str], share: Callable[[float, float], float]) -> Any:
         """The line on a terminal that says how far the work is."""

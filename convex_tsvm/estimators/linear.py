@@ -21,6 +21,10 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "switching": {"annealing": 14, "reheats": 4},
     "annealing": {"best": True, "cooling": 1.2, "settled": 5e-6, "certain": 1e-2},
     "cccp": {},
+    "linearization": {},
+    "gradient": {},
+    "continuation": {},
+    "newton": {},
 }
 
 
@@ -33,9 +37,10 @@ class LinearTransductiveSVC(Descent):
 
     Parameters
     ----------
-    method : {"switching", "annealing", "cccp"}, default "switching"
-        Multi-switch TSVM (§1.3), deterministic annealing (§1.4), or the concave-convex procedure (Collobert et al.
-        2006).  Annealing finds lower objectives where unlabelled points say more than the labelled ones, as in texts.
+    method : {"switching", "annealing", "cccp", "gradient", "continuation", "newton", "linearization"}
+        Multi-switch TSVM (§1.3, the default), deterministic annealing (§1.4), the concave-convex procedure (Collobert
+        et al. 2006), or another of the table of methods in its default form.  Annealing finds lower objectives where
+        unlabelled points say more than the labelled ones, as in texts.
     loss : {"squared_hinge", "hinge", "ramp", "flat"} or Formulation, default "squared_hinge"
         Loss of the unlabelled points, as in :class:`~convex_tsvm.TransductiveSVC`; "ramp" and "flat" with
         ``method="cccp"``.  Losses with kinks take several times as long.
@@ -86,8 +91,6 @@ class LinearTransductiveSVC(Descent):
     array([0, 0, 0, 1, 1, 1])
     """
 
-    solver = "finite_newton"
-
     def __init__(
         self,
         *,
@@ -122,6 +125,10 @@ class LinearTransductiveSVC(Descent):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _asked_solver(self, named: str) -> str:
+        """Products with the points are all that is asked of them."""
+        return "finite_newton" if "finite_newton" in METHODS[named].solvers else "auto"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..formulations import Formulation, tsvm
+from ..kernels import laplacian_kernel
 from ..problem import Problem
 from ..table import DESCENTS
-from ..validation import one_of
+from ..validation import finite, one_of
 from .descent import DescentTransduction
 
 
@@ -33,27 +34,35 @@ class TransductiveSVC(DescentTransduction):
         Cost of labelled points.
     C_unlabeled : float > 0 or "balanced", default "balanced"
         Cost C* of unlabelled points; "balanced" is C L / U.
-    loss : {"ramp", "hinge", "squared_hinge", "flat"} or Formulation, default "ramp"
+    loss : {"ramp", "hinge", "squared_hinge", "flat", "exp"} or Formulation, default "ramp"
         Loss of the unlabelled points: symmetric ramp or symmetric hinge beside the hinge loss (Collobert et al.
-        2006, eq. 3 and 1), symmetric squared hinge or the flat loss beside the squared hinge (Chapelle et al.
-        2008, eq. 5 and Figure 7), or a formulation of your own.
+        2006, eq. 3 and 1), symmetric squared hinge, the flat loss or exp(-5 t²) beside the squared hinge (Chapelle et
+        al. 2008, eq. 5, Figure 7 and eq. 14), or a formulation of your own.
     s : float in (-1, 0], default -0.3
         Plateau of the ramp loss.
-    method : {"cccp", "switching", "annealing"}, default "cccp"
+    method : {"cccp", "switching", "annealing", "linearization", "gradient", "continuation", "newton"}, default "cccp"
         How the objective is minimized: tangents of the concave part (Collobert et al. 2006), exchanges of labels
-        (S3VMlight, Joachims 1999; with ``loss="hinge"`` or ``"squared_hinge"``), or deterministic annealing (Sindhwani
-        and Keerthi 2006; the same losses).
+        (S3VMlight, Joachims 1999; with ``loss="hinge"`` or ``"squared_hinge"``), deterministic annealing (Sindhwani
+        and Keerthi 2006; the same losses); gradient descent (∇S3VM with ``loss="exp"``, ∇DA with ``"hinge"`` or
+        ``"squared_hinge"``), continuation (cS3VM, with ``"exp"``), or Newton steps (with ``"flat"``), all as in
+        Chapelle et al. 2008.  The guide says which to take.
     method_options : dict, optional
-        Further options of the method: see :func:`~convex_tsvm.switching` and :func:`~convex_tsvm.annealing`.
-    solver : {"native", "finite_newton", "cvxpy"}, default "native"
-        What solves the convex steps; both give the same answer to the tolerance.
+        Further options of the method: see the function of its name, such as :func:`~convex_tsvm.switching`.
+    solver : {"auto", "native", "finite_newton", "cvxpy", "smooth"}, default "auto"
+        What solves the convex steps (all but the last give the same answer to the tolerance; "auto" is "native"), or
+        descends: "smooth", for the methods gradient, continuation and newton, which take no other.
     balance : "labeled", float, ("exact", float) or None, default "labeled"
         Mean output over the unlabelled points: as among the labels, a number in (-1, 1), searched such that the
         given share of them is labelled positive, or not constrained.  With more than two classes a number is
         replaced by None or "labeled" per class, so only those two are allowed.
     fit_intercept : bool, default True
+    C_manifold : float >= 0, default 0.0
+        Weight of a graph of nearest neighbours in the kernel: any method on the kernel of a Laplacian SVM (Chapelle et
+        al. 2008, §5.6.2); 0 is no graph.  See :class:`~convex_tsvm.LaplacianSVC`.
+    n_neighbors : int >= 1, default 6
+        In that graph.
     annealing : int or sequence of float, optional
-        Raise C* in so many steps (Chapelle et al. 2008, §5.4.4), for ``method="cccp"`` and ``"switching"``.
+        Raise C* in so many steps (Chapelle et al. 2008, §5.4.4), for all methods but annealing and continuation.
     unlabeled : object, default -1
         Marks unlabelled points in ``y``: -1 as in ``sklearn.semi_supervised``, 0, NaN, a string, or None for none.
     tol : float, default 1e-3
@@ -114,9 +123,11 @@ class TransductiveSVC(DescentTransduction):
         s: float = -0.3,
         method: str = "cccp",
         method_options: Mapping[str, Any] | None = None,
-        solver: str = "native",
+        solver: str = "auto",
         balance: Any = "labeled",
         fit_intercept: bool = True,
+        C_manifold: float = 0.0,
+        n_neighbors: int = 6,
         annealing: Any = None,
         unlabeled: Any = -1,
         tol: float = 1e-3,
@@ -139,6 +150,8 @@ class TransductiveSVC(DescentTransduction):
         self.solver = solver
         self.balance = balance
         self.fit_intercept = fit_intercept
+        self.C_manifold = C_manifold
+        self.n_neighbors = n_neighbors
         self.annealing = annealing
         self.unlabeled = unlabeled
         self.tol = tol
@@ -146,6 +159,11 @@ class TransductiveSVC(DescentTransduction):
         self.cache_size = cache_size
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _in_feature_space(self, problem: Problem) -> Problem:
+        if finite("C_manifold", self.C_manifold, least=0) == 0:
+            return problem
+        return problem.replace(kernel=laplacian_kernel(problem.kernel, problem.X, self.C_manifold, self.n_neighbors))
 
     def _formulation(self, problem: Problem) -> Formulation:
         one_of("method", self.method, DESCENTS)

@@ -5,7 +5,7 @@ from .constraints import OutputConstraint, cannot_link, mean_output, must_link, 
 from .formulation import Formulation
 from .regularizers import ElasticNet
 from .svm import svm
-from .tsvm import LOSSES, cccp_tsvm, s3vm, tsvm
+from .tsvm import LOSSES, cccp_tsvm, cs3vm, s3vm, tsvm
 
 __all__ = [
     "LOSSES",
@@ -16,6 +16,7 @@ __all__ = [
     "cccp_tsvm",
     "compact_margin",
     "compactness_weights",
+    "cs3vm",
     "mean_output",
     "must_link",
     "output_constraint",

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from ..losses import Loss, flat_newton, hinge, squared_hinge, symmetric_ramp, symmetric_squared_hinge
+from ..losses import (
+    Loss,
+    exponential,
+    flat_newton,
+    hinge,
+    squared_hinge,
+    symmetric_hinge,
+    symmetric_ramp,
+    symmetric_squared_hinge,
+)
 from .formulation import Formulation
 
 
@@ -43,8 +52,22 @@ def s3vm(unlabeled: Loss | None = None, *, balance: str | None = "linear", fit_i
     return Formulation(squared_hinge(), loss, balance=balance, fit_intercept=fit_intercept, name="S3VM")
 
 
+def cs3vm(*, balance: str | None = None) -> Formulation:
+    """CS³VM of Fung and Mangasarian (2001): ‖w‖₁ + C Σ ξ + C* Σ min(ξ, ξ*) (collobert2006 §3).
+
+    The slacks are those of the hinge loss for both labels, so that unlabelled points pay max(0, 1 - |f|).  For the
+    linear kernel and CVXPY; :func:`~convex_tsvm.linearization` minimizes it by linear programs.
+
+    Parameters
+    ----------
+    balance : {"linear", None}, default None
+        The paper has no balancing constraint.
+    """
+    return Formulation(hinge(), symmetric_hinge(), balance=balance, regularizer="l1", name="CS³VM")
+
+
 #: The losses of unlabelled points that estimators and the command line know by name.
-LOSSES = ("ramp", "hinge", "squared_hinge", "flat")
+LOSSES = ("ramp", "hinge", "squared_hinge", "flat", "exp")
 
 
 def tsvm(
@@ -54,9 +77,9 @@ def tsvm(
 
     Parameters
     ----------
-    loss : {"ramp", "hinge", "squared_hinge", "flat"}, default "ramp"
-        "ramp" and "hinge" (the ramp with s = 0) stand beside the hinge loss (:func:`cccp_tsvm`), the squared hinge
-        and the flat loss beside the squared hinge (:func:`s3vm`).
+    loss : {"ramp", "hinge", "squared_hinge", "flat", "exp"}, default "ramp"
+        "ramp" and "hinge" (the ramp with s = 0) stand beside the hinge loss (:func:`cccp_tsvm`), the squared hinge,
+        the flat loss and exp(-5 t²) beside the squared hinge (:func:`s3vm`).
     s : float in (-1, 0], default -0.3
         Plateau of the ramp; checked whatever the loss.
     balance, fit_intercept
@@ -76,4 +99,6 @@ def tsvm(
         return s3vm(balance=balance, fit_intercept=fit_intercept)
     if loss == "flat":
         return s3vm(flat_newton(), balance=balance, fit_intercept=fit_intercept)
+    if loss == "exp":
+        return s3vm(exponential(), balance=balance, fit_intercept=fit_intercept)
     raise ValueError(f"loss={loss!r} must be one of {', '.join(LOSSES)}, or a Formulation")

@@ -3,19 +3,23 @@
 from .convex_step import ConvexStep, StepSolution, StepSolver, certify, same_points
 from .instance import Instance
 from .labelling import Labelling, check_relaxable, labelling, reduced_basis
-from .primal import SmoothPrimal
+from .primal import AnnealedPrimal, ExpansionPrimal, SmoothPoint, SmoothPrimal, features_of
 from .rows import OutputRows
 
 __all__ = [
+    "AnnealedPrimal",
     "ConvexStep",
+    "ExpansionPrimal",
     "Instance",
     "Labelling",
     "OutputRows",
+    "SmoothPoint",
     "SmoothPrimal",
     "StepSolution",
     "StepSolver",
     "certify",
     "check_relaxable",
+    "features_of",
     "labelling",
     "reduced_basis",
     "same_points",

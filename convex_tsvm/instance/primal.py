@@ -1,22 +1,31 @@
 """The smooth primal of an instance: its objective as a differentiable function of w and b (chapelle2008 §4).
 
 The linear balance constraint is gone: features are centred on its members and the bias is fixed (eq. 13).  A kernel's
-feature space is entered by a factor Z of the kernel matrix, K = Z Zᵀ, whose rows are the points: the first of the two
-ways of §4.
+feature space is entered by a factor Z of the kernel matrix, K = Z Zᵀ, whose rows are the points (the first way of §4),
+or by coefficients β of an expansion over the points (the second, eq. 15).
 """
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Any
+import copy
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
+import scipy.linalg
+import scipy.sparse.linalg
 from numpy.typing import NDArray
 
 from ..kernels import kernel_factor
-from ..losses import SmoothLoss
+from ..losses import Annealed, SmoothLoss, annealed, smoothed, without_convex_kinks
+from ..points import LinearPoints, linear_points
 from ..problem import Array
 from .instance import Instance
+from .probabilities import Probabilities
+from .space import Space
+
+#: Kinks of losses that open upwards are rounded over about this width of outputs.
+ROUNDED = 0.01
 
 
 class SmoothPrimal:
@@ -25,12 +34,18 @@ class SmoothPrimal:
     Parameters
     ----------
     instance : Instance
-        With smooth losses, ½ ‖w‖², and no constraint but a linear balance.
+        With losses that have slopes, ½ ‖w‖², and no constraint but a linear balance.
+    features : LinearPoints, optional
+        The points in the coordinates of w: :func:`features_of` the problem, which is made if it is not given.
+    rounded : float > 0, default 0.01
+        Kinks that open upwards become parabolas about as wide, in units of the output.
 
     Attributes
     ----------
     n_variables : int
         Length of x.
+    cost : array, shape (n,)
+        c.
 
     Raises
     ------
@@ -38,7 +53,7 @@ class SmoothPrimal:
         If the instance is not of that kind.
     """
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, features: LinearPoints | None = None, *, rounded: float = ROUNDED) -> None:
         formulation, problem = instance.formulation, instance.problem
         if formulation.regularizer != "l2" or instance.rows is not None:
             raise ValueError("the smooth primal has ½ ‖w‖² and no constraints but a linear balance")
@@ -46,72 +61,396 @@ class SmoothPrimal:
             raise ValueError(f"{instance.balance}: the smooth primal takes a linear balance (Instance.by_mean)")
         if instance.target is not None and not formulation.fit_intercept:
             raise ValueError("fit_intercept=False with a linear balance: the smooth primal has no bias to fix")
-        self.instance, self.points = instance, problem.X if problem.is_linear else kernel_factor(problem.gram)
+        self.instance, self.cost = instance, instance.cost
         self.free_bias = formulation.fit_intercept and instance.target is None
-        self.n_variables = self.points.shape[1] + self.free_bias
-        labels, cost = problem.y, instance.cost
-        groups = [(formulation.labeled, 1.0, labels > 0), (formulation.labeled, -1.0, labels < 0)]
-        if formulation.unlabeled is not None:
-            groups.append((formulation.unlabeled, 1.0, labels == 0))
-        #: Losses of y f, the sign y, their points and costs.
-        self._groups: list[tuple[SmoothLoss, float, NDArray[np.intp], Array]] = []
-        for loss, sign, where in groups:
-            if not isinstance(loss, SmoothLoss) or not getattr(loss, "is_smooth", True):
-                raise ValueError(
-                    f"{loss!r} has kinks, or no slope and curvature: the smooth primal needs a smooth loss"
-                )
-            if where.any():
-                self._groups.append((loss, sign, np.flatnonzero(where), cost[where]))
+        self._enter(features)
+        losses = [loss for loss in (formulation.labeled, formulation.unlabeled) if loss is not None]
+        for loss in losses:
+            if not isinstance(loss, SmoothLoss) or not getattr(loss, "is_finite", True):
+                raise ValueError(f"{loss!r} has no slope and curvature everywhere: the smooth primal needs such a loss")
+        self._labels, self._losses = problem.y, [without_convex_kinks(loss, rounded) for loss in losses]
+        self._group()
+
+    def _enter(self, features: LinearPoints | None) -> None:
+        """Choose the coordinates of w."""
+        instance = self.instance
+        features = features_of(instance) if features is None else features
+        self.space = Space(features, instance.target, instance.formulation.fit_intercept, instance.members)
+        self.n_variables = self.space.size
+
+    def at(self, *, scale: float = 1.0, deviations: Array | None = None) -> Self:
+        """The same with C* times a factor, or with losses smoothed by a Gaussian of each point's output, shape (n,)."""
+        other = copy.copy(self)
+        other.cost = self.instance.scaled_cost(scale)
+        other._group(deviations)
+        return other
+
+    @property
+    def losses(self) -> list[SmoothLoss]:
+        """The losses of y f for labelled points, and of f for unlabelled ones if they have one, without kinks."""
+        return self._losses
 
     def outputs(self, x: Array) -> Array:
         """f of all points, shape (n,)."""
-        w, fixed = self._split(x)
-        return self._times(w) + fixed
+        return self.space.outputs(x, self.instance.target)
 
     def value(self, x: Array) -> float:
         """The objective."""
-        w, _ = self._split(x)
-        f = self.outputs(x)
-        return 0.5 * float(w @ w) + sum(float(c @ loss(sign * f[at])) for loss, sign, at, c in self._groups)
+        return self.regularization(x) + self.loss_at(self.outputs(x))[0]
 
     def gradient(self, x: Array) -> Array:
         """Its gradient, shape (n_variables,)."""
-        f, slopes = self.outputs(x), np.zeros(self.instance.problem.n)
-        for loss, sign, at, cost in self._groups:
-            slopes[at] = sign * cost * loss.derivative(sign * f[at])
-        return self._back(slopes, x)
+        return self.value_and_gradient(x)[1]
+
+    def value_and_gradient(self, x: Array) -> tuple[float, Array]:
+        """Both, for two products with the points."""
+        loss, slopes = self.loss_at(self.outputs(x))
+        return self.regularization(x) + loss, self.space.pull(slopes) + self.space.ridge * x
 
     def hessian_product(self, x: Array, direction: Array) -> Array:
         """Its Hessian times a direction; nothing is formed but products with the points."""
-        f, bend = self.outputs(x), np.zeros(self.instance.problem.n)
+        return self.space.curved(self.curvatures_at(self.outputs(x)), direction) + self.space.ridge * direction
+
+    def loss_at(self, f: Array) -> tuple[float, Array]:
+        """Σ c_i ℓ_i(f_i) and its slopes c_i ℓ_i'(f_i), shape (n,)."""
+        total, slopes = 0.0, np.zeros(len(f))
+        for loss, sign, at, cost in self._groups:
+            t = sign * f[at]
+            total += float(cost @ loss(t))
+            slopes[at] = sign * cost * loss.derivative(t)
+        return total, slopes
+
+    def curvatures_at(self, f: Array) -> Array:
+        """c_i ℓ_i''(f_i), shape (n,)."""
+        bend = np.zeros(len(f))
         for loss, sign, at, cost in self._groups:
             bend[at] = cost * loss.curvature(sign * f[at])
-        d = direction[: len(x) - self.free_bias]
-        change = self._times(d) + (float(direction[-1]) if self.free_bias else 0.0)
-        return self._back(bend * change, direction)
+        return bend
 
-    def _split(self, x: Array) -> tuple[Array, float]:
-        """w, and the bias in the outputs of centred points."""
+    def nearest(self, f: Array) -> Array:
+        """x whose outputs are near some given ones, at least squares with the mean cost and ½ ‖w‖²."""
+        target = f - (self.instance.target or 0.0)
+        operator = scipy.sparse.linalg.LinearOperator(
+            (len(f), self.n_variables), matvec=lambda x: self.space.change(np.ravel(x)), rmatvec=self.space.pull
+        )
+        damping = 1 / np.sqrt(2 * max(float(self.cost.mean()), 1e-12))
+        return np.asarray(scipy.sparse.linalg.lsqr(operator, target, damp=damping, atol=1e-4, btol=1e-4)[0])
+
+    def point(self, x: Array, *, status: str = "optimal", n_iter: int = 0, seconds: float = 0.0) -> SmoothPoint:
+        """The decision function at x, with how far it is from stationary."""
+        f, w = self.outputs(x), self.space.weights(x)
+        loss, slopes = self.loss_at(f)
+        gradient = self.space.pull(slopes) + self.space.ridge * x
+        linear = self.instance.problem.is_linear
+        return SmoothPoint(
+            primal_of=self,
+            outputs=f,
+            coefficients=self._dual(slopes) if linear else self._expanded(w),
+            bias=self.space.bias(x, self.instance.target),
+            regularization=self.regularization(x),
+            weights=w.copy() if linear else None,
+            primal=self.regularization(x) + loss,
+            squared_slope=float(gradient @ gradient),
+            variables=x.copy(),
+            status=status,
+            n_iter=n_iter,
+            seconds=seconds,
+        )
+
+    def slope_of(self, coefficients: Array, f: Array) -> float:
+        """The squared length of the gradient at a function Σ a_i Φ(x_i) with outputs f, by the kernel alone."""
+        slopes = self.loss_at(f)[1]
+        apart = coefficients - self._dual(slopes)
+        squared = float(apart @ self.instance.problem.apply_kernel(apart))
+        return max(squared, 0.0) + (float(slopes.sum()) ** 2 if self.free_bias else 0.0)
+
+    def _dual(self, slopes: Array) -> Array:
+        """The coefficients of a stationary point with these slopes: -slopes, and γ₀ spread over the balance."""
+        coefficients = -slopes
+        if self.instance.target is not None:
+            coefficients[self.instance.members] += float(slopes.sum()) / len(self.instance.members)
+        return coefficients
+
+    def _expanded(self, w: Array) -> Array:
+        """Coefficients over the points of a w in the coordinates of a factor, whose columns are orthogonal."""
+        points = self.space.points
+        return points.times(w / points.squares(np.ones(points.shape[0])))
+
+    def regularization(self, x: Array) -> float:
+        """½ ‖w‖²."""
+        return 0.5 * float(x @ (self.space.ridge * x))
+
+    def _group(self, deviations: Array | None = None) -> None:
+        """Losses of y f, the sign y, their points and costs."""
+        labels, labeled = self._labels, self._losses[0]
+        groups = [(labeled, 1.0, labels > 0), (labeled, -1.0, labels < 0)]
+        groups += [(loss, 1.0, labels == 0) for loss in self._losses[1:]]
+        self._groups: list[tuple[SmoothLoss, float, NDArray[np.intp], Array]] = [
+            (
+                loss if deviations is None else smoothed(loss, deviations[where]),
+                sign,
+                np.flatnonzero(where),
+                self.cost[where],
+            )
+            for loss, sign, where in groups
+            if where.any()
+        ]
+
+
+class ExpansionPrimal(SmoothPrimal):
+    """The same function of x = (β, and the bias if it is free), w = Σ β_i Φ(x_i) (chapelle2008 eq. 15-17).
+
+    The features Φ(x_i) are centred on the members of the balance, if there is one (eq. 13).
+
+    Parameters
+    ----------
+    instance : Instance
+        As in :class:`SmoothPrimal`.
+    centred : (array, shape (n, n), array, shape (n,)), optional
+        What :func:`centred_kernel` gives, which is made if it is not given.
+    """
+
+    def __init__(
+        self, instance: Instance, centred: tuple[Array, Array] | None = None, *, rounded: float = ROUNDED
+    ) -> None:
+        self.kernel, self._mean = centred_kernel(instance) if centred is None else centred
+        super().__init__(instance, rounded=rounded)
+
+    def _enter(self, features: LinearPoints | None) -> None:
+        self.n_variables = len(self.kernel) + self.free_bias
+
+    def split(self, x: Array) -> tuple[Array, float]:
+        """β, and the bias in the outputs of centred points."""
         if self.free_bias:
             return x[:-1], float(x[-1])
         return x, float(self.instance.target or 0.0)
 
-    def _back(self, per_output: Array, x: Array) -> Array:
-        """What changes of the outputs mean for x, with w's own part."""
-        inner = self._transposed(per_output) + x[: len(x) - self.free_bias]
-        return np.append(inner, per_output.sum()) if self.free_bias else inner
+    def outputs(self, x: Array) -> Array:
+        beta, bias = self.split(x)
+        return self.kernel @ beta + bias
 
-    @cached_property
-    def _mean(self) -> Array | None:
-        """The mean of the members of the balance, the origin of the features; None if there is no balance."""
-        if self.instance.target is None:
-            return None
-        return np.asarray(self.points[self.instance.members].mean(axis=0)).ravel()
+    def regularization(self, x: Array) -> float:
+        beta, _ = self.split(x)
+        return 0.5 * float(beta @ (self.kernel @ beta))
 
-    def _times(self, w: Array) -> Array:
-        product: Any = self.points @ w
-        return np.asarray(product) - (0.0 if self._mean is None else float(self._mean @ w))
+    def value_and_gradient(self, x: Array) -> tuple[float, Array]:
+        """The gradient is K g with g_i = β_i + c_i ℓ_i'(f_i) (eq. 16)."""
+        beta, bias = self.split(x)
+        applied = self.kernel @ beta
+        loss, slopes = self.loss_at(applied + bias)
+        gradient = applied + self.kernel @ slopes
+        return 0.5 * float(beta @ applied) + loss, self._with_bias(gradient, float(slopes.sum()))
 
-    def _transposed(self, values: Array) -> Array:
-        product = np.asarray(self.points.T @ values)
-        return product if self._mean is None else product - values.sum() * self._mean
+    def hessian_product(self, x: Array, direction: Array) -> Array:
+        """The Hessian is K + K D K (eq. 17)."""
+        d, shift = direction[: len(self.kernel)], float(direction[-1]) if self.free_bias else 0.0
+        applied = self.kernel @ d
+        bent = self.curvatures_at(self.outputs(x)) * (applied + shift)
+        return self._with_bias(applied + self.kernel @ bent, float(bent.sum()))
+
+    def nearest(self, f: Array) -> Array:
+        target = f - (float(f.mean()) if self.free_bias else float(self.instance.target or 0.0))
+        ridge = 0.5 / max(float(self.cost.mean()), 1e-12)
+        beta = scipy.linalg.solve(self.kernel + ridge * np.eye(len(f)), target, assume_a="pos", check_finite=False)
+        return self._with_bias(beta, float(f.mean()))
+
+    def point(self, x: Array, *, status: str = "optimal", n_iter: int = 0, seconds: float = 0.0) -> SmoothPoint:
+        beta, shift = self.split(x)
+        applied = self.kernel @ beta
+        loss, slopes = self.loss_at(applied + shift)
+        g, regularization = beta + slopes, 0.5 * float(beta @ applied)
+        # Centring is undone: the members' mean is a point of the expansion, and w·mean part of the bias.
+        coefficients, bias, members = beta.copy(), shift, self.instance.members
+        if self.instance.target is not None:
+            coefficients[members] -= beta.sum() / len(members)
+            bias = shift - float(coefficients @ self._mean)
+        return SmoothPoint(
+            primal_of=self,
+            outputs=applied + shift,
+            coefficients=coefficients,
+            bias=bias,
+            regularization=regularization,
+            weights=None,
+            primal=regularization + loss,
+            squared_slope=max(float(g @ (self.kernel @ g)), 0.0) + self.free_bias * float(slopes.sum()) ** 2,
+            variables=x.copy(),
+            status=status,
+            n_iter=n_iter,
+            seconds=seconds,
+        )
+
+    def _with_bias(self, per_point: Array, bias: float) -> Array:
+        return np.append(per_point, bias) if self.free_bias else per_point
+
+
+class AnnealedPrimal(SmoothPrimal):
+    """S(w, b) of chapelle2008 eq. 9: unlabelled points pay for probable labels, the best ones, less their entropy.
+
+    Parameters
+    ----------
+    instance : Instance
+        Whose unlabelled points pay for the better label.  A prescribed number of positive labels is kept by the
+        probabilities, which sum to it; the bias is free then.
+    features
+        As in :class:`SmoothPrimal`.
+    """
+
+    def __init__(self, instance: Instance, features: LinearPoints | None = None, *, rounded: float = ROUNDED) -> None:
+        loss, constant = instance.formulation.label_loss()
+        super().__init__(instance.replaced(instance.formulation), features, rounded=rounded)
+        self.n_positive, self._loss = instance.n_positive, without_convex_kinks(loss, rounded)
+        self._constant = constant
+        self.temperature, self.nu = np.inf, 0.0
+
+    def cooled(self, temperature: float) -> AnnealedPrimal:
+        """The same at a temperature, in units of the objective."""
+        other = copy.copy(self)
+        other.temperature = temperature
+        return other
+
+    def probabilities_at(self, f: Array) -> Probabilities:
+        """The best probabilities (eq. 8); with a number of positive labels, those that sum to it."""
+        unknown = self.instance.problem.unlabeled
+        t = f[unknown]
+        g = self.cost[unknown] * (self._loss(t) - self._loss(-t))
+        found = Probabilities.best(g, self.temperature, self.n_positive, self.nu)
+        self.nu = found.nu
+        return found
+
+    def loss_at(self, f: Array) -> tuple[float, Array]:
+        known, unknown = self.instance.problem.labeled, self.instance.problem.unlabeled
+        labels, t, cost = self._labels[known], f[unknown], self.cost[unknown]
+        slopes, found = np.zeros(len(f)), self.probabilities_at(f)
+        total = float(self.cost[known] @ self._losses[0](labels * f[known]))
+        slopes[known] = labels * self.cost[known] * self._losses[0].derivative(labels * f[known])
+        total += float(cost @ (found.p * self._loss(t) + (1 - found.p) * self._loss(-t) + self._constant))
+        slopes[unknown] = cost * (found.p * self._loss.derivative(t) - (1 - found.p) * self._loss.derivative(-t))
+        return total - self.temperature * len(unknown) * found.entropy(), slopes
+
+    def curvatures_at(self, f: Array) -> Array:
+        """With the multiplier of the balance held where it is."""
+        bend, unknown = np.zeros(len(f)), self.instance.problem.unlabeled
+        for loss, sign, at, cost in self._groups[:2]:
+            bend[at] = cost * loss.curvature(sign * f[at])
+        for scale in np.unique(self.cost[unknown]):
+            at = unknown[self.cost[unknown] == scale]
+            pays: Annealed = annealed(self._loss, self.temperature / scale, self.nu / scale)
+            bend[at] = scale * pays.curvature(f[at])
+        return bend
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothPoint:
+    """A point of a smooth primal: a decision function, and how far it is from stationary.
+
+    Where every loss is split into a convex and a concave part and the concave ones are replaced by their tangents here,
+    the convex problem that results has a dual whose value, at minus the slopes of the losses, is half the squared
+    length of the gradient below the primal one.  That is the gap that is reported: 0 at a stationary point.
+
+    Attributes
+    ----------
+    primal_of : SmoothPrimal
+        The function that was descended, at the parameters of its last stage.
+    outputs : array, shape (n,)
+    coefficients : array, shape (n,)
+        a in w = Σ a_i Φ(x_i); for weights of their own, those of the losses' slopes, which are the same in the end.
+    bias, regularization : float
+    weights : array, shape (d,), or None
+        w in the linear space.
+    primal : float
+        The value of the function.
+    squared_slope : float
+        The squared length of its gradient.
+    variables : array, shape (n_variables,)
+        What was descended in: w, or β of an expansion, and the bias if that is free.
+    status : {"optimal", "inaccurate", "max_iter", "interrupted", "time_limit"}
+    n_iter : int
+    seconds : float
+    """
+
+    primal_of: SmoothPrimal
+    outputs: Array
+    coefficients: Array
+    bias: float
+    regularization: float
+    weights: Array | None
+    primal: float
+    squared_slope: float
+    variables: Array
+    status: str = "optimal"
+    n_iter: int = 0
+    seconds: float = 0.0
+
+    #: For callers that compare dual values: a stationary point of a non-convex function bounds nothing.
+    lower_bound = None
+    primal_infeasibility = 0.0
+    dual_infeasibility = 0.0
+
+    @property
+    def solver_seconds(self) -> float:
+        """All of it."""
+        return self.seconds
+
+    @property
+    def dual(self) -> float:
+        """The dual value of the convex problem that is tangent here."""
+        return self.primal - 0.5 * self.squared_slope
+
+    @property
+    def kkt(self) -> float:
+        """The length of the gradient, relative to ‖w‖ + 1."""
+        return float(np.sqrt(self.squared_slope) / (1 + np.sqrt(2 * self.regularization)))
+
+    @property
+    def gap(self) -> float:
+        """Half the squared length of the gradient, relative to the function's value."""
+        return 0.5 * self.squared_slope / self.scale
+
+    @property
+    def scale(self) -> float:
+        """What counts as large for a change of the function."""
+        return scale_of(self.primal_of, self.primal, self.regularization)
+
+    def judged(self, tol: float) -> SmoothPoint:
+        """The same with the status that its figures allow: "optimal" only if the gap is within ``tol``."""
+        return self if self.gap <= tol or self.status != "optimal" else replace(self, status="inaccurate")
+
+    def recomputed(self) -> SmoothPoint:
+        """The same with every figure computed from the coefficients, or from w, with nothing but the kernel."""
+        problem = self.primal_of.instance.problem
+        if self.weights is not None:
+            x = np.append(self.weights, self.bias) if self.primal_of.free_bias else self.weights
+            again = self.primal_of.point(x)
+            return replace(again, status=self.status, n_iter=self.n_iter, seconds=self.seconds)
+        applied = problem.apply_kernel(self.coefficients)
+        outputs, regularization = applied + self.bias, 0.5 * float(self.coefficients @ applied)
+        return replace(
+            self,
+            outputs=outputs,
+            regularization=regularization,
+            primal=regularization + self.primal_of.loss_at(outputs)[0],
+            squared_slope=self.primal_of.slope_of(self.coefficients, outputs),
+        )
+
+
+def scale_of(primal: SmoothPrimal, value: float, regularization: float) -> float:
+    """The value of a primal or its regularization, and no less than 1 or the sum of the costs."""
+    return max(min(1.0, float(primal.cost.sum())), abs(value), regularization, 1e-300)
+
+
+def centred_kernel(instance: Instance) -> tuple[Array, Array]:
+    """The kernel matrix of features centred on the members of the balance (chapelle2008 eq. 13), and k(x_i, mean).
+
+    Without a balance the matrix is the kernel's own, and the mean is the origin.
+    """
+    kernel = instance.problem.gram
+    if instance.target is None:
+        return kernel, np.zeros(len(kernel))
+    mean = kernel[:, instance.members].mean(axis=1)
+    return kernel - mean[:, None] - mean + float(mean[instance.members].mean()), mean
+
+
+def features_of(instance: Instance) -> LinearPoints:
+    """The points in the coordinates of w: themselves in the linear space, or rows of a factor of the kernel matrix."""
+    problem = instance.problem
+    return linear_points(problem.X if problem.is_linear else kernel_factor(problem.gram))

@@ -1,4 +1,4 @@
-"""What one point pays for its output: piecewise linear-quadratic functions and their algebra."""
+"""What one point pays for its output: piecewise linear-quadratic functions, smooth losses, and their algebra."""
 
 from .catalogue import (
     epsilon_insensitive,
@@ -18,20 +18,26 @@ from .catalogue import (
 from .convex import ConvexLoss, logistic
 from .dc import ConcavePart, Convex, DCLoss, Loss, SmoothConcave, SmoothLoss, SplitLoss
 from .plq import PLQ, indicator
+from .smooth import Annealed, Exponential, GaussianSmoothed, annealed, exponential, smoothed, without_convex_kinks
 from .weighted_sums import WeightedSums
 
 __all__ = [
     "PLQ",
+    "Annealed",
     "ConcavePart",
     "Convex",
     "ConvexLoss",
     "DCLoss",
+    "Exponential",
+    "GaussianSmoothed",
     "Loss",
     "SmoothConcave",
     "SmoothLoss",
     "SplitLoss",
     "WeightedSums",
+    "annealed",
     "epsilon_insensitive",
+    "exponential",
     "flat_newton",
     "hinge",
     "indicator",
@@ -39,11 +45,13 @@ __all__ = [
     "ramp",
     "relaxed_compact_hinge",
     "relaxed_compact_symmetric_hinge",
+    "smoothed",
     "squared_hinge",
     "symmetric_hinge",
     "symmetric_ramp",
     "symmetric_squared_hinge",
     "tube",
     "two_slope_symmetric_ramp",
+    "without_convex_kinks",
     "zero",
 ]

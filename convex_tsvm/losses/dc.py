@@ -35,7 +35,8 @@ class ConcavePart(Protocol):
 class Loss(Protocol):
     """What a formulation asks of a loss: values, and t → -t."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def __call__(self, t: ArrayLike) -> Array: ...
 

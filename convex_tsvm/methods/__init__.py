@@ -3,7 +3,22 @@
 from .annealing import annealing
 from .balance import search_balance
 from .cccp import cccp, cccp_path
+from .continuation import continuation
+from .gradient import gradient
+from .linearization import linearization
+from .newton import newton
 from .schedule import annealing_schedule
 from .switching import switching
 
-__all__ = ["annealing", "annealing_schedule", "cccp", "cccp_path", "search_balance", "switching"]
+__all__ = [
+    "annealing",
+    "annealing_schedule",
+    "cccp",
+    "cccp_path",
+    "continuation",
+    "gradient",
+    "linearization",
+    "newton",
+    "search_balance",
+    "switching",
+]

@@ -10,12 +10,12 @@ from scipy.special import logit
 
 from ..formulations import Formulation
 from ..instance import StepSolver
+from ..instance.probabilities import Probabilities
 from ..problem import Array, Problem
 from ..solution import Solution
 from ..validation import finite
 from .exchanges import settle
 from .frame import Callback, Method, Run, Settings, minimize
-from .probabilities import Probabilities
 
 #: The first temperature, in units of C*.
 HOT = 10.0

@@ -5,6 +5,7 @@ A method is a descent and no more: it asks the run for solutions of convex steps
 
 from __future__ import annotations
 
+import copy
 import time
 import warnings
 from abc import ABC, abstractmethod
@@ -17,10 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..formulations import Formulation
-from ..instance import ConvexStep, Instance, StepSolution, StepSolver, same_points
+from ..instance import ConvexStep, Instance, SmoothPoint, SmoothPrimal, StepSolution, StepSolver, same_points
 from ..losses import PLQ
 from ..problem import Array, Problem
 from ..solution import Iteration, Solution
+from ..solvers import SmoothSolver
 from ..validation import finite, integer
 from .balance import search_balance
 from .solvers import make_solver
@@ -29,6 +31,9 @@ from .solvers import make_solver
 RECOMPUTED = 256
 
 Callback = Callable[[Iteration], None]
+
+#: What runs record: solved convex steps, or points where descents ended.
+Recorded = StepSolution | SmoothPoint
 
 
 class Method(ABC):
@@ -43,15 +48,28 @@ class Method(ABC):
         for the mean output that brings it (chapelle2008 §4).
     best : bool
         Whether the result is the best point of the whole path, by the objective at the full costs, or the last one.
+    scales : array
+        Factors on C* that it goes through, the last of them 1; other methods have no others.
     """
 
     name: str
     keeps_number = False
     best = False
+    scales: Array = np.ones(1)
 
     @abstractmethod
     def descend(self, run: Run) -> str:
         """Solve steps and record them; the status, "converged" or "max_iter"."""
+
+    def suited(self, instance: Instance) -> Method:
+        """The method as it is on an instance: itself, unless the losses make it another."""
+        return self
+
+    def nearby(self) -> Method:
+        """The method as it goes on from the solution of nearly the same instance: at the full costs only."""
+        found = copy.copy(self)
+        found.scales = np.ones(1)
+        return found
 
     def share(self, first: float, stage: float) -> float:
         """About how much of the work is done when the stage, which began with ``first``, is this; 0 if unknown."""
@@ -74,7 +92,7 @@ class Settings:
 class _Interrupted(Exception):
     """Ctrl-C or a deadline inside an inner solver, which gave the best point it had."""
 
-    def __init__(self, point: StepSolution) -> None:
+    def __init__(self, point: Recorded) -> None:
         self.point = point
 
 
@@ -86,7 +104,9 @@ class Run:
     instance : Instance
     settings : Settings
     start : array, shape (n,), or None
-        Outputs to start from, if the user gave some.
+        Outputs to start from, if there are some.
+    near : SmoothPoint or other point, or None
+        The point that those are the outputs of, if it is the solution of nearly the same instance.
     current : StepSolution or None
         The last recorded point.
     lower_bound : float or None
@@ -96,24 +116,27 @@ class Run:
     def __init__(
         self,
         instance: Instance,
-        inner: StepSolver,
+        inner: StepSolver | SmoothSolver,
         settings: Settings,
         start: Array | None = None,
         known: Sequence[StepSolution] = (),
+        near: object = None,
     ) -> None:
-        self.instance, self.inner, self.settings, self.start, self.known = instance, inner, settings, start, known
+        self.near = near
+        self.instance, self.settings, self.start, self.known = instance, settings, start, known
+        self.inner: Any = inner
         #: Whether vectors of one number a point may be kept for every step: not where there are millions of points.
         self.keeps_vectors = getattr(inner, "keeps_vectors", True)
         self.solved: list[StepSolution] = []
         self.history: list[Iteration] = []
-        self.current: StepSolution | None = None
+        self.current: Recorded | None = None
         self.lower_bound: float | None = None
         self._labels: Array | None = None
-        self._best: tuple[float, StepSolution, Array | None] | None = None
+        self._best: tuple[float, Recorded, Array | None] | None = None
         self.began = time.perf_counter()
 
     @property
-    def latest(self) -> StepSolution:
+    def latest(self) -> Recorded:
         """The current point, once there is one."""
         if self.current is None:
             raise RuntimeError("no step has been solved")
@@ -121,14 +144,14 @@ class Run:
 
     def solve(self, step: ConvexStep) -> StepSolution:
         """Solve a step from the solution of the one most like it."""
-        candidates = [*([self.current] if self.current is not None else []), *self.known]
+        candidates = [point for point in (self.current, *self.known) if isinstance(point, StepSolution)]
 
         def difference(other: StepSolution) -> float:
             slopes = np.abs(step.point_slope - other.step.point_slope).sum()
             return float(slopes + np.abs(step.point_cost - other.step.point_cost).sum())
 
         start = min(candidates, key=difference) if len(candidates) > 1 else next(iter(candidates), None)
-        point = self._unless_interrupted(self.inner.solve(step, start)).judged(self.settings.tol)
+        point: StepSolution = self._unless_interrupted(self.inner.solve(step, start)).judged(self.settings.tol)
         if self.keeps_vectors:
             self.solved.append(point)
         return point
@@ -145,9 +168,28 @@ class Run:
         """
         if not self.improves:
             return self.solve(step)
-        return self._unless_interrupted(self.inner.improve(step, self.current))  # type: ignore[attr-defined]
+        found: StepSolution = self._unless_interrupted(self.inner.improve(step, self.current))
+        return found
 
-    def _unless_interrupted(self, point: StepSolution) -> StepSolution:
+    @property
+    def smooth(self) -> SmoothSolver:
+        """The solver of smooth primals, for methods that pose such."""
+        if not isinstance(self.inner, SmoothSolver):
+            raise ValueError(f"solver={self.inner!r} solves convex steps; this method descends: solver='smooth'")
+        return self.inner
+
+    def begin(self, primal: SmoothPrimal) -> Array:
+        """Variables to start from: those of a point nearby, those with outputs near the user's, or 0."""
+        if isinstance(self.near, SmoothPoint) and self.near.variables.shape == (primal.n_variables,):
+            return self.near.variables
+        return np.zeros(primal.n_variables) if self.start is None else primal.nearest(self.start)
+
+    def checked(self, point: SmoothPoint) -> SmoothPoint:
+        """A point that a descent ended at, judged; one that was interrupted ends the run."""
+        judged: SmoothPoint = self._unless_interrupted(point).judged(self.settings.tol)
+        return judged
+
+    def _unless_interrupted(self, point: Any) -> Any:
         if point.status in ("interrupted", "time_limit"):
             raise _Interrupted(point)
         return point
@@ -171,7 +213,7 @@ class Run:
 
     def record(
         self,
-        point: StepSolution,
+        point: Recorded,
         *,
         stage: float = 1.0,
         changed: int = 0,
@@ -206,7 +248,7 @@ class Run:
         if self.settings.callback is not None:
             self.settings.callback(iteration)
 
-    def _is_better(self, objective: float, point: StepSolution) -> bool:
+    def _is_better(self, objective: float, point: Recorded) -> bool:
         """Whether a point is better than the best; one that is solved counts more than one lower by rounding."""
         least, best, _ = self._best  # type: ignore[misc]
         slack = 1e-9 * abs(least) * ((point.status == "optimal") - (best.status == "optimal"))
@@ -222,7 +264,7 @@ class Run:
         """The labels of the best point so far."""
         return None if self._best is None else self._best[2]
 
-    def value(self, point: StepSolution, labels: Array | None = None, cost: Array | None = None) -> float:
+    def value(self, point: Recorded, labels: Array | None = None, cost: Array | None = None) -> float:
         """The objective at a point, of its labels where it has some, by default at the problem's costs."""
         if labels is None:
             return self.instance.objective(point.outputs, point.regularization, cost)
@@ -248,22 +290,23 @@ class Run:
             )
         return self._solution(status, method)
 
-    def _keep_better(self, point: StepSolution) -> None:
+    def _keep_better(self, point: Recorded) -> None:
         """Take the point that an interrupted solver gave, if it is better than the current one."""
         if self.current is None or (self._labels is None and self.value(point) < self.value(self.current)):
             self.current = point
 
-    def _holds(self, point: StepSolution) -> bool:
+    def _holds(self, point: Recorded) -> bool:
         """Whether figures recomputed with the kernel function itself are those of the solver; of few points only.
 
         Where there are many, rounding has been measured at some of them.
         """
-        if len(point.gamma) > RECOMPUTED:
+        if len(point.outputs) > RECOMPUTED:
             return True
         return point.recomputed().judged(self.settings.tol).status == "optimal"
 
     def _solution(self, status: str, method: Method) -> Solution:
-        point, labels = self.latest, self._labels
+        point: Recorded = self.latest
+        labels = self._labels
         if method.best and self._best is not None:
             _, point, labels = self._best
         if labels is None and method.keeps_number and self.instance.n_positive is not None:
@@ -331,19 +374,24 @@ def minimize_path(
 def _minimize(
     method: Method,
     instance: Instance,
-    inner: StepSolver,
+    inner: StepSolver | SmoothSolver,
     settings: Settings,
     start: Array | None,
     known: list[StepSolution],
 ) -> tuple[Solution, list[StepSolution]]:
     """The solution, and the steps solved on the way, which the next problem may start from."""
 
-    def solve(instance: Instance) -> Solution:
+    def solve(instance: Instance, near: Solution | None = None) -> Solution:
         nonlocal known
-        run = Run(instance, inner, settings, start, known)
-        solution, known = run.minimize(method), run.solved
+        if near is None:
+            run = Run(instance, inner, settings, start, known)
+            solution, known = run.minimize(method), run.solved
+        else:
+            run = Run(instance, inner, settings, near.scores, known, near.point)
+            solution, known = run.minimize(method.nearby()), run.solved
         return solution
 
+    method = method.suited(instance)
     searched = instance.n_positive is not None and not method.keeps_number
     return (search_balance(solve, instance) if searched else solve(instance)), known
 

@@ -6,7 +6,26 @@ from typing import Any
 
 from ..instance import StepSolver
 from ..problem import Problem
-from ..table import SOLVERS
+from ..table import METHODS, SOLVERS
+
+
+def solver_of(method: str, solver: Any, regularizer: Any = "l2") -> Any:
+    """The solver of a method's problems, by the names of both.
+
+    "auto" is the first that the method takes, or CVXPY where w costs other than ½ ‖w‖².
+
+    Raises
+    ------
+    ValueError
+        If the method poses other problems than the solver solves.
+    """
+    takes = METHODS[method].solvers
+    if isinstance(solver, str) and solver == "auto":
+        return "cvxpy" if regularizer != "l2" and "cvxpy" in takes else takes[0]
+    if isinstance(solver, str) and solver in SOLVERS and solver not in takes:
+        names = ", ".join(repr(name) for name in ("auto", *takes))
+        raise ValueError(f"solver={solver!r} is none of method={method!r}, which takes {names}")
+    return solver
 
 
 def make_solver(solver: str | StepSolver, problem: Problem, tol: float, options: dict[str, Any]) -> StepSolver:
@@ -14,7 +33,7 @@ def make_solver(solver: str | StepSolver, problem: Problem, tol: float, options:
 
     Parameters
     ----------
-    solver : {"native", "finite_newton", "cvxpy"} or object with ``solve(step, start)``
+    solver : {"native", "finite_newton", "cvxpy", "smooth"} or object with ``solve(step, start)``
     problem : Problem
     tol : float
         For solvers that take a tolerance.

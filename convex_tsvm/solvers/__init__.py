@@ -2,6 +2,7 @@
 
 from .dual import CachedRows, DualPoint, DualProblem, FlatLosses, NativeSolver, flatten, solve_dual
 from .finite_newton import FiniteNewton
+from .smooth import SmoothSolver
 
 __all__ = [
     "CachedRows",
@@ -10,6 +11,7 @@ __all__ = [
     "FiniteNewton",
     "FlatLosses",
     "NativeSolver",
+    "SmoothSolver",
     "flatten",
     "solve_dual",
 ]

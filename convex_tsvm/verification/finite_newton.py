@@ -9,7 +9,7 @@ import numpy as np
 from ..formulations import Formulation
 from ..instance import Instance
 from ..instance.convex_step import ConvexStep
-from ..methods.probabilities import Probabilities
+from ..instance.probabilities import Probabilities
 from ..problem import Array, Problem
 from ..solvers import NativeSolver
 from ..solvers.finite_newton import FiniteNewton

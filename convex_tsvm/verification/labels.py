@@ -8,8 +8,8 @@ import numpy as np
 
 from ..formulations import Formulation
 from ..instance import Instance
+from ..instance.probabilities import Probabilities
 from ..methods.exchanges import exchanges
-from ..methods.probabilities import Probabilities
 from ..problem import Problem
 from ..solvers import NativeSolver
 from .report import Check

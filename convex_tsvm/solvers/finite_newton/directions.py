@@ -9,10 +9,10 @@ import numpy as np
 import scipy.linalg
 
 from ...deadline import time_is_up
+from ...instance.space import Space
 from ...parallel import blas_threads_for
 from ...problem import Array
 from . import few_points
-from .space import Space
 
 #: Up to so many variables the Hessian itself is kept, from step to step.
 FEW = 600

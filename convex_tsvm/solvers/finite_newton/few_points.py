@@ -11,9 +11,9 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
+from ...instance.space import Space
 from ...parallel import blas_threads_for
 from ...problem import Array
-from .space import Space
 
 #: Systems of up to so many points are solved so.
 MOST = 1500

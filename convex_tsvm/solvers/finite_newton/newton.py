@@ -20,13 +20,13 @@ import numpy as np
 
 from ...deadline import time_is_up
 from ...instance.convex_step import ConvexStep, StepSolution, certify, check_same_points
+from ...instance.space import Space
 from ...losses import PLQ
 from ...parallel import blas_threads
 from ...points import linear_points
 from ...problem import Array, Problem
 from ...validation import finite, integer
 from .directions import Directions
-from .space import Space
 from .terms import Terms
 
 #: Kinks are rounded over this width of outputs at first, and then over less until the gap is what is asked for.
@@ -184,9 +184,9 @@ class FiniteNewton:
     def directions(self, step: ConvexStep) -> Directions:
         """What makes Newton directions for a step; kept for each kind of variables there is."""
         for known in self._directions:
-            if known.space.serves(step):
+            if known.space.serves(step.target, step.fit_intercept):
                 return known
-        self._directions.append(Directions(Space(self.points, step)))
+        self._directions.append(Directions(Space(self.points, step.target, step.fit_intercept, step.members)))
         return self._directions[-1]
 
     def _begin(self, step: ConvexStep, start: StepSolution | None) -> tuple[Array, Array]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...instance.convex_step import ConvexStep
-from ...points import LinearPoints
-from ...problem import Array
+from ..points import LinearPoints
+from ..problem import Array
 
 
 class Space:
@@ -18,26 +18,27 @@ class Space:
     Attributes
     ----------
     points : LinearPoints
+        Given; for a kernel, rows of a factor of the kernel matrix.
     size : int
         Length of x.
     ridge : array, shape (size,)
         1 for what is regularized, 0 for a free bias.
     """
 
-    def __init__(self, points: LinearPoints, step: ConvexStep) -> None:
+    def __init__(
+        self, points: LinearPoints, target: float | None, fit_intercept: bool, members: NDArray[np.intp]
+    ) -> None:
         d = points.shape[1]
-        self.points, self.target = points, step.target
-        self.free_bias = step.fit_intercept and step.target is None
-        self.mean = None if step.target is None else points.mean(step.members)
+        self.points, self.target = points, target
+        self.free_bias = fit_intercept and target is None
+        self.mean = None if target is None else points.mean(members)
         self.size, self.ridge = d + self.free_bias, np.ones(d + self.free_bias)
         if self.free_bias:
             self.ridge[-1] = 0.0
 
-    def serves(self, step: ConvexStep) -> bool:
-        """Whether another step of the same problem has the same variables."""
-        return (step.target is None) == (self.target is None) and self.free_bias == (
-            step.fit_intercept and step.target is None
-        )
+    def serves(self, target: float | None, fit_intercept: bool) -> bool:
+        """Whether another balance of the same members, and a bias or none, has the same variables."""
+        return (target is None) == (self.target is None) and self.free_bias == (fit_intercept and target is None)
 
     def outputs(self, x: Array, target: float | None) -> Array:
         """f, shape (n,)."""
@@ -84,6 +85,13 @@ class Space:
             return np.append(found, total)
         found += self.mean * (total * self.mean - 2 * self.points.transposed(h))
         return np.maximum(found, 0.0)
+
+    def squared_norms(self) -> Array:
+        """‖x_i‖² of the points, from their own origin, shape (n,)."""
+        found = self.points.squared_norms()
+        if self.mean is not None:
+            found = np.maximum(found - 2 * self.points.times(self.mean) + float(self.mean @ self.mean), 0.0)
+        return found
 
     def weights(self, x: Array) -> Array:
         """w."""

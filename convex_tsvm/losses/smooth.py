@@ -1,0 +1,259 @@
+"""Losses that are not piecewise linear-quadratic but smooth: exponential, smoothed by a Gaussian, annealed.
+
+Smoothing and annealing are operations: each takes a loss and a number that says how much, and gives a loss with value,
+slope and curvature in closed form.  Both leave the loss as it was when that number is zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit, log_expit, ndtr
+
+from ..validation import finite
+from .dc import Loss, SmoothConcave
+from .plq import PLQ, Array
+
+#: The curvature of exp(-s t²) is at most this times s, and that is at t² = 3 / (2 s).
+STEEPEST = 4 * np.exp(-1.5)
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """h exp(-s t²), the smooth loss of unlabelled points of ∇S3VM (see :func:`exponential`).
+
+    Parameters
+    ----------
+    s : float > 0, or array of them
+        How narrow the loss is; an array has one number for each output that the loss is called with.
+    height : float or array, default 1.0
+        h, the value at 0.
+    """
+
+    s: Any
+    height: Any = 1.0
+    name: str = "exponential"
+
+    #: For what asks a loss whether it has kinks, and whether one convex problem would do.
+    is_smooth = True
+    is_convex = False
+
+    def __call__(self, t: ArrayLike) -> Array:
+        t = np.asarray(t, dtype=float)
+        return np.asarray(self.height * np.exp(-self.s * t * t))
+
+    def derivative(self, t: ArrayLike) -> Array:
+        """Slope at ``t``."""
+        t = np.asarray(t, dtype=float)
+        return np.asarray(-2 * self.s * t * self(t))
+
+    def curvature(self, t: ArrayLike) -> Array:
+        """Second derivative at ``t``."""
+        t = np.asarray(t, dtype=float)
+        return np.asarray((4 * self.s**2 * t * t - 2 * self.s) * self(t))
+
+    def reflect(self) -> Exponential:
+        """t → ℓ(-t), which is the loss itself."""
+        return self
+
+    def split(self) -> tuple[PLQ, SmoothConcave]:
+        """The least parabola that makes the rest concave, and the rest: what CCCP asks for."""
+        k = 0.5 * STEEPEST * self.s * self.height
+        concave = SmoothConcave(lambda t: self(t) - k * t * t, lambda t: self.derivative(t) - 2 * k * t)
+        return PLQ([], [(k, 0.0, 0.0)]), concave
+
+    def smoothed(self, width: ArrayLike) -> Exponential:
+        """Its convolution with a Gaussian of standard deviation ``width``: lower, wider, and exponential again."""
+        spread = 1 + 2 * self.s * np.square(np.asarray(width, dtype=float))
+        return Exponential(self.s / spread, self.height / np.sqrt(spread), f"smoothed {self.name}")
+
+
+def exponential(s: float = 5.0) -> Exponential:
+    """Loss exp(-s t²) of unlabelled points (chapelle2008 eq. 14 and Figure 5).
+
+    s = 5 stands beside the squared hinge loss (chapelle2008 §4.2), s = 3 is what Chapelle and Zien (2005) used
+    (collobert2006 §3, Figure 1).
+
+    Parameters
+    ----------
+    s : float > 0, default 5.0
+
+    Examples
+    --------
+    >>> import convex_tsvm as ct
+    >>> ct.exponential()(0.0)
+    array(1.)
+    """
+    s = finite("s", s, above=0)
+    return Exponential(s, name=f"exponential({s:g})")
+
+
+@dataclass(frozen=True)
+class GaussianSmoothed:
+    """The convolution of a PLQ function with a Gaussian: E ℓ(t + width · z), z standard normal, in closed form.
+
+    Parameters
+    ----------
+    loss : PLQ
+        Finite everywhere.
+    width : float > 0 or array of them
+        Standard deviation, in units of the output; an array has one for each output that the loss is called with.
+    """
+
+    loss: PLQ
+    width: Any
+
+    is_smooth = True
+    is_convex = False
+
+    @property
+    def name(self) -> str:
+        """How the loss is called in reports."""
+        return f"smoothed {self.loss.name}"
+
+    def __call__(self, t: ArrayLike) -> Array:
+        t = np.asarray(t, dtype=float)
+        total, sd = np.zeros(np.broadcast(t, self.width).shape), self.width
+        for (a, b, c), mass, first, second in self._moments(t):
+            total += (a * t * t + b * t + c) * mass + (2 * a * t + b) * sd * first + a * sd * sd * second
+        return total
+
+    def derivative(self, t: ArrayLike) -> Array:
+        """Slope at ``t``: the mean of the slopes around it."""
+        t = np.asarray(t, dtype=float)
+        total = np.zeros(np.broadcast(t, self.width).shape)
+        for (a, b, _), mass, first, _ in self._moments(t):
+            total += (2 * a * t + b) * mass + 2 * a * self.width * first
+        return total
+
+    def curvature(self, t: ArrayLike) -> Array:
+        """Second derivative at ``t``: the mean of the curvatures around it, to which each kink adds its jump."""
+        t = np.asarray(t, dtype=float)
+        total = np.zeros(np.broadcast(t, self.width).shape)
+        for (a, _, _), mass, _, _ in self._moments(t):
+            total += 2 * a * mass
+        for at, jump in zip(self.loss.breaks, self.loss.slope_jumps(), strict=True):
+            total += jump * _density((at - t) / self.width) / self.width
+        return total
+
+    def reflect(self) -> GaussianSmoothed:
+        """t → ℓ(-t)."""
+        return GaussianSmoothed(self.loss.reflect(), self.width)
+
+    def _moments(self, t: Array) -> Any:
+        """Each piece with the mass, first and second moment that a standard normal has on it, seen from ``t``."""
+        for piece, left, right in self.loss.spans():
+            low, high = (left - t) / self.width, (right - t) / self.width
+            at_low, at_high = _density(low), _density(high)
+            mass = ndtr(high) - ndtr(low)
+            ends = [np.where(np.isfinite(end), end, 0.0) * at for end, at in ((low, at_low), (high, at_high))]
+            yield piece, mass, at_low - at_high, mass + ends[0] - ends[1]
+
+
+def smoothed(loss: Loss, width: ArrayLike) -> Any:
+    """The convolution of a loss with a Gaussian (chapelle2008 §4.3 and Figure 6).
+
+    Parameters
+    ----------
+    loss : PLQ, Exponential, or any loss with a method ``smoothed(width)``
+        A PLQ function must be finite everywhere.
+    width : float >= 0, or array with one number for each output
+        Standard deviation of the Gaussian in units of the output; 0 leaves the loss as it is.
+
+    Raises
+    ------
+    ValueError
+        If the loss has no closed form of this kind, or a width is negative or not finite.
+    """
+    widths = np.asarray(width, dtype=float)
+    if not (np.isfinite(widths).all() and (widths >= 0).all()):
+        raise ValueError(f"width={width!r} must be finite and >= 0")
+    if not widths.any():
+        return loss
+    if isinstance(loss, PLQ) and loss.is_finite:
+        return GaussianSmoothed(loss, np.maximum(widths, 1e-9))
+    if callable(getattr(loss, "smoothed", None)):
+        return loss.smoothed(widths)  # type: ignore[attr-defined]
+    raise ValueError(f"loss={loss!r} has no closed form when smoothed; a finite PLQ function or exponential() has")
+
+
+@dataclass(frozen=True)
+class Annealed:
+    """What an unlabelled point pays when its label is a probability at a temperature (see :func:`annealed`)."""
+
+    loss: PLQ
+    temperature: float
+    shift: float = 0.0
+
+    is_smooth = True
+    is_convex = False
+
+    @property
+    def name(self) -> str:
+        """How the loss is called in reports."""
+        return f"{self.loss.name} at temperature {self.temperature:g}"
+
+    def probability(self, t: ArrayLike) -> Array:
+        """p(t), the best probability of the label +1 (chapelle2008 eq. 8)."""
+        return np.asarray(expit(-self._excess(np.asarray(t, dtype=float))))
+
+    def __call__(self, t: ArrayLike) -> Array:
+        t = np.asarray(t, dtype=float)
+        # The label -1 at its full price, less what being free to choose +1 gains.
+        return np.asarray(self.loss(-t) + self.temperature * log_expit(self._excess(t)))
+
+    def derivative(self, t: ArrayLike) -> Array:
+        """Slope at ``t``: that of both labels' losses, with p held where it is best (chapelle2008 §3.3)."""
+        t = np.asarray(t, dtype=float)
+        p = self.probability(t)
+        return np.asarray(p * self.loss.derivative(t) - (1 - p) * self.loss.derivative(-t))
+
+    def curvature(self, t: ArrayLike) -> Array:
+        """Second derivative at ``t``: p moves as well, which lowers it."""
+        t = np.asarray(t, dtype=float)
+        p, apart = self.probability(t), self.loss.derivative(t) + self.loss.derivative(-t)
+        bend = p * self.loss.curvature(t) + (1 - p) * self.loss.curvature(-t)
+        return np.asarray(bend - p * (1 - p) / self.temperature * apart**2)
+
+    def reflect(self) -> Annealed:
+        """t → ℓ(-t)."""
+        return Annealed(self.loss.reflect(), self.temperature, self.shift)
+
+    def _excess(self, t: Array) -> Array:
+        """By how many temperatures the label +1 costs more than -1."""
+        return np.asarray((self.loss(t) - self.loss(-t) - self.shift) / self.temperature)
+
+
+def annealed(loss: PLQ, temperature: float, shift: float = 0.0) -> Annealed:
+    """min over p of p ℓ(t) + (1 - p) ℓ(-t) - shift p - temperature H(p) (chapelle2008 eq. 8-9, Figure 4).
+
+    Parameters
+    ----------
+    loss : PLQ
+        ℓ, what the label +1 costs at an output; -1 costs ℓ(-t).
+    temperature : float > 0
+        T in units of C*.  At 0 the loss would be min(ℓ(t), ℓ(-t)).
+    shift : float, default 0.0
+        ν, the multiplier of a balance of the probabilities, in units of C*.
+    """
+    if not isinstance(loss, PLQ) or not loss.is_finite:
+        raise ValueError(f"loss={loss!r} must be a PLQ function, finite everywhere")
+    return Annealed(loss, finite("temperature", temperature, above=0), finite("shift", shift))
+
+
+def without_convex_kinks(loss: Any, width: float) -> Any:
+    """A loss that a descent can follow: each kink that opens upwards becomes a parabola about as wide as ``width``.
+
+    Kinks that open downwards stay: no minimum is at one.  Losses without kinks are returned as they are.
+    """
+    if not isinstance(loss, PLQ) or not loss.is_finite or not (loss.slope_jumps() > 0).any():
+        return loss
+    convex, concave = loss.split()
+    return (convex.rounded(width) + concave).named(f"rounded {loss.name}")
+
+
+def _density(z: Array) -> Array:
+    return np.exp(-0.5 * np.square(z)) / np.sqrt(2 * np.pi)

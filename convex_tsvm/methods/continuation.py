@@ -1,0 +1,119 @@
+"""cS3VM: descents on the objective smoothed by a Gaussian, which narrows (chapelle2008 §4.3, Algorithm 5)."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..formulations import Formulation
+from ..instance import SmoothPrimal
+from ..losses import smoothed
+from ..problem import Array, Problem
+from ..solution import Solution
+from ..validation import integer
+from .frame import Callback, Method, Run, Settings, minimize
+from .gradient import goal
+
+#: The last width that is not zero smooths no output by more than this standard deviation.
+NARROW = 0.05
+
+#: The curvature of a loss is looked at for outputs up to so large; beyond, no loss of the papers bends downwards.
+REACH = 3.0
+
+#: The first width is found by raising it by this factor, at most so often, each time with so many power steps.
+WIDER, TRIALS, POWER = 1.6, 25, 4
+
+
+class Continuation(Method):
+    """The procedure with its settings (see :func:`continuation`)."""
+
+    name = "continuation"
+
+    def __init__(self, widths: int = 10, whole: bool = False) -> None:
+        self.n_widths, self.whole = integer("widths", widths, least=1), bool(whole)
+
+    def descend(self, run: Run) -> str:
+        """A descent for every width, the last one zero, from where the one before ended."""
+        primal = run.smooth.primal(run.instance)
+        norms = np.sqrt(primal.space.squared_norms())
+        smooth = np.where(run.instance.problem.y == 0, norms, norms if self.whole else 0.0)
+        x = run.begin(primal)
+        for width in self.widths(primal, norms):
+            stage = primal.at(deviations=width * smooth)
+            x, point = run.smooth.descend(stage, x, goal(run, width == 0))
+            run.record(run.checked(point), stage=float(width), step_objective=point.primal, objective=run.value(point))
+        return "converged"
+
+    def nearby(self) -> Method:
+        """The last descent alone, which smooths nothing."""
+        found = copy.copy(self)
+        found.n_widths = 0
+        return found
+
+    def widths(self, primal: SmoothPrimal, norms: Array) -> Array:
+        """Standard deviations of w: from where the objective is convex, geometrically, to nearly none, and 0.
+
+        Smoothing w by a deviation σ smooths the output of a point x by σ ‖x‖.
+        """
+        if self.n_widths == 0:
+            return np.zeros(1)
+        last = NARROW / max(float(norms.max()), 1e-300)
+        first, vector = last, np.random.default_rng(0).standard_normal(primal.n_variables)
+        for _ in range(TRIALS):
+            down = self._downward(primal, first * norms)
+            for _ in range(POWER):
+                vector = primal.space.curved(down, vector / np.linalg.norm(vector))
+            if np.linalg.norm(vector) <= 1:
+                break
+            first *= WIDER
+        return np.append(np.geomspace(first, last, self.n_widths) if first > last else [last], 0.0)
+
+    def _downward(self, primal: SmoothPrimal, deviations: Array) -> Array:
+        """By how much each unlabelled point's smoothed loss may bend downwards, times its cost, shape (n,)."""
+        unknown, most = primal.instance.problem.unlabeled, np.zeros(len(deviations))
+        grid = np.linspace(-REACH, REACH, 31)[:, None] * np.ones(len(unknown))
+        for loss in primal.losses[1:]:
+            # Where an output does not depend on w, neither does its loss.
+            bend = smoothed(loss, np.maximum(deviations[unknown], 1e-6)).curvature(grid)
+            most[unknown] = primal.cost[unknown] * np.maximum(-bend.min(axis=0), 0.0)
+        return most
+
+
+def continuation(
+    formulation: Formulation,
+    problem: Problem,
+    *,
+    start: ArrayLike | Solution | None = None,
+    widths: int = 10,
+    whole: bool = False,
+    tol: float = 1e-3,
+    max_iter: int = 2000,
+    callback: Callback | None = None,
+) -> Solution:
+    """Minimize a formulation by continuation: cS3VM (chapelle2008 §4.3 and Algorithm 5).
+
+    The objective is convolved with a Gaussian in w, which for each point's loss is a Gaussian of its output: a closed
+    form for the exponential and for piecewise linear-quadratic losses.  The first width makes the objective convex, so
+    that its minimum is found; while the width shrinks the minimum is tracked.
+
+    Parameters
+    ----------
+    formulation, problem, start, callback
+        As in :func:`~convex_tsvm.cccp`; the losses must be smooth ones or piecewise linear-quadratic.  With an exact
+        balance, ("exact", r), a mean output is searched that brings it (§4).
+    widths : int >= 1, default 10
+        Number of widths before the last, which is zero.
+    whole : bool, default False
+        Whether the labelled points' losses are smoothed as well (as Chapelle, Chi and Zien 2006 have it).
+    tol, max_iter
+        As in :func:`~convex_tsvm.gradient`.
+
+    Returns
+    -------
+    Solution
+    """
+    settings, method = Settings(tol, max_iter, callback), Continuation(widths, whole)
+    options = {"max_iter": max_iter}
+    return minimize(method, formulation, problem, solver="smooth", start=start, settings=settings, options=options)

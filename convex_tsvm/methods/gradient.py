@@ -1,0 +1,139 @@
+"""Gradient descent: ∇S3VM, whose unlabelled loss is smooth (chapelle2008 §4.2, eq. 14), and ∇DA (§3.3, eq. 9)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from ..formulations import Formulation
+from ..instance import AnnealedPrimal, Instance
+from ..losses import PLQ
+from ..problem import Problem
+from ..solution import Solution
+from ..validation import finite
+from .annealing import COLD, HOT, Annealing
+from .frame import Callback, Method, Run, Settings, minimize
+from .schedule import annealing_schedule, doubling
+
+#: The last descent ends at this share of the tolerance of the gap; those before it, which are only passed through, at
+#: the tolerance itself.
+ACCURACY = 0.1
+
+
+def goal(run: Run, last: bool) -> float:
+    """The relative gap at which a descent ends."""
+    return run.settings.tol * (ACCURACY if last else 1.0)
+
+
+class Gradient(Method):
+    """Descent on the smooth primal, with a schedule of factors on C* (see :func:`gradient`)."""
+
+    name = "gradient"
+
+    def __init__(
+        self, annealing: int | Sequence[float] | None = None, cooling: float = 1.5, certain: float = 1e-6
+    ) -> None:
+        self.scales = doubling() if annealing is None else annealing_schedule(annealing)
+        self.annealed = GradientAnnealing(cooling, certain)
+
+    def suited(self, instance: Instance) -> Method:
+        """∇DA, where a point pays for the better one of two labels: annealing is what makes that smooth."""
+        unlabeled = instance.formulation.unlabeled
+        if not isinstance(unlabeled, PLQ) or unlabeled.is_smooth or unlabeled.is_convex:
+            return self
+        try:
+            instance.formulation.label_loss()
+        except ValueError:
+            return self  # such as a ramp: its kinks are rounded
+        return self.annealed
+
+    def descend(self, run: Run) -> str:
+        """A descent for every factor on C*, from where the one before ended."""
+        primal = run.smooth.primal(run.instance)
+        x = run.begin(primal)
+        for scale in self.scales:
+            stage = primal.at(scale=float(scale))
+            x, point = run.smooth.descend(stage, x, goal(run, scale == 1))
+            run.record(run.checked(point), stage=float(scale), step_objective=point.primal)
+        return "converged"
+
+
+class GradientAnnealing(Annealing):
+    """∇DA: descent in w with the best probabilities at every w, cooled as in DA."""
+
+    name = "gradient annealing"
+
+    def __init__(self, cooling: float = 1.5, certain: float = 1e-6) -> None:
+        self.cooling, self.certain = finite("cooling", cooling, above=1), finite("certain", certain, above=0)
+
+    def descend(self, run: Run) -> str:
+        """Descents at falling temperatures, until probabilities are labels (Algorithm 2)."""
+        instance = run.instance
+        primal = run.smooth.primal(instance, AnnealedPrimal)
+        temperature = HOT * float(instance.cost[instance.problem.unlabeled].mean())
+        last, x = COLD * temperature, run.begin(primal)
+        while temperature > last:
+            stage = primal.cooled(temperature)
+            x, point = run.smooth.descend(stage, x, ACCURACY * run.settings.tol)
+            labels = instance.best_labels(point.outputs)
+            objective = run.value(point, labels)
+            run.record(
+                run.checked(point), stage=temperature, labels=labels, step_objective=point.primal, objective=objective
+            )
+            if stage.probabilities_at(point.outputs).entropy() < self.certain:
+                break
+            temperature /= self.cooling
+        return "converged"
+
+
+def gradient(
+    formulation: Formulation,
+    problem: Problem,
+    *,
+    start: ArrayLike | Solution | None = None,
+    annealing: int | Sequence[float] | None = None,
+    cooling: float = 1.5,
+    certain: float = 1e-6,
+    tol: float = 1e-3,
+    max_iter: int = 2000,
+    callback: Callback | None = None,
+) -> Solution:
+    """Minimize a formulation by gradient descent on w and b: ∇S3VM, or ∇DA.
+
+    Which of the two is a matter of the loss.  A smooth one, such as :func:`~convex_tsvm.exponential`, is descended
+    while C* doubles (∇S3VM, chapelle2008 §4.2; with the hinge loss and exp(-3 t²), ∇TSVM of Chapelle and Zien 2005).
+    One that is the lesser of two labels' losses has a kink in the middle, which a temperature smooths, and that is
+    lowered (∇DA, §3.3).  Other kinks that open upwards are rounded over 0.01.
+
+    Parameters
+    ----------
+    formulation, problem, start, callback
+        As in :func:`~convex_tsvm.cccp`.  With an exact balance, ("exact", r), ∇DA keeps the number of positive labels,
+        and for ∇S3VM a mean output is searched that brings it (§4).
+    annealing : int or sequence of float, optional
+        Factors on C*, as in :func:`~convex_tsvm.cccp`; by default 2⁻⁹, 2⁻⁸, …, 1 (§4.2).
+    cooling : float > 1, default 1.5
+        R: each temperature is that before divided by it, from 10 C* on (∇DA only).
+    certain : float > 0, default 1e-6
+        Mean entropy below which probabilities count as labels (∇DA only).
+    tol : float, default 1e-3
+        Relative gap of the convex problem that is tangent at a point, half the squared length of the gradient, at which
+        the point counts as stationary; descents end at a tenth of it.
+    max_iter : int, default 2000
+        Limit on steps of each descent.
+
+    Returns
+    -------
+    Solution
+        Its certificate recomputes the value and the gradient.
+
+    Raises
+    ------
+    ValueError
+        If the formulation has other than ½ ‖w‖², constraints on outputs, or losses without slopes.
+    """
+    settings, method = Settings(tol, max_iter, callback), Gradient(annealing, cooling, certain)
+    options: dict[str, Any] = {"max_iter": max_iter}
+    return minimize(method, formulation, problem, solver="smooth", start=start, settings=settings, options=options)

@@ -1,0 +1,77 @@
+"""Successive linearization: CS³VM of Fung and Mangasarian (2001), as collobert2006 §3 has it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..formulations import Formulation
+from ..instance import StepSolver
+from ..problem import Problem
+from ..solution import Solution
+from .frame import Callback, Method, Run, Settings, minimize
+
+
+class Linearization(Method):
+    """The procedure (see :func:`linearization`)."""
+
+    name = "linearization"
+
+    def descend(self, run: Run) -> str:
+        """Problems in which every unlabelled point pays for one label, until no output has another sign."""
+        instance = run.instance
+        instance.formulation.label_loss()  # complains about a loss without labels
+        outputs = run.envelope().outputs if run.start is None else run.start
+        labels, changed = _cheaper(instance.problem, outputs), instance.problem.n_unlabeled
+        for _ in range(run.settings.max_iter):
+            point = run.solve(instance.svm(labels))
+            run.record(point, changed=changed)
+            before, labels = labels, _cheaper(instance.problem, point.outputs)
+            changed = int((labels != before).sum())
+            if changed == 0:
+                return "converged"
+        return "max_iter"
+
+
+def _cheaper(problem: Problem, outputs: Any) -> Any:
+    """Known labels, and for other points the one that its output costs less with."""
+    return np.where(problem.y != 0, problem.y, np.where(outputs >= 0, 1.0, -1.0))
+
+
+def linearization(
+    formulation: Formulation,
+    problem: Problem,
+    *,
+    solver: str | StepSolver = "cvxpy",
+    start: ArrayLike | Solution | None = None,
+    tol: float = 1e-3,
+    max_iter: int = 100,
+    callback: Callback | None = None,
+    **options: Any,
+) -> Solution:
+    """Minimize over w and both slacks ξ, ξ* of every unlabelled point, with min(ξ, ξ*) replaced by its tangent.
+
+    The tangent is the lesser slack, so that in each step an unlabelled point pays the labelled points' loss for the
+    sign of its output.  With ‖w‖₁ and the hinge loss (:func:`~convex_tsvm.cs3vm`) every step is a linear program, and
+    this is CS³VM.  The objective never rises, and labels repeat after finitely many steps.  The tangent of CCCP is the
+    same but for points with the wrong sign outside the margin, which pay twice as much there.
+
+    Parameters
+    ----------
+    formulation : Formulation
+        Whose unlabelled points pay for the better label, such as the symmetric hinge beside the hinge loss.
+    problem, start, tol, max_iter, callback, **options
+        As in :func:`~convex_tsvm.cccp`.
+    solver : {"cvxpy", "native", "finite_newton"} or StepSolver, default "cvxpy"
+        ‖w‖₁ is for CVXPY.
+
+    Returns
+    -------
+    Solution
+    """
+    settings = Settings(tol, max_iter, callback)
+    return minimize(
+        Linearization(), formulation, problem, solver=solver, start=start, settings=settings, options=options
+    )

@@ -1,0 +1,72 @@
+"""Newton-S3VM: Levenberg-Marquardt steps on a loss with flat and straight parts (chapelle2008 §4.4, Algorithm 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from numpy.typing import ArrayLike
+
+from ..formulations import Formulation
+from ..problem import Problem
+from ..solution import Solution
+from .frame import Callback, Method, Run, Settings, minimize
+from .gradient import goal
+from .schedule import annealing_schedule
+
+#: The schedule of C* has so many factors, from 1/1000 on (§5.4.4).
+STEPS = 10
+
+
+class Newton(Method):
+    """The procedure, with its schedule of factors on C* (see :func:`newton`)."""
+
+    name = "newton"
+
+    def __init__(self, annealing: int | Sequence[float] | None = None) -> None:
+        self.scales = annealing_schedule(STEPS if annealing is None else annealing)
+
+    def descend(self, run: Run) -> str:
+        """Newton steps for every factor on C*, from where those for the one before ended."""
+        primal = run.smooth.expansion(run.instance)
+        x = run.begin(primal)
+        for scale in self.scales:
+            x, point = run.smooth.newton(primal.at(scale=float(scale)), x, goal(run, scale == 1))
+            run.record(run.checked(point), stage=float(scale), step_objective=point.primal)
+        return "converged"
+
+
+def newton(
+    formulation: Formulation,
+    problem: Problem,
+    *,
+    start: ArrayLike | Solution | None = None,
+    annealing: int | Sequence[float] | None = None,
+    tol: float = 1e-3,
+    max_iter: int = 2000,
+    callback: Callback | None = None,
+) -> Solution:
+    """Minimize a formulation by Newton steps that are kept downhill: Newton-S3VM (chapelle2008 §4.4).
+
+    For a kernel the variables are the coefficients of an expansion over the points, and a step costs O(n_sv³ + n²),
+    where n_sv points are on a part of their loss that bends: with :func:`~convex_tsvm.flat_newton` few are.  For the
+    linear kernel they are w, by SciPy's trust-region Newton method and products with the points.
+
+    Parameters
+    ----------
+    formulation, problem, start, callback
+        As in :func:`~convex_tsvm.cccp`; the losses must have slopes and curvatures, kinks that open upwards are rounded
+        over 0.01.  With an exact balance, ("exact", r), a mean output is searched that brings it (§4).
+    annealing : int or sequence of float, optional
+        Factors on C*, as in :func:`~convex_tsvm.cccp`; by default 10 of them, from 1/1000 to 1 (§5.4.4).
+    tol
+        As in :func:`~convex_tsvm.gradient`.
+    max_iter : int, default 2000
+        Limit on steps for each factor.
+
+    Returns
+    -------
+    Solution
+    """
+    settings, method = Settings(tol, max_iter, callback), Newton(annealing)
+    options = {"max_iter": max_iter}
+    return minimize(method, formulation, problem, solver="smooth", start=start, settings=settings, options=options)

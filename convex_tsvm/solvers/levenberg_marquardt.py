@@ -1,0 +1,165 @@
+"""Levenberg-Marquardt steps on the expansion of a smooth primal (chapelle2008 §4.4, eq. 16-18 and Algorithm 6).
+
+A step costs O(n_sv³ + n²), n_sv the number of points where the losses bend: no other point is in the linear system.
+Two misprints are mended.  Eq. 18 gives the step with the wrong sign in its second line: where D is 0 the step is -g/λ.
+And Algorithm 6 lowers λ to min(1, λ/2), where the text wants λ >= 1: here it is max(1, λ/2), so that far from
+convexity λ grows, and Newton's own step (λ = 1) comes back.
+
+The paper factors K_sv = AᵀA and B = λ I + A D Aᵀ, and B must be positive definite.  Here the one matrix λ D⁻¹ + K_sv is
+factored, symmetric and indefinite, at an eighth of the work: by Sylvester's law of inertia, applied to both Schur
+complements of [[λ I, A], [Aᵀ, -D⁻¹]], B is positive definite exactly where λ D⁻¹ + K_sv has as many negative
+eigenvalues as D.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from ..deadline import time_is_up
+from ..instance import ExpansionPrimal, SmoothPoint
+from ..instance.primal import scale_of
+from ..problem import Array
+
+#: Curvatures below this share of the largest count as none.
+NEGLIGIBLE = 1e-9
+
+#: λ beyond which no step can lower the objective but by rounding.
+LARGEST = 1e12
+
+
+def levenberg_marquardt(
+    primal: ExpansionPrimal,
+    x: Array,
+    *,
+    goal: float,
+    max_iter: int,
+    progress: Callable[[int, float], None] | None = None,
+) -> tuple[Array, SmoothPoint]:
+    """A stationary point below x: its variables, and the point (see :meth:`SmoothSolver.descend`).
+
+    Parameters
+    ----------
+    primal : ExpansionPrimal
+    x : array, shape (n,) or (n + 1,)
+        β and the bias if that is free.
+    goal : float
+        Half the squared length of the gradient, relative to the value, at which steps end.
+    max_iter : int
+        Limit on steps.
+    progress : callable, optional
+        Called as ``progress(n_iter, gap)`` before every step.
+    """
+    began, K = time.perf_counter(), primal.kernel
+    beta, bias = primal.split(x)
+    applied, damping, n_iter, status = K @ beta, 1.0, 0, "max_iter"
+    loss, slopes = primal.loss_at(applied + bias)
+    regularization, solvable = 0.5 * float(beta @ applied), None
+    try:
+        while n_iter < max_iter:
+            if solvable is None:
+                g, Kg = beta + slopes, applied + K @ slopes
+                tilt = float(slopes.sum()) if primal.free_bias else 0.0
+                solvable = _Bending(K, primal.curvatures_at(applied + bias), g, tilt, primal.free_bias)
+                gap = 0.5 * (float(g @ Kg) + tilt**2) / scale_of(primal, regularization + loss, regularization)
+                if progress is not None:
+                    progress(n_iter, gap)
+                if gap <= goal:
+                    status = "optimal"
+                    break
+            if time_is_up():
+                status = "time_limit"
+                break
+            if damping > LARGEST:
+                status = "optimal"  # rounding: the gap says whether that is good enough
+                break
+            n_iter += 1
+            found = solvable.step(damping)
+            if found is None:
+                damping *= 4
+                continue
+            d, shift, change = found
+            expected = float(g @ (change - shift)) + tilt * shift + 0.5 * solvable.quadratic(d, shift, change)
+            new_beta, new_applied = beta + d, applied + change - shift
+            new_regularization = 0.5 * float(new_beta @ new_applied)
+            new_loss, new_slopes = primal.loss_at(new_applied + bias + shift)
+            gained = new_regularization + new_loss - regularization - loss
+            agreement = gained / expected if expected < 0 else -1.0
+            if agreement > 0:
+                beta, bias, applied, regularization = new_beta, bias + shift, new_applied, new_regularization
+                loss, slopes, solvable = new_loss, new_slopes, None
+            if agreement < 0.25:
+                damping *= 4
+            elif agreement > 0.75:
+                damping = max(1.0, damping / 2)
+    except KeyboardInterrupt:
+        status = "interrupted"
+    x = np.append(beta, bias) if primal.free_bias else beta
+    point = primal.point(x, status=status, n_iter=n_iter, seconds=time.perf_counter() - began)
+    return x, point.judged(goal)
+
+
+class _Bending:
+    """The quadratic model of an objective around a point, and its minimizer with a ridge of λ - 1 times K.
+
+    Parameters
+    ----------
+    K : array, shape (n, n)
+    D : array, shape (n,)
+        Curvatures of the losses.
+    g : array, shape (n,)
+        β + slopes of the losses.
+    tilt : float
+        The derivative with respect to the bias.
+    free_bias : bool
+    """
+
+    def __init__(self, K: Array, D: Array, g: Array, tilt: float, free_bias: bool) -> None:
+        bends = np.abs(D) > NEGLIGIBLE * np.abs(D).max(initial=0.0)
+        self.K, self.D, self.g, self.tilt, self.free_bias = K, np.where(bends, D, 0.0), g, tilt, free_bias
+        self.bent: NDArray[np.intp] = np.flatnonzero(bends)
+        self.straight = np.flatnonzero(~bends)
+        self.inner = K[np.ix_(self.bent, self.bent)]
+        self.n_down = int((D[self.bent] < 0).sum())
+        self.K_rest = K @ np.where(bends, 0.0, g)
+
+    def step(self, damping: float) -> tuple[Array, float, Array] | None:
+        """(change of β, of the bias, of the outputs), or None where the model has no least point at this λ."""
+        bent, d, shift = self.bent, np.zeros(len(self.g)), 0.0
+        d[self.straight] = -self.g[self.straight] / damping
+        if len(bent):
+            D = self.D[bent]
+            S = self.inner.copy(order="F")
+            S[np.diag_indices_from(S)] += damping / D
+            # Without room to work LAPACK goes column by column.
+            factor, pivots, info = scipy.linalg.lapack.dsytrf(S, lower=1, lwork=64 * len(bent), overwrite_a=1)
+            if info != 0 or _n_negative(factor, pivots) != self.n_down:
+                return None
+
+            def solved(right: Array) -> Array:
+                return np.asarray(scipy.linalg.lapack.dsytrs(factor, pivots, right / D, lower=1)[0])
+
+            d[bent] = -solved(self.g[bent] - D * self.K_rest[bent] / damping)
+            if self.free_bias:
+                # The bias makes the sum of the slopes 0 in the model: Σ D δ = -tilt, where D δ = -g - λ d.
+                per_unit = -solved(D)
+                lack = damping * float(d[bent].sum()) + float(self.g[bent].sum()) - self.tilt
+                if per_unit.sum() == 0:
+                    return None
+                shift = -lack / (damping * float(per_unit.sum()))
+                d[bent] += shift * per_unit
+        return d, shift, self.K @ d + shift
+
+    def quadratic(self, d: Array, shift: float, change: Array) -> float:
+        """dᵀ (K + K D K) d, with what the bias adds."""
+        return float(d @ (change - shift)) + float(self.D @ change**2)
+
+
+def _n_negative(factor: Array, pivots: NDArray[np.intc]) -> int:
+    """Negative eigenvalues of a matrix from its Bunch-Kaufman factor: a block of two pivots has one of either sign."""
+    single = pivots > 0
+    return int((factor.diagonal()[single] < 0).sum()) + int((~single).sum()) // 2
