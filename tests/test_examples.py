@@ -43,6 +43,21 @@ def test_sdp_transduction(tmp_path):
     assert (tmp_path / "figure1.png").stat().st_size > 10_000
 
 
+def test_smoothing(tmp_path):
+    figures = load("plot_smoothing.py")["smoothing"](tmp_path / "smoothing.png")
+    assert figures["minima"][0.0] == pytest.approx(0.98, abs=0.01)
+    assert figures["from one start alone"] == pytest.approx(-1.19, abs=0.01)
+    assert figures["cold"] < 1e-3
+    assert (tmp_path / "smoothing.png").stat().st_size > 10_000
+
+
+def test_transduction(tmp_path):
+    figures = load("plot_transduction.py")["transduction"](tmp_path / "transduction.png", draws=16)
+    assert figures["correlation"] < 0
+    assert figures["transductive"] < figures["inductive"]
+    assert (tmp_path / "transduction.png").stat().st_size > 10_000
+
+
 def test_relaxation_gaps(tmp_path):
     for gaps in load("plot_relaxation_gaps.py")["relaxation_gaps"](tmp_path / "gaps.png").values():
         found = list(gaps.values())
@@ -73,6 +88,8 @@ def test_no_example_is_forgotten():
         "exact_search",
         "compact_margin",
         "constraints",
+        "smoothing",
+        "transduction",
     }
     assert {path.name for path in EXAMPLES.glob("*.py")} == {"your_own_loss.py", *(f"plot_{name}.py" for name in known)}
 
