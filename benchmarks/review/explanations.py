@@ -2,8 +2,8 @@
 
 SAME = (
     "DA and ∇DA minimize the same function.  With C* = C/100 ours agree with each other, with the paper's DA (8.3) and "
-    "with its other methods (7.5 to 8.5): so weak a term hardly moves the SVM (8.2).  The paper's ∇DA must have been run "
-    "with another C* or schedule there."
+    "with its other methods (7.5 to 8.5): so weak a term hardly moves the SVM (8.2).  The paper's 6.7 is nearer to "
+    "what C* = C gives."
 )
 GRAPH = (
     "The graph, its weights and the two costs are not printed; the figures of Sindhwani, Niyogi and Belkin (2005) were "
