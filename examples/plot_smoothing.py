@@ -4,7 +4,7 @@ Annealing, smoothing, continuation
 
 Three ways to a loss that has few minima at first and ends as the S3VM's (Chapelle, Sindhwani and Keerthi 2008,
 Figures 4 to 6).  Left: what an unlabelled point pays when its label is a probability, at falling temperatures; at
-temperature 0 it is max(0, 1 - |t|)².  Middle: exp(-5 t²) convolved with Gaussians of falling width.  Right: a
+temperature 0 it is ``max(0, 1 - |t|)²``.  Middle: exp(-5 t²) convolved with Gaussians of falling width.  Right: a
 function with two minima (blue), smoothed (green, then orange); the star is the minimum that is tracked while the
 width falls, and it ends in the lower one.
 
