@@ -1,12 +1,25 @@
-"""Figure 9 of chapelle2008: the error against the number of annealing steps."""
+"""Figures 8 and 9 of chapelle2008: the three cars of COIL, and the error against the number of annealing steps."""
 
 import matplotlib as mpl
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
+import numpy as np
+from datasets import _file
 from tasks import SIX, Cell
 
 STEPS = (1, 2, 4, 8, 16, 32)
+
+
+def figure_8(path):
+    """The first picture of each car, 32 x 32 pixels."""
+    X, y, _ = _file("coil3")
+    figure, axes = plt.subplots(1, 3, figsize=(6, 2.2), layout="constrained")
+    for ax, car in zip(axes, np.unique(y), strict=True):
+        ax.imshow(X[np.flatnonzero(y == car)[0]].reshape(32, 32).T, cmap="gray")
+        ax.set_axis_off()
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
 
 
 def figure_9(known, path):

@@ -114,13 +114,17 @@ def write_report(figures, folder):
                          paper.TABLE_15.get((name, c))),
         note="The review does not print the graphs' parameters; ours are in `tasks.py`.",
     )  # fmt: skip
+    report("", "## Figures 8 and 9: the three cars, and errors on text against the number of annealing steps", "")
+    report("![three cars](review_figure8.png)", "", "![errors](review_figure9.png)")
+    report("", "Figures 4 to 6 and 10 are examples: `plot_smoothing.py` and `plot_transduction.py`.")
     _summary(report)
     (folder / "review.md").write_text("\n".join(report.lines) + "\n")
     print(f"{len(report.agree)} of {len(report.agree) + len(report.differ)} cells agree on the original splits, "
           f"{report.missing} are missing: {folder / 'review.md'}")  # fmt: skip
     if not np.all([known.figures.get(Cell("text", 0, m, steps=32).key) is None for m in SIX]):
-        from pictures import figure_9
+        from pictures import figure_8, figure_9
 
+        figure_8(folder / "review_figure8.png")
         figure_9(known, folder / "review_figure9.png")
 
 
