@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ..deadline import time_is_up
 from ..instance import ExpansionPrimal, SmoothPoint
-from ..instance.primal import scale_of
+from ..instance.smooth_point import scale_of
 from ..problem import Array
 
 #: Curvatures below this share of the largest count as none.

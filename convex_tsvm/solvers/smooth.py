@@ -11,7 +11,8 @@ import scipy.optimize
 
 from ..deadline import time_is_up
 from ..instance import ExpansionPrimal, Instance, SmoothPoint, SmoothPrimal, features_of
-from ..instance.primal import centred_kernel, scale_of
+from ..instance.expansion import centred_kernel
+from ..instance.smooth_point import scale_of
 from ..points import LinearPoints
 from ..problem import Array, Problem
 from ..validation import finite, integer
