@@ -14,6 +14,9 @@ EPS = float(np.finfo(float).eps)
 #: Largest error of a scaled squared distance for which it may be computed from inner products.
 SMALL_ERROR = 1e-13
 
+#: Digits of entries below this share of the longest row are low ones.
+LOW = 2.0**-24
+
 #: Columns of sparse points that are made dense at a time.
 COLUMNS = 2048
 
@@ -64,30 +67,19 @@ def _from_products(left: Array, right: Array, products: Array) -> Array:
     return np.maximum(products, 0.0, out=products)
 
 
-def _squared_norms(X: sp.csr_matrix) -> Array:
-    return np.asarray(X.multiply(X).sum(axis=1), dtype=float).ravel()
-
-
-def _longest(X: sp.csr_matrix) -> int:
-    """The largest number of entries of a row."""
-    return int(np.diff(X.indptr).max(initial=0))
-
-
 def _of_sparse(X: sp.csr_matrix, Z: sp.csr_matrix, scale: float) -> Array:
-    left, right = _squared_norms(X), _squared_norms(Z)
-    longest = max(_longest(X), _longest(Z))
+    left, right = (np.asarray(points.multiply(points).sum(axis=1), dtype=float).ravel() for points in (X, Z))
+    longest = int(max(np.diff(X.indptr).max(initial=0), np.diff(Z.indptr).max(initial=0)))
     if not _loses(left, right, longest, scale):
         return scale * _from_products(left, right, (X @ Z.T).toarray())
-    # Sums of parts that are sums of few terms each: about √d of both lose fewer digits than one sum of d terms.
-    count = int(np.ceil(np.sqrt(longest)))
-    order = np.array_split(np.random.default_rng(0).permutation(X.shape[1]), count)
-    by_columns = X.tocsc(), Z.tocsc()
-    parts = [tuple(points[:, np.sort(some)].tocsr() for points in by_columns) for some in order]
-    if not _loses(left, right, count + max(max(map(_longest, pair)) for pair in parts), scale):
-        left, right = (np.sum([_squared_norms(part) for part in points], axis=0) for points in zip(*parts, strict=True))
-        products = np.zeros((X.shape[0], Z.shape[0]))
-        for some, other in parts:
-            products += some @ other.T
+    if not _loses(left, right, int(longest**1.5 * LOW) + 4, scale):
+        (X_high, X_low), (Z_high, Z_low) = (_halves(points, norms) for points, norms in ((X, left), (Z, right)))
+        left, right = (
+            _row_sums(high.multiply(high)) + _row_sums((high + points).multiply(low))
+            for points, high, low in ((X, X_high, X_low), (Z, Z_high, Z_low))
+        )
+        products = (X_high @ Z_high.T).toarray()
+        products += (X_high @ Z_low.T + X_low @ Z.T).toarray()
         return scale * _from_products(left, right, products)
     total = np.zeros((X.shape[0], Z.shape[0]))
     used = np.union1d(np.unique(X.indices), np.unique(Z.indices))
@@ -96,3 +88,20 @@ def _of_sparse(X: sp.csr_matrix, Z: sp.csr_matrix, scale: float) -> Array:
         part = slice(start, start + COLUMNS)
         total += scaled_differences(X[:, part].toarray(), Z[:, part].toarray(), scale)
     return total
+
+
+def _halves(X: sp.csr_matrix, squared_norms: Array) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+    """High and low digits of all entries, whose sum they are.
+
+    The high ones are multiples of 2⁻²⁴ times a power of two that no row's length is above.  Inner products of such rows
+    are multiples of 2⁻⁴⁸ times the powers, and by Cauchy's inequality no partial sum is above these: double precision
+    rounds none of them.  The low digits are below half a multiple, and so is what is rounded in sums with them.
+    """
+    unit = np.ldexp(LOW, int(np.frexp(np.sqrt(squared_norms.max(initial=0.0)))[1]))
+    high = X.copy()
+    high.data = np.rint(X.data / unit) * unit
+    return high, X - high
+
+
+def _row_sums(X: sp.csr_matrix) -> Array:
+    return np.asarray(X.sum(axis=1), dtype=float).ravel()
