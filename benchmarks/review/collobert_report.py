@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import matplotlib as mpl
 import numpy as np
-from collobert import C_GRID, C_STAR, MNIST_SIGMA, S_GRID, SIGMAS, Trial, _plateaus, grid
+from collobert import C_GRID, C_STAR, MNIST_SIGMA, S_GRID, SIGMAS, Trial, _plateaus, cells, grid
 from datasets import SPLITS, TABLE_5
+
+#: The methods whose times are compared.
+TRANSDUCTIVE = ("CCCP", "SVMlight", "∇TSVM")
 
 #: Table 2 and 3, best error in % over hyperparameters: columns as in ``_rows``.
 PRINTED = {
@@ -166,66 +169,62 @@ def _pictures(figures, lines, folder):
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(2, 3, figsize=(13, 7.5), layout="constrained")
-    methods = ("CCCP", "SVMlight", "∇TSVM")
     for ax, name in zip(axes[0], ("g50c", "text"), strict=False):
-        _, C = TABLE_5[name]
-        for method in methods:
-            star = "balanced" if method == "CCCP" else "C"
-            sizes = [
-                (int(key[8]), one["seconds"])
-                for key, one in figures.items()
-                if key[0] == name
-                and key[1] == "0"
-                and key[2] == method
-                and key[5] == star
-                and int(key[8])
-                and not key[9]
-            ]
-            if sizes:
-                ax.plot(*zip(*sorted(sizes), strict=True), marker="o", label=method)
-        ax.set(title=f"Figure 3: {name}", xlabel="unlabelled points", ylabel="seconds", yscale="log")
-        ax.legend(frameon=False)
-    ax = axes[0, 2]
-    for method in methods:
-        times = []
-        for C in C_GRID["g50c"]:
-            keys = [
-                Trial(
-                    "g50c",
-                    0,
-                    method,
-                    factor * TABLE_5["g50c"][0],
-                    C,
-                    C_unlabeled="balanced" if method == "CCCP" else "C",
-                ).key
-                for factor in SIGMAS["g50c"]
-            ]
-            times.append(np.mean([figures[key]["seconds"] for key in keys]) if set(keys) <= set(figures) else np.nan)
-        ax.plot(C_GRID["g50c"], times, marker="o", label=method)
-    ax.set(title="Figure 5: g50c, mean over σ", xlabel="C", ylabel="seconds", xscale="log", yscale="log")
-    ax.legend(frameon=False)
-    ax = axes[1, 0]
-    for star, label in (("C", "C* = C"), ("balanced", "C* = C L / U")):
-        errors = [
-            np.min(
-                [
-                    _mean(figures, "uspst", "CCCP", sigma, C, C_unlabeled=star, n_unlabeled=u)[0]
-                    for sigma, C in grid("uspst")
-                ]
-            )
-            for u in (2000, 4000, 6000, 8000)
-        ]
-        ax.plot((2000, 4000, 6000, 8000), errors, marker="o", label=label)
-    ax.set(
-        title="Figure 6: uspst" + (", not computed yet" if np.isnan(errors).all() else ""),
-        xlabel="unlabelled points",
-        ylabel="least error, %",
-    )
-    ax.legend(frameon=False)
+        _sizes(figures, ax, name)
+    _times(figures, axes[0, 2])
+    _heuristics(figures, axes[1, 0])
     for ax, name in zip(axes[1, 1:], ("text", "g50c"), strict=True):
         errors = [_best(figures, name, "CCCP", [{"s": s, "C_unlabeled": star} for star in C_STAR])[0] for s in S_GRID]
-        ax.plot(S_GRID, errors, marker="o")
+        _line(ax, S_GRID, errors, None)
         ax.set(title=f"Figure 7: {name}", xlabel="s", ylabel="least error, %")
+    for ax in axes.flat:
+        if not ax.lines:
+            ax.text(0.5, 0.5, "not computed yet", ha="center", transform=ax.transAxes)
     figure.savefig(folder / "collobert2006.png", dpi=110)
     plt.close(figure)
     lines += ["", "## Figures 3, 5, 6 and 7", "", "![seconds and errors](collobert2006.png)"]
+
+
+def _line(ax, x, y, label, **scales):
+    """A line of what is known, if anything is."""
+    if np.isfinite(y).any():
+        ax.plot(x, y, marker="o", label=label)
+        ax.set(**scales)
+        if label:
+            ax.legend(frameon=False)
+
+
+def _star(method):
+    """C* = C L / U for CCCP and C* = C for the others (§4.2)."""
+    return "balanced" if method == "CCCP" else "C"
+
+
+def _sizes(figures, ax, name):
+    """Figure 3: seconds against the number of unlabelled points."""
+    ax.set(title=f"Figure 3: {name}", xlabel="unlabelled points", ylabel="seconds")
+    trials = cells(["figure 3"], [name])
+    for method in TRANSDUCTIVE:
+        found = [(t.n_unlabeled, figures.get(t.key)) for t in trials if t.method == method]
+        x, y = [u for u, _ in found], [np.nan if one is None else one["seconds"] for _, one in found]
+        _line(ax, x, y, method, yscale="log")
+
+
+def _times(figures, ax):
+    """Figure 5: seconds against C, means over σ."""
+    ax.set(title="Figure 5: g50c, mean over σ", xlabel="C", ylabel="seconds")
+    for method in TRANSDUCTIVE:
+        times = []
+        for C in C_GRID["g50c"]:
+            sigmas = [factor * TABLE_5["g50c"][0] for factor in SIGMAS["g50c"]]
+            found = [figures.get(Trial("g50c", 0, method, sigma, C, C_unlabeled=_star(method)).key) for sigma in sigmas]
+            times.append(np.nan if None in found else np.mean([one["seconds"] for one in found]))
+        _line(ax, C_GRID["g50c"], times, method, xscale="log", yscale="log")
+
+
+def _heuristics(figures, ax):
+    """Figure 6: both choices of C*, least mean error over C and σ."""
+    ax.set(title="Figure 6: uspst", xlabel="unlabelled points", ylabel="least error, %")
+    sizes = (2000, 4000, 6000, 8000)
+    for star, label in (("C", "C* = C"), ("balanced", "C* = C L / U")):
+        errors = [_best(figures, "uspst", "CCCP", [{"C_unlabeled": star, "n_unlabeled": u}])[0] for u in sizes]
+        _line(ax, sizes, errors, label)
