@@ -55,7 +55,7 @@ COUNTING = ("S3VMlight", "∇DA", "DA")
 #: it takes from Sindhwani, Niyogi and Belkin (2005); the last two are ours, of few that were tried.
 GRAPHS = {
     "g50c": (17.5, 50, 5, 1e4, 1e4),
-    "text": (2.7, 10, 5, 1e4, 1e4),
+    "text": (2.7, 50, 5, 1e4, 1e4),
     "uspst": (9.4, 10, 2, 1e4, 1e4),
     "isolet": (15.0, 10, 1, 1e4, 1e4),
     "coil20": (2900.0 / 255, 2, 1, 1e4, 1e4),
