@@ -3,7 +3,11 @@
 import os
 import platform
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,8 +22,18 @@ DATA = Path(os.environ.get("CONVEX_TSVM_DATA", HERE / ".." / ".." / "shared" / "
 TABLE_5 = {"g50c": (38.0, 19.0), "text": (3.5, 31.0)}
 
 
-def load(name, splits="labeled"):
-    """Points, true signs, and the original splits."""
+@dataclass(frozen=True, eq=False)
+class File:
+    """Points, classes, and the other arrays of a file of the papers' data, by name."""
+
+    X: Any
+    y: np.ndarray
+    rest: Mapping[str, np.ndarray]
+
+
+@cache
+def read(name):
+    """A file of the papers' data."""
     path = DATA / f"{name}.npz"
     if not path.exists():
         raise SystemExit(f"{path} is missing; set CONVEX_TSVM_DATA to the folder that has {name}.npz")
@@ -28,7 +42,13 @@ def load(name, splits="labeled"):
         X = file["X"].astype(float)
     else:
         X = sp.csr_matrix((file["data"].astype(float), file["indices"], file["indptr"]), shape=tuple(file["shape"]))
-    return X, file["y"].astype(float), file[splits]
+    return File(X, file["y"].astype(float), file)
+
+
+def load(name, splits="labeled"):
+    """Points, true signs, and the original splits."""
+    file = read(name)
+    return file.X, file.y, file.rest[splits]
 
 
 def hidden(truth, labeled):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import matplotlib as mpl
 import numpy as np
-from collobert import C_GRID, C_STAR, MNIST_SIGMA, S_GRID, SIGMAS, Trial, _plateaus, cells, grid
+from collobert import C_GRID, C_STAR, MNIST_SIGMA, S_GRID, SIGMAS, Trial, cells, grid, plateaus
 from datasets import SPLITS, TABLE_5
 
 #: The methods whose times are compared.
@@ -66,14 +66,14 @@ def _mean(figures, name, method, sigma, C, figure="error", **more):
 
 def _rows(name):
     """Columns of Tables 2 and 3: the hyperparameters that each is the best over."""
-    free = list(_plateaus(name))
+    free = list(plateaus(name))
     stars = C_STAR[:2] if name == "uspst" else C_STAR
     rows = {
         "SVM": ("SVM", [{}]),
         "SVMlight": ("SVMlight", [{"C_unlabeled": "C"}]),
         "∇TSVM": ("∇TSVM", [{"C_unlabeled": "C"}]),
     }
-    for title, plateaus, costs in (
+    for title, ramps, costs in (
         ("CCCP, s = 0, C* = C", [0.0], ["C"]),
         ("CCCP, s = 0, UC* = LC", [0.0], ["balanced"]),
         ("CCCP, s = 0", [0.0], stars),
@@ -81,7 +81,7 @@ def _rows(name):
         ("CCCP, UC* = LC", free, ["balanced"]),
         ("CCCP", free, stars),
     ):
-        rows[title] = "CCCP", [{"s": s, "C_unlabeled": star} for s in plateaus for star in costs]
+        rows[title] = "CCCP", [{"s": s, "C_unlabeled": star} for s in ramps for star in costs]
     return rows
 
 
@@ -223,8 +223,8 @@ def _times(figures, ax):
 
 def _heuristics(figures, ax):
     """Figure 6: both choices of C*, least mean error over C and σ."""
-    ax.set(title="Figure 6: uspst", xlabel="unlabelled points", ylabel="least error, %")
+    ax.set(title="Figure 6: USPS, own splits", xlabel="unlabelled points", ylabel="least error, %")
     sizes = (2000, 4000, 6000, 8000)
     for star, label in (("C", "C* = C"), ("balanced", "C* = C L / U")):
-        errors = [_best(figures, "uspst", "CCCP", [{"C_unlabeled": star, "n_unlabeled": u}])[0] for u in sizes]
+        errors = [_best(figures, "usps", "CCCP", [{"C_unlabeled": star, "n_unlabeled": u}])[0] for u in sizes]
         _line(ax, sizes, errors, label)

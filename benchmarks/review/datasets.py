@@ -7,16 +7,16 @@ for every split and the same two labelled ones (§5.1).
 
 from __future__ import annotations
 
-import os
+import sys
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-DATA = Path(os.environ.get("CONVEX_TSVM_DATA", Path(__file__).parents[3] / "shared" / "data"))
+sys.path.append(str(Path(__file__).parents[1]))  # what all benchmarks share
+
+from common import hidden, read
 
 #: σ and C of Table 5; pixels of the COIL images are in [0, 255] there, in [0, 1] here.
 TABLE_5 = {
@@ -73,9 +73,7 @@ class Set:
 
     def hidden(self, truth):
         """Signs with 0 where they are not given."""
-        y = np.zeros(len(truth))
-        y[self.labeled] = truth[self.labeled]
-        return y
+        return hidden(truth, self.labeled)
 
     def pair(self, first, second):
         """The points of two classes alone."""
@@ -89,27 +87,15 @@ def load(name: str, split: int) -> Set:
     sigma, C = TABLE_5[name]
     if name == "2moons":
         return Set(name, *_two_moons(split), sigma, C)
-    X, y, splits = _file("uspst" if name == "uspst2" else name)
+    file = read("uspst" if name == "uspst2" else name)
+    y = file.y
     if name == "uspst2":
         y = (y > 4).astype(float)  # digits 0 to 4 against 5 to 9 (Table 14)
-    labeled = splits[split] if splits is not None else _drawn(y, OWN_SPLITS[name], split)
-    return Set(name, X, y, np.sort(labeled), sigma, C)
+    labeled = drawn(y, OWN_SPLITS[name], split) if name in OWN_SPLITS else file.rest["labeled"][split]
+    return Set(name, file.X, y, np.sort(labeled), sigma, C)
 
 
-@cache
-def _file(name):
-    path = DATA / f"{name}.npz"
-    if not path.exists():
-        raise SystemExit(f"{path} is missing; set CONVEX_TSVM_DATA to the folder that has {name}.npz")
-    file = np.load(path)
-    if "X" in file:
-        X = file["X"].astype(float)
-    else:
-        X = sp.csr_matrix((file["data"].astype(float), file["indices"], file["indptr"]), shape=tuple(file["shape"]))
-    return X, file["y"].astype(float), file.get("labeled")
-
-
-def _drawn(y, count, split):
+def drawn(y, count, split):
     """Random labelled points: the same number of each class as far as that goes, the rest of any."""
     rng, classes = np.random.default_rng(split), np.unique(y)
     each = count // len(classes)

@@ -5,7 +5,7 @@ import matplotlib as mpl
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from datasets import _file
+from datasets import read
 from tasks import SIX, Cell
 
 STEPS = (1, 2, 4, 8, 16, 32)
@@ -13,10 +13,10 @@ STEPS = (1, 2, 4, 8, 16, 32)
 
 def figure_8(path):
     """The first picture of each car, 32 x 32 pixels."""
-    X, y, _ = _file("coil3")
+    file = read("coil3")
     figure, axes = plt.subplots(1, 3, figsize=(6, 2.2), layout="constrained")
-    for ax, car in zip(axes, np.unique(y), strict=True):
-        ax.imshow(X[np.flatnonzero(y == car)[0]].reshape(32, 32).T, cmap="gray")
+    for ax, car in zip(axes, np.unique(file.y), strict=True):
+        ax.imshow(file.X[np.flatnonzero(file.y == car)[0]].reshape(32, 32).T, cmap="gray")
         ax.set_axis_off()
     figure.savefig(path, dpi=120)
     plt.close(figure)
