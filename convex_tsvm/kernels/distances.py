@@ -68,14 +68,14 @@ def _from_products(left: Array, right: Array, products: Array) -> Array:
 
 
 def _of_sparse(X: sp.csr_matrix, Z: sp.csr_matrix, scale: float) -> Array:
-    left, right = (np.asarray(points.multiply(points).sum(axis=1), dtype=float).ravel() for points in (X, Z))
+    left, right = sparse_squared_norms(X), sparse_squared_norms(Z)
     longest = int(max(np.diff(X.indptr).max(initial=0), np.diff(Z.indptr).max(initial=0)))
     if not _loses(left, right, longest, scale):
         return scale * _from_products(left, right, (X @ Z.T).toarray())
     if not _loses(left, right, int(longest**1.5 * LOW) + 4, scale):
         (X_high, X_low), (Z_high, Z_low) = (_halves(points, norms) for points, norms in ((X, left), (Z, right)))
         left, right = (
-            _row_sums(high.multiply(high)) + _row_sums((high + points).multiply(low))
+            sparse_squared_norms(high) + _row_sums((high + points).multiply(low))
             for points, high, low in ((X, X_high, X_low), (Z, Z_high, Z_low))
         )
         products = (X_high @ Z_high.T).toarray()
@@ -101,6 +101,11 @@ def _halves(X: sp.csr_matrix, squared_norms: Array) -> tuple[sp.csr_matrix, sp.c
     high = X.copy()
     high.data = np.rint(X.data / unit) * unit
     return high, X - high
+
+
+def sparse_squared_norms(X: sp.csr_matrix) -> Array:
+    """‖x‖² of every row."""
+    return _row_sums(X.multiply(X))
 
 
 def _row_sums(X: sp.csr_matrix) -> Array:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..points import LinearPoints
 from ..validation import finite
-from .distances import squared_distances
+from .distances import sparse_squared_norms, squared_distances
 from .types import Array, Points
 
 #: Widths and scales of kernels beyond these leave the range of floating point when they are squared.
@@ -322,7 +322,7 @@ def _squared_norms(X: Points) -> Array:
     if isinstance(X, LinearPoints):
         return X.squared_norms()
     if sp.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=float).ravel()
+        return sparse_squared_norms(X)
     return np.einsum("ij,ij->i", X, X, dtype=float)
 
 

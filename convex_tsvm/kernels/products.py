@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
 from ..parallel import in_threads, row_slices
+from .distances import sparse_squared_norms
 from .functions import ProductKernel
 from .rows import Indices, Rows, RowSource
 from .types import Array, Points
@@ -47,7 +48,7 @@ class ProductRows(RowSource):
         self._diag = kernel.diag(X)
         if sp.issparse(X):
             self._points = (X * self.form.scale).astype(self.dtype)
-            squares = np.asarray(self._points.multiply(self._points).sum(axis=1), dtype=float).ravel()
+            squares = sparse_squared_norms(self._points)
             self._transposed = self._points.T.tocsr()
         else:
             self._points, squares = self._augmented(X)

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .distances import sparse_squared_norms
 from .functions import Kernel
 from .types import Array, Points
 
@@ -166,7 +167,7 @@ class LinearRows(RowSource):
     def diag(self) -> Array:
         """Squared norms."""
         if sp.issparse(self.X):
-            return np.asarray(self.X.multiply(self.X).sum(axis=1), dtype=float).ravel()
+            return sparse_squared_norms(self.X)
         return np.einsum("ij,ij->i", self.X, self.X)
 
     def block(self, indices: Indices, columns: Indices) -> Array:
