@@ -136,7 +136,7 @@ class SmoothPrimal:
 
     def point(self, x: Array, *, status: str = "optimal", n_iter: int = 0, seconds: float = 0.0) -> SmoothPoint:
         """The decision function at x, with how far it is from stationary."""
-        f, w = self.outputs(x), self.space.weights(x)
+        f, w, regularization = self.outputs(x), self.space.weights(x), self.regularization(x)
         loss, slopes = self.loss_at(f)
         gradient = self.space.pull(slopes) + self.space.ridge * x
         linear = self.instance.problem.is_linear
@@ -145,9 +145,9 @@ class SmoothPrimal:
             outputs=f,
             coefficients=self._dual(slopes) if linear else self._expanded(w),
             bias=self.space.bias(x, self.instance.target),
-            regularization=self.regularization(x),
+            regularization=regularization,
             weights=w.copy() if linear else None,
-            primal=self.regularization(x) + loss,
+            primal=regularization + loss,
             squared_slope=float(gradient @ gradient),
             variables=x.copy(),
             status=status,

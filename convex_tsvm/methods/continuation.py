@@ -42,7 +42,8 @@ class Continuation(Method):
         x = run.begin(primal)
         for width in self.widths(primal, norms):
             stage = primal.at(deviations=width * smooth)
-            x, point = run.smooth.descend(stage, x, goal(run, width == 0))
+            point = run.smooth.descend(stage, x, goal(run, width == 0))
+            x = point.variables
             run.record(run.checked(point), stage=float(width), step_objective=point.primal, objective=run.value(point))
         return "converged"
 

@@ -383,12 +383,9 @@ def _minimize(
 
     def solve(instance: Instance, near: Solution | None = None) -> Solution:
         nonlocal known
-        if near is None:
-            run = Run(instance, inner, settings, start, known)
-            solution, known = run.minimize(method), run.solved
-        else:
-            run = Run(instance, inner, settings, near.scores, known, near.point)
-            solution, known = run.minimize(method.nearby()), run.solved
+        outputs, point = (start, None) if near is None else (near.scores, near.point)
+        run = Run(instance, inner, settings, outputs, known, point)
+        solution, known = run.minimize(method if near is None else method.nearby()), run.solved
         return solution
 
     method = method.suited(instance)

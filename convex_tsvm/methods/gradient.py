@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from numpy.typing import ArrayLike
 
 from ..formulations import Formulation
-from ..instance import AnnealedPrimal, Instance
+from ..instance import AnnealedPrimal, Instance, SmoothPoint
 from ..losses import PLQ
-from ..problem import Problem
+from ..problem import Array, Problem
 from ..solution import Solution
 from ..validation import finite
 from .annealing import COLD, HOT, Annealing
@@ -25,6 +25,16 @@ ACCURACY = 0.1
 def goal(run: Run, last: bool) -> float:
     """The relative gap at which a descent ends."""
     return run.settings.tol * (ACCURACY if last else 1.0)
+
+
+def follow(run: Run, primal: Any, descend: Callable[[Any, Array, float], SmoothPoint], scales: Array) -> str:
+    """A descent for every factor on C*, from where the one before ended."""
+    x = run.begin(primal)
+    for scale in scales:
+        point = descend(primal.at(scale=float(scale)), x, goal(run, scale == 1))
+        x = point.variables
+        run.record(run.checked(point), stage=float(scale), step_objective=point.primal)
+    return "converged"
 
 
 class Gradient(Method):
@@ -50,14 +60,8 @@ class Gradient(Method):
         return self.annealed
 
     def descend(self, run: Run) -> str:
-        """A descent for every factor on C*, from where the one before ended."""
-        primal = run.smooth.primal(run.instance)
-        x = run.begin(primal)
-        for scale in self.scales:
-            stage = primal.at(scale=float(scale))
-            x, point = run.smooth.descend(stage, x, goal(run, scale == 1))
-            run.record(run.checked(point), stage=float(scale), step_objective=point.primal)
-        return "converged"
+        """Descents in the coordinates of w."""
+        return follow(run, run.smooth.primal(run.instance), run.smooth.descend, self.scales)
 
 
 class GradientAnnealing(Annealing):
@@ -76,7 +80,8 @@ class GradientAnnealing(Annealing):
         last, x = COLD * temperature, run.begin(primal)
         while temperature > last:
             stage = primal.cooled(temperature)
-            x, point = run.smooth.descend(stage, x, ACCURACY * run.settings.tol)
+            point = run.smooth.descend(stage, x, goal(run, last=True))
+            x = point.variables
             labels = instance.best_labels(point.outputs)
             objective = run.value(point, labels)
             run.record(

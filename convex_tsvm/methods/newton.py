@@ -10,7 +10,7 @@ from ..formulations import Formulation
 from ..problem import Problem
 from ..solution import Solution
 from .frame import Callback, Method, Run, Settings, minimize
-from .gradient import goal
+from .gradient import follow
 from .schedule import annealing_schedule
 
 #: The schedule of C* has so many factors, from 1/1000 on (§5.4.4).
@@ -26,13 +26,8 @@ class Newton(Method):
         self.scales = annealing_schedule(STEPS if annealing is None else annealing)
 
     def descend(self, run: Run) -> str:
-        """Newton steps for every factor on C*, from where those for the one before ended."""
-        primal = run.smooth.expansion(run.instance)
-        x = run.begin(primal)
-        for scale in self.scales:
-            x, point = run.smooth.newton(primal.at(scale=float(scale)), x, goal(run, scale == 1))
-            run.record(run.checked(point), stage=float(scale), step_objective=point.primal)
-        return "converged"
+        """Newton steps in the coefficients of an expansion."""
+        return follow(run, run.smooth.expansion(run.instance), run.smooth.newton, self.scales)
 
 
 def newton(

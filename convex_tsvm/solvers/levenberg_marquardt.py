@@ -39,8 +39,8 @@ def levenberg_marquardt(
     goal: float,
     max_iter: int,
     progress: Callable[[int, float], None] | None = None,
-) -> tuple[Array, SmoothPoint]:
-    """A stationary point below x: its variables, and the point (see :meth:`SmoothSolver.descend`).
+) -> SmoothPoint:
+    """A stationary point below x (see :meth:`SmoothSolver.descend`).
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def levenberg_marquardt(
         status = "interrupted"
     x = np.append(beta, bias) if primal.free_bias else beta
     point = primal.point(x, status=status, n_iter=n_iter, seconds=time.perf_counter() - began)
-    return x, point.judged(goal)
+    return point.judged(goal)
 
 
 class _Bending:

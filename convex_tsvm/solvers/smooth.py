@@ -69,8 +69,8 @@ class SmoothSolver:
             self._kernel, self._centre = centred_kernel(instance), centre
         return ExpansionPrimal(instance, self._kernel)
 
-    def newton(self, primal: SmoothPrimal, x: Array, goal: float | None = None) -> tuple[Array, SmoothPoint]:
-        """A stationary point below x by Newton steps; arguments and results are those of :meth:`descend`."""
+    def newton(self, primal: SmoothPrimal, x: Array, goal: float | None = None) -> SmoothPoint:
+        """A stationary point below x by Newton steps; arguments and result are those of :meth:`descend`."""
         if not isinstance(primal, ExpansionPrimal):
             return self.descend(primal, x, goal, method="trust-ncg")
         goal = self.tol if goal is None else goal
@@ -78,8 +78,8 @@ class SmoothSolver:
 
     def descend(
         self, primal: SmoothPrimal, x: Array, goal: float | None = None, method: str = "L-BFGS-B"
-    ) -> tuple[Array, SmoothPoint]:
-        """A stationary point below x: its variables, and the point.
+    ) -> SmoothPoint:
+        """A stationary point below x.
 
         Parameters
         ----------
@@ -93,8 +93,7 @@ class SmoothSolver:
 
         Returns
         -------
-        x : array
-        point : SmoothPoint
+        SmoothPoint
             Its status is "max_iter" where the limit came first, "inaccurate" where rounding did, and "interrupted" or
             "time_limit" if Ctrl-C or a deadline ended the descent.
         """
@@ -142,7 +141,7 @@ class SmoothSolver:
         except KeyboardInterrupt:
             status = "interrupted"
         point = primal.point(best, status=status, n_iter=n_iter, seconds=time.perf_counter() - began)
-        return best, point.judged(goal)
+        return point.judged(goal)
 
     def _check(self, instance: Instance) -> None:
         """Features are those of the points and the kernel, whatever the labels and the balance."""
