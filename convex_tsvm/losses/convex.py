@@ -41,8 +41,8 @@ class ConvexLoss:
     Examples
     --------
     >>> import convex_tsvm as ct
-    >>> ct.logistic()(0.0).round(4)
-    np.float64(0.6931)
+    >>> round(float(ct.logistic()(0.0)), 4)
+    0.6931
     """
 
     value: Callable[[Array], Array]
