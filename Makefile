@@ -2,10 +2,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LOWEST := .venv-lowest
 
 SECONDS ?= 600
 
-.PHONY: demo test slow fuzz lint docs clean
+.PHONY: demo test slow fuzz lint docs lowest dist clean
 
 demo: $(VENV)/.ready  ## fit a transductive SVM to real data by two solvers: a table, and a picture in demo.png
 	$(BIN)/convex-tsvm compare breast_cancer --sigma 10 --C 10 --methods svm,cccp --solver native,cvxpy --plot demo.png
@@ -27,6 +28,23 @@ lint: $(VENV)/.ready
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W -b html docs docs/_build
 
+lowest: $(LOWEST)/.ready  ## the tests with the lowest versions that pyproject.toml allows (needs its lowest Python)
+	$(LOWEST)/bin/python -m pytest -p no:cacheprovider
+
+dist: $(VENV)/.ready  ## wheel and source distribution in dist/, each tried in an empty environment outside the checkout
+	$(BIN)/python -m pip install --quiet build
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python tests/installed.py dist/*.whl dist/*.tar.gz
+
+$(LOWEST)/.ready: pyproject.toml tests/lowest_versions.py
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(PYTHON) tests/lowest_versions.py > $(LOWEST)/requirements.txt
+	$(LOWEST)/bin/python -m pip install --quiet --requirement $(LOWEST)/requirements.txt
+	$(LOWEST)/bin/python -m pip install --quiet --no-deps --editable .
+	$(LOWEST)/bin/python -m pip check
+	touch $@
+
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; set PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
@@ -39,4 +57,4 @@ $(VENV)/.docs: $(VENV)/.ready
 	touch $@
 
 clean:
-	rm -rf $(VENV) docs/_build demo.png
+	rm -rf $(VENV) $(LOWEST) dist docs/_build demo.png
