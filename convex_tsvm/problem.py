@@ -34,7 +34,7 @@ class Problem:
     kernel : Kernel, {"linear", "rbf", "poly", "precomputed"} or callable, default "linear"
         The feature space; names take the parameters of ``sklearn.svm.SVC``'s defaults.
     C : float > 0 or array, shape (n,) or (n_labeled,), default 1.0
-        Cost of the labelled points' losses.
+        Cost of the labelled points' losses, or of each of them, >= 0: a point of cost 0 has no say.
     C_unlabeled : float > 0, array, "balanced" or None, default "balanced"
         Cost C* of the unlabelled points' losses; "balanced" is C* = C L / U (collobert2006 §4.3), with the mean of
         C if that is an array.  None says that unlabelled points cost nothing (and that there may be none).
@@ -282,9 +282,11 @@ class Problem:
         if cost.ndim > 1 or (cost.ndim == 1 and len(cost) not in (self.n, len(where))):
             raise ValueError(f"{name} has shape {cost.shape}; it must be a number, ({self.n},) or ({len(where)},)")
         cost = cost[where] if cost.ndim == 1 and len(cost) == self.n else cost
-        if not (np.isfinite(cost).all() and (cost > 0).all()):
-            shown = f"{float(cost):g}" if cost.ndim == 0 else f"array with minimum {cost.min():g}"
-            raise ValueError(f"{name}={shown} must be a finite number > 0")
+        if cost.ndim == 0 and not (np.isfinite(cost) and cost > 0):
+            raise ValueError(f"{name}={float(cost):g} must be a finite number > 0")
+        if not (np.isfinite(cost).all() and (cost >= 0).all() and cost.any()):
+            shown = f"array with minimum {cost.min():g}" if cost.any() else "array of zeros"
+            raise ValueError(f"{name}={shown} must be finite numbers >= 0, not all 0")
         return cost
 
     def _check_balance(self) -> tuple[float | None, int | None]:

@@ -148,7 +148,7 @@ class Formulation:
         if self.unlabeled is not None:
             if problem.n_unlabeled == 0:
                 raise ValueError("y has no unlabelled point, but the formulation has a loss for unlabelled points")
-            if not problem.cost[problem.unlabeled].all():
+            if not problem.cost[problem.unlabeled].any():
                 raise ValueError("C_unlabeled=None, but the formulation has a loss for unlabelled points")
         if self.balance is not None and problem.n_unlabeled and problem.balance_target is None:
             raise ValueError(

@@ -353,22 +353,57 @@ def minimize_path(
     options: dict[str, Any],
 ) -> list[Solution]:
     """Problems that resemble each other, by one method (see :func:`~convex_tsvm.cccp_path`)."""
-    solutions: list[Solution] = []
-    known: list[StepSolution] = []
-    inner: StepSolver | None = None
-    for problem in problems:
-        instance = Instance(formulation, problem)
-        if solutions and solutions[-1].problem.n != problem.n:
-            raise ValueError(f"problems: {problem!r} has {problem.n} points, those before it {solutions[-1].problem.n}")
-        if solutions and not np.array_equal(solutions[-1].problem.y, problem.y):
-            known = []  # another class: its dual variables are a worse start than none
-        if inner is None or not same_points(solutions[-1].problem, problem):
-            inner = make_solver(solver, problem, settings.tol, options)
-        solution, known = _minimize(method, instance, inner, settings, None, known)
-        solutions.append(solution)
-        if solution.status in ("interrupted", "time_limit"):
-            break
-    return solutions
+    return Descents(method, solver=solver, settings=settings, options=options).solve_all(formulation, problems)
+
+
+class Descents:
+    """One method on many problems: what the solver keeps, kernel rows above all, serves all that have the same points.
+
+    Parameters
+    ----------
+    method, solver, settings, options
+        As for :func:`minimize`.
+    """
+
+    def __init__(
+        self, method: Method, *, solver: str | StepSolver, settings: Settings, options: dict[str, Any]
+    ) -> None:
+        self.method, self.solver, self.settings, self.options = method, solver, settings, options
+        self._inner: StepSolver | None = None
+        self._last: Problem | None = None
+
+    def solve(
+        self,
+        formulation: Formulation,
+        problem: Problem,
+        known: Sequence[StepSolution] = (),
+        start: ArrayLike | None = None,
+    ) -> tuple[Solution, list[StepSolution]]:
+        """The solution from outputs to start at, shape (n,), and the convex steps solved on the way.
+
+        ``known`` steps have dual variables that may be started from.
+        """
+        if self._inner is None or self._last is None or not same_points(self._last, problem):
+            self._inner = make_solver(self.solver, problem, self.settings.tol, self.options)
+        self._last = problem
+        outputs = _start_outputs(start, problem)
+        return _minimize(self.method, Instance(formulation, problem), self._inner, self.settings, outputs, list(known))
+
+    def solve_all(self, formulation: Formulation, problems: Iterable[Problem]) -> list[Solution]:
+        """The solutions of problems that resemble each other; an interrupted one is the last."""
+        solutions: list[Solution] = []
+        known: list[StepSolution] = []
+        for problem in problems:
+            if solutions and solutions[-1].problem.n != problem.n:
+                before = solutions[-1].problem.n
+                raise ValueError(f"problems: {problem!r} has {problem.n} points, those before it {before}")
+            if solutions and not np.array_equal(solutions[-1].problem.y, problem.y):
+                known = []  # another class: its dual variables are a worse start than none
+            solution, known = self.solve(formulation, problem, known)
+            solutions.append(solution)
+            if solution.status in ("interrupted", "time_limit"):
+                break
+        return solutions
 
 
 def _minimize(
