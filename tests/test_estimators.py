@@ -115,7 +115,7 @@ def test_one_versus_rest():
         assert clf.lower_bound_ is None
     single = TransductiveSVC(C=10, gamma=clf.model_.kernel.gamma).fit(X, np.where(y < 0, -1, (y == 2).astype(int)))
     np.testing.assert_allclose(clf.decision_function(X)[:, 2], single.decision_function(X), atol=1e-6)
-    with pytest.raises(ValueError, match="with 3 classes it must be 'labeled' or None"):
+    with pytest.raises(ValueError, match="with 3 classes it must be 'labeled', None"):
         TransductiveSVC(balance=0.1).fit(X, y)
 
 

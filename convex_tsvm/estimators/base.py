@@ -7,17 +7,20 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..formulations import Formulation
-from ..kernels import Linear, make_kernel
+from ..kernels import Kernel, Linear, make_kernel
 from ..persistence import FittedModel
 from ..problem import Problem
 from ..solution import Solution
-from .labels import split_labels
+from .advice import advise
+from .labels import Labels, unlabeled_points
 
 
 class Transduction(ClassifierMixin, BaseEstimator):
@@ -26,17 +29,19 @@ class Transduction(ClassifierMixin, BaseEstimator):
     A subclass has the parameters ``unlabeled`` and ``n_jobs``, and says what the problem is, what is solved and how.
     """
 
+    class_weight: Any = None
+
     @abstractmethod
     def _checked(self, X: Any, reset: bool) -> Any:
         """Points as the problem takes them: those that are fitted (``reset``), or new ones."""
 
     @abstractmethod
-    def _problem(self, X: Any, y: NDArray[np.float64], n_classes: int) -> Problem:
-        """The problem of the first class, for signs ``y``; complains about parameters."""
+    def _problem(self, X: Any, labels: Labels, k: int) -> Problem:
+        """The problem of class k against the rest, which is the first; complains about parameters."""
 
-    def _other_class(self, first: Problem, y: NDArray[np.float64]) -> Problem:
+    @abstractmethod
+    def _other_class(self, first: Problem, labels: Labels, k: int) -> Problem:
         """The problem of another class than the first."""
-        return first.replace(y=y)
 
     @abstractmethod
     def _formulation(self, problem: Problem) -> Formulation:
@@ -46,7 +51,7 @@ class Transduction(ClassifierMixin, BaseEstimator):
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
         """Solutions of the problems of some classes, by the classes' names."""
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to labelled and unlabelled points.
 
         Parameters
@@ -56,31 +61,37 @@ class Transduction(ClassifierMixin, BaseEstimator):
         y : array, shape (n_samples,)
             Labels, with ``unlabeled`` where unknown.  If nothing is unlabelled the supervised SVM is fitted, with
             a warning.
+        sample_weight : array, shape (n_samples,), optional
+            Factors >= 0 on the cost of every point, C of the labelled ones and C* of the others.
 
         Returns
         -------
         self
         """
-        classes, index, unlabeled = split_labels(y, self.unlabeled, type(self).__name__)
+        labels = Labels.read(y, self.unlabeled, type(self).__name__, sample_weight, self.class_weight)
         X = self._checked(X, True)
-        if X.shape[0] != len(index):
-            raise ValueError(f"y has {len(index)} entries, X has {X.shape[0]} samples; the numbers must be equal")
-        positives = [1] if len(classes) == 2 else list(range(len(classes)))
-        signs = [np.where(unlabeled, 0.0, np.where(index == k, 1.0, -1.0)) for k in positives]
-        first = self._problem(X, signs[0], len(classes))
+        if X.shape[0] != len(labels.index):
+            raise ValueError(f"y has {len(labels.index)} entries, X has {X.shape[0]} samples; they must be equal")
+        positives = labels.positives
+        first = self._problem(X, labels, positives[0])
         formulation = self._formulation(first)
-        if not unlabeled.any():
+        if not labels.unlabeled.any():
             warnings.warn("y has no unlabelled point: a supervised SVM is fitted", UserWarning, stacklevel=2)
             formulation = formulation.supervised()
-        problems = [first, *(self._other_class(first, sign) for sign in signs[1:])]
+        problems = [first, *(self._other_class(first, labels, k) for k in positives[1:])]
         # Classes learned one after the other share kernel rows.
         shares = np.array_split(np.arange(len(positives)), min(effective_n_jobs(self.n_jobs), len(positives)))
         solved = Parallel(n_jobs=len(shares))(
-            delayed(self._solve)(formulation, {str(classes[positives[k]]): problems[k] for k in share})
+            delayed(self._solve)(formulation, {str(labels.classes[positives[k]]): problems[k] for k in share})
             for share in shares
         )
-        self._store(classes, index, unlabeled, [solution for part in solved for solution in part])
+        self._store(labels, [solution for part in solved for solution in part])
+        advise(labels, self.solutions_, self._asked_balance())
         return self
+
+    def _asked_balance(self) -> Any:
+        """What the user says of the shares of the classes: "labeled" if they are those of the labels."""
+        return self.balance
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
@@ -105,14 +116,29 @@ class Transduction(ClassifierMixin, BaseEstimator):
         scores = self.decision_function(X)
         return self.model_.decide(scores)
 
-    def _store(
-        self,
-        classes: NDArray[Any],
-        index: NDArray[np.intp],
-        unlabeled: NDArray[np.bool_],
-        solutions: list[Solution],
-    ) -> None:
-        self.classes_ = classes
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Share of the points with known labels that are labelled rightly; ``unlabeled`` ones are left out.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, n_features)
+        y : array, shape (n,)
+            Labels, with ``unlabeled`` where unknown.
+        sample_weight : array, shape (n,), optional
+
+        Returns
+        -------
+        float in [0, 1]
+        """
+        known = ~unlabeled_points(y, self.unlabeled)
+        if not known.any():
+            raise ValueError(f"y has no labelled point to score: every entry is unlabeled={self.unlabeled!r}")
+        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
+        found = self.predict(X)[known]
+        return float(accuracy_score(np.asarray(y)[known].astype(found.dtype), found, sample_weight=weights))
+
+    def _store(self, labels: Labels, solutions: list[Solution]) -> None:
+        self.classes_ = classes = labels.classes
         self.solutions_ = solutions
         self.model_ = FittedModel.from_solutions(solutions, classes, self.get_params(deep=False))
         self.intercept_ = self.model_.intercept
@@ -123,7 +149,7 @@ class Transduction(ClassifierMixin, BaseEstimator):
         # With a number of positive labels asked for, an output may have another sign than its label.
         two = (solutions[0].labels > 0).astype(int)
         found = classes[two] if len(classes) == 2 else self.model_.decide(scores)
-        self.transduction_ = np.where(unlabeled, found, classes[np.maximum(index, 0)])
+        self.transduction_ = np.where(labels.unlabeled, found, classes[np.maximum(labels.index, 0)])
         self.objective_ = float(np.mean([solution.objective for solution in solutions]))
         histories = [list(solution.history) for solution in solutions]
         self.history_ = histories[0] if len(classes) == 2 else histories
@@ -157,13 +183,42 @@ class KernelTransduction(Transduction):
         least = 2 if reset else 1
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset, ensure_min_samples=least)
 
-    def _problem(self, X: Any, y: NDArray[np.float64], n_classes: int) -> Problem:
-        kernel = make_kernel(self.kernel, X, gamma=self.gamma, sigma=self.sigma, degree=self.degree, coef0=self.coef0)
-        if n_classes > 2 and not (self.balance is None or isinstance(self.balance, str)):
-            raise ValueError(f"balance={self.balance!r}: with {n_classes} classes it must be 'labeled' or None")
-        cost = self._unlabeled_cost() if (y == 0).any() else None
-        return self._in_feature_space(Problem(X, y, kernel=kernel, C=self.C, C_unlabeled=cost, balance=self.balance))
+    def _problem(self, X: Any, labels: Labels, k: int) -> Problem:
+        return self._in_feature_space(Problem(X, kernel=self._kernel(X, labels), **self._given(labels, k)))
 
-    def _store(self, *found: Any) -> None:
-        super()._store(*found)
+    def _other_class(self, first: Problem, labels: Labels, k: int) -> Problem:
+        return first.replace(**self._given(labels, k))
+
+    def _kernel(self, X: Any, labels: Labels) -> Kernel:
+        """The kernel that is named, with its parameters."""
+        gamma = self.gamma
+        if labels.weights is not None and (gamma == "scale" or (gamma is None and self.sigma is None)):
+            gamma = _weighted_scale(X, labels.weights)
+        return make_kernel(self.kernel, X, gamma=gamma, sigma=self.sigma, degree=self.degree, coef0=self.coef0)
+
+    def _given(self, labels: Labels, k: int) -> dict[str, Any]:
+        """What a problem is made of besides points and kernel, for class k against the rest."""
+        C, C_unlabeled = labels.costs(self.C, self._unlabeled_cost() if labels.unlabeled.any() else None)
+        return {
+            "y": labels.signs(k),
+            "C": C,
+            "C_unlabeled": C_unlabeled,
+            "balance": None if C_unlabeled is None else labels.balance(self.balance, k),
+            "balance_sample": labels.counted,
+        }
+
+    def _store(self, labels: Labels, solutions: list[Solution]) -> None:
+        super()._store(labels, solutions)
         self.dual_coef_ = np.array([solution.coefficients for solution in self.solutions_])
+
+
+def _weighted_scale(X: Any, weights: NDArray[np.float64]) -> float | str:
+    """The coefficient "scale" of points that count so much: that of each repeated so often."""
+    total = weights.sum() * X.shape[1]
+    if sp.issparse(X):
+        mean = float((X.T @ weights).sum()) / total
+        variance = float((X.multiply(X).T @ weights).sum()) / total - mean**2
+    else:
+        mean = float((weights @ X).sum()) / total
+        variance = float((weights @ (X - mean) ** 2).sum()) / total
+    return 1 / (X.shape[1] * variance) if variance > 0 else "scale"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..formulations import Formulation, compact_margin, compactness_weights, relative_margin
 from ..problem import Problem
@@ -12,7 +13,27 @@ from ..validation import finite
 from .descent import DescentTransduction
 
 
-class CompactMarginClassifier(DescentTransduction):
+class _OneCost(DescentTransduction):
+    """A classifier whose loss has a weight that depends on the cost: one cost is that of all points."""
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:  # type: ignore[override]
+        """Fit to labelled and unlabelled points.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n_samples, n_features)
+            All points; for ``kernel="precomputed"`` their (n_samples, n_samples) kernel matrix.
+        y : array, shape (n_samples,)
+            Labels, with ``unlabeled`` where unknown.
+
+        Returns
+        -------
+        self
+        """
+        return super().fit(X, y)
+
+
+class CompactMarginClassifier(_OneCost):
     """Relaxed Compact Margin Machine (Dai and Niu 2010, eq. 8).
 
     A transductive SVM whose outputs are also kept from being large: every point, labelled or not, pays
@@ -103,7 +124,7 @@ class CompactMarginClassifier(DescentTransduction):
         ).balanced_as(problem)
 
 
-class RelativeMarginClassifier(DescentTransduction):
+class RelativeMarginClassifier(_OneCost):
     """Semi-supervised Relative Margin Machine (Dai and Niu 2010, eq. 9), one convex problem.
 
     A supervised SVM in which all points, labelled or not, pay ``C_compact`` · max(0, |f| - ``epsilon``).

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..formulations import Formulation
 from ..methods.cccp import CCCP
-from ..methods.frame import Method, Settings, minimize_path
+from ..methods.frame import Descents, Method, Settings
 from ..methods.solvers import solver_of
 from ..problem import Problem
 from ..progress import status_line
@@ -48,24 +48,33 @@ class Descent(Transduction):
             if progress is not None:
                 progress.step(iteration)
 
-        method = self._method(formulation)
-        # A formulation without unlabelled points is solved at once, as one convex problem.
-        named = self.method if formulation.unlabeled is not None else "cccp"
-        solver = solver_of(named, self._asked_solver(named), formulation.regularizer)
-        with self._status(lambda: f"class {current}", method.share) as progress:
-            own = {"cache_size": self.cache_size, "progress": None if progress is None else progress.inner}
-            takes = SOLVERS[solver].options if isinstance(solver, str) and solver in SOLVERS else ()
-            solutions = minimize_path(
-                method,
-                formulation,
-                in_turn(),
-                solver=solver,
-                settings=Settings(self.tol, self.max_iter, report if self.verbose else None),
-                options={name: value for name, value in own.items() if name in takes},
+        with self._status(lambda: f"class {current}", self._method(formulation).share) as progress:
+            descents = self._descents(
+                formulation, report if self.verbose else None, None if progress is None else progress.inner
             )
+            solutions = descents.solve_all(formulation, in_turn())
         if len(solutions) < len(problems):
             raise KeyboardInterrupt  # there is no classifier without all its classes
         return solutions
+
+    def _descents(
+        self,
+        formulation: Formulation,
+        callback: Callable[[Iteration], None] | None = None,
+        progress: Callable[[int, float], None] | None = None,
+    ) -> Descents:
+        """The method with its solver, for any number of problems."""
+        # A formulation without unlabelled points is solved at once, as one convex problem.
+        named = self.method if formulation.unlabeled is not None else "cccp"
+        solver = solver_of(named, self._asked_solver(named), formulation.regularizer)
+        own = {"cache_size": self.cache_size, "progress": progress}
+        takes = SOLVERS[solver].options if isinstance(solver, str) and solver in SOLVERS else ()
+        return Descents(
+            self._method(formulation),
+            solver=solver,
+            settings=Settings(self.tol, self.max_iter, callback),
+            options={name: value for name, value in own.items() if name in takes},
+        )
 
     def _asked_solver(self, named: str) -> Any:
         """The solver for a method, which without unlabelled points may be another than the estimator's."""

@@ -6,9 +6,6 @@ import os
 from contextlib import nullcontext
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..exact import ExactSolution, exact_search
 from ..formulations import Formulation
 from ..problem import Problem
@@ -16,6 +13,7 @@ from ..progress import status_line
 from ..solution import Solution
 from ..validation import one_of
 from .by_labels import LabellingTransduction
+from .labels import Labels
 
 
 class ExactTransductiveSVC(LabellingTransduction):
@@ -142,13 +140,7 @@ class ExactTransductiveSVC(LabellingTransduction):
                 callback=None if progress is None else lambda reached: progress.tell(str(reached)),
             )
 
-    def _store(
-        self,
-        classes: NDArray[Any],
-        index: NDArray[np.intp],
-        unlabeled: NDArray[np.bool_],
-        solutions: list[Solution],
-    ) -> None:
-        super()._store(classes, index, unlabeled, solutions)
-        if len(classes) == 2 and isinstance(solutions[0], ExactSolution):
+    def _store(self, labels: Labels, solutions: list[Solution]) -> None:
+        super()._store(labels, solutions)
+        if len(labels.classes) == 2 and isinstance(solutions[0], ExactSolution):
             self.history_: Any = list(solutions[0].progress)

@@ -1,13 +1,112 @@
-"""Class labels with a marker for unknown ones."""
+"""Class labels with a marker for unknown ones, how much every point counts, and the shares of the classes."""
 
 from __future__ import annotations
 
+import numbers
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
+
+Array = NDArray[np.float64]
+
+#: By how much given shares may differ from 1 in sum.
+ROUNDED = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The labels of a fit: of several classes, some unknown, with weights.
+
+    Attributes
+    ----------
+    classes : array, shape (n_classes,)
+    index : int array, shape (n,)
+        Class of every point, as a place in ``classes``; -1 for unknown.
+    unlabeled : bool array, shape (n,)
+    weights : array, shape (n,), or None
+        How much every point counts, labelled or not (``sample_weight``).
+    class_weights : array, shape (n,), or None
+        How much labelled points count for their class; 1 for unlabelled ones.
+    """
+
+    classes: NDArray[Any]
+    index: NDArray[np.intp]
+    unlabeled: NDArray[np.bool_]
+    weights: Array | None = None
+    class_weights: Array | None = None
+
+    @classmethod
+    def read(
+        cls, y: Any, marker: Any, name: str, sample_weight: ArrayLike | None = None, class_weight: Any = None
+    ) -> Labels:
+        """Labels as users give them; see :func:`split_labels`, and ``fit`` for the weights."""
+        classes, index, unlabeled = split_labels(y, marker, name)
+        own = None
+        if class_weight is not None:
+            own = np.ones(len(index))
+            own[~unlabeled] = compute_sample_weight(_class_weight(class_weight, classes), classes[index[~unlabeled]])
+        return cls(classes, index, unlabeled, _weights(sample_weight, len(index)), own)
+
+    @property
+    def positives(self) -> list[int]:
+        """The classes that are told from the others, as places in ``classes``: the second of two, or each."""
+        return [1] if len(self.classes) == 2 else list(range(len(self.classes)))
+
+    def signs(self, k: int) -> Array:
+        """+1 for points of class k, -1 for others, 0 for unlabelled points."""
+        return np.where(self.unlabeled, 0.0, np.where(self.index == k, 1.0, -1.0))
+
+    def costs(self, C: Any, C_unlabeled: Any) -> tuple[Any, Any]:
+        """C and C* as a problem takes them: of every point, where points count differently."""
+        if self.weights is None and self.class_weights is None:
+            return C, C_unlabeled
+        factor = np.ones(len(self.index))
+        for weights in (self.weights, self.class_weights):
+            factor = factor if weights is None else factor * weights
+        # What is no cost is left for the problem to complain about.
+        given = [one if isinstance(one, (numbers.Real, np.ndarray, list)) else None for one in (C, C_unlabeled)]
+        if given[0] is not None:
+            C = _times(C, factor, ~self.unlabeled)
+        if given[1] is not None:
+            C_unlabeled = _times(C_unlabeled, factor, self.unlabeled)
+        elif C_unlabeled == "balanced" and given[0] is not None:
+            # All unlabelled points together cost what all labelled ones do, as without weights.
+            C_unlabeled = factor * C[~self.unlabeled].sum() / factor[self.unlabeled].sum()
+        return C, C_unlabeled
+
+    def balance(self, balance: Any, k: int) -> Any:
+        """The balance of class k against the rest, as a problem takes it, of one that may name shares of classes."""
+        exact = isinstance(balance, (tuple, list)) and len(balance) == 2 and isinstance(balance[0], str)
+        shares = balance[1] if exact else balance
+        if isinstance(shares, Mapping):
+            share = _shares(shares, self.classes)[k]
+        elif not isinstance(shares, str) and np.ndim(shares) == 1:
+            share = _shares(_by_class(shares, self.classes), self.classes)[k]
+        elif len(self.classes) > 2 and balance is not None and not isinstance(balance, str):
+            raise ValueError(
+                f"balance={balance!r}: with {len(self.classes)} classes it must be 'labeled', None, the share of every "
+                "class such as {'a': 0.6, 'b': 0.3, 'c': 0.1}, or ('exact', such shares)"
+            )
+        elif balance == "labeled" and self.weights is not None:
+            return float(np.average(self.signs(k)[~self.unlabeled], weights=self.weights[~self.unlabeled]))
+        else:
+            return balance
+        return (balance[0], share) if exact else 2 * share - 1
+
+    @property
+    def counted(self) -> NDArray[np.intp] | None:
+        """The unlabelled points whose mean output a balance constrains, if that is not all of them."""
+        if self.weights is None:
+            return None
+        found = np.flatnonzero(self.unlabeled & (self.weights > 0))
+        return found if 0 < len(found) < self.unlabeled.sum() else None
 
 
 def split_labels(y: Any, marker: Any, name: str) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.bool_]]:
@@ -33,6 +132,7 @@ def split_labels(y: Any, marker: Any, name: str) -> tuple[NDArray[Any], NDArray[
     if y.dtype.kind not in "biufUSO":
         y = np.array(list(y), dtype=object)
     unlabeled = _matches(y, marker)
+    _warn_of_zeros(y, marker)
     known = y[~unlabeled]
     if len(known) == 0:
         raise ValueError(f"y has no labelled point: every entry is unlabeled={marker!r}")
@@ -78,3 +178,84 @@ def _matches(y: NDArray[Any], marker: Any) -> NDArray[np.bool_]:
 def _is_missing(value: Any) -> bool:
     """Whether ``value`` is NaN, None or pandas' NA."""
     return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and np.isnan(value))
+
+
+def unlabeled_points(y: Any, marker: Any) -> NDArray[np.bool_]:
+    """Which labels are the marker of unlabelled points, shape (n,)."""
+    y = column_or_1d(y)
+    return _matches(y if y.dtype.kind in "biufUSO" else np.array(list(y), dtype=object), marker)
+
+
+def _warn_of_zeros(y: NDArray[Any], marker: Any) -> None:
+    """Say so where 0 may be meant for unlabelled points, or -1: labels -1, 0 and +1 can be read in two ways."""
+    if y.dtype.kind not in "if" or not isinstance(marker, (int, float)) or marker not in (-1, 0):
+        return
+    values, counts = np.unique(y[np.isfinite(y)] if y.dtype.kind == "f" else y, return_counts=True)
+    if values.tolist() != [-1, 0, 1]:
+        return
+    other = -1 - int(marker)
+    if 2 * counts[values == other][0] > len(y):
+        warnings.warn(
+            f"y has the labels -1, 0 and +1, and {other} is that of most points, but unlabeled={marker!r}: so {other} "
+            f"is learned as a class.  If it marks unlabelled points, pass unlabeled={other}",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def _weights(sample_weight: ArrayLike | None, n: int) -> Array | None:
+    if sample_weight is None:
+        return None
+    try:
+        weights = np.asarray(sample_weight, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"sample_weight must be {n} numbers >= 0, one per sample") from None
+    weights = np.full(n, float(weights)) if weights.ndim == 0 else weights
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}: one weight per sample")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError(f"sample_weight must be finite numbers >= 0; its least is {weights.min():g}")
+    if not weights.any():
+        raise ValueError("sample_weight is 0 everywhere.  Sample weights must contain at least one non-zero number.")
+    return weights
+
+
+def _class_weight(class_weight: Any, classes: NDArray[Any]) -> Any:
+    if class_weight == "balanced":
+        return class_weight
+    if not isinstance(class_weight, Mapping):
+        raise ValueError(f"class_weight={class_weight!r} must be None, 'balanced', or a weight > 0 per class")
+    for name, weight in class_weight.items():
+        if name not in classes:
+            raise ValueError(f"class_weight has {name!r}, which is no label of y; the classes are {classes.tolist()}")
+        if not (isinstance(weight, numbers.Real) and 0 < float(weight) < np.inf):
+            raise ValueError(f"class_weight={class_weight!r}: the weight of {name!r} must be a number > 0")
+    return class_weight
+
+
+def _by_class(shares: Any, classes: NDArray[Any]) -> dict[Any, Any]:
+    if len(shares) != len(classes):
+        raise ValueError(f"balance={shares!r} has {len(shares)} shares; there are {len(classes)} classes")
+    return dict(zip(classes.tolist(), shares, strict=True))
+
+
+def _shares(shares: Mapping[Any, Any], classes: NDArray[Any]) -> Array:
+    """The share of every class, checked."""
+    names = classes.tolist()
+    if sorted(map(str, shares)) != sorted(map(str, names)):
+        raise ValueError(f"balance={dict(shares)!r} must have a share for each of the classes {names}, and no other")
+    by_name = {str(name): share for name, share in shares.items()}
+    found = np.array([by_name[str(name)] for name in names], dtype=float)
+    if not ((found > 0) & (found < 1)).all() or abs(found.sum() - 1) > ROUNDED:
+        raise ValueError(f"balance={dict(shares)!r}: shares must be numbers in (0, 1) whose sum is 1")
+    return np.asarray(found / found.sum())
+
+
+def _times(cost: Any, factor: Array, where: NDArray[np.bool_]) -> Any:
+    """A cost, of all points or of some of them, times their factors, shape (n,)."""
+    cost = np.asarray(cost, dtype=float)
+    if cost.ndim == 1 and len(cost) == where.sum() != len(where):
+        whole = np.ones(len(where))
+        whole[where] = cost
+        cost = whole
+    return cost * factor

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from ..formulations import Formulation, tsvm
@@ -15,6 +15,7 @@ from ..problem import Problem
 from ..table import DESCENTS, METHODS
 from ..validation import finite, one_of
 from .descent import Descent
+from .labels import Labels
 
 #: What methods are made with, unless the user says otherwise: as good an objective in less time than by default.
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -46,9 +47,9 @@ class LinearTransductiveSVC(Descent):
     lambda_, lambda_unlabeled : float > 0, optional
         SVMlin's λ and λ' in place of C and C*: with l labelled and u unlabelled points C = 1 / (2 l λ) and
         C* = λ' / (2 u λ), which makes λ times the objective that of the paper.
-    positive_fraction : float in (0, 1), optional
-        r, the share of the unlabelled points that are positive (of ``classes_[1]``); by default their share among the
-        labels.  Switching and annealing meet it exactly; with CCCP the mean output is 2 r - 1.
+    positive_fraction : float in (0, 1), or dict of class to float, optional
+        r, the share of the unlabelled points that are positive (of ``classes_[1]``), or of every class; by default
+        their share among the labels.  Switching and annealing meet it exactly; with CCCP the mean output is 2 r - 1.
     fit_intercept : bool, default True
     intercept_scaling : float > 0, default 1.0
         With switching and annealing the bias is the weight of one more feature, which is this number for all points,
@@ -147,40 +148,56 @@ class LinearTransductiveSVC(Descent):
         )
         return linear_points(X) if reset else X
 
-    def _problem(self, X: LinearPoints, y: NDArray[np.float64], n_classes: int) -> Problem:
+    def _problem(self, X: LinearPoints, labels: Labels, k: int) -> Problem:
         one_of("method", self.method, DESCENTS)
-        C, C_unlabeled = self._costs(y)
-        if self.positive_fraction is not None and n_classes > 2:
-            raise ValueError(
-                f"positive_fraction={self.positive_fraction!r}: with {n_classes} classes it must be None, their shares "
-                "among the labels"
-            )
+        C, C_unlabeled = self._costs(labels)
         if self._counts and self.fit_intercept:
             X = WithConstant(X, finite("intercept_scaling", self.intercept_scaling, above=0))
-        return Problem(X, y, kernel="linear", C=C, C_unlabeled=C_unlabeled, balance=self._balance(y))
+        return Problem(
+            X,
+            labels.signs(k),
+            kernel="linear",
+            C=C,
+            C_unlabeled=C_unlabeled,
+            balance=self._balance(labels, k),
+            balance_sample=labels.counted,
+        )
 
-    def _other_class(self, first: Problem, y: NDArray[np.float64]) -> Problem:
-        return first.replace(y=y, balance=self._balance(y))
+    def _other_class(self, first: Problem, labels: Labels, k: int) -> Problem:
+        return first.replace(y=labels.signs(k), balance=self._balance(labels, k))
 
-    def _balance(self, y: NDArray[np.float64]) -> Any:
-        """What is asked of the unlabelled points, for signs ``y``."""
+    def _balance(self, labels: Labels, k: int) -> Any:
+        """What is asked of the unlabelled points for class k against the rest."""
         if not self._counts and not self.fit_intercept:
             return None
-        r = float((y[y != 0] > 0).mean())
-        if self.positive_fraction is not None:
-            r = finite("positive_fraction", self.positive_fraction, above=0, below=1)
+        known, share = labels.signs(k)[~labels.unlabeled] > 0, self.positive_fraction
+        weights = None if labels.weights is None else labels.weights[~labels.unlabeled]
+        if share is None:
+            r = float(np.average(known, weights=weights))
+        elif isinstance(share, numbers.Real):
+            if len(labels.classes) > 2:
+                raise ValueError(
+                    f"positive_fraction={share!r}: with {len(labels.classes)} classes it must be None, their shares "
+                    "among the labels, or the share of every class, such as {'a': 0.6, 'b': 0.3, 'c': 0.1}"
+                )
+            r = finite("positive_fraction", share, above=0, below=1)
+        else:
+            r = (labels.balance(share, k) + 1) / 2
         return ("exact", r) if self._counts else 2 * r - 1
 
-    def _costs(self, y: NDArray[np.float64]) -> tuple[Any, Any]:
+    def _asked_balance(self) -> Any:
+        return "labeled" if self.positive_fraction is None else None
+
+    def _costs(self, labels: Labels) -> tuple[Any, Any]:
         """C and C* of a problem."""
-        n_labeled, n_unlabeled = int(np.count_nonzero(y)), int(np.count_nonzero(y == 0))
+        n_labeled, n_unlabeled = int((~labels.unlabeled).sum()), int(labels.unlabeled.sum())
         C, C_unlabeled = self.C, self.C_unlabeled
         if self.lambda_ is not None:
             C = 1 / (2 * n_labeled * finite("lambda_", self.lambda_, above=0))
         if self.lambda_unlabeled is not None and n_unlabeled:
             ratio = finite("lambda_unlabeled", self.lambda_unlabeled, above=0)
             C_unlabeled = ratio * finite("C", C, above=0) * n_labeled / n_unlabeled
-        return C, C_unlabeled if n_unlabeled else None
+        return labels.costs(C, C_unlabeled if n_unlabeled else None)
 
     @property
     def _counts(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..formulations import Formulation, tsvm
+from ..formulations import Formulation, svm, tsvm
 from ..kernels import laplacian_kernel
 from ..problem import Problem
 from ..table import DESCENTS
@@ -30,10 +30,10 @@ class TransductiveSVC(DescentTransduction):
         RBF width, γ = 1 / (2 σ²); instead of ``gamma``.
     degree, coef0 : int, float, default 3, 0.0
         Of the polynomial kernel.
-    C : float > 0, default 1.0
-        Cost of labelled points.
-    C_unlabeled : float > 0 or "balanced", default "balanced"
-        Cost C* of unlabelled points; "balanced" is C L / U.
+    C : float > 0 or array, shape (n_samples,), default 1.0
+        Cost of labelled points, or of each of them.
+    C_unlabeled : float > 0, "balanced" or None, default "balanced"
+        Cost C* of unlabelled points; "balanced" is C L / U, and None the supervised SVM, without any balance.
     loss : {"ramp", "hinge", "squared_hinge", "flat", "exp"} or Formulation, default "ramp"
         Loss of the unlabelled points: symmetric ramp or symmetric hinge beside the hinge loss (Collobert et al.
         2006, eq. 3 and 1), symmetric squared hinge, the flat loss or exp(-5 t²) beside the squared hinge (Chapelle et
@@ -51,10 +51,13 @@ class TransductiveSVC(DescentTransduction):
     solver : {"auto", "native", "finite_newton", "cvxpy", "smooth"}, default "auto"
         What solves the convex steps (all but the last give the same answer to the tolerance; "auto" is "native"), or
         descends: "smooth", for the methods gradient, continuation and newton, which take no other.
-    balance : "labeled", float, ("exact", float) or None, default "labeled"
-        Mean output over the unlabelled points: as among the labels, a number in (-1, 1), searched such that the
-        given share of them is labelled positive, or not constrained.  With more than two classes a number is
-        replaced by None or "labeled" per class, so only those two are allowed.
+    balance : "labeled", dict of class to float, float, ("exact", share or shares) or None, default "labeled"
+        Mean output over the unlabelled points: as among the labels, as the given shares of the classes have it (2 r - 1
+        for a share r, each class against the rest), a number in (-1, 1), searched such that the given share of them
+        is labelled positive, or not constrained.  A number or a single share is for two classes.  Labels that were
+        drawn per class say nothing of the shares: see the guide, and :func:`~convex_tsvm.share_path`.
+    class_weight : dict of class to float, "balanced" or None, default None
+        Factors on the cost of labelled points by their class, as in ``sklearn.svm.SVC``; unlabelled points have none.
     fit_intercept : bool, default True
     C_manifold : float >= 0, default 0.0
         Weight of a graph of nearest neighbours in the kernel: any method on the kernel of a Laplacian SVM (Chapelle et
@@ -118,13 +121,14 @@ class TransductiveSVC(DescentTransduction):
         degree: int = 3,
         coef0: float = 0.0,
         C: float = 1.0,
-        C_unlabeled: float | str = "balanced",
+        C_unlabeled: float | str | None = "balanced",
         loss: str | Formulation = "ramp",
         s: float = -0.3,
         method: str = "cccp",
         method_options: Mapping[str, Any] | None = None,
         solver: str = "auto",
         balance: Any = "labeled",
+        class_weight: Any = None,
         fit_intercept: bool = True,
         C_manifold: float = 0.0,
         n_neighbors: int = 6,
@@ -149,6 +153,7 @@ class TransductiveSVC(DescentTransduction):
         self.method_options = method_options
         self.solver = solver
         self.balance = balance
+        self.class_weight = class_weight
         self.fit_intercept = fit_intercept
         self.C_manifold = C_manifold
         self.n_neighbors = n_neighbors
@@ -169,5 +174,9 @@ class TransductiveSVC(DescentTransduction):
         one_of("method", self.method, DESCENTS)
         self._method_options()  # what does not fit is reported before any work is done
         if isinstance(self.loss, Formulation):
-            return self.loss
-        return tsvm(self.loss, s=self.s, fit_intercept=self.fit_intercept).balanced_as(problem)
+            formulation = self.loss
+        else:
+            formulation = tsvm(self.loss, s=self.s, fit_intercept=self.fit_intercept).balanced_as(problem)
+        if self.C_unlabeled is None:
+            return svm(formulation.labeled, fit_intercept=formulation.fit_intercept)
+        return formulation

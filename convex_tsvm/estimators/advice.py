@@ -1,0 +1,121 @@
+"""What a fit says to its user: unlabelled points have no say, labels do not fit outputs, or say nothing of shares."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..formulations import svm
+from ..losses import PLQ
+from ..methods import cccp
+from ..points import LinearPoints
+from ..problem import Problem
+from ..solution import Solution
+from .labels import Labels
+
+#: By how much the shares that a supervised SVM finds may differ from those among labels that were drawn per class.
+APART = 0.15
+
+#: So many labels, equally many of every class, look drawn per class; fewer may be so by chance.
+DRAWN = 20
+
+#: A fit is idle if so large a share of the unlabelled points are on a plateau, and no more than the rest has a say.
+IDLE = 0.9
+
+#: Slopes of a loss up to this are rounding, and so are values.
+ROUNDING = 1e-9
+
+
+def acting(solution: Solution) -> NDArray[np.bool_]:
+    """Which unlabelled points have a say: their loss changes with their output, shape (n_unlabeled,)."""
+    loss, outputs = solution.formulation.unlabeled, solution.scores[solution.problem.unlabeled]
+    if loss is None:
+        return np.zeros(len(outputs), dtype=bool)
+    if not isinstance(loss, PLQ):
+        smooth: Any = loss
+        return np.asarray(np.abs(smooth.derivative(outputs)) > ROUNDING)
+    return np.asarray(np.max(np.abs(loss.derivatives(outputs)), axis=0) > ROUNDING)
+
+
+def advise(labels: Labels, solutions: Sequence[Solution], balance: Any) -> None:
+    """Warn of what can be seen from a fit, of one solution per class that is told from the others."""
+    if not labels.unlabeled.any():
+        return
+    names = [str(labels.classes[k]) for k in labels.positives]
+    for name, solution in zip(names, solutions, strict=True):
+        if solution.status in ("interrupted", "time_limit"):
+            return
+        _warn_of_idle_points(solution, name)
+        _warn_of_misfit(solution, name)
+    if isinstance(balance, str) and balance == "labeled":
+        _warn_of_shares(labels, solutions)
+
+
+def _warn_of_idle_points(solution: Solution, name: str) -> None:
+    """The tangents of a ramp are flat where the outputs of all points are on its plateau: nothing is learned there."""
+    loss, n = solution.formulation.unlabeled, solution.problem.n_unlabeled
+    if not isinstance(loss, PLQ):
+        return
+    values = loss(solution.scores[solution.problem.unlabeled])
+    # Where the loss is flat and 0, far from the boundary, points are where they should be.
+    idle = int((~acting(solution) & (values > ROUNDING)).sum())
+    if idle >= IDLE * n:
+        warnings.warn(
+            f"class {name}: {idle} of {n} unlabelled points have no say, as their outputs are near 0, where the loss "
+            "is flat, and the result is nearly that of the labelled points alone.  A ramp without a plateau, s=0, or "
+            "loss='exp' with method='gradient' uses them",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _warn_of_misfit(solution: Solution, name: str) -> None:
+    """Most labelled points of a class on the wrong side, though the supervised SVM has them on the right one."""
+    problem, alone = solution.problem, None
+    for sign, side in ((1, name), (-1, f"the others than {name}")):
+        own = problem.y == sign
+        wrong = int((solution.scores[own] * sign < 0).sum())
+        if wrong >= 2 and 2 * wrong > own.sum():
+            alone = supervised(problem, solution) if alone is None else alone
+            if 2 * (alone.scores[own] * sign < 0).sum() > own.sum():
+                continue  # labels that overlap
+            warnings.warn(
+                f"class {name}: {wrong} of the {int(own.sum())} labelled points of {side} are on the wrong side, where "
+                "the supervised SVM does not have them; the true shares of the classes as balance, a larger C or a "
+                "smaller C_unlabeled follow the labels",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+def _warn_of_shares(labels: Labels, solutions: Sequence[Solution]) -> None:
+    """As many labels of every class say nothing of the shares of the classes, which the balance takes from them."""
+    counts = np.bincount(labels.index[~labels.unlabeled], minlength=len(labels.classes))
+    if counts.min() != counts.max() or counts.sum() < DRAWN:
+        return
+    outputs = np.column_stack([supervised(solution.problem, solution).scores for solution in solutions])
+    outputs = outputs[labels.unlabeled]
+    found = (outputs[:, 0] >= 0).astype(int) if len(labels.classes) == 2 else outputs.argmax(axis=1)
+    shares = np.bincount(found, minlength=len(labels.classes)) / len(found)
+    if np.abs(shares - 1 / len(shares)).max() > APART:
+        shown = ", ".join(f"{name}: {share:.2f}" for name, share in zip(labels.classes, shares, strict=True))
+        warnings.warn(
+            f"every class has {counts[0]} labels, as if drawn per class, and balance='labeled' makes the classes "
+            f"equally large among the unlabelled points; the supervised SVM finds {{{shown}}}.  If labels were drawn "
+            "per class, pass the shares, balance={class: share}, or balance=None; share_path chooses them from data",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def supervised(problem: Problem, solution: Solution) -> Solution:
+    """The SVM of the labelled points alone, with the labelled loss of a solution and no balance."""
+    solver = "finite_newton" if isinstance(problem.X, LinearPoints) else "native"
+    formulation = svm(solution.formulation.labeled, fit_intercept=solution.formulation.fit_intercept)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return cccp(formulation, problem.replace(balance=None, balance_sample=None), solver=solver)
