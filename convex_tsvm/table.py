@@ -128,6 +128,11 @@ METHODS = {
     "sdp": Method("methods.sdp:sdp_transduction", "labels of the SDP relaxation"),
     "subspace": Method("methods.subspace:subspace_transduction", "labels of the SDP on a subspace"),
     "spectral": Method("methods.spectral:spectral_transduction", "labels from eigenvectors"),
+    "safe": Method(
+        "methods.safe:safe_transduction",
+        "labels that are safe against several separators (S4VM)",
+        ("n_separators", "n_starts", "penalty"),
+    ),
     "exact": Method("exact:exact_search", "branch and bound, with a certificate"),
 }
 

@@ -7,7 +7,13 @@ from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import convex_tsvm as ct
-from convex_tsvm import ExactTransductiveSVC, SDPTransduction, SpectralTransduction, SubspaceSDPTransduction
+from convex_tsvm import (
+    ExactTransductiveSVC,
+    SafeTransductiveSVC,
+    SDPTransduction,
+    SpectralTransduction,
+    SubspaceSDPTransduction,
+)
 
 ESTIMATORS = [SDPTransduction, SubspaceSDPTransduction, SpectralTransduction]
 
@@ -19,6 +25,8 @@ ESTIMATORS = [SDPTransduction, SubspaceSDPTransduction, SpectralTransduction]
         *(make(unlabeled=None) for make in ESTIMATORS),
         ExactTransductiveSVC(max_nodes=200, bounds="svm"),
         ExactTransductiveSVC(max_nodes=200, bounds="svm", unlabeled=None),
+        SafeTransductiveSVC(n_starts=4),
+        SafeTransductiveSVC(n_starts=4, unlabeled=None),
     ],
     expected_failed_checks=lambda e: (
         {"check_classifiers_classes": "labels {-1, +1}, of which -1 marks unlabelled points"}

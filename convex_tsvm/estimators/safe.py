@@ -1,0 +1,112 @@
+"""S4VM (Li and Zhou 2015) as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+from ..formulations import Formulation
+from ..methods.safe import SafeSolution, safe_transduction
+from ..problem import Problem
+from ..progress import status_line
+from .by_labels import LabellingTransduction
+
+
+class SafeTransductiveSVC(LabellingTransduction):
+    """Safe semi-supervised SVM (S4VM; Li and Zhou 2015): unlabelled points are used where that does not hurt.
+
+    Of several different low-density separators none is known to be right.  The labels are those that improve most on
+    the supervised SVM in the worst case, whichever separator is the true one; they are the SVM's own where nothing is
+    sure.  New points are told apart by the SVM trained on the labels found.  More than two classes are learned
+    one-vs-rest, and safe one by one.
+
+    Parameters
+    ----------
+    kernel, gamma, sigma, degree, coef0, C, C_unlabeled, balance, class_weight, fit_intercept, unlabeled, n_jobs
+        As in :class:`~convex_tsvm.TransductiveSVC`.
+    loss : {"hinge", "squared_hinge"}, default "hinge"
+    n_separators : int >= 1, default 10
+        Separators, of which any may be the true one.
+    n_starts : int >= 1, default 30
+        Descents from different starts, among which separators are chosen.
+    penalty : float >= 0, default 3.0
+        λ: what a label of the SVM that is spoilt costs, in labels that are corrected.
+    random_state : int, default 0
+    verbose : int, default 0
+
+    Attributes
+    ----------
+    worst_improvement_ : float or list of float
+        By how many labels, those that are spoilt counted λ times, the result is better than the supervised SVM in the
+        worst case: at least 0.  One per classifier if there are several.
+    classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_, objective_
+        As in :class:`~convex_tsvm.TransductiveSVC`.
+    lower_bound_, gap_ : None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from convex_tsvm import SafeTransductiveSVC
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> clf = SafeTransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
+    >>> clf.transduction_
+    array([0, 0, 0, 1, 1, 1])
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str | None = None,
+        sigma: float | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        C: float = 1.0,
+        C_unlabeled: float | str = "balanced",
+        loss: str = "hinge",
+        balance: Any = "labeled",
+        class_weight: Any = None,
+        fit_intercept: bool = True,
+        n_separators: int = 10,
+        n_starts: int = 30,
+        penalty: float = 3.0,
+        unlabeled: Any = -1,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.C = C
+        self.C_unlabeled = C_unlabeled
+        self.loss = loss
+        self.balance = balance
+        self.class_weight = class_weight
+        self.fit_intercept = fit_intercept
+        self.n_separators = n_separators
+        self.n_starts = n_starts
+        self.penalty = penalty
+        self.unlabeled = unlabeled
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _label(self, formulation: Formulation, name: str, problem: Problem) -> SafeSolution:
+        with status_line(lambda: f"class {name}") if self.verbose else nullcontext() as progress:
+            return safe_transduction(
+                formulation,
+                problem,
+                n_separators=self.n_separators,
+                n_starts=self.n_starts,
+                penalty=self.penalty,
+                random_state=self.random_state,
+                callback=None if progress is None else lambda k: progress.tell(f"{k} of {self.n_starts} starts"),
+            )
+
+    def _store(self, *found: Any) -> None:
+        super()._store(*found)
+        worst = [one.worst_improvement for one in self.solutions_ if isinstance(one, SafeSolution)]
+        self.worst_improvement_: Any = worst[0] if len(worst) == 1 else worst

@@ -1,0 +1,154 @@
+"""S4VM (Li and Zhou 2015, "Towards making unlabeled data never hurt"): labels that are safe.
+
+Several different low-density separators are at hand, each with labels ŷ_t of the unlabelled points, and none is known
+to be the right one.  Against separator t, labels y gain where they correct the supervised SVM's labels s, and lose
+where they spoil them:
+
+    gain_t(y) = number of points with y = ŷ_t ≠ s,     loss_t(y) = number of points with y ≠ ŷ_t = s,
+
+and those are chosen that improve most on the SVM in the worst case, at a price λ for every point that is spoilt:
+
+    max over y in {-1, +1}^u of  min over t of  J_t(y),     J_t(y) = gain_t(y) - λ loss_t(y).
+
+The labels y = s have J_t = 0 for all t, so the value is never negative: if the truth is one of the separators, the
+labels are no worse than the SVM's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import scipy.optimize
+from numpy.typing import ArrayLike
+
+from ..problem import Array
+from ..validation import finite
+
+if TYPE_CHECKING:
+    import cvxpy as cp
+
+#: The integer program may take so many seconds, after which its best labels so far are taken.
+TIME_LIMIT = 20.0
+
+
+@dataclass(frozen=True, eq=False)
+class SafeLabels:
+    """The problem of choosing safe labels for u points against T separators.
+
+    Parameters
+    ----------
+    separators : array, shape (T, u)
+        ŷ_t, of +1 and -1.
+    supervised : array, shape (u,)
+        s, the labels of the supervised SVM.
+    penalty : float >= 0, default 3.0
+        λ; the paper's is 3.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or labels are others than ±1.
+    """
+
+    separators: Array
+    supervised: Array
+    penalty: float = 3.0
+
+    def __post_init__(self) -> None:
+        separators, supervised = np.atleast_2d(np.asarray(self.separators, float)), np.asarray(self.supervised, float)
+        if supervised.ndim != 1 or separators.shape != (len(separators), len(supervised)) or len(separators) == 0:
+            raise ValueError(
+                f"separators has shape {separators.shape} and supervised {supervised.shape}; they must be (T, u) with "
+                "T >= 1, and (u,)"
+            )
+        if not (np.isin(separators, (-1, 1)).all() and np.isin(supervised, (-1, 1)).all()):
+            raise ValueError("separators and supervised must be labels +1 and -1")
+        object.__setattr__(self, "separators", separators)
+        object.__setattr__(self, "supervised", supervised)
+        object.__setattr__(self, "penalty", finite("penalty", self.penalty, least=0))
+
+    def gain(self, y: ArrayLike) -> Array:
+        """gain_t(y), shape (T,)."""
+        return np.asarray(
+            ((np.asarray(y) == self.separators) & (self.separators != self.supervised)).sum(axis=1), float
+        )
+
+    def loss(self, y: ArrayLike) -> Array:
+        """loss_t(y), shape (T,)."""
+        return np.asarray(
+            ((np.asarray(y) != self.separators) & (self.separators == self.supervised)).sum(axis=1), float
+        )
+
+    def improvement(self, y: ArrayLike) -> Array:
+        """J_t(y), shape (T,)."""
+        return self.gain(y) - self.penalty * self.loss(y)
+
+    def worst(self, y: ArrayLike) -> float:
+        """The least J_t(y)."""
+        return float(self.improvement(y).min())
+
+    @cached_property
+    def linear(self) -> tuple[Array, Array]:
+        """c, shape (T, u), and d, shape (T,), with J_t(y) = c_t·y + d_t for labels y.
+
+        As a product, [y = ŷ] = (1 + y ŷ) / 2 and [ŷ ≠ s] = (1 - s ŷ) / 2; multiplied out, with ŷ² = 1,
+
+            c_t = ¼ ((1 + λ) ŷ_t + (λ - 1) s),     d_t = ¼ (-(1 + λ) ŷ_t·s + (1 - λ) u).
+        """
+        price, s = self.penalty, self.supervised
+        c = ((1 + price) * self.separators + (price - 1) * s) / 4
+        d = (-(1 + price) * self.separators @ s + (1 - price) * len(s)) / 4
+        return c, d
+
+    def relaxed(self) -> cp.Problem:
+        """The linear program over y in [-1, 1]^u, as a CVXPY problem: its value is an upper bound."""
+        import cvxpy as cp
+
+        c, d = self.linear
+        y, tau = cp.Variable(len(self.supervised), name="y"), cp.Variable(name="tau")
+        return cp.Problem(cp.Maximize(tau), [tau <= c @ y + d, y >= -1, y <= 1])
+
+    def solve(self, confidence: ArrayLike | None = None) -> Array:
+        """The best labels, shape (u,).
+
+        Turning the label of a point away from s adds 1 to J_t if separator t differs from s there, and takes λ off if
+        not.  So points at which the same separators differ are alike, and what is looked for is how many of each kind
+        to turn: an integer program with a variable for each kind, of which there are at most min(2^T, u).
+
+        Parameters
+        ----------
+        confidence : array, shape (u,), optional
+            Of points that are alike, those with more are turned first.
+
+        Returns
+        -------
+        array
+            With :meth:`worst` of at least 0.
+        """
+        differs = self.separators != self.supervised
+        kinds, which, sizes = np.unique(differs, axis=1, return_inverse=True, return_counts=True)
+        which = np.asarray(which).ravel()
+        effect = np.where(kinds, 1.0, -self.penalty)
+        n_turned = _most_in_the_worst_case(effect, sizes.astype(float))
+        order = np.argsort(np.zeros(len(which)) if confidence is None else -np.asarray(confidence), kind="stable")
+        y = self.supervised.copy()
+        for kind, number in enumerate(n_turned):
+            turned = order[which[order] == kind][:number]
+            y[turned] = -y[turned]
+        return y if self.worst(y) >= 0 else self.supervised.copy()
+
+
+def _most_in_the_worst_case(effect: Array, sizes: Array) -> Array:
+    """Whole numbers n, 0 <= n <= sizes, with the largest least entry of effect·n, shape (n_kinds,)."""
+    n_separators, n_kinds = effect.shape
+    found = scipy.optimize.milp(
+        c=np.append(np.zeros(n_kinds), -1.0),
+        constraints=scipy.optimize.LinearConstraint(np.column_stack([effect, -np.ones(n_separators)]), lb=0.0),
+        integrality=np.append(np.ones(n_kinds), 0.0),
+        bounds=scipy.optimize.Bounds(np.append(np.zeros(n_kinds), 0.0), np.append(sizes, np.inf)),
+        options={"time_limit": TIME_LIMIT},
+    )
+    return np.zeros(n_kinds, dtype=int) if found.x is None else np.round(found.x[:-1]).astype(int)

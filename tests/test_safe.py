@@ -1,0 +1,112 @@
+"""S4VM: the derivation, the integer program against every labelling, and what it promises."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import convex_tsvm as ct
+
+
+@st.composite
+def problems(draw, most=8):
+    u, T = draw(st.integers(1, most)), draw(st.integers(1, 4))
+    signs = st.sampled_from([-1.0, 1.0])
+    separators = draw(st.lists(st.lists(signs, min_size=u, max_size=u), min_size=T, max_size=T))
+    supervised = draw(st.lists(signs, min_size=u, max_size=u))
+    return ct.SafeLabels(np.array(separators), np.array(supervised), draw(st.sampled_from([0.0, 0.5, 1.0, 3.0])))
+
+
+@given(problem=problems(), data=st.data())
+def test_the_objective_is_linear_in_labels(problem, data):
+    """c_t·y + d_t, as derived, is what counting gives."""
+    u = len(problem.supervised)
+    y = np.array(data.draw(st.lists(st.sampled_from([-1.0, 1.0]), min_size=u, max_size=u)))
+    c, d = problem.linear
+    np.testing.assert_allclose(c @ y + d, problem.improvement(y), atol=1e-9)
+    assert problem.worst(problem.supervised) == 0
+
+
+@given(problem=problems())
+@settings(deadline=None, max_examples=40)
+def test_no_labelling_is_better_in_the_worst_case(problem):
+    y = problem.solve()
+    best = max(problem.worst(np.array(z)) for z in itertools.product([-1.0, 1.0], repeat=len(y)))
+    assert problem.worst(y) == pytest.approx(best, abs=1e-9)
+    assert best >= 0
+
+
+@given(problem=problems(most=5))
+@settings(deadline=None, max_examples=15)
+def test_the_linear_program_bounds_it(problem):
+    relaxed = problem.relaxed()
+    relaxed.solve(solver="CLARABEL")
+    assert relaxed.value >= problem.worst(problem.solve()) - 1e-5
+
+
+@given(problem=problems(), data=st.data())
+@settings(deadline=None, max_examples=40)
+def test_labels_are_no_worse_than_the_svm_if_a_separator_is_true(problem, data):
+    """With a penalty of at least 1: the theorem of the paper (§3.2)."""
+    problem = ct.SafeLabels(problem.separators, problem.supervised, max(problem.penalty, 1.0))
+    truth = data.draw(st.sampled_from(list(problem.separators)))
+    assert (problem.solve() == truth).sum() >= (problem.supervised == truth).sum()
+
+
+def test_surer_points_are_turned_first():
+    # Both separators differ from the SVM at two points each; turning one of a pair spoils nothing of the other's gain.
+    problem = ct.SafeLabels(np.array([[-1.0, -1, 1, 1, 1], [1, 1, -1, -1, -1]]), np.ones(5), 1.0)
+    y = problem.solve(confidence=np.array([0.1, 0.9, 0.5, 0.2, 0.3]))
+    assert problem.worst(y) >= 0
+    turned = np.flatnonzero(y < 0)
+    assert set(turned) in ({1}, {2}, {1, 2}, set(), {0, 1, 2, 4}, {0, 1, 2, 3, 4}, {1, 2, 4})
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_separators_and_labels(seed, loss):
+    random = np.random.default_rng(seed)
+    X = random.standard_normal((60, 2)) + np.repeat([[-1.0, 0.0], [1.0, 0.0]], 30, axis=0)
+    y = np.zeros(60)
+    y[[0, 1, 30, 31]] = [-1, -1, 1, 1]
+    problem = ct.Problem(X, y, kernel=ct.RBF(1.0), C=10)
+    formulation = ct.tsvm(loss)
+    pool = ct.low_density_separators(formulation, problem, n_separators=4, n_starts=12)
+    assert 1 <= len(pool) <= 4
+    assert len({tuple(one.labels) for one in pool}) == len(pool)
+    assert [one.objective for one in pool] == sorted(one.objective for one in pool)
+    solution = ct.safe_transduction(formulation, problem, separators=pool)
+    unknown = problem.unlabeled
+    assert solution.worst_improvement == solution.safe.worst(solution.labels[unknown]) >= 0
+    np.testing.assert_array_equal(solution.labels[problem.labeled], y[problem.labeled])
+    for one in pool:  # whichever is true
+        truth = one.labels[unknown]
+        assert (solution.labels[unknown] == truth).sum() >= (solution.safe.supervised == truth).sum()
+
+
+def test_exact_search_may_be_a_separator(moons):
+    X, _, y = moons
+    problem = ct.Problem(X[:40], y[:40], kernel=ct.RBF(0.5), C=1)
+    found = ct.exact_search(ct.s3vm(), problem, gap=1e-2)
+    solution = ct.safe_transduction(ct.s3vm(), problem, separators=[found])
+    assert solution.safe.separators.shape == (1, problem.n_unlabeled)
+
+
+def test_the_estimator(moons):
+    X, truth, y = moons
+    clf = ct.SafeTransductiveSVC(sigma=0.5, C=10, unlabeled=0, n_starts=8).fit(X, y)
+    assert clf.worst_improvement_ >= 0
+    alone = ct.TransductiveSVC(sigma=0.5, C=10, unlabeled=0, C_unlabeled=None).fit(X, y)
+    assert np.mean(clf.transduction_ == truth) >= np.mean(alone.transduction_ == truth) - 0.01
+    np.testing.assert_array_equal(clf.transduction_[y != 0], y[y != 0])
+
+
+def test_bad_input():
+    with pytest.raises(ValueError, match="must be \\(T, u\\)"):
+        ct.SafeLabels(np.ones((2, 3)), np.ones(4))
+    with pytest.raises(ValueError, match="labels \\+1 and -1"):
+        ct.SafeLabels(np.zeros((2, 3)), np.ones(3))
+    with pytest.raises(ValueError, match="penalty=-1"):
+        ct.SafeLabels(np.ones((2, 3)), np.ones(3), -1)
