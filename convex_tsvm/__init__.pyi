@@ -7,6 +7,7 @@ from .estimators.linear import LinearTransductiveSVC as LinearTransductiveSVC
 from .estimators.relaxed import SDPTransduction as SDPTransduction
 from .estimators.relaxed import SpectralTransduction as SpectralTransduction
 from .estimators.relaxed import SubspaceSDPTransduction as SubspaceSDPTransduction
+from .estimators.safe import SafeTransductiveSVC as SafeTransductiveSVC
 from .estimators.transductive import TransductiveSVC as TransductiveSVC
 from .exact import BranchAndBound as BranchAndBound
 from .exact import CertificateCheck as CertificateCheck
@@ -33,6 +34,7 @@ from .formulations import relative_margin as relative_margin
 from .formulations import s3vm as s3vm
 from .formulations import svm as svm
 from .formulations import tsvm as tsvm
+from .formulations.s4vm import SafeLabels as SafeLabels
 from .instance import Instance as Instance
 from .kernels import RBF as RBF
 from .kernels import CallableKernel as CallableKernel
@@ -68,6 +70,9 @@ from .methods import gradient as gradient
 from .methods import linearization as linearization
 from .methods import newton as newton
 from .methods import switching as switching
+from .methods.safe import SafeSolution as SafeSolution
+from .methods.safe import low_density_separators as low_density_separators
+from .methods.safe import safe_transduction as safe_transduction
 from .methods.sdp import sdp_transduction as sdp_transduction
 from .methods.spectral import spectral_transduction as spectral_transduction
 from .methods.subspace import subspace_transduction as subspace_transduction
@@ -81,6 +86,17 @@ from .persistence import save_model as save_model
 from .problem import Problem as Problem
 from .relaxations import Bound as Bound
 from .relaxations import LowerBoundBuilder as LowerBoundBuilder
+from .selection.calibration import CalibratedTransduction as CalibratedTransduction
+from .selection.comparison import SupervisedComparison as SupervisedComparison
+from .selection.comparison import compare_supervised as compare_supervised
+from .selection.curves import LearningCurve as LearningCurve
+from .selection.curves import learning_curve as learning_curve
+from .selection.pool import WithUnlabeled as WithUnlabeled
+from .selection.scoring import labeled_scorer as labeled_scorer
+from .selection.search import TransductiveSearchCV as TransductiveSearchCV
+from .selection.shares import SharePath as SharePath
+from .selection.shares import share_path as share_path
+from .selection.splits import LabeledKFold as LabeledKFold
 from .solution import Certificate as Certificate
 from .solution import Iteration as Iteration
 from .solution import Solution as Solution

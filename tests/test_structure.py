@@ -26,7 +26,7 @@ LAYERS = [
     ["methods"],
     ["persistence"],
     ["exact"],
-    ["verification", "estimators"],
+    ["verification", "estimators", "selection"],
     ["data"],
     ["plotting"],
     ["cli"],
@@ -72,7 +72,7 @@ def test_arrows_go_down_only(path):
     [
         ("cvxpy", {"modeling", "formulations", "instance"}),
         ("numba", {"solvers", "points"}),
-        ("sklearn.base", {"estimators"}),
+        ("sklearn.base", {"estimators", "selection"}),
         ("matplotlib", {"plotting"}),
         ("rich", {"progress"}),
     ],

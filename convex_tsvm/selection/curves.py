@@ -1,0 +1,139 @@
+"""Learning curves: the error over the number of labels, with the supervised classifier beside."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+
+from ..estimators.labels import unlabeled_points
+from ..validation import integer
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LearningCurve:
+    """Errors at the points whose labels were hidden.
+
+    Attributes
+    ----------
+    n_labeled : int array, shape (m,)
+        Labels shown.
+    errors, supervised_errors : array, shape (m, n_draws)
+        In [0, 1], for every draw of labels, of the semi-supervised and of the supervised classifier.
+    """
+
+    n_labeled: NDArray[np.intp]
+    errors: Array
+    supervised_errors: Array
+
+    def __str__(self) -> str:
+        rows = ["labels  error            supervised       gain"]
+        for n, one, other in zip(self.n_labeled, self.errors, self.supervised_errors, strict=True):
+            rows.append(f"{n:<7} {_shown(one):<16} {_shown(other):<16} {_shown(other - one)}")
+        return "\n".join(rows)
+
+
+def learning_curve(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    n_labeled: Sequence[int] = (10, 20, 50, 100),
+    n_draws: int = 10,
+    per_class: bool = False,
+    supervised: Any = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> LearningCurve:
+    """Fit a classifier to few labels, then to more.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier of this package.
+    X : array, sparse matrix or DataFrame, shape (n, n_features)
+    y : array, shape (n,)
+        True labels; where they are unknown, the estimator's ``unlabeled``: such points are always unlabelled, and
+        count in no error.
+    n_labeled : sequence of int
+        Numbers of labels, each at least the number of classes.
+    n_draws : int, default 10
+        Random draws of labels for every number; larger ones contain the smaller ones.
+    per_class : bool, default False
+        Whether as many labels of every class are drawn; otherwise they are drawn at random, with one of each class.
+    supervised : estimator, optional
+        What is fitted to the labelled points alone; by default the same classifier, which then is a supervised SVM.
+    random_state : int, default 0
+    n_jobs : int, optional
+        Draws at the same time (joblib).
+
+    Returns
+    -------
+    LearningCurve
+
+    Raises
+    ------
+    ValueError
+        If a number of labels is too small or too large.
+    """
+    truth = np.asarray(y)
+    known = np.flatnonzero(~unlabeled_points(y, estimator.unlabeled))
+    classes = np.unique(truth[known].astype(str))
+    for n in n_labeled:
+        if integer("n_labeled", n, least=len(classes)) >= len(known):
+            raise ValueError(f"n_labeled={n} must be less than the {len(known)} points with known labels")
+    supervised = estimator if supervised is None else supervised
+    found = Parallel(n_jobs=n_jobs)(
+        delayed(_draw)(estimator, supervised, X, truth, known, sorted(n_labeled), per_class, random_state + draw)
+        for draw in range(integer("n_draws", n_draws, least=1))
+    )
+    errors = np.array(found)
+    return LearningCurve(np.array(sorted(n_labeled)), errors[:, :, 0].T, errors[:, :, 1].T)
+
+
+def _draw(
+    estimator: Any,
+    supervised: Any,
+    X: Any,
+    truth: NDArray[Any],
+    known: NDArray[np.intp],
+    numbers: Sequence[int],
+    per_class: bool,
+    seed: int,
+) -> list[tuple[float, float]]:
+    """Errors of both classifiers for one draw, for every number of labels."""
+    order = np.random.default_rng(seed).permutation(known)
+    names = truth[order].astype(str)
+    # The first point of every class comes first; after that, if classes count alike, the second of every class.
+    rank = np.zeros(len(order), dtype=int)
+    for name in np.unique(names):
+        rank[names == name] = np.arange((names == name).sum())
+    order = order[np.argsort(rank if per_class else rank > 0, kind="stable")]
+    found = []
+    for n in numbers:
+        shown, hidden = np.sort(order[:n]), order[n:]
+        y = np.full(len(truth), estimator.unlabeled, dtype=np.result_type(truth, np.asarray(estimator.unlabeled)))
+        if truth.dtype.kind in "USO":
+            y = y.astype(object)
+            y[:] = estimator.unlabeled
+        y[shown] = truth[shown]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            labels = clone(estimator).fit(X, y).transduction_[hidden]
+            alone = clone(supervised).fit(_safe_indexing(X, shown), truth[shown]).predict(_safe_indexing(X, hidden))
+        found.append((float((labels != truth[hidden]).mean()), float((alone != truth[hidden]).mean())))
+    return found
+
+
+def _shown(values: Array) -> str:
+    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
+    return f"{100 * values.mean():.2f} ± {100 * error:.2f} %"

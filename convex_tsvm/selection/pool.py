@@ -1,0 +1,97 @@
+"""Unlabelled points as a part of an estimator, for tools that know labelled data only."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+
+def _has(name: str) -> Any:
+    def has(self: Any) -> bool:
+        return hasattr(getattr(self, "estimator_", self.estimator), name)
+
+    return has
+
+
+class WithUnlabeled(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """A semi-supervised classifier that brings its unlabelled points along: to others it is a supervised one.
+
+    ``fit`` takes labelled points only, so that every tool of scikit-learn can divide, calibrate, and score them; the
+    estimator is fitted to them and to the unlabelled points.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier of this package, or a pipeline that ends in one.
+    X_unlabeled : array, sparse matrix or DataFrame, shape (n_unlabeled, n_features)
+    unlabeled : object, default -1
+        How the estimator marks unlabelled points in ``y``.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted one; its ``transduction_`` has the labelled points first.
+    classes_ : array, shape (n_classes,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from convex_tsvm import TransductiveSVC, WithUnlabeled
+    >>> clf = WithUnlabeled(TransductiveSVC(kernel="linear"), np.array([[-1.0], [-0.9], [0.9], [1.0]]))
+    >>> clf.fit(np.array([[-1.1], [1.1]]), ["a", "b"]).predict(np.array([[-0.2], [0.3]]))
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    def __init__(self, estimator: Any, X_unlabeled: Any, *, unlabeled: Any = -1) -> None:
+        self.estimator = estimator
+        self.X_unlabeled = X_unlabeled
+        self.unlabeled = unlabeled
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to labelled points, shape (n, n_features), with labels y, shape (n,), and to the unlabelled ones.
+
+        ``sample_weight``, shape (n,), is that of the labelled points; the others have 1.
+        """
+        n = self.X_unlabeled.shape[0]
+        labels = np.concatenate([np.asarray(y).astype(object), np.full(n, self.unlabeled, dtype=object)])
+        if isinstance(self.unlabeled, (int, float)) and np.asarray(y).dtype.kind in "biuf":
+            labels = np.concatenate([np.asarray(y), np.full(n, self.unlabeled)])
+        given = {}
+        if sample_weight is not None:
+            given["sample_weight"] = np.concatenate([np.asarray(sample_weight, dtype=float), np.ones(n)])
+        self.estimator_ = clone(self.estimator).fit(_stacked(X, self.X_unlabeled), labels, **given)
+        self.classes_ = self.estimator_.classes_
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of each point, shape (n,)."""
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.predict(X))
+
+    @available_if(_has("decision_function"))
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Outputs of the estimator, shape (n,) for two classes, else (n, n_classes)."""
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.decision_function(X))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.estimator.__sklearn_tags__().input_tags.sparse
+        return tags
+
+
+def _stacked(first: Any, second: Any) -> Any:
+    """Rows of both: data frames, sparse matrices or arrays."""
+    if sp.issparse(first) or sp.issparse(second):
+        return sp.vstack([sp.csr_matrix(first), sp.csr_matrix(second)], format="csr")
+    if hasattr(first, "iloc") and hasattr(second, "iloc"):
+        import pandas as pd
+
+        return pd.concat([first, second], ignore_index=True)
+    return np.concatenate([np.asarray(first), np.asarray(second)])

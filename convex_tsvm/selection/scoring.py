@@ -1,0 +1,57 @@
+"""Scorers that leave unlabelled points out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import check_scoring
+from sklearn.utils import _safe_indexing
+
+from ..estimators.labels import unlabeled_points
+
+Scorer = Callable[..., float]
+
+
+class LabeledScorer:
+    """One of scikit-learn's scorers, on the labelled points of what it is given (see :func:`labeled_scorer`)."""
+
+    def __init__(self, scoring: Any, unlabeled: Any) -> None:
+        self.scoring, self.unlabeled = scoring, unlabeled
+
+    def __call__(self, estimator: Any, X: Any, y: Any, **arguments: Any) -> float:
+        """The score; arguments that have one entry per point lose those of unlabelled points."""
+        known = np.flatnonzero(~unlabeled_points(y, self.unlabeled))
+        if len(known) == 0:
+            raise ValueError(f"y has no labelled point to score: every entry is unlabeled={self.unlabeled!r}")
+        labels = np.asarray(y)[known]
+        if labels.dtype == object:
+            labels = np.array(labels.tolist())
+        own = {name: value if value is None else np.asarray(value)[known] for name, value in arguments.items()}
+        scorer = check_scoring(estimator, scoring=self.scoring)
+        return float(scorer(estimator, _safe_indexing(X, known), labels, **own))
+
+    def __repr__(self) -> str:
+        return f"labeled_scorer({self.scoring!r}, unlabeled={self.unlabeled!r})"
+
+
+def labeled_scorer(scoring: str | Scorer = "accuracy", *, unlabeled: Any = -1) -> LabeledScorer:
+    """One of scikit-learn's scorers, with the unlabelled points left out.
+
+    For ``scoring=`` of ``GridSearchCV``, ``cross_val_score`` and the like, where ``y`` has unlabelled points: they
+    would count as a class.  With :class:`LabeledKFold` no test set has any, and scikit-learn's own scorers will do.
+
+    Parameters
+    ----------
+    scoring : str or callable, default "accuracy"
+        As in scikit-learn.
+    unlabeled : object, default -1
+        Marks unlabelled points in ``y``.
+
+    Returns
+    -------
+    callable
+        As ``scorer(estimator, X, y)``.
+    """
+    return LabeledScorer(scoring, unlabeled)

@@ -1,0 +1,337 @@
+"""A grid search for few labels, in which everything that candidates share is computed once."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.metrics import accuracy_score, balanced_accuracy_score
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils.validation import check_is_fitted
+
+from ..estimators.labels import Labels
+from ..estimators.transductive import TransductiveSVC
+from ..kernels import RBF
+from ..progress import status_line
+from ..validation import finite
+from .splits import LabeledKFold
+
+Array = NDArray[np.float64]
+
+#: Parameters of which candidates with the same kernel matrix may have different values.
+SHARING = ("C", "C_unlabeled", "C_compact", "balance", "epsilon", "loss", "s")
+
+#: What is tried by default: costs, and factors on the width of the kernel.  Where scores are equal the first is taken.
+COSTS, FACTORS = (1.0, 10.0, 100.0, 0.1), (1.0, 0.5, 2.0)
+
+METRICS: dict[str, Callable[[Any, Any], float]] = {
+    "accuracy": accuracy_score,
+    "balanced_accuracy": balanced_accuracy_score,
+}
+
+
+class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Cross-validation over a grid of parameters: ``GridSearchCV`` for semi-supervised SVMs, and several times faster.
+
+    Every candidate is judged at labelled points that are left out; all unlabelled points are always there.  Candidates
+    with the same kernel share its matrix, over all folds and classes; they are solved as accurately as it takes to
+    tell points apart (``tol``); and one that could not be the best any more, even if it were right at all points to
+    come, is dropped (``prune``).  The choice is that of ``GridSearchCV`` with :class:`LabeledKFold`.
+
+    Parameters
+    ----------
+    estimator : TransductiveSVC, CompactMarginClassifier, RelativeMarginClassifier or LaplacianSVC, optional
+        By default a :class:`TransductiveSVC`.
+    param_grid : dict of str to sequence, or list of such, optional
+        As in ``GridSearchCV``.  By default four values of C, with the unlabelled points and without them, and three
+        widths of an RBF kernel around the default one.
+    cv : int or splitter, default 5
+        Folds of the labelled points; fewer if the largest class has fewer labels.
+    n_repeats : int, default 1
+        How often the labelled points are divided into folds anew, if ``cv`` is a number.
+    scoring : {"accuracy", "balanced_accuracy"} or callable, default "accuracy"
+        A function of true and predicted labels, between 0 and 1, larger for better ones.
+    tol : float > 0, default 0.1
+        Tolerance of candidates, in units of the outputs, if it is more than their own, to which the chosen one is
+        fitted.  Labels depend on it only where outputs are nearly 0.
+    prune : bool, default True
+        Whether to drop candidates before they have seen all folds.
+    random_state : int, default 0
+        Of the folds.
+    n_jobs : int, optional
+        Kernels at the same time (joblib).
+    verbose : int, default 0
+        1 shows on a terminal how far the search is.
+
+    Attributes
+    ----------
+    best_estimator_ : estimator
+        Fitted to all points.
+    best_params_ : dict
+    best_score_ : float
+    best_index_ : int
+    cv_results_ : dict of arrays
+        ``params``, ``param_*``, ``mean_test_score``, ``std_test_score``, ``rank_test_score``, ``split*_test_score``
+        (NaN where a candidate had been dropped) and ``n_splits``, the number of folds a candidate has seen.  Means are
+        over these; a candidate that was dropped has a mean below the best.
+    classes_, transduction_, transduction_scores_
+        Those of ``best_estimator_``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from convex_tsvm import TransductiveSearchCV
+    >>> X = np.linspace(-2, 2, 41)[:, None]
+    >>> y = np.where(np.arange(41) % 5 == 0, X.ravel() > 0, -1)
+    >>> TransductiveSearchCV(cv=3).fit(X, y).best_score_
+    1.0
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]] | None = None,
+        *,
+        cv: Any = 5,
+        n_repeats: int = 1,
+        scoring: str | Callable[[Any, Any], float] = "accuracy",
+        tol: float = 0.1,
+        prune: bool = True,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.cv = cv
+        self.n_repeats = n_repeats
+        self.scoring = scoring
+        self.tol = tol
+        self.prune = prune
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Choose, and fit the chosen candidate to all points; arguments as those of the estimator's ``fit``."""
+        estimator = TransductiveSVC() if self.estimator is None else self.estimator
+        if not hasattr(estimator, "_descents"):
+            raise ValueError(
+                f"estimator={estimator!r} must be a TransductiveSVC, CompactMarginClassifier, RelativeMarginClassifier "
+                "or LaplacianSVC; GridSearchCV(estimator, grid, cv=LabeledKFold()) takes any other"
+            )
+        scoring = METRICS.get(self.scoring) if isinstance(self.scoring, str) else self.scoring
+        if scoring is None:
+            raise ValueError(f"scoring={self.scoring!r} must be one of {', '.join(METRICS)}, or a function")
+        labels = Labels.read(y, estimator.unlabeled, type(estimator).__name__, sample_weight, estimator.class_weight)
+        parts = list(
+            self._folds(labels).split(np.empty((len(labels.index), 0)), np.where(labels.unlabeled, -1, labels.index))
+        )
+        checked = clone(estimator)._checked(X, True)
+        grid = _default_grid(estimator, checked) if self.param_grid is None else self.param_grid
+        candidates = list(ParameterGrid(grid))
+        scores = self._scores(estimator, checked, labels, candidates, parts, scoring)
+        self._store_results(candidates, scores)
+        self.best_estimator_ = clone(estimator).set_params(**self.best_params_)
+        given = {} if sample_weight is None else {"sample_weight": sample_weight}
+        self.best_estimator_.fit(X, y, **given)
+        for name in ("classes_", "transduction_", "transduction_scores_", "n_features_in_", "feature_names_in_"):
+            if hasattr(self.best_estimator_, name):
+                setattr(self, name, getattr(self.best_estimator_, name))
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of each point by the best estimator, shape (n,)."""
+        check_is_fitted(self, "best_estimator_")
+        return np.asarray(self.best_estimator_.predict(X))
+
+    def decision_function(self, X: Any) -> Array:
+        """Outputs of the best estimator."""
+        check_is_fitted(self, "best_estimator_")
+        return np.asarray(self.best_estimator_.decision_function(X))
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Accuracy of the best estimator; unlabelled points are left out."""
+        check_is_fitted(self, "best_estimator_")
+        return float(self.best_estimator_.score(X, y, sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = (
+            (TransductiveSVC() if self.estimator is None else self.estimator).__sklearn_tags__().input_tags
+        )
+        return tags
+
+    def _folds(self, labels: Labels) -> Any:
+        if not isinstance(self.cv, (int, np.integer)):
+            return self.cv
+        most = int(np.bincount(labels.index[~labels.unlabeled]).max())
+        n_splits = max(2, min(int(self.cv), most)) if self.cv >= 2 else int(self.cv)
+        return LabeledKFold(n_splits, n_repeats=self.n_repeats, random_state=self.random_state)
+
+    def _scores(
+        self,
+        estimator: Any,
+        X: Any,
+        labels: Labels,
+        candidates: list[dict[str, Any]],
+        parts: list[tuple[Any, Any]],
+        scoring: Callable[[Any, Any], float],
+    ) -> Array:
+        """Scores of candidates on folds, shape (n_candidates, n_folds); NaN where there was no need to look."""
+        rough = clone(estimator).set_params(tol=max(finite("tol", self.tol, above=0), estimator.tol))
+        groups = _grouped(rough, X, labels, candidates, parts, scoring)
+        scores = np.full((len(candidates), len(parts)), np.nan)
+        jobs = min(effective_n_jobs(self.n_jobs), len(groups))
+
+        def look(asked: list[tuple[_Group, int, list[int]]]) -> None:
+            """Scores of some candidates of some groups on a fold each."""
+            if jobs > 1:
+                found = Parallel(n_jobs=jobs)(delayed(group.fresh().scores)(f, which) for group, f, which in asked)
+            else:
+                found = [group.scores(f, which) for group, f, which in asked]
+            for (_, f, which), one in zip(asked, found, strict=True):
+                scores[which, f] = one
+
+        with status_line(lambda: "search") if self.verbose else contextlib.nullcontext() as progress:
+            for f in range(len(parts)):
+                alive = self._alive(scores)
+                if progress is not None:
+                    progress.tell(f"fold {f + 1} of {len(parts)}, {alive.sum()} of {len(candidates)} candidates")
+                asked = [
+                    (group, f, [i for i in group.members if alive[i] and np.isnan(scores[i, f])]) for group in groups
+                ]
+                look([one for one in asked if one[2]])
+                # What looks best is looked at to the end, so that others can be dropped.
+                best = int(np.where(self._alive(scores), np.nansum(scores, axis=1), -1.0).argmax())
+                group = next(group for group in groups if best in group.members)
+                for rest in range(f + 1, len(parts)):
+                    if np.isnan(scores[best, rest]):
+                        look([(group, rest, [best])])
+        return scores
+
+    def _alive(self, scores: Array) -> NDArray[np.bool_]:
+        """Candidates that may still be the best: were they right at all points to come, they would be no worse."""
+        if not self.prune:
+            return np.ones(len(scores), dtype=bool)
+        reach = np.where(np.isnan(scores), 1.0, scores).mean(axis=1)
+        done = ~np.isnan(scores).any(axis=1)
+        best = scores[done].mean(axis=1).max() if done.any() else -np.inf
+        return np.asarray(reach >= best - 1e-12)
+
+    def _store_results(self, candidates: list[dict[str, Any]], scores: Array) -> None:
+        means = np.nanmean(scores, axis=1)
+        done = ~np.isnan(scores).any(axis=1)
+        results: dict[str, Any] = {"params": candidates}
+        for name in sorted({name for one in candidates for name in one}):
+            results[f"param_{name}"] = np.array([one.get(name) for one in candidates], dtype=object)
+        for f in range(scores.shape[1]):
+            results[f"split{f}_test_score"] = scores[:, f]
+        results["mean_test_score"], results["std_test_score"] = means, np.nanstd(scores, axis=1)
+        results["n_splits"] = (~np.isnan(scores)).sum(axis=1)
+        order = np.where(done, means, means - 1.0)  # those that were dropped come after all others
+        results["rank_test_score"] = np.array([int((order > value + 1e-12).sum()) + 1 for value in order])
+        self.cv_results_ = results
+        self.best_index_ = int(results["rank_test_score"].argmin())
+        self.best_params_, self.best_score_ = candidates[self.best_index_], float(means[self.best_index_])
+
+
+class _Group:
+    """Candidates with the same points and kernel.
+
+    Attributes
+    ----------
+    members : list of int
+        Places of the candidates among all.
+    """
+
+    def __init__(
+        self,
+        estimators: dict[int, Any],
+        X: Any,
+        labels: Labels,
+        parts: list[tuple[Any, Any]],
+        scoring: Callable[[Any, Any], float],
+    ) -> None:
+        self.estimators, self.members, self.parts, self.scoring = estimators, list(estimators), parts, scoring
+        self.X, self.labels = X, labels
+        self._first: Any = None
+        self._descents: Any = None
+
+    def fresh(self) -> _Group:
+        """The same with nothing kept, which another process is sent."""
+        return _Group(self.estimators, self.X, self.labels, self.parts, self.scoring)
+
+    def scores(self, fold: int, which: list[int]) -> list[float]:
+        """Scores of some candidates on a fold."""
+        test = self.parts[fold][1]
+        weights = np.ones(len(self.labels.index)) if self.labels.weights is None else self.labels.weights.copy()
+        # Points that are left out stay in the problem, at a cost of nearly 0, so that its kernel matrix is that of all.
+        weights[test] = 0.0
+        labels = Labels(
+            self.labels.classes, self.labels.index, self.labels.unlabeled, weights, self.labels.class_weights
+        )
+        outputs = {i: np.empty((len(test), len(labels.positives))) for i in which}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for column, k in enumerate(labels.positives):
+                for i in which:
+                    estimator = self.estimators[i]
+                    if self._first is None:
+                        # The kernel is that of all points, whatever is left out.
+                        self._first = estimator._problem(self.X, self.labels, k)
+                        formulation = estimator._formulation(self._first)
+                        self._descents = estimator._descents(formulation)
+                    problem = self._first.replace(**estimator._given(labels, k))
+                    # Weights of 0 are those of points that are left out, which a formulation knows nothing of.
+                    formulation = estimator._formulation(self._first.replace(**estimator._given(self.labels, k)))
+                    if not labels.unlabeled.any():
+                        formulation = formulation.supervised()
+                    solution, _ = self._descents.solve(formulation, problem)
+                    if solution.status == "interrupted":
+                        raise KeyboardInterrupt
+                    outputs[i][:, column] = solution.scores[test]
+        truth = labels.index[test]
+        return [float(self.scoring(truth, _decided(outputs[i]))) for i in which]
+
+
+def _decided(outputs: Array) -> NDArray[np.intp]:
+    """Places of the classes that outputs stand for."""
+    found = outputs[:, 0] >= 0 if outputs.shape[1] == 1 else outputs.argmax(axis=1)
+    return np.asarray(found, dtype=np.intp)
+
+
+def _grouped(
+    estimator: Any,
+    X: Any,
+    labels: Labels,
+    candidates: list[dict[str, Any]],
+    parts: list[tuple[Any, Any]],
+    scoring: Callable[[Any, Any], float],
+) -> list[_Group]:
+    """Candidates by what they share."""
+    shared: dict[str, dict[int, Any]] = {}
+    for i, parameters in enumerate(candidates):
+        candidate = clone(estimator).set_params(**parameters)
+        own = {name: value for name, value in candidate.get_params(deep=False).items() if name not in SHARING}
+        shared.setdefault(repr(sorted(own.items(), key=lambda item: item[0])), {})[i] = candidate
+    return [_Group(members, X, labels, parts, scoring) for members in shared.values()]
+
+
+def _default_grid(estimator: Any, X: Any) -> dict[str, Sequence[Any]]:
+    grid: dict[str, Sequence[Any]] = {"C": COSTS}
+    parameters = estimator.get_params(deep=False)
+    if parameters.get("kernel") == "rbf":
+        every = np.full(X.shape[0], 0)
+        kernel = estimator._kernel(X, Labels(np.array([0, 1]), every, every == 1))
+        if isinstance(kernel, RBF):
+            grid["sigma"] = tuple(factor / np.sqrt(2 * kernel.gamma) for factor in FACTORS)
+    if "loss" in parameters:
+        grid["C_unlabeled"] = ("balanced", None)
+    return grid

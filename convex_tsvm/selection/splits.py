@@ -1,0 +1,111 @@
+"""Cross-validation where few points have labels: unlabelled points are always trained on, and never tested."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import BaseCrossValidator, RepeatedStratifiedKFold, StratifiedKFold
+
+from ..estimators.labels import unlabeled_points
+from ..validation import integer
+
+Indices = NDArray[np.intp]
+
+
+class LabeledKFold(BaseCrossValidator):
+    """Folds of the labelled points; the unlabelled points are in every training set, and in no test set.
+
+    Takes the place of ``StratifiedKFold`` in ``cross_val_score``, ``GridSearchCV`` and the like, for labels with a
+    marker for unknown ones.  With it every scorer of scikit-learn sees known labels only.
+
+    Parameters
+    ----------
+    n_splits : int >= 2, default 5
+        Folds.  Each has labelled points of every class, as nearly as their number allows; a class with fewer labels
+        than folds is missing from some test sets, one with a single label from all.
+    n_repeats : int >= 1, default 1
+        How often the labelled points are divided anew: with few labels one division says little.
+    random_state : int, default 0
+        Of the divisions.
+    unlabeled : object, default -1
+        Marks unlabelled points in ``y``: -1, 0, NaN, a string, or None for none, as in the estimators.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from convex_tsvm import LabeledKFold
+    >>> y = np.array([0, 0, 1, 1, -1, -1])
+    >>> for train, test in LabeledKFold(2).split(y[:, None], y):
+    ...     print(train, test)
+    [0 3 4 5] [1 2]
+    [1 2 4 5] [0 3]
+    """
+
+    def __init__(self, n_splits: int = 5, *, n_repeats: int = 1, random_state: int = 0, unlabeled: Any = -1) -> None:
+        self.n_splits = integer("n_splits", n_splits, least=2)
+        self.n_repeats = integer("n_repeats", n_repeats, least=1)
+        self.random_state, self.unlabeled = random_state, unlabeled
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Number of pairs of a training and a test set."""
+        return self.n_splits * self.n_repeats
+
+    def split(self, X: Any, y: ArrayLike, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
+        """Training and test sets.
+
+        Parameters
+        ----------
+        X : array, shape (n, n_features)
+            Only its length is looked at.
+        y : array, shape (n,)
+            Labels, with ``unlabeled`` where unknown.
+        groups : object
+            Not used.
+
+        Yields
+        ------
+        train, test : int arrays
+            Indices; ``train`` has all unlabelled points.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer labelled points than folds, or one class only.
+        """
+        unknown = unlabeled_points(y, self.unlabeled)
+        labels, known, others = np.asarray(y)[~unknown], np.flatnonzero(~unknown), np.flatnonzero(unknown)
+        classes, index, counts = np.unique(labels.astype(str), return_inverse=True, return_counts=True)
+        if len(classes) < 2:
+            raise ValueError(f"y has {len(known)} labelled points of {len(classes)} classes; two classes are needed")
+        if counts.max() < self.n_splits:
+            raise ValueError(
+                f"n_splits={self.n_splits} is more than the {counts.max()} labelled points of the largest class"
+            )
+        # Without its only label a class could not be learned: that point is trained on in every fold.
+        only = np.isin(index, np.flatnonzero(counts == 1))
+        always, divided = np.concatenate([known[only], others]), np.flatnonzero(~only)
+        folds: Any = StratifiedKFold(self.n_splits, shuffle=True, random_state=self.random_state)
+        if self.n_repeats > 1:
+            folds = RepeatedStratifiedKFold(
+                n_splits=self.n_splits, n_repeats=self.n_repeats, random_state=self.random_state
+            )
+        with warnings.catch_warnings():
+            # That a class has fewer points than folds is usual here.
+            warnings.simplefilter("ignore")
+            for train, test in folds.split(divided, index[divided]):
+                yield np.sort(np.concatenate([known[divided[train]], always])), known[divided[test]]
+
+    def _iter_test_indices(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[Indices]:
+        """The test sets, for scikit-learn's base class."""
+        for _, test in self.split(X, y, groups):
+            yield test
+
+    def __repr__(self) -> str:
+        return (
+            f"LabeledKFold({self.n_splits}, n_repeats={self.n_repeats}, random_state={self.random_state}, "
+            f"unlabeled={self.unlabeled!r})"
+        )

@@ -1,0 +1,166 @@
+"""What a fit says to its user: labels that can be misread, points that have no say, shares that labels do not tell."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import convex_tsvm as ct
+from convex_tsvm import LinearTransductiveSVC, TransductiveSVC
+from convex_tsvm.data import load_data
+
+
+def three_classes(seed, per_class, n=400, shares=(0.6, 0.3, 0.1)):
+    """Gaussians of 60, 30 and 10 % of the points, with ten labels a class, or thirty drawn at random."""
+    random, centers = np.random.default_rng(seed), np.random.default_rng(1).standard_normal((3, 10))
+    truth = random.choice(3, n, p=shares)
+    X = 2.5 * (centers / np.linalg.norm(centers, axis=1)[:, None])[truth] + random.standard_normal((n, 10))
+    shown = [random.permutation(np.flatnonzero(truth == k))[:10] for k in range(3)]
+    shown = np.concatenate(shown) if per_class else random.permutation(n)[:30]
+    y = np.full(n, -1)
+    y[shown] = truth[shown]
+    return X, truth, y
+
+
+def accuracy(clf, truth, y):
+    return np.mean(clf.transduction_[y == -1] == truth[y == -1])
+
+
+@pytest.mark.parametrize("make", [TransductiveSVC, LinearTransductiveSVC])
+def test_zeros_that_may_be_unknown_labels(make):
+    data = load_data("two_moons")
+    with pytest.warns(UserWarning, match="pass unlabeled=0"):
+        make().fit(data.X, data.y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clf = make(unlabeled=0).fit(data.X, data.y)
+    assert clf.classes_.tolist() == [-1, 1]
+    # Where -1 is what most points have, and the marker, 0 is a class.
+    y = np.where(np.arange(200) % 9, -1, data.truth).astype(int)
+    y[::27] = 0
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        make().fit(data.X, y)
+    assert not any("pass unlabeled" in str(one.message) for one in told)
+    with pytest.warns(UserWarning, match="pass unlabeled=-1"):
+        make(unlabeled=0).fit(data.X, y)
+
+
+def test_points_on_the_plateau_have_no_say():
+    """Random sparse directions: all points are nearly orthogonal, and outputs are near 0."""
+    random = np.random.default_rng(0)
+    X = np.where(random.random((150, 1000)) < 0.03, random.random((150, 1000)), 0.0)
+    X /= np.linalg.norm(X, axis=1)[:, None]
+    y = np.full(150, -1)
+    y[:10] = np.arange(10) % 2
+    with pytest.warns(UserWarning, match="have no say.*s=0"):
+        clf = TransductiveSVC(kernel="linear").fit(X, y)
+    assert ct.compare_supervised(clf, X, y, cv=2).acting < 0.1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clf = TransductiveSVC(kernel="linear", s=0.0).fit(X, y)
+    assert ct.compare_supervised(clf, X, y, cv=2).acting > 0.9
+
+
+def test_labels_drawn_per_class_say_nothing_of_shares():
+    gains = []
+    for seed in range(3):
+        X, truth, y = three_classes(seed, per_class=True)
+        with pytest.warns(UserWarning, match="as if drawn per class.*balance="):
+            default = TransductiveSVC().fit(X, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            clf = TransductiveSVC(balance={0: 0.6, 1: 0.3, 2: 0.1}).fit(X, y)
+        gains.append(accuracy(clf, truth, y) - accuracy(default, truth, y))
+        assert accuracy(clf, truth, y) > 0.9
+    assert np.mean(gains) > 0.05
+
+
+def test_labels_drawn_at_random_say_something():
+    X, _, y = three_classes(0, per_class=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        TransductiveSVC().fit(X, y)
+
+
+def test_labels_on_the_wrong_side():
+    X, _, y = three_classes(1, per_class=False)
+    with pytest.warns(UserWarning, match="are on the wrong side, where the supervised SVM does not have them"):
+        TransductiveSVC(balance=None).fit(X, y)
+
+
+def test_shares_are_those_of_the_classes():
+    X, truth, y = three_classes(0, per_class=True)
+    named = np.array(["low", "mid", "top"])
+    clf = TransductiveSVC(balance={"top": 0.1, "low": 0.6, "mid": 0.3}, unlabeled="?")
+    clf.fit(X, np.where(y < 0, "?", named[y]))
+    same = TransductiveSVC(balance=[0.6, 0.3, 0.1]).fit(X, y)
+    np.testing.assert_array_equal(clf.transduction_, named[same.transduction_])
+    for solution, share in zip(same.solutions_, (0.6, 0.3, 0.1), strict=True):
+        assert solution.scores[y < 0].mean() == pytest.approx(2 * share - 1, abs=1e-3)
+    exact = TransductiveSVC(method="switching", loss="hinge", balance=("exact", [0.6, 0.3, 0.1])).fit(X, y)
+    counts = [int((solution.labels[y < 0] > 0).sum()) for solution in exact.solutions_]
+    np.testing.assert_allclose(counts, np.array([0.6, 0.3, 0.1]) * (y < 0).sum(), atol=1)
+    linear = LinearTransductiveSVC(positive_fraction={0: 0.6, 1: 0.3, 2: 0.1}).fit(X, y)
+    assert accuracy(linear, truth, y) > 0.8
+    # For two classes a share is what a number says too.
+    two = np.where(y == 2, 1, y)
+    np.testing.assert_allclose(
+        TransductiveSVC(balance={0: 0.6, 1: 0.4}).fit(X, two).transduction_scores_,
+        TransductiveSVC(balance=-0.2).fit(X, two).transduction_scores_,
+        atol=1e-9,
+    )
+
+
+@pytest.mark.parametrize(
+    ("balance", "message"),
+    [
+        ({0: 0.6, 1: 0.4}, "share for each of the classes"),
+        ({0: 0.6, 1: 0.3, 2: 0.3}, "whose sum is 1"),
+        ({0: 1.2, 1: -0.3, 2: 0.1}, "numbers in \\(0, 1\\)"),
+        ([0.5, 0.5], "has 2 shares; there are 3 classes"),
+        (0.2, "with 3 classes it must be 'labeled', None, the share"),
+        (("exact", 0.2), "with 3 classes it must be"),
+        ("equal", "must be None, 'labeled'"),
+    ],
+)
+def test_shares_that_are_none(balance, message):
+    X, _, y = three_classes(0, per_class=True)
+    with pytest.raises(ValueError, match=message):
+        TransductiveSVC(balance=balance).fit(X, y)
+
+
+def test_a_path_of_shares_finds_those_of_the_classes():
+    found = []
+    for seed in range(3):
+        X, truth, y = three_classes(seed, per_class=True)
+        path = ct.share_path(TransductiveSVC(), X, y, shares=np.arange(0.05, 0.9, 0.05))
+        assert path.labeled_loss.shape == path.objective.shape == path.found.shape == (3, 17)
+        assert sum(path.shares.values()) == pytest.approx(1)
+        clf = TransductiveSVC(balance=path.shares).fit(X, y)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            default = TransductiveSVC().fit(X, y)
+        found.append((accuracy(clf, truth, y), accuracy(default, truth, y)))
+        # Each solution is what the estimator finds for that share.
+        k = int(np.argmin(np.abs(path.tried - 0.3)))
+        alone = TransductiveSVC(balance=2 * path.tried[k] - 1).fit(X, np.where(y < 0, -1, (y == 1).astype(int)))
+        assert path.objective[1, k] == pytest.approx(alone.objective_, rel=1e-3)
+    better, default = np.mean(found, axis=0)
+    assert better > default + 0.03
+    with pytest.raises(ValueError, match=r"shares=1\.5"):
+        ct.share_path(TransductiveSVC(), X, y, shares=[1.5])
+
+
+def test_a_comparison_with_the_supervised_svm():
+    X, _, y = three_classes(0, per_class=False)
+    clf = TransductiveSVC(C=10).fit(X, y)
+    found = ct.compare_supervised(clf, X, y, cv=3)
+    alone = TransductiveSVC(C=10, C_unlabeled=None, gamma=clf.model_.kernel.gamma).fit(X, y)
+    assert found.agreement == pytest.approx(np.mean(alone.transduction_[y < 0] == clf.transduction_[y < 0]))
+    assert found.objective == pytest.approx(clf.objective_)
+    assert found.supervised_objective > found.objective
+    assert 0 <= found.error <= 0.5
+    assert "have a say" in str(found)
+    unfitted = ct.compare_supervised(TransductiveSVC(C=10), X, y, cv=3)
+    assert unfitted == found

@@ -1,0 +1,307 @@
+"""Folds, scorers, probabilities, weights, searches and learning curves, with unlabelled points in y."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import sklearn
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_iris
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import convex_tsvm as ct
+from convex_tsvm import LabeledKFold, TransductiveSearchCV, TransductiveSVC, WithUnlabeled, labeled_scorer
+
+
+@pytest.fixture
+def iris():
+    X, truth = load_iris(return_X_y=True)
+    y = np.full(150, -1)
+    shown = np.r_[0:8, 50:58, 100:108]
+    y[shown] = truth[shown]
+    return X, truth, y
+
+
+@given(
+    labels=st.lists(st.integers(-1, 2), min_size=8, max_size=40),
+    n_splits=st.integers(2, 5),
+    n_repeats=st.integers(1, 2),
+)
+@settings(deadline=None)
+def test_unlabelled_points_are_always_trained_on(labels, n_splits, n_repeats):
+    y = np.array(labels)
+    known = np.flatnonzero(y >= 0)
+    counts = np.bincount(y[known], minlength=3)
+    folds = LabeledKFold(n_splits, n_repeats=n_repeats)
+    if (counts > 0).sum() < 2 or counts.max() < n_splits:
+        with pytest.raises(ValueError, match=r"two classes are needed|is more than the"):
+            list(folds.split(y[:, None], y))
+        return
+    parts = list(folds.split(y[:, None], y))
+    assert len(parts) == folds.get_n_splits() == n_splits * n_repeats
+    tested = np.concatenate([test for _, test in parts])
+    single = known[counts[y[known]] == 1]
+    np.testing.assert_array_equal(np.sort(tested), np.sort(np.tile(np.setdiff1d(known, single), n_repeats)))
+    for train, test in parts:
+        assert not np.intersect1d(train, test).size
+        np.testing.assert_array_equal(np.sort(np.concatenate([train, test])), np.arange(len(y)))
+        assert (counts[np.unique(y[train][y[train] >= 0])] > 0).all()
+        assert set(y[train][y[train] >= 0]) == set(y[known])
+
+
+def test_scores_leave_unlabelled_points_out(iris):
+    X, truth, y = iris
+    clf = TransductiveSVC(C=10).fit(X, y)
+    known = y >= 0
+    assert clf.score(X, y) == np.mean(clf.predict(X)[known] == truth[known])
+    assert clf.score(X, truth) == np.mean(clf.predict(X) == truth)
+    weights = np.arange(150.0)
+    assert clf.score(X, y, weights) == np.average(clf.predict(X)[known] == truth[known], weights=weights[known])
+    with pytest.raises(ValueError, match="no labelled point to score"):
+        clf.score(X, np.full(150, -1))
+    assert labeled_scorer()(clf, X, y) == clf.score(X, y)
+    assert labeled_scorer("balanced_accuracy")(clf, X, y) <= 1
+    with pytest.raises(ValueError, match="no labelled point to score"):
+        labeled_scorer()(clf, X, np.full(150, -1))
+
+
+@pytest.mark.parametrize("cv", [3, LabeledKFold(3)])
+def test_scikit_learns_searches_see_known_labels_only(iris, cv):
+    X, _, y = iris
+    search = GridSearchCV(TransductiveSVC(), {"C": [0.01, 10]}, cv=cv).fit(X, y)
+    assert search.best_params_ == {"C": 10}
+    assert search.best_score_ > 0.85
+    scores = cross_val_score(TransductiveSVC(C=10), X, y, cv=cv, scoring=labeled_scorer("f1_macro"))
+    assert scores.mean() > 0.8
+
+
+def test_pipelines_and_outputs(iris):
+    X, truth, y = iris
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    pipeline = make_pipeline(StandardScaler(), TransductiveSVC(C=10)).set_output(transform="pandas")
+    scores = cross_val_score(pipeline, frame, y, cv=LabeledKFold(4))
+    assert scores.mean() > 0.85
+    assert pipeline.fit(frame, y).score(frame, truth) > 0.85
+    assert pipeline.score(frame, y) > 0.9
+    named = np.where(y < 0, None, np.array(["a", "b", "c"], dtype=object)[y])
+    search = GridSearchCV(TransductiveSVC(unlabeled=np.nan), {"C": [0.01, 10]}, cv=LabeledKFold(3, unlabeled=np.nan))
+    assert search.fit(frame, named).best_params_ == {"C": 10}
+
+
+def test_weights_are_routed(iris):
+    X, _, y = iris
+    weights = np.where(np.arange(150) % 3 == 0, 0.5, 1.0)
+    with sklearn.config_context(enable_metadata_routing=True):
+        clf = TransductiveSVC(C=10).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), clf)
+        pipeline.fit(X, y, sample_weight=weights)
+        scaled = StandardScaler().fit_transform(X)
+        alone = TransductiveSVC(C=10).fit(scaled, y, sample_weight=weights)
+        np.testing.assert_allclose(pipeline[-1].transduction_scores_, alone.transduction_scores_)
+        scores = cross_val_score(pipeline, X, y, cv=LabeledKFold(3), params={"sample_weight": weights})
+        assert scores.shape == (3,)
+
+
+def test_weights_are_costs(iris):
+    X, _, y = iris
+    weights = np.where(np.arange(150) % 3 == 0, 0.5, 2.0)
+    clf = TransductiveSVC(C=10, C_unlabeled=0.3, sigma=1.0).fit(X, y, sample_weight=weights)
+    cost = weights * np.where(y >= 0, 10, 0.3)
+    np.testing.assert_allclose(clf.solutions_[0].problem.cost, cost)
+    # A C of its own for every point is the same.
+    other = TransductiveSVC(C=10 * weights, C_unlabeled=0.3 * weights, sigma=1.0, balance=None).fit(X, y)
+    same = TransductiveSVC(C=10, C_unlabeled=0.3, sigma=1.0, balance=None).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(other.transduction_scores_, same.transduction_scores_, atol=1e-9)
+    # All labelled points together cost what all unlabelled ones do.
+    problem = TransductiveSVC(C=10).fit(X, y, sample_weight=weights).solutions_[0].problem
+    assert problem.cost[problem.labeled].sum() == pytest.approx(problem.cost[problem.unlabeled].sum())
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: TransductiveSVC(C=10, sigma=1.0), lambda: ct.LinearTransductiveSVC(C=10, tol=1e-8)]
+)
+def test_a_weight_of_two_is_a_point_that_is_there_twice(iris, make):
+    X, _, y = iris
+    X, y = X[:100], y[:100]
+    weights = np.where(np.arange(100) % 7 == 0, 2, 1)
+    weighted = make().fit(X, y, sample_weight=weights)
+    repeated = make().fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    # The mean output that is asked for is over points, not weights.
+    solution, other = weighted.solutions_[0], repeated.solutions_[0]
+    np.testing.assert_allclose(solution.problem.cost.sum(), other.problem.cost.sum())
+    if isinstance(weighted, TransductiveSVC):
+        free = [clone(one).set_params(balance=None) for one in (weighted, repeated)]
+        free[0].fit(X, y, sample_weight=weights)
+        free[1].fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+        np.testing.assert_allclose(free[0].decision_function(X), free[1].decision_function(X), atol=5e-3)
+
+
+def test_a_weight_of_zero_is_a_point_that_is_not_there(iris):
+    X, _, y = iris
+    weights = np.where(np.arange(150) % 5 == 0, 0.0, 1.0)
+    clf = TransductiveSVC(C=10, sigma=1.0).fit(X, y, sample_weight=weights)
+    without = TransductiveSVC(C=10, sigma=1.0).fit(X[weights > 0], y[weights > 0])
+    np.testing.assert_allclose(clf.decision_function(X), without.decision_function(X), atol=1e-2)
+    np.testing.assert_array_equal(clf.transduction_[y >= 0], y[y >= 0])
+
+
+METHODS = [
+    TransductiveSVC(unlabeled=0, gamma=0.5, solver="cvxpy"),
+    TransductiveSVC(unlabeled=0, gamma=0.5, method="gradient", loss="exp"),
+    TransductiveSVC(unlabeled=0, gamma=0.5, method="newton", loss="flat"),
+    TransductiveSVC(unlabeled=0, gamma=0.5, method="continuation", loss="exp"),
+    TransductiveSVC(unlabeled=0, gamma=0.5, method="switching", loss="hinge"),
+    TransductiveSVC(unlabeled=0, gamma=0.5, method="annealing", loss="squared_hinge"),
+    ct.LinearTransductiveSVC(unlabeled=0),
+    ct.LinearTransductiveSVC(unlabeled=0, method="cccp"),
+    ct.SDPTransduction(unlabeled=0, gamma=0.5),
+    ct.SubspaceSDPTransduction(unlabeled=0, gamma=0.5),
+]
+
+
+@pytest.mark.parametrize("clf", METHODS, ids=lambda clf: repr(clf)[:60])
+def test_every_method_leaves_points_of_weight_zero_out(clf):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((30, 2)) + np.repeat([[-1.0, 0], [1, 0]], 15, axis=0)
+    y = np.zeros(30)
+    y[[0, 1, 2, 15, 16, 17]] = [-1, -1, -1, 1, 1, 1]
+    weights = np.ones(30)
+    weights[[2, 17, 5, 20]] = 0
+    own = clone(clf).fit(X, y, sample_weight=weights)
+    without = clone(clf).fit(X[weights > 0], y[weights > 0])
+    np.testing.assert_allclose(own.decision_function(X), without.decision_function(X), atol=1e-4)
+
+
+def test_weights_of_classes(iris):
+    X, _, y = iris
+    clf = TransductiveSVC(C=10, class_weight={0: 1, 1: 5, 2: 1}).fit(X, y)
+    cost = clf.solutions_[0].problem.cost
+    np.testing.assert_allclose(cost[y == 1], 50)
+    np.testing.assert_allclose(cost[y == 0], 10)
+    shown = np.where(y == 0, np.where(np.arange(150) < 4, 0, -1), y)
+    balanced = TransductiveSVC(C=10, class_weight="balanced").fit(X, shown).solutions_[0].problem.cost
+    sums = [balanced[shown == k].sum() for k in range(3)]
+    np.testing.assert_allclose(sums, sums[0])
+    for weight, message in (({3: 1}, "no label of y"), ({0: -1}, "must be a number > 0"), ("all", "'balanced'")):
+        with pytest.raises(ValueError, match=message):
+            TransductiveSVC(class_weight=weight).fit(X, y)
+    for weights, message in ((np.ones(3), "expected"), (-np.ones(150), ">= 0"), (["a"] * 150, "150 numbers")):
+        with pytest.raises(ValueError, match=message):
+            TransductiveSVC().fit(X, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, pd.DataFrame])
+def test_probabilities(iris, kind):
+    X, truth, y = iris
+    clf = ct.CalibratedTransduction(TransductiveSVC(C=10), cv=4).fit(kind(X), y)
+    assert clf.classes_.tolist() == [0, 1, 2]
+    probabilities = clf.predict_proba(kind(X))
+    assert probabilities.shape == (150, 3)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    assert np.mean(clf.predict(kind(X)) == truth) > 0.85
+    # Those of scikit-learn itself, with the unlabelled points brought along.
+    known = y >= 0
+    own = CalibratedClassifierCV(WithUnlabeled(TransductiveSVC(C=10), kind(X[~known])), cv=4)
+    own.fit(kind(X[known]), y[known])
+    np.testing.assert_allclose(own.predict_proba(kind(X)), probabilities, atol=1e-6)
+
+
+def test_probabilities_of_names(iris):
+    X, _, y = iris
+    names = np.where(y < 0, None, np.array(["a", "b", "c"], dtype=object)[y])
+    clf = ct.CalibratedTransduction(TransductiveSVC(C=10, unlabeled=np.nan), cv=4, unlabeled=np.nan).fit(X, names)
+    assert clf.classes_.tolist() == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="no labelled point"):
+        ct.CalibratedTransduction(TransductiveSVC()).fit(X, np.full(150, -1))
+
+
+def test_unlabelled_points_of_an_estimator(iris):
+    X, _, y = iris
+    known = y >= 0
+    clf = WithUnlabeled(TransductiveSVC(C=10), X[~known]).fit(X[known], y[known])
+    alone = TransductiveSVC(C=10).fit(X, y)
+    np.testing.assert_allclose(clf.decision_function(X), alone.decision_function(X), atol=1e-2)
+    assert cross_val_score(clf, X[known], y[known], cv=4).mean() > 0.85
+
+
+@pytest.mark.parametrize("prune", [False, True])
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_the_search_chooses_what_scikit_learns_does(iris, prune, n_jobs):
+    X, _, y = iris
+    grid = {"C": [0.01, 1.0, 100.0], "sigma": [0.5, 2.0], "C_unlabeled": ["balanced", 0.1]}
+    own = TransductiveSearchCV(TransductiveSVC(), grid, cv=4, tol=1e-3, prune=prune, n_jobs=n_jobs).fit(X, y)
+    other = GridSearchCV(TransductiveSVC(), grid, cv=LabeledKFold(4)).fit(X, y)
+    assert own.best_params_ == other.best_params_
+    assert own.best_score_ == pytest.approx(other.best_score_)
+    results = own.cv_results_
+    assert results["params"] == other.cv_results_["params"]
+    seen = results["n_splits"] == 4
+    np.testing.assert_allclose(results["mean_test_score"][seen], other.cv_results_["mean_test_score"][seen])
+    assert seen.all() or prune
+    assert (results["mean_test_score"][~seen] <= own.best_score_).all()
+    best = TransductiveSVC(**own.best_params_).fit(X, y)
+    np.testing.assert_allclose(own.decision_function(X), best.decision_function(X))
+    np.testing.assert_array_equal(own.transduction_, best.transduction_)
+    assert own.score(X, y) == best.score(X, y)
+    assert list(own.predict(X)) == list(best.predict(X))
+
+
+def test_the_search_has_a_grid_of_its_own(iris):
+    X, truth, y = iris
+    search = TransductiveSearchCV(cv=3).fit(X, y)
+    assert np.mean(search.transduction_ == truth) > 0.9
+    assert {"C", "sigma", "C_unlabeled"} == set(search.best_params_)
+    for make in (ct.CompactMarginClassifier(), ct.RelativeMarginClassifier(), ct.LaplacianSVC()):
+        found = TransductiveSearchCV(make, {"C": [1.0, 10.0]}, cv=3).fit(X, y)
+        other = GridSearchCV(clone(make), {"C": [1.0, 10.0]}, cv=LabeledKFold(3)).fit(X, y)
+        if not isinstance(make, ct.LaplacianSVC):  # whose graph has the points that are left out
+            assert found.best_params_ == other.best_params_
+    sparse = TransductiveSearchCV(TransductiveSVC(kernel="linear"), cv=3).fit(sp.csr_matrix(X), y)
+    assert sparse.best_score_ > 0.6
+
+
+def test_a_search_that_cannot_be(iris):
+    X, _, y = iris
+    with pytest.raises(ValueError, match="GridSearchCV"):
+        TransductiveSearchCV(ct.SpectralTransduction()).fit(X, y)
+    with pytest.raises(ValueError, match="scoring='roc'"):
+        TransductiveSearchCV(scoring="roc").fit(X, y)
+    with pytest.raises(ValueError, match="tol=0"):
+        TransductiveSearchCV(tol=0).fit(X, y)
+    with pytest.raises(ValueError, match="C=-1"):
+        TransductiveSearchCV(param_grid={"C": [-1.0]}).fit(X, y)
+
+
+def test_a_learning_curve(iris):
+    X, truth, _ = iris
+    found = ct.learning_curve(TransductiveSVC(C=10), X, truth, n_labeled=[6, 12, 30], n_draws=4)
+    assert found.errors.shape == found.supervised_errors.shape == (3, 4)
+    assert found.errors[2].mean() <= found.errors[0].mean() + 0.05
+    assert len(str(found).splitlines()) == 4
+    again = ct.learning_curve(TransductiveSVC(C=10), X, truth, n_labeled=[6, 12, 30], n_draws=4, n_jobs=2)
+    np.testing.assert_array_equal(again.errors, found.errors)
+    # An error is that of one fit.
+    per_class = ct.learning_curve(TransductiveSVC(C=10), X, truth, n_labeled=[9], n_draws=1, per_class=True)
+    assert 0 <= per_class.errors[0, 0] < 0.5
+    names = np.array(["a", "b", "c"])[truth]
+    other = ct.learning_curve(TransductiveSVC(C=10, unlabeled="?"), X, names, n_labeled=[6, 12, 30], n_draws=4)
+    np.testing.assert_array_equal(other.errors, found.errors)
+    for n in (2, 150):
+        with pytest.raises(ValueError, match=f"n_labeled={n}"):
+            ct.learning_curve(TransductiveSVC(), X, truth, n_labeled=[n])
+
+
+def test_the_supervised_svm_is_a_candidate(iris):
+    X, _, y = iris
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clf = TransductiveSVC(C=10, sigma=1.0, C_unlabeled=None).fit(X, y)
+    alone = ct.cccp(ct.svm(), clf.solutions_[0].problem)
+    np.testing.assert_allclose(clf.transduction_scores_[:, 0], alone.scores, atol=1e-6)
