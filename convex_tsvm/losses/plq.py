@@ -8,8 +8,10 @@ is written once, here, and every loss of the papers is an instance.
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -285,21 +287,30 @@ class PLQ:
         moved = np.column_stack([a, b - 2 * a * distance, c - b * distance + a * distance**2])
         return PLQ(self.breaks + distance, moved, (self.lower + distance, self.upper + distance))
 
-    def maximum(self, other: PLQ) -> PLQ:
-        """Pointwise maximum; its domain is the intersection of both."""
-        return _combine([self, other], _pick(np.argmax))
+    def maximum(self, other: PLQ | float) -> PLQ:
+        """Pointwise maximum with another function or a number; its domain is the intersection of both."""
+        return _combine([self, self._function(other)], _pick(np.argmax))
 
-    def minimum(self, other: PLQ) -> PLQ:
-        """Pointwise minimum of two functions on the same domain.
+    def minimum(self, other: PLQ | float) -> PLQ:
+        """Pointwise minimum with a function on the same domain, or with a number: where the loss is capped.
 
         Raises
         ------
         ValueError
             If the domains differ: the result would jump where the smaller one ends.
         """
+        other = self._function(other)
         if self.domain != other.domain:
             raise ValueError(f"domains {self.domain} and {other.domain} differ: the minimum would not be continuous")
         return _combine([self, other], _pick(np.argmin))
+
+    def _function(self, other: Any) -> PLQ:
+        """A number as a constant function on the same domain."""
+        if isinstance(other, PLQ):
+            return other
+        if isinstance(other, numbers.Real) and np.isfinite(float(other)):
+            return PLQ([], [[0.0, 0.0, float(other)]], self.domain)
+        raise ValueError(f"other={other!r} must be a PLQ function or a finite number")
 
     def split(self) -> tuple[PLQ, PLQ]:
         """Convex and concave part, ``f = convex + concave``.

@@ -133,3 +133,12 @@ def test_dc_loss_of_a_smooth_function_is_checked():
         ct.DCLoss(ct.ramp(0), concave)
     with pytest.raises(ValueError, match="concave=hinge"):
         ct.DCLoss(ct.hinge(), ct.hinge())
+
+
+def test_a_loss_may_be_capped_by_a_number():
+    t = np.linspace(-3, 3, 61)
+    np.testing.assert_allclose(ct.hinge().minimum(0.5)(t), np.minimum(np.maximum(0, 1 - t), 0.5))
+    np.testing.assert_allclose(ct.hinge().maximum(0.5)(t), np.maximum(np.maximum(0, 1 - t), 0.5))
+    for other in ("0.5", None, np.inf):
+        with pytest.raises(ValueError, match="must be a PLQ function or a finite number"):
+            ct.hinge().minimum(other)

@@ -1,0 +1,41 @@
+"""Results, one finished cell a line: nothing is computed twice, and Ctrl-C loses only what is under way."""
+
+from __future__ import annotations
+
+import csv
+import time
+from dataclasses import fields
+
+from joblib import Parallel, delayed
+
+
+def finished(kind, path):
+    """Figures that are known, by the keys of cells of a kind."""
+    if not path.exists():
+        return {}
+    names = [field.name for field in fields(kind)]
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {
+        tuple(row[name] for name in names): {f: float(row[f]) for f in row if f not in names} for row in rows
+    }  # fmt: skip
+
+
+def compute(run, missing, figures, jobs, path):
+    """Run cells in parallel and write each down when it is done; ``figures`` are the columns that a run adds."""
+    began, names = time.perf_counter(), [*(field.name for field in fields(missing[0])), *figures]
+    if not path.exists():
+        path.write_text(",".join(names) + "\n")
+    results = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)(delayed(run)(c) for c in missing)
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, names, extrasaction="ignore", lineterminator="\n")
+        for count, found in enumerate(results, 1):
+            writer.writerow({k: f"{v:.6g}" if isinstance(v, float) and k in figures else v for k, v in found.items()})
+            file.flush()
+            spent = (time.perf_counter() - began) / 60
+            print(
+                f"{count} of {len(missing)}, {spent:.1f} min, about {spent / count * (len(missing) - count):.0f} left: "
+                f"{found['data']} {found['split']} {found['method']}: {found['error']:.2f} % in "
+                f"{found['seconds']:.1f} s",
+                flush=True,
+            )
