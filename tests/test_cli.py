@@ -149,6 +149,18 @@ def test_solve_writes_labels_and_a_model_that_predicts(files, capsys):
     assert [row["label"] for row in csv.DictReader(again.open())] == [row["label"] for row in rows]
 
 
+def test_labels_are_written_as_the_data_has_them(files, capsys):
+    model, labels, again = files / "model.npz", files / "labels.csv", files / "again.csv"
+    status, _, _ = run(capsys, "solve", files / "moons.csv", "--label-column", "kind", *MODEL, "--save", model,
+                       "--labels-out", labels)  # fmt: skip
+    assert status == 0
+    rows = list(csv.DictReader(labels.open()))
+    assert {row["label"] for row in rows} == {"up", "down"}
+    assert all((row["label"] == "up") == (float(row["output"]) >= 0) for row in rows)
+    status, _, _ = run(capsys, "predict", model, files / "moons.csv", "--label-column", "kind", "--labels-out", again)
+    assert [row["label"] for row in csv.DictReader(again.open())] == [row["label"] for row in rows]
+
+
 def test_points_to_predict_need_no_labels(files, moons, capsys):
     X, _, _ = moons
     model = files / "model.npz"

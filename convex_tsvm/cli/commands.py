@@ -47,7 +47,7 @@ def solve(options: argparse.Namespace) -> int:
             print(solution.certificate())
     # Files come last: if one cannot be written after all, the result has been printed.
     if options.labels_out:
-        write_labels(options.labels_out, solution.labels, solution.scores)
+        write_labels(options.labels_out, solution.labels, solution.scores, data.classes)
     if options.save:
         parameters = {
             "data": data.name,
@@ -204,7 +204,7 @@ def predict(options: argparse.Namespace) -> int:
     scores = model.decision_function(X)
     labels = np.where(scores >= 0, 1.0, -1.0)
     if options.labels_out:
-        write_labels(options.labels_out, labels, scores)
+        write_labels(options.labels_out, labels, scores, [str(name) for name in model.classes])
     known = truth != 0
     error = float(np.mean(labels[known] != truth[known])) if known.any() else None
     n_positive = int((labels > 0).sum())

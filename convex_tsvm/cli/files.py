@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
 from typing import Any
 
 from ..validation import new_file
@@ -15,10 +16,12 @@ def check_outputs(**paths: str | None) -> None:
             new_file(name, path)
 
 
-def write_labels(path: str, labels: Any, scores: Any) -> None:
-    """Index, label and output of every point, as CSV."""
+def write_labels(path: str, labels: Any, scores: Any, classes: Sequence[str] = ("-1", "+1")) -> None:
+    """Index, label and output of every point, as CSV, with the data's own names for -1 and +1."""
+    # Signs keep theirs: a file of labels -1 and 1 says +1 as it always has.
+    names = ("-1", "+1") if tuple(classes) == ("-1", "1") else tuple(classes)
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["index", "label", "output"])
         for index, (label, score) in enumerate(zip(labels, scores, strict=True)):
-            writer.writerow([index, f"{label:+g}", repr(float(score))])
+            writer.writerow([index, names[int(label > 0)], repr(float(score))])
