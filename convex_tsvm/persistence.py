@@ -104,6 +104,14 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         If the file cannot be written.
     """
     fitted = model if isinstance(model, FittedModel) else getattr(model, "model_", None)
+    steps = getattr(model, "steps", None)
+    if fitted is None and isinstance(steps, list) and len(steps) > 1:
+        raise ValueError(
+            f"model is a pipeline of {', '.join(str(name) for name, _ in steps)}, of which only the last step can be "
+            "saved as plain arrays: save_model(pipeline[-1], path), and keep the others, or use joblib.dump"
+        )
+    if fitted is None and hasattr(model, "best_estimator_"):
+        return save_model(model.best_estimator_, path)
     if not isinstance(fitted, FittedModel):
         raise ValueError(f"model={model!r} must be a fitted estimator of this package or a FittedModel")
     header = {

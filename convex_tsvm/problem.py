@@ -276,6 +276,8 @@ class Problem:
 
     def _check_cost(self, name: str, value: ArrayLike, where: NDArray[np.intp]) -> Array:
         try:
+            if isinstance(value, str):
+                raise TypeError
             cost = np.asarray(value, dtype=float)
         except (TypeError, ValueError):
             raise ValueError(f"{name}={value!r} must be a number > 0 or an array of them") from None

@@ -122,3 +122,17 @@ def test_new_points_must_fit(data, tmp_path):
     model = TransductiveSVC().fit(X, y).model_
     with pytest.raises(ValueError, match="X has 3 features, but the model was fitted with 2"):
         model.decision_function(np.zeros((1, 3)))
+
+
+def test_a_pipeline_is_told_what_can_be_saved(data, tmp_path):
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    X, y = data
+    pipeline = make_pipeline(StandardScaler(), TransductiveSVC(C=10)).fit(X, y)
+    with pytest.raises(ValueError, match=r"only the last step can be saved.*save_model\(pipeline\[-1\]"):
+        ct.save_model(pipeline, tmp_path / "model.npz")
+    ct.save_model(pipeline[-1], tmp_path / "model.npz")
+    search = ct.TransductiveSearchCV(param_grid={"C": [1.0, 10.0]}, cv=2).fit(X, y)
+    ct.save_model(search, tmp_path / "search.npz")
+    np.testing.assert_array_equal(ct.load_model(tmp_path / "search.npz").predict(X), search.predict(X))

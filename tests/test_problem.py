@@ -33,6 +33,7 @@ BAD = {
     "C text": (dict(C="big"), "C='big'"),
     "C of another length": (dict(C=[1.0, 2.0, 3.0]), r"C has shape \(3,\)"),
     "C per point, negative": (dict(C=[1.0, -1.0]), "C=array with minimum -1 must be finite numbers >= 0"),
+    "C as text": (dict(C="10"), "C='10' must be a number > 0"),
     "C of zeros": (dict(C=[0.0, 0.0]), "C=array of zeros"),
     "C_unlabeled = 0": (dict(C_unlabeled=0), "C_unlabeled=0"),
     "C_unlabeled unknown word": (dict(C_unlabeled="auto"), "C_unlabeled='auto'"),

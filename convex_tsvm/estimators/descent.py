@@ -54,7 +54,11 @@ class Descent(Transduction):
             )
             solutions = descents.solve_all(formulation, in_turn())
         if len(solutions) < len(problems):
-            raise KeyboardInterrupt  # there is no classifier without all its classes
+            done = len(solutions) - (solutions[-1].status == "interrupted") if solutions else 0
+            raise KeyboardInterrupt(
+                f"{done} of the {len(problems)} classes had been learned, {current} had not: nothing is kept, as there "
+                "is no classifier without all its classes"
+            )
         return solutions
 
     def _descents(

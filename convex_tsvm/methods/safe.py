@@ -178,7 +178,8 @@ def safe_transduction(
     labels[unknown] = safe.solve(sure)
     # Once they have labels, all points count alike: at a C* of C L / U the bias would be that of the larger class.
     cost = problem.cost.copy()
-    cost[unknown] *= cost[problem.labeled].mean() / cost[unknown].mean()
+    both = [cost[where][cost[where] > 0].mean() for where in (problem.labeled, unknown)]
+    cost[unknown] *= both[0] / both[1]
     free = problem.replace(balance=None, C_unlabeled=cost)
     point = NativeSolver(free).solve(Instance(formulation.balanced_as(free), free).svm(labels))
     return SafeSolution(
