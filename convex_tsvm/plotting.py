@@ -16,6 +16,10 @@ from .solution import Solution
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from .selection.curves import LearningCurve
+    from .selection.search import TransductiveSearchCV
+    from .selection.shares import SharePath
+
 #: Trees of up to so many nodes are drawn.
 SMALL_TREE = 200
 
@@ -86,6 +90,65 @@ def plot_iterations(data: Data, solutions: Mapping[str, Solution]) -> Figure:
         if axes.get_legend_handles_labels()[0]:
             axes.legend()
     figure.suptitle(data.name)
+    return figure
+
+
+def plot_share_path(path: SharePath) -> Figure:
+    """Loss of the labelled points and objective along a path of shares, one panel a class; the choice is dashed."""
+    figure = _figure(len(path.positives))
+    for row, k in enumerate(path.positives):
+        axes = figure.add_subplot(1, len(path.positives), row + 1)
+        axes.plot(path.tried, path.labeled_loss[row], "o-", markersize=3, label="loss of the labelled points")
+        axes.axvline(path.tried[path.labeled_loss[row].argmin()], linestyle="--", color="gray")
+        other = axes.twinx()
+        other.plot(path.tried, path.objective[row], color="tab:orange", label="objective")
+        axes.set(xlabel="share asked for", title=f"class {path.classes[k]}")
+        if row == 0:
+            axes.set(ylabel="loss of the labelled points (blue)")
+        if row == len(path.positives) - 1:
+            other.set(ylabel="objective (orange)")
+    return figure
+
+
+def plot_learning_curve(curve: LearningCurve) -> Figure:
+    """Errors over the number of labels, mean and standard error over the draws, of both classifiers."""
+    figure = _figure(1)
+    axes = figure.add_subplot(1, 1, 1)
+    for errors, name in ((curve.supervised_errors, "supervised"), (curve.errors, "semi-supervised")):
+        spread = errors.std(axis=1, ddof=1) / np.sqrt(errors.shape[1]) if errors.shape[1] > 1 else None
+        axes.errorbar(curve.n_labeled, 100 * errors.mean(axis=1), None if spread is None else 100 * spread,
+                      marker="o", capsize=3, label=name)  # fmt: skip
+    axes.set(xlabel="labels", ylabel="error on the other points, %", xscale="log", ylim=(0, None))
+    axes.set_xticks(curve.n_labeled, [str(n) for n in curve.n_labeled])
+    axes.minorticks_off()
+    axes.legend()
+    return figure
+
+
+def plot_candidates(search: TransductiveSearchCV, parameter: str = "C") -> Figure:
+    """Scores of a search over one parameter, a line for each combination of the others; hollow where dropped."""
+    figure = _figure(1)
+    axes = figure.add_subplot(1, 1, 1)
+    results = search.cv_results_
+    if f"param_{parameter}" not in results:
+        names = [name.removeprefix("param_") for name in results if name.startswith("param_")]
+        raise ValueError(f"parameter={parameter!r} must be one of those searched, {', '.join(names)}")
+    lines: dict[str, list[int]] = {}
+    for i, own in enumerate(results["params"]):
+        others = {k: float(f"{v:.3g}") if isinstance(v, float) else v for k, v in own.items() if k != parameter}
+        lines.setdefault(", ".join(f"{k}={v}" for k, v in others.items()), []).append(i)
+    for place, (name, members) in enumerate(lines.items()):
+        members.sort(key=lambda i: float(results[f"param_{parameter}"][i]))
+        x, y = results[f"param_{parameter}"][members].astype(float), results["mean_test_score"][members]
+        whole = results["n_splits"][members] == results["n_splits"].max()
+        color = f"C{place % 10}"
+        axes.plot(x, y, color=color, label=name)
+        axes.scatter(x, y, s=25, color=color, facecolors=[color if w else "white" for w in whole], zorder=3)
+    axes.axhline(search.best_score_, linestyle="--", color="gray", linewidth=0.8)
+    axes.set(xlabel=parameter, ylabel="share of labelled points left out that are right")
+    if (results[f"param_{parameter}"].astype(float) > 0).all():
+        axes.set_xscale("log")
+    axes.legend(fontsize="small")
     return figure
 
 

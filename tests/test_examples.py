@@ -112,3 +112,15 @@ def test_a_small_tree_is_drawn(moons, tmp_path):
     edges = figure.axes[1].lines
     assert len(edges) == len(solution.tree) - 1
     save_figure(figure, tmp_path / "tree.png")
+
+
+@pytest.mark.filterwarnings("ignore:class")
+def test_practice(tmp_path, capsys):
+    found = load("plot_practice.py")["practice"](tmp_path / "practice.png")
+    assert found["shares"] > found["labeled"] + 0.05
+    assert found["search"] > found["labeled"] + 0.05
+    curve = found["curve"]
+    assert curve.errors[0].mean() < curve.supervised_errors[0].mean() - 0.05
+    assert "as if drawn per class" in capsys.readouterr().out
+    for name in ("practice.png", "practice_search.png", "practice_learning.png"):
+        assert (tmp_path / name).stat().st_size > 10_000

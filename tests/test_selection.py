@@ -236,7 +236,8 @@ def test_unlabelled_points_of_an_estimator(iris):
 def test_the_search_chooses_what_scikit_learns_does(iris, prune, n_jobs):
     X, _, y = iris
     grid = {"C": [0.01, 1.0, 100.0], "sigma": [0.5, 2.0], "C_unlabeled": ["balanced", 0.1]}
-    own = TransductiveSearchCV(TransductiveSVC(), grid, cv=4, tol=1e-3, prune=prune, n_jobs=n_jobs).fit(X, y)
+    own = TransductiveSearchCV(TransductiveSVC(), grid, cv=4, tol=1e-3, warm_start=False, prune=prune, n_jobs=n_jobs)
+    own.fit(X, y)
     other = GridSearchCV(TransductiveSVC(), grid, cv=LabeledKFold(4)).fit(X, y)
     assert own.best_params_ == other.best_params_
     assert own.best_score_ == pytest.approx(other.best_score_)
@@ -253,13 +254,29 @@ def test_the_search_chooses_what_scikit_learns_does(iris, prune, n_jobs):
     assert list(own.predict(X)) == list(best.predict(X))
 
 
+def test_descents_that_follow_C_choose_the_same(iris):
+    X, truth, y = iris
+    grid = {"C": [100.0, 0.01, 1.0], "sigma": [0.5, 2.0]}
+    own = TransductiveSearchCV(TransductiveSVC(), grid, cv=4).fit(X, y)
+    other = GridSearchCV(TransductiveSVC(), grid, cv=LabeledKFold(4)).fit(X, y)
+    assert own.best_score_ == pytest.approx(other.best_score_, abs=0.05)
+    assert np.mean(own.transduction_ == truth) > 0.9
+    # The chosen one is a minimum of its own objective, to its own tolerance.
+    solution = own.best_estimator_.solutions_[0]
+    assert solution.status == "converged"
+    again = ct.cccp(solution.formulation, solution.problem, start=solution)
+    assert again.objective == pytest.approx(solution.objective, rel=1e-3)
+    pruned, whole = (TransductiveSearchCV(TransductiveSVC(), grid, cv=4, prune=prune).fit(X, y) for prune in (1, 0))
+    assert pruned.best_params_ == whole.best_params_
+
+
 def test_the_search_has_a_grid_of_its_own(iris):
     X, truth, y = iris
     search = TransductiveSearchCV(cv=3).fit(X, y)
     assert np.mean(search.transduction_ == truth) > 0.9
     assert {"C", "sigma", "C_unlabeled"} == set(search.best_params_)
     for make in (ct.CompactMarginClassifier(), ct.RelativeMarginClassifier(), ct.LaplacianSVC()):
-        found = TransductiveSearchCV(make, {"C": [1.0, 10.0]}, cv=3).fit(X, y)
+        found = TransductiveSearchCV(make, {"C": [1.0, 10.0]}, cv=3, warm_start=False).fit(X, y)
         other = GridSearchCV(clone(make), {"C": [1.0, 10.0]}, cv=LabeledKFold(3)).fit(X, y)
         if not isinstance(make, ct.LaplacianSVC):  # whose graph has the points that are left out
             assert found.best_params_ == other.best_params_
@@ -305,3 +322,23 @@ def test_the_supervised_svm_is_a_candidate(iris):
         clf = TransductiveSVC(C=10, sigma=1.0, C_unlabeled=None).fit(X, y)
     alone = ct.cccp(ct.svm(), clf.solutions_[0].problem)
     np.testing.assert_allclose(clf.transduction_scores_[:, 0], alone.scores, atol=1e-6)
+
+
+def test_ctrl_c_says_that_nothing_is_kept(iris, monkeypatch):
+    X, _, y = iris
+    from convex_tsvm.methods.cccp import CCCP
+
+    descend, calls = CCCP.descend, []
+
+    def interrupted(self, run):
+        calls.append(run)
+        status = descend(self, run)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return status
+
+    monkeypatch.setattr(CCCP, "descend", interrupted)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(KeyboardInterrupt, match="1 of the 3 classes had been learned, 1 had not: nothing is kept"):
+            TransductiveSVC().fit(X, y)

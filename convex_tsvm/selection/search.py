@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import numbers
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
@@ -15,10 +16,12 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
+from ..estimators.advice import advise
 from ..estimators.labels import Labels
 from ..estimators.transductive import TransductiveSVC
 from ..kernels import RBF
 from ..progress import status_line
+from ..solution import Solution
 from ..validation import finite
 from .splits import LabeledKFold
 
@@ -40,9 +43,10 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Cross-validation over a grid of parameters: ``GridSearchCV`` for semi-supervised SVMs, and several times faster.
 
     Every candidate is judged at labelled points that are left out; all unlabelled points are always there.  Candidates
-    with the same kernel share its matrix, over all folds and classes; they are solved as accurately as it takes to
-    tell points apart (``tol``); and one that could not be the best any more, even if it were right at all points to
-    come, is dropped (``prune``).  The choice is that of ``GridSearchCV`` with :class:`LabeledKFold`.
+    with the same kernel share its matrix, over all folds and classes; one that differs from another by a larger C only
+    starts at the outputs of that (``warm_start``); they are solved as accurately as it takes to tell points apart
+    (``tol``); and one that could not be the best any more, even if it were right at all points to come, is dropped
+    (``prune``).
 
     Parameters
     ----------
@@ -57,6 +61,10 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         How often the labelled points are divided into folds anew, if ``cv`` is a number.
     scoring : {"accuracy", "balanced_accuracy"} or callable, default "accuracy"
         A function of true and predicted labels, between 0 and 1, larger for better ones.
+    warm_start : bool, default True
+        Whether descents follow C as it rises, and end in the minima that this leads to; the chosen candidate is fitted
+        in the same way.  Without it every descent begins at the supervised SVM, as ``fit`` does, and the scores are
+        those of ``GridSearchCV`` with :class:`LabeledKFold`, up to ``tol``.
     tol : float > 0, default 0.1
         Tolerance of candidates, in units of the outputs, if it is more than their own, to which the chosen one is
         fitted.  Labels depend on it only where outputs are nearly 0.
@@ -101,6 +109,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         cv: Any = 5,
         n_repeats: int = 1,
         scoring: str | Callable[[Any, Any], float] = "accuracy",
+        warm_start: bool = True,
         tol: float = 0.1,
         prune: bool = True,
         random_state: int = 0,
@@ -112,6 +121,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.cv = cv
         self.n_repeats = n_repeats
         self.scoring = scoring
+        self.warm_start = warm_start
         self.tol = tol
         self.prune = prune
         self.random_state = random_state
@@ -139,8 +149,11 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         scores = self._scores(estimator, checked, labels, candidates, parts, scoring)
         self._store_results(candidates, scores)
         self.best_estimator_ = clone(estimator).set_params(**self.best_params_)
-        given = {} if sample_weight is None else {"sample_weight": sample_weight}
-        self.best_estimator_.fit(X, y, **given)
+        checked = self.best_estimator_._checked(X, True)
+        before = self._before(candidates) if self.warm_start else []
+        group = _Group({i: clone(estimator).set_params(**candidates[i]) for i in before}, checked, labels, [], scoring)
+        self.best_estimator_._store(labels, group.follow(before, self.best_estimator_))
+        advise(labels, self.best_estimator_.solutions_, self.best_estimator_._asked_balance())
         for name in ("classes_", "transduction_", "transduction_scores_", "n_features_in_", "feature_names_in_"):
             if hasattr(self.best_estimator_, name):
                 setattr(self, name, getattr(self.best_estimator_, name))
@@ -186,7 +199,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ) -> Array:
         """Scores of candidates on folds, shape (n_candidates, n_folds); NaN where there was no need to look."""
         rough = clone(estimator).set_params(tol=max(finite("tol", self.tol, above=0), estimator.tol))
-        groups = _grouped(rough, X, labels, candidates, parts, scoring)
+        groups = _grouped(rough, X, labels, candidates, parts, scoring, self.warm_start)
         scores = np.full((len(candidates), len(parts)), np.nan)
         jobs = min(effective_n_jobs(self.n_jobs), len(groups))
 
@@ -196,8 +209,9 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 found = Parallel(n_jobs=jobs)(delayed(group.fresh().scores)(f, which) for group, f, which in asked)
             else:
                 found = [group.scores(f, which) for group, f, which in asked]
-            for (_, f, which), one in zip(asked, found, strict=True):
-                scores[which, f] = one
+            for (_, f, _), one in zip(asked, found, strict=True):
+                for i, score in one.items():
+                    scores[i, f] = score
 
         with status_line(lambda: "search") if self.verbose else contextlib.nullcontext() as progress:
             for f in range(len(parts)):
@@ -224,6 +238,11 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         done = ~np.isnan(scores).any(axis=1)
         best = scores[done].mean(axis=1).max() if done.any() else -np.inf
         return np.asarray(reach >= best - 1e-12)
+
+    def _before(self, candidates: list[dict[str, Any]]) -> list[int]:
+        """The candidates that differ from the best one by a smaller C only, in order."""
+        found = [chain for chain in _chains(dict(enumerate(candidates)), True) if self.best_index_ in chain]
+        return found[0][: found[0].index(self.best_index_)]
 
     def _store_results(self, candidates: list[dict[str, Any]], scores: Array) -> None:
         means = np.nanmean(scores, axis=1)
@@ -258,47 +277,80 @@ class _Group:
         labels: Labels,
         parts: list[tuple[Any, Any]],
         scoring: Callable[[Any, Any], float],
+        warm_start: bool = True,
     ) -> None:
         self.estimators, self.members, self.parts, self.scoring = estimators, list(estimators), parts, scoring
-        self.X, self.labels = X, labels
+        self.X, self.labels, self.warm_start = X, labels, warm_start
         self._first: Any = None
         self._descents: Any = None
 
     def fresh(self) -> _Group:
         """The same with nothing kept, which another process is sent."""
-        return _Group(self.estimators, self.X, self.labels, self.parts, self.scoring)
+        return _Group(self.estimators, self.X, self.labels, self.parts, self.scoring, self.warm_start)
 
-    def scores(self, fold: int, which: list[int]) -> list[float]:
-        """Scores of some candidates on a fold."""
-        test = self.parts[fold][1]
-        weights = np.ones(len(self.labels.index)) if self.labels.weights is None else self.labels.weights.copy()
-        # Points that are left out stay in the problem, at a cost of nearly 0, so that its kernel matrix is that of all.
+    def scores(self, fold: int, which: list[int]) -> dict[int, float]:
+        """Scores on a fold of the candidates asked for, and of those that they are started from."""
+        test, given = self.parts[fold][1], self.labels
+        weights = np.ones(len(given.index)) if given.weights is None else given.weights.copy()
+        # Points that are left out stay in the problem, at a cost of 0, so that its kernel matrix is that of all.
         weights[test] = 0.0
-        labels = Labels(
-            self.labels.classes, self.labels.index, self.labels.unlabeled, weights, self.labels.class_weights
-        )
-        outputs = {i: np.empty((len(test), len(labels.positives))) for i in which}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        labels = Labels(given.classes, given.index, given.unlabeled, weights, given.class_weights)
+        parameters = {i: estimator.get_params(deep=False) for i, estimator in self.estimators.items()}
+        found = {}
+        for chain in _chains(parameters, self.warm_start):
+            last = max((place for place, i in enumerate(chain) if i in which), default=-1)
+            outputs = np.empty((last + 1, len(test), len(labels.positives)))
             for column, k in enumerate(labels.positives):
-                for i in which:
-                    estimator = self.estimators[i]
-                    if self._first is None:
-                        # The kernel is that of all points, whatever is left out.
-                        self._first = estimator._problem(self.X, self.labels, k)
-                        formulation = estimator._formulation(self._first)
-                        self._descents = estimator._descents(formulation)
-                    problem = self._first.replace(**estimator._given(labels, k))
-                    # Weights of 0 are those of points that are left out, which a formulation knows nothing of.
-                    formulation = estimator._formulation(self._first.replace(**estimator._given(self.labels, k)))
-                    if not labels.unlabeled.any():
-                        formulation = formulation.supervised()
-                    solution, _ = self._descents.solve(formulation, problem)
-                    if solution.status == "interrupted":
-                        raise KeyboardInterrupt
-                    outputs[i][:, column] = solution.scores[test]
-        truth = labels.index[test]
-        return [float(self.scoring(truth, _decided(outputs[i]))) for i in which]
+                before = None
+                for place, i in enumerate(chain[: last + 1]):
+                    before = self._solution(self.estimators[i], labels, k, before)
+                    outputs[place, :, column] = before.scores[test]
+            truth = labels.index[test]
+            found.update({chain[p]: float(self.scoring(truth, _decided(outputs[p]))) for p in range(last + 1)})
+        return found
+
+    def follow(self, chain: list[int], last: Any) -> list[Solution]:
+        """The solutions of a candidate on all points, started from those of others, one after the other."""
+        found = []
+        for k in self.labels.positives:
+            before = None
+            for i in chain:
+                before = self._solution(self.estimators[i], self.labels, k, before)
+            found.append(self._solution(last, self.labels, k, before, exactly=True))
+        return found
+
+    def _solution(
+        self, estimator: Any, labels: Labels, k: int, before: Solution | None, exactly: bool = False
+    ) -> Solution:
+        """Class k against the rest, from the outputs of another solution, if there is one."""
+        if self._first is None:
+            # The kernel is that of all points, whatever is left out.
+            self._first = estimator._problem(self.X, self.labels, k)
+        problem = self._first.replace(**estimator._given(labels, k))
+        # Weights of 0 are those of points that are left out, which a formulation knows nothing of.
+        formulation = estimator._formulation(self._first.replace(**estimator._given(self.labels, k)))
+        if not labels.unlabeled.any():
+            formulation = formulation.supervised()
+        descents = estimator._descents(formulation) if exactly or self._descents is None else self._descents
+        if not exactly:
+            self._descents = descents
+        with warnings.catch_warnings():
+            warnings.simplefilter("default" if exactly else "ignore")
+            solution, _ = descents.solve(formulation, problem, start=None if before is None else before.scores)
+        if solution.status == "interrupted":
+            raise KeyboardInterrupt
+        return solution
+
+
+def _chains(parameters: Mapping[int, Mapping[str, Any]], together: bool) -> list[list[int]]:
+    """Places of candidates that differ by C only, from the least C on; each on its own if not ``together``."""
+    chains: dict[str, list[int]] = {}
+    for i, own in parameters.items():
+        others = sorted((name, repr(value)) for name, value in own.items() if name != "C")
+        alone = not together or not isinstance(own.get("C"), numbers.Real)
+        chains.setdefault(repr((i if alone else -1, others)), []).append(i)
+    return [sorted(chain, key=lambda i: float(parameters[i].get("C", 0.0))) if len(chain) > 1 else chain
+            for chain in chains.values()]  # fmt: skip
 
 
 def _decided(outputs: Array) -> NDArray[np.intp]:
@@ -314,6 +366,7 @@ def _grouped(
     candidates: list[dict[str, Any]],
     parts: list[tuple[Any, Any]],
     scoring: Callable[[Any, Any], float],
+    warm_start: bool,
 ) -> list[_Group]:
     """Candidates by what they share."""
     shared: dict[str, dict[int, Any]] = {}
@@ -321,7 +374,7 @@ def _grouped(
         candidate = clone(estimator).set_params(**parameters)
         own = {name: value for name, value in candidate.get_params(deep=False).items() if name not in SHARING}
         shared.setdefault(repr(sorted(own.items(), key=lambda item: item[0])), {})[i] = candidate
-    return [_Group(members, X, labels, parts, scoring) for members in shared.values()]
+    return [_Group(members, X, labels, parts, scoring, warm_start) for members in shared.values()]
 
 
 def _default_grid(estimator: Any, X: Any) -> dict[str, Sequence[Any]]:
@@ -331,7 +384,7 @@ def _default_grid(estimator: Any, X: Any) -> dict[str, Sequence[Any]]:
         every = np.full(X.shape[0], 0)
         kernel = estimator._kernel(X, Labels(np.array([0, 1]), every, every == 1))
         if isinstance(kernel, RBF):
-            grid["sigma"] = tuple(factor / np.sqrt(2 * kernel.gamma) for factor in FACTORS)
+            grid["sigma"] = tuple(factor / float(np.sqrt(2 * kernel.gamma)) for factor in FACTORS)
     if "loss" in parameters:
         grid["C_unlabeled"] = ("balanced", None)
     return grid
