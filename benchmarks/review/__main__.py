@@ -13,6 +13,7 @@ loses those under way only.
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
 RESULTS = Path(__file__).parents[1] / "results"
@@ -20,6 +21,8 @@ RESULTS = Path(__file__).parents[1] / "results"
 if __name__ == "__main__":
     # Jobs are processes with one thread of BLAS each: set before anything loads it.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+sys.path.append(str(Path(__file__).parents[1]))  # what all benchmarks share
 
 import collobert  # noqa: E402
 import collobert_report  # noqa: E402
