@@ -274,7 +274,9 @@ def test_the_search_has_a_grid_of_its_own(iris):
     X, truth, y = iris
     search = TransductiveSearchCV(cv=3).fit(X, y)
     assert np.mean(search.transduction_ == truth) > 0.9
-    assert {"C", "sigma", "C_unlabeled"} == set(search.best_params_)
+    assert {"C", "sigma", "C_unlabeled", "balance"} == set(search.best_params_)
+    drawn = np.where(np.arange(150) < 2, -1, y)  # labels of 6, 8 and 8 points say something of the shares
+    assert {"C", "sigma", "C_unlabeled"} == set(TransductiveSearchCV(cv=3).fit(X, drawn).best_params_)
     for make in (ct.CompactMarginClassifier(), ct.RelativeMarginClassifier(), ct.LaplacianSVC()):
         found = TransductiveSearchCV(make, {"C": [1.0, 10.0]}, cv=3, warm_start=False).fit(X, y)
         other = GridSearchCV(clone(make), {"C": [1.0, 10.0]}, cv=LabeledKFold(3)).fit(X, y)

@@ -94,8 +94,7 @@ def _warn_of_misfit(solution: Solution, name: str) -> None:
 
 def _warn_of_shares(labels: Labels, solutions: Sequence[Solution]) -> None:
     """As many labels of every class say nothing of the shares of the classes, which the balance takes from them."""
-    counts = np.bincount(labels.index[~labels.unlabeled], minlength=len(labels.classes))
-    if counts.min() != counts.max() or counts.sum() < DRAWN:
+    if not drawn_per_class(labels):
         return
     outputs = np.column_stack([supervised(solution.problem, solution).scores for solution in solutions])
     outputs = outputs[labels.unlabeled]
@@ -103,13 +102,20 @@ def _warn_of_shares(labels: Labels, solutions: Sequence[Solution]) -> None:
     shares = np.bincount(found, minlength=len(labels.classes)) / len(found)
     if np.abs(shares - 1 / len(shares)).max() > APART:
         shown = ", ".join(f"{name}: {share:.2f}" for name, share in zip(labels.classes, shares, strict=True))
+        each = int((labels.index == 0).sum())
         warnings.warn(
-            f"every class has {counts[0]} labels, as if drawn per class, and balance='labeled' makes the classes "
+            f"every class has {each} labels, as if drawn per class, and balance='labeled' makes the classes "
             f"equally large among the unlabelled points; the supervised SVM finds {{{shown}}}.  If labels were drawn "
             "per class, pass the shares, balance={class: share}, or balance=None; share_path chooses them from data",
             UserWarning,
             stacklevel=4,
         )
+
+
+def drawn_per_class(labels: Labels) -> bool:
+    """Whether labels look drawn per class: as many of each, and more than are so by chance."""
+    counts = np.bincount(labels.index[~labels.unlabeled], minlength=len(labels.classes))
+    return bool(counts.min() == counts.max() and counts.sum() >= DRAWN)
 
 
 def supervised(problem: Problem, solution: Solution) -> Solution:

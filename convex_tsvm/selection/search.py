@@ -16,7 +16,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators.advice import advise
+from ..estimators.advice import advise, drawn_per_class
 from ..estimators.labels import Labels
 from ..estimators.transductive import TransductiveSVC
 from ..kernels import RBF
@@ -54,7 +54,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         By default a :class:`TransductiveSVC`.
     param_grid : dict of str to sequence, or list of such, optional
         As in ``GridSearchCV``.  By default four values of C, with the unlabelled points and without them, and three
-        widths of an RBF kernel around the default one.
+        widths of an RBF kernel around the default one; without a balance as well, if labels look drawn per class.
     cv : int or splitter, default 5
         Folds of the labelled points; fewer if the largest class has fewer labels.
     n_repeats : int, default 1
@@ -144,7 +144,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             self._folds(labels).split(np.empty((len(labels.index), 0)), np.where(labels.unlabeled, -1, labels.index))
         )
         checked = clone(estimator)._checked(X, True)
-        grid = _default_grid(estimator, checked) if self.param_grid is None else self.param_grid
+        grid = _default_grid(estimator, checked, labels) if self.param_grid is None else self.param_grid
         candidates = list(ParameterGrid(grid))
         scores = self._scores(estimator, checked, labels, candidates, parts, scoring)
         self._store_results(candidates, scores)
@@ -377,7 +377,7 @@ def _grouped(
     return [_Group(members, X, labels, parts, scoring, warm_start) for members in shared.values()]
 
 
-def _default_grid(estimator: Any, X: Any) -> dict[str, Sequence[Any]]:
+def _default_grid(estimator: Any, X: Any, labels: Labels) -> dict[str, Sequence[Any]]:
     grid: dict[str, Sequence[Any]] = {"C": COSTS}
     parameters = estimator.get_params(deep=False)
     if parameters.get("kernel") == "rbf":
@@ -387,4 +387,6 @@ def _default_grid(estimator: Any, X: Any) -> dict[str, Sequence[Any]]:
             grid["sigma"] = tuple(factor / float(np.sqrt(2 * kernel.gamma)) for factor in FACTORS)
     if "loss" in parameters:
         grid["C_unlabeled"] = ("balanced", None)
+        if parameters.get("balance") == "labeled" and drawn_per_class(labels):
+            grid["balance"] = (None, "labeled")  # labels that say nothing of the shares of the classes
     return grid
