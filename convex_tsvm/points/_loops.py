@@ -9,6 +9,10 @@ the product.  Sums are not reordered: rows are short, and what vectorizes long o
 import numpy as np
 from numba import njit
 
+from .compilation import tell_of_compilation
+
+tell_of_compilation()
+
 OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
 
 ONE = np.uint64(1)

@@ -8,6 +8,10 @@ Every point i has a loss ψ_i(t) = cost_i ℓ_k(t) + slope_i t.  Its dual variab
 import numpy as np
 from numba import njit
 
+from ..points.compilation import tell_of_compilation
+
+tell_of_compilation()
+
 TINY = 1e-12
 
 #: Largest values are found lane by lane, variable i in lane i mod LANES: that is a loop that vectorizes, and the winner

@@ -7,6 +7,10 @@ empty, term t is of point t.
 import numpy as np
 from numba import njit
 
+from ...points.compilation import tell_of_compilation
+
+tell_of_compilation()
+
 #: Sums may be reordered, which vectorizes them; infinities and NaN mean what they mean.
 FAST = {"cache": True, "nogil": True, "fastmath": {"nsz", "arcp", "contract", "reassoc"}, "error_model": "numpy"}
 
