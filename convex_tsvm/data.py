@@ -60,6 +60,51 @@ class Data:
         return float(np.mean(labels[judged] != self.truth[judged])) if judged.any() else None
 
 
+#: More classes than this are numbers that were meant for something else.
+MANY = 100
+
+
+class SeveralClasses(ValueError):
+    """There are more than two classes, and nothing says which of them count as +1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Points of several classes, some labels of which are hidden or unknown.
+
+    Attributes
+    ----------
+    name : str
+    X : array or CSR matrix, shape (n, d)
+    labels : array of str, shape (n,)
+        Classes, "" where hidden or unknown.
+    truth : array of str, shape (n,)
+        Classes, "" where really unknown.
+    classes : tuple of str
+        Sorted, numbers by their value.
+    """
+
+    name: str
+    X: Any
+    labels: NDArray[np.str_]
+    truth: NDArray[np.str_]
+    classes: tuple[str, ...]
+
+    def against_the_rest(self, k: int) -> Data:
+        """Class k as +1, all others as -1."""
+        rest = ",".join(name for name in self.classes if name != self.classes[k])
+        y, truth = (
+            np.where(names == "", 0.0, np.where(names == self.classes[k], 1.0, -1.0))
+            for names in (self.labels, self.truth)
+        )
+        return Data(self.name, self.X, y, truth, (rest, self.classes[k]))
+
+    def error(self, labels: NDArray[np.str_]) -> float | None:
+        """Share of the unlabelled points with a known truth that are labelled wrongly; None if there are none."""
+        judged = (self.labels == "") & (self.truth != "")
+        return float(np.mean(labels[judged] != self.truth[judged])) if judged.any() else None
+
+
 def load_points(
     source: str, n_features: int, *, positive: Sequence[str] = (), label_column: str | None = None
 ) -> tuple[Any, NDArray[np.float64]]:
@@ -83,13 +128,54 @@ def load_points(
     truth : array, shape (n,)
         +1, -1, or 0 where unknown.
     """
+    X, labels = load_named_points(source, n_features, label_column=label_column)
+    truth = np.where(labels == "", 0.0, np.where(np.isin(labels, list(positive)), 1.0, -1.0))
+    return X, truth
+
+
+def load_named_points(source: str, n_features: int, *, label_column: str | None = None) -> tuple[Any, NDArray[np.str_]]:
+    """The same with the names of the classes, "" where unknown, shape (n,)."""
     table = _read_source(source, "labeled", label_column, n_features)
     X = table.X
     if sp.issparse(X) and X.shape[1] < n_features:
         X = X.copy()
         X.resize((X.shape[0], n_features))
-    truth = np.where(table.labels == "", 0.0, np.where(np.isin(table.labels, list(positive)), 1.0, -1.0))
-    return X, truth
+    return X, table.labels
+
+
+def load_classes(
+    source: str,
+    *,
+    split: int = 0,
+    splits: str = "labeled",
+    label_column: str | None = None,
+    n_labeled: int | None = None,
+    random_state: int = 0,
+) -> Classes:
+    """Read a data set of any number of classes; arguments and errors are those of :func:`load_data`."""
+    table = _read_source(source, splits, label_column)
+    labels = table.labels.copy()
+    classes = sorted(set(labels[labels != ""].tolist()), key=_natural)
+    if len(classes) < 2:
+        raise ValueError(f"DATA has {len(classes)} classes ({', '.join(classes)}); two classes are needed")
+    if n_labeled is not None:
+        labels[~_draw(labels, n_labeled, random_state)] = ""
+    elif table.splits is not None:
+        labels[np.setdiff1d(np.arange(len(labels)), _split(table.splits, split, splits))] = ""
+    missing = [name for name in classes if name not in labels]
+    if missing:
+        raise ValueError(f"DATA has no labelled point of the classes {', '.join(missing)}; each of them needs one")
+    return Classes(_name(source), table.X, labels, table.labels, tuple(classes))
+
+
+def _name(source: str) -> str:
+    return Path(source).stem if source not in BUNDLED else source
+
+
+def _split(rows: NDArray[np.int64], split: int, splits: str) -> NDArray[np.int64]:
+    if not 0 <= split < len(rows):
+        raise ValueError(f"split={split} must be in 0..{len(rows) - 1}, the rows of {splits!r}")
+    return rows[split]
 
 
 @dataclass(frozen=True)
@@ -147,10 +233,8 @@ def load_data(
     if n_labeled is not None:
         y[~_draw(truth, n_labeled, random_state)] = 0
     elif table.splits is not None:
-        if not 0 <= split < len(table.splits):
-            raise ValueError(f"split={split} must be in 0..{len(table.splits) - 1}, the rows of {splits!r}")
-        y[np.setdiff1d(np.arange(len(y)), table.splits[split])] = 0
-    return Data(Path(source).stem if source not in BUNDLED else source, table.X, y, truth, classes)
+        y[np.setdiff1d(np.arange(len(y)), _split(table.splits, split, splits))] = 0
+    return Data(_name(source), table.X, y, truth, classes)
 
 
 def _read_source(source: str, splits: str, label_column: str | None, n_features: int | None = None) -> _Table:
@@ -283,7 +367,9 @@ def _signs(labels: NDArray[np.str_], positive: Sequence[str] | None) -> tuple[ND
         chosen = {classes[1]}
     else:
         wanted = "two classes are needed" if len(classes) < 2 else "say which count as +1 with positive"
-        raise ValueError(f"DATA has {len(classes)} classes ({shown}); {wanted}")
+        raise (SeveralClasses if len(classes) > 2 else ValueError)(
+            f"DATA has {len(classes)} classes ({shown}); {wanted}"
+        )
     sign = np.where(labels == "", 0.0, np.where(np.isin(labels, list(chosen)), 1.0, -1.0))
     names = (",".join(c for c in classes if c not in chosen), ",".join(c for c in classes if c in chosen))
     return sign, names
@@ -296,16 +382,20 @@ def _natural(text: str) -> tuple[int, float, str]:
         return (1, 0.0, text)
 
 
-def _draw(truth: NDArray[np.float64], n_labeled: int, seed: int) -> NDArray[np.bool_]:
-    """Which points keep their labels: ``n_labeled`` at random, both classes among them."""
-    candidates = np.flatnonzero(truth)
-    if not 2 <= n_labeled < len(truth):
-        raise ValueError(f"n_labeled={n_labeled} must be at least 2 and less than the {len(truth)} points")
+def _draw(truth: NDArray[Any], n_labeled: int, seed: int) -> NDArray[np.bool_]:
+    """Which points keep their labels: ``n_labeled`` at random, every class among them."""
+    unknown = truth == ("" if truth.dtype.kind == "U" else 0)
+    candidates = np.flatnonzero(~unknown)
+    classes = np.unique(truth[candidates])[::-1]
+    if not max(2, len(classes)) <= n_labeled < len(truth):
+        raise ValueError(
+            f"n_labeled={n_labeled} must be at least {max(2, len(classes))} and less than the {len(truth)} points"
+        )
     order = np.random.default_rng(seed).permutation(candidates)
-    first = [next(i for i in order if truth[i] == sign) for sign in (1, -1)]
+    first = [next(i for i in order if truth[i] == name) for name in classes]
     rest = [i for i in order if i not in first]
     keep = np.zeros(len(truth), dtype=bool)
-    keep[[*first, *rest[: n_labeled - 2]]] = True
+    keep[[*first, *rest[: n_labeled - len(first)]]] = True
     return keep
 
 

@@ -16,6 +16,7 @@ import convex_tsvm as ct
 from convex_tsvm import relaxations
 from convex_tsvm.cli import main
 from convex_tsvm.cli.parser import BRANCHING, RELAXATIONS
+from convex_tsvm.data import load_classes
 from convex_tsvm.exact.branching import RULES
 
 KEYS = {
@@ -161,6 +162,37 @@ def test_labels_are_written_as_the_data_has_them(files, capsys):
     assert [row["label"] for row in csv.DictReader(again.open())] == [row["label"] for row in rows]
 
 
+def test_more_than_two_classes(tmp_path, capsys):
+    model, labels, again = tmp_path / "model.npz", tmp_path / "labels.csv", tmp_path / "again.csv"
+    status, out, _ = run(capsys, "solve", "iris", "--C", 10, "--save", model, "--labels-out", labels)
+    assert status == 0
+    assert [line.split()[:2] for line in out.splitlines()[3:6]] == [
+        ["cccp:", "setosa"],
+        ["cccp:", "versicolor"],
+        ["cccp:", "virginica"],
+    ]
+    rows = list(csv.DictReader(labels.open()))
+    assert {row["label"] for row in rows} == {"setosa", "versicolor", "virginica"}
+    status, out, _ = run(capsys, "solve", "iris", "--C", 10, "--json")
+    result = json.loads(out)
+    assert result.keys() >= KEYS
+    assert result["error_unlabeled"] < 0.1
+    assert len(result["classes"]) == 3
+    assert result["objective"] == pytest.approx(np.mean([one["objective"] for one in result["classes"]]))
+    # The estimator finds the same.
+    data = load_classes("iris")
+    clf = ct.TransductiveSVC(C=10, unlabeled="").fit(data.X, data.labels)
+    assert clf.objective_ == pytest.approx(result["objective"], rel=1e-6)
+    assert result["error_unlabeled"] == pytest.approx(data.error(clf.transduction_))
+    status, out, _ = run(capsys, "predict", model, "iris", "--labels-out", again, "--json")
+    predicted = json.loads(out)
+    assert predicted["n"] == sum(predicted["classes"].values()) == 150
+    assert predicted["error"] < 0.1
+    assert len(list(csv.DictReader(again.open()))) == 150
+    status, out, _ = run(capsys, "solve", "iris", "--n-labeled", 12, "--json")
+    assert json.loads(out)["n_labeled"] == 12
+
+
 def test_points_to_predict_need_no_labels(files, moons, capsys):
     X, _, _ = moons
     model = files / "model.npz"
@@ -270,7 +302,9 @@ BAD = {
     ),
     "split out of range": (["solve", "{dir}/split.npz", "--split", "5"], "split=5 must be in 0..0"),
     "unknown splits": (["solve", "{dir}/split.npz", "--splits", "labeled10"], "splits='labeled10' is not in"),
-    "several classes": (["solve", "{dir}/three.npz"], "DATA has 3 classes (0, 1, 2); say which count as +1"),
+    "several classes": (["compare", "{dir}/three.npz"], "DATA has 3 classes (0, 1, 2); say which count as +1"),
+    "share of several classes": (["solve", "iris", "--balance", "0.1"], "with 3 classes it must be 'labeled' or none"),
+    "checkpoint of several classes": (["solve", "iris", "--method", "exact", "--checkpoint", "{dir}/c"], "two classes"),
     "unknown positive": (["solve", "{dir}/three.npz", "--positive", "7"], "positive='7' must be some, not all"),
     "all positive": (["solve", "{dir}/three.npz", "--positive", "0,1,2"], "must be some, not all"),
     "one class": (["solve", "{dir}/one.npz"], "DATA has 1 classes (1); two classes are needed"),

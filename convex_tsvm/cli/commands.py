@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from ..data import Data, load_data, load_points
+from ..data import Data, SeveralClasses, load_data, load_points
 from ..formulations import tsvm
 from ..methods.solvers import solver_of
 from ..persistence import FittedModel, load_model, save_model
 from ..problem import Problem
 from ..solution import Solution
+from .classes import predict_classes, solve_classes
 from .files import check_outputs, write_labels
+from .table import SOLVED, figures_of, table_of
 from .tasks import NO_SOLVER, Task, check_method_options, formulated, given_problem, read_task, solved
-
-SOLVED = ("converged", "optimal")
 
 
 def solve(options: argparse.Namespace) -> int:
@@ -32,7 +32,13 @@ def solve(options: argparse.Namespace) -> int:
         if path is not None and task.method != "exact":
             raise ValueError(f"{name}={path!r} is for --method exact, not --method {options.method}")
     check_outputs(labels_out=options.labels_out, save=options.save, **files)
-    data, problem = _given(options)
+    try:
+        data, problem = _given(options)
+    except SeveralClasses:
+        for name, path in files.items():
+            if path is not None:
+                raise ValueError(f"{name}={path!r} is for two classes; say which count as +1 with positive") from None
+        return solve_classes(options, task)
     solver = solver_of(task.method, options.solver, task.regularizer) if task.solvers else NO_SOLVER
     solution = solved(options, task, problem, solver)
     result = _result(data, solution, task, solver)
@@ -40,7 +46,7 @@ def solve(options: argparse.Namespace) -> int:
         print(json.dumps(result))
     else:
         print(_heading(data, problem))
-        print(_table([result]))
+        print(table_of([result]))
         if task.method == "exact":
             print(f"no labelling has an objective below {solution.lower_bound:.8g}")
         else:
@@ -82,7 +88,7 @@ def compare(options: argparse.Namespace) -> int:
         print(json.dumps({"data": data.name, "results": results, "agreement": agreement}))
     else:
         print(_heading(data, problem))
-        print(_table(results))
+        print(table_of(results))
         for line in agreement:
             print(
                 f"{line['method']}: {' and '.join(line['solvers'])} agree on the objective to "
@@ -124,10 +130,9 @@ def bound(options: argparse.Namespace) -> int:
     incumbent = solved(options, task, problem, "native")
     found = builder.bound(upper=incumbent.objective, upper_labels=incumbent.labels, callback=show)
     labels = incumbent.labels if found.labels is None else found.labels
-    result = _figures(
-        data,
+    result = figures_of(
+        data.error(labels),
         problem,
-        labels,
         method="bound",
         relaxation=options.relaxation,
         solver=options.solver,
@@ -196,9 +201,9 @@ def _verify_certificate(options: argparse.Namespace) -> int:
 def predict(options: argparse.Namespace) -> int:
     """Label points with a saved model."""
     model = load_model(options.model)
-    if len(model.classes) != 2:
-        raise ValueError(f"MODEL={options.model!r} tells {len(model.classes)} classes apart; predict takes two")
     check_outputs(labels_out=options.labels_out)
+    if len(model.classes) > 2:
+        return predict_classes(options, model)
     positive = options.positive or str(model.classes[1]).split(",")
     X, truth = load_points(options.data, model.n_features, positive=positive, label_column=options.label_column)
     scores = model.decision_function(X)
@@ -233,10 +238,9 @@ def _given(options: argparse.Namespace) -> tuple[Data, Problem]:
 
 def _result(data: Data, solution: Solution, task: Task, solver: str) -> dict[str, Any]:
     certificate = solution.certificate() if solution.has_certificate else None
-    return _figures(
-        data,
+    return figures_of(
+        data.error(solution.labels),
         solution.problem,
-        solution.labels,
         method=task.name,
         formulation=task.formulation,
         solver=solver,
@@ -249,18 +253,6 @@ def _result(data: Data, solution: Solution, task: Task, solver: str) -> dict[str
         step_duality_gap=None if certificate is None else certificate.gap,
         step_kkt=None if certificate is None else certificate.kkt,
     )
-
-
-def _figures(data: Data, problem: Problem, labels: Any, *, method: str, solver: str, **figures: Any) -> dict[str, Any]:
-    """What is printed about labels found for a problem, as JSON or as a row of a table."""
-    return {
-        "method": method,
-        "solver": solver,
-        "n_labeled": problem.n_labeled,
-        "n_unlabeled": problem.n_unlabeled,
-        "error_unlabeled": data.error(labels),
-        **figures,
-    }
 
 
 def _agreement(
@@ -291,27 +283,3 @@ def _heading(data: Data, problem: Problem) -> str:
         f"{data.name}: {problem.n_labeled} labelled and {problem.n_unlabeled} unlabelled points, "
         f"+1 = {positive}, -1 = {negative}, {problem.kernel}"
     )
-
-
-#: Columns of the table: heading, key of a result, format.
-COLUMNS = (
-    ("method", "method", "{}"),
-    ("solver", "solver", "{}"),
-    ("objective", "objective", "{:.8g}"),
-    ("lower bound", "lower_bound", "{:.6g}"),
-    ("gap", "gap", "{:.1%}"),
-    ("duality gap of the last step", "step_duality_gap", "{:.0e}"),
-    ("error", "error_unlabeled", "{:.2%}"),
-    ("steps", "iterations", "{}"),
-    ("seconds", "seconds", "{:.3f}"),
-    ("status", "status", "{}"),
-)
-
-
-def _table(results: list[dict[str, Any]]) -> str:
-    rows = [[heading for heading, _, _ in COLUMNS]]
-    for result in results:
-        rows.append(["-" if result[key] is None else form.format(result[key]) for _, key, form in COLUMNS])
-    widths = [max(len(row[k]) for row in rows) for k in range(len(COLUMNS))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]])

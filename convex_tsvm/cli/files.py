@@ -20,8 +20,13 @@ def write_labels(path: str, labels: Any, scores: Any, classes: Sequence[str] = (
     """Index, label and output of every point, as CSV, with the data's own names for -1 and +1."""
     # Signs keep theirs: a file of labels -1 and 1 says +1 as it always has.
     names = ("-1", "+1") if tuple(classes) == ("-1", "1") else tuple(classes)
+    write_class_labels(path, [names[int(label > 0)] for label in labels], scores)
+
+
+def write_class_labels(path: str, labels: Any, scores: Any) -> None:
+    """The same for names of classes, shape (n,), and the output of each point's own class."""
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["index", "label", "output"])
         for index, (label, score) in enumerate(zip(labels, scores, strict=True)):
-            writer.writerow([index, names[int(label > 0)], repr(float(score))])
+            writer.writerow([index, label, repr(float(score))])

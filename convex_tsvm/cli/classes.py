@@ -1,0 +1,110 @@
+"""More than two classes: each against the rest, and for every point the class with the largest output."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+import numpy as np
+
+from ..data import load_classes, load_named_points
+from ..formulations import tsvm
+from ..methods.solvers import solver_of
+from ..persistence import FittedModel, save_model
+from .files import write_class_labels
+from .table import SOLVED, figures_of, table_of
+from .tasks import NO_SOLVER, Task, given_problem, solved
+
+
+def solve_classes(options: argparse.Namespace, task: Task) -> int:
+    """Fit one method to every class against the rest; print a row for each, and the error of all together."""
+    data = load_classes(
+        options.data,
+        split=options.split,
+        splits=options.splits,
+        label_column=options.label_column,
+        n_labeled=options.n_labeled,
+        random_state=options.random_state,
+    )
+    tsvm(options.loss, s=options.s)
+    if not (options.balance is None or isinstance(options.balance, str)):
+        raise ValueError(f"balance={options.balance!r}: with {len(data.classes)} classes it must be 'labeled' or none")
+    first = given_problem(options, data.against_the_rest(0))
+    solver = solver_of(task.method, options.solver, task.regularizer) if task.solvers else NO_SOLVER
+    solutions, rows = [], []
+    for k, name in enumerate(data.classes):
+        part = data.against_the_rest(k)
+        solution = solved(options, task, first.replace(y=part.y), solver)
+        solutions.append(solution)
+        rows.append(
+            figures_of(
+                part.error(solution.labels),
+                solution.problem,
+                method=f"{task.name}: {name}",
+                formulation=task.formulation,
+                solver=solver,
+                objective=solution.objective,
+                lower_bound=solution.lower_bound,
+                gap=solution.gap,
+                iterations=solution.n_iter,
+                seconds=solution.seconds,
+                status=solution.status,
+                step_duality_gap=solution.certificate().gap if solution.has_certificate else None,
+            )
+        )
+        if solution.status == "interrupted":
+            raise KeyboardInterrupt(f"class {name} was not learned: nothing is kept")
+    scores = np.column_stack([solution.scores for solution in solutions])
+    labels = np.where(data.labels == "", np.array(data.classes)[scores.argmax(axis=1)], data.labels)
+    error = data.error(labels)
+    unsolved = [row["status"] for row in rows if row["status"] not in SOLVED]
+    status = unsolved[0] if unsolved else str(rows[0]["status"])
+    if options.json:
+        together = figures_of(
+            error,
+            first,
+            method=task.name,
+            formulation=task.formulation,
+            solver=solver,
+            objective=float(np.mean([row["objective"] for row in rows])),
+            lower_bound=None,
+            gap=None,
+            iterations=max(row["iterations"] for row in rows),
+            seconds=sum(row["seconds"] for row in rows),
+            status=status,
+            classes=rows,
+        )
+        print(json.dumps(together))
+    else:
+        print(
+            f"{data.name}: {first.n_labeled} labelled and {first.n_unlabeled} unlabelled points, "
+            f"{len(data.classes)} classes, each against the rest, {first.kernel}"
+        )
+        print(table_of(rows))
+        print("" if error is None else f"error of all classes together {error:.2%}")
+    if options.labels_out:
+        write_class_labels(options.labels_out, labels, scores.max(axis=1))
+    if options.save:
+        parameters = {"data": data.name, "method": task.name, "formulation": task.formulation}
+        save_model(FittedModel.from_solutions(solutions, np.array(data.classes), parameters), options.save)
+    return 0 if not unsolved else 1
+
+
+def predict_classes(options: argparse.Namespace, model: FittedModel) -> int:
+    """Label points with a saved model of several classes."""
+    if options.positive:
+        raise ValueError(f"positive={','.join(options.positive)!r} is for models of two classes")
+    X, truth = load_named_points(options.data, model.n_features, label_column=options.label_column)
+    scores = model.decision_function(X)
+    labels = model.decide(scores)
+    if options.labels_out:
+        write_class_labels(options.labels_out, labels, scores.max(axis=1))
+    known = truth != ""
+    error = float(np.mean(labels[known] != truth[known])) if known.any() else None
+    counts = {str(name): int((labels == name).sum()) for name in model.classes}
+    if options.json:
+        print(json.dumps({"n": len(labels), "classes": counts, "error": error}))
+    else:
+        shown = ", ".join(f"{count} {name}" for name, count in counts.items())
+        print(f"{len(labels)} points: {shown}" + ("" if error is None else f", error {error:.4f}"))
+    return 0

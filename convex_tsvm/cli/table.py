@@ -1,0 +1,46 @@
+"""Figures of a result, and results as a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..problem import Problem
+
+SOLVED = ("converged", "optimal")
+
+
+def figures_of(error: float | None, problem: Problem, *, method: str, solver: str, **figures: Any) -> dict[str, Any]:
+    """What is printed about labels found for a problem, as JSON or as a row of a table."""
+    return {
+        "method": method,
+        "solver": solver,
+        "n_labeled": problem.n_labeled,
+        "n_unlabeled": problem.n_unlabeled,
+        "error_unlabeled": error,
+        **figures,
+    }
+
+
+#: Columns of the table: heading, key of a result, format.
+COLUMNS = (
+    ("method", "method", "{}"),
+    ("solver", "solver", "{}"),
+    ("objective", "objective", "{:.8g}"),
+    ("lower bound", "lower_bound", "{:.6g}"),
+    ("gap", "gap", "{:.1%}"),
+    ("duality gap of the last step", "step_duality_gap", "{:.0e}"),
+    ("error", "error_unlabeled", "{:.2%}"),
+    ("steps", "iterations", "{}"),
+    ("seconds", "seconds", "{:.3f}"),
+    ("status", "status", "{}"),
+)
+
+
+def table_of(results: list[dict[str, Any]]) -> str:
+    """Results as lines of text."""
+    rows = [[heading for heading, _, _ in COLUMNS]]
+    for result in results:
+        rows.append(["-" if result[key] is None else form.format(result[key]) for _, key, form in COLUMNS])
+    widths = [max(len(row[k]) for row in rows) for k in range(len(COLUMNS))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
