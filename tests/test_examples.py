@@ -90,6 +90,7 @@ def test_no_example_is_forgotten():
         "constraints",
         "smoothing",
         "transduction",
+        "practice",
     }
     assert {path.name for path in EXAMPLES.glob("*.py")} == {"your_own_loss.py", *(f"plot_{name}.py" for name in known)}
 

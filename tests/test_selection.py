@@ -105,7 +105,7 @@ def test_weights_are_routed(iris):
         scaled = StandardScaler().fit_transform(X)
         alone = TransductiveSVC(C=10).fit(scaled, y, sample_weight=weights)
         np.testing.assert_allclose(pipeline[-1].transduction_scores_, alone.transduction_scores_)
-        scores = cross_val_score(pipeline, X, y, cv=LabeledKFold(3), params={"sample_weight": weights})
+        scores = cross_val_score(clf, X, y, cv=LabeledKFold(3), params={"sample_weight": weights})
         assert scores.shape == (3,)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..formulations import svm
 from ..losses import PLQ
-from ..methods import cccp
+from ..methods import cccp_path
 from ..points import LinearPoints
 from ..problem import Problem
 from ..solution import Solution
@@ -96,8 +96,7 @@ def _warn_of_shares(labels: Labels, solutions: Sequence[Solution]) -> None:
     """As many labels of every class say nothing of the shares of the classes, which the balance takes from them."""
     if not drawn_per_class(labels):
         return
-    outputs = np.column_stack([supervised(solution.problem, solution).scores for solution in solutions])
-    outputs = outputs[labels.unlabeled]
+    outputs = np.column_stack([one.scores for one in all_supervised(solutions)])[labels.unlabeled]
     found = (outputs[:, 0] >= 0).astype(int) if len(labels.classes) == 2 else outputs.argmax(axis=1)
     shares = np.bincount(found, minlength=len(labels.classes)) / len(found)
     if np.abs(shares - 1 / len(shares)).max() > APART:
@@ -120,8 +119,15 @@ def drawn_per_class(labels: Labels) -> bool:
 
 def supervised(problem: Problem, solution: Solution) -> Solution:
     """The SVM of the labelled points alone, with the labelled loss of a solution and no balance."""
-    solver = "finite_newton" if isinstance(problem.X, LinearPoints) else "native"
-    formulation = svm(solution.formulation.labeled, fit_intercept=solution.formulation.fit_intercept)
+    return all_supervised([solution], [problem])[0]
+
+
+def all_supervised(solutions: Sequence[Solution], problems: Sequence[Problem] = ()) -> list[Solution]:
+    """The SVMs of the labelled points of problems with the same points, by default those of the solutions."""
+    given = [problem.replace(balance=None, balance_sample=None) for problem in
+             (problems or [solution.problem for solution in solutions])]  # fmt: skip
+    solver = "finite_newton" if isinstance(given[0].X, LinearPoints) else "native"
+    first = solutions[0].formulation
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return cccp(formulation, problem.replace(balance=None, balance_sample=None), solver=solver)
+        return cccp_path(svm(first.labeled, fit_intercept=first.fit_intercept), given, solver=solver)

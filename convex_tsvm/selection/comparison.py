@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from ..estimators.advice import acting, supervised
+from ..estimators.advice import acting, all_supervised
 from ..estimators.labels import unlabeled_points
 from ..instance import Instance
 from .splits import LabeledKFold
@@ -82,7 +82,7 @@ def compare_supervised(
     if not hasattr(estimator, "solutions_"):
         estimator = clone(estimator).fit(X, y)
     solutions = estimator.solutions_
-    alone = [supervised(solution.problem, solution) for solution in solutions]
+    alone = all_supervised(solutions)
     unknown = solutions[0].problem.unlabeled
     labels = estimator.transduction_[unknown]
     scores = np.column_stack([one.scores for one in alone])[unknown]
