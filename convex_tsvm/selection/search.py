@@ -54,7 +54,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         By default a :class:`TransductiveSVC`.
     param_grid : dict of str to sequence, or list of such, optional
         As in ``GridSearchCV``.  By default four values of C, with the unlabelled points and without them, and three
-        widths of an RBF kernel around the default one; without a balance as well, if labels look drawn per class.
+        widths of an RBF kernel around the default one; and no balance, if labels look drawn per class.
     cv : int or splitter, default 5
         Folds of the labelled points; fewer if the largest class has fewer labels.
     n_repeats : int, default 1
@@ -388,5 +388,5 @@ def _default_grid(estimator: Any, X: Any, labels: Labels) -> dict[str, Sequence[
     if "loss" in parameters:
         grid["C_unlabeled"] = ("balanced", None)
         if parameters.get("balance") == "labeled" and drawn_per_class(labels):
-            grid["balance"] = (None, "labeled")  # labels that say nothing of the shares of the classes
+            grid["balance"] = (None,)  # such labels say nothing of the shares of the classes
     return grid
