@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 from typing import Any
 
 from numba.core import event
@@ -27,11 +28,7 @@ class _Told(event.Listener):
         """Called by numba after it has."""
 
 
+@cache
 def tell_of_compilation() -> None:
-    """Listen to numba, which is only told so once, whoever asks."""
-    if not any(isinstance(listener, _Told) for listener in _LISTENING):
-        _LISTENING.append(_Told())
-        event.register("numba:compile", _LISTENING[0])
-
-
-_LISTENING: list[_Told] = []
+    """Listen to numba; once, whoever asks."""
+    event.register("numba:compile", _Told())
