@@ -19,7 +19,7 @@ from ..problem import Problem
 from ..solution import Solution
 from .classes import predict_classes, solve_classes
 from .files import check_outputs, write_labels
-from .table import SOLVED, figures_of, table_of
+from .table import SOLVED, figures_of, result_of, table_of
 from .tasks import NO_SOLVER, Task, check_method_options, formulated, given_problem, read_task, solved
 
 
@@ -41,7 +41,7 @@ def solve(options: argparse.Namespace) -> int:
         return solve_classes(options, task)
     solver = solver_of(task.method, options.solver, task.regularizer) if task.solvers else NO_SOLVER
     solution = solved(options, task, problem, solver)
-    result = _result(data, solution, task, solver)
+    result = result_of(data, solution, task, solver)
     if options.json:
         print(json.dumps(result))
     else:
@@ -82,7 +82,7 @@ def compare(options: argparse.Namespace) -> int:
         solutions[pair] = solved(options, pair[0], problem, pair[1])
         if solutions[pair].status == "interrupted":
             break  # Ctrl-C ends the comparison; what there is is shown
-    results = [_result(data, solution, *key) for key, solution in solutions.items()]
+    results = [result_of(data, solution, *key) for key, solution in solutions.items()]
     agreement = _agreement(options, tasks, solutions)
     if options.json:
         print(json.dumps({"data": data.name, "results": results, "agreement": agreement}))
@@ -234,25 +234,6 @@ def _given(options: argparse.Namespace) -> tuple[Data, Problem]:
     )
     tsvm(options.loss, s=options.s)  # options that do not fit are reported before any work is done
     return data, given_problem(options, data)
-
-
-def _result(data: Data, solution: Solution, task: Task, solver: str) -> dict[str, Any]:
-    certificate = solution.certificate() if solution.has_certificate else None
-    return figures_of(
-        data.error(solution.labels),
-        solution.problem,
-        method=task.name,
-        formulation=task.formulation,
-        solver=solver,
-        objective=solution.objective,
-        lower_bound=solution.lower_bound,
-        gap=solution.gap,
-        iterations=solution.n_iter,
-        seconds=solution.seconds,
-        status=solution.status,
-        step_duality_gap=None if certificate is None else certificate.gap,
-        step_kkt=None if certificate is None else certificate.kkt,
-    )
 
 
 def _agreement(

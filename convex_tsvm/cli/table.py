@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..data import Data
 from ..problem import Problem
+from ..solution import Solution
+from .tasks import Task
 
 SOLVED = ("converged", "optimal")
 
@@ -19,6 +22,26 @@ def figures_of(error: float | None, problem: Problem, *, method: str, solver: st
         "error_unlabeled": error,
         **figures,
     }
+
+
+def result_of(data: Data, solution: Solution, task: Task, solver: str) -> dict[str, Any]:
+    """The figures of a solution."""
+    certificate = solution.certificate() if solution.has_certificate else None
+    return figures_of(
+        data.error(solution.labels),
+        solution.problem,
+        method=task.name,
+        formulation=task.formulation,
+        solver=solver,
+        objective=solution.objective,
+        lower_bound=solution.lower_bound,
+        gap=solution.gap,
+        iterations=solution.n_iter,
+        seconds=solution.seconds,
+        status=solution.status,
+        step_duality_gap=None if certificate is None else certificate.gap,
+        step_kkt=None if certificate is None else certificate.kkt,
+    )
 
 
 #: Columns of the table: heading, key of a result, format.
