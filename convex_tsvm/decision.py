@@ -17,6 +17,21 @@ from .problem import Array, Problem
 PART_BYTES = 32 * 2**20
 
 
+def chosen_classes(outputs: Array) -> NDArray[np.intp]:
+    """Places of the classes that outputs stand for: 1 where a single one is >= 0, else the largest of a row.
+
+    Parameters
+    ----------
+    outputs : array, shape (n,) or (n, 1) for two classes, else (n, n_classes)
+
+    Returns
+    -------
+    int array, shape (n,)
+    """
+    single = outputs.ndim == 1 or outputs.shape[1] == 1
+    return np.asarray(outputs.ravel() >= 0 if single else outputs.argmax(axis=1), dtype=np.intp)
+
+
 @dataclass(frozen=True, eq=False)
 class DecisionFunctions:
     """Some functions f_k(x) = Σ_i a_ki k(x_i, x) + b_k on the same points, or w_k·x + b_k in the linear space.

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .decision import DecisionFunctions
+from .decision import DecisionFunctions, chosen_classes
 from .kernels import kernel_from_dict
 from .solution import Solution, joint_function
 from .validation import integer
@@ -81,8 +81,7 @@ class FittedModel(DecisionFunctions):
 
     def decide(self, scores: Array) -> NDArray[Any]:
         """Class of each output of the decision functions."""
-        index = (scores >= 0).astype(int) if len(self.classes) == 2 else scores.argmax(axis=1)
-        return np.asarray(self.classes[index])
+        return np.asarray(self.classes[chosen_classes(scores)])
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:

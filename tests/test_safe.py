@@ -94,6 +94,15 @@ def test_exact_search_may_be_a_separator(moons):
     assert solution.safe.separators.shape == (1, problem.n_unlabeled)
 
 
+def test_the_supervised_svm_is_that_of_the_formulation(moons):
+    X, _, y = moons
+    problem = ct.Problem(X[:40] + 3, y[:40], kernel="linear", C=1)
+    formulation = ct.tsvm("hinge", balance=None, fit_intercept=False)
+    found = ct.safe_transduction(formulation, problem.replace(balance=None), n_starts=3)
+    alone = ct.cccp(ct.svm(fit_intercept=False), problem.replace(balance=None))
+    np.testing.assert_array_equal(found.safe.supervised, alone.labels[problem.unlabeled])
+
+
 def test_the_estimator(moons):
     X, truth, y = moons
     clf = ct.SafeTransductiveSVC(sigma=0.5, C=10, unlabeled=0, n_starts=8).fit(X, y)

@@ -119,6 +119,8 @@ def test_weights_are_costs(iris):
     other = TransductiveSVC(C=10 * weights, C_unlabeled=0.3 * weights, sigma=1.0, balance=None).fit(X, y)
     same = TransductiveSVC(C=10, C_unlabeled=0.3, sigma=1.0, balance=None).fit(X, y, sample_weight=weights)
     np.testing.assert_allclose(other.transduction_scores_, same.transduction_scores_, atol=1e-9)
+    listed = TransductiveSVC(C=tuple(np.full(150, 10.0)), C_unlabeled=0.3).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(listed.solutions_[0].problem.cost, cost)
     # All labelled points together cost what all unlabelled ones do.
     problem = TransductiveSVC(C=10).fit(X, y, sample_weight=weights).solutions_[0].problem
     assert problem.cost[problem.labeled].sum() == pytest.approx(problem.cost[problem.unlabeled].sum())
@@ -270,6 +272,16 @@ def test_descents_that_follow_C_choose_the_same(iris):
     assert pruned.best_params_ == whole.best_params_
 
 
+def test_a_splitter_sees_the_labels_as_they_are(iris):
+    X, _, y = iris
+    names = np.where(y < 0, np.nan, y)
+    own, plain = (
+        TransductiveSearchCV(TransductiveSVC(unlabeled=np.nan), {"C": [1.0]}, cv=cv).fit(X, names)
+        for cv in (LabeledKFold(4, unlabeled=np.nan), 4)
+    )
+    assert own.best_score_ == plain.best_score_ > 0.8
+
+
 def test_the_search_has_a_grid_of_its_own(iris):
     X, truth, y = iris
     search = TransductiveSearchCV(cv=3).fit(X, y)
@@ -290,6 +302,12 @@ def test_a_search_that_cannot_be(iris):
     X, _, y = iris
     with pytest.raises(ValueError, match="GridSearchCV"):
         TransductiveSearchCV(ct.SpectralTransduction()).fit(X, y)
+    with pytest.raises(ValueError, match="GridSearchCV"):
+        TransductiveSearchCV(ct.LinearTransductiveSVC()).fit(X, y)
+    with pytest.raises(ValueError, match="another classifier with a kernel"):
+        ct.share_path(ct.LinearTransductiveSVC(), X, y)
+    with pytest.raises(ValueError, match="y has 149 entries, X has 150 samples"):
+        TransductiveSearchCV().fit(X, y[1:])
     with pytest.raises(ValueError, match="scoring='roc'"):
         TransductiveSearchCV(scoring="roc").fit(X, y)
     with pytest.raises(ValueError, match="tol=0"):

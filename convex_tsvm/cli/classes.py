@@ -8,11 +8,12 @@ import json
 import numpy as np
 
 from ..data import load_classes, load_named_points
+from ..decision import chosen_classes
 from ..formulations import tsvm
 from ..methods.solvers import solver_of
 from ..persistence import FittedModel, save_model
 from .files import write_class_labels
-from .table import SOLVED, figures_of, table_of
+from .table import SOLVED, figures_of, result_of, table_of
 from .tasks import NO_SOLVER, Task, given_problem, solved
 
 
@@ -36,26 +37,11 @@ def solve_classes(options: argparse.Namespace, task: Task) -> int:
         part = data.against_the_rest(k)
         solution = solved(options, task, first.replace(y=part.y), solver)
         solutions.append(solution)
-        rows.append(
-            figures_of(
-                part.error(solution.labels),
-                solution.problem,
-                method=f"{task.name}: {name}",
-                formulation=task.formulation,
-                solver=solver,
-                objective=solution.objective,
-                lower_bound=solution.lower_bound,
-                gap=solution.gap,
-                iterations=solution.n_iter,
-                seconds=solution.seconds,
-                status=solution.status,
-                step_duality_gap=solution.certificate().gap if solution.has_certificate else None,
-            )
-        )
+        rows.append({**result_of(part, solution, task, solver), "method": f"{task.name}: {name}"})
         if solution.status == "interrupted":
             raise KeyboardInterrupt(f"class {name} was not learned: nothing is kept")
     scores = np.column_stack([solution.scores for solution in solutions])
-    labels = np.where(data.labels == "", np.array(data.classes)[scores.argmax(axis=1)], data.labels)
+    labels = np.where(data.labels == "", np.array(data.classes)[chosen_classes(scores)], data.labels)
     error = data.error(labels)
     unsolved = [row["status"] for row in rows if row["status"] not in SOLVED]
     status = unsolved[0] if unsolved else str(rows[0]["status"])

@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..formulations import svm
+from ..decision import chosen_classes
 from ..losses import PLQ
-from ..methods import cccp_path
-from ..points import LinearPoints
-from ..problem import Problem
+from ..methods.supervised import supervised_svms
 from ..solution import Solution
 from .labels import Labels
 
@@ -80,7 +78,7 @@ def _warn_of_misfit(solution: Solution, name: str) -> None:
         own = problem.y == sign
         wrong = int((solution.scores[own] * sign < 0).sum())
         if wrong >= 2 and 2 * wrong > own.sum():
-            alone = supervised(problem, solution) if alone is None else alone
+            alone = supervised_svms(solution.formulation, [problem])[0] if alone is None else alone
             if 2 * (alone.scores[own] * sign < 0).sum() > own.sum():
                 continue  # labels that overlap
             warnings.warn(
@@ -96,8 +94,8 @@ def _warn_of_shares(labels: Labels, solutions: Sequence[Solution]) -> None:
     """As many labels of every class say nothing of the shares of the classes, which the balance takes from them."""
     if not drawn_per_class(labels):
         return
-    outputs = np.column_stack([one.scores for one in all_supervised(solutions)])[labels.unlabeled]
-    found = (outputs[:, 0] >= 0).astype(int) if len(labels.classes) == 2 else outputs.argmax(axis=1)
+    alone = supervised_svms(solutions[0].formulation, [solution.problem for solution in solutions])
+    found = chosen_classes(np.column_stack([one.scores for one in alone])[labels.unlabeled])
     shares = np.bincount(found, minlength=len(labels.classes)) / len(found)
     if np.abs(shares - 1 / len(shares)).max() > APART:
         shown = ", ".join(f"{name}: {share:.2f}" for name, share in zip(labels.classes, shares, strict=True))
@@ -115,19 +113,3 @@ def drawn_per_class(labels: Labels) -> bool:
     """Whether labels look drawn per class: as many of each, and more than are so by chance."""
     counts = np.bincount(labels.index[~labels.unlabeled], minlength=len(labels.classes))
     return bool(counts.min() == counts.max() and counts.sum() >= DRAWN)
-
-
-def supervised(problem: Problem, solution: Solution) -> Solution:
-    """The SVM of the labelled points alone, with the labelled loss of a solution and no balance."""
-    return all_supervised([solution], [problem])[0]
-
-
-def all_supervised(solutions: Sequence[Solution], problems: Sequence[Problem] = ()) -> list[Solution]:
-    """The SVMs of the labelled points of problems with the same points, by default those of the solutions."""
-    given = [problem.replace(balance=None, balance_sample=None) for problem in
-             (problems or [solution.problem for solution in solutions])]  # fmt: skip
-    solver = "finite_newton" if isinstance(given[0].X, LinearPoints) else "native"
-    first = solutions[0].formulation
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return cccp_path(svm(first.labeled, fit_intercept=first.fit_intercept), given, solver=solver)

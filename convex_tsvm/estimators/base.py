@@ -20,7 +20,7 @@ from ..persistence import FittedModel
 from ..problem import Problem
 from ..solution import Solution
 from .advice import advise
-from .labels import Labels, unlabeled_points
+from .labels import Labels, labeled_points
 
 
 class Transduction(ClassifierMixin, BaseEstimator):
@@ -68,10 +68,7 @@ class Transduction(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        labels = Labels.read(y, self.unlabeled, type(self).__name__, sample_weight, self.class_weight)
-        X = self._checked(X, True)
-        if X.shape[0] != len(labels.index):
-            raise ValueError(f"y has {len(labels.index)} entries, X has {X.shape[0]} samples; they must be equal")
+        X, labels = self._read(X, y, sample_weight)
         positives = labels.positives
         first = self._problem(X, labels, positives[0])
         formulation = self._formulation(first)
@@ -88,6 +85,14 @@ class Transduction(ClassifierMixin, BaseEstimator):
         self._store(labels, [solution for part in solved for solution in part])
         advise(labels, self.solutions_, self._asked_balance())
         return self
+
+    def _read(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[Any, Labels]:
+        """Points to be fitted and their labels, both checked."""
+        labels = Labels.read(y, self.unlabeled, type(self).__name__, sample_weight, self.class_weight)
+        X = self._checked(X, True)
+        if X.shape[0] != len(labels.index):
+            raise ValueError(f"y has {len(labels.index)} entries, X has {X.shape[0]} samples; they must be equal")
+        return X, labels
 
     def _asked_balance(self) -> Any:
         """What the user says of the shares of the classes: "labeled" if they are those of the labels."""
@@ -130,12 +135,9 @@ class Transduction(ClassifierMixin, BaseEstimator):
         -------
         float in [0, 1]
         """
-        known = ~unlabeled_points(y, self.unlabeled)
-        if not known.any():
-            raise ValueError(f"y has no labelled point to score: every entry is unlabeled={self.unlabeled!r}")
+        known, truth = labeled_points(y, self.unlabeled, " to score")
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
-        found = self.predict(X)[known]
-        return float(accuracy_score(np.asarray(y)[known].astype(found.dtype), found, sample_weight=weights))
+        return float(accuracy_score(truth, self.predict(X)[known], sample_weight=weights))
 
     def _store(self, labels: Labels, solutions: list[Solution]) -> None:
         self.classes_ = classes = labels.classes

@@ -222,4 +222,4 @@ class RelativeMarginClassifier(_OneCost):
 
 def _cost(problem: Problem) -> float:
     """C*, or C where nothing is unlabelled."""
-    return float(problem.cost[problem.unlabeled if problem.n_unlabeled else problem.labeled][0])
+    return float(problem.cost[problem.unlabeled if problem.n_unlabeled else problem.labeled].max())

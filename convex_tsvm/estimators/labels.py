@@ -70,16 +70,11 @@ class Labels:
         factor = np.ones(len(self.index))
         for weights in (self.weights, self.class_weights):
             factor = factor if weights is None else factor * weights
-        # What is no cost is left for the problem to complain about.
-        given = [one if isinstance(one, (numbers.Real, np.ndarray, list)) else None for one in (C, C_unlabeled)]
-        if given[0] is not None:
-            C = _times(C, factor, ~self.unlabeled)
-        if given[1] is not None:
-            C_unlabeled = _times(C_unlabeled, factor, self.unlabeled)
-        elif C_unlabeled == "balanced" and given[0] is not None:
+        C = _times(C, factor, ~self.unlabeled)
+        if isinstance(C_unlabeled, str) and C_unlabeled == "balanced" and isinstance(C, np.ndarray):
             # All unlabelled points together cost what all labelled ones do, as without weights.
-            C_unlabeled = factor * C[~self.unlabeled].sum() / factor[self.unlabeled].sum()
-        return C, C_unlabeled
+            return C, factor * C[~self.unlabeled].sum() / factor[self.unlabeled].sum()
+        return C, _times(C_unlabeled, factor, self.unlabeled)
 
     def balance(self, balance: Any, k: int) -> Any:
         """The balance of class k against the rest, as a problem takes it, of one that may name shares of classes."""
@@ -186,6 +181,16 @@ def unlabeled_points(y: Any, marker: Any) -> NDArray[np.bool_]:
     return _matches(y if y.dtype.kind in "biufUSO" else np.array(list(y), dtype=object), marker)
 
 
+def labeled_points(y: Any, marker: Any, purpose: str = "") -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Places of the labelled points, increasing, and their labels; an error if there are none."""
+    known = np.flatnonzero(~unlabeled_points(y, marker))
+    if len(known) == 0:
+        raise ValueError(f"y has no labelled point{purpose}: every entry is unlabeled={marker!r}")
+    labels = np.asarray(y)[known]
+    # A marker of another kind forces labels into an object array; undo that.
+    return known, np.array(labels.tolist()) if labels.dtype == object else labels
+
+
 def _warn_of_zeros(y: NDArray[Any], marker: Any) -> None:
     """Say so where 0 may be meant for unlabelled points, or -1: labels -1, 0 and +1 can be read in two ways."""
     if y.dtype.kind not in "if" or not isinstance(marker, (int, float)) or marker not in (-1, 0):
@@ -252,8 +257,13 @@ def _shares(shares: Mapping[Any, Any], classes: NDArray[Any]) -> Array:
 
 
 def _times(cost: Any, factor: Array, where: NDArray[np.bool_]) -> Any:
-    """A cost, of all points or of some of them, times their factors, shape (n,)."""
-    cost = np.asarray(cost, dtype=float)
+    """A cost, of all points or of some of them, times their factors, shape (n,); what is none is left as it is."""
+    if cost is None or isinstance(cost, str):
+        return cost
+    try:
+        cost = np.asarray(cost, dtype=float)
+    except (TypeError, ValueError):
+        return cost  # for the problem to complain about
     if cost.ndim == 1 and len(cost) == where.sum() != len(where):
         whole = np.ones(len(where))
         whole[where] = cost

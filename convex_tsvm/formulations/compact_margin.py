@@ -103,13 +103,13 @@ def compactness_weights(problem: Problem, C_compact: float) -> tuple[float, floa
         C_compact = finite("C_compact", C_compact, least=0)
     weights = []
     for name, where in (("C", problem.labeled), ("C_unlabeled", problem.unlabeled)):
-        cost = problem.cost[where]
+        cost = problem.cost[where][problem.cost[where] > 0]  # points that cost nothing pay for no term
         if len(cost) and np.ptp(cost) > 0:
             raise ValueError(
                 f"{name} is from {cost.min():g} to {cost.max():g}; with C_compact it must be one number, as "
                 "C_compact / C is the weight of a term in a loss that all points share"
             )
-        weights.append(C_compact / cost[0] if len(cost) and cost[0] else 0.0)
+        weights.append(C_compact / cost[0] if len(cost) else 0.0)
     return weights[0], weights[1]
 
 

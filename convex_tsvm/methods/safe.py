@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ..formulations import Formulation, svm
+from ..formulations import Formulation
 from ..formulations.s4vm import SafeLabels
 from ..instance import Instance
 from ..problem import Array, Problem
 from ..solution import Solution
 from ..solvers import NativeSolver
 from ..validation import integer
-from .cccp import CCCP, cccp
+from .cccp import CCCP
 from .frame import Descents, Settings
+from .supervised import supervised_svms
 
 #: Steps of the annealing of C*, with which one of the separators is found.
 ANNEALED = 10
@@ -74,6 +75,20 @@ def low_density_separators(
     tuple of Solution
         At most ``n_separators``, the one with the lowest objective first.
     """
+    alone = supervised_svms(formulation, [problem])[0]
+    return _separators(formulation, problem, alone, n_separators, n_starts, random_state, callback)
+
+
+def _separators(
+    formulation: Formulation,
+    problem: Problem,
+    alone: Solution,
+    n_separators: int,
+    n_starts: int,
+    random_state: int,
+    callback: Callable[[int], None] | None,
+) -> tuple[Solution, ...]:
+    """The same, where the supervised SVM is known."""
     n_separators = integer("n_separators", n_separators, least=1)
     random, unknown = np.random.default_rng(random_state), problem.unlabeled
     descents, annealed = (
@@ -83,7 +98,7 @@ def low_density_separators(
     found: list[Solution] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        outputs = cccp(svm(formulation.labeled), problem.replace(balance=None)).scores
+        outputs = alone.scores
         for k in range(integer("n_starts", n_starts, least=1)):
             if k < 2:
                 solution, _ = (descents, annealed)[k].solve(formulation, problem)
@@ -155,22 +170,13 @@ def safe_transduction(
     """
     began, instance = time.perf_counter(), Instance(formulation, problem)
     formulation.label_loss()
+    alone = supervised_svms(formulation, [problem])[0]
     if separators is None:
-        separators = low_density_separators(
-            formulation,
-            problem,
-            n_separators=n_separators,
-            n_starts=n_starts,
-            random_state=random_state,
-            callback=callback,
-        )
+        separators = _separators(formulation, problem, alone, n_separators, n_starts, random_state, callback)
     unknown = problem.unlabeled
     for one in separators:
         if len(one.labels) != problem.n:
             raise ValueError(f"separators: one has labels for {len(one.labels)} points, the problem has {problem.n}")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        alone = cccp(svm(formulation.labeled), problem.replace(balance=None))
     safe = SafeLabels(np.array([one.labels[unknown] for one in separators]), alone.labels[unknown], penalty)
     # Of points that are alike those are turned first that the separators are surer of than the SVM.
     sure: Array = np.mean([np.abs(one.scores[unknown]) for one in separators], axis=0) - np.abs(alone.scores[unknown])

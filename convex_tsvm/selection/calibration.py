@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils import _safe_indexing
 
-from ..estimators.labels import unlabeled_points
+from ..estimators.labels import labeled_points
 from .pool import WithUnlabeled
 
 
@@ -78,13 +78,8 @@ class CalibratedTransduction(CalibratedClassifierCV):
         -------
         self
         """
-        unknown = unlabeled_points(y, self.unlabeled)
-        known, others = np.flatnonzero(~unknown), np.flatnonzero(unknown)
-        if len(known) == 0:
-            raise ValueError(f"y has no labelled point: every entry is unlabeled={self.unlabeled!r}")
-        labels = np.asarray(y)[known]
-        if labels.dtype == object:
-            labels = np.array(labels.tolist())
+        known, labels = labeled_points(y, self.unlabeled)
+        others = np.setdiff1d(np.arange(len(np.asarray(y))), known)
         weights = None if sample_weight is None else np.asarray(sample_weight)[known]
         given: Any = self.estimator
         if len(others):

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from ..estimators.advice import acting, all_supervised
+from ..estimators.advice import acting
 from ..estimators.labels import unlabeled_points
 from ..instance import Instance
+from ..methods.supervised import supervised_svms
 from .splits import LabeledKFold
 
 
@@ -82,11 +83,11 @@ def compare_supervised(
     if not hasattr(estimator, "solutions_"):
         estimator = clone(estimator).fit(X, y)
     solutions = estimator.solutions_
-    alone = all_supervised(solutions)
+    alone = supervised_svms(solutions[0].formulation, [one.problem for one in solutions])
     unknown = solutions[0].problem.unlabeled
     labels = estimator.transduction_[unknown]
     scores = np.column_stack([one.scores for one in alone])[unknown]
-    others = estimator.model_.decide(scores.ravel() if len(alone) == 1 else scores)
+    others = estimator.model_.decide(scores)
     objectives = [
         Instance(one.formulation, one.problem).objective(svm.scores, svm.regularization)
         for one, svm in zip(solutions, alone, strict=True)
@@ -109,7 +110,6 @@ def _errors(estimator: Any, X: Any, y: ArrayLike, parts: Any) -> tuple[Any, Any]
     labels = np.asarray(y)
     wrong: list[Any] = []
     alone: list[Any] = []
-
     unknown = unlabeled_points(y, estimator.unlabeled)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

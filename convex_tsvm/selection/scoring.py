@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.metrics import check_scoring
 from sklearn.utils import _safe_indexing
 
-from ..estimators.labels import unlabeled_points
+from ..estimators.labels import labeled_points
 
 Scorer = Callable[..., float]
 
@@ -22,12 +22,7 @@ class LabeledScorer:
 
     def __call__(self, estimator: Any, X: Any, y: Any, **arguments: Any) -> float:
         """The score; arguments that have one entry per point lose those of unlabelled points."""
-        known = np.flatnonzero(~unlabeled_points(y, self.unlabeled))
-        if len(known) == 0:
-            raise ValueError(f"y has no labelled point to score: every entry is unlabeled={self.unlabeled!r}")
-        labels = np.asarray(y)[known]
-        if labels.dtype == object:
-            labels = np.array(labels.tolist())
+        known, labels = labeled_points(y, self.unlabeled, " to score")
         own = {name: value if value is None else np.asarray(value)[known] for name, value in arguments.items()}
         scorer = check_scoring(estimator, scoring=self.scoring)
         return float(scorer(estimator, _safe_indexing(X, known), labels, **own))

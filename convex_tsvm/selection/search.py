@@ -6,6 +6,7 @@ import contextlib
 import numbers
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +17,9 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted
 
+from ..decision import chosen_classes
 from ..estimators.advice import advise, drawn_per_class
+from ..estimators.descent import DescentTransduction
 from ..estimators.labels import Labels
 from ..estimators.transductive import TransductiveSVC
 from ..kernels import RBF
@@ -131,7 +134,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose, and fit the chosen candidate to all points; arguments as those of the estimator's ``fit``."""
         estimator = TransductiveSVC() if self.estimator is None else self.estimator
-        if not hasattr(estimator, "_descents"):
+        if not isinstance(estimator, DescentTransduction):
             raise ValueError(
                 f"estimator={estimator!r} must be a TransductiveSVC, CompactMarginClassifier, RelativeMarginClassifier "
                 "or LaplacianSVC; GridSearchCV(estimator, grid, cv=LabeledKFold()) takes any other"
@@ -139,24 +142,21 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         scoring = METRICS.get(self.scoring) if isinstance(self.scoring, str) else self.scoring
         if scoring is None:
             raise ValueError(f"scoring={self.scoring!r} must be one of {', '.join(METRICS)}, or a function")
-        labels = Labels.read(y, estimator.unlabeled, type(estimator).__name__, sample_weight, estimator.class_weight)
-        parts = list(
-            self._folds(labels).split(np.empty((len(labels.index), 0)), np.where(labels.unlabeled, -1, labels.index))
-        )
-        checked = clone(estimator)._checked(X, True)
+        fitted = clone(estimator)
+        checked, labels = fitted._read(X, y, sample_weight)
+        parts = list(self._folds(labels, estimator.unlabeled).split(X, y))
         grid = _default_grid(estimator, checked, labels) if self.param_grid is None else self.param_grid
         candidates = list(ParameterGrid(grid))
         scores = self._scores(estimator, checked, labels, candidates, parts, scoring)
         self._store_results(candidates, scores)
-        self.best_estimator_ = clone(estimator).set_params(**self.best_params_)
-        checked = self.best_estimator_._checked(X, True)
+        self.best_estimator_ = fitted.set_params(**self.best_params_)
         before = self._before(candidates) if self.warm_start else []
         group = _Group({i: clone(estimator).set_params(**candidates[i]) for i in before}, checked, labels, [], scoring)
-        self.best_estimator_._store(labels, group.follow(before, self.best_estimator_))
-        advise(labels, self.best_estimator_.solutions_, self.best_estimator_._asked_balance())
+        fitted._store(labels, group.follow(before, fitted))
+        advise(labels, fitted.solutions_, fitted._asked_balance())
         for name in ("classes_", "transduction_", "transduction_scores_", "n_features_in_", "feature_names_in_"):
-            if hasattr(self.best_estimator_, name):
-                setattr(self, name, getattr(self.best_estimator_, name))
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -181,12 +181,12 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         )
         return tags
 
-    def _folds(self, labels: Labels) -> Any:
+    def _folds(self, labels: Labels, marker: Any) -> Any:
         if not isinstance(self.cv, (int, np.integer)):
             return self.cv
         most = int(np.bincount(labels.index[~labels.unlabeled]).max())
         n_splits = max(2, min(int(self.cv), most)) if self.cv >= 2 else int(self.cv)
-        return LabeledKFold(n_splits, n_repeats=self.n_repeats, random_state=self.random_state)
+        return LabeledKFold(n_splits, n_repeats=self.n_repeats, random_state=self.random_state, unlabeled=marker)
 
     def _scores(
         self,
@@ -199,14 +199,16 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ) -> Array:
         """Scores of candidates on folds, shape (n_candidates, n_folds); NaN where there was no need to look."""
         rough = clone(estimator).set_params(tol=max(finite("tol", self.tol, above=0), estimator.tol))
-        groups = _grouped(rough, X, labels, candidates, parts, scoring, self.warm_start)
+        groups = [
+            _Group(members, X, labels, parts, scoring, self.warm_start) for members in _sharing(rough, candidates)
+        ]
         scores = np.full((len(candidates), len(parts)), np.nan)
         jobs = min(effective_n_jobs(self.n_jobs), len(groups))
 
         def look(asked: list[tuple[_Group, int, list[int]]]) -> None:
             """Scores of some candidates of some groups on a fold each."""
             if jobs > 1:
-                found = Parallel(n_jobs=jobs)(delayed(group.fresh().scores)(f, which) for group, f, which in asked)
+                found = Parallel(n_jobs=jobs)(delayed(replace(group).scores)(f, which) for group, f, which in asked)
             else:
                 found = [group.scores(f, which) for group, f, which in asked]
             for (_, f, _), one in zip(asked, found, strict=True):
@@ -219,12 +221,12 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 if progress is not None:
                     progress.tell(f"fold {f + 1} of {len(parts)}, {alive.sum()} of {len(candidates)} candidates")
                 asked = [
-                    (group, f, [i for i in group.members if alive[i] and np.isnan(scores[i, f])]) for group in groups
+                    (group, f, [i for i in group.estimators if alive[i] and np.isnan(scores[i, f])]) for group in groups
                 ]
                 look([one for one in asked if one[2]])
                 # What looks best is looked at to the end, so that others can be dropped.
                 best = int(np.where(self._alive(scores), np.nansum(scores, axis=1), -1.0).argmax())
-                group = next(group for group in groups if best in group.members)
+                group = next(group for group in groups if best in group.estimators)
                 for rest in range(f + 1, len(parts)):
                     if np.isnan(scores[best, rest]):
                         look([(group, rest, [best])])
@@ -261,40 +263,33 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.best_params_, self.best_score_ = candidates[self.best_index_], float(means[self.best_index_])
 
 
+@dataclass(eq=False)
 class _Group:
-    """Candidates with the same points and kernel.
+    """Candidates with the same points and kernel, by their places among all; ``replace`` makes one that keeps nothing.
 
     Attributes
     ----------
-    members : list of int
-        Places of the candidates among all.
+    estimators : dict of int to estimator
+    X, labels, parts, scoring, warm_start
+        Points as they are checked, their labels, pairs of a training and a test set, and as in the search.
     """
 
-    def __init__(
-        self,
-        estimators: dict[int, Any],
-        X: Any,
-        labels: Labels,
-        parts: list[tuple[Any, Any]],
-        scoring: Callable[[Any, Any], float],
-        warm_start: bool = True,
-    ) -> None:
-        self.estimators, self.members, self.parts, self.scoring = estimators, list(estimators), parts, scoring
-        self.X, self.labels, self.warm_start = X, labels, warm_start
-        self._first: Any = None
-        self._descents: Any = None
-
-    def fresh(self) -> _Group:
-        """The same with nothing kept, which another process is sent."""
-        return _Group(self.estimators, self.X, self.labels, self.parts, self.scoring, self.warm_start)
+    estimators: dict[int, Any]
+    X: Any
+    labels: Labels
+    parts: list[tuple[Any, Any]]
+    scoring: Callable[[Any, Any], float]
+    warm_start: bool = True
+    _first: Any = field(default=None, init=False)
+    _descents: Any = field(default=None, init=False)
 
     def scores(self, fold: int, which: list[int]) -> dict[int, float]:
         """Scores on a fold of the candidates asked for, and of those that they are started from."""
-        test, given = self.parts[fold][1], self.labels
-        weights = np.ones(len(given.index)) if given.weights is None else given.weights.copy()
+        test, given = self.parts[fold][1], self.labels.weights
+        weights = np.ones(len(self.labels.index)) if given is None else given.copy()
         # Points that are left out stay in the problem, at a cost of 0, so that its kernel matrix is that of all.
         weights[test] = 0.0
-        labels = Labels(given.classes, given.index, given.unlabeled, weights, given.class_weights)
+        labels = replace(self.labels, weights=weights)
         parameters = {i: estimator.get_params(deep=False) for i, estimator in self.estimators.items()}
         found = {}
         for chain in _chains(parameters, self.warm_start):
@@ -306,7 +301,7 @@ class _Group:
                     before = self._solution(self.estimators[i], labels, k, before)
                     outputs[place, :, column] = before.scores[test]
             truth = labels.index[test]
-            found.update({chain[p]: float(self.scoring(truth, _decided(outputs[p]))) for p in range(last + 1)})
+            found.update({chain[p]: float(self.scoring(truth, chosen_classes(outputs[p]))) for p in range(last + 1)})
         return found
 
     def follow(self, chain: list[int], last: Any) -> list[Solution]:
@@ -327,8 +322,7 @@ class _Group:
             # The kernel is that of all points, whatever is left out.
             self._first = estimator._problem(self.X, self.labels, k)
         problem = self._first.replace(**estimator._given(labels, k))
-        # Weights of 0 are those of points that are left out, which a formulation knows nothing of.
-        formulation = estimator._formulation(self._first.replace(**estimator._given(self.labels, k)))
+        formulation = estimator._formulation(problem)
         if not labels.unlabeled.any():
             formulation = formulation.supervised()
         descents = estimator._descents(formulation) if exactly or self._descents is None else self._descents
@@ -353,28 +347,14 @@ def _chains(parameters: Mapping[int, Mapping[str, Any]], together: bool) -> list
             for chain in chains.values()]  # fmt: skip
 
 
-def _decided(outputs: Array) -> NDArray[np.intp]:
-    """Places of the classes that outputs stand for."""
-    found = outputs[:, 0] >= 0 if outputs.shape[1] == 1 else outputs.argmax(axis=1)
-    return np.asarray(found, dtype=np.intp)
-
-
-def _grouped(
-    estimator: Any,
-    X: Any,
-    labels: Labels,
-    candidates: list[dict[str, Any]],
-    parts: list[tuple[Any, Any]],
-    scoring: Callable[[Any, Any], float],
-    warm_start: bool,
-) -> list[_Group]:
-    """Candidates by what they share."""
+def _sharing(estimator: Any, candidates: list[dict[str, Any]]) -> list[dict[int, Any]]:
+    """Estimators of the candidates, by their places, together where the kernel is the same."""
     shared: dict[str, dict[int, Any]] = {}
     for i, parameters in enumerate(candidates):
         candidate = clone(estimator).set_params(**parameters)
         own = {name: value for name, value in candidate.get_params(deep=False).items() if name not in SHARING}
         shared.setdefault(repr(sorted(own.items(), key=lambda item: item[0])), {})[i] = candidate
-    return [_Group(members, X, labels, parts, scoring, warm_start) for members in shared.values()]
+    return list(shared.values())
 
 
 def _default_grid(estimator: Any, X: Any, labels: Labels) -> dict[str, Sequence[Any]]:

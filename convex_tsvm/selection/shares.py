@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from ..estimators.labels import Labels
+from ..estimators.base import KernelTransduction
 from ..solution import Solution
 from ..validation import finite
 
@@ -83,11 +83,12 @@ def share_path(estimator: Any, X: Any, y: ArrayLike, *, shares: Sequence[float] 
         If nothing is unlabelled, or a share is not in (0, 1).
     """
     tried = np.unique([finite("shares", share, above=0, below=1) for share in shares])
+    if not isinstance(estimator, KernelTransduction):
+        raise ValueError(f"estimator={estimator!r} must be a TransductiveSVC or another classifier with a kernel")
     estimator = clone(estimator)
-    labels = Labels.read(y, estimator.unlabeled, type(estimator).__name__)
+    X, labels = estimator._read(X, y)
     if not labels.unlabeled.any():
         raise ValueError("y has no unlabelled point: shares are those of the unlabelled points")
-    X = estimator._checked(X, True)
     first = estimator._problem(X, labels, labels.positives[0])
     rows: list[list[Solution]] = []
     with warnings.catch_warnings():

@@ -1,0 +1,33 @@
+"""The SVM of the labelled points alone: what unlabelled points are compared with."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+
+from ..formulations import Formulation, svm
+from ..points import LinearPoints
+from ..problem import Problem
+from ..solution import Solution
+from .cccp import cccp_path
+
+
+def supervised_svms(formulation: Formulation, problems: Iterable[Problem]) -> list[Solution]:
+    """The SVMs of problems with the same points, with the labelled loss of a formulation and no balance.
+
+    Parameters
+    ----------
+    formulation : Formulation
+    problems : iterable of Problem
+        At least one.
+
+    Returns
+    -------
+    list of Solution
+        One for each problem.
+    """
+    given = [problem.replace(balance=None, balance_sample=None) for problem in problems]
+    solver = "finite_newton" if isinstance(given[0].X, LinearPoints) else "native"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return cccp_path(svm(formulation.labeled, fit_intercept=formulation.fit_intercept), given, solver=solver)
