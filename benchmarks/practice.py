@@ -1,8 +1,8 @@
 """What a practitioner gets who changes nothing, or only searches: supervised SVM, peers, and ours, on every data set.
 
     python benchmarks/practice.py                        all sets, all methods (hours)
-    python benchmarks/practice.py --methods SVM,ours     some methods
-    python benchmarks/practice.py --sets iris,g50c       some sets
+    python benchmarks/practice.py --methods "SVM;ours"   some methods
+    python benchmarks/practice.py --sets "iris;g50c"     some sets
     python benchmarks/practice.py --report               the report of what there is
 
 Ten draws of labels for every set: the sets' own splits where they have some, else at random with every class among
@@ -28,7 +28,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
 from sklearn.svm import SVC
-from store import compute, finished
+from store import Keyed, compute, finished
 
 import convex_tsvm as ct
 
@@ -153,7 +153,7 @@ def transduction(make):
 
 
 def searched(y):
-    """The supervised SVM by scikit-learn's own search, over the costs and widths that ours tries."""
+    """The supervised SVM by scikit-learn's own search, over the costs that ours tries."""
     from sklearn.model_selection import GridSearchCV
 
     folds = max(2, min(5, np.bincount(y).max()))
@@ -162,15 +162,11 @@ def searched(y):
 
 
 def self_training(X, y):
-    # Probabilities by Platt's sigmoid on the labelled points, as libsvm's own; pairs of folds where labels are few.
+    # Probabilities by Platt's sigmoid on labelled points left out, or by libsvm where a class has a single label.
     known = y[y >= 0]
     folds = int(min(3, np.bincount(known).min()))
     base = CalibratedClassifierCV(SVC(), cv=folds, ensemble=False) if folds > 1 else SVC(probability=True)
-    return (
-        SelfTrainingClassifier(base)
-        .fit(X.toarray() if sp.issparse(X) else X, y)
-        .predict(X.toarray() if sp.issparse(X) else X)
-    )
+    return SelfTrainingClassifier(base).fit(X, y).predict(X)
 
 
 def spreading(X, y):
@@ -207,16 +203,12 @@ TABLE = ("SVM", "SVM, searched", "self-training", "LabelSpreading", "ours", "our
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Keyed):
     """One method on one draw of a data set."""
 
     data: str
     split: int
     method: str
-
-    @property
-    def key(self):
-        return tuple(str(value) for value in asdict(self).values())
 
 
 def run(cell):

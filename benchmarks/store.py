@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import csv
 import time
-from dataclasses import fields
+from dataclasses import asdict, fields
 
 from joblib import Parallel, delayed
+
+
+class Keyed:
+    """What is run once: a dataclass whose fields tell it from others."""
+
+    @property
+    def key(self):
+        """What tells it from others, as the results file has it."""
+        return tuple(str(value) for value in asdict(self).values())
 
 
 def finished(kind, path):

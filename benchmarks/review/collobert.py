@@ -16,6 +16,7 @@ from functools import cache
 import numpy as np
 import scipy.sparse as sp
 from datasets import SPLITS, TABLE_5, drawn, read
+from store import Keyed
 
 import convex_tsvm as ct
 
@@ -41,7 +42,7 @@ FIGURES = ("error", "validation", "seconds")
 
 
 @dataclass(frozen=True)
-class Trial:
+class Trial(Keyed):
     """One method on one split, with one choice of hyperparameters.
 
     Attributes
@@ -72,11 +73,6 @@ class Trial:
     n_labeled: int = 0
     n_unlabeled: int = 0
     test: str = ""
-
-    @property
-    def key(self):
-        """What tells it from others, as the results file has it."""
-        return tuple(str(value) for value in asdict(self).values())
 
 
 @dataclass(frozen=True, eq=False)

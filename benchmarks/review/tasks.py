@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 from datasets import SPLITS, load
+from store import Keyed
 
 import convex_tsvm as ct
 from convex_tsvm.kernels import laplacian_kernel
@@ -75,7 +76,7 @@ def rate(steps):
 
 
 @dataclass(frozen=True)
-class Cell:
+class Cell(Keyed):
     """One method on one split of one data set, in one setting.
 
     Attributes
@@ -101,11 +102,6 @@ class Cell:
     C: float = 1.0
     C_unlabeled: float = 1.0
     steps: int = 0
-
-    @property
-    def key(self):
-        """What tells it from others, as the results file has it."""
-        return tuple(str(value) for value in asdict(self).values())
 
 
 def run(cell: Cell) -> dict:
