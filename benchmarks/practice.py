@@ -189,13 +189,47 @@ METHODS = {
     "C=10, annealed": transduction(lambda: ct.TransductiveSVC(C=10, annealing=10)),
     "C=10, no balance": transduction(lambda: ct.TransductiveSVC(C=10, balance=None)),
     "C=10, C*=1, annealed": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=1.0, annealing=10)),
+    "C=10, C*=1": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=1.0)),
+    "C=10, C*=1, s=0, annealed": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=1.0, s=0.0, annealing=10)),
+    "C=1, C*=0.1": transduction(lambda: ct.TransductiveSVC(C=1, C_unlabeled=0.1)),
+    "C=10, C*=1, no balance": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=1.0, balance=None)),
+    "C=10, C*=1, s=-0.5": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=1.0, s=-0.5)),
+    "C=10, C*=1, gradient": transduction(
+        lambda: ct.TransductiveSVC(C=10, C_unlabeled=1.0, method="gradient", loss="exp")
+    ),
+    "C=10, C*=0.3": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=0.3)),
+    "C=10, C*=3": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=3.0)),
+    "C=100, C*=1, annealed": transduction(lambda: ct.TransductiveSVC(C=100, C_unlabeled=1.0, annealing=10)),
+    "C=10, C*=10, annealed": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=10.0, annealing=10)),
+    "C=100, C*=10, annealed": transduction(lambda: ct.TransductiveSVC(C=100, C_unlabeled=10.0, annealing=10)),
     "C=10, gradient": transduction(lambda: ct.TransductiveSVC(C=10, method="gradient", loss="exp")),
     "C=10, supervised": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=None)),
     "CMM": transduction(ct.CompactMarginClassifier),
     "CMM, C=10": transduction(lambda: ct.CompactMarginClassifier(C=10)),
     "CMM, C=10, ε=2": transduction(lambda: ct.CompactMarginClassifier(C=10, epsilon=2.0)),
     "CMM, C=10, s=-0.3": transduction(lambda: ct.CompactMarginClassifier(C=10, s=-0.3)),
-    "CMM, C=10, ε=2, C₃=C*/10": transduction(lambda: ct.CompactMarginClassifier(C=10, epsilon=2.0, C_compact=0.01)),
+    "CMM, C=10, ε=2, C₃=0.01": transduction(lambda: ct.CompactMarginClassifier(C=10, epsilon=2.0, C_compact=0.01)),
+    "CMM, C=10, C*=1": transduction(lambda: ct.CompactMarginClassifier(C=10, C_unlabeled=1.0)),
+    "CMM, C=10, C*=1, s=-0.3": transduction(lambda: ct.CompactMarginClassifier(C=10, C_unlabeled=1.0, s=-0.3)),
+    "CMM, C=10, C*=1, ε=2": transduction(lambda: ct.CompactMarginClassifier(C=10, C_unlabeled=1.0, epsilon=2.0)),
+    "CMM, C=10, C*=1, ε=2, C₃=0.1": transduction(
+        lambda: ct.CompactMarginClassifier(C=10, C_unlabeled=1.0, epsilon=2.0, C_compact=0.1)
+    ),
+    "CMM, C=10, C*=1, ε=2, C₃=0.1, s=-0.3": transduction(
+        lambda: ct.CompactMarginClassifier(C=10, C_unlabeled=1.0, epsilon=2.0, C_compact=0.1, s=-0.3)
+    ),
+    "S4VM, C=10": transduction(lambda: ct.SafeTransductiveSVC(C=10)),
+    "RMM": transduction(ct.RelativeMarginClassifier),
+    "RMM, C=10": transduction(lambda: ct.RelativeMarginClassifier(C=10)),
+    "RMM, C=10, ε=2": transduction(lambda: ct.RelativeMarginClassifier(C=10, epsilon=2.0)),
+    "LapSVM": transduction(ct.LaplacianSVC),
+    "LapSVM, C=10": transduction(lambda: ct.LaplacianSVC(C=10)),
+    "LapSVM, C=10, graph=10": transduction(lambda: ct.LaplacianSVC(C=10, C_manifold=10.0)),
+    "C=10, C*=1, graph=1": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=1.0, C_manifold=1.0)),
+    "C=10, C*=1, graph=10": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=1.0, C_manifold=10.0)),
+    "C=10, C*=1, graph=1, no balance": transduction(
+        lambda: ct.TransductiveSVC(C=10, C_unlabeled=1.0, C_manifold=1.0, balance=None)
+    ),
 }
 
 #: The methods of the table that is asked for.

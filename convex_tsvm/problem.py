@@ -35,9 +35,10 @@ class Problem:
         The feature space; names take the parameters of ``sklearn.svm.SVC``'s defaults.
     C : float > 0 or array, shape (n,) or (n_labeled,), default 1.0
         Cost of the labelled points' losses, or of each of them, >= 0: a point of cost 0 has no say.
-    C_unlabeled : float > 0, array, "balanced" or None, default "balanced"
-        Cost C* of the unlabelled points' losses; "balanced" is C* = C L / U (collobert2006 §4.3), with the mean of
-        C if that is an array.  None says that unlabelled points cost nothing (and that there may be none).
+    C_unlabeled : float > 0, array, "balanced", "tenth" or None, default "balanced"
+        Cost C* of the unlabelled points' losses; "balanced" is C* = C L / U (collobert2006 §4.3), "tenth" C / 10, both
+        with the mean of C if that is an array.  None says that unlabelled points cost nothing (and that there may be
+        none).
     balance : "labeled", float, ("exact", float) or None, default "labeled"
         The mean c of the outputs over the unlabelled points (collobert2006 eq. 4, chapelle2008 eq. 12): the mean of
         the known labels, a number in (-1, 1), or nothing.  ``("exact", r)`` asks instead that the share of the
@@ -267,9 +268,12 @@ class Problem:
         if C_unlabeled is None:
             return cost
         if isinstance(C_unlabeled, str):
-            if C_unlabeled != "balanced":
-                raise ValueError(f"C_unlabeled={C_unlabeled!r} must be a number > 0, an array, 'balanced' or None")
-            cost[self.unlabeled] = cost[self.labeled].mean() * self.n_labeled / self.n_unlabeled
+            if C_unlabeled not in ("balanced", "tenth"):
+                raise ValueError(
+                    f"C_unlabeled={C_unlabeled!r} must be a number > 0, an array, 'balanced', 'tenth' or None"
+                )
+            share = self.n_labeled / self.n_unlabeled if C_unlabeled == "balanced" else 0.1
+            cost[self.unlabeled] = cost[self.labeled].mean() * share
         else:
             cost[self.unlabeled] = self._check_cost("C_unlabeled", C_unlabeled, self.unlabeled)
         return cost

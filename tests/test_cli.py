@@ -76,7 +76,7 @@ def run(capsys, *arguments):
 )
 def test_every_format_gives_the_same(data, files, moons, capsys):
     X, _, y = moons
-    expected = ct.cccp(ct.cccp_tsvm(), ct.Problem(X, y, kernel=ct.RBF(0.5), C=10))
+    expected = ct.cccp(ct.cccp_tsvm(), ct.Problem(X, y, kernel=ct.RBF(0.5), C=10, C_unlabeled=1))
     status, out, err = run(capsys, "solve", files / data[0], *data[1:], *MODEL, "--json")
     result = json.loads(out)
     assert (status, err) == (0, "")
@@ -315,7 +315,10 @@ BAD = {
     "C = 0": (["solve", "two_moons", "--C", "0"], "C=0 must be a finite number > 0"),
     "C no number": (["solve", "two_moons", "--C", "big"], "argument --C: invalid float value: 'big'"),
     "C_unlabeled < 0": (["solve", "two_moons", "--C-unlabeled", "-1"], "C_unlabeled=-1 must"),
-    "C_unlabeled no number": (["solve", "two_moons", "--C-unlabeled", "x"], "must be a number > 0 or 'balanced'"),
+    "C_unlabeled no number": (
+        ["solve", "two_moons", "--C-unlabeled", "x"],
+        "'x' must be a number > 0, 'tenth' or 'bal",
+    ),
     "s": (["solve", "two_moons", "--s", "-1"], "s=-1.0 must be in (-1, 0]"),
     "s positive": (["solve", "two_moons", "--s", "0.5"], "s=0.5 must be in (-1, 0]"),
     "balance": (["solve", "two_moons", "--balance", "2"], "balance=2.0 must be"),

@@ -60,16 +60,19 @@ def test_transduction_and_induction(make, data, tmp_path):
 def test_the_compact_margin_classifier_minimizes_eq_8(data):
     X, _, y, signs = data
     problem = ct.Problem(X, signs, kernel=ct.RBF(0.5), C=10, C_unlabeled=2)
-    for C_compact in (0.0, 1.0, None, np.inf):
-        clf = CompactMarginClassifier(sigma=0.5, C=10, C_unlabeled=2, C_compact=C_compact, epsilon=1.1).fit(X, y)
-        weights = ct.compactness_weights(problem, 2.0 if C_compact is None else C_compact)
+    for C_compact, cost in ((0.0, 0.0), (1.0, 1.0), ("tenth", 0.2), (None, 2.0), (np.inf, np.inf)):
+        clf = CompactMarginClassifier(sigma=0.5, C=10, C_unlabeled=2, C_compact=C_compact, epsilon=1.1, s=0.0)
+        clf.fit(X, y)
+        weights = ct.compactness_weights(problem, cost)
         solution = ct.cccp(ct.compact_margin(1.1, *weights), problem)
         assert clf.objective_ == pytest.approx(solution.objective)
     assert np.abs(clf.transduction_scores_).max() <= 1.1 + 1e-2
     # Without compactness it is the TSVM with the symmetric hinge.
     tsvm = ct.TransductiveSVC(sigma=0.5, C=10, C_unlabeled=2, loss="hinge").fit(X, y)
-    none = CompactMarginClassifier(sigma=0.5, C=10, C_unlabeled=2, C_compact=0.0).fit(X, y)
+    none = CompactMarginClassifier(sigma=0.5, C=10, C_unlabeled=2, C_compact=0.0, s=0.0).fit(X, y)
     assert none.objective_ == pytest.approx(tsvm.objective_)
+    with pytest.raises(ValueError, match="C_compact='fifth' must be a number >= 0, inf, 'tenth' or None"):
+        CompactMarginClassifier(C_compact="fifth").fit(X, y)
 
 
 def test_the_relative_margin_classifier_minimizes_eq_9(data):

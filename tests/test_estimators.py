@@ -43,7 +43,7 @@ def test_transduction_and_induction(data, moons):
     np.testing.assert_array_equal(clf.transduction_[y >= 0], y[y >= 0])
     np.testing.assert_array_equal(clf.transduction_[y < 0], clf.predict(X)[y < 0])
     np.testing.assert_allclose(clf.decision_function(X), clf.transduction_scores_, atol=1e-9)
-    solution = ct.cccp(ct.cccp_tsvm(), ct.Problem(X, moons[2], kernel=ct.RBF(0.5), C=10))
+    solution = ct.cccp(ct.cccp_tsvm(), ct.Problem(X, moons[2], kernel=ct.RBF(0.5), C=10, C_unlabeled=1))
     assert clf.objective_ == pytest.approx(solution.objective)
     assert clf.n_iter_ == len(clf.history_) == solution.n_iter
     assert clf.lower_bound_ < clf.objective_

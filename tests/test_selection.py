@@ -122,8 +122,10 @@ def test_weights_are_costs(iris):
     listed = TransductiveSVC(C=tuple(np.full(150, 10.0)), C_unlabeled=0.3).fit(X, y, sample_weight=weights)
     np.testing.assert_allclose(listed.solutions_[0].problem.cost, cost)
     # All labelled points together cost what all unlabelled ones do.
-    problem = TransductiveSVC(C=10).fit(X, y, sample_weight=weights).solutions_[0].problem
+    problem = TransductiveSVC(C=10, C_unlabeled="balanced").fit(X, y, sample_weight=weights).solutions_[0].problem
     assert problem.cost[problem.labeled].sum() == pytest.approx(problem.cost[problem.unlabeled].sum())
+    problem = TransductiveSVC(C=10, C_unlabeled="tenth").fit(X, y, sample_weight=weights).solutions_[0].problem
+    np.testing.assert_allclose(problem.cost, weights * np.where(y >= 0, 10, 1))
 
 
 @pytest.mark.parametrize(

@@ -189,18 +189,19 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--gamma", type=float, help="1 / (2 sigma²) (default: 1 / (d Var X))")
     group.add_argument("--degree", type=int, default=3, help="of the polynomial kernel (default: 3)")
     group.add_argument("--coef0", type=float, default=0.0, help="of the polynomial kernel (default: 0)")
-    group.add_argument("--C", type=float, default=1.0, help="cost of labelled points (default: 1)")
-    group.add_argument("--C-unlabeled", type=_cost, default="balanced", metavar="COST",
-                       help="cost of unlabelled points: a number, or balanced = C L / U (default)")  # fmt: skip
+    group.add_argument("--C", type=float, default=10.0, help="cost of labelled points (default: 10)")
+    group.add_argument("--C-unlabeled", type=_cost, default="tenth", metavar="COST",
+                       help="of unlabelled points: a number, balanced (C L/U), or tenth (C/10, default)")  # fmt: skip
     group.add_argument("--loss", choices=LOSSES, default="ramp", help="of unlabelled points (default: ramp)")
     group.add_argument("--s", type=float, default=-0.3, help="plateau of the ramp, in (-1, 0] (default: -0.3)")
     group.add_argument("--balance", type=_balance, default="labeled", metavar="B",
                        help="mean output of unlabelled points: labeled (default), none, a number in (-1, 1), or "
                        "exact:R for a share R of positive labels")  # fmt: skip
-    group.add_argument("--epsilon", type=float, default=1.0, metavar="E",
-                       help="cmm, rmm: outputs up to E cost nothing (default: 1)")  # fmt: skip
+    group.add_argument("--epsilon", type=float, default=2.0, metavar="E",
+                       help="cmm, rmm: outputs up to E cost nothing (default: 2)")  # fmt: skip
     group.add_argument("--C-compact", type=float, metavar="COST",
-                       help="cmm, rmm: cost of larger ones; inf forbids them (default: C-unlabeled)")  # fmt: skip
+                       help="cmm, rmm: cost of larger ones; inf forbids them (default: a tenth of C-unlabeled for "
+                       "cmm, C L/U for rmm)")  # fmt: skip
     group.add_argument("--C-manifold", type=float, default=1.0, metavar="COST",
                        help="lapsvm: cost of the graph of neighbours (default: 1)")  # fmt: skip
     group.add_argument("--n-neighbors", type=int, default=6, metavar="K", help="lapsvm: in that graph (default: 6)")
@@ -265,12 +266,12 @@ def _choices(allowed: tuple[str, ...]) -> Any:
 
 
 def _cost(text: str) -> float | str:
-    if text == "balanced":
+    if text in ("balanced", "tenth"):
         return text
     try:
         return float(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} must be a number > 0 or 'balanced'") from None
+        raise argparse.ArgumentTypeError(f"{text!r} must be a number > 0, 'tenth' or 'balanced'") from None
 
 
 def _balance(text: str) -> Any:

@@ -90,7 +90,11 @@ def given_problem(options: argparse.Namespace, data: Data) -> Problem:
 def formulated(options: argparse.Namespace, task: Task, problem: Problem) -> tuple[Formulation, Problem]:
     """What a task minimizes, and the problem as it sees it."""
     if task.formulation in ("cmm", "rmm"):
-        cost = float(problem.cost[problem.unlabeled[0]]) if options.C_compact is None else options.C_compact
+        cost = options.C_compact
+        if cost is None and task.formulation == "cmm":
+            cost = 0.1 * float(problem.cost[problem.unlabeled].max())
+        elif cost is None:
+            cost = float(problem.replace(C_unlabeled="balanced").cost[problem.unlabeled].max())
         weights = compactness_weights(problem, cost)
         if task.formulation == "cmm":
             return compact_margin(options.epsilon, *weights, s=options.s).balanced_as(problem), problem

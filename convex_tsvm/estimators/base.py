@@ -62,7 +62,8 @@ class Transduction(ClassifierMixin, BaseEstimator):
             Labels, with ``unlabeled`` where unknown.  If nothing is unlabelled the supervised SVM is fitted, with
             a warning.
         sample_weight : array, shape (n_samples,), optional
-            Factors >= 0 on the cost of every point, C of the labelled ones and C* of the others.
+            Factors >= 0 on the cost of every point, C of the labelled ones and C* of the others.  The mean output that
+            ``balance`` constrains has every unlabelled point of weight > 0 once.
 
         Returns
         -------

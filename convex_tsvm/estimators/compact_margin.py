@@ -43,11 +43,11 @@ class CompactMarginClassifier(_OneCost):
     ----------
     kernel, gamma, sigma, degree, coef0, C, C_unlabeled, balance, unlabeled, n_jobs
         As in :class:`~convex_tsvm.TransductiveSVC`; C and C_unlabeled are the paper's C₁ and C₂.
-    C_compact : float >= 0, inf or None, default None
-        C₃; inf is the hard form |f| <= ε, None the same as C*.
-    epsilon : float >= 0, default 1.0
+    C_compact : float >= 0, inf, "tenth" or None, default "tenth"
+        C₃; inf is the hard form |f| <= ε, "tenth" is C* / 10, None the same as C*.
+    epsilon : float >= 0, default 2.0
         ε: outputs up to ±ε are free.
-    s : float in (-1, 0], default 0.0
+    s : float in (-1, 0], default -0.3
         δ of Algorithm 1; below 0 the symmetric hinge is clipped.
     solver, fit_intercept, annealing, tol, max_iter, cache_size, verbose
         As in :class:`~convex_tsvm.TransductiveSVC`.
@@ -77,11 +77,11 @@ class CompactMarginClassifier(_OneCost):
         sigma: float | None = None,
         degree: int = 3,
         coef0: float = 0.0,
-        C: float = 1.0,
-        C_unlabeled: float | str = "balanced",
-        C_compact: float | None = None,
-        epsilon: float = 1.0,
-        s: float = 0.0,
+        C: float = 10.0,
+        C_unlabeled: float | str = "tenth",
+        C_compact: float | str | None = "tenth",
+        epsilon: float = 2.0,
+        s: float = -0.3,
         solver: str = "native",
         balance: Any = "labeled",
         fit_intercept: bool = True,
@@ -115,13 +115,22 @@ class CompactMarginClassifier(_OneCost):
         self.verbose = verbose
 
     def _formulation(self, problem: Problem) -> Formulation:
-        C_compact = _cost(problem) if self.C_compact is None else self.C_compact
         return compact_margin(
             self.epsilon,
-            *compactness_weights(problem, C_compact),
+            *compactness_weights(problem, self._compact_cost(problem)),
             s=self.s,
             fit_intercept=self.fit_intercept,
         ).balanced_as(problem)
+
+    def _compact_cost(self, problem: Problem) -> float:
+        """C₃ as a number."""
+        if self.C_compact is None:
+            return _cost(problem)
+        if isinstance(self.C_compact, str):
+            if self.C_compact != "tenth":
+                raise ValueError(f"C_compact={self.C_compact!r} must be a number >= 0, inf, 'tenth' or None")
+            return 0.1 * _cost(problem)
+        return self.C_compact
 
 
 class RelativeMarginClassifier(_OneCost):
@@ -135,7 +144,7 @@ class RelativeMarginClassifier(_OneCost):
         As in :class:`~convex_tsvm.TransductiveSVC`.
     C_compact : float > 0, inf or "balanced", default "balanced"
         C₂ of eq. 9; "balanced" is C L / U, and inf the hard form |f| <= ε.
-    epsilon : float >= 0, default 1.0
+    epsilon : float >= 0, default 2.0
         ε; B in Shivaswamy and Jebara (2008).
     semi_supervised : bool, default True
         False leaves the unlabelled points out; with an infinite ``C_compact`` that is the Relative Margin Machine of
@@ -170,9 +179,9 @@ class RelativeMarginClassifier(_OneCost):
         sigma: float | None = None,
         degree: int = 3,
         coef0: float = 0.0,
-        C: float = 1.0,
+        C: float = 10.0,
         C_compact: float | str = "balanced",
-        epsilon: float = 1.0,
+        epsilon: float = 2.0,
         semi_supervised: bool = True,
         solver: str = "native",
         balance: Any = None,

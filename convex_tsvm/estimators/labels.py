@@ -71,9 +71,13 @@ class Labels:
         for weights in (self.weights, self.class_weights):
             factor = factor if weights is None else factor * weights
         C = _times(C, factor, ~self.unlabeled)
-        if isinstance(C_unlabeled, str) and C_unlabeled == "balanced" and isinstance(C, np.ndarray):
-            # All unlabelled points together cost what all labelled ones do, as without weights.
-            return C, factor * C[~self.unlabeled].sum() / factor[self.unlabeled].sum()
+        if isinstance(C_unlabeled, str) and isinstance(C, np.ndarray):
+            # As without weights: a point of weight 2 counts as two of weight 1.
+            if C_unlabeled == "balanced":
+                return C, factor * C[~self.unlabeled].sum() / factor[self.unlabeled].sum()
+            if C_unlabeled == "tenth":
+                counted = np.ones(len(factor)) if self.weights is None else self.weights
+                return C, factor * 0.1 * C[~self.unlabeled].sum() / counted[~self.unlabeled].sum()
         return C, _times(C_unlabeled, factor, self.unlabeled)
 
     def balance(self, balance: Any, k: int) -> Any:

@@ -59,7 +59,7 @@ class LaplacianSVC(DescentTransduction):
         sigma: float | None = None,
         degree: int = 3,
         coef0: float = 0.0,
-        C: float = 1.0,
+        C: float = 10.0,
         C_manifold: float = 1.0,
         n_neighbors: int = 6,
         normalized: bool = True,

@@ -30,10 +30,11 @@ class TransductiveSVC(DescentTransduction):
         RBF width, γ = 1 / (2 σ²); instead of ``gamma``.
     degree, coef0 : int, float, default 3, 0.0
         Of the polynomial kernel.
-    C : float > 0 or array, shape (n_samples,), default 1.0
-        Cost of labelled points, or of each of them.
-    C_unlabeled : float > 0, "balanced" or None, default "balanced"
-        Cost C* of unlabelled points; "balanced" is C L / U, and None the supervised SVM, without any balance.
+    C : float > 0 or array, shape (n_samples,), default 10.0
+        Cost of labelled points, or of each of them.  With few labels 1, the default of ``SVC``, is often too little.
+    C_unlabeled : float > 0, "tenth", "balanced" or None, default "tenth"
+        Cost C* of unlabelled points; "tenth" is C / 10, "balanced" C L / U (collobert2006 §4.3), and None the
+        supervised SVM, without any balance.  The guide says what these defaults were chosen among.
     loss : {"ramp", "hinge", "squared_hinge", "flat", "exp"} or Formulation, default "ramp"
         Loss of the unlabelled points: symmetric ramp or symmetric hinge beside the hinge loss (Collobert et al.
         2006, eq. 3 and 1), symmetric squared hinge, the flat loss or exp(-5 t²) beside the squared hinge (Chapelle et
@@ -120,8 +121,8 @@ class TransductiveSVC(DescentTransduction):
         sigma: float | None = None,
         degree: int = 3,
         coef0: float = 0.0,
-        C: float = 1.0,
-        C_unlabeled: float | str | None = "balanced",
+        C: float = 10.0,
+        C_unlabeled: float | str | None = "tenth",
         loss: str | Formulation = "ramp",
         s: float = -0.3,
         method: str = "cccp",
