@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
+from sklearn.svm import SVC
 
 import convex_tsvm as ct
 from convex_tsvm import relaxations
@@ -123,6 +124,40 @@ def test_compare_prints_a_table_and_draws(files, capsys):
     ]
     assert "differ on 0 labels" in out
     assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_compare_sets_the_supervised_svm_beside(files, moons, capsys):
+    X, _, y = moons
+    status, out, _ = run(capsys, "compare", files / "split.npz", *MODEL, "--folds", "4", "--json")
+    found = json.loads(out)
+    assert status == 0
+    known, unknown = y != 0, y == 0
+    alone = SVC(C=10, gamma=2.0).fit(X[known], y[known])
+    problem = ct.Problem(X, y, kernel=ct.RBF(0.5), C=10, C_unlabeled=1)
+    cccp = ct.cccp(ct.cccp_tsvm(), problem)
+    result = found["results"][1]
+    assert result["agreement"] == pytest.approx(np.mean(alone.predict(X[unknown]) == cccp.labels[unknown]))
+    parts = ct.LabeledKFold(4, unlabeled=0).split(X, y)
+    wrong, wrong_alone = 0, 0
+    for train, test in parts:
+        left = y.copy()
+        left[test] = 0
+        wrong += (ct.cccp(ct.cccp_tsvm(), problem.replace(y=left)).labels[test] != y[test]).sum()
+        shown = train[y[train] != 0]
+        wrong_alone += (SVC(C=10, gamma=2.0).fit(X[shown], y[shown]).predict(X[test]) != y[test]).sum()
+    assert result["left_out_error"] == pytest.approx(wrong / known.sum())
+    supervised = found["supervised"]
+    assert supervised["left_out_error"] == pytest.approx(wrong_alone / known.sum())
+    # At the supervised SVM the objective of the others is no lower than at their own minimum.
+    assert supervised["objective"] > result["objective"]
+    # No folds, and no error of them.
+    _, out, _ = run(capsys, "compare", files / "split.npz", *MODEL, "--folds", "0")
+    row = next(line for line in out.splitlines() if line.startswith("supervised SVM"))
+    assert "100.0%" in row
+    assert " -  " in row
+    status, _, err = run(capsys, "compare", files / "split.npz", "--folds", "-1")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "folds=-1 must be 0, or an integer >= 2" in err
 
 
 def test_compare_draws_iterations_for_more_dimensions(tmp_path, capsys):

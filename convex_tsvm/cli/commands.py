@@ -7,20 +7,17 @@ import json
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from ..data import Data, SeveralClasses, load_data, load_points
-from ..formulations import tsvm
+from ..data import Data, SeveralClasses, load_points
 from ..methods.solvers import solver_of
 from ..persistence import FittedModel, load_model, save_model
-from ..problem import Problem
-from ..solution import Solution
 from .classes import predict_classes, solve_classes
 from .files import check_outputs, write_labels
+from .given import given, heading
 from .table import SOLVED, figures_of, result_of, table_of
-from .tasks import NO_SOLVER, Task, check_method_options, formulated, given_problem, read_task, solved
+from .tasks import NO_SOLVER, check_method_options, formulated, given_problem, read_task, solved
 
 
 def solve(options: argparse.Namespace) -> int:
@@ -33,7 +30,7 @@ def solve(options: argparse.Namespace) -> int:
             raise ValueError(f"{name}={path!r} is for --method exact, not --method {options.method}")
     check_outputs(labels_out=options.labels_out, save=options.save, **files)
     try:
-        data, problem = _given(options)
+        data, problem = given(options)
     except SeveralClasses:
         for name, path in files.items():
             if path is not None:
@@ -45,7 +42,7 @@ def solve(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(result))
     else:
-        print(_heading(data, problem))
+        print(heading(data, problem))
         print(table_of([result]))
         if task.method == "exact":
             print(f"no labelling has an objective below {solution.lower_bound:.8g}")
@@ -66,49 +63,12 @@ def solve(options: argparse.Namespace) -> int:
     return 0 if solution.status in SOLVED else 1
 
 
-def compare(options: argparse.Namespace) -> int:
-    """Fit every method with every solver; print a table and draw a picture."""
-    from ..plotting import check_picture, plot_comparison, save_figure
-
-    tasks = [read_task(name, options.formulation) for name in options.methods]
-    check_method_options(options, tasks)
-    check_outputs(plot=options.plot)
-    if options.plot:
-        check_picture(options.plot)
-    data, problem = _given(options)
-    solutions: dict[tuple[Task, str], Solution] = {}
-    pairs = [(task, solver) for task in tasks for solver in task.solvers_of(options.solver)]
-    for pair in pairs:
-        solutions[pair] = solved(options, pair[0], problem, pair[1])
-        if solutions[pair].status == "interrupted":
-            break  # Ctrl-C ends the comparison; what there is is shown
-    results = [result_of(data, solution, *key) for key, solution in solutions.items()]
-    agreement = _agreement(options, tasks, solutions)
-    if options.json:
-        print(json.dumps({"data": data.name, "results": results, "agreement": agreement}))
-    else:
-        print(_heading(data, problem))
-        print(table_of(results))
-        for line in agreement:
-            print(
-                f"{line['method']}: {' and '.join(line['solvers'])} agree on the objective to "
-                f"{line['objective_difference']:.1e} and differ on {line['labels_different']} labels"
-            )
-    if options.plot:
-        several = len(solutions) > len(tasks)
-        named = {f"{m.name} ({s})" if several else m.name: solution for (m, s), solution in solutions.items()}
-        save_figure(plot_comparison(data, named), options.plot)
-        if not options.json:
-            print(f"picture: {options.plot}")
-    return 0 if all(solution.status in SOLVED for solution in solutions.values()) else 1
-
-
 def bound(options: argparse.Namespace) -> int:
     """Bound the optimum from below; print what every relaxation gives."""
     from ..relaxations import LowerBoundBuilder, Stage
 
     began, task = time.perf_counter(), read_task("cccp")
-    data, problem = _given(options)
+    data, problem = given(options)
     builder = LowerBoundBuilder(
         formulated(options, task, problem)[0],
         problem,
@@ -117,7 +77,7 @@ def bound(options: argparse.Namespace) -> int:
         max_rounds=options.rounds,
     )
     if not options.json:
-        print(_heading(data, problem))
+        print(heading(data, problem))
 
     def show(stage: Stage) -> None:
         if not options.json:
@@ -162,7 +122,7 @@ def verify(options: argparse.Namespace) -> int:
     from ..verification import verify as check
 
     task = read_task(options.method, options.formulation)
-    data, problem = _given(options)
+    data, problem = given(options)
     if options.points < problem.n_labeled + 1:
         raise ValueError(f"points={options.points} must exceed the {problem.n_labeled} labelled points")
     keep = np.sort(np.concatenate([problem.labeled, problem.unlabeled[: options.points - problem.n_labeled]]))
@@ -220,47 +180,3 @@ def predict(options: argparse.Namespace) -> int:
             f"{len(labels)} points, {n_positive} of them positive" + ("" if error is None else f", error {error:.4f}")
         )
     return 0
-
-
-def _given(options: argparse.Namespace) -> tuple[Data, Problem]:
-    data = load_data(
-        options.data,
-        split=options.split,
-        splits=options.splits,
-        positive=options.positive,
-        label_column=options.label_column,
-        n_labeled=options.n_labeled,
-        random_state=options.random_state,
-    )
-    tsvm(options.loss, s=options.s)  # options that do not fit are reported before any work is done
-    return data, given_problem(options, data)
-
-
-def _agreement(
-    options: argparse.Namespace, tasks: list[Task], solutions: dict[tuple[Task, str], Solution]
-) -> list[dict[str, Any]]:
-    """How far several solvers of one method are apart."""
-    lines = []
-    for task in tasks:
-        solvers = [solver for solver in task.solvers_of(options.solver) if (task, solver) in solutions]
-        found = [solutions[task, solver] for solver in solvers]
-        if len(found) < 2:
-            continue
-        objectives = np.array([solution.objective for solution in found])
-        lines.append(
-            {
-                "method": task.name,
-                "solvers": solvers,
-                "objective_difference": float(np.ptp(objectives) / max(1.0, abs(objectives[0]))),
-                "labels_different": int((found[0].labels != found[1].labels).sum()),
-            }
-        )
-    return lines
-
-
-def _heading(data: Data, problem: Problem) -> str:
-    negative, positive = data.classes
-    return (
-        f"{data.name}: {problem.n_labeled} labelled and {problem.n_unlabeled} unlabelled points, "
-        f"+1 = {positive}, -1 = {negative}, {problem.kernel}"
-    )

@@ -34,7 +34,7 @@ class _Parser(argparse.ArgumentParser):
 def build_parser() -> argparse.ArgumentParser:
     """The parser of all commands; each sets ``run`` to a function of the options."""
     from .. import __version__
-    from . import commands, linear
+    from . import commands, comparison, linear
 
     parser = _Parser(prog="convex-tsvm", description="Semi-supervised support vector machines by convex optimization.")
     parser.add_argument("--version", action="version", version=f"convex-tsvm {__version__}")
@@ -66,10 +66,13 @@ def build_parser() -> argparse.ArgumentParser:
     compare.add_argument("--solver", type=_choices(("auto", *SOLVERS)), default=["auto"], metavar="LIST",
                          help=f"comma-separated, of {', '.join(SOLVERS)} (default: auto); a method skips those "
                          "that are not for it")  # fmt: skip
+    compare.add_argument("--folds", type=int, default=5, metavar="K",
+                         help="of the cross-validation on labelled points, beside the supervised SVM; 0: none "
+                         "(default: 5)")  # fmt: skip
     compare.add_argument("--plot", metavar="FILE", help="draw boundaries (2-d data) or iterations")
     compare.add_argument("--json", action="store_true", help="print one JSON object")
     _add_search(compare)
-    compare.set_defaults(run=commands.compare, checkpoint=None, certificate=None)
+    compare.set_defaults(run=comparison.compare, checkpoint=None, certificate=None)
 
     many = subparsers.add_parser("linear", help="fit a linear function to many points, by SVMlin's methods")
     _add_linear(many)

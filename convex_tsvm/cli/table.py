@@ -53,6 +53,8 @@ COLUMNS = (
     ("gap", "gap", "{:.1%}"),
     ("duality gap of the last step", "step_duality_gap", "{:.0e}"),
     ("error", "error_unlabeled", "{:.2%}"),
+    ("left-out error", "left_out_error", "{:.1%}"),
+    ("labels as SVM's", "agreement", "{:.1%}"),
     ("steps", "iterations", "{}"),
     ("seconds", "seconds", "{:.3f}"),
     ("status", "status", "{}"),
@@ -60,10 +62,12 @@ COLUMNS = (
 
 
 def table_of(results: list[dict[str, Any]]) -> str:
-    """Results as lines of text."""
-    rows = [[heading for heading, _, _ in COLUMNS]]
+    """Results as lines of text; a column that no result has is left out."""
+    columns = [column for column in COLUMNS if any(column[1] in result for result in results)]
+    rows = [[heading for heading, _, _ in columns]]
     for result in results:
-        rows.append(["-" if result[key] is None else form.format(result[key]) for _, key, form in COLUMNS])
-    widths = [max(len(row[k]) for row in rows) for k in range(len(COLUMNS))]
+        values = [(result.get(key), form) for _, key, form in columns]
+        rows.append(["-" if value is None else form.format(value) for value, form in values])
+    widths = [max(len(row[k]) for row in rows) for k in range(len(columns))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]])

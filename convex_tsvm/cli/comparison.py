@@ -1,0 +1,172 @@
+"""Methods and solvers beside each other, and beside the supervised SVM."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data import Data
+from ..instance import Instance
+from ..methods.supervised import supervised_svms
+from ..problem import Problem
+from ..solution import Solution
+from ..table import METHODS
+from .files import check_outputs
+from .given import given, heading
+from .table import SOLVED, figures_of, result_of, table_of
+from .tasks import Task, check_method_options, formulated, read_task, solved
+
+#: What the row of the supervised SVM is called.
+SUPERVISED = "supervised SVM"
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Fit every method with every solver; print a table and draw a picture."""
+    from ..plotting import check_picture, plot_comparison, save_figure
+
+    tasks = [read_task(name, options.formulation) for name in options.methods]
+    check_method_options(options, tasks)
+    check_outputs(plot=options.plot)
+    if options.folds < 0 or options.folds == 1:
+        raise ValueError(f"folds={options.folds} must be 0, or an integer >= 2")
+    if options.plot:
+        check_picture(options.plot)
+    data, problem = given(options)
+    solutions: dict[tuple[Task, str], Solution] = {}
+    pairs = [(task, solver) for task in tasks for solver in task.solvers_of(options.solver)]
+    for pair in pairs:
+        solutions[pair] = solved(options, pair[0], problem, pair[1])
+        if solutions[pair].status == "interrupted":
+            break  # Ctrl-C ends the comparison; what there is is shown
+    results = [result_of(data, solution, *key) for key, solution in solutions.items()]
+    agreement = _agreement(options, tasks, solutions)
+    supervised = None
+    if all(solution.status != "interrupted" for solution in solutions.values()):
+        supervised = _beside_supervised(options, data, problem, solutions, results)
+    if options.json:
+        print(json.dumps({"data": data.name, "results": results, "agreement": agreement, "supervised": supervised}))
+    else:
+        print(heading(data, problem))
+        print(table_of(results if supervised is None else [*results, supervised]))
+        for line in agreement:
+            print(
+                f"{line['method']}: {' and '.join(line['solvers'])} agree on the objective to "
+                f"{line['objective_difference']:.1e} and differ on {line['labels_different']} labels"
+            )
+    if options.plot:
+        several = len(solutions) > len(tasks)
+        named = {f"{m.name} ({s})" if several else m.name: solution for (m, s), solution in solutions.items()}
+        save_figure(plot_comparison(data, named), options.plot)
+        if not options.json:
+            print(f"picture: {options.plot}")
+    return 0 if all(solution.status in SOLVED for solution in solutions.values()) else 1
+
+
+def _agreement(
+    options: argparse.Namespace, tasks: list[Task], solutions: dict[tuple[Task, str], Solution]
+) -> list[dict[str, Any]]:
+    """How far several solvers of one method are apart."""
+    lines = []
+    for task in tasks:
+        solvers = [solver for solver in task.solvers_of(options.solver) if (task, solver) in solutions]
+        found = [solutions[task, solver] for solver in solvers]
+        if len(found) < 2:
+            continue
+        objectives = np.array([solution.objective for solution in found])
+        lines.append(
+            {
+                "method": task.name,
+                "solvers": solvers,
+                "objective_difference": float(np.ptp(objectives) / max(1.0, abs(objectives[0]))),
+                "labels_different": int((found[0].labels != found[1].labels).sum()),
+            }
+        )
+    return lines
+
+
+def _beside_supervised(
+    options: argparse.Namespace,
+    data: Data,
+    problem: Problem,
+    solutions: dict[tuple[Task, str], Solution],
+    results: list[dict[str, Any]],
+) -> dict[str, Any]:
+    """The row of the SVM that has the labelled points only; results are told how much they agree with it.
+
+    Both get their error at labelled points that were left out (cross-validation).
+    """
+    first = next((task for task, _ in solutions if task.formulation != "svm"), next(iter(solutions))[0])
+    formulation, formulated_problem = formulated(options, first, problem)
+    alone = supervised_svms(formulation, [formulated_problem])[0]
+    folds = _folds(options, problem)
+    errors: dict[Task, float | None] = {}
+    for (task, solver), solution, result in zip(solutions, solutions.values(), results, strict=True):
+        if task not in errors:
+            errors[task] = _left_out_error(
+                lambda part, task=task, solver=solver: solved(options, task, part, solver).labels, problem, folds
+            ) if METHODS[task.method].is_descent else None  # fmt: skip
+        result["agreement"] = _share_alike(problem, solution.labels, alone.labels)
+        result["left_out_error"] = errors[task]
+    return figures_of(
+        data.error(alone.labels),
+        problem,
+        method=SUPERVISED,
+        solver="native",
+        objective=_objective(solutions, formulation, formulated_problem, alone),
+        lower_bound=None,
+        gap=None,
+        iterations=alone.n_iter,
+        seconds=alone.seconds,
+        status=alone.status,
+        step_duality_gap=None,
+        agreement=1.0,
+        left_out_error=_left_out_error(
+            lambda part: supervised_svms(formulation, [part])[0].labels, formulated_problem, folds
+        ),
+    )
+
+
+def _objective(
+    solutions: dict[tuple[Task, str], Solution], formulation: Any, problem: Problem, alone: Solution
+) -> float | None:
+    """What the others minimize, at the supervised SVM, if they all minimize the same."""
+    if len({task.formulation for task, _ in solutions if task.formulation != "svm"}) != 1:
+        return None
+    return float(Instance(formulation, problem).objective(alone.scores, alone.regularization))
+
+
+def _folds(options: argparse.Namespace, problem: Problem) -> list[NDArray[np.intp]]:
+    """Labelled points that are left out together; none if there are too few."""
+    from ..selection.splits import LabeledKFold  # which loads scikit-learn, and that takes a second
+
+    y = problem.y
+    largest = int(max((y > 0).sum(), (y < 0).sum()))
+    if options.folds < 2 or min((y > 0).sum(), (y < 0).sum()) < 2:
+        return []
+    splitter = LabeledKFold(min(options.folds, largest), random_state=options.random_state, unlabeled=0)
+    return [test for _, test in splitter.split(y, y)]
+
+
+def _left_out_error(labels_of: Any, problem: Problem, folds: list[NDArray[np.intp]]) -> float | None:
+    """Error at labelled points that count as unlabelled ones, in [0, 1]; None without folds."""
+    if not folds:
+        return None
+    wrong = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for test in folds:
+            y = problem.y.copy()
+            y[test] = 0
+            wrong += int((labels_of(problem.replace(y=y))[test] != problem.y[test]).sum())
+    return wrong / sum(len(test) for test in folds)
+
+
+def _share_alike(problem: Problem, labels: NDArray[np.float64], others: NDArray[np.float64]) -> float | None:
+    """The share of the unlabelled points with the same labels."""
+    unlabeled = problem.unlabeled
+    return float((labels[unlabeled] == others[unlabeled]).mean()) if len(unlabeled) else None

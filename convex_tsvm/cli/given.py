@@ -1,0 +1,34 @@
+"""The data and the problem of a command."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..data import Data, load_data
+from ..formulations import tsvm
+from ..problem import Problem
+from .tasks import given_problem
+
+
+def given(options: argparse.Namespace) -> tuple[Data, Problem]:
+    """The data that a command is about, two classes of it, and the problem that its options make of them."""
+    data = load_data(
+        options.data,
+        split=options.split,
+        splits=options.splits,
+        positive=options.positive,
+        label_column=options.label_column,
+        n_labeled=options.n_labeled,
+        random_state=options.random_state,
+    )
+    tsvm(options.loss, s=options.s)  # options that do not fit are reported before any work is done
+    return data, given_problem(options, data)
+
+
+def heading(data: Data, problem: Problem) -> str:
+    """What was given, in a line."""
+    negative, positive = data.classes
+    return (
+        f"{data.name}: {problem.n_labeled} labelled and {problem.n_unlabeled} unlabelled points, "
+        f"+1 = {positive}, -1 = {negative}, {problem.kernel}"
+    )
