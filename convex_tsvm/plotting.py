@@ -94,17 +94,20 @@ def plot_iterations(data: Data, solutions: Mapping[str, Solution]) -> Figure:
 
 
 def plot_share_path(path: SharePath) -> Figure:
-    """Loss of the labelled points and objective along a path of shares, one panel a class; the choice is dashed."""
+    """What shares are chosen by, and the objective, along a path of them, one panel a class; the choice is dashed."""
+    shown, name = path.left_out_error, "error at labels left out"
+    if shown is None:
+        shown, name = path.labeled_loss, "loss of the labelled points"
     figure = _figure(len(path.positives))
     for row, k in enumerate(path.positives):
         axes = figure.add_subplot(1, len(path.positives), row + 1)
-        axes.plot(path.tried, path.labeled_loss[row], "o-", markersize=3, label="loss of the labelled points")
-        axes.axvline(path.tried[path.labeled_loss[row].argmin()], linestyle="--", color="gray")
+        axes.plot(path.tried, shown[row], "o-", markersize=3, label=name)
+        axes.axvline(path.chosen[row], linestyle="--", color="gray")
         other = axes.twinx()
         other.plot(path.tried, path.objective[row], color="tab:orange", label="objective")
         axes.set(xlabel="share asked for", title=f"class {path.classes[k]}")
         if row == 0:
-            axes.set(ylabel="loss of the labelled points (blue)")
+            axes.set(ylabel=f"{name} (blue)")
         if row == len(path.positives) - 1:
             other.set(ylabel="objective (orange)")
     return figure

@@ -136,6 +136,7 @@ def test_a_path_of_shares_finds_those_of_the_classes():
         X, truth, y = three_classes(seed, per_class=True)
         path = ct.share_path(TransductiveSVC(), X, y, shares=np.arange(0.05, 0.9, 0.05))
         assert path.labeled_loss.shape == path.objective.shape == path.found.shape == (3, 17)
+        assert path.left_out_error.shape == (3, 17)
         assert sum(path.shares.values()) == pytest.approx(1)
         clf = TransductiveSVC(balance=path.shares).fit(X, y)
         with warnings.catch_warnings():
@@ -148,6 +149,10 @@ def test_a_path_of_shares_finds_those_of_the_classes():
         assert path.objective[1, k] == pytest.approx(alone.objective_, rel=1e-3)
     better, default = np.mean(found, axis=0)
     assert better > default + 0.03
+    # Without labels left out it is the loss of the labelled points that is least.
+    alone = ct.share_path(TransductiveSVC(C=1), X, y, shares=[0.2, 0.4, 0.6], cv=0)
+    assert alone.left_out_error is None
+    np.testing.assert_array_equal(alone.chosen, alone.tried[alone.labeled_loss.argmin(axis=1)])
     with pytest.raises(ValueError, match=r"shares=1\.5"):
         ct.share_path(TransductiveSVC(), X, y, shares=[1.5])
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from ..estimators.base import KernelTransduction
+from ..estimators.labels import Labels
 from ..solution import Solution
-from ..validation import finite
+from ..validation import finite, integer
+from .splits import LabeledKFold
 
 Array = NDArray[np.float64]
 
@@ -37,6 +39,9 @@ class SharePath:
     objective : array, shape (len(positives), m)
     found : array, shape (len(positives), m)
         Share of the unlabelled points that are labelled positive.
+    left_out_error : array, shape (len(positives), m), or None
+        Error at labelled points that were left out, in [0, 1], one class against the rest; None without
+        cross-validation.
     """
 
     classes: NDArray[Any]
@@ -46,22 +51,38 @@ class SharePath:
     objective: Array
     found: Array
 
+    left_out_error: Array | None = None
+
+    @property
+    def chosen(self) -> Array:
+        """The share that is chosen for each of ``positives``, shape (len(positives),).
+
+        The middle of those with the least error at labelled points that were left out; without cross-validation the
+        one with the least labelled loss.
+        """
+        if self.left_out_error is None:
+            return np.asarray(self.tried[self.labeled_loss.argmin(axis=1)])
+        return np.array([self.tried[row <= row.min() + 1e-9].mean() for row in self.left_out_error])
+
     @property
     def shares(self) -> dict[Any, float]:
-        """The share of every class that has the least labelled loss, made to add up to 1: for ``balance=``."""
-        least = self.tried[self.labeled_loss.argmin(axis=1)]
-        chosen = np.array([1 - least[0], least[0]]) if len(self.classes) == 2 else least / least.sum()
+        """The chosen share of every class, made to add up to 1: for ``balance=``."""
+        found = self.chosen
+        chosen = np.array([1 - found[0], found[0]]) if len(self.classes) == 2 else found / found.sum()
         return {name: float(share) for name, share in zip(self.classes.tolist(), chosen, strict=True)}
 
 
-def share_path(estimator: Any, X: Any, y: ArrayLike, *, shares: Sequence[float] = SHARES) -> SharePath:
+def share_path(
+    estimator: Any, X: Any, y: ArrayLike, *, shares: Sequence[float] = SHARES, cv: int = 5, random_state: int = 0
+) -> SharePath:
     """Fit a classifier for many shares of its classes, each of them against the rest.
 
-    The share with the least loss of the labelled points is the choice of Selvaraj, Bhar, Sellamanickam and Shevade
-    (Semi-supervised SVMs for classification with unknown class proportions and a small labeled dataset, 2012): where a
-    share is wrong, the balance constraint pushes the boundary into the labelled points.  The objective, which has been
-    proposed as well, prefers that everything be of one class, and is there to be looked at.  It takes a cost C* that
-    unlabelled points have a say with; where all losses are near 0 it says nothing.
+    Where a share is wrong, the balance constraint pushes the boundary into the labelled points.  That is seen at
+    labelled points that are left out: the share is chosen that is right at most of them.  Selvaraj, Bhar, Sellamanickam
+    and Shevade (Semi-supervised SVMs for classification with unknown class proportions and a small labeled dataset,
+    2012) look at the loss of the labelled points that are learned from (``cv=0``), which says nothing where the cost C
+    is so large that all these losses are 0.  The objective, which has been proposed as well, prefers that everything
+    be of one class, and is there to be looked at.
 
     Parameters
     ----------
@@ -71,6 +92,11 @@ def share_path(estimator: Any, X: Any, y: ArrayLike, *, shares: Sequence[float] 
         Labels, with the estimator's ``unlabeled`` where unknown.
     shares : sequence of float in (0, 1)
         Those to try.
+    cv : int, default 5
+        Folds of the labelled points, fewer if the largest class has fewer labels; 0 leaves none out, and chooses by
+        the loss of the labelled points.
+    random_state : int, default 0
+        Of the folds.
 
     Returns
     -------
@@ -90,18 +116,20 @@ def share_path(estimator: Any, X: Any, y: ArrayLike, *, shares: Sequence[float] 
     if not labels.unlabeled.any():
         raise ValueError("y has no unlabelled point: shares are those of the unlabelled points")
     first = estimator._problem(X, labels, labels.positives[0])
-    rows: list[list[Solution]] = []
+
+    def path(labels: Labels, k: int) -> list[Solution]:
+        given = estimator._given(labels, k)
+        # Signs are the same all along a path, so each solution is started from the one before.
+        problems = {
+            f"{labels.classes[k]}, share {share:g}": first.replace(**{**given, "balance": 2 * share - 1})
+            for share in tried.tolist()
+        }
+        return list(estimator._solve(estimator._formulation(next(iter(problems.values()))), problems))
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for k in labels.positives:
-            given = estimator._given(labels, k)
-            # Signs are the same all along a path, so each solution is started from the one before.
-            problems = {
-                f"{labels.classes[k]}, share {share:g}": first.replace(**{**given, "balance": 2 * share - 1})
-                for share in tried.tolist()
-            }
-            formulation = estimator._formulation(next(iter(problems.values())))
-            rows.append(estimator._solve(formulation, problems))
+        rows = [path(labels, k) for k in labels.positives]
+        errors = _left_out_errors(labels, path, len(tried), cv, random_state) if cv else None
     return SharePath(
         classes=labels.classes,
         positives=labels.positives,
@@ -109,7 +137,28 @@ def share_path(estimator: Any, X: Any, y: ArrayLike, *, shares: Sequence[float] 
         labeled_loss=np.array([[_labeled_loss(one) for one in row] for row in rows]),
         objective=np.array([[one.objective for one in row] for row in rows]),
         found=np.array([[float((one.labels[one.problem.unlabeled] > 0).mean()) for one in row] for row in rows]),
+        left_out_error=errors,
     )
+
+
+def _left_out_errors(
+    labels: Labels, path: Callable[[Labels, int], list[Solution]], m: int, cv: int, random_state: int
+) -> Array | None:
+    """Errors at labelled points that count as unlabelled ones, shape (len(positives), m); None if there is no fold."""
+    known = labels.index[~labels.unlabeled]
+    n_splits = min(integer("cv", cv, least=2), int(np.bincount(known).max()))
+    if n_splits < 2:
+        return None
+    wrong, n = np.zeros((len(labels.positives), m)), 0
+    for _, test in LabeledKFold(n_splits, random_state=random_state).split(labels.index, labels.index):
+        unlabeled = labels.unlabeled.copy()
+        unlabeled[test] = True
+        left = replace(labels, unlabeled=unlabeled)
+        n += len(test)
+        for row, k in enumerate(labels.positives):
+            truth = labels.index[test] == k
+            wrong[row] += [((one.scores[test] > 0) != truth).sum() for one in path(left, k)]
+    return wrong / n
 
 
 def _labeled_loss(solution: Solution) -> float:
