@@ -15,9 +15,28 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import convex_tsvm as ct
-from convex_tsvm import LabeledKFold, TransductiveSearchCV, TransductiveSVC, WithUnlabeled, labeled_scorer
+from convex_tsvm import (
+    CalibratedTransduction,
+    LabeledKFold,
+    TransductiveSearchCV,
+    TransductiveSVC,
+    WithUnlabeled,
+    labeled_scorer,
+)
+
+
+@pytest.mark.filterwarnings("ignore:y has no unlabelled point")
+@parametrize_with_checks(
+    [TransductiveSearchCV(param_grid={"C": [1, 10]}, cv=2), CalibratedTransduction(cv=2)],
+    expected_failed_checks=lambda e: {
+        "check_classifiers_classes": "the check fits labels {-1, +1}, of which -1 marks unlabelled points by default"
+    },
+)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
 
 
 @pytest.fixture

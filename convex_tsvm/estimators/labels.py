@@ -52,7 +52,8 @@ class Labels:
         if class_weight is not None:
             own = np.ones(len(index))
             own[~unlabeled] = compute_sample_weight(_class_weight(class_weight, classes), classes[index[~unlabeled]])
-        return cls(classes, index, unlabeled, _weights(sample_weight, len(index)), own)
+        weights = None if sample_weight is None else checked_weights(sample_weight, len(index))
+        return cls(classes, index, unlabeled, weights, own)
 
     @property
     def positives(self) -> list[int]:
@@ -212,9 +213,8 @@ def _warn_of_zeros(y: NDArray[Any], marker: Any) -> None:
         )
 
 
-def _weights(sample_weight: ArrayLike | None, n: int) -> Array | None:
-    if sample_weight is None:
-        return None
+def checked_weights(sample_weight: ArrayLike, n: int) -> Array:
+    """Weights of n points, shape (n,), from a number or from one of each, or a ValueError."""
     try:
         weights = np.asarray(sample_weight, dtype=float)
     except (TypeError, ValueError):

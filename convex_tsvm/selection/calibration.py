@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
 
-from ..estimators.labels import labeled_points
+from ..estimators.labels import checked_weights, labeled_points
+from ..estimators.transductive import TransductiveSVC
 from .pool import WithUnlabeled
 
 
@@ -21,12 +25,12 @@ class CalibratedTransduction(CalibratedClassifierCV):
 
     Parameters
     ----------
-    estimator : estimator
-        A classifier of this package, or a pipeline that ends in one.
+    estimator : estimator, optional
+        A classifier of this package, or a pipeline that ends in one; by default a :class:`TransductiveSVC`.
     method : {"sigmoid", "isotonic", "temperature"}, default "sigmoid"
         As in scikit-learn; "isotonic" takes a thousand labels, "temperature" its version 1.8.
     cv : int or splitter, default 5
-        Folds of the labelled points; every class needs as many labels.
+        Folds of the labelled points; fewer, at least 2, if a class has fewer labels.
     n_jobs, ensemble
         As in scikit-learn.
     unlabeled : object, default -1
@@ -60,6 +64,7 @@ class CalibratedTransduction(CalibratedClassifierCV):
     ) -> None:
         super().__init__(estimator, method=method, cv=cv, n_jobs=n_jobs, ensemble=ensemble)
         self.estimator: Any = estimator
+        self.cv: Any = cv
         self.unlabeled = unlabeled
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
@@ -78,14 +83,47 @@ class CalibratedTransduction(CalibratedClassifierCV):
         -------
         self
         """
-        known, labels = labeled_points(y, self.unlabeled)
-        others = np.setdiff1d(np.arange(len(np.asarray(y))), known)
-        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
-        given: Any = self.estimator
+        labels = column_or_1d(y, warn=True)
+        X = X.tocsr() if sp.issparse(X) else X if hasattr(X, "iloc") else np.asarray(X)
+        check_consistent_length(X, labels)
+        n = len(labels)
+        known, labels = labeled_points(labels, self.unlabeled)
+        if labels.dtype.kind == "f":
+            assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        others = np.setdiff1d(np.arange(n), known)
+        weights = None
+        if sample_weight is not None:
+            weights = checked_weights(sample_weight, n)[known]
+        given, cv = self.estimator, self.cv  # as they were passed, to which they are set back
+        inner: Any = TransductiveSVC(unlabeled=self.unlabeled if len(others) else None) if given is None else given
         if len(others):
-            self.estimator = WithUnlabeled(given, _safe_indexing(X, others), unlabeled=self.unlabeled)
+            inner = WithUnlabeled(inner, _safe_indexing(X, others), unlabeled=self.unlabeled)
+        self.estimator, self.cv = inner, self._folds(labels)
         try:
             super().fit(_safe_indexing(X, known), labels, sample_weight=weights, **fit_params)
         finally:
-            self.estimator = given
+            self.estimator, self.cv = given, cv
         return self
+
+    def _folds(self, labels: NDArray[Any]) -> Any:
+        """As many folds as are asked for, or as the smallest class has labels."""
+        if not isinstance(self.cv, numbers.Integral):
+            return self.cv
+        classes, counts = np.unique(labels, return_counts=True)
+        if len(classes) < 2:
+            raise ValueError(f"y has one class only, {classes[0]!r}; the number of classes has to be at least 2")
+        if counts.min() < 2:
+            raise ValueError(
+                f"class {classes[counts.argmin()]} has a single label; calibration leaves labels out, and takes at "
+                "least 2 of every class"
+            )
+        return min(int(self.cv), int(counts.min()))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # Without an estimator it is ours that is fitted, not scikit-learn's.
+        tags.input_tags = (
+            (TransductiveSVC() if self.estimator is None else self.estimator).__sklearn_tags__().input_tags
+        )
+        return tags

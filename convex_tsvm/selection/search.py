@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.model_selection import ParameterGrid
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..decision import chosen_classes
 from ..estimators.advice import advise, drawn_per_class
@@ -36,7 +36,7 @@ SHARING = ("C", "C_unlabeled", "C_compact", "balance", "epsilon", "loss", "s")
 #: What is tried by default: costs, and factors on the width of the kernel.  Where scores are equal the first is taken.
 COSTS, FACTORS = (1.0, 10.0, 100.0, 0.1), (1.0, 0.5, 2.0)
 
-METRICS: dict[str, Callable[[Any, Any], float]] = {
+METRICS: dict[str, Callable[..., float]] = {
     "accuracy": accuracy_score,
     "balanced_accuracy": balanced_accuracy_score,
 }
@@ -58,12 +58,13 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     param_grid : dict of str to sequence, or list of such, optional
         As in ``GridSearchCV``.  By default four values of C, with the unlabelled points and without them, and three
         widths of an RBF kernel around the default one; and no balance, if labels look drawn per class.
-    cv : int or splitter, default 5
+    cv : int, splitter, or pairs of training and test sets, default 5
         Folds of the labelled points; fewer if the largest class has fewer labels.
     n_repeats : int, default 1
         How often the labelled points are divided into folds anew, if ``cv`` is a number.
     scoring : {"accuracy", "balanced_accuracy"} or callable, default "accuracy"
-        A function of true and predicted labels, between 0 and 1, larger for better ones.
+        A function of true and predicted labels, between 0 and 1, larger for better ones.  Those with a name count
+        points by their ``sample_weight``.
     warm_start : bool, default True
         Whether descents follow C as it rises, and end in the minima that this leads to; the chosen candidate is fitted
         in the same way.  Without it every descent begins at the supervised SVM, as ``fit`` does, and the scores are
@@ -111,7 +112,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         *,
         cv: Any = 5,
         n_repeats: int = 1,
-        scoring: str | Callable[[Any, Any], float] = "accuracy",
+        scoring: str | Callable[..., float] = "accuracy",
         warm_start: bool = True,
         tol: float = 0.1,
         prune: bool = True,
@@ -144,7 +145,8 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(f"scoring={self.scoring!r} must be one of {', '.join(METRICS)}, or a function")
         fitted = clone(estimator)
         checked, labels = fitted._read(X, y, sample_weight)
-        parts = list(self._folds(labels, estimator.unlabeled).split(X, y))
+        y = column_or_1d(y)  # the fit has warned of a column
+        parts = self._parts(X, y, labels, estimator.unlabeled)
         grid = _default_grid(estimator, checked, labels) if self.param_grid is None else self.param_grid
         candidates = list(ParameterGrid(grid))
         scores = self._scores(estimator, checked, labels, candidates, parts, scoring)
@@ -181,12 +183,16 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         )
         return tags
 
-    def _folds(self, labels: Labels, marker: Any) -> Any:
+    def _parts(self, X: Any, y: Any, labels: Labels, marker: Any) -> list[tuple[Any, Any]]:
+        """Training and test sets: of folds, of a splitter, or as they are given."""
+        if hasattr(self.cv, "split"):
+            return list(self.cv.split(X, y))
         if not isinstance(self.cv, (int, np.integer)):
-            return self.cv
+            return list(self.cv)
         most = int(np.bincount(labels.index[~labels.unlabeled]).max())
         n_splits = max(2, min(int(self.cv), most)) if self.cv >= 2 else int(self.cv)
-        return LabeledKFold(n_splits, n_repeats=self.n_repeats, random_state=self.random_state, unlabeled=marker)
+        folds = LabeledKFold(n_splits, n_repeats=self.n_repeats, random_state=self.random_state, unlabeled=marker)
+        return list(folds.split(X, y))
 
     def _scores(
         self,
@@ -195,7 +201,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         labels: Labels,
         candidates: list[dict[str, Any]],
         parts: list[tuple[Any, Any]],
-        scoring: Callable[[Any, Any], float],
+        scoring: Callable[..., float],
     ) -> Array:
         """Scores of candidates on folds, shape (n_candidates, n_folds); NaN where there was no need to look."""
         rough = clone(estimator).set_params(tol=max(finite("tol", self.tol, above=0), estimator.tol))
@@ -278,7 +284,7 @@ class _Group:
     X: Any
     labels: Labels
     parts: list[tuple[Any, Any]]
-    scoring: Callable[[Any, Any], float]
+    scoring: Callable[..., float]
     warm_start: bool = True
     _first: Any = field(default=None, init=False)
     _descents: Any = field(default=None, init=False)
@@ -300,8 +306,11 @@ class _Group:
                 for place, i in enumerate(chain[: last + 1]):
                     before = self._solution(self.estimators[i], labels, k, before)
                     outputs[place, :, column] = before.scores[test]
-            truth = labels.index[test]
-            found.update({chain[p]: float(self.scoring(truth, chosen_classes(outputs[p]))) for p in range(last + 1)})
+            truth, counted = labels.index[test], {}
+            if given is not None and self.scoring in METRICS.values():
+                counted["sample_weight"] = given[test]
+            for p in range(last + 1):
+                found[chain[p]] = float(self.scoring(truth, chosen_classes(outputs[p]), **counted))
         return found
 
     def follow(self, chain: list[int], last: Any) -> list[Solution]:
@@ -362,7 +371,7 @@ def _default_grid(estimator: Any, X: Any, labels: Labels) -> dict[str, Sequence[
     parameters = estimator.get_params(deep=False)
     if parameters.get("kernel") == "rbf":
         every = np.full(X.shape[0], 0)
-        kernel = estimator._kernel(X, Labels(np.array([0, 1]), every, every == 1))
+        kernel = estimator._kernel(X, Labels(np.array([0, 1]), every, every == 1, labels.weights))
         if isinstance(kernel, RBF):
             grid["sigma"] = tuple(factor / float(np.sqrt(2 * kernel.gamma)) for factor in FACTORS)
     if "loss" in parameters:
