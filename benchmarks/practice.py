@@ -173,63 +173,67 @@ def spreading(X, y):
     return LabelSpreading(kernel="knn").fit(X.toarray() if sp.issparse(X) else X, y).transduction_
 
 
-#: The table, and then what the defaults were chosen among.
+def svc(**parameters):
+    """Ours with some defaults changed."""
+    return transduction(lambda: ct.TransductiveSVC(**parameters))
+
+
+def cmm(**parameters):
+    """The compact margin machine with some defaults changed."""
+    return transduction(lambda: ct.CompactMarginClassifier(**parameters))
+
+
+#: The paper's setting of the compact margin machine (its ε is not told), beside which the default is chosen.
+PAPERS = {"C_compact": None, "s": 0.0}
+
+#: The table, and then what the defaults were chosen among: a name says what is not the default.
 METHODS = {
     "SVM": supervised(lambda y: SVC()),
     "SVM, searched": supervised(searched),
     "self-training": self_training,
     "LabelSpreading": spreading,
-    "ours": transduction(ct.TransductiveSVC),
+    "ours": svc(),
     "ours, searched": transduction(ct.TransductiveSearchCV),
     "S4VM": transduction(ct.SafeTransductiveSVC),
-    "s=0": transduction(lambda: ct.TransductiveSVC(s=0.0)),
-    "C=10": transduction(lambda: ct.TransductiveSVC(C=10)),
-    "C=10, s=0": transduction(lambda: ct.TransductiveSVC(C=10, s=0.0)),
-    "C=10, s=0, annealed": transduction(lambda: ct.TransductiveSVC(C=10, s=0.0, annealing=10)),
-    "C=10, annealed": transduction(lambda: ct.TransductiveSVC(C=10, annealing=10)),
-    "C=10, no balance": transduction(lambda: ct.TransductiveSVC(C=10, balance=None)),
-    "C=10, C*=1, annealed": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=1.0, annealing=10)),
-    "C=10, C*=1": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=1.0)),
-    "C=10, C*=1, s=0, annealed": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=1.0, s=0.0, annealing=10)),
-    "C=1, C*=0.1": transduction(lambda: ct.TransductiveSVC(C=1, C_unlabeled=0.1)),
-    "C=10, C*=1, no balance": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=1.0, balance=None)),
-    "C=10, C*=1, s=-0.5": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=1.0, s=-0.5)),
-    "C=10, C*=1, gradient": transduction(
-        lambda: ct.TransductiveSVC(C=10, C_unlabeled=1.0, method="gradient", loss="exp")
-    ),
-    "C=10, C*=0.3": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=0.3)),
-    "C=10, C*=3": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=3.0)),
-    "C=100, C*=1, annealed": transduction(lambda: ct.TransductiveSVC(C=100, C_unlabeled=1.0, annealing=10)),
-    "C=10, C*=10, annealed": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=10.0, annealing=10)),
-    "C=100, C*=10, annealed": transduction(lambda: ct.TransductiveSVC(C=100, C_unlabeled=10.0, annealing=10)),
-    "C=10, gradient": transduction(lambda: ct.TransductiveSVC(C=10, method="gradient", loss="exp")),
-    "C=10, supervised": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=None)),
-    "CMM": transduction(ct.CompactMarginClassifier),
-    "CMM, C=10": transduction(lambda: ct.CompactMarginClassifier(C=10)),
-    "CMM, C=10, ε=2": transduction(lambda: ct.CompactMarginClassifier(C=10, epsilon=2.0)),
-    "CMM, C=10, s=-0.3": transduction(lambda: ct.CompactMarginClassifier(C=10, s=-0.3)),
-    "CMM, C=10, ε=2, C₃=0.01": transduction(lambda: ct.CompactMarginClassifier(C=10, epsilon=2.0, C_compact=0.01)),
-    "CMM, C=10, C*=1": transduction(lambda: ct.CompactMarginClassifier(C=10, C_unlabeled=1.0)),
-    "CMM, C=10, C*=1, s=-0.3": transduction(lambda: ct.CompactMarginClassifier(C=10, C_unlabeled=1.0, s=-0.3)),
-    "CMM, C=10, C*=1, ε=2": transduction(lambda: ct.CompactMarginClassifier(C=10, C_unlabeled=1.0, epsilon=2.0)),
-    "CMM, C=10, C*=1, ε=2, C₃=0.1": transduction(
-        lambda: ct.CompactMarginClassifier(C=10, C_unlabeled=1.0, epsilon=2.0, C_compact=0.1)
-    ),
-    "CMM, C=10, C*=1, ε=2, C₃=0.1, s=-0.3": transduction(
-        lambda: ct.CompactMarginClassifier(C=10, C_unlabeled=1.0, epsilon=2.0, C_compact=0.1, s=-0.3)
-    ),
-    "S4VM, C=10": transduction(lambda: ct.SafeTransductiveSVC(C=10)),
+    "supervised": svc(C_unlabeled=None),
+    "C=1": svc(C=1, C_unlabeled="balanced"),
+    "C=1, s=0": svc(C=1, C_unlabeled="balanced", s=0.0),
+    "C=1, C*=0.1": svc(C=1),
+    "C* balanced": svc(C_unlabeled="balanced"),
+    "C* balanced, s=0": svc(C_unlabeled="balanced", s=0.0),
+    "C* balanced, s=0, annealed": svc(C_unlabeled="balanced", s=0.0, annealing=10),
+    "C* balanced, annealed": svc(C_unlabeled="balanced", annealing=10),
+    "C* balanced, no balance": svc(C_unlabeled="balanced", balance=None),
+    "C*=0.3": svc(C_unlabeled=0.3),
+    "C*=3": svc(C_unlabeled=3.0),
+    "C*=10, annealed": svc(C_unlabeled=10.0, annealing=10),
+    "C=100, C*=1, annealed": svc(C=100, C_unlabeled=1.0, annealing=10),
+    "C=100, C*=10, annealed": svc(C=100, annealing=10),
+    "annealed": svc(annealing=10),
+    "s=0, annealed": svc(s=0.0, annealing=10),
+    "s=-0.5": svc(s=-0.5),
+    "gradient": svc(method="gradient", loss="exp"),
+    "no balance": svc(balance=None),
+    "graph=1": svc(C_manifold=1.0),
+    "graph=10": svc(C_manifold=10.0),
+    "graph=1, no balance": svc(C_manifold=1.0, balance=None),
+    "CMM": cmm(),
+    "CMM, s=0": cmm(s=0.0),
+    "CMM, C₃=C*, s=0": cmm(**PAPERS),
+    "CMM, ε=1, C₃=C*": cmm(C_compact=None, epsilon=1.0),
+    "CMM, ε=1, C₃=C*, s=0": cmm(**PAPERS, epsilon=1.0),
+    "CMM, C* balanced, C₃=0.01, s=0": cmm(C_unlabeled="balanced", C_compact=0.01, s=0.0),
+    "CMM, C* balanced, C₃=C*, s=0": cmm(C_unlabeled="balanced", **PAPERS),
+    "CMM, C* balanced, ε=1, C₃=C*": cmm(C_unlabeled="balanced", C_compact=None, epsilon=1.0),
+    "CMM, C* balanced, ε=1, C₃=C*, s=0": cmm(C_unlabeled="balanced", epsilon=1.0, **PAPERS),
+    "CMM, C=1": cmm(C=1, C_unlabeled="balanced", epsilon=1.0, **PAPERS),
     "RMM": transduction(ct.RelativeMarginClassifier),
-    "RMM, C=10": transduction(lambda: ct.RelativeMarginClassifier(C=10)),
-    "RMM, C=10, ε=2": transduction(lambda: ct.RelativeMarginClassifier(C=10, epsilon=2.0)),
+    "RMM, ε=1": transduction(lambda: ct.RelativeMarginClassifier(epsilon=1.0)),
+    "RMM, C=1": transduction(lambda: ct.RelativeMarginClassifier(C=1, epsilon=1.0)),
     "LapSVM": transduction(ct.LaplacianSVC),
-    "LapSVM, C=10": transduction(lambda: ct.LaplacianSVC(C=10)),
-    "LapSVM, C=10, graph=10": transduction(lambda: ct.LaplacianSVC(C=10, C_manifold=10.0)),
-    "C=10, C*=1, graph=1": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=1.0, C_manifold=1.0)),
-    "C=10, C*=1, graph=10": transduction(lambda: ct.TransductiveSVC(C=10, C_unlabeled=1.0, C_manifold=10.0)),
-    "C=10, C*=1, graph=1, no balance": transduction(
-        lambda: ct.TransductiveSVC(C=10, C_unlabeled=1.0, C_manifold=1.0, balance=None)
-    ),
+    "LapSVM, graph=10": transduction(lambda: ct.LaplacianSVC(C_manifold=10.0)),
+    "LapSVM, C=1": transduction(lambda: ct.LaplacianSVC(C=1)),
+    "S4VM, C=10": transduction(lambda: ct.SafeTransductiveSVC(C=10)),
 }
 
 #: The methods of the table that is asked for.
