@@ -29,6 +29,9 @@ def test_the_kernel_is_one_and_is_that_of_the_rows(seed, strength):
     np.testing.assert_allclose(K, DeformedRows(GramRows(base(X, X)), kernel.laplacian).matrix, atol=1e-8)
     np.testing.assert_allclose(kernel(X.copy(), X.copy()), K, atol=1e-8)
     np.testing.assert_allclose(kernel.diag(new), np.diag(kernel(new, new)), atol=1e-8)
+    # What is kept of the points themselves is what is made for a copy of them.
+    np.testing.assert_allclose(kernel.diag(kernel.points), kernel.diag(kernel.points.copy()), atol=1e-8)
+    np.testing.assert_allclose(kernel(kernel.points, new), kernel(kernel.points.copy(), new), atol=1e-8)
     a = np.random.default_rng(seed).normal(size=12)
     np.testing.assert_allclose(base(new, X) @ kernel.expand(a), kernel(new, X) @ a, atol=1e-6)
 

@@ -57,13 +57,15 @@ class DeformedKernel:
         return self.base.accepts_sparse
 
     def __call__(self, X: Points, Z: Points) -> Array:
-        left = self.base(X, self.points)
+        left = self._own if X is self.points else self.base(X, self.points)
         if Z is self.points:
             return np.asarray(left - left @ self._corrected_own)
         return np.asarray(self.base(X, Z) - left @ (self._correction @ self.base(self.points, Z)))
 
     def diag(self, X: Points) -> Array:
         """k̃(x, x)."""
+        if X is self.points:
+            return self._own_diag  # asked for at every step
         left = self.base(X, self.points)
         return np.asarray(self.base.diag(X) - np.einsum("ij,ij->i", left @ self._correction, left))
 
@@ -96,6 +98,10 @@ class DeformedKernel:
     @cached_property
     def _corrected_own(self) -> Array:
         return np.asarray(self._correction @ self._own)
+
+    @cached_property
+    def _own_diag(self) -> Array:
+        return np.asarray(self.base.diag(self.points) - np.einsum("ij,ij->j", self._own, self._corrected_own))
 
 
 def neighbor_graph(X: Points, n_neighbors: int) -> Any:
