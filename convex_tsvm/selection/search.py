@@ -25,7 +25,7 @@ from ..estimators.transductive import TransductiveSVC
 from ..kernels import RBF
 from ..progress import status_line
 from ..solution import Solution
-from ..validation import finite
+from ..validation import finite, one_of
 from .splits import LabeledKFold
 
 Array = NDArray[np.float64]
@@ -74,6 +74,9 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         fitted.  Labels depend on it only where outputs are nearly 0.
     prune : bool, default True
         Whether to drop candidates before they have seen all folds.
+    ties : {"agreement", "first"}, default "agreement"
+        Which of the candidates with the best score is taken; with few labels there are many.  "agreement": the one
+        that labels the unlabelled points most as the others of them do; "first", as in ``GridSearchCV``.
     random_state : int, default 0
         Of the folds.
     n_jobs : int, optional
@@ -90,8 +93,9 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     best_index_ : int
     cv_results_ : dict of arrays
         ``params``, ``param_*``, ``mean_test_score``, ``std_test_score``, ``rank_test_score``, ``split*_test_score``
-        (NaN where a candidate had been dropped) and ``n_splits``, the number of folds a candidate has seen.  Means are
-        over these; a candidate that was dropped has a mean below the best.
+        (NaN where a candidate had been dropped), ``n_splits``, the number of folds a candidate has seen, and
+        ``agreement`` of those with the best score.  Means are over the folds that were seen; a candidate that was
+        dropped has a mean below the best.
     classes_, transduction_, transduction_scores_
         Those of ``best_estimator_``.
 
@@ -116,6 +120,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         warm_start: bool = True,
         tol: float = 0.1,
         prune: bool = True,
+        ties: str = "agreement",
         random_state: int = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -128,6 +133,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.warm_start = warm_start
         self.tol = tol
         self.prune = prune
+        self.ties = ties
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -143,14 +149,18 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         scoring = METRICS.get(self.scoring) if isinstance(self.scoring, str) else self.scoring
         if scoring is None:
             raise ValueError(f"scoring={self.scoring!r} must be one of {', '.join(METRICS)}, or a function")
+        one_of("ties", self.ties, ("agreement", "first"))
         fitted = clone(estimator)
         checked, labels = fitted._read(X, y, sample_weight)
         y = column_or_1d(y)  # the fit has warned of a column
         parts = self._parts(X, y, labels, estimator.unlabeled)
         grid = _default_grid(estimator, checked, labels) if self.param_grid is None else self.param_grid
         candidates = list(ParameterGrid(grid))
-        scores = self._scores(estimator, checked, labels, candidates, parts, scoring)
-        self._store_results(candidates, scores)
+        rough = clone(estimator).set_params(tol=max(finite("tol", self.tol, above=0), estimator.tol))
+        groups = [
+            _Group(members, checked, labels, parts, scoring, self.warm_start) for members in _sharing(rough, candidates)
+        ]
+        self._store_results(candidates, self._scores(groups, len(candidates), len(parts)), groups)
         self.best_estimator_ = fitted.set_params(**self.best_params_)
         before = self._before(candidates) if self.warm_start else []
         group = _Group({i: clone(estimator).set_params(**candidates[i]) for i in before}, checked, labels, [], scoring)
@@ -194,21 +204,9 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         folds = LabeledKFold(n_splits, n_repeats=self.n_repeats, random_state=self.random_state, unlabeled=marker)
         return list(folds.split(X, y))
 
-    def _scores(
-        self,
-        estimator: Any,
-        X: Any,
-        labels: Labels,
-        candidates: list[dict[str, Any]],
-        parts: list[tuple[Any, Any]],
-        scoring: Callable[..., float],
-    ) -> Array:
+    def _scores(self, groups: list[_Group], n_candidates: int, n_folds: int) -> Array:
         """Scores of candidates on folds, shape (n_candidates, n_folds); NaN where there was no need to look."""
-        rough = clone(estimator).set_params(tol=max(finite("tol", self.tol, above=0), estimator.tol))
-        groups = [
-            _Group(members, X, labels, parts, scoring, self.warm_start) for members in _sharing(rough, candidates)
-        ]
-        scores = np.full((len(candidates), len(parts)), np.nan)
+        scores = np.full((n_candidates, n_folds), np.nan)
         jobs = min(effective_n_jobs(self.n_jobs), len(groups))
 
         def look(asked: list[tuple[_Group, int, list[int]]]) -> None:
@@ -222,10 +220,10 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                     scores[i, f] = score
 
         with status_line(lambda: "search") if self.verbose else contextlib.nullcontext() as progress:
-            for f in range(len(parts)):
+            for f in range(n_folds):
                 alive = self._alive(scores)
                 if progress is not None:
-                    progress.tell(f"fold {f + 1} of {len(parts)}, {alive.sum()} of {len(candidates)} candidates")
+                    progress.tell(f"fold {f + 1} of {n_folds}, {alive.sum()} of {n_candidates} candidates")
                 asked = [
                     (group, f, [i for i in group.estimators if alive[i] and np.isnan(scores[i, f])]) for group in groups
                 ]
@@ -233,7 +231,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 # What looks best is looked at to the end, so that others can be dropped.
                 best = int(np.where(self._alive(scores), np.nansum(scores, axis=1), -1.0).argmax())
                 group = next(group for group in groups if best in group.estimators)
-                for rest in range(f + 1, len(parts)):
+                for rest in range(f + 1, n_folds):
                     if np.isnan(scores[best, rest]):
                         look([(group, rest, [best])])
         return scores
@@ -252,7 +250,17 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         found = [chain for chain in _chains(dict(enumerate(candidates)), True) if self.best_index_ in chain]
         return found[0][: found[0].index(self.best_index_)]
 
-    def _store_results(self, candidates: list[dict[str, Any]], scores: Array) -> None:
+    def _agreement(self, groups: list[_Group], tied: list[int]) -> Array:
+        """How far each of some candidates labels the unlabelled points as the others of them do, shape (len(tied),)."""
+        labels = groups[0].labels
+        unlabeled = np.flatnonzero(labels.unlabeled)
+        found: dict[int, NDArray[np.intp]] = {}
+        for group in groups:
+            found.update(group.classes(labels, [i for i in tied if i in group.estimators], unlabeled))
+        chosen = np.array([found[i] for i in tied])
+        return np.array([(chosen == one).mean() for one in chosen])
+
+    def _store_results(self, candidates: list[dict[str, Any]], scores: Array, groups: list[_Group]) -> None:
         means = np.nanmean(scores, axis=1)
         done = ~np.isnan(scores).any(axis=1)
         results: dict[str, Any] = {"params": candidates}
@@ -265,7 +273,13 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         order = np.where(done, means, means - 1.0)  # those that were dropped come after all others
         results["rank_test_score"] = np.array([int((order > value + 1e-12).sum()) + 1 for value in order])
         self.cv_results_ = results
-        self.best_index_ = int(results["rank_test_score"].argmin())
+        tied = np.flatnonzero(results["rank_test_score"] == 1)
+        results["agreement"] = np.full(len(candidates), np.nan)
+        if self.ties == "agreement" and len(tied) > 1 and groups[0].labels.unlabeled.any():
+            results["agreement"][tied] = self._agreement(groups, tied.tolist())
+            # Candidates that label alike agree up to rounding: the first of them is taken.
+            tied = tied[results["agreement"][tied] >= results["agreement"][tied].max() - 1e-12]
+        self.best_index_ = int(tied[0])
         self.best_params_, self.best_score_ = candidates[self.best_index_], float(means[self.best_index_])
 
 
@@ -295,22 +309,25 @@ class _Group:
         weights = np.ones(len(self.labels.index)) if given is None else given.copy()
         # Points that are left out stay in the problem, at a cost of 0, so that its kernel matrix is that of all.
         weights[test] = 0.0
-        labels = replace(self.labels, weights=weights)
+        truth, counted = self.labels.index[test], {}
+        if given is not None and self.scoring in METRICS.values():
+            counted["sample_weight"] = given[test]
+        chosen = self.classes(replace(self.labels, weights=weights), which, test)
+        return {i: float(self.scoring(truth, found, **counted)) for i, found in chosen.items()}
+
+    def classes(self, labels: Labels, which: list[int], points: NDArray[np.intp]) -> dict[int, NDArray[np.intp]]:
+        """Classes of some points by the candidates asked for, and by those that they are started from."""
         parameters = {i: estimator.get_params(deep=False) for i, estimator in self.estimators.items()}
         found = {}
         for chain in _chains(parameters, self.warm_start):
             last = max((place for place, i in enumerate(chain) if i in which), default=-1)
-            outputs = np.empty((last + 1, len(test), len(labels.positives)))
+            outputs = np.empty((last + 1, len(points), len(labels.positives)))
             for column, k in enumerate(labels.positives):
                 before = None
                 for place, i in enumerate(chain[: last + 1]):
                     before = self._solution(self.estimators[i], labels, k, before)
-                    outputs[place, :, column] = before.scores[test]
-            truth, counted = labels.index[test], {}
-            if given is not None and self.scoring in METRICS.values():
-                counted["sample_weight"] = given[test]
-            for p in range(last + 1):
-                found[chain[p]] = float(self.scoring(truth, chosen_classes(outputs[p]), **counted))
+                    outputs[place, :, column] = before.scores[points]
+            found.update({chain[place]: chosen_classes(outputs[place]) for place in range(last + 1)})
         return found
 
     def follow(self, chain: list[int], last: Any) -> list[Solution]:
