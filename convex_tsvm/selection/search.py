@@ -34,7 +34,7 @@ Array = NDArray[np.float64]
 SHARING = ("C", "C_unlabeled", "C_compact", "balance", "epsilon", "loss", "s")
 
 #: What is tried by default: costs, and factors on the width of the kernel.  Where scores are equal the first is taken.
-COSTS, FACTORS = (1.0, 10.0, 100.0, 0.1), (1.0, 0.5, 2.0)
+COSTS, FACTORS = (10.0, 1.0, 100.0), (1.0, 0.5, 2.0)
 
 METRICS: dict[str, Callable[..., float]] = {
     "accuracy": accuracy_score,
@@ -56,8 +56,9 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     estimator : TransductiveSVC, CompactMarginClassifier, RelativeMarginClassifier or LaplacianSVC, optional
         By default a :class:`TransductiveSVC`.
     param_grid : dict of str to sequence, or list of such, optional
-        As in ``GridSearchCV``.  By default four values of C, with the unlabelled points and without them, and three
-        widths of an RBF kernel around the default one; and no balance, if labels look drawn per class.
+        As in ``GridSearchCV``.  By default three values of C and three widths of an RBF kernel around the default one,
+        without the unlabelled points (the supervised SVM) and with them, balanced as the labels are and not at all; and
+        not at all only, if labels look drawn per class.
     cv : int, splitter, or pairs of training and test sets, default 5
         Folds of the labelled points; fewer if the largest class has fewer labels.
     n_repeats : int, default 1
@@ -383,7 +384,7 @@ def _sharing(estimator: Any, candidates: list[dict[str, Any]]) -> list[dict[int,
     return list(shared.values())
 
 
-def _default_grid(estimator: Any, X: Any, labels: Labels) -> dict[str, Sequence[Any]]:
+def _default_grid(estimator: Any, X: Any, labels: Labels) -> Mapping[str, Any] | list[dict[str, Any]]:
     grid: dict[str, Sequence[Any]] = {"C": COSTS}
     parameters = estimator.get_params(deep=False)
     if parameters.get("kernel") == "rbf":
@@ -391,8 +392,15 @@ def _default_grid(estimator: Any, X: Any, labels: Labels) -> dict[str, Sequence[
         kernel = estimator._kernel(X, Labels(np.array([0, 1]), every, every == 1, labels.weights))
         if isinstance(kernel, RBF):
             grid["sigma"] = tuple(factor / float(np.sqrt(2 * kernel.gamma)) for factor in FACTORS)
-    if "loss" in parameters:
-        grid["C_unlabeled"] = ("balanced", None)
-        if parameters.get("balance") == "labeled" and drawn_per_class(labels):
-            grid["balance"] = (None,)  # such labels say nothing of the shares of the classes
-    return grid
+    if "loss" not in parameters:
+        return grid
+    asked = parameters["balance"]
+    balances: tuple[Any, ...] = (asked,)
+    if isinstance(asked, str):
+        # Labels that were drawn per class say nothing of the shares of the classes.
+        balances = (None,) if drawn_per_class(labels) else (asked, None)
+    own = parameters["C_unlabeled"]
+    return [
+        {**grid, "C_unlabeled": ("tenth" if own is None else own,), "balance": balances},
+        {**grid, "C_unlabeled": (None,)},
+    ]
