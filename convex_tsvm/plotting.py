@@ -130,16 +130,18 @@ def plot_learning_curve(curve: LearningCurve) -> Figure:
 
 def plot_candidates(search: TransductiveSearchCV, parameter: str = "C") -> Figure:
     """Scores of a search over one parameter, a line for each combination of the others; hollow where dropped."""
-    figure = _figure(1)
+    figure = _figure(2)
     axes = figure.add_subplot(1, 1, 1)
     results = search.cv_results_
     if f"param_{parameter}" not in results:
         names = [name.removeprefix("param_") for name in results if name.startswith("param_")]
         raise ValueError(f"parameter={parameter!r} must be one of those searched, {', '.join(names)}")
+    others_searched = {name for own in results["params"] for name in own if name != parameter}
+    varying = {name for name in others_searched if len({repr(own.get(name)) for own in results["params"]}) > 1}
     lines: dict[str, list[int]] = {}
     for i, own in enumerate(results["params"]):
-        others = {k: float(f"{v:.3g}") if isinstance(v, float) else v for k, v in own.items() if k != parameter}
-        lines.setdefault(", ".join(f"{k}={v}" for k, v in others.items()), []).append(i)
+        others = {k: float(f"{v:.3g}") if isinstance(v, float) else v for k, v in own.items() if k in varying}
+        lines.setdefault(", ".join(f"{k} = {v}" for k, v in others.items()), []).append(i)
     for place, (name, members) in enumerate(lines.items()):
         members.sort(key=lambda i: float(results[f"param_{parameter}"][i]))
         x, y = results[f"param_{parameter}"][members].astype(float), results["mean_test_score"][members]
@@ -151,7 +153,7 @@ def plot_candidates(search: TransductiveSearchCV, parameter: str = "C") -> Figur
     axes.set(xlabel=parameter, ylabel="share of labelled points left out that are right")
     if (results[f"param_{parameter}"].astype(float) > 0).all():
         axes.set_xscale("log")
-    axes.legend(fontsize="small")
+    axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.02, 0.5))  # beside: there may be many lines
     return figure
 
 

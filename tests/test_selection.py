@@ -307,9 +307,14 @@ def test_the_search_has_a_grid_of_its_own(iris):
     X, truth, y = iris
     search = TransductiveSearchCV(cv=3).fit(X, y)
     assert np.mean(search.transduction_ == truth) > 0.9
-    assert {"C", "sigma", "C_unlabeled", "balance"} == set(search.best_params_)
-    drawn = np.where(np.arange(150) < 2, -1, y)  # labels of 6, 8 and 8 points say something of the shares
-    assert {"C", "sigma", "C_unlabeled"} == set(TransductiveSearchCV(cv=3).fit(X, drawn).best_params_)
+    # Eight labels of every class say nothing of the shares, those of 6, 8 and 8 points do.
+    drawn = TransductiveSearchCV(cv=3).fit(X, np.where(np.arange(150) < 2, -1, y))
+    for found, balances in ((search, {None}), (drawn, {"labeled", None})):
+        own = found.cv_results_["params"]
+        assert {one["balance"] for one in own if one["C_unlabeled"] == "tenth"} == balances
+        assert any(one["C_unlabeled"] is None for one in own)
+        assert {one["C"] for one in own} == {1.0, 10.0, 100.0}
+        assert len({one["sigma"] for one in own}) == 3
     for make in (ct.CompactMarginClassifier(), ct.RelativeMarginClassifier(), ct.LaplacianSVC()):
         found = TransductiveSearchCV(make, {"C": [1.0, 10.0]}, cv=3, warm_start=False).fit(X, y)
         other = GridSearchCV(clone(make), {"C": [1.0, 10.0]}, cv=LabeledKFold(3)).fit(X, y)
@@ -317,6 +322,22 @@ def test_the_search_has_a_grid_of_its_own(iris):
             assert found.best_params_ == other.best_params_
     sparse = TransductiveSearchCV(TransductiveSVC(kernel="linear"), cv=3).fit(sp.csr_matrix(X), y)
     assert sparse.best_score_ > 0.6
+
+
+def test_of_equal_scores_the_one_that_agrees_most_with_the_others(iris):
+    X, _, y = iris
+    y = np.where(np.isin(np.arange(150), [0, 1, 50, 51, 100, 101]), y, -1)
+    grid = {"sigma": [0.3, 1.0, 1.1, 1.2, 5.0], "C_unlabeled": ["tenth", None]}
+    search = TransductiveSearchCV(TransductiveSVC(balance=None), grid, prune=False).fit(X, y)
+    tied = np.flatnonzero(search.cv_results_["rank_test_score"] == 1)
+    assert len(tied) > 2
+    labels = {i: TransductiveSVC(balance=None, **search.cv_results_["params"][i]).fit(X, y).transduction_ for i in tied}
+    agreement = [np.mean([np.mean(labels[i][y < 0] == labels[j][y < 0]) for j in tied]) for i in tied]
+    np.testing.assert_allclose(search.cv_results_["agreement"][tied], agreement, atol=0.01)
+    assert search.best_index_ == tied[np.argmax(search.cv_results_["agreement"][tied])]
+    first = TransductiveSearchCV(TransductiveSVC(balance=None), grid, prune=False, ties="first").fit(X, y)
+    assert first.best_index_ == tied[0]
+    assert np.isnan(first.cv_results_["agreement"]).all()
 
 
 def test_a_search_that_cannot_be(iris):
@@ -333,6 +354,8 @@ def test_a_search_that_cannot_be(iris):
         TransductiveSearchCV(scoring="roc").fit(X, y)
     with pytest.raises(ValueError, match="tol=0"):
         TransductiveSearchCV(tol=0).fit(X, y)
+    with pytest.raises(ValueError, match="ties='last' must be 'agreement' or 'first'"):
+        TransductiveSearchCV(ties="last").fit(X, y)
     with pytest.raises(ValueError, match="C=-1"):
         TransductiveSearchCV(param_grid={"C": [-1.0]}).fit(X, y)
 

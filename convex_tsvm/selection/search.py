@@ -394,13 +394,9 @@ def _default_grid(estimator: Any, X: Any, labels: Labels) -> Mapping[str, Any] |
             grid["sigma"] = tuple(factor / float(np.sqrt(2 * kernel.gamma)) for factor in FACTORS)
     if "loss" not in parameters:
         return grid
-    asked = parameters["balance"]
-    balances: tuple[Any, ...] = (asked,)
-    if isinstance(asked, str):
-        # Labels that were drawn per class say nothing of the shares of the classes.
-        balances = (None,) if drawn_per_class(labels) else (asked, None)
     own = parameters["C_unlabeled"]
-    return [
-        {**grid, "C_unlabeled": ("tenth" if own is None else own,), "balance": balances},
-        {**grid, "C_unlabeled": (None,)},
-    ]
+    semi_supervised = {**grid, "C_unlabeled": ("tenth" if own is None else own,)}
+    if isinstance(parameters["balance"], str):
+        # Labels that were drawn per class say nothing of the shares of the classes.
+        semi_supervised["balance"] = (None,) if drawn_per_class(labels) else (parameters["balance"], None)
+    return [semi_supervised, {**grid, "C_unlabeled": (None,)}]
