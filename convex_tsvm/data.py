@@ -54,6 +54,15 @@ class Data:
     truth: NDArray[np.float64]
     classes: tuple[str, str]
 
+    def __repr__(self) -> str:
+        counts = [int((self.y == sign).sum()) for sign in (-1, 1, 0)]
+        shown = ", ".join(
+            f"{count} {sign} ({name})" for count, sign, name in zip(counts, ("-1", "+1"), self.classes, strict=False)
+        )
+        return (
+            f"Data({self.name!r}: {self.X.shape[0]} points, {self.X.shape[1]} features; {shown}, {counts[2]} unknown)"
+        )
+
     def error(self, labels: NDArray[np.float64]) -> float | None:
         """Share of the unlabelled points with a known truth that are labelled wrongly; None if there are none."""
         judged = (self.y == 0) & (self.truth != 0)

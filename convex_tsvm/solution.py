@@ -115,7 +115,8 @@ class Certificate:
     objective : float
         The objective at the solution.
     primal, dual, gap : float
-        Values of the last convex step and its dual, and their relative difference.
+        Values of the last convex step and its dual, and their relative difference.  Where its tangents are those at the
+        solution, the values have the constant of the tangents, and so are that of the objective.
     kkt, primal_infeasibility, dual_infeasibility : float
         How far the point is from the optimality conditions (see ``StepSolution``).
     tangents_changed : int or None
@@ -149,7 +150,7 @@ class Certificate:
         return asdict(self)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution:
     """A point of a formulation.
 
@@ -181,6 +182,25 @@ class Solution:
     seconds: float = 0.0
     lower_bound: float | None = None
     given_labels: Array | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(objective={self.objective:.8g}, status={self.status!r}, n_iter={self.n_iter}, "
+            f"n={self.problem.n})"
+        )
+
+    def __str__(self) -> str:
+        problem, positive = self.problem, int((self.labels[self.problem.unlabeled] > 0).sum())
+        bound = "" if self.lower_bound is None else f", lower bound {self.lower_bound:.8g}, gap {self.gap:.2%}"
+        return "\n".join(
+            [
+                f"{self.formulation.name or 'Formulation'} on {problem.n_labeled} labelled and {problem.n_unlabeled} "
+                f"unlabelled points, {problem.kernel}",
+                f"objective {self.objective:.8g}{bound}",
+                f"{positive} of the {problem.n_unlabeled} unlabelled points are labelled +1",
+                f"{self.status} after {self.n_iter} steps, {self.seconds:.3g} s",
+            ]
+        )
 
     @property
     def step(self) -> StepSolution:
@@ -272,7 +292,7 @@ class Solution:
             If the method went without either.
         """
         instance = Instance(self.formulation, self.problem)
-        changed = None
+        changed, constant = None, 0.0
         if isinstance(self.point, SmoothPoint):
             again: StepSolution | SmoothPoint = self.point.recomputed()
         else:
@@ -280,14 +300,15 @@ class Solution:
             if instance.made_of_tangents(step):
                 tangents = instance.tangents(again.outputs, step.cost)
                 changed = int((np.abs(tangents - step.slope) > 1e-3 * step.cost).sum())
+                constant = 0.0 if changed else instance.tangents_at_zero(again.outputs, step.cost)
         if self.given_labels is None:
             objective = instance.objective(again.outputs, again.regularization)
         else:
             objective = instance.labelled_objective(again.outputs, again.regularization, self.given_labels)
         return Certificate(
             objective=objective,
-            primal=again.primal,
-            dual=again.dual,
+            primal=again.primal + constant,
+            dual=again.dual + constant,
             gap=again.gap,
             kkt=again.kkt,
             primal_infeasibility=again.primal_infeasibility,

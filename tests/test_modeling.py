@@ -126,8 +126,37 @@ def test_the_dual_is_collobert2006_equation_27(moons):
     # The paper drops the constant Σ β_i of the Lagrangian (18): Σ α_i = Σ (ζ_i α̃_i + β_i).
     paper += beta.sum()
     loss = ct.ramp(s) + ct.ramp(s).reflect()
-    ours = ct.Formulation(ct.hinge(), loss).dual(problem, outputs).solve(solver="CLARABEL")
-    assert ours == pytest.approx(paper, rel=1e-6)
+    model = ct.Formulation(ct.hinge(), loss)
+    ours = model.dual(problem, outputs).solve(solver="CLARABEL")
+    assert ours - model.on(problem).tangents_at_zero(outputs, problem.cost) == pytest.approx(paper, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_surrogate_is_nowhere_below_the_objective_and_touches_it(seed):
+    formulation, problem, rng = random_case(seed)
+    outputs = rng.normal(0, 1.5, problem.n)
+    primal = formulation.primal(problem, outputs)
+    value = primal.solve(solver="CLARABEL")
+    found = {one.name(): one.value for one in primal.variables()}
+    if len(found["f"]) == problem.n:  # else points that cost nothing are left out
+        regularization = value - problem_losses(formulation, problem, found["f"], outputs)
+        assert formulation.objective(problem, found["f"], regularization) <= value + 1e-6 * max(1, abs(value))
+    # Where the tangents are taken at a solution, the surrogate has its least value there, which is the objective.
+    solution = ct.cccp(formulation, problem, tol=1e-8)
+    again = formulation.primal(problem, solution.scores).solve(solver="CLARABEL")
+    assert again == pytest.approx(solution.objective, rel=1e-4, abs=1e-4)
+
+
+def problem_losses(formulation, problem, f, outputs):
+    """What a surrogate has besides ½ ‖w‖²: convex parts and tangents at other outputs, point by point."""
+    total = 0.0
+    for i in range(problem.n):
+        kind = 0 if problem.y[i] > 0 else 1 if problem.y[i] < 0 else 2
+        convex, concave = formulation.parts[kind]
+        slope = concave.supergradient(outputs[i : i + 1])[0]
+        tangent = concave(outputs[i : i + 1])[0] + slope * (f[i] - outputs[i])
+        total += problem.cost[i] * (float(convex(f[i])) + tangent)
+    return total
 
 
 def test_one_norm_primal_and_dual():

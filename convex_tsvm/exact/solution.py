@@ -46,6 +46,10 @@ class ExactSolution(Solution):
     progress: tuple[Progress, ...] = ()
     tree: tuple[Record, ...] = ()
 
+    def __str__(self) -> str:
+        nodes = f"{self.n_nodes} nodes, {self.n_open} left open; {self.root_fixed} labels proven at the root"
+        return f"{super().__str__()}\n{nodes}"
+
     @property
     def n_iter(self) -> int:
         """Number of nodes."""

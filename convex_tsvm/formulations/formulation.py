@@ -81,6 +81,47 @@ class Formulation:
                 raise ValueError(f"constraints contains {constraint!r}, which is no OutputConstraint")
         object.__setattr__(self, "constraints", constraints)
 
+    def __str__(self) -> str:
+        costs = {"l2": "½ ‖w‖²", "l1": "‖w‖₁"}
+        regularizer = costs.get(self.regularizer, repr(self.regularizer)) if isinstance(self.regularizer, str) else None
+        terms = [regularizer or repr(self.regularizer), "Σ over labelled points C ℓ(y f)"]
+        lines = [f"ℓ(t) = {_text_of(self.labeled)}"]
+        if self.unlabeled is not None:
+            terms.append("Σ over unlabelled points C* ℓ*(f)")
+            lines.append(f"ℓ*(t) = {_text_of(self.unlabeled)}")
+        if self.balance is not None:
+            outputs = "f" if self.balance == "linear" else "v = f + y ξ"
+            lines.append(f"the mean of {outputs} over the unlabelled points is c")
+        lines += [f"constraint: {constraint}" for constraint in self.constraints]
+        lines.append("f(x) = w·Φ(x) + b" if self.fit_intercept else "f(x) = w·Φ(x)")
+        return "\n".join([f"{self.name or 'Formulation'}: minimize " + " + ".join(terms), *lines])
+
+    def latex(self) -> str:
+        """What is minimized, as LaTeX, an ``aligned`` environment without dollars."""
+        costs = {"l2": r"\tfrac12 \lVert w \rVert^2", "l1": r"\lVert w \rVert_1"}
+        if isinstance(self.regularizer, str):
+            objective = costs[self.regularizer]
+        else:
+            objective = costs["l2"] + rf" + {self.regularizer.l1:g} \lVert w \rVert_1"
+        objective += r" + \sum_{i \in L} C_i\, \ell(y_i f_i)"
+        rows = [rf"\ell(t) &= {_latex_of(self.labeled)}"]
+        if self.unlabeled is not None:
+            objective += r" + \sum_{i \in U} C^*_i\, \ell^*(f_i)"
+            rows.append(rf"\ell^*(t) &= {_latex_of(self.unlabeled)}")
+        outputs = r"f_i = w^\top \Phi(x_i)" + (" + b" if self.fit_intercept else "")
+        under = [outputs]
+        if self.balance is not None:
+            what = "f_i" if self.balance == "linear" else r"(f_i + y_i \xi_i)"
+            under.append(rf"\tfrac{{1}}{{|U|}} \sum_{{i \in U}} {what} = c")
+        under += [rf"\text{{{constraint.name or 'a linear constraint on outputs'}}}" for constraint in self.constraints]
+        found = "w, b" if self.fit_intercept else "w"
+        conditions = r",\quad ".join(under)
+        rows = [rf"\min_{{{found}}}\quad & {objective}", rf"\text{{s.t.}}\quad & {conditions}", *rows]
+        return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
     @property
     def is_convex(self) -> bool:
         """Whether every loss is convex, so that one step solves the problem."""
@@ -212,7 +253,9 @@ class Formulation:
         """The convex step as a ``cvxpy.Problem`` in w (or its expansion a), b and the outputs f.
 
         Without ``outputs`` it is the convex part of the formulation; with them the tangents at those outputs are
-        added.  Costs, tangents and the balance are parameters, named so.
+        added, with their constant: the problem then is a surrogate, nowhere below the objective, which it touches
+        there.  Costs, tangents and the balance are parameters, named so.  ``print`` shows it in symbols, ``latex()``
+        has them as LaTeX, and a notebook draws them.
         """
         return self.on(problem).primal(outputs)
 
@@ -238,6 +281,16 @@ class Formulation:
                 raise ValueError(f"{field}={loss!r} has no convex and concave part (split()), which convex steps need")
         convex, concave = self.labeled.split()  # type: ignore[attr-defined]
         return [(convex, concave), (convex.reflect(), concave.reflect()), unlabeled.split()]  # type: ignore[attr-defined]
+
+
+def _text_of(loss: Loss) -> str:
+    """A loss by its pieces, or by its name."""
+    return str(loss) if isinstance(loss, PLQ) else f"{getattr(loss, 'name', '') or loss}(t)"
+
+
+def _latex_of(loss: Loss) -> str:
+    """A loss of t as LaTeX: its pieces, or its name."""
+    return loss.latex("t") if isinstance(loss, PLQ) else rf"\text{{{getattr(loss, 'name', '') or 'a loss'}}}(t)"
 
 
 def _value(loss: Loss, t: Array) -> Array:

@@ -190,6 +190,14 @@ class Instance:
             slope[where] = cost[where] * concave.supergradient(outputs[where])
         return slope
 
+    def tangents_at_zero(self, outputs: Array, cost: Array) -> float:
+        """What the tangents at some outputs are at f = 0, with their costs: the constant of a surrogate."""
+        constant = -float(self.tangents(outputs, cost) @ outputs)
+        for k, (_, concave) in enumerate(self.formulation.parts):
+            where = (self._kinds == k) & (cost > 0)
+            constant += float(cost[where] @ np.asarray(concave(outputs[where])))
+        return constant
+
     def made_of_tangents(self, step: ConvexStep) -> bool:
         """Whether a step is the formulation with its concave parts replaced by tangents."""
         return step.point is None and np.array_equal(step.kind, self._kinds)
@@ -255,13 +263,15 @@ class Instance:
         """The convex step as a ``cvxpy.Problem`` in w, b and f (see :meth:`Formulation.primal`)."""
         from ..modeling import PrimalModel
 
-        return PrimalModel(self.step(outputs)).problem
+        model = PrimalModel(self.step(outputs))
+        return model.problem if outputs is None else model.touching(self.tangents_at_zero(outputs, self.cost))
 
     def dual(self, outputs: Array | None = None, balance_by: str = "centring") -> cp.Problem:
         """Its dual in γ (see :meth:`Formulation.dual`)."""
         from ..modeling import DualModel
 
-        return DualModel(self.step(outputs), balance_by).problem
+        model = DualModel(self.step(outputs), balance_by)
+        return model.problem if outputs is None else model.touching(self.tangents_at_zero(outputs, self.cost))
 
     # ------------------------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,9 @@ from ..losses import PLQ, Convex, ConvexLoss
 
 Array = NDArray[np.float64]
 
+#: Slopes up to this are rounding of the pieces of a loss.
+ROUNDING = 1e-14
+
 
 def loss_expression(loss: Convex, t: cp.Expression) -> tuple[cp.Expression, list[cp.Constraint]]:
     """A convex loss of every entry of ``t``, and the constraints that keep ``t`` in its domain.
@@ -36,6 +39,7 @@ def loss_expression(loss: Convex, t: cp.Expression) -> tuple[cp.Expression, list
     anchor = _anchor(loss)
     left, right = (float(d) for d in loss.derivatives(anchor))
     slope = float(np.clip(0.0, left, right))
+    slope = slope if abs(slope) > ROUNDING else 0.0
     terms = [_times(slope, t)] if slope else []
     terms += _outwards(loss, anchor, right - slope, t - anchor if anchor else t, +1)
     terms += _outwards(loss, anchor, slope - left, anchor - t if anchor else -t, -1)

@@ -21,6 +21,7 @@ from ..instance.convex_step import ConvexStep, mean_row
 from ..kernels import CentredRows, GramRows, RowSource, RowsWithSums, kernel_factor
 from ..losses import PLQ, Convex
 from .expressions import conjugate_segments, loss_expression, sum_of
+from .printing import ReadableProblem
 
 Array = NDArray[np.float64]
 
@@ -73,6 +74,16 @@ class StepModel(ABC):
     def build(self, step: ConvexStep) -> None:
         """Make ``self.problem``."""
 
+    def readable(self, objective: cp.Minimize | cp.Maximize, constraints: list[cp.Constraint]) -> cp.Problem:
+        """The problem, which knows the names of the kinds of points."""
+        return ReadableProblem(objective, constraints, parts={group.name: group.where for group in self.groups})
+
+    def touching(self, constant: float) -> cp.Problem:
+        """The problem with the constant of its tangents, so that its value is that of a surrogate of the objective."""
+        shift = cp.Parameter(name="constant", value=constant)
+        objective = type(self.problem.objective)(self.problem.objective.args[0] + shift)
+        return self.readable(objective, list(self.problem.constraints))
+
     def extended(self, step: ConvexStep, source: RowSource, with_x0: bool) -> Array:
         """The matrix of the active points and, after them, of x₀ and of the points that constraints are about."""
         sums = ([mean_row(step)] if with_x0 else []) + ([] if self.rows is None else [self.rows.A])
@@ -119,23 +130,24 @@ class PrimalModel(StepModel):
             constraints += domain
         self.balance = None
         if self.target is not None:
-            self.balance = mean @ self.w + self.b == self.target
+            self.balance = cp.Constant(mean, name="mean") @ self.w + self.b == self.target
             constraints.append(self.balance)
         self.ends: list[tuple[NDArray[np.intp], float, cp.Constraint]] = []
         if self.rows is not None:
             lower, upper = self.rows.lower, self.rows.upper
-            values = sums @ self.w + cp.multiply(self.rows.bias, self.b)
+            values = cp.Constant(sums, name="A") @ self.w + cp.Constant(self.rows.bias, name="sums") * self.b
             # Interior-point solvers want neither equations that follow from others nor equations as two inequalities.
             known = [np.append(mean, float(step.fit_intercept))] if self.target is not None else []
             equal = np.flatnonzero(lower == upper)
             kept = equal[_independent(known, np.column_stack([sums, self.rows.bias * step.fit_intercept])[equal])]
             if len(kept):
-                self.ends.append((kept, -1.0, values[kept] == lower[kept]))
-            for end, sign in ((lower, 1.0), (upper, -1.0)):
+                self.ends.append((kept, -1.0, values[kept] == cp.Constant(lower[kept], name="lower")))
+            for name, end, sign in (("lower", lower, 1.0), ("upper", upper, -1.0)):
                 where = np.flatnonzero(np.isfinite(end) & (lower < upper))
                 if len(where):
-                    self.ends.append((where, sign, sign * values[where] >= sign * end[where]))
-        self.problem = cp.Problem(cp.Minimize(objective), constraints + [one for _, _, one in self.ends])
+                    bound = cp.Constant(end[where], name=name)
+                    self.ends.append((where, sign, sign * values[where] >= sign * bound))
+        self.problem = self.readable(cp.Minimize(objective), constraints + [one for _, _, one in self.ends])
         self._keeps_weights = step.regularizer == "l1"
 
     def _linear(self, step: ConvexStep) -> tuple[Array, Array, cp.Expression, cp.Expression]:
@@ -145,22 +157,24 @@ class PrimalModel(StepModel):
         mean = np.asarray(X[balanced].mean(axis=0)).ravel() if len(balanced) else np.zeros(X.shape[1])
         product: Any = self.rows.A @ X if self.rows is not None else np.zeros((0, X.shape[1]))
         sums = product.toarray() if sp.issparse(product) else np.asarray(product)
-        return mean, sums, X[self.active] @ self.w, regularizer_expression(step.regularizer, self.w)
+        outputs = cp.Constant(X[self.active], name="X") @ self.w
+        return mean, sums, outputs, regularizer_expression(step.regularizer, self.w)
 
     def _kernel(self, step: ConvexStep) -> tuple[Array, Array, cp.Expression, cp.Expression]:
         """The same in terms of a: w = Σ a_i Φ(x_i) over the points, their mean and the sums of constraints."""
         with_x0, count = self.target is not None, len(self.active)
         G = self.extended(step, GramRows(step.problem.gram), with_x0)
         if self.rows is None:
-            self.w, coordinates = cp.Variable(len(G), name="a"), G
-            regularizer = 0.5 * cp.quad_form(self.w, cp.psd_wrap(G))
+            self.w, coordinates, name = cp.Variable(len(G), name="a"), G, "K"
+            regularizer = 0.5 * cp.quad_form(self.w, cp.psd_wrap(cp.Constant(G, name="K")))
         else:
             # Constraints need well-conditioned coordinates: w in an orthogonal basis of the span, G = Z Zᵀ.
-            coordinates = kernel_factor(G, 1e-12)
+            coordinates, name = kernel_factor(G, 1e-12), "Z"
             self.w = cp.Variable(coordinates.shape[1], name="w")
             regularizer = 0.5 * cp.sum_squares(self.w)
         mean = coordinates[count] if with_x0 else np.zeros(coordinates.shape[1])
-        return mean, coordinates[count + with_x0 :], coordinates[:count] @ self.w, regularizer
+        outputs = cp.Constant(coordinates[:count], name=name) @ self.w
+        return mean, coordinates[count + with_x0 :], outputs, regularizer
 
     def recover(self) -> dict[str, Any]:
         """γ is the multiplier of the definition of f, -γ₀ that of the balance constraint, μ those of the others."""
@@ -207,16 +221,19 @@ class DualModel(StepModel):
         # What the free bias, or with centring the fixed one, is multiplied with.
         total = cp.sum(self.gamma) if self.gamma0 is None else cp.sum(self.gamma) + self.gamma0[0]
         if self.rows is not None and self.mu is not None:
-            total = total + self.rows.bias @ self.mu
+            total = total + cp.Constant(self.rows.bias, name="sums") @ self.mu
         self.box: list[cp.Constraint] | None = None
         if step.regularizer == "l2":
             rows: RowSource = GramRows(problem.gram)
             if self.by_centring:
                 rows = CentredRows(rows, step.members)
-            terms.append(-0.5 * cp.quad_form(every, cp.psd_wrap(self.extended(step, rows, with_x0))))
+            matrix = cp.Constant(self.extended(step, rows, with_x0), name="K")
+            terms.append(-0.5 * cp.quad_form(every, cp.psd_wrap(matrix)))
         else:
-            mean = 0 if self.target is None else np.asarray(problem.X[step.members].mean(axis=0)).ravel()
-            pull = problem.X[active].T @ self.gamma
+            mean: Any = 0
+            if self.target is not None:
+                mean = cp.Constant(np.asarray(problem.X[step.members].mean(axis=0)).ravel(), name="mean")
+            pull = cp.Constant(problem.X[active].T, name="Xᵀ") @ self.gamma
             if self.gamma0 is not None:
                 pull = pull + self.gamma0[0] * mean
             if self.rows is not None:
@@ -236,7 +253,7 @@ class DualModel(StepModel):
         if step.fit_intercept and not self.by_centring:
             self.equality = total == 0
             constraints.append(self.equality)
-        self.problem = cp.Problem(cp.Maximize(sum_of(terms)), constraints)
+        self.problem = self.readable(cp.Maximize(sum_of(terms)), constraints)
 
     def _multipliers(self, terms: list[cp.Expression]) -> cp.Expression:
         """μ as a difference of pulls at finite ends; adds -max(-μ lower, -μ upper) to ``terms``."""
@@ -246,14 +263,14 @@ class DualModel(StepModel):
         if equal.any():
             where = np.flatnonzero(equal)
             free = cp.Variable(len(where), name="mu_equal")
-            terms.append(self.rows.lower[where] @ free)
-            mu = mu + _places(where, len(self.rows)) @ free
+            terms.append(cp.Constant(self.rows.lower[where], name="lower") @ free)
+            mu = mu + cp.Constant(_places(where, len(self.rows)), name="places") @ free
         for name, end, sign in (("lower", self.rows.lower, 1.0), ("upper", self.rows.upper, -1.0)):
             where = np.flatnonzero(np.isfinite(end) & ~equal)
             if len(where):
                 pull = cp.Variable(len(where), nonneg=True, name=f"mu_{name}")
-                terms.append(sign * (end[where] @ pull))
-                mu = mu + sign * (_places(where, len(self.rows)) @ pull)
+                terms.append(sign * (cp.Constant(end[where], name=name) @ pull))
+                mu = mu + sign * (cp.Constant(_places(where, len(self.rows)), name="places") @ pull)
         return mu
 
     def _conjugates(self, terms: list[cp.Expression]) -> list[cp.Constraint]:

@@ -1,0 +1,356 @@
+"""CVXPY problems in the symbols of the papers: names in place of numbers, at any size, as text and as LaTeX.
+
+A :class:`ReadableProblem` is an ordinary ``cvxpy.Problem`` that prints itself.  CVXPY writes out arrays and indices;
+here constants have names, parts of vectors the names of their points, and what each symbol is stands below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+#: Of the symbols of problems: as text, as LaTeX, and what they are.
+SYMBOLS = {
+    "f": ("f", "f", "outputs of the points"),
+    "w": ("w", "w", "weights"),
+    "a": ("a", "a", "coefficients of the kernel expansion"),
+    "b": ("b", "b", "bias"),
+    "gamma": ("γ", r"\gamma", "dual variables of the points"),
+    "gamma0": ("γ₀", r"\gamma_0", "dual variable of the balance"),
+    "slope": ("β", r"\beta", "costs times slopes of the tangents"),
+    "target": ("c", "c", "mean output of the unlabelled points"),
+    "constant": ("β₀", r"\beta_0", "what the tangents are at f = 0, with their costs"),
+    "X": ("X", "X", "the points, one a row"),
+    "Xᵀ": ("Xᵀ", r"X^\top", "the points, one a column"),
+    "K": ("K", "K", "kernel values"),
+    "mean": ("m", "m", "mean of the unlabelled points, in the coordinates of w or a"),
+    "Z": ("Z", "Z", "a factor of the kernel values, K = Z Zᵀ"),
+    "A": ("A", "A", "constraints on outputs, one a row, in the coordinates of w"),
+    "sums": ("s", "s", "sums of the rows of the constraints, what b is multiplied with"),
+    "lower": ("l", r"\ell", "lower ends of constraints"),
+    "upper": ("u", "u", "upper ends of constraints"),
+    "places": ("E", "E", "puts the entries of μ in their places"),
+    "mu_equal": ("μ", r"\mu", "dual variables of equations"),
+    "mu_lower": ("μ⁻", r"\mu^-", "dual variables of lower ends"),
+    "mu_upper": ("μ⁺", r"\mu^+", "dual variables of upper ends"),
+}
+
+#: Symbols that belong to one kind of points: prefix of the name, text, LaTeX, and what they are.
+OF_KINDS = {
+    "cost": ("C", "C", "costs"),
+    "1/cost": ("C⁻¹", "C^{-1}", "one over the costs"),
+    "alpha": ("α", r"\alpha", "dual variables of the kinks of the loss"),
+}
+
+#: How tightly an operation binds.
+SUM, PRODUCT, ATOM = 1, 2, 3
+
+#: A line of text that is longer is broken at its summands.
+WIDTH = 100
+
+#: Superscripts as text.
+RAISED = str.maketrans("+-0123456789", "⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+class ReadableProblem(cp.Problem):
+    """A ``cvxpy.Problem`` that prints itself in symbols.
+
+    Parameters
+    ----------
+    objective, constraints
+        As for ``cvxpy.Problem``.
+    parts : mapping of str to int array, optional
+        Names of the parts of vectors that occur in it, and their places.
+    """
+
+    def __init__(
+        self, objective: Any, constraints: Any = None, *, parts: Mapping[str, np.ndarray[Any, Any]] | None = None
+    ) -> None:
+        super().__init__(objective, constraints)
+        self._parts = dict(parts or {})
+
+    def __str__(self) -> str:
+        writer = Writer(self._parts, latex=False)
+        head = "minimize" if isinstance(self.objective, cp.Minimize) else "maximize"
+        terms = writer.summands(self.objective.args[0])
+        lines = [" ".join(terms)] if len(" ".join(terms)) <= WIDTH else terms
+        rows = [f"{'' if place else head:12s}{line}" for place, line in enumerate(lines)]
+        relations = [writer.relation(constraint) for constraint in self.constraints] + self._signs(writer)
+        rows += [f"{'' if place else 'subject to':12s}{line}" for place, line in enumerate(relations)]
+        rows += [f"{'' if place else 'where':12s}{line}" for place, line in enumerate(writer.legend())]
+        return "\n".join(rows)
+
+    def latex(self) -> str:
+        """The problem as LaTeX, an ``aligned`` environment without dollars."""
+        writer = Writer(self._parts, latex=True)
+        head = r"\min" if isinstance(self.objective, cp.Minimize) else r"\max"
+        found = ", ".join(dict.fromkeys(writer.symbol(one.name())[1] for one in self.variables()))
+        terms = writer.summands(self.objective.args[0])
+        lines = [" ".join(terms[place : place + 3]) for place in range(0, len(terms), 3)]
+        rows = [rf"{head}_{{{found}}}\quad & {lines[0]}", *(rf"& \quad {line}" for line in lines[1:])]
+        relations = [writer.relation(constraint) for constraint in self.constraints] + self._signs(writer)
+        for place, line in enumerate(relations):
+            start = "" if place else r"\text{s.t.}"
+            rows.append(rf"{start}\quad & {line}")
+        return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.latex()}$"
+
+    def _signs(self, writer: Writer) -> list[str]:
+        """A line that says which variables must not be negative, if any."""
+        found = [writer.write(one) for one in self.variables() if one.is_nonneg()]
+        return [", ".join(found) + (r" \ge 0" if writer.latex else " >= 0")] if found else []
+
+
+class Writer:
+    """Writes expressions, and remembers which symbols it has used.
+
+    Parameters
+    ----------
+    parts : mapping of str to int array
+        As for :class:`ReadableProblem`.
+    latex : bool
+        LaTeX in place of text.
+    """
+
+    def __init__(self, parts: Mapping[str, np.ndarray[Any, Any]], latex: bool) -> None:
+        self.latex = latex
+        self._parts = {np.asarray(where).tobytes(): name for name, where in parts.items()}
+        self._used: dict[str, tuple[str, str]] = {}  # symbol: what it is, shape
+
+    def symbol(self, name: str) -> tuple[str, str, str]:
+        """A name as text and as LaTeX, and what it is."""
+        if name in SYMBOLS:
+            return SYMBOLS[name]
+        for prefix, (text, latex, meaning) in OF_KINDS.items():
+            if name.startswith(prefix + "_"):
+                kind, *side = name.removeprefix(prefix + "_").split("_", 1)
+                mark = "".join({"plus": "+", "minus": "-"}.get(part, part) for part in "".join(side).split("_"))
+                raised = f"^{{{mark}}}" if mark else ""
+                return f"{text}{mark.translate(RAISED)}[{kind}]", rf"{latex}{raised}_{{\text{{{kind}}}}}", meaning
+        return name, rf"\text{{{name}}}" if len(name) > 1 else name, ""
+
+    def legend(self) -> list[str]:
+        """A line for each kind of symbol that was used: what it is, and its shape."""
+        same: dict[str, list[tuple[str, str]]] = {}
+        for symbol, (meaning, shape) in self._used.items():
+            if meaning:
+                same.setdefault(meaning, []).append((symbol, shape))
+        lines = []
+        for meaning, own in same.items():
+            shapes = ", ".join(shape for _, shape in own if shape)
+            lines.append(", ".join(symbol for symbol, _ in own) + f": {meaning}" + (f" ({shapes})" if shapes else ""))
+        return lines
+
+    def relation(self, constraint: Any) -> str:
+        """A constraint."""
+        left, right = constraint.args
+        equal = isinstance(constraint, cp.constraints.Equality)
+        sign = "=" if equal else (r"\le" if self.latex else "<=")
+        # An equation f - (...) = 0 defines f.
+        if equal and _is_number(right, 0.0) and type(left).__name__ == "AddExpression" and len(left.args) == 2:
+            first, second = left.args
+            if type(second).__name__ == "NegExpression":
+                left, right = first, second.args[0]
+        return f"{self.write(left)} {sign} {self.write(right)}"
+
+    def write(self, expression: Any, binding: int = 0) -> str:
+        """An expression, in brackets where it binds less tightly than its surroundings."""
+        text, own = self._written(expression)
+        return f"({text})" if own < binding else text
+
+    def _written(self, e: Any) -> tuple[str, int]:
+        handler: Callable[[Any], tuple[str, int]] | None = getattr(self, f"_{type(e).__name__}", None)
+        if handler is not None:
+            return handler(e)
+        if isinstance(e, (cp.Variable, cp.Parameter)):
+            return self._named(e), ATOM
+        if isinstance(e, cp.Constant):
+            return self._constant(e)
+        name = type(e).__name__
+        inner = ", ".join(self.write(arg) for arg in e.args)
+        return (rf"\operatorname{{{name}}}({inner})" if self.latex else f"{name}({inner})"), ATOM
+
+    def _named(self, e: Any) -> str:
+        text, latex, meaning = self.symbol(e.name())
+        self._used.setdefault(text, (meaning, "×".join(map(str, e.shape))))
+        return latex if self.latex else text
+
+    def _constant(self, e: Any) -> tuple[str, int]:
+        if e.name() in SYMBOLS:
+            return self._named(e), ATOM
+        value = e.value
+        values = np.asarray(value.toarray() if hasattr(value, "toarray") else value, dtype=float)
+        if values.size and (values == values.flat[0]).all():
+            number = float(values.flat[0]) + 0.0  # no -0
+            return f"{number:.6g}", ATOM if number >= 0 else SUM
+        shape = "×".join(map(str, values.shape))
+        return (rf"\text{{({shape} numbers)}}" if self.latex else f"[{shape} numbers]"), ATOM
+
+    def summands(self, e: Any) -> list[str]:
+        """The terms of a sum, each with its sign; what is positive comes first: 1 - f, not -f + 1."""
+        parts = [(number, term) for number, term in map(_times_number, _flat(e)) if number]
+        constant = sum(number for number, term in parts if term is None)
+        signed = [(number, self._product(abs(number), term)[0]) for number, term in parts if term is not None]
+        if constant or not signed:
+            signed.insert(0 if len(signed) == 1 and constant > 0 else len(signed), (constant, f"{abs(constant):.6g}"))
+        signed.sort(key=lambda part: part[0] < 0)
+        first = ("" if signed[0][0] >= 0 else "-") + signed[0][1]
+        return [first, *(f"{'+' if number >= 0 else '-'} {text}" for number, text in signed[1:])]
+
+    def _product(self, number: float, e: Any) -> tuple[str, int]:
+        """A positive number times an expression that is no number."""
+        factor = f"{number:.6g}"
+        if factor == "1":
+            text, binding = self._written(e)
+            return (f"({text})", ATOM) if binding < PRODUCT else (text, binding)
+        if number == 0.5:
+            factor = r"\tfrac12" if self.latex else "½"
+        return f"{factor}{self._space}{self.write(e, PRODUCT)}", PRODUCT
+
+    @property
+    def _space(self) -> str:
+        return r"\," if self.latex else " "
+
+    def _AddExpression(self, e: Any) -> tuple[str, int]:
+        terms = self.summands(e)
+        return " ".join(terms), SUM if len(terms) > 1 or terms[0].startswith("-") else PRODUCT
+
+    _NegExpression = _AddExpression
+
+    def _MulExpression(self, e: Any) -> tuple[str, int]:
+        if _times_number(e)[1] is not e:
+            return self._AddExpression(e)
+        left, right = e.args
+        first = self.write(left, PRODUCT)
+        if left.ndim == 1 and right.ndim == 1:
+            first += r"^\top" if self.latex else "ᵀ"
+        return f"{first}{self._space}{self.write(right, PRODUCT)}", PRODUCT
+
+    def _multiply(self, e: Any) -> tuple[str, int]:
+        if _times_number(e)[1] is not e:
+            return self._AddExpression(e)
+        left, right = e.args
+        for scalar, other in ((left, right), (right, left)):
+            if scalar.is_scalar() or type(scalar).__name__ in ("Promote", "broadcast_to"):
+                return f"{self.write(scalar, PRODUCT)}{self._space}{self.write(other, PRODUCT)}", PRODUCT
+        times = r"\circ" if self.latex else "∘"
+        return f"{self.write(left, PRODUCT)} {times} {self.write(right, PRODUCT)}", PRODUCT
+
+    def _DivExpression(self, e: Any) -> tuple[str, int]:
+        return f"{self.write(e.args[0], PRODUCT)} / {self.write(e.args[1], ATOM)}", PRODUCT
+
+    def _Promote(self, e: Any) -> tuple[str, int]:
+        return self._written(e.args[0])
+
+    _broadcast_to = _psd_wrap = _Promote
+
+    def _special_index(self, e: Any) -> tuple[str, int]:
+        where = np.asarray(e.key[0] if isinstance(e.key, tuple) else e.key)
+        # The parts are those of vectors over the points.
+        name = self._parts.get(where.tobytes()) if isinstance(e.args[0], cp.expressions.leaf.Leaf) else None
+        if name is None:
+            name = ", ".join(map(str, where)) if where.size <= 4 else f"{where.size} places"
+        inner = self.write(e.args[0], ATOM)
+        return (rf"{inner}_{{\text{{{name}}}}}" if self.latex else f"{inner}[{name}]"), ATOM
+
+    def _index(self, e: Any) -> tuple[str, int]:
+        inner, key = self.write(e.args[0], ATOM), e.key[0] if isinstance(e.key, tuple) else e.key
+        if e.args[0].size == 1:
+            return inner, ATOM
+        name = f"{key.start}" if isinstance(key, slice) and e.size == 1 else str(key)
+        return (f"{inner}_{{{name}}}" if self.latex else f"{inner}[{name}]"), ATOM
+
+    def _Sum(self, e: Any) -> tuple[str, int]:
+        inner = self.write(e.args[0], PRODUCT)
+        return (rf"\mathbf{{1}}^\top {inner}" if self.latex else f"Σ {inner}"), PRODUCT
+
+    def _QuadForm(self, e: Any) -> tuple[str, int]:
+        x, matrix = self.write(e.args[0], ATOM), self.write(e.args[1], ATOM)
+        return (rf"{x}^\top {matrix}\,{x}" if self.latex else f"{x}ᵀ {matrix} {x}"), PRODUCT
+
+    def _quad_over_lin(self, e: Any) -> tuple[str, int]:
+        x = self.write(e.args[0])
+        return (rf"\lVert {x} \rVert^2" if self.latex else f"‖{x}‖²"), ATOM
+
+    def _huber(self, e: Any) -> tuple[str, int]:
+        inner, width = self.write(e.args[0]), f"{float(e.M.value):g}"
+        return (rf"\operatorname{{huber}}({inner}, {width})" if self.latex else f"huber({inner}, {width})"), ATOM
+
+    def _norm1(self, e: Any) -> tuple[str, int]:
+        x = self.write(e.args[0])
+        return (rf"\lVert {x} \rVert_1" if self.latex else f"‖{x}‖₁"), ATOM
+
+    def _abs(self, e: Any) -> tuple[str, int]:
+        return f"|{self.write(e.args[0])}|", ATOM
+
+    def _maximum(self, e: Any) -> tuple[str, int]:
+        # CVXPY's pos(x) is max(x, 0); the papers write max(0, x).
+        args = sorted(e.args, key=lambda arg: _number(arg) is None)
+        inner = ", ".join(self.write(arg) for arg in args)
+        return (rf"\max({inner})" if self.latex else f"max({inner})"), ATOM
+
+    def _power(self, e: Any) -> tuple[str, int]:
+        exponent = float(getattr(e.p, "value", e.p))
+        shown = f"^{{{exponent:g}}}" if self.latex else "²" if exponent == 2 else f"^{exponent:g}"
+        return self.write(e.args[0], ATOM) + shown, ATOM
+
+    _PowerApprox = _Power = _power
+
+    def _Hstack(self, e: Any) -> tuple[str, int]:
+        return f"({', '.join(self.write(arg) for arg in e.args)})", ATOM
+
+
+def _flat(e: Any, factor: float = 1.0) -> Iterable[tuple[float, Any]]:
+    """The terms of a sum of sums, with their factors."""
+    name = type(e).__name__
+    if name in ("Promote", "broadcast_to"):
+        yield from _flat(e.args[0], factor)
+    elif name == "NegExpression":
+        yield from _flat(e.args[0], -factor)
+    elif name == "AddExpression":
+        for arg in e.args:
+            yield from _flat(arg, factor)
+    else:
+        yield factor, e
+
+
+def _times_number(given: Any) -> tuple[float, Any]:
+    """A number and what it is multiplied with, which is None where all of it is a number."""
+    factor, e = given if isinstance(given, tuple) else (1.0, given)
+    number = _number(e)
+    if number is not None:
+        return factor * number, None
+    name = type(e).__name__
+    if name in ("MulExpression", "multiply"):
+        for scalar, other in (e.args, e.args[::-1]):
+            found = _number(scalar)
+            if found is not None and (scalar.is_scalar() or name == "multiply"):
+                return _times_number((factor * found, other))
+    if name == "NegExpression":
+        return _times_number((-factor, e.args[0]))
+    if name in ("Promote", "broadcast_to"):
+        return _times_number((factor, e.args[0]))
+    return factor, e
+
+
+def _number(e: Any) -> float | None:
+    """The number that a constant is in all its entries."""
+    if type(e).__name__ in ("Promote", "broadcast_to"):
+        return _number(e.args[0])
+    if type(e).__name__ == "NegExpression":
+        inner = _number(e.args[0])
+        return None if inner is None else -inner
+    if not isinstance(e, cp.Constant) or e.name() in SYMBOLS:
+        return None
+    value = e.value
+    values = np.asarray(value.toarray() if hasattr(value, "toarray") else value, dtype=float)
+    return float(values.flat[0]) if values.size and (values == values.flat[0]).all() else None
+
+
+def _is_number(e: Any, number: float) -> bool:
+    return _number(e) == number

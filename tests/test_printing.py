@@ -1,0 +1,152 @@
+"""Problems, formulations and solutions as a person reads them: names, not numbers, at any size."""
+
+import re
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from test_modeling import random_case
+
+import convex_tsvm as ct
+from convex_tsvm.data import load_data
+from convex_tsvm.modeling.printing import ReadableProblem, Writer
+
+EVERY = {
+    "cccp_tsvm": ct.cccp_tsvm(),
+    "squared hinge": ct.tsvm("squared_hinge"),
+    "compact margin": ct.compact_margin(2.0, 0.1, 0.1),
+    "1-norm": ct.cs3vm(),
+    "elastic net": ct.Formulation(ct.hinge(), ct.symmetric_hinge(), regularizer=ct.ElasticNet(0.3)),
+    "constraints": ct.Formulation(
+        ct.hinge(), ct.symmetric_ramp(-0.3), constraints=[ct.must_link(2, 3), ct.mean_output(-0.1, 0.1)]
+    ),
+    "no bias": ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), fit_intercept=False),
+    "logistic": ct.svm(ct.logistic()),
+}
+
+
+def problem_of(n, formulation, sparse=False):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, 3)), np.where(np.arange(n) < 4, np.resize([1.0, -1.0], n), 0.0)
+    kernel = "linear" if formulation.regularizer != "l2" or sparse else ct.RBF(1.0)
+    return ct.Problem(sp.csr_matrix(X) if sparse else X, y, kernel=kernel, C=10)
+
+
+def shown(formulation, problem):
+    outputs = np.random.default_rng(1).normal(size=problem.n)
+    found = [formulation.primal(problem), formulation.primal(problem, outputs)]
+    if formulation.labeled is EVERY["logistic"].labeled:
+        return found
+    return [*found, *(formulation.dual(problem, outputs, balance_by=by) for by in ("centring", "x0"))]
+
+
+@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_names_and_no_numbers_at_any_size(name, sparse):
+    formulation = EVERY[name]
+    texts = []
+    for n in (12, 150):
+        for problem in shown(formulation, problem_of(n, formulation, sparse)):
+            assert isinstance(problem, cp.Problem)
+            text, latex = str(problem), problem.latex()
+            texts.append(text)
+            assert len(text) < 2500
+            # No array is written out, nothing is said by CVXPY's names, and no sign comes twice.
+            for unwanted in ("...", "Promote", "psd_wrap", "None", "--", "numbers", "[0 ", "places"):
+                assert unwanted not in text.split("where  ", maxsplit=1)[0]
+            assert not re.search(r"[+-] -|\+ \+", text)
+            for left, right in ("{}", "()"):
+                assert latex.count(left) == latex.count(right)
+            assert latex.count(r"\begin") == latex.count(r"\end") == 1
+            assert problem._repr_latex_().startswith("$")
+    # What is shown does not depend on the size, but for the shapes.
+    half = len(texts) // 2
+    for small, large in zip(texts[:half], texts[half:], strict=True):
+        assert re.sub(r"\([\d×, ]+\)", "", small) == re.sub(r"\([\d×, ]+\)", "", large)
+
+
+def test_the_readme_s_problem():
+    data = load_data("two_moons")
+    text = str(ct.cccp_tsvm().primal(ct.Problem(data.X, data.y, kernel=ct.RBF(0.3), C=10)))
+    assert text.startswith("minimize    ½ aᵀ K a\n            + βᵀ f\n")
+    assert "+ C[positive]ᵀ max(0, 1 - f[positive])" in text
+    assert "+ C[negative]ᵀ max(0, 1 + f[negative])" in text
+    assert "subject to  f = K a + b\n            mᵀ a + b = c" in text
+    assert "K: kernel values (201×201)" in text
+
+
+#: Random cases in the linear space.
+LINEAR = [seed for seed in range(60) if random_case(seed)[1].is_linear and random_case(seed)[0].regularizer == "l2"]
+
+
+@pytest.mark.parametrize("seed", LINEAR)
+def test_what_is_printed_is_what_is_solved(seed):
+    """The objective as it is printed, evaluated at the solution by rules that know nothing of the printer."""
+    formulation, problem, rng = random_case(seed)
+    primal = formulation.primal(problem, rng.normal(size=problem.n))
+    value = primal.solve(solver="CLARABEL")
+    text = str(primal).split("subject to")[0].removeprefix("minimize").replace("\n", " ")
+    known = {one.name(): np.asarray(one.value) for one in [*primal.variables(), *primal.parameters()]}
+    parts = primal._parts
+    text = (
+        text.replace("½", "0.5 *").replace("β₀", "constant").replace("‖w‖²", "(w @ w)").replace("βᵀ f", "(slope @ f)")
+    )
+    text = re.sub(r"C\[(\w+)\]ᵀ ", r"cost_\1 @ ", text)
+    text = re.sub(r"f\[(\w+)\]", r"f_\1", text).replace("²", "**2")
+    text = re.sub(r"([\d.]) (max|huber|\()", r"\1 * \2", text)
+    known |= {f"f_{name}": known["f"][where] for name, where in parts.items()}
+
+    def huber(x, width):
+        return np.where(np.abs(x) <= width, x**2, 2 * width * np.abs(x) - width**2)
+
+    def maximum(*values):
+        return np.maximum(*values)
+
+    evaluated = eval(text.replace("max(", "maximum("), {**known, "huber": huber, "maximum": maximum})
+    assert float(np.sum(evaluated)) == pytest.approx(value, rel=1e-5, abs=1e-5)
+
+
+def test_signs_and_numbers():
+    x = cp.Variable(3, name="x")
+    writer = Writer({"these": np.array([0, 2])}, latex=False)
+    assert writer.write(-x - 1.5 - 0.5) == "-x - 2"
+    assert writer.write(2 * -x + 3) == "3 - 2 x"
+    assert writer.write(x[np.array([0, 2])]) == "x[these]"
+    assert writer.write(x[np.array([0, 1])]) == "x[0, 1]"
+    assert writer.write(cp.pos(1 - x)) == "max(0, 1 - x)"
+    assert writer.write(cp.multiply(x, cp.Parameter(3, name="p"))) == "x ∘ p"
+    assert writer.write(cp.exp(x)) == "exp(x)"
+    problem = ReadableProblem(cp.Minimize(cp.sum_squares(x - 1)), [x >= 0, cp.sum(x) == 2])
+    assert problem.solve(solver="CLARABEL") == pytest.approx(1 / 3)
+    assert str(problem) == "minimize    ‖x - 1‖²\nsubject to  0 <= x\n            Σ x = 2"
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_formulations(name):
+    formulation = EVERY[name]
+    assert len(str(formulation)) < 900
+    assert "function" not in str(formulation)
+    assert "minimize" in str(formulation)
+    latex = formulation.latex()
+    assert latex.count("{") == latex.count("}")
+    assert (r"\ell^*" in latex) == (formulation.unlabeled is not None)
+    assert (r"+ b" in latex) == formulation.fit_intercept
+
+
+def test_solutions_and_data():
+    data = load_data("two_moons")
+    problem = ct.Problem(data.X, data.y, kernel=ct.RBF(0.3), C=10)
+    solution = ct.cccp(ct.cccp_tsvm(), problem)
+    assert len(repr(solution)) < 120
+    assert f"objective {solution.objective:.8g}" in str(solution)
+    assert "96 of the 194 unlabelled points are labelled +1" in str(solution)
+    assert repr(data) == "Data('two_moons': 200 points, 2 features; 3 -1 (0), 3 +1 (1), 194 unknown)"
+    # The value of the last step is that of the objective, as its tangents touch it there.
+    certificate = solution.certificate()
+    assert certificate.tangents_changed == 0
+    assert certificate.primal == pytest.approx(solution.objective, rel=1e-6)
+    exact = ct.exact_search(
+        ct.tsvm("squared_hinge"), problem.replace(X=data.X[:30], y=data.truth[:30] * (np.arange(30) < 8))
+    )
+    assert "nodes" in str(exact)
