@@ -1,0 +1,113 @@
+"""The decision boundary of a classifier among points of two dimensions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from ..data import Data
+from ..solution import Solution
+from .canvas import axes_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Places along an axis at which outputs are looked at.
+RESOLUTION = 200
+
+#: Markers of labelled points, by class.
+MARKERS = "s^oDvP*X"
+
+
+def plot_boundary(
+    model: Any, X: Any = None, y: ArrayLike | None = None, *, ax: Axes | None = None, margins: bool = True
+) -> Axes:
+    """Draw where a classifier decides for which class, with the points that it learned from.
+
+    Parameters
+    ----------
+    model : Solution or fitted estimator
+        For two features; an estimator of several classes has no margins.
+    X : array, shape (n, 2), or Data, optional
+        Points to draw; those of a solution by default.
+    y : array, shape (n,), optional
+        Their labels, with the model's marker where unknown (0 for a solution).  Without it all points are drawn as
+        unlabelled ones.
+    ax : matplotlib axes, optional
+        New ones by default.
+    margins : bool, default True
+        Whether to draw the lines where the output is -1 and +1, dashed.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ValueError
+        If there are no points, or they have not two features.
+    """
+    points, labels = _points(model, X, y)
+    ax = axes_of(ax)
+    classes = np.array([-1.0, 1.0]) if isinstance(model, Solution) else np.asarray(model.classes_)
+    colors = [_color(k, len(classes)) for k in range(len(classes))]
+    low, high = points.min(axis=0), points.max(axis=0)
+    margin = 0.15 * (high - low)
+    first, second = (np.linspace(low[k] - margin[k], high[k] + margin[k], RESOLUTION) for k in (0, 1))
+    grid = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2)
+    outputs = np.asarray(model.decision_function(grid))
+    shape = (RESOLUTION, RESOLUTION)
+    if outputs.ndim == 1:
+        values = outputs.reshape(shape)
+        ax.contourf(first, second, values, levels=[-np.inf, 0, np.inf], colors=colors, alpha=0.12)
+        levels, styles = ([-1, 0, 1], ["--", "-", "--"]) if margins else ([0], ["-"])
+        ax.contour(first, second, values, levels=levels, colors="black", linestyles=styles)
+    else:
+        decided = outputs.argmax(axis=1).reshape(shape)
+        ax.contourf(first, second, decided, levels=np.arange(len(classes) + 1) - 0.5, colors=colors, alpha=0.15)
+        ax.contour(first, second, decided, levels=np.arange(len(classes) - 1) + 0.5, colors="black")
+    unknown = labels < 0
+    found = np.searchsorted(classes, model.predict(points[unknown])) if unknown.any() else np.zeros(0, dtype=int)
+    ax.scatter(points[unknown, 0], points[unknown, 1], c=[colors[k] for k in found], s=12, alpha=0.6)
+    for k, name in enumerate(classes):
+        own = points[labels == k]
+        shown = f"labelled {name:+g}" if isinstance(model, Solution) else f"labelled {name}"
+        if len(own):
+            look: dict[str, Any] = {"color": colors[k], "marker": MARKERS[k % len(MARKERS)], "edgecolors": "black"}
+            ax.scatter(own[:, 0], own[:, 1], s=90, zorder=3, label=shown, **look)
+    ax.set(xlabel="feature 1", ylabel="feature 2")
+    ax.legend(fontsize="small")
+    return ax
+
+
+def _points(model: Any, X: Any, y: ArrayLike | None) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Points to draw, and their classes as whole numbers, -1 where unknown."""
+    if isinstance(X, Data):
+        X, y = X.X, X.y
+    elif X is None and isinstance(model, Solution):
+        X, y = model.problem.X, model.problem.y
+    if X is None:
+        raise ValueError("X=None: an estimator does not keep its points; pass them, and y")
+    points = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)
+    if points.ndim != 2 or points.shape[1] != 2:
+        raise ValueError(f"X has shape {points.shape}; a boundary is drawn for points of two features")
+    if y is None:
+        return points, np.full(len(points), -1)
+    given = np.asarray(y)
+    if given.shape != (len(points),):
+        raise ValueError(f"y has shape {given.shape}; it must be {(len(points),)}, one label a point")
+    if isinstance(model, Solution) or (
+        isinstance(y, np.ndarray)
+        and set(np.unique(given)) <= {-1.0, 0.0, 1.0}
+        and (getattr(model, "unlabeled", 0) == 0)
+    ):
+        return points, np.where(given > 0, 1, np.where(given < 0, 0, -1))
+    names = [str(name) for name in model.classes_]
+    return points, np.array([names.index(str(label)) if str(label) in names else -1 for label in given.tolist()])
+
+
+def _color(k: int, n_classes: int) -> str:
+    return ("tab:blue", "tab:red")[k] if n_classes == 2 else f"C{k % 10}"

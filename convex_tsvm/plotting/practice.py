@@ -1,0 +1,120 @@
+"""Pictures of what chooses parameters: shares of classes, searches, learning curves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .canvas import axes_of, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ..selection.curves import LearningCurve
+    from ..selection.search import TransductiveSearchCV
+    from ..selection.shares import SharePath
+
+
+def plot_share_path(path: SharePath) -> Figure:
+    """What shares are chosen by, and the objective, along a path of them, one panel a class; the choice is dashed.
+
+    Parameters
+    ----------
+    path : SharePath
+        Of :func:`~convex_tsvm.share_path`.
+
+    Returns
+    -------
+    matplotlib figure
+    """
+    shown, name = path.left_out_error, "error at labels left out"
+    if shown is None:
+        shown, name = path.labeled_loss, "loss of the labelled points"
+    figure = new_figure(len(path.positives))
+    for row, k in enumerate(path.positives):
+        axes = figure.add_subplot(1, len(path.positives), row + 1)
+        axes.plot(path.tried, shown[row], "o-", markersize=3, label=name)
+        axes.axvline(path.chosen[row], linestyle="--", color="gray")
+        other = axes.twinx()
+        other.plot(path.tried, path.objective[row], color="tab:orange", label="objective")
+        axes.set(xlabel="share asked for", title=f"class {path.classes[k]}")
+        if row == 0:
+            axes.set(ylabel=f"{name} (blue)")
+        if row == len(path.positives) - 1:
+            other.set(ylabel="objective (orange)")
+    return figure
+
+
+def plot_learning_curve(curve: LearningCurve, *, ax: Axes | None = None) -> Axes:
+    """Errors over the number of labels, mean and standard error over the draws, of both classifiers.
+
+    Parameters
+    ----------
+    curve : LearningCurve
+        Of :func:`~convex_tsvm.learning_curve`.
+    ax : matplotlib axes, optional
+        New ones by default.
+
+    Returns
+    -------
+    matplotlib axes
+    """
+    axes = axes_of(ax)
+    for errors, name in ((curve.supervised_errors, "supervised"), (curve.errors, "semi-supervised")):
+        spread = errors.std(axis=1, ddof=1) / np.sqrt(errors.shape[1]) if errors.shape[1] > 1 else None
+        axes.errorbar(curve.n_labeled, 100 * errors.mean(axis=1), None if spread is None else 100 * spread,
+                      marker="o", capsize=3, label=name)  # fmt: skip
+    axes.set(xlabel="labels", ylabel="error on the other points, %", xscale="log", ylim=(0, None))
+    axes.set_xticks(curve.n_labeled, [str(n) for n in curve.n_labeled])
+    axes.minorticks_off()
+    axes.legend()
+    return axes
+
+
+def plot_candidates(search: TransductiveSearchCV, parameter: str = "C", *, ax: Axes | None = None) -> Axes:
+    """Scores of a search over one parameter, a line for each combination of the others; hollow where dropped.
+
+    Parameters
+    ----------
+    search : TransductiveSearchCV
+        Fitted.
+    parameter : str, default "C"
+        One of those searched, a number.
+    ax : matplotlib axes, optional
+        New ones by default.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ValueError
+        If the parameter was not searched.
+    """
+    axes = axes_of(ax, (9.6, 4.2))
+    results = search.cv_results_
+    if f"param_{parameter}" not in results:
+        names = [name.removeprefix("param_") for name in results if name.startswith("param_")]
+        raise ValueError(f"parameter={parameter!r} must be one of those searched, {', '.join(names)}")
+    others_searched = {name for own in results["params"] for name in own if name != parameter}
+    varying = {name for name in others_searched if len({repr(own.get(name)) for own in results["params"]}) > 1}
+    lines: dict[str, list[int]] = {}
+    for i, own in enumerate(results["params"]):
+        others = {k: float(f"{v:.3g}") if isinstance(v, float) else v for k, v in own.items() if k in varying}
+        lines.setdefault(", ".join(f"{k} = {v}" for k, v in others.items()), []).append(i)
+    for place, (name, members) in enumerate(lines.items()):
+        members.sort(key=lambda i: float(results[f"param_{parameter}"][i]))
+        x, y = results[f"param_{parameter}"][members].astype(float), results["mean_test_score"][members]
+        whole = results["n_splits"][members] == results["n_splits"].max()
+        color = f"C{place % 10}"
+        axes.plot(x, y, color=color, label=name)
+        axes.scatter(x, y, s=25, color=color, facecolors=[color if w else "white" for w in whole], zorder=3)
+    axes.axhline(search.best_score_, linestyle="--", color="gray", linewidth=0.8)
+    axes.set(xlabel=parameter, ylabel="share of labelled points left out that are right")
+    if (results[f"param_{parameter}"].astype(float) > 0).all():
+        axes.set_xscale("log")
+    axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.02, 0.5))  # beside: there may be many lines
+    return axes

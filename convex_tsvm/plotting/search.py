@@ -1,0 +1,172 @@
+"""Pictures of exact search and of relaxations: the tree, the bounds on the way, the staircase of relaxations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..exact import ExactSolution
+from .canvas import axes_of, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ..relaxations import Bound
+
+#: Trees of up to so many nodes are drawn.
+SMALL_TREE = 200
+
+#: Nodes of trees up to this size have the names of their points.
+NAMED_TREE = 40
+
+
+def plot_search(solution: ExactSolution) -> Figure:
+    """Objective and lower bound along an exact search, and its tree where it is small, side by side.
+
+    Parameters
+    ----------
+    solution : ExactSolution
+
+    Returns
+    -------
+    matplotlib figure
+    """
+    small = 0 < len(solution.tree) <= SMALL_TREE
+    figure = new_figure(2 if small else 1)
+    plot_progress(solution, ax=figure.add_subplot(1, 2 if small else 1, 1))
+    if small:
+        plot_tree(solution, ax=figure.add_subplot(1, 2, 2))
+    return figure
+
+
+def plot_progress(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
+    """Objective of the best labelling and lower bound over the nodes of an exact search, from the root on.
+
+    Parameters
+    ----------
+    solution : ExactSolution
+    ax : matplotlib axes, optional
+        New ones by default.
+
+    Returns
+    -------
+    matplotlib axes
+    """
+    ax = axes_of(ax)
+    nodes = [0, *(progress.n_nodes for progress in solution.progress)]
+    best = [progress.objective for progress in solution.progress] or [solution.objective]
+    bounds = [solution.root_bound, *(progress.lower_bound for progress in solution.progress)]
+    ax.step(nodes, [best[0], *best][: len(nodes)], where="post", label="best objective")
+    ax.step(nodes, np.where(np.isfinite(bounds), bounds, np.nan), where="post", label="lower bound")
+    ax.set(xlabel="nodes", ylabel="objective", title=f"gap {solution.gap or 0.0:.2e}")
+    ax.legend(fontsize="small")
+    return ax
+
+
+def plot_gaps(bounds: Bound | Mapping[str, float], objective: float | None = None, *, ax: Axes | None = None) -> Axes:
+    """Lower bounds of one relaxation after the other, as a staircase towards the best objective known.
+
+    Parameters
+    ----------
+    bounds : Bound or mapping of str to float
+        What a :class:`~convex_tsvm.LowerBoundBuilder` found, or bounds by the names of relaxations, the weakest first.
+    objective : float, optional
+        The best objective known; that of the ``Bound`` by default.
+    ax : matplotlib axes, optional
+        New ones by default.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ValueError
+        If there are no bounds.
+    """
+    if isinstance(bounds, Mapping):
+        names, values = list(bounds), [float(value) for value in bounds.values()]
+    else:
+        names, values = [stage.name for stage in bounds.stages], [stage.bound for stage in bounds.stages]
+        objective = bounds.upper if objective is None else objective
+    if not names:
+        raise ValueError("bounds is empty; there is nothing to draw")
+    ax, places = axes_of(ax), np.arange(len(names))
+    ax.stairs(
+        values, np.arange(len(names) + 1) - 0.5, baseline=None, color="tab:blue", linewidth=2, label="lower bound"
+    )
+    if objective is not None and np.isfinite(objective):
+        ax.axhline(objective, color="black", linestyle="--", label="best objective known")
+        for place, value in zip(places, values, strict=True):
+            gap = (objective - value) / max(abs(objective), 1e-300)
+            ax.annotate(f"{gap:.1%}", (place, value), ha="center", va="bottom", fontsize="small")
+    ax.set_xticks(places, names)
+    ax.set(xlabel="relaxation", ylabel="objective")
+    ax.legend(fontsize="small", loc="lower right")
+    return ax
+
+
+def plot_tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
+    """The tree of an exact search: an edge is the label of a point, red for +1, blue for -1; squares are closed.
+
+    Leaves are side by side, their parents above the middle of them; where there is room, nodes have the number of the
+    point that is branched on.
+
+    Parameters
+    ----------
+    solution : ExactSolution
+        Of up to some hundred nodes.
+    ax : matplotlib axes, optional
+        New ones by default.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ValueError
+        If the search had no tree.
+    """
+    if not solution.tree:
+        raise ValueError("the search ended without a tree: there is nothing to draw")
+    ax = axes_of(ax, (6.4, 4.4))
+    tree = solution.tree
+    below: dict[int, list[int]] = {}
+    depth = np.zeros(len(tree), dtype=int)
+    for k, record in enumerate(tree):
+        below.setdefault(record.parent, []).append(k)
+        depth[k] = 0 if record.parent < 0 else depth[record.parent] + 1
+    place, n_leaves, order = np.zeros(len(tree)), 0, []
+    stack = [k for k, record in enumerate(tree) if record.parent < 0]
+    while stack:
+        k = stack.pop()
+        order.append(k)
+        stack.extend(sorted(below.get(k, []), key=lambda child: tree[child].sign))
+    for k in order:
+        if k not in below:
+            place[k], n_leaves = n_leaves, n_leaves + 1
+    for k in reversed(order):
+        if k in below:
+            place[k] = place[below[k]].mean()
+    for k, record in enumerate(tree):
+        if record.parent >= 0:
+            ends = [record.parent, k]
+            ax.plot(place[ends], -depth[ends], color="tab:red" if record.sign > 0 else "tab:blue", linewidth=0.8)
+    bounds = np.array([min(record.bound, solution.objective) for record in tree])
+    closed = np.array([record.variable < 0 for record in tree])
+    for where, marker in ((closed, "s"), (~closed, "o")):
+        drawn = ax.scatter(place[where], -depth[where], c=bounds[where], marker=marker, s=22, zorder=3,
+                             vmin=bounds.min(), vmax=solution.objective)  # fmt: skip
+    if len(tree) <= NAMED_TREE:
+        for k in np.flatnonzero(~closed).tolist():
+            ax.annotate(f"x{tree[k].variable}", (place[k], -depth[k]), xytext=(4, 4), textcoords="offset points",
+                        fontsize="x-small")  # fmt: skip
+    figure: Any = ax.get_figure()
+    figure.colorbar(drawn, ax=ax, label="lower bound")
+    ax.set(xticks=[], yticks=[], ylabel="labels that are fixed, from the root down",
+           title="red +1, blue -1, squares closed")  # fmt: skip
+    return ax

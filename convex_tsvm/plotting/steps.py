@@ -1,0 +1,131 @@
+"""Pictures of descents: surrogates in one dimension, and objectives along steps and parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..formulations import Formulation
+from ..instance import Instance
+from ..problem import Problem
+from ..solution import Solution
+from ..validation import integer
+from .canvas import axes_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Places along the axis of w.
+RESOLUTION = 2001
+
+
+def plot_surrogates(
+    formulation: Formulation,
+    problem: Problem,
+    *,
+    start: float,
+    n_steps: int = 3,
+    span: tuple[float, float] = (-3.0, 3.0),
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw an objective of one weight w, and the surrogates of CCCP one after the other.
+
+    Each surrogate touches the objective at a point (a disc), is nowhere below it, and has its minimum where the next
+    one touches.
+
+    Parameters
+    ----------
+    formulation : Formulation
+        Without bias and balance: f(x) = w x.
+    problem : Problem
+        Points of one feature, with a linear kernel.
+    start : float
+        The w where the first tangents are taken.
+    n_steps : int >= 1, default 3
+    span : (float, float), default (-3.0, 3.0)
+        Ends of the axis of w.
+    ax : matplotlib axes, optional
+        New ones by default.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ValueError
+        If there is more to be found than one weight.
+    """
+    if problem.X.shape[1] != 1 or not problem.is_linear or formulation.fit_intercept:
+        raise ValueError("problem must have one feature and a linear kernel, and formulation fit_intercept=False")
+    instance = Instance(formulation, problem)
+    if instance.target is not None or formulation.regularizer != "l2":
+        raise ValueError("formulation must have no balance (balance=None) and the regularizer 'l2'")
+    ax, w = axes_of(ax, (6.4, 4.4)), np.linspace(*span, RESOLUTION)
+    X = np.asarray(problem.X, dtype=float).ravel()
+    objective = np.array([instance.objective(X * one, 0.5 * one**2) for one in w])
+    ax.plot(w, objective, color="black", linewidth=2.5, label="objective")
+    current, top = float(start), objective.max()
+    for number in range(integer("n_steps", n_steps, least=1)):
+        step = instance.step(X * current)
+        constant = instance.tangents_at_zero(X * current, problem.cost)
+        values = np.array([0.5 * one**2 + step.loss_value(X * one) + constant for one in w])
+        line = ax.plot(w, values, linewidth=1.2, label=f"surrogate {number + 1}, from w = {current:.2f}")[0]
+        ax.plot([current], [instance.objective(X * current, 0.5 * current**2)], "o", color=line.get_color())
+        current = float(w[values.argmin()])
+    ax.plot([current], [instance.objective(X * current, 0.5 * current**2)], "*", color="black", markersize=12)
+    low = objective.min()
+    ax.set(xlabel="w", ylabel="objective", xlim=span, ylim=(low - 0.05 * (top - low), top + 0.1 * (top - low)))
+    ax.legend(fontsize="small")
+    return ax
+
+
+def plot_path(
+    solutions: Any, *, along: Sequence[float] | None = None, parameter: str = "C*", ax: Axes | None = None
+) -> Axes:
+    """Draw objectives along the steps of methods, or along a parameter.
+
+    Parameters
+    ----------
+    solutions : Solution, fitted estimator, mapping of str to either, or sequence of Solution
+        A sequence is drawn along ``along``, all others along their steps.
+    along : sequence of float, optional
+        The value of the parameter for each solution of a sequence.
+    parameter : str, default "C*"
+        Its name, for the axis.
+    ax : matplotlib axes, optional
+        New ones by default.
+
+    Returns
+    -------
+    matplotlib axes
+
+    Raises
+    ------
+    ValueError
+        If ``along`` does not fit the solutions.
+    """
+    ax = axes_of(ax)
+    if along is not None:
+        if isinstance(solutions, Mapping) or len(along) != len(solutions):
+            raise ValueError(f"along has {len(along)} values; there must be a sequence of as many solutions")
+        ax.plot(along, [one.objective for one in solutions], "o-", label="objective")
+        bounds = [one.lower_bound for one in solutions]
+        if all(bound is not None for bound in bounds):
+            ax.plot(along, bounds, "o--", color="gray", label="lower bound")
+        ax.set(xlabel=parameter, ylabel="objective")
+        if min(along) > 0 and max(along) > 20 * min(along):
+            ax.set_xscale("log")
+        ax.legend(fontsize="small")
+        return ax
+    named = dict(solutions) if isinstance(solutions, Mapping) else {"": solutions}
+    for name, one in named.items():
+        solution: Solution = one if isinstance(one, Solution) else one.solutions_[0]
+        label = name or solution.formulation.name or "objective"
+        steps = np.arange(1, len(solution.history) + 1)
+        ax.plot(steps, [iteration.objective for iteration in solution.history], "o-", markersize=4, label=label)
+    ax.set(xlabel="step", ylabel="objective")
+    ax.legend(fontsize="small")
+    return ax
