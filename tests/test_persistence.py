@@ -35,7 +35,7 @@ def test_round_trip(options, data, tmp_path):
     model = ct.load_model(path)
     np.testing.assert_array_equal(model.decision_function(X), clf.decision_function(X))
     np.testing.assert_array_equal(model.predict(X), clf.predict(X))
-    assert model.parameters["C"] == 1.0
+    assert model.parameters["C"] == clf.C
 
 
 def test_several_classes_with_names(tmp_path):
