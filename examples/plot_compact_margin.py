@@ -14,6 +14,7 @@ The first row shows the losses (the paper's Figure 1), the second what they lead
 
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import convex_tsvm as ct
@@ -42,18 +43,13 @@ def compact_margin(picture=None):
         "CMM": ct.compact_margin(1.0, *weights),
     }
     solutions = {name: ct.cccp(model, problem) for name, model in models.items()}
-    if picture:
-        draw(picture, data, solutions)
+    draw(picture, data, solutions)
     return {name: data.error(solution.labels) for name, solution in solutions.items()}
 
 
 def draw(picture, data, solutions):
     """Losses above, boundaries below."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(16, 8), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = plt.figure(figsize=(16, 8), layout="constrained")
     above, below = figure.subfigures(2, 1)
     losses = {
         "labelled: relaxed compact ε-hinge": [ct.hinge(), ct.relaxed_compact_hinge(1.5, 0.5)],

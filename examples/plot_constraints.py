@@ -32,8 +32,7 @@ def constraints(picture=None):
     linked = dataclasses.replace(free, constraints=(ct.must_link(0, 40), ct.must_link(20, 60)))
     solutions = {"TSVM": ct.cccp(free, problem), "with two links": ct.cccp(linked, problem)}
     data = Data("four groups", X, y, truth, ("-1", "+1"))
-    if picture:
-        save_figure(plot_boundaries(data, solutions), picture)
+    save_figure(plot_boundaries(data, solutions), picture)
     errors = {name: data.error(solution.labels) for name, solution in solutions.items()}
     return errors, solutions["with two links"].step.multipliers
 

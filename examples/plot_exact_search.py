@@ -46,8 +46,7 @@ def distances(picture=None):
         name: (rating.evaluate(solution.labels)[0] / exact.objective - 1, float((solution.labels != truth).mean()))
         for name, solution in found.items()
     }
-    if picture:
-        save_figure(plot_search(exact), picture)
+    save_figure(plot_search(exact), picture)
     return figures, exact.gap
 
 

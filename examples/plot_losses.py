@@ -10,6 +10,7 @@ surrogate that CCCP minimizes at a point with output 0.6 (dashed): above the los
 
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import convex_tsvm as ct
@@ -18,9 +19,6 @@ from convex_tsvm.plotting import save_figure
 
 def losses(picture=None, at=0.6):
     """Largest amount by which a surrogate falls below its loss, which is to be zero."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     catalogue = [
         ct.symmetric_hinge(),
         ct.symmetric_ramp(-0.3),
@@ -30,8 +28,7 @@ def losses(picture=None, at=0.6):
         ct.relaxed_compact_symmetric_hinge(1.3, 0.5, -0.1),
     ]
     t, below = np.linspace(-2, 2, 801), 0.0
-    figure = Figure(figsize=(12, 6), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = plt.figure(figsize=(12, 6), layout="constrained")
     for place, loss in enumerate(catalogue):
         axes = figure.add_subplot(2, 3, place + 1)
         convex, concave = loss.split()
@@ -44,8 +41,7 @@ def losses(picture=None, at=0.6):
         axes.plot([at], [loss(at)], "o", color="black")
         axes.set_ylim(-2, 3)
         axes.set_title(loss.name, fontsize=10)
-    if picture:
-        save_figure(figure, picture)
+    save_figure(figure, picture)
     return {"surrogate below loss": (below, 0.0)}
 
 

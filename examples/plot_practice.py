@@ -49,10 +49,9 @@ def practice(picture=None):
     print(ct.compare_supervised(clf, X, y))
     print("search", search.best_params_, f"{search.best_score_:.1%} of the labelled points left out are right")
     print(curve)
-    if picture is not None:
-        save_figure(plot_share_path(path), picture)
-        for name, figure in (("search", plot_candidates(search)), ("learning", plot_learning_curve(curve))):
-            save_figure(figure, Path(picture).with_stem(f"{Path(picture).stem}_{name}"))
+    save_figure(plot_share_path(path), picture)
+    for name, drawn in (("search", plot_candidates(search)), ("learning", plot_learning_curve(curve))):
+        save_figure(drawn, picture and Path(picture).with_stem(f"{Path(picture).stem}_{name}"))
     return {"labeled": accuracy(default), "shares": accuracy(clf), "search": accuracy(search), "curve": curve}
 
 

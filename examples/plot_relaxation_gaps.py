@@ -11,8 +11,8 @@ Few labels and overlapping classes are what is hard.
 
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.figure import Figure
 
 import convex_tsvm as ct
 from convex_tsvm.plotting import save_figure
@@ -44,16 +44,15 @@ def relaxation_gaps(picture=None):
         gaps[title] = {
             name: max(0.0, (best - bound.value) / best) for name, bound in zip(RELAXATIONS, bounds, strict=True)
         }
-    if picture:
-        figure = Figure(figsize=(7.5, 3.8), layout="constrained")
-        axes = figure.subplots()
-        for k, (title, found) in enumerate(gaps.items()):
-            places = np.arange(len(RELAXATIONS)) + 0.2 * k
-            axes.bar(places, [100 * gap for gap in found.values()], width=0.18, label=title)
-        axes.set_xticks(np.arange(len(RELAXATIONS)) + 0.3, RELAXATIONS)
-        axes.set(ylabel="gap, %", title="Lower bounds beside the best labelling known")
-        axes.legend()
-        save_figure(figure, picture)
+    figure = plt.figure(figsize=(7.5, 3.8), layout="constrained")
+    axes = figure.subplots()
+    for k, (title, found) in enumerate(gaps.items()):
+        places = np.arange(len(RELAXATIONS)) + 0.2 * k
+        axes.bar(places, [100 * gap for gap in found.values()], width=0.18, label=title)
+    axes.set_xticks(np.arange(len(RELAXATIONS)) + 0.3, RELAXATIONS)
+    axes.set(ylabel="gap, %", title="Lower bounds beside the best labelling known")
+    axes.legend()
+    save_figure(figure, picture)
     return gaps
 
 

@@ -11,8 +11,8 @@ that no other labelling is better.
 
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.figure import Figure
 
 import convex_tsvm as ct
 from convex_tsvm.plotting import save_figure
@@ -33,8 +33,7 @@ def sdp_transduction(picture=None):
     problem = ct.Problem(X, y, kernel=ct.RBF(sigma=4.0), C=10, C_unlabeled=10)
     solution = ct.sdp_transduction(ct.cccp_tsvm(s=0.0), problem)
     unknown = y == 0
-    if picture:
-        _draw(X, y, solution, picture)
+    _draw(X, y, solution, picture)
     return {
         "errors": int((solution.labels != truth).sum()),
         "labels within 0.05 of 1 or -1": float((np.abs(solution.scores[unknown]) > 0.95).mean()),
@@ -43,7 +42,7 @@ def sdp_transduction(picture=None):
 
 
 def _draw(X, y, solution, picture):
-    figure = Figure(figsize=(11, 3.6), layout="constrained")
+    figure = plt.figure(figsize=(11, 3.6), layout="constrained")
     given, labels, contour = figure.subplots(1, 3, sharex=True, sharey=True)
     unknown = y == 0
     given.scatter(*X[unknown].T, c="0.6", s=10)

@@ -13,6 +13,7 @@ width falls, and it ends in the lower one.
 
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import convex_tsvm as ct
@@ -32,12 +33,8 @@ def valleys():
 
 def smoothing(picture=None):
     """Where each minimum of the third panel is, by the width; and how far the coldest loss is from the S3VM's."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     t = np.linspace(-3, 3, 1201)
-    figure = Figure(figsize=(13, 4), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = plt.figure(figsize=(13, 4), layout="constrained")
     first, second, third = figure.subplots(1, 3)
     shades = np.linspace(0.8, 0.0, len(TEMPERATURES))
     for temperature, shade in zip(TEMPERATURES, shades, strict=True):
@@ -56,8 +53,7 @@ def smoothing(picture=None):
     third.set(ylim=(-0.1, 1.3), title="continuation", xlabel="x")
     for axes in (first, second, third):
         axes.legend(frameon=False, fontsize=8)
-    if picture:
-        save_figure(figure, picture)
+    save_figure(figure, picture)
     cold = annealed(ct.squared_hinge(), 1e-4)(t) - ct.symmetric_squared_hinge()(t)
     return {"minima": minima, "from one start alone": minimum_from(function, -0.9), "cold": float(np.abs(cold).max())}
 

@@ -15,6 +15,7 @@ is one draw.
 
 import sys
 
+import matplotlib.pyplot as plt
 import numpy as np
 from scipy.stats import norm
 
@@ -81,8 +82,7 @@ def transduction(picture=None, draws=50, n=550, seed=0):
         errors = [100 * (fitted(X[s], truth[s]).predict(X[300:]) != truth[300:]).mean() for s in sets]
         pairs.append(errors)
     rows, pairs = np.array(rows), np.array(pairs)
-    if picture:
-        save_figure(_drawn(rows, pairs), picture)
+    save_figure(_drawn(rows, pairs), picture)
     return {
         "correlation": float(np.corrcoef(rows.T)[0, 1]),
         "inductive": float(pairs[:, 0].mean()),
@@ -91,11 +91,7 @@ def transduction(picture=None, draws=50, n=550, seed=0):
 
 
 def _drawn(rows, pairs):
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = plt.figure(figsize=(10, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     left.plot(rows[:, 0], rows[:, 1], "o", color="tab:blue")
     line = np.polyfit(rows[:, 0], rows[:, 1], 1)

@@ -27,7 +27,7 @@ def two_moons(picture=None, shown=2):
         solutions = {"SVM": ct.cccp(ct.svm(), problem), "TSVM": ct.cccp(ct.cccp_tsvm(s=-0.3), problem)}
         for name, solution in solutions.items():
             errors[name].append(data.error(solution.labels))
-        if split == shown and picture:
+        if split == shown:
             save_figure(plot_boundaries(data, solutions), picture)
     return {name: sum(found) / 10 for name, found in errors.items()}
 

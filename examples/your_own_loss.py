@@ -5,16 +5,19 @@ A loss of your own: primal, dual, CCCP and native solver from three lines
 Take a loss that no paper has: squared hinge on either side, capped, so that a point deep inside the margin neither
 pulls nor is pulled. Written as minima of functions that exist, it gives everything else.
 
-    python examples/your_own_loss.py
+    python examples/your_own_loss.py loss.png
 """
+
+import sys
 
 import numpy as np
 
 import convex_tsvm as ct
 from convex_tsvm.data import load_data
+from convex_tsvm.plotting import save_figure
 
 
-def your_own_loss(show=False):
+def your_own_loss(picture=None, show=False):
     """Objective by CVXPY and by the native solver, primal and dual value of a step; pairs that are to be equal."""
     # The loss: min(cap, max(0, 1 - |t|)²), as a minimum of two squared hinges and a constant.
     side, cap = ct.squared_hinge(), 0.5
@@ -27,6 +30,7 @@ def your_own_loss(show=False):
 
     # What follows from it.
     convex, concave = loss.split()
+    save_figure(ct.plot_loss(loss, at=0.6), picture)
     outputs = np.zeros(problem.n)
     primal, dual = model.primal(problem, outputs), model.dual(problem, outputs)
     values = primal.solve(solver="CLARABEL"), dual.solve(solver="CLARABEL")
@@ -42,4 +46,4 @@ def your_own_loss(show=False):
 
 
 if __name__ == "__main__":
-    your_own_loss(show=True)
+    your_own_loss(*sys.argv[1:], show=True)

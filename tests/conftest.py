@@ -1,6 +1,8 @@
 import os
+import sys
 from pathlib import Path
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
@@ -25,6 +27,18 @@ def shared_data():
         return np.load(path)
 
     return read
+
+
+# Pictures are drawn to files and looked at by tests, not shown.
+mpl.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def no_figure_is_left_open():
+    """Close what a test has drawn."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture

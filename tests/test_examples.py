@@ -3,6 +3,7 @@
 import runpy
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -20,6 +21,28 @@ def test_two_moons(tmp_path):
     errors = load("plot_two_moons.py")["two_moons"](tmp_path / "moons.png")
     assert errors["TSVM"] < errors["SVM"] / 3
     assert (tmp_path / "moons.png").stat().st_size > 10_000
+
+
+#: Pages of cells, which check their claims as they run: page, and how many pictures it draws.
+CELLS = {"cccp_steps": 3, "dual_by_hand": 1, "when_they_hurt": 1, "certificate": 2}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_pages_keep_their_claims(name, capsys):
+    load(f"plot_{name}.py")
+    assert len(plt.get_fignums()) == CELLS[name]
+    assert capsys.readouterr().out
+
+
+def test_the_dual_by_hand_is_short_and_right():
+    """At most thirty lines of NumPy find again what the library finds, to 1e-8."""
+    page = load("plot_dual_by_hand.py")
+    assert max(page["differences"].values()) < 1e-8
+    assert np.abs(page["b"]) > 0.01  # nothing is 0 by symmetry
+    assert len(page["at"]) > 0
+    source = (EXAMPLES / "plot_dual_by_hand.py").read_text(encoding="utf-8")
+    code = source[source.index("K = np.exp") : source.index("# Which points are at kinks")].splitlines()
+    assert sum(1 for line in code if line.strip() and not line.strip().startswith(("#", '"""'))) <= 30
 
 
 def test_your_own_loss(capsys):
@@ -91,6 +114,7 @@ def test_no_example_is_forgotten():
         "smoothing",
         "transduction",
         "practice",
+        *CELLS,
     }
     assert {path.name for path in EXAMPLES.glob("*.py")} == {"your_own_loss.py", *(f"plot_{name}.py" for name in known)}
 

@@ -1,9 +1,5 @@
 """Pictures: axes in and out, legends and labels, what is drawn is what is claimed, and errors for the rest."""
 
-import matplotlib as mpl
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -16,9 +12,7 @@ from convex_tsvm.data import load_data
 
 @pytest.fixture
 def ax():
-    figure, axes = plt.subplots()
-    yield axes
-    plt.close(figure)
+    return plt.subplots()[1]
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +72,6 @@ def test_boundaries(ax, moons_solution):
         complete(ct.plot_boundary(estimator, *arguments, ax=plt.figure().add_subplot()))
     plain = ct.plot_boundary(estimator, data.X, ax=plt.figure().add_subplot(), margins=False)
     assert plain.get_legend_handles_labels()[0] == []
-    plt.close("all")
 
 
 def test_boundaries_of_several_classes_with_names(ax):
@@ -142,7 +135,6 @@ def test_paths(ax, moons_solution):
     np.testing.assert_allclose(drawn(axes, "objective").get_ydata(), [one.objective for one in along])
     with pytest.raises(ValueError, match="along has 2 values"):
         ct.plot_path(along, along=[1, 2], ax=ax)
-    plt.close("all")
 
 
 def test_search_and_relaxations(ax, moons_solution):
@@ -165,7 +157,6 @@ def test_search_and_relaxations(ax, moons_solution):
     complete(ct.plot_gaps({"weak": 1.0, "strong": 1.8}, 2.0, ax=plt.figure().add_subplot()))
     with pytest.raises(ValueError, match="bounds is empty"):
         ct.plot_gaps({}, ax=ax)
-    plt.close("all")
 
 
 def test_label_matrices(ax):
@@ -187,4 +178,3 @@ def test_new_axes_and_files(tmp_path):
     assert (tmp_path / "loss.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(ValueError, match="must end in one of"):
         ct.save_figure(axes, tmp_path / "loss.nothing")
-    plt.close("all")

@@ -22,23 +22,37 @@ def axes_of(ax: Axes | None, size: tuple[float, float] = (5.6, 4.2)) -> Axes:
 
 def check_picture(path: str | Path) -> None:
     """Raise ValueError unless the ending of ``path`` is a format that matplotlib writes."""
-    formats = new_figure(1).canvas.get_supported_filetypes()
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    formats = FigureCanvasBase.get_supported_filetypes()
     if Path(path).suffix[1:].lower() not in formats:
         raise ValueError(f"plot={str(path)!r} must end in one of {', '.join('.' + f for f in sorted(formats))}")
 
 
-def save_figure(picture: Figure | Axes, path: str | Path) -> None:
-    """Write a figure, or that of some axes; the ending of ``path`` chooses the format."""
+def save_figure(picture: Figure | Axes, path: str | Path | None) -> None:
+    """Write a figure to a file.
+
+    Parameters
+    ----------
+    picture : matplotlib figure or axes
+        Axes stand for their figure.
+    path : path or None
+        Its ending chooses the format; None leaves the figure to pyplot, which notebooks and galleries show.
+
+    Raises
+    ------
+    ValueError
+        If matplotlib knows no format of that name.
+    """
+    if path is None:
+        return
     check_picture(path)
     figure: Any = picture if hasattr(picture, "savefig") else picture.get_figure()
     figure.savefig(path, dpi=120)
 
 
-def new_figure(panels: int, rows: int = 1) -> Figure:
-    """A figure for so many panels beside each other, in so many rows, that pyplot does not know."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+def new_figure(panels: int, rows: int = 1, size: tuple[float, float] = (4.8, 4.2)) -> Figure:
+    """A new figure of pyplot, for so many panels beside each other in so many rows."""
+    import matplotlib.pyplot as plt
 
-    figure = Figure(figsize=(4.8 * panels, 4.2 * rows), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
+    return plt.figure(figsize=(size[0] * panels, size[1] * rows), layout="constrained")
