@@ -27,6 +27,7 @@ lint: $(VENV)/.ready
 
 docs: $(VENV)/.docs
 	$(BIN)/sphinx-build -W -b html docs docs/_build
+	$(BIN)/python docs/check.py
 
 lowest: $(LOWEST)/.ready  ## the tests with the lowest versions that pyproject.toml allows (needs its lowest Python)
 	$(LOWEST)/bin/python -m pytest -p no:cacheprovider

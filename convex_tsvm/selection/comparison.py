@@ -30,7 +30,8 @@ class SupervisedComparison:
         Share of the unlabelled points that have a say: whose loss changes with their output.  Where it is near 0 the
         unlabelled points are not used.
     objective, supervised_objective : float
-        The semi-supervised objective of both, the mean over the classifiers if there are several.
+        The semi-supervised objective of both, the mean over the classifiers if there are several.  That of the
+        supervised SVM may be lower, as it need not meet a balance constraint.
     error, supervised_error : float
         Errors at labelled points that were left out (cross-validation), in [0, 1].
     standard_error : float
