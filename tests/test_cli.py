@@ -126,6 +126,28 @@ def test_compare_prints_a_table_and_draws(files, capsys):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_solve_bound_and_verify_draw(files, capsys):
+    split, loss = files / "split.npz", ["--loss", "squared_hinge"]
+    commands = {
+        "solve": ["solve", split, *MODEL],
+        "exact": ["solve", split, "--sigma", "0.5", "--C", "1", *loss, "--method", "exact", "--time-limit", "5"],
+        "bound": ["bound", split, *MODEL, *loss],
+        "verify": ["verify", split, *MODEL],
+    }
+    for name, command in commands.items():
+        picture = files / f"{name}.png"
+        status, out, _ = run(capsys, *command, "--plot", picture)
+        assert status == 0 or (name == "exact" and status == 1)  # which may run out of time
+        assert f"picture: {picture}" in out
+        assert picture.read_bytes().startswith(b"\x89PNG")
+    status, _, err = run(capsys, "bound", split, *loss, "--plot", files / "p.xyz")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "must end in one of" in err
+    status, _, err = run(capsys, "solve", files / "three.npz", "--plot", files / "p.png")
+    assert status == 2
+    assert "is for two classes" in err
+
+
 def test_compare_sets_the_supervised_svm_beside(files, moons, capsys):
     X, _, y = moons
     status, out, _ = run(capsys, "compare", files / "split.npz", *MODEL, "--folds", "4", "--json")

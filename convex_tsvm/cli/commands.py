@@ -7,14 +7,17 @@ import json
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ..data import Data, SeveralClasses, load_points
+from ..formulations import Formulation
 from ..methods.solvers import solver_of
 from ..persistence import FittedModel, load_model, save_model
+from ..solution import Solution
 from .classes import predict_classes, solve_classes
-from .files import check_outputs, write_labels
+from .files import check_outputs, check_plot, write_labels, write_plot
 from .given import given, heading
 from .table import SOLVED, figures_of, result_of, table_of
 from .tasks import NO_SOLVER, check_method_options, formulated, given_problem, read_task, solved
@@ -29,6 +32,8 @@ def solve(options: argparse.Namespace) -> int:
         if path is not None and task.method != "exact":
             raise ValueError(f"{name}={path!r} is for --method exact, not --method {options.method}")
     check_outputs(labels_out=options.labels_out, save=options.save, **files)
+    check_plot(options.plot)
+    files["plot"] = options.plot
     try:
         data, problem = given(options)
     except SeveralClasses:
@@ -49,6 +54,7 @@ def solve(options: argparse.Namespace) -> int:
         else:
             print(solution.certificate())
     # Files come last: if one cannot be written after all, the result has been printed.
+    write_plot(lambda: _picture(data, solution), options.plot, options.json)
     if options.labels_out:
         write_labels(options.labels_out, solution.labels, solution.scores, data.classes)
     if options.save:
@@ -63,11 +69,22 @@ def solve(options: argparse.Namespace) -> int:
     return 0 if solution.status in SOLVED else 1
 
 
+def _picture(data: Data, solution: Solution) -> Any:
+    """The tree of an exact search that has one, else boundaries or iterations."""
+    from ..exact import ExactSolution
+    from ..plotting import plot_comparison, plot_search
+
+    if isinstance(solution, ExactSolution):
+        return plot_search(solution)
+    return plot_comparison(data, {solution.formulation.name or "solution": solution})
+
+
 def bound(options: argparse.Namespace) -> int:
     """Bound the optimum from below; print what every relaxation gives."""
     from ..relaxations import LowerBoundBuilder, Stage
 
     began, task = time.perf_counter(), read_task("cccp")
+    check_plot(options.plot)
     data, problem = given(options)
     builder = LowerBoundBuilder(
         formulated(options, task, problem)[0],
@@ -107,14 +124,24 @@ def bound(options: argparse.Namespace) -> int:
         print(json.dumps(result))
     else:
         print(f"best objective known {found.upper:.8g}, lower bound {found.value:.8g}, gap {found.gap:.2%}")
+    write_plot(lambda: _staircase(found), options.plot, options.json)
     return 0 if result["status"] in SOLVED else 1
+
+
+def _staircase(found: Any) -> Any:
+    from ..plotting import plot_gaps
+
+    return plot_gaps(found)
 
 
 def verify(options: argparse.Namespace) -> int:
     """Check the derivation on the data, or a certificate."""
     from ..exact.files import is_search
 
+    check_plot(options.plot)
     if Path(options.data).is_file() and is_search(options.data):
+        if options.plot:
+            raise ValueError(f"plot={options.plot!r} is for a derivation; --html shows a certificate")
         return _verify_certificate(options)
     for name in ("rigorous", "html", "trim"):
         if getattr(options, name):
@@ -129,9 +156,20 @@ def verify(options: argparse.Namespace) -> int:
     if len(keep) < problem.n:
         small = Data(data.name, data.X[keep], data.y[keep], data.truth[keep], data.classes)
         problem = given_problem(options, small)
-    report = check(*formulated(options, task, problem))
+    formulation, problem = formulated(options, task, problem)
+    report = check(formulation, problem)
     print(json.dumps(report.to_dict()) if options.json else report)
+    write_plot(lambda: _loss(formulation), options.plot, options.json)
     return 0 if report.passed else 1
+
+
+def _loss(formulation: Formulation) -> Any:
+    """The loss of unlabelled points, or of labelled ones where the others pay nothing, with a surrogate at f = 0.5."""
+    from ..losses import SplitLoss
+    from ..plotting import plot_loss
+
+    loss = formulation.labeled if formulation.unlabeled is None else formulation.unlabeled
+    return plot_loss(loss, at=0.5 if isinstance(loss, SplitLoss) else None)
 
 
 def _verify_certificate(options: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ from ..methods.supervised import supervised_svms
 from ..problem import Problem
 from ..solution import Solution
 from ..table import METHODS
-from .files import check_outputs
+from .files import check_plot, write_plot
 from .given import given, heading
 from .table import SOLVED, figures_of, result_of, table_of
 from .tasks import Task, check_method_options, formulated, read_task, solved
@@ -27,15 +27,11 @@ SUPERVISED = "supervised SVM"
 
 def compare(options: argparse.Namespace) -> int:
     """Fit every method with every solver; print a table and draw a picture."""
-    from ..plotting import check_picture, plot_comparison, save_figure
-
     tasks = [read_task(name, options.formulation) for name in options.methods]
     check_method_options(options, tasks)
-    check_outputs(plot=options.plot)
     if options.folds < 0 or options.folds == 1:
         raise ValueError(f"folds={options.folds} must be 0, or an integer >= 2")
-    if options.plot:
-        check_picture(options.plot)
+    check_plot(options.plot)
     data, problem = given(options)
     solutions: dict[tuple[Task, str], Solution] = {}
     pairs = [(task, solver) for task in tasks for solver in task.solvers_of(options.solver)]
@@ -58,12 +54,7 @@ def compare(options: argparse.Namespace) -> int:
                 f"{line['method']}: {' and '.join(line['solvers'])} agree on the objective to "
                 f"{line['objective_difference']:.1e} and differ on {line['labels_different']} labels"
             )
-    if options.plot:
-        several = len(solutions) > len(tasks)
-        named = {f"{m.name} ({s})" if several else m.name: solution for (m, s), solution in solutions.items()}
-        save_figure(plot_comparison(data, named), options.plot)
-        if not options.json:
-            print(f"picture: {options.plot}")
+    write_plot(lambda: _picture(data, tasks, solutions), options.plot, options.json)
     return 0 if all(solution.status in SOLVED for solution in solutions.values()) else 1
 
 
@@ -87,6 +78,14 @@ def _agreement(
             }
         )
     return lines
+
+
+def _picture(data: Data, tasks: list[Task], solutions: dict[tuple[Task, str], Solution]) -> Any:
+    """All solutions, with their solvers in their names where a method has several."""
+    from ..plotting import plot_comparison
+
+    several = len(solutions) > len(tasks)
+    return plot_comparison(data, {f"{m.name} ({s})" if several else m.name: one for (m, s), one in solutions.items()})
 
 
 def _beside_supervised(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..validation import new_file
@@ -14,6 +14,26 @@ def check_outputs(**paths: str | None) -> None:
     for name, path in paths.items():
         if path is not None:
             new_file(name, path)
+
+
+def check_plot(path: str | None) -> None:
+    """The same for a picture, whose ending must be a format that matplotlib writes."""
+    if path is not None:
+        from ..plotting import check_picture
+
+        new_file("plot", path)
+        check_picture(path)
+
+
+def write_plot(draw: Callable[[], Any], path: str | None, quiet: bool) -> None:
+    """Draw a picture into a file, if one was asked for, and say so."""
+    if path is None:
+        return
+    from ..plotting import save_figure
+
+    save_figure(draw(), path)
+    if not quiet:
+        print(f"picture: {path}")
 
 
 def write_labels(path: str, labels: Any, scores: Any, classes: Sequence[str] = ("-1", "+1")) -> None:

@@ -49,6 +49,9 @@ def build_parser() -> argparse.ArgumentParser:
                        help=_listed(SOLVERS, "default: auto, native or smooth as the method needs"))  # fmt: skip
     solve.add_argument("--labels-out", metavar="FILE", help="write index, label and output of every point as CSV")
     solve.add_argument("--save", metavar="MODEL", help="write the fitted model (arrays and JSON)")
+    solve.add_argument(
+        "--plot", metavar="FILE", help="draw boundaries (2-d data) or iterations; the tree of exact search"
+    )
     solve.add_argument("--json", action="store_true", help="print one JSON object")
     _add_search(solve)
     files = solve.add_argument_group("files of --method exact")
@@ -95,6 +98,7 @@ def build_parser() -> argparse.ArgumentParser:
     bound.add_argument("--solver", choices=("auto", "native", "sdpa", "scs", "clarabel"), default="auto",
                        help="for relaxations beyond sdp")  # fmt: skip
     bound.add_argument("--rounds", type=int, default=10, metavar="N", help="of cuts (default: 10)")
+    bound.add_argument("--plot", metavar="FILE", help="draw the bounds of the relaxations, one after the other")
     bound.add_argument("--json", action="store_true", help="print one JSON object")
     bound.set_defaults(run=commands.bound, loss="hinge", formulation=None, method_option=[])
 
@@ -108,6 +112,7 @@ def build_parser() -> argparse.ArgumentParser:
     verify.add_argument("--formulation", choices=tuple(FORMULATIONS), help=_listed(FORMULATIONS, "default: tsvm"))
     verify.add_argument("--points", type=int, default=300, metavar="N",
                         help="use all labelled and the first unlabelled points up to N (default: 300)")  # fmt: skip
+    verify.add_argument("--plot", metavar="FILE", help="draw the loss of unlabelled points, its parts and a surrogate")
     verify.add_argument("--json", action="store_true", help="print one JSON object")
     files = verify.add_argument_group("for a certificate")
     files.add_argument("--rigorous", action="store_true",
