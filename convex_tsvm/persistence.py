@@ -71,12 +71,33 @@ class FittedModel(DecisionFunctions):
         return cls(*own, classes=classes, parameters=parameters or {})
 
     def decision_function(self, X: Any) -> Array:
-        """Outputs at new points, shape (n,) for two classes, else (n, n_classes)."""
+        """Outputs at new points, shape (n,) for two classes, else (n, n_classes).
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (m, d)
+            New points; for a precomputed kernel its values with the training points, shape (m, n).
+
+        Returns
+        -------
+        array, shape (m,) for two classes, else (m, n_classes)
+        """
         scores = self(X)
         return scores.ravel() if len(self.classes) == 2 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class of each new point."""
+        """Class of each new point.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (m, d)
+            New points; for a precomputed kernel its values with the training points, shape (m, n).
+
+        Returns
+        -------
+        array, shape (m,)
+            Class names.
+        """
         return self.decide(self.decision_function(X))
 
     def decide(self, scores: Array) -> NDArray[Any]:
@@ -154,6 +175,15 @@ def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Any]) -> Non
 
 def load_model(path: str | os.PathLike[str]) -> FittedModel:
     """Read a model written by :func:`save_model`.
+
+    Parameters
+    ----------
+    path : path
+        As :func:`save_model` has written it.
+
+    Returns
+    -------
+    FittedModel
 
     Raises
     ------

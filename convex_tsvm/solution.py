@@ -273,11 +273,31 @@ class Solution:
         return self.function.weights[0] if self.problem.is_linear else None
 
     def decision_function(self, X: Any) -> Array:
-        """f at new points (for a precomputed kernel: at rows of the kernel with the training points), shape (n,)."""
+        """f at new points (for a precomputed kernel: at rows of the kernel with the training points), shape (n,).
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (m, d)
+            New points; for a precomputed kernel its values with the training points, shape (m, n).
+
+        Returns
+        -------
+        array, shape (m,)
+        """
         return self.function(X)[:, 0]
 
     def predict(self, X: Any) -> Array:
-        """+1 or -1 for new points."""
+        """+1 or -1 for new points.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (m, d)
+            New points; for a precomputed kernel its values with the training points, shape (m, n).
+
+        Returns
+        -------
+        array, shape (m,)
+        """
         return np.where(self.decision_function(X) >= 0, 1.0, -1.0)
 
     def certificate(self) -> Certificate:

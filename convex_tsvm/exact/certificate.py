@@ -94,6 +94,16 @@ def verify_certificate(path: str | os.PathLike[str]) -> CertificateCheck:
     must cover all labellings; the incumbent's objective is evaluated.  This takes the search's own code and a tolerance
     of 10⁻⁷; :func:`~convex_tsvm.check_certificate` takes neither.
 
+    Parameters
+    ----------
+    path : path
+        Written by :func:`exact_search`.
+
+    Returns
+    -------
+    CertificateCheck
+        Whether it holds, and why not where it does not; printing it says so.
+
     Raises
     ------
     FileNotFoundError

@@ -185,7 +185,12 @@ class Formulation:
         return labeled, float(difference.mean())
 
     def check(self, problem: Problem) -> None:
-        """Raise ValueError if ``problem`` lacks something that the formulation needs."""
+        """Raise ValueError if ``problem`` lacks something that the formulation needs.
+
+        Parameters
+        ----------
+        problem : Problem
+        """
         if self.unlabeled is not None:
             if problem.n_unlabeled == 0:
                 raise ValueError("y has no unlabelled point, but the formulation has a loss for unlabelled points")
@@ -206,7 +211,16 @@ class Formulation:
             raise ValueError(f"regularizer={self.regularizer!r} needs kernel='linear'")
 
     def balanced_as(self, problem: Problem) -> Formulation:
-        """The same, without its balance constraint if the problem has none."""
+        """The same, without its balance constraint if the problem has none.
+
+        Parameters
+        ----------
+        problem : Problem
+
+        Returns
+        -------
+        Formulation
+        """
         return self if problem.balance is not None else replace(self, balance=None)
 
     def balancing_targets(self) -> Formulation:
@@ -218,17 +232,51 @@ class Formulation:
         return {"balance": self.balance, "fit_intercept": self.fit_intercept}
 
     def on(self, problem: Problem) -> Instance:
-        """The formulation bound to a problem: what methods work on."""
+        """The formulation bound to a problem: what methods work on.
+
+        Parameters
+        ----------
+        problem : Problem
+
+        Returns
+        -------
+        Instance
+        """
         from ..instance import Instance
 
         return Instance(self, problem)
 
     def step(self, problem: Problem, outputs: Array | None = None, cost: Array | None = None) -> ConvexStep:
-        """The convex problem in which every concave part is replaced by its tangent (:meth:`Instance.step`)."""
+        """The convex problem in which every concave part is replaced by its tangent (:meth:`Instance.step`).
+
+        Parameters
+        ----------
+        problem : Problem
+        outputs : array, shape (n,), optional
+            Where tangents are taken; None leaves the convex parts.
+        cost : array, shape (n,), optional
+            In place of the problem's costs.
+
+        Returns
+        -------
+        ConvexStep
+        """
         return self.on(problem).step(outputs, cost)
 
     def tangents(self, problem: Problem, outputs: Array, cost: Array) -> Array:
-        """Slopes of the tangents, times the costs (:meth:`Instance.tangents`)."""
+        """Slopes of the tangents, times the costs (:meth:`Instance.tangents`).
+
+        Parameters
+        ----------
+        problem : Problem
+        outputs : array, shape (n,)
+        cost : array, shape (n,), optional
+            In place of the problem's costs.
+
+        Returns
+        -------
+        array, shape (n,)
+        """
         return self.on(problem).tangents(outputs, cost)
 
     def loss_values(self, problem: Problem, outputs: Array) -> Array:
@@ -236,6 +284,15 @@ class Formulation:
 
         An output outside the domain of a loss (a constraint) by no more than ``DOMAIN_TOLERANCE`` counts as at its
         end, since no solver meets a constraint exactly.
+
+        Parameters
+        ----------
+        problem : Problem
+        outputs : array, shape (n,)
+
+        Returns
+        -------
+        array, shape (n,)
         """
         values = np.zeros(problem.n)
         known, unknown = problem.labeled, problem.unlabeled
@@ -245,7 +302,21 @@ class Formulation:
         return values
 
     def objective(self, problem: Problem, outputs: Array, regularization: float, cost: Array | None = None) -> float:
-        """The formulation's own, non-convex objective at given outputs and ½ ‖w‖² (or ‖w‖₁)."""
+        """The formulation's own, non-convex objective at given outputs and ½ ‖w‖² (or ‖w‖₁).
+
+        Parameters
+        ----------
+        problem : Problem
+        outputs : array, shape (n,)
+        regularization : float
+            ½ ‖w‖², or what else w costs.
+        cost : array, shape (n,), optional
+            In place of the problem's costs.
+
+        Returns
+        -------
+        float
+        """
         cost = problem.cost if cost is None else cost
         return regularization + float(cost @ self.loss_values(problem, outputs))
 
@@ -256,6 +327,16 @@ class Formulation:
         added, with their constant: the problem then is a surrogate, nowhere below the objective, which it touches
         there.  Costs, tangents and the balance are parameters, named so.  ``print`` shows it in symbols, ``latex()``
         has them as LaTeX, and a notebook draws them.
+
+        Parameters
+        ----------
+        problem : Problem
+        outputs : array, shape (n,), optional
+            Where tangents are taken; None leaves the convex parts.
+
+        Returns
+        -------
+        cvxpy.Problem
         """
         return self.on(problem).primal(outputs)
 
@@ -263,6 +344,17 @@ class Formulation:
         """The dual of :meth:`primal` as a ``cvxpy.Problem`` in γ; both have the same value.
 
         ``balance_by`` is "centring" (chapelle2008 eq. 13) or "x0" (collobert2006 eq. 27).
+
+        Parameters
+        ----------
+        problem : Problem
+        outputs : array, shape (n,), optional
+            Where tangents are taken; None leaves the convex parts.
+        balance_by : {"centring", "x0"}, default "centring"
+
+        Returns
+        -------
+        cvxpy.Problem
         """
         return self.on(problem).dual(outputs, balance_by)
 

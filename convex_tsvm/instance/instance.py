@@ -160,7 +160,19 @@ class Instance:
         return self._step(losses, self._kinds, cost, slope, KINDS, self.target)
 
     def svm(self, labels: Array, cost: Array | None = None) -> ConvexStep:
-        """The SVM with the labelled points' loss for given labels of all points; those with label 0 pay nothing."""
+        """The SVM with the labelled points' loss for given labels of all points; those with label 0 pay nothing.
+
+        Parameters
+        ----------
+        labels : array, shape (n,)
+            +1, -1, or 0 for points that pay nothing.
+        cost : array, shape (n,), optional
+            In place of the problem's costs.
+
+        Returns
+        -------
+        ConvexStep
+        """
         cost = np.where(labels == 0, 0.0, self.problem.cost if cost is None else cost)
         kind = (labels < 0).astype(np.intp)
         return self._step(self._label_losses, kind, cost, np.zeros(len(cost)), KINDS[:2], self._label_target)
@@ -169,6 +181,17 @@ class Instance:
         """The SVM in which a point pays both labels' losses, by the probability that its label is +1, shape (n,).
 
         Each uncertain point has two terms; one whose label is as good as certain has one (chapelle2008 eq. 7).
+
+        Parameters
+        ----------
+        positive : array, shape (n,)
+            Probabilities that labels are +1.
+        cost : array, shape (n,), optional
+            In place of the problem's costs.
+
+        Returns
+        -------
+        ConvexStep
         """
         cost = self.problem.cost if cost is None else cost
         positive = np.where(positive < NEGLIGIBLE, 0.0, np.where(positive > 1 - NEGLIGIBLE, 1.0, positive))
@@ -181,7 +204,18 @@ class Instance:
         return self._step(self._label_losses, kind, cost, slope, KINDS[:2], self._label_target).replace(point=point)
 
     def tangents(self, outputs: Array, cost: Array) -> Array:
-        """β_i: cost times the slope of the concave part of point i's loss at its output (collobert2006 eq. 11)."""
+        """β_i: cost times the slope of the concave part of point i's loss at its output (collobert2006 eq. 11).
+
+        Parameters
+        ----------
+        outputs : array, shape (n,)
+        cost : array, shape (n,)
+            Of every point.
+
+        Returns
+        -------
+        array, shape (n,)
+        """
         slope = np.zeros(self.problem.n)
         for k, (_, concave) in enumerate(self.formulation.parts):
             if isinstance(concave, PLQ) and not concave.pieces.any():
@@ -191,7 +225,18 @@ class Instance:
         return slope
 
     def tangents_at_zero(self, outputs: Array, cost: Array) -> float:
-        """What the tangents at some outputs are at f = 0, with their costs: the constant of a surrogate."""
+        """What the tangents at some outputs are at f = 0, with their costs: the constant of a surrogate.
+
+        Parameters
+        ----------
+        outputs : array, shape (n,)
+        cost : array, shape (n,)
+            Of every point.
+
+        Returns
+        -------
+        float
+        """
         constant = -float(self.tangents(outputs, cost) @ outputs)
         for k, (_, concave) in enumerate(self.formulation.parts):
             where = (self._kinds == k) & (cost > 0)
@@ -210,17 +255,48 @@ class Instance:
         return self.problem.cost.copy()
 
     def scaled_cost(self, scale: float) -> Array:
-        """The costs with C* times a factor."""
+        """The costs with C* times a factor.
+
+        Parameters
+        ----------
+        scale : float
+
+        Returns
+        -------
+        array, shape (n,)
+        """
         cost = self.cost
         cost[self.problem.unlabeled] *= scale
         return cost
 
     def objective(self, outputs: Array, regularization: float, cost: Array | None = None) -> float:
-        """The formulation's own, non-convex objective at given outputs and R(w)."""
+        """The formulation's own, non-convex objective at given outputs and R(w).
+
+        Parameters
+        ----------
+        outputs : array, shape (n,)
+        regularization : float
+            ½ ‖w‖², or what else w costs.
+        cost : array, shape (n,), optional
+            In place of the problem's costs.
+
+        Returns
+        -------
+        float
+        """
         return self.formulation.objective(self.problem, outputs, regularization, cost)
 
     def label_losses(self, outputs: Array) -> tuple[Array, Array]:
-        """What each point would pay for the label +1 and for -1, unscaled, each of shape (n,)."""
+        """What each point would pay for the label +1 and for -1, unscaled, each of shape (n,).
+
+        Parameters
+        ----------
+        outputs : array, shape (n,)
+
+        Returns
+        -------
+        two arrays, shape (n,)
+        """
         positive, negative = self._label_losses
         return positive(outputs), negative(outputs)
 
@@ -228,6 +304,14 @@ class Instance:
         """The labels that outputs cost least with: as given; signs, or the largest ones where a number is prescribed.
 
         For a loss that never increases, the points with the largest outputs are those that gain most by +1.
+
+        Parameters
+        ----------
+        outputs : array, shape (n,)
+
+        Returns
+        -------
+        array, shape (n,)
         """
         labels = np.where(self.problem.y != 0, self.problem.y, np.where(outputs >= 0, 1.0, -1.0))
         if self.n_positive is not None:
@@ -237,12 +321,36 @@ class Instance:
     def labelled_objective(
         self, outputs: Array, regularization: float, labels: Array, cost: Array | None = None
     ) -> float:
-        """The objective of outputs and labels: every point pays the loss of the label it has (chapelle2008 eq. 1)."""
+        """The objective of outputs and labels: every point pays the loss of the label it has (chapelle2008 eq. 1).
+
+        Parameters
+        ----------
+        outputs : array, shape (n,)
+        regularization : float
+            ½ ‖w‖², or what else w costs.
+        labels : array, shape (n,)
+        cost : array, shape (n,), optional
+            In place of the problem's costs.
+
+        Returns
+        -------
+        float
+        """
         cost = self.problem.cost if cost is None else cost
         return regularization + self.total(self.losses_of_labels(outputs, labels), cost)
 
     def losses_of_labels(self, outputs: Array, labels: Array) -> Array:
-        """What each point pays for the label it has, unscaled, shape (n,)."""
+        """What each point pays for the label it has, unscaled, shape (n,).
+
+        Parameters
+        ----------
+        outputs : array, shape (n,)
+        labels : array, shape (n,)
+
+        Returns
+        -------
+        array, shape (n,)
+        """
         return self._label_losses[0](labels * outputs)
 
     def total(self, losses: Array, cost: Array) -> float:
@@ -253,21 +361,56 @@ class Instance:
     def expected_objective(
         self, outputs: Array, regularization: float, positive: Array, cost: Array | None = None
     ) -> float:
-        """The mean objective of labels that are +1 with given probabilities, shape (n,) (chapelle2008 eq. 7)."""
+        """The mean objective of labels that are +1 with given probabilities, shape (n,) (chapelle2008 eq. 7).
+
+        Parameters
+        ----------
+        outputs : array, shape (n,)
+        regularization : float
+            ½ ‖w‖², or what else w costs.
+        positive : array, shape (n,)
+        cost : array, shape (n,), optional
+            In place of the problem's costs.
+
+        Returns
+        -------
+        float
+        """
         losses, cost = self.label_losses(outputs), self.problem.cost if cost is None else cost
         return regularization + self.total(positive * losses[0] + (1 - positive) * losses[1], cost)
 
     # --- views of it: CVXPY -----------------------------------------------------------------------------------------
 
     def primal(self, outputs: Array | None = None) -> cp.Problem:
-        """The convex step as a ``cvxpy.Problem`` in w, b and f (see :meth:`Formulation.primal`)."""
+        """The convex step as a ``cvxpy.Problem`` in w, b and f (see :meth:`Formulation.primal`).
+
+        Parameters
+        ----------
+        outputs : array, shape (n,), optional
+            Where tangents are taken; None leaves the convex parts.
+
+        Returns
+        -------
+        cvxpy.Problem
+        """
         from ..modeling import PrimalModel
 
         model = PrimalModel(self.step(outputs))
         return model.problem if outputs is None else model.touching(self.tangents_at_zero(outputs, self.cost))
 
     def dual(self, outputs: Array | None = None, balance_by: str = "centring") -> cp.Problem:
-        """Its dual in γ (see :meth:`Formulation.dual`)."""
+        """Its dual in γ (see :meth:`Formulation.dual`).
+
+        Parameters
+        ----------
+        outputs : array, shape (n,), optional
+            Where tangents are taken; None leaves the convex parts.
+        balance_by : {"centring", "x0"}, default "centring"
+
+        Returns
+        -------
+        cvxpy.Problem
+        """
         from ..modeling import DualModel
 
         model = DualModel(self.step(outputs), balance_by)

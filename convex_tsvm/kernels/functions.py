@@ -80,7 +80,16 @@ class Linear:
         return _dense(linear_kernel(X, Z))
 
     def diag(self, X: Points) -> Array:
-        """Squared norms."""
+        """Squared norms.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n, d)
+
+        Returns
+        -------
+        array, shape (n,)
+        """
         return _squared_norms(X)
 
     def to_dict(self) -> dict[str, Any]:
@@ -121,7 +130,16 @@ class RBF:
         return np.asarray(np.exp(values, out=values))
 
     def diag(self, X: Points) -> Array:
-        """Ones."""
+        """Ones.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n, d)
+
+        Returns
+        -------
+        array, shape (n,)
+        """
         return np.ones(X.shape[0])
 
     @property
@@ -163,7 +181,16 @@ class Polynomial:
         return _dense(polynomial_kernel(X, Z, degree=self.degree, gamma=self.gamma, coef0=self.coef0))
 
     def diag(self, X: Points) -> Array:
-        """(γ ‖x‖² + coef0)^degree."""
+        """(γ ‖x‖² + coef0)^degree.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n, d)
+
+        Returns
+        -------
+        array, shape (n,)
+        """
         return (self.gamma * _squared_norms(X) + self.coef0) ** self.degree
 
     @property
@@ -191,7 +218,16 @@ class Precomputed:
         raise TypeError("a precomputed kernel has no points to evaluate")
 
     def diag(self, X: Points) -> Array:
-        """The matrix's diagonal."""
+        """The matrix's diagonal.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n, d)
+
+        Returns
+        -------
+        array, shape (n,)
+        """
         return np.array(np.diag(X), dtype=float)
 
     def to_dict(self) -> dict[str, Any]:
@@ -221,7 +257,16 @@ class CallableKernel:
         return K
 
     def diag(self, X: Points) -> Array:
-        """The values k(x, x), one by one."""
+        """The values k(x, x), one by one.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n, d)
+
+        Returns
+        -------
+        array, shape (n,)
+        """
         return np.array([float(self(X[i : i + 1], X[i : i + 1])[0, 0]) for i in range(X.shape[0])])
 
     def to_dict(self) -> dict[str, Any]:

@@ -12,7 +12,17 @@ from .plq import PLQ, indicator
 
 
 def hinge(s: float = 1.0) -> PLQ:
-    """Hinge loss H_s(t) = max(0, s - t); s = 1 is the SVM's (collobert2006 §2, eq. 1)."""
+    """Hinge loss H_s(t) = max(0, s - t); s = 1 is the SVM's (collobert2006 §2, eq. 1).
+
+    Parameters
+    ----------
+    s : float, default 1.0
+        Where it reaches 0.
+
+    Returns
+    -------
+    PLQ
+    """
     s = finite("s", s)
     return PLQ([s], [(0, -1, s), (0, 0, 0)], name="hinge" if s == 1 else f"hinge({s:g})")
 
@@ -23,7 +33,16 @@ def squared_hinge() -> PLQ:
 
 
 def epsilon_insensitive(epsilon: float) -> PLQ:
-    """ε-insensitive loss max(0, |t| - ε) (the compactness term of dai2010 eq. 8)."""
+    """ε-insensitive loss max(0, |t| - ε) (the compactness term of dai2010 eq. 8).
+
+    Parameters
+    ----------
+    epsilon : float >= 0
+
+    Returns
+    -------
+    PLQ
+    """
     epsilon = finite("epsilon", epsilon, least=0)
     if epsilon == 0:
         return PLQ([0], [(0, -1, 0), (0, 1, 0)], name="epsilon_insensitive(0)")
@@ -32,7 +51,17 @@ def epsilon_insensitive(epsilon: float) -> PLQ:
 
 
 def ramp(s: float) -> PLQ:
-    """Ramp loss R_s(t) = min(1 - s, max(0, 1 - t)) = H_1(t) - H_s(t), s < 1 (collobert2006 eq. 8)."""
+    """Ramp loss R_s(t) = min(1 - s, max(0, 1 - t)) = H_1(t) - H_s(t), s < 1 (collobert2006 eq. 8).
+
+    Parameters
+    ----------
+    s : float < 1
+        Where it stops rising, to the left, at its greatest value 1 - s.
+
+    Returns
+    -------
+    PLQ
+    """
     s = finite("s", s, below=1)
     return PLQ([s, 1], [(0, 0, 1 - s), (0, -1, 1), (0, 0, 0)], name=f"ramp({s:g})")
 
@@ -47,6 +76,15 @@ def symmetric_ramp(s: float) -> PLQ:
 
     R_s(t) + R_s(-t), the loss in collobert2006 eq. 2-3, is this function plus the constant 1 - s; leaving the
     constant out makes objectives comparable between losses.
+
+    Parameters
+    ----------
+    s : float in (-1, 0]
+        The plateau is from s to -s.
+
+    Returns
+    -------
+    PLQ
     """
     s = _plateau(s)
     breaks = [-1, s, -s, 1] if s else [-1, 0, 1]

@@ -168,6 +168,15 @@ class PLQ:
 
         At the lower (upper) end of the domain the left (right) derivative of a convex function is ``-inf``
         (``+inf``), so that ``[left, right]`` is its subdifferential everywhere in the domain.
+
+        Parameters
+        ----------
+        t : float or array
+
+        Returns
+        -------
+        two arrays, as t
+            Left and right derivatives.
         """
         t = np.asarray(t, dtype=float)
         left = self.pieces[np.searchsorted(self.breaks, t, side="left")]
@@ -182,18 +191,44 @@ class PLQ:
         return self.is_finite and not self.slope_jumps().any()
 
     def derivative(self, t: ArrayLike) -> Array:
-        """Slope at ``t``; at a kink the mean of both."""
+        """Slope at ``t``; at a kink the mean of both.
+
+        Parameters
+        ----------
+        t : float or array
+
+        Returns
+        -------
+        float or array, as t
+        """
         left, right = self.derivatives(t)
         return (left + right) / 2
 
     def curvature(self, t: ArrayLike) -> Array:
-        """Second derivative at ``t``; at a breakpoint that of the piece to its right."""
+        """Second derivative at ``t``; at a breakpoint that of the piece to its right.
+
+        Parameters
+        ----------
+        t : float or array
+
+        Returns
+        -------
+        float or array, as t
+        """
         return np.asarray(2 * self.pieces[np.searchsorted(self.breaks, np.asarray(t, dtype=float), side="right"), 0])
 
     def supergradient(self, t: ArrayLike) -> Array:
         """Slope of a tangent of a concave function at ``t``: at a kink, the supergradient nearest to zero.
 
         That choice is the strict inequality in collobert2006 eq. 11: a point exactly at the kink is left alone.
+
+        Parameters
+        ----------
+        t : float or array
+
+        Returns
+        -------
+        float or array, as t
         """
         left, right = self.derivatives(t)
         return np.clip(0.0, np.minimum(left, right), np.maximum(left, right))
@@ -240,7 +275,18 @@ class PLQ:
         return value, min(at), max(at)
 
     def isclose(self, other: PLQ, tol: float = 1e-8) -> bool:
-        """Whether two functions agree, up to ``tol`` relative to their size, on the same domain."""
+        """Whether two functions agree, up to ``tol`` relative to their size, on the same domain.
+
+        Parameters
+        ----------
+        other : PLQ
+        tol : float
+            Largest difference of any coefficient.
+
+        Returns
+        -------
+        bool
+        """
         if not np.allclose(self.domain, other.domain, rtol=tol, atol=tol):
             return False
         t = _sample(np.union1d(self.edges, other.edges), max(self.lower, other.lower), min(self.upper, other.upper))
@@ -250,7 +296,16 @@ class PLQ:
     # --- making new ones --------------------------------------------------------------------------------------
 
     def named(self, name: str) -> PLQ:
-        """The same function under another name."""
+        """The same function under another name.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        PLQ
+        """
         return PLQ(self.breaks, self.pieces, self.domain, name)
 
     def __add__(self, other: PLQ | float) -> PLQ:
@@ -282,17 +337,44 @@ class PLQ:
         return PLQ(-self.breaks[::-1], self.pieces[::-1] * [1, -1, 1], (-self.upper, -self.lower), self._name("{}(-t)"))
 
     def shift(self, distance: float) -> PLQ:
-        """t → f(t - distance): the graph moved to the right."""
+        """t → f(t - distance): the graph moved to the right.
+
+        Parameters
+        ----------
+        distance : float
+            To the right.
+
+        Returns
+        -------
+        PLQ
+        """
         a, b, c = self.pieces.T
         moved = np.column_stack([a, b - 2 * a * distance, c - b * distance + a * distance**2])
         return PLQ(self.breaks + distance, moved, (self.lower + distance, self.upper + distance))
 
     def maximum(self, other: PLQ | float) -> PLQ:
-        """Pointwise maximum with another function or a number; its domain is the intersection of both."""
+        """Pointwise maximum with another function or a number; its domain is the intersection of both.
+
+        Parameters
+        ----------
+        other : PLQ or float
+
+        Returns
+        -------
+        PLQ
+        """
         return _combine([self, self._function(other)], _pick(np.argmax))
 
     def minimum(self, other: PLQ | float) -> PLQ:
         """Pointwise minimum with a function on the same domain, or with a number: where the loss is capped.
+
+        Parameters
+        ----------
+        other : PLQ or float
+
+        Returns
+        -------
+        PLQ
 
         Raises
         ------
@@ -418,6 +500,14 @@ class PLQ:
         it is below f by at most half the width times the square of f's slope.  Of the hinge loss it is the rounded
         hinge of sindhwani2006 §1.2.4.
 
+        Parameters
+        ----------
+        width : float > 0
+
+        Returns
+        -------
+        PLQ
+
         Raises
         ------
         ValueError
@@ -429,6 +519,15 @@ class PLQ:
 
     def prox(self, v: ArrayLike, step: float = 1.0) -> Array:
         """Proximal map: the minimizer of f(t) + (t - v)² / (2 step), the resolvent of ``step`` ∂f.
+
+        Parameters
+        ----------
+        v : array
+        step : float > 0 or array
+
+        Returns
+        -------
+        array, as v
 
         Raises
         ------
@@ -454,7 +553,17 @@ class PLQ:
     # --- showing it -------------------------------------------------------------------------------------------
 
     def latex(self, variable: str = "t") -> str:
-        """The function as a LaTeX ``cases`` environment."""
+        """The function as a LaTeX ``cases`` environment.
+
+        Parameters
+        ----------
+        variable : str, default "t"
+
+        Returns
+        -------
+        str
+            Without dollars.
+        """
         rows = []
         for piece, left, right in self.spans():
             low = f"{left:.6g} \\le " if np.isfinite(left) else ""

@@ -29,7 +29,20 @@ def plot_comparison(data: Data, solutions: Mapping[str, Solution]) -> Figure:
 
 
 def plot_boundaries(data: Data, solutions: Mapping[str, Solution], figure: Any = None) -> Any:
-    """Decision boundary (solid) and margins (dashed) of each solution, one panel each, in a figure or part of one."""
+    """Decision boundary (solid) and margins (dashed) of each solution, one panel each, in a figure or part of one.
+
+    Parameters
+    ----------
+    data : Data
+        Of two features.
+    solutions : mapping of str to Solution
+    figure : matplotlib figure or subfigure, optional
+        A new one by default.
+
+    Returns
+    -------
+    matplotlib figure or subfigure
+    """
     columns = min(COLUMNS, len(solutions))
     rows = -(-len(solutions) // columns)
     figure = new_figure(columns, rows) if figure is None else figure

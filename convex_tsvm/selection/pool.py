@@ -57,6 +57,17 @@ class WithUnlabeled(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """Fit to labelled points, shape (n, n_features), with labels y, shape (n,), and to the unlabelled ones.
 
         ``sample_weight``, shape (n,), is that of the labelled points; the others have 1.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, n_features)
+        y : array, shape (n,)
+            Without unknown ones.
+        sample_weight : array, shape (n,), optional
+
+        Returns
+        -------
+        self
         """
         n = self.X_unlabeled.shape[0]
         labels = np.concatenate([np.asarray(y).astype(object), np.full(n, self.unlabeled, dtype=object)])
@@ -70,13 +81,31 @@ class WithUnlabeled(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class of each point, shape (n,)."""
+        """Class of each point, shape (n,).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, n_features)
+
+        Returns
+        -------
+        array, shape (n,)
+        """
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict(X))
 
     @available_if(_has("decision_function"))
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Outputs of the estimator, shape (n,) for two classes, else (n, n_classes)."""
+        """Outputs of the estimator, shape (n,) for two classes, else (n, n_classes).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, n_features)
+
+        Returns
+        -------
+        array, shape (n,) for two classes, else (n, n_classes)
+        """
         check_is_fitted(self)
         return np.asarray(self.estimator_.decision_function(X))
 

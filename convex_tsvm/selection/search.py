@@ -140,7 +140,19 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Choose, and fit the chosen candidate to all points; arguments as those of the estimator's ``fit``."""
+        """Choose, and fit the chosen candidate to all points; arguments as those of the estimator's ``fit``.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, n_features)
+        y : array, shape (n,)
+            Labels, with the estimator's ``unlabeled`` where unknown.
+        sample_weight : array, shape (n,), optional
+
+        Returns
+        -------
+        self
+        """
         estimator = TransductiveSVC() if self.estimator is None else self.estimator
         if not isinstance(estimator, DescentTransduction):
             raise ValueError(
@@ -173,17 +185,46 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class of each point by the best estimator, shape (n,)."""
+        """Class of each point by the best estimator, shape (n,).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, n_features)
+
+        Returns
+        -------
+        array, shape (n,)
+        """
         check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.predict(X))
 
     def decision_function(self, X: Any) -> Array:
-        """Outputs of the best estimator."""
+        """Outputs of the best estimator.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, n_features)
+
+        Returns
+        -------
+        array, shape (n,) for two classes, else (n, n_classes)
+        """
         check_is_fitted(self, "best_estimator_")
         return np.asarray(self.best_estimator_.decision_function(X))
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Accuracy of the best estimator; unlabelled points are left out."""
+        """Accuracy of the best estimator; unlabelled points are left out.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, n_features)
+        y : array, shape (n,)
+        sample_weight : array, shape (n,), optional
+
+        Returns
+        -------
+        float in [0, 1]
+        """
         check_is_fitted(self, "best_estimator_")
         return float(self.best_estimator_.score(X, y, sample_weight))
 
