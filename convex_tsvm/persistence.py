@@ -65,7 +65,19 @@ class FittedModel(DecisionFunctions):
     def from_solutions(
         cls, solutions: Sequence[Solution], classes: NDArray[Any], parameters: Mapping[str, Any] | None = None
     ) -> FittedModel:
-        """Model from one solution per decision function, all on the same points; keeps the support only."""
+        """Model from one solution per decision function, all on the same points; keeps the support only.
+
+        Parameters
+        ----------
+        solutions : sequence of Solution
+        classes : array, shape (n_classes,)
+        parameters : mapping, optional
+            Kept with the model, to be read by people.
+
+        Returns
+        -------
+        FittedModel
+        """
         found = joint_function(solutions)
         own = (found.kernel, found.points, found.coefficients, found.intercept, found.n_features)
         return cls(*own, classes=classes, parameters=parameters or {})
@@ -101,7 +113,17 @@ class FittedModel(DecisionFunctions):
         return self.decide(self.decision_function(X))
 
     def decide(self, scores: Array) -> NDArray[Any]:
-        """Class of each output of the decision functions."""
+        """Class of each output of the decision functions.
+
+        Parameters
+        ----------
+        scores : array, shape (m,) for two classes, else (m, n_classes)
+
+        Returns
+        -------
+        array, shape (m,)
+            Class names.
+        """
         return np.asarray(self.classes[chosen_classes(scores)])
 
 

@@ -130,6 +130,15 @@ class Problem:
         """A new problem with some arguments changed, the others as they were given (a "balanced" C* is balanced anew).
 
         Points and kernel matrix are shared if they are not among the changes.
+
+        Parameters
+        ----------
+        **changes
+            Arguments of :class:`Problem` by name.
+
+        Returns
+        -------
+        Problem
         """
         given: dict[str, Any] = {
             "y": self.y,
@@ -152,7 +161,17 @@ class Problem:
         return other
 
     def part(self, keep: NDArray[np.intp]) -> Problem:
-        """The problem of some of the points, with their costs and the mean that is asked for as they are."""
+        """The problem of some of the points, with their costs and the mean that is asked for as they are.
+
+        Parameters
+        ----------
+        keep : int array
+            Indices of points, increasing.
+
+        Returns
+        -------
+        Problem
+        """
         X = self.X[keep][:, keep] if isinstance(self.kernel, Precomputed) else self.X[keep]
         cost, balance = self.cost[keep], self.balance_target if self.positive_count is None else self.balance
         return self.replace(X=X, y=self.y[keep], C=cost, C_unlabeled=cost, balance=balance, balance_sample=None)
@@ -183,7 +202,18 @@ class Problem:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, NDArray[Any]], described: dict[str, Any]) -> Problem:
-        """The problem that :meth:`to_arrays` wrote."""
+        """The problem that :meth:`to_arrays` wrote.
+
+        Parameters
+        ----------
+        arrays : dict of arrays
+        described : dict
+            Its other half, which JSON holds.
+
+        Returns
+        -------
+        Problem
+        """
         if "X" in arrays:
             X: Any = arrays["X"]
         else:
@@ -226,7 +256,16 @@ class Problem:
         return matrix
 
     def apply_kernel(self, coefficients: Array) -> Array:
-        """K @ coefficients; the linear space never forms K, and a large K is formed in blocks."""
+        """K @ coefficients; the linear space never forms K, and a large K is formed in blocks.
+
+        Parameters
+        ----------
+        coefficients : array, shape (n,) or (n, k)
+
+        Returns
+        -------
+        array, as coefficients
+        """
         if self.is_linear:
             return self.linear_outputs(self.combination(coefficients))
         if "gram" in self.__dict__ or 8 * self.n**2 <= GRAM_BYTES:
@@ -235,11 +274,29 @@ class Problem:
         return self.rows().combine(used, coefficients[used])
 
     def linear_outputs(self, w: Array) -> Array:
-        """X w, shape (n,), in the linear space."""
+        """X w, shape (n,), in the linear space.
+
+        Parameters
+        ----------
+        w : array, shape (d,)
+
+        Returns
+        -------
+        array, shape (n,)
+        """
         return self.X.times(w) if isinstance(self.X, LinearPoints) else np.asarray(self.X @ w).ravel()
 
     def combination(self, coefficients: Array) -> Array:
-        """Σ a_i x_i, shape (d,), in the linear space."""
+        """Σ a_i x_i, shape (d,), in the linear space.
+
+        Parameters
+        ----------
+        coefficients : array, shape (n,)
+
+        Returns
+        -------
+        array, shape (d,)
+        """
         if isinstance(self.X, LinearPoints):
             return self.X.transposed(coefficients)
         return np.asarray(self.X.T @ coefficients).ravel()

@@ -1,6 +1,7 @@
 """The layers: what may import what, where compiled loops live, and what an import costs."""
 
 import ast
+import inspect
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import convex_tsvm
+import convex_tsvm as ct
 
 ROOT = Path(convex_tsvm.__file__).parent
 #: From the bottom up; a module may import from its own layer and from those before it.
@@ -158,3 +160,20 @@ def test_kernels_are_compiled_once(tmp_path):
     assert int(runs[0][0]) > 0
     assert int(runs[1][0]) == 0
     assert int(runs[1][1]) >= 2
+
+
+def public_functions():
+    """Functions and methods of the public names, by the names that users call them."""
+    for name in ct.__all__:
+        value = getattr(ct, name)
+        if inspect.isclass(value):
+            own = [key for key in vars(value) if not key.startswith("_")]
+            yield from ((f"{name}.{key}", getattr(value, key)) for key in own if callable(getattr(value, key)))
+        elif callable(value):
+            yield name, value
+
+
+@pytest.mark.parametrize(("name", "function"), list(public_functions()), ids=lambda v: v if isinstance(v, str) else "")
+def test_every_public_function_says_what_it_takes(name, function):
+    taken = [key for key in inspect.signature(function).parameters if key not in ("self", "cls")]
+    assert not taken or "Parameters\n---" in inspect.getdoc(function)

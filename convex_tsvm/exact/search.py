@@ -284,6 +284,11 @@ class BranchAndBound:
 
         If that is above the bound of the tree so far, the search begins anew with it, otherwise it goes on as before.
 
+        Parameters
+        ----------
+        deadline : float
+            Time of the clock at which to stop, in seconds.
+
         Returns
         -------
         bool
@@ -318,13 +323,33 @@ class BranchAndBound:
         state.root_fixed = known - self.model.instance.problem.n_labeled
 
     def limit(self, deadline: float) -> str:
-        """The limit that is reached, or "optimal"."""
+        """The limit that is reached, or "optimal".
+
+        Parameters
+        ----------
+        deadline : float
+            Time of the clock at which to stop, in seconds.
+
+        Returns
+        -------
+        str
+        """
         if self.max_nodes is not None and self.state.n_nodes >= self.max_nodes:
             return "node_limit"
         return "time_limit" if time.time() > deadline else "optimal"
 
     def step(self, deadline: float) -> bool:
-        """Some dives, side by side; whether they were interrupted."""
+        """Some dives, side by side; whether they were interrupted.
+
+        Parameters
+        ----------
+        deadline : float
+            Time of the clock at which to stop, in seconds.
+
+        Returns
+        -------
+        bool
+        """
         state, dives = self.state, DIVE[self.strategy]
         if self.max_nodes is not None:
             dives = min(dives, self.max_nodes - state.n_nodes)
@@ -359,7 +384,18 @@ class BranchAndBound:
         return any(one.interrupted for one in found)
 
     def merge(self, node: Node, found: Dive, *, shared: bool, n_before: int) -> None:
-        """Put the records and open nodes of a dive where they belong."""
+        """Put the records and open nodes of a dive where they belong.
+
+        Parameters
+        ----------
+        node : Node
+            Where the dive began.
+        found : Dive
+        shared : bool
+            Whether other dives ran at the same time.
+        n_before : int
+            Nodes looked at before it.
+        """
         state, base = self.state, len(self.state.records)
         shift = 0
         if not shared:

@@ -49,10 +49,27 @@ class OutputConstraint(ABC):
 
     @abstractmethod
     def coefficients(self, problem: Problem) -> Array:
-        """The a_i for a problem's points, shape (n,)."""
+        """The a_i for a problem's points, shape (n,).
+
+        Parameters
+        ----------
+        problem : Problem
+
+        Returns
+        -------
+        array, shape (n,)
+        """
 
     def on(self, problem: Problem) -> Array:
         """The a_i, checked.
+
+        Parameters
+        ----------
+        problem : Problem
+
+        Returns
+        -------
+        array, shape (n,)
 
         Raises
         ------

@@ -33,15 +33,42 @@ class ElasticNet:
         finite("l1", self.l1, least=0)
 
     def value(self, w: Array) -> float:
-        """½ ‖w‖² + l1 ‖w‖₁."""
+        """½ ‖w‖² + l1 ‖w‖₁.
+
+        Parameters
+        ----------
+        w : array, shape (d,)
+
+        Returns
+        -------
+        float
+        """
         return 0.5 * float(w @ w) + self.l1 * float(np.abs(w).sum())
 
     def weights(self, v: Array) -> Array:
-        """The w at which v is a subgradient: v with its entries shrunk by l1."""
+        """The w at which v is a subgradient: v with its entries shrunk by l1.
+
+        Parameters
+        ----------
+        v : array, shape (d,)
+
+        Returns
+        -------
+        array, shape (d,)
+        """
         return np.sign(v) * np.maximum(np.abs(v) - self.l1, 0.0)
 
     def conjugate(self, v: Array) -> float:
-        """Half the squared norm of the shrunk v."""
+        """Half the squared norm of the shrunk v.
+
+        Parameters
+        ----------
+        v : array, shape (d,)
+
+        Returns
+        -------
+        float
+        """
         w = self.weights(v)
         return 0.5 * float(w @ w)
 

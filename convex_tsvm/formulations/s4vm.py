@@ -71,23 +71,63 @@ class SafeLabels:
         object.__setattr__(self, "penalty", finite("penalty", self.penalty, least=0))
 
     def gain(self, y: ArrayLike) -> Array:
-        """gain_t(y), shape (T,)."""
+        """gain_t(y), shape (T,).
+
+        Parameters
+        ----------
+        y : array, shape (n,)
+            Labels +1 and -1.
+
+        Returns
+        -------
+        array, shape (T,)
+        """
         return np.asarray(
             ((np.asarray(y) == self.separators) & (self.separators != self.supervised)).sum(axis=1), float
         )
 
     def loss(self, y: ArrayLike) -> Array:
-        """loss_t(y), shape (T,)."""
+        """loss_t(y), shape (T,).
+
+        Parameters
+        ----------
+        y : array, shape (n,)
+            Labels +1 and -1.
+
+        Returns
+        -------
+        array, shape (T,)
+        """
         return np.asarray(
             ((np.asarray(y) != self.separators) & (self.separators == self.supervised)).sum(axis=1), float
         )
 
     def improvement(self, y: ArrayLike) -> Array:
-        """J_t(y), shape (T,)."""
+        """J_t(y), shape (T,).
+
+        Parameters
+        ----------
+        y : array, shape (n,)
+            Labels +1 and -1.
+
+        Returns
+        -------
+        array, shape (T,)
+        """
         return self.gain(y) - self.penalty * self.loss(y)
 
     def worst(self, y: ArrayLike) -> float:
-        """The least J_t(y)."""
+        """The least J_t(y).
+
+        Parameters
+        ----------
+        y : array, shape (n,)
+            Labels +1 and -1.
+
+        Returns
+        -------
+        float
+        """
         return float(self.improvement(y).min())
 
     @cached_property

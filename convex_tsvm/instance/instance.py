@@ -109,7 +109,16 @@ class Instance:
         return self.problem.positive_count is not None
 
     def with_mean(self, mean: float) -> Instance:
-        """The same under a linear balance constraint with this mean."""
+        """The same under a linear balance constraint with this mean.
+
+        Parameters
+        ----------
+        mean : float
+
+        Returns
+        -------
+        Instance
+        """
         return Instance(self.formulation, self.problem.replace(balance=mean))
 
     def by_mean(self) -> Instance:
@@ -123,6 +132,14 @@ class Instance:
         """Another formulation on the same problem; without a balance where a number of labels is prescribed.
 
         A mean output of c is another thing than a share of labels, and would exclude solutions.
+
+        Parameters
+        ----------
+        formulation : Formulation
+
+        Returns
+        -------
+        Instance
         """
         if self.n_positive is not None:
             formulation = dataclasses.replace(formulation, balance=None)
@@ -244,7 +261,16 @@ class Instance:
         return constant
 
     def made_of_tangents(self, step: ConvexStep) -> bool:
-        """Whether a step is the formulation with its concave parts replaced by tangents."""
+        """Whether a step is the formulation with its concave parts replaced by tangents.
+
+        Parameters
+        ----------
+        step : ConvexStep
+
+        Returns
+        -------
+        bool
+        """
         return step.point is None and np.array_equal(step.kind, self._kinds)
 
     # --- views of it: values ----------------------------------------------------------------------------------------
@@ -354,7 +380,17 @@ class Instance:
         return self._label_losses[0](labels * outputs)
 
     def total(self, losses: Array, cost: Array) -> float:
-        """Σ cost_i losses_i, with what unlabelled points pay beyond the losses of their better labels."""
+        """Σ cost_i losses_i, with what unlabelled points pay beyond the losses of their better labels.
+
+        Parameters
+        ----------
+        losses : array, shape (n,)
+        cost : array, shape (n,)
+
+        Returns
+        -------
+        float
+        """
         constant = self._label_constant and self._label_constant * float(cost[self.problem.unlabeled].sum())
         return float(cost @ losses) + constant
 

@@ -63,14 +63,32 @@ class DeformedKernel:
         return np.asarray(self.base(X, Z) - left @ (self._correction @ self.base(self.points, Z)))
 
     def diag(self, X: Points) -> Array:
-        """k̃(x, x)."""
+        """k̃(x, x).
+
+        Parameters
+        ----------
+        X : array or CSR matrix, shape (m, d)
+
+        Returns
+        -------
+        array, shape (m,)
+        """
         if X is self.points:
             return self._own_diag  # asked for at every step
         left = self.base(X, self.points)
         return np.asarray(self.base.diag(X) - np.einsum("ij,ij->i", left @ self._correction, left))
 
     def expand(self, coefficients: Array) -> Array:
-        """Σ a_i k̃(x_i, ·) in terms of the base kernel: the c with Σ c_i k(x_i, ·), (I + M K)⁻¹ a."""
+        """Σ a_i k̃(x_i, ·) in terms of the base kernel: the c with Σ c_i k(x_i, ·), (I + M K)⁻¹ a.
+
+        Parameters
+        ----------
+        coefficients : array, shape (n,)
+
+        Returns
+        -------
+        array, shape (n,)
+        """
         return np.asarray(scipy.linalg.lu_solve(self._factor, coefficients))
 
     def to_dict(self) -> dict[str, Any]:

@@ -76,7 +76,16 @@ class SmoothConcave:
         return np.asarray(self.value(np.asarray(t, dtype=float)), dtype=float)
 
     def supergradient(self, t: ArrayLike) -> Array:
-        """The derivative at ``t``."""
+        """The derivative at ``t``.
+
+        Parameters
+        ----------
+        t : float or array
+
+        Returns
+        -------
+        array, as t
+        """
         return np.asarray(self.derivative(np.asarray(t, dtype=float)), dtype=float)
 
     def reflect(self) -> SmoothConcave:

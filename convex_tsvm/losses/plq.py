@@ -588,7 +588,17 @@ class PLQ:
 
 
 def indicator(lower: float, upper: float) -> PLQ:
-    """Zero on [lower, upper] and +inf outside: a constraint written as a loss."""
+    """Zero on [lower, upper] and +inf outside: a constraint written as a loss.
+
+    Parameters
+    ----------
+    lower, upper : float
+        Ends of the interval, possibly infinite.
+
+    Returns
+    -------
+    PLQ
+    """
     return PLQ([], [(0, 0, 0)], (lower, upper), name=f"indicator[{lower:g}, {upper:g}]")
 
 

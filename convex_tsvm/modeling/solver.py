@@ -61,7 +61,16 @@ class CvxpySolver:
         return len(self._models)
 
     def model(self, step: ConvexStep) -> StepModel:
-        """The compiled problem for ``step``, with its parameters set."""
+        """The compiled problem for ``step``, with its parameters set.
+
+        Parameters
+        ----------
+        step : ConvexStep
+
+        Returns
+        -------
+        StepModel
+        """
         check_same_points(self.problem, step)
         key = structure(step)
         if key in self._models:
@@ -84,6 +93,16 @@ class CvxpySolver:
 
     def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
         """Solve one step.  ``start`` is ignored: interior-point solvers take none.
+
+        Parameters
+        ----------
+        step : ConvexStep
+        start : StepSolution, optional
+            Not used.
+
+        Returns
+        -------
+        StepSolution
 
         Raises
         ------

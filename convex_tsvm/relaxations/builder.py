@@ -171,12 +171,32 @@ class LowerBoundBuilder:
         return run.run(self.relaxation)
 
     def evaluate(self, labels: Array) -> tuple[float, StepSolution]:
-        """The objective of the SVM for labels of all points, and that SVM."""
+        """The objective of the SVM for labels of all points, and that SVM.
+
+        Parameters
+        ----------
+        labels : array, shape (n,)
+            +1 and -1.
+
+        Returns
+        -------
+        float, StepSolution
+        """
         solution = self._svm.solve(self.search.svm(labels))
         return self.search.objective(solution), solution
 
     def tightening(self, level: int) -> Tightening:
-        """Rounds of the relaxations from "box" on."""
+        """Rounds of the relaxations from "box" on.
+
+        Parameters
+        ----------
+        level : int
+            The place of the strongest one in ``RELAXATIONS``.
+
+        Returns
+        -------
+        Tightening
+        """
         return Tightening(
             self._space,
             solver=self.solver,

@@ -51,7 +51,17 @@ class LabeledKFold(BaseCrossValidator):
         self.random_state, self.unlabeled = random_state, unlabeled
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Number of pairs of a training and a test set."""
+        """Number of pairs of a training and a test set.
+
+        Parameters
+        ----------
+        X, y, groups : object
+            Not used.
+
+        Returns
+        -------
+        int
+        """
         return self.n_splits * self.n_repeats
 
     def split(self, X: Any, y: ArrayLike, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
