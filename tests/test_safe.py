@@ -1,6 +1,7 @@
 """S4VM: the derivation, the integer program against every labelling, and what it promises."""
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -119,3 +120,25 @@ def test_bad_input():
         ct.SafeLabels(np.zeros((2, 3)), np.ones(3))
     with pytest.raises(ValueError, match="penalty=-1"):
         ct.SafeLabels(np.ones((2, 3)), np.ones(3), -1)
+
+
+def test_several_classes_with_as_many_labels_each_have_no_balance():
+    """Labels drawn per class, of classes of 60, 30 and 10 %: not worse than the supervised SVM, and no warning."""
+    random, centers = np.random.default_rng(0), np.random.default_rng(1).standard_normal((3, 10))
+    truth = random.choice(3, 300, p=(0.6, 0.3, 0.1))
+    X = 2.5 * (centers / np.linalg.norm(centers, axis=1)[:, None])[truth] + random.standard_normal((300, 10))
+    y = np.full(300, -1)
+    for k in range(3):
+        y[random.permutation(np.flatnonzero(truth == k))[:8]] = k
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        safe = ct.SafeTransductiveSVC().fit(X, y)
+        alone = ct.TransductiveSVC(C=1, C_unlabeled=None).fit(X, y)
+    assert all(solution.problem.balance is None for solution in safe.solutions_)
+    hidden = y < 0
+    errors = [np.mean(clf.transduction_[hidden] != truth[hidden]) for clf in (safe, alone)]
+    assert errors[0] <= errors[1] + 0.01
+    # One label fewer, and the labels say something.
+    y[np.flatnonzero(y == 0)[0]] = -1
+    asked = ct.SafeTransductiveSVC().fit(X, y)
+    assert all(solution.problem.balance == "labeled" for solution in asked.solutions_)

@@ -9,7 +9,9 @@ from ..formulations import Formulation
 from ..methods.safe import SafeSolution, safe_transduction
 from ..problem import Problem
 from ..progress import status_line
+from .advice import drawn_per_class
 from .by_labels import LabellingTransduction
+from .labels import Labels
 
 
 class SafeTransductiveSVC(LabellingTransduction):
@@ -22,8 +24,14 @@ class SafeTransductiveSVC(LabellingTransduction):
 
     Parameters
     ----------
-    kernel, gamma, sigma, degree, coef0, C, C_unlabeled, balance, class_weight, fit_intercept, unlabeled, n_jobs
+    kernel, gamma, sigma, degree, coef0, class_weight, fit_intercept, unlabeled, n_jobs
         As in :class:`~convex_tsvm.TransductiveSVC`.
+    C, C_unlabeled : float > 0, or str, default 1.0, "balanced"
+        As in :class:`~convex_tsvm.TransductiveSVC`, whose defaults are larger: here what they gain on average is not
+        worth what they lose on some data.
+    balance : default "labeled"
+        As in :class:`~convex_tsvm.TransductiveSVC`; but labels of more than two classes, as many of each, as if drawn
+        per class, are not taken to say how large the classes are.
     loss : {"hinge", "squared_hinge"}, default "hinge"
     n_separators : int >= 1, default 10
         Separators, of which any may be the true one.
@@ -93,6 +101,21 @@ class SafeTransductiveSVC(LabellingTransduction):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def _given(self, labels: Labels, k: int) -> dict[str, Any]:
+        given = super()._given(labels, k)
+        if self._distrusts(labels):
+            given["balance"] = None
+        return given
+
+    def _distrusts(self, labels: Labels) -> bool:
+        """Whether to leave the balance out: several classes with as many labels each are hardly of one size."""
+        asked = isinstance(self.balance, str) and self.balance == "labeled"
+        return asked and len(labels.classes) > 2 and drawn_per_class(labels)
+
+    def _asked_balance(self) -> Any:
+        # Of several classes the shares are not taken from such labels, and there is nothing to warn of.
+        return None if len(self.classes_) > 2 else self.balance
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> SafeSolution:
         with status_line(lambda: f"class {name}") if self.verbose else nullcontext() as progress:

@@ -166,6 +166,10 @@ class TransductiveSVC(DescentTransduction):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _asked_balance(self) -> Any:
+        # The supervised SVM has no balance, and there is nothing to warn of.
+        return None if self.C_unlabeled is None else self.balance
+
     def _in_feature_space(self, problem: Problem) -> Problem:
         if finite("C_manifold", self.C_manifold, least=0) == 0:
             return problem
