@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_iris
 
 import convex_tsvm as ct
 
@@ -142,3 +143,17 @@ def test_several_classes_with_as_many_labels_each_have_no_balance():
     y[np.flatnonzero(y == 0)[0]] = -1
     asked = ct.SafeTransductiveSVC().fit(X, y)
     assert all(solution.problem.balance == "labeled" for solution in asked.solutions_)
+
+
+def test_the_supervised_svms_decide_where_classes_do_not():
+    """Iris: a point that one class takes is of that class; where none or several do, it is one of those by the SVMs."""
+    X, truth = load_iris(return_X_y=True)
+    y = np.where(np.isin(np.arange(150), [0, 1, 50, 51, 52, 100, 101]), truth, -1)
+    clf = ct.SafeTransductiveSVC().fit(X, y)
+    taken = np.column_stack([solution.labels > 0 for solution in clf.solutions_])
+    one, hidden = taken.sum(axis=1) == 1, y < 0
+    np.testing.assert_array_equal(clf.transduction_[one & hidden], taken[one & hidden].argmax(axis=1))
+    alone = ct.TransductiveSVC(C=1, C_unlabeled=None, gamma=clf.model_.kernel.gamma).fit(X, y)
+    none = ~taken.any(axis=1) & hidden
+    np.testing.assert_array_equal(clf.transduction_[none], alone.transduction_[none])
+    np.testing.assert_array_equal(clf.transduction_[~hidden], y[~hidden])

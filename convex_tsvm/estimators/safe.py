@@ -5,10 +5,15 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..formulations import Formulation
 from ..methods.safe import SafeSolution, safe_transduction
+from ..methods.supervised import supervised_svms
 from ..problem import Problem
 from ..progress import status_line
+from ..solution import Solution
 from .advice import drawn_per_class
 from .by_labels import LabellingTransduction
 from .labels import Labels
@@ -20,7 +25,8 @@ class SafeTransductiveSVC(LabellingTransduction):
     Of several different low-density separators none is known to be right.  The labels are those that improve most on
     the supervised SVM in the worst case, whichever separator is the true one; they are the SVM's own where nothing is
     sure.  New points are told apart by the SVM trained on the labels found.  More than two classes are learned
-    one-vs-rest, and safe one by one.
+    one-vs-rest, and safe one by one: a point is of the class that takes it, and where none does, or several, the
+    supervised SVMs decide.
 
     Parameters
     ----------
@@ -129,7 +135,18 @@ class SafeTransductiveSVC(LabellingTransduction):
                 callback=None if progress is None else lambda k: progress.tell(f"{k} of {self.n_starts} starts"),
             )
 
-    def _store(self, *found: Any) -> None:
-        super()._store(*found)
+    def _store(self, labels: Labels, solutions: list[Solution]) -> None:
+        super()._store(labels, solutions)
+        if len(self.classes_) > 2 and labels.unlabeled.any():
+            self.transduction_ = np.where(labels.unlabeled, self.classes_[_agreed(solutions)], self.transduction_)
         worst = [one.worst_improvement for one in self.solutions_ if isinstance(one, SafeSolution)]
         self.worst_improvement_: Any = worst[0] if len(worst) == 1 else worst
+
+
+def _agreed(solutions: list[Solution]) -> NDArray[np.intp]:
+    """The class of every point, shape (n,), as a place: of those that take it, or of all, the supervised SVM's best."""
+    taken = np.column_stack([solution.labels > 0 for solution in solutions])
+    alone = supervised_svms(solutions[0].formulation, [solution.problem for solution in solutions])
+    outputs = np.column_stack([one.scores for one in alone])
+    open_to = taken | ~taken.any(axis=1, keepdims=True)
+    return np.asarray(np.where(open_to, outputs, -np.inf).argmax(axis=1))
