@@ -275,7 +275,7 @@ def test_bound(files, capsys):
     assert set(result) >= KEYS
     status, out, _ = run(
         capsys, "compare", files / "split.npz", "--sigma", "0.5", "--C", "1", "--loss", "hinge",
-        "--methods", "cccp,sdp,subspace,spectral", "--json",
+        "--methods", "cccp,sdp,subspace,spectral", "--folds", "0", "--json",
     )  # fmt: skip
     assert status == 0
     found = {entry["method"]: entry for entry in json.loads(out)["results"]}

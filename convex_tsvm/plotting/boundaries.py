@@ -79,7 +79,8 @@ def plot_boundary(
             look: dict[str, Any] = {"color": colors[k], "marker": MARKERS[k % len(MARKERS)], "edgecolors": "black"}
             ax.scatter(own[:, 0], own[:, 1], s=90, zorder=3, label=shown, **look)
     ax.set(xlabel="feature 1", ylabel="feature 2")
-    ax.legend(fontsize="small")
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(fontsize="small")
     return ax
 
 
