@@ -55,13 +55,10 @@ class Data:
     classes: tuple[str, str]
 
     def __repr__(self) -> str:
-        counts = [int((self.y == sign).sum()) for sign in (-1, 1, 0)]
-        shown = ", ".join(
-            f"{count} {sign} ({name})" for count, sign, name in zip(counts, ("-1", "+1"), self.classes, strict=False)
-        )
-        return (
-            f"Data({self.name!r}: {self.X.shape[0]} points, {self.X.shape[1]} features; {shown}, {counts[2]} unknown)"
-        )
+        (n, d), (negative, positive) = self.X.shape, self.classes
+        below, above, unknown = (int((self.y == sign).sum()) for sign in (-1, 1, 0))
+        shown = f"{below} -1 ({negative}), {above} +1 ({positive}), {unknown} unknown"
+        return f"Data({self.name!r}: {n} points, {d} features; {shown})"
 
     def error(self, labels: NDArray[np.float64]) -> float | None:
         """Share of the unlabelled points with a known truth that are labelled wrongly; None if there are none."""

@@ -2,8 +2,8 @@
 The losses, and how CCCP sees them
 ==================================
 
-Each loss of the catalogue for unlabelled points (black), its convex part (blue), its concave part (red), and the convex
-surrogate that CCCP minimizes at a point with output 0.6 (dashed): above the loss everywhere, touching it there.
+Each loss of the catalogue for unlabelled points (black), its convex part (blue), its concave part (orange), and the
+convex surrogate that CCCP minimizes at a point with output 0.6 (dashed): above the loss everywhere, touching it there.
 
     python examples/plot_losses.py losses.png
 """
@@ -34,11 +34,7 @@ def losses(picture=None, at=0.6):
         convex, concave = loss.split()
         surrogate = convex(t) + concave(at) + concave.supergradient(at) * (t - at)
         below = max(below, float((loss(t) - surrogate).max()))
-        axes.plot(t, convex(t), color="tab:blue")
-        axes.plot(t, concave(t), color="tab:red")
-        axes.plot(t, surrogate, "--", color="gray")
-        axes.plot(t, loss(t), color="black", linewidth=2)
-        axes.plot([at], [loss(at)], "o", color="black")
+        ct.plot_loss(loss, at=at, ax=axes, span=(-2, 2))
         axes.set_ylim(-2, 3)
         axes.set_title(loss.name, fontsize=10)
     save_figure(figure, picture)

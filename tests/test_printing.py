@@ -146,7 +146,10 @@ def test_solutions_and_data():
     certificate = solution.certificate()
     assert certificate.tangents_changed == 0
     assert certificate.primal == pytest.approx(solution.objective, rel=1e-6)
-    exact = ct.exact_search(
-        ct.tsvm("squared_hinge"), problem.replace(X=data.X[:30], y=data.truth[:30] * (np.arange(30) < 8))
-    )
+    small = problem.replace(X=data.X[:30], y=data.truth[:30] * (np.arange(30) < 8))
+    exact = ct.exact_search(ct.tsvm("squared_hinge"), small)
     assert "nodes" in str(exact)
+    relaxed = ct.sdp_transduction(ct.tsvm("hinge"), small)
+    safe = ct.safe_transduction(ct.tsvm("hinge"), small, n_starts=4, n_separators=2)
+    for other in (exact, relaxed, safe):
+        assert len(repr(other)) < 120

@@ -13,20 +13,14 @@ from ..formulations import tsvm
 from ..methods.solvers import solver_of
 from ..persistence import FittedModel, save_model
 from .files import write_class_labels
+from .given import labels_shown
 from .table import SOLVED, figures_of, result_of, table_of
 from .tasks import NO_SOLVER, Task, given_problem, solved
 
 
 def solve_classes(options: argparse.Namespace, task: Task) -> int:
     """Fit one method to every class against the rest; print a row for each, and the error of all together."""
-    data = load_classes(
-        options.data,
-        split=options.split,
-        splits=options.splits,
-        label_column=options.label_column,
-        n_labeled=options.n_labeled,
-        random_state=options.random_state,
-    )
+    data = load_classes(options.data, **labels_shown(options))
     tsvm(options.loss, s=options.s)
     if not (options.balance is None or isinstance(options.balance, str)):
         raise ValueError(f"balance={options.balance!r}: with {len(data.classes)} classes it must be 'labeled' or none")

@@ -144,10 +144,9 @@ def _folds(options: argparse.Namespace, problem: Problem) -> list[NDArray[np.int
     from ..selection.splits import LabeledKFold  # which loads scikit-learn, and that takes a second
 
     y = problem.y
-    largest = int(max((y > 0).sum(), (y < 0).sum()))
     if options.folds < 2 or min((y > 0).sum(), (y < 0).sum()) < 2:
         return []
-    splitter = LabeledKFold(min(options.folds, largest), random_state=options.random_state, unlabeled=0)
+    splitter = LabeledKFold.at_most(options.folds, y[y != 0], random_state=options.random_state, unlabeled=0)
     return [test for _, test in splitter.split(y, y)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from ..data import Data, load_data
 from ..formulations import tsvm
@@ -12,17 +13,15 @@ from .tasks import given_problem
 
 def given(options: argparse.Namespace) -> tuple[Data, Problem]:
     """The data that a command is about, two classes of it, and the problem that its options make of them."""
-    data = load_data(
-        options.data,
-        split=options.split,
-        splits=options.splits,
-        positive=options.positive,
-        label_column=options.label_column,
-        n_labeled=options.n_labeled,
-        random_state=options.random_state,
-    )
+    data = load_data(options.data, positive=options.positive, **labels_shown(options))
     tsvm(options.loss, s=options.s)  # options that do not fit are reported before any work is done
     return data, given_problem(options, data)
+
+
+def labels_shown(options: argparse.Namespace) -> dict[str, Any]:
+    """What says which labels of a file are shown, as its readers take it."""
+    names = ("split", "splits", "label_column", "n_labeled", "random_state")
+    return {name: getattr(options, name) for name in names}
 
 
 def heading(data: Data, problem: Problem) -> str:

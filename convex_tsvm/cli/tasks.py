@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 
 from ..data import Data
-from ..formulations import Formulation, compact_margin, compactness_weights, cs3vm, relative_margin, svm, tsvm
+from ..formulations import (
+    Formulation,
+    compact_margin,
+    compactness_cost,
+    compactness_weights,
+    cs3vm,
+    relative_margin,
+    svm,
+    tsvm,
+)
 from ..kernels import laplacian_kernel, make_kernel
 from ..methods.frame import Method, Settings, minimize
 from ..methods.solvers import solver_of
@@ -89,17 +98,16 @@ def given_problem(options: argparse.Namespace, data: Data) -> Problem:
 
 def formulated(options: argparse.Namespace, task: Task, problem: Problem) -> tuple[Formulation, Problem]:
     """What a task minimizes, and the problem as it sees it."""
-    if task.formulation in ("cmm", "rmm"):
-        cost = options.C_compact
-        if cost is None and task.formulation == "cmm":
-            cost = 0.1 * float(problem.cost[problem.unlabeled].max())
-        elif cost is None:
-            cost = float(problem.replace(C_unlabeled="balanced").cost[problem.unlabeled].max())
-        weights = compactness_weights(problem, cost)
-        if task.formulation == "cmm":
-            return compact_margin(options.epsilon, *weights, s=options.s).balanced_as(problem), problem
-        if np.isfinite(cost):
-            problem = problem.replace(C_unlabeled=cost)
+    asked = options.C_compact
+    if task.formulation == "cmm":
+        weights = compactness_weights(problem, compactness_cost(problem, "tenth" if asked is None else asked))
+        return compact_margin(options.epsilon, *weights, s=options.s).balanced_as(problem), problem
+    if task.formulation == "rmm":
+        if asked is None:
+            problem = problem.replace(C_unlabeled="balanced")
+        weights = compactness_weights(problem, compactness_cost(problem, asked))  # complains of a bad cost by its name
+        if asked is not None and np.isfinite(asked):
+            problem = problem.replace(C_unlabeled=asked)
         return relative_margin(options.epsilon, weights[0], balance="linear").balanced_as(problem), problem
     if task.formulation in ("lapsvm", "laptsvm"):
         kernel = laplacian_kernel(problem.kernel, problem.X, options.C_manifold, options.n_neighbors)

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..formulations import Formulation, compact_margin, compactness_weights, relative_margin
+from ..formulations import Formulation, compact_margin, compactness_cost, compactness_weights, relative_margin
 from ..problem import Problem
 from ..validation import finite
 from .descent import DescentTransduction
@@ -117,20 +117,10 @@ class CompactMarginClassifier(_OneCost):
     def _formulation(self, problem: Problem) -> Formulation:
         return compact_margin(
             self.epsilon,
-            *compactness_weights(problem, self._compact_cost(problem)),
+            *compactness_weights(problem, compactness_cost(problem, self.C_compact)),
             s=self.s,
             fit_intercept=self.fit_intercept,
         ).balanced_as(problem)
-
-    def _compact_cost(self, problem: Problem) -> float:
-        """C₃ as a number."""
-        if self.C_compact is None:
-            return _cost(problem)
-        if isinstance(self.C_compact, str):
-            if self.C_compact != "tenth":
-                raise ValueError(f"C_compact={self.C_compact!r} must be a number >= 0, inf, 'tenth' or None")
-            return 0.1 * _cost(problem)
-        return self.C_compact
 
 
 class RelativeMarginClassifier(_OneCost):
@@ -218,8 +208,9 @@ class RelativeMarginClassifier(_OneCost):
         return self.C_compact if self.C_compact == "balanced" else finite("C_compact", self.C_compact, above=0)
 
     def _formulation(self, problem: Problem) -> Formulation:
-        C_compact = _cost(problem) if isinstance(self.C_compact, str) else self.C_compact
-        weight, _ = compactness_weights(problem, C_compact)
+        # "balanced" is the problem's C*.
+        cost = compactness_cost(problem, None if isinstance(self.C_compact, str) else self.C_compact)
+        weight, _ = compactness_weights(problem, cost)
         formulation = relative_margin(self.epsilon, weight, balance="linear", fit_intercept=self.fit_intercept)
         formulation = formulation.balanced_as(problem)
         return formulation if self.semi_supervised else formulation.supervised()
@@ -227,8 +218,3 @@ class RelativeMarginClassifier(_OneCost):
     @property
     def _is_hard(self) -> bool:
         return isinstance(self.C_compact, float) and self.C_compact == np.inf
-
-
-def _cost(problem: Problem) -> float:
-    """C*, or C where nothing is unlabelled."""
-    return float(problem.cost[problem.unlabeled if problem.n_unlabeled else problem.labeled].max())

@@ -20,7 +20,7 @@ from .state import Progress
 from .tree import Record
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ExactSolution(Solution):
     """The best labelling found, with a bound that no labelling is below; its step is the SVM trained on its labels.
 

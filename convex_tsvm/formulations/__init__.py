@@ -1,6 +1,6 @@
 """What is minimized: one file per formulation of the papers."""
 
-from .compact_margin import compact_margin, compactness_weights, relative_margin
+from .compact_margin import compact_margin, compactness_cost, compactness_weights, relative_margin
 from .constraints import OutputConstraint, cannot_link, mean_output, must_link, output_constraint
 from .formulation import Formulation
 from .regularizers import ElasticNet
@@ -15,6 +15,7 @@ __all__ = [
     "cannot_link",
     "cccp_tsvm",
     "compact_margin",
+    "compactness_cost",
     "compactness_weights",
     "cs3vm",
     "mean_output",

@@ -84,6 +84,22 @@ def relative_margin(
     return Formulation(labeled, unlabeled, balance=balance, fit_intercept=fit_intercept, name="RMM")
 
 
+def compactness_cost(problem: Problem, C_compact: float | str | None) -> float:
+    """C₃ as a number: as given, None for C* (C where nothing is unlabelled), or "tenth" for a tenth of that.
+
+    Raises
+    ------
+    ValueError
+        If it is another text.
+    """
+    if isinstance(C_compact, str) and C_compact != "tenth":
+        raise ValueError(f"C_compact={C_compact!r} must be a number >= 0, inf, 'tenth' or None")
+    if C_compact is not None and not isinstance(C_compact, str):
+        return C_compact
+    cost = float(problem.cost[problem.unlabeled if problem.n_unlabeled else problem.labeled].max())
+    return cost if C_compact is None else 0.1 * cost
+
+
 def compactness_weights(problem: Problem, C_compact: float) -> tuple[float, float]:
     """C₃ / C₁ and C₃ / C₂ for a problem's C and C*; the second is 0 if it has no cost C*.
 

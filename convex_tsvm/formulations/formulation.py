@@ -83,8 +83,8 @@ class Formulation:
 
     def __str__(self) -> str:
         costs = {"l2": "½ ‖w‖²", "l1": "‖w‖₁"}
-        regularizer = costs.get(self.regularizer, repr(self.regularizer)) if isinstance(self.regularizer, str) else None
-        terms = [regularizer or repr(self.regularizer), "Σ over labelled points C ℓ(y f)"]
+        regularizer = costs[self.regularizer] if isinstance(self.regularizer, str) else repr(self.regularizer)
+        terms = [regularizer, "Σ over labelled points C ℓ(y f)"]
         lines = [f"ℓ(t) = {_text_of(self.labeled)}"]
         if self.unlabeled is not None:
             terms.append("Σ over unlabelled points C* ℓ*(f)")

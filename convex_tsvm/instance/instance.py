@@ -27,6 +27,8 @@ from .rows import OutputRows
 if TYPE_CHECKING:
     import cvxpy as cp
 
+    from ..modeling import StepModel
+
 #: A label less probable than this is left out of a step: its loss is next to nothing, but it would bend the dual.
 NEGLIGIBLE = 1e-6
 
@@ -431,8 +433,7 @@ class Instance:
         """
         from ..modeling import PrimalModel
 
-        model = PrimalModel(self.step(outputs))
-        return model.problem if outputs is None else model.touching(self.tangents_at_zero(outputs, self.cost))
+        return self._touching(PrimalModel(self.step(outputs)), outputs)
 
     def dual(self, outputs: Array | None = None, balance_by: str = "centring") -> cp.Problem:
         """Its dual in γ (see :meth:`Formulation.dual`).
@@ -449,7 +450,10 @@ class Instance:
         """
         from ..modeling import DualModel
 
-        model = DualModel(self.step(outputs), balance_by)
+        return self._touching(DualModel(self.step(outputs), balance_by), outputs)
+
+    def _touching(self, model: StepModel, outputs: Array | None) -> cp.Problem:
+        """The model's problem, with the constant of the tangents if there are any."""
         return model.problem if outputs is None else model.touching(self.tangents_at_zero(outputs, self.cost))
 
     # ------------------------------------------------------------------------------------------------------------------

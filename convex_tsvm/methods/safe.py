@@ -25,7 +25,7 @@ from .supervised import supervised_svms
 ANNEALED = 10
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SafeSolution(Solution):
     """Safe labels; its decision function is the SVM trained on them.
 

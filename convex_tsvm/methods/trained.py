@@ -14,7 +14,7 @@ from ..solution import Solution
 from ..solvers import NativeSolver
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RelaxedSolution(Solution):
     """Labels by thresholding those of a relaxation; its step is the SVM trained on them.
 

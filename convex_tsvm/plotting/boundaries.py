@@ -50,9 +50,9 @@ def plot_boundary(
     ValueError
         If there are no points, or they have not two features.
     """
-    points, labels = _points(model, X, y)
-    ax = axes_of(ax)
     classes = np.array([-1.0, 1.0]) if isinstance(model, Solution) else np.asarray(model.classes_)
+    points, labels = _points(model, classes, X, y)
+    ax = axes_of(ax)
     colors = [_color(k, len(classes)) for k in range(len(classes))]
     low, high = points.min(axis=0), points.max(axis=0)
     margin = 0.15 * (high - low)
@@ -84,8 +84,10 @@ def plot_boundary(
     return ax
 
 
-def _points(model: Any, X: Any, y: ArrayLike | None) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Points to draw, and their classes as whole numbers, -1 where unknown."""
+def _points(
+    model: Any, classes: NDArray[Any], X: Any, y: ArrayLike | None
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Points to draw, and the places of their labels among the classes, -1 where a label is none of them."""
     if isinstance(X, Data):
         X, y = X.X, X.y
     elif X is None and isinstance(model, Solution):
@@ -100,14 +102,10 @@ def _points(model: Any, X: Any, y: ArrayLike | None) -> tuple[NDArray[np.float64
     given = np.asarray(y)
     if given.shape != (len(points),):
         raise ValueError(f"y has shape {given.shape}; it must be {(len(points),)}, one label a point")
-    if isinstance(model, Solution) or (
-        isinstance(y, np.ndarray)
-        and set(np.unique(given)) <= {-1.0, 0.0, 1.0}
-        and (getattr(model, "unlabeled", 0) == 0)
-    ):
-        return points, np.where(given > 0, 1, np.where(given < 0, 0, -1))
-    names = [str(name) for name in model.classes_]
-    return points, np.array([names.index(str(label)) if str(label) in names else -1 for label in given.tolist()])
+    places = np.full(len(points), -1)
+    for k, name in enumerate(classes):
+        places[given == name] = k
+    return points, places
 
 
 def _color(k: int, n_classes: int) -> str:

@@ -241,10 +241,8 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return list(self.cv.split(X, y))
         if not isinstance(self.cv, (int, np.integer)):
             return list(self.cv)
-        most = int(np.bincount(labels.index[~labels.unlabeled]).max())
-        n_splits = max(2, min(int(self.cv), most)) if self.cv >= 2 else int(self.cv)
-        folds = LabeledKFold(n_splits, n_repeats=self.n_repeats, random_state=self.random_state, unlabeled=marker)
-        return list(folds.split(X, y))
+        options = {"n_repeats": self.n_repeats, "random_state": self.random_state, "unlabeled": marker}
+        return list(LabeledKFold.at_most(int(self.cv), labels.index[~labels.unlabeled], **options).split(X, y))
 
     def _scores(self, groups: list[_Group], n_candidates: int, n_folds: int) -> Array:
         """Scores of candidates on folds, shape (n_candidates, n_folds); NaN where there was no need to look."""

@@ -50,7 +50,6 @@ class SharePath:
     labeled_loss: Array
     objective: Array
     found: Array
-
     left_out_error: Array | None = None
 
     @property
@@ -146,11 +145,11 @@ def _left_out_errors(
 ) -> Array | None:
     """Errors at labelled points that count as unlabelled ones, shape (len(positives), m); None if there is no fold."""
     known = labels.index[~labels.unlabeled]
-    n_splits = min(integer("cv", cv, least=2), int(np.bincount(known).max()))
-    if n_splits < 2:
+    folds = LabeledKFold.at_most(integer("cv", cv, least=2), known, random_state=random_state)
+    if np.bincount(known).max() < 2:
         return None
     wrong, n = np.zeros((len(labels.positives), m)), 0
-    for _, test in LabeledKFold(n_splits, random_state=random_state).split(labels.index, labels.index):
+    for _, test in folds.split(labels.index, labels.index):
         unlabeled = labels.unlabeled.copy()
         unlabeled[test] = True
         left = replace(labels, unlabeled=unlabeled)

@@ -50,6 +50,25 @@ class LabeledKFold(BaseCrossValidator):
         self.n_repeats = integer("n_repeats", n_repeats, least=1)
         self.random_state, self.unlabeled = random_state, unlabeled
 
+    @classmethod
+    def at_most(cls, n_splits: int, labels: NDArray[Any], **options: Any) -> LabeledKFold:
+        """So many folds, or as many as the largest class has labels, but at least two.
+
+        Parameters
+        ----------
+        n_splits : int
+        labels : array, shape (n_labeled,)
+            The known labels.
+        **options
+            As for :class:`LabeledKFold`.
+
+        Returns
+        -------
+        LabeledKFold
+        """
+        largest = int(np.unique(labels, return_counts=True)[1].max())
+        return cls(max(2, min(int(n_splits), largest)) if n_splits >= 2 else int(n_splits), **options)
+
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Number of pairs of a training and a test set.
 
