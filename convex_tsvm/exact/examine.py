@@ -48,6 +48,14 @@ class Options:
     solver: str = "auto"
     keep_proofs: bool = True
 
+    def cutoff(self, objective: float) -> float:
+        """What a node must reach to be closed, at an objective that is known to be reached.
+
+        It is nearer to the objective than ``gap`` by a hundred millionth part, so that rounding does not leave the gap
+        that is reported above the one that was asked for.
+        """
+        return objective - self.gap * (1 - 1e-8) * abs(objective) if np.isfinite(objective) else np.inf
+
 
 @dataclass(eq=False)
 class Examined:
@@ -75,8 +83,7 @@ class Examiner:
     @property
     def cutoff(self) -> float:
         """What a node must reach to be closed."""
-        best = self.incumbent.objective
-        return best - self.options.gap * abs(best) if np.isfinite(best) else np.inf
+        return self.options.cutoff(self.incumbent.objective)
 
     def examine(self, node: Node, *, strong: bool) -> Examined:
         """Close a node or branch; ``strong`` allows more than the SVM's bound."""

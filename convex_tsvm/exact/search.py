@@ -109,6 +109,15 @@ class BranchAndBound:
         "optimal": the gap asked for is proven (one below 10⁻⁸ counts as 10⁻⁸: bounds in double precision hold, and
         therefore end a little below the optimum).  "inaccurate": nothing is open any more, but rounding keeps the
         bounds from a gap like that.  "infeasible": no labelling meets the balance.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
+    >>> search = ct.BranchAndBound(ct.s3vm(balance=None), problem, gap=1e-4).run()
+    >>> search.status
+    'optimal'
     """
 
     def __init__(
@@ -180,7 +189,7 @@ class BranchAndBound:
             # Without labels nothing excludes more than the tree does; before its first node it proves nothing.
             proven = min(self._closed, still) if state.records else -np.inf
             return proven if proven < np.inf else state.svm_bound
-        return min(self._closed, still, state.objective - self.options.gap * abs(state.objective))
+        return min(self._closed, still, self.options.cutoff(state.objective))
 
     def run(self) -> BranchAndBound:
         """Search until nothing is open, or a limit or Ctrl-C stops it; then ``state`` and ``status`` say what is known.
