@@ -56,6 +56,18 @@ class FittedModel(DecisionFunctions):
         One function for two classes (positive for the second), otherwise one per class.
     parameters : dict
         What the model was fitted with, for the record.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> clf = ct.TransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ct.save_model(clf, pathlib.Path(folder, "model.npz"))
+    ...     model = ct.load_model(pathlib.Path(folder, "model.npz"))
+    >>> model.predict(np.array([[-0.5], [0.5]]))
+    array([0, 1])
     """
 
     classes: NDArray[Any] = field(kw_only=True)
@@ -144,6 +156,17 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         If the model has a callable as kernel, or is not fitted.
     OSError
         If the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> clf = ct.TransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ct.save_model(clf, pathlib.Path(folder, "model.npz"))
+    ...     ct.load_model(pathlib.Path(folder, "model.npz")).classes
+    array([0, 1])
     """
     fitted = model if isinstance(model, FittedModel) else getattr(model, "model_", None)
     steps = getattr(model, "steps", None)
@@ -213,6 +236,18 @@ def load_model(path: str | os.PathLike[str]) -> FittedModel:
         If there is no such file.
     ValueError
         If the file is not such a model, or is truncated.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> clf = ct.TransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ct.save_model(clf, pathlib.Path(folder, "model.npz"))
+    ...     model = ct.load_model(pathlib.Path(folder, "model.npz"))
+    >>> bool(np.allclose(model.decision_function(X), clf.decision_function(X)))
+    True
     """
     with reading(path, "a model", FORMAT) as (header, arrays):
         if "points" in arrays:

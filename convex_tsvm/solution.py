@@ -86,6 +86,15 @@ class Iteration:
         Iterations of the inner solver.
     seconds, solver_seconds : float
         Whole time of the step, and the part inside the inner solver.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> step = ct.cccp(ct.cccp_tsvm(), problem).history[-1]
+    >>> step.stage, step.kkt < 1e-3
+    (1.0, True)
     """
 
     objective: float
@@ -123,6 +132,15 @@ class Certificate:
         Number of points whose tangent at the solution is not the one used in the step: zero says that the step is
         tangent to the objective at its own solution, which is therefore a stationary point (CCCP has converged).  None
         for a step that is not made of tangents.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> certificate = ct.cccp(ct.cccp_tsvm(), problem).certificate()
+    >>> certificate.primal_infeasibility < 1e-9, certificate.gap < 1e-3, certificate.tangents_changed
+    (True, True, 0)
     """
 
     objective: float
@@ -171,6 +189,17 @@ class Solution:
     given_labels : array, shape (n,), or None
         The labels that the method chose, where they need not be the signs of the outputs: those of a prescribed number
         of positive ones, or of an exact search.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> solution = ct.cccp(ct.cccp_tsvm(), problem)
+    >>> solution.labels, solution.status
+    (array([-1., -1., -1.,  1.,  1.,  1.]), 'converged')
+    >>> solution.decision_function(np.array([[0.5]])) > 0
+    array([ True])
     """
 
     formulation: Formulation

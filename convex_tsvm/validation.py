@@ -13,7 +13,20 @@ import numpy as np
 
 
 class InfeasibleError(ValueError):
-    """The constraints of a problem cannot be met; the message names them."""
+    """The constraints of a problem cannot be met; the message names them.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> fixed = [ct.output_constraint({0: 1.0}, 2, 3), ct.output_constraint({0: 1.0}, 4, 5)]  # f(x_0) in both
+    >>> try:
+    ...     ct.cccp(ct.Formulation(ct.hinge(), constraints=fixed), problem)
+    ... except ct.InfeasibleError as error:
+    ...     print(type(error).__name__)
+    InfeasibleError
+    """
 
 
 def finite(

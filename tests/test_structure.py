@@ -177,3 +177,10 @@ def public_functions():
 def test_every_public_function_says_what_it_takes(name, function):
     taken = [key for key in inspect.signature(function).parameters if key not in ("self", "cls")]
     assert not taken or "Parameters\n---" in inspect.getdoc(function)
+
+
+@pytest.mark.parametrize("name", [name for name in ct.__all__ if callable(getattr(ct, name))])
+def test_every_public_name_has_an_example(name):
+    """It runs: doctests are collected with the tests."""
+    assert "Examples\n--------" in inspect.getdoc(getattr(ct, name))
+    assert ">>> " in inspect.getdoc(getattr(ct, name))

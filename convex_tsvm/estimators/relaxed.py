@@ -122,6 +122,14 @@ class SubspaceSDPTransduction(LabellingTransduction):
         As in :class:`SDPTransduction`.
     lower_bound_, gap_ : None
         The subspace leaves label vectors out, so its SDP bounds nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from convex_tsvm import SubspaceSDPTransduction
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> SubspaceSDPTransduction(sigma=1.0, n_components=2).fit(X, [0, -1, -1, -1, -1, 1]).transduction_
+    array([0, 0, 0, 1, 1, 1])
     """
 
     balance = None
@@ -194,6 +202,14 @@ class SpectralTransduction(LabellingTransduction):
     classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_, objective_
         As in :class:`SDPTransduction`.
     lower_bound_, gap_ : None
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from convex_tsvm import SpectralTransduction
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> SpectralTransduction(sigma=1.0, n_components=2).fit(X, [0, -1, -1, -1, -1, 1]).transduction_
+    array([0, 0, 0, 1, 1, 1])
     """
 
     def __init__(

@@ -38,6 +38,19 @@ class CertificateCheck:
     n_records, n_closed, n_open : int
         Nodes in the tree, those closed by a bound, and those still open (whose bound is their parent's).
     n_proofs : int
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "optimum.npz")
+    ...     solution = ct.exact_search(ct.s3vm(balance=None), problem, certificate=file)
+    ...     check = ct.verify_certificate(file)
+    >>> check.holds, check.problems, check.n_open
+    (True, (), 0)
     """
 
     holds: bool
@@ -110,6 +123,18 @@ def verify_certificate(path: str | os.PathLike[str]) -> CertificateCheck:
         If there is no such file.
     ValueError
         If the file is no saved search, or is damaged.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "optimum.npz")
+    ...     solution = ct.exact_search(ct.s3vm(balance=None), problem, certificate=file)
+    ...     ct.verify_certificate(file).holds
+    True
     """
     return visited(path)[0]
 

@@ -55,6 +55,20 @@ def certificate_page(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
         If there is no such file.
     ValueError
         If the file is no saved search, or is damaged.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "optimum.npz")
+    ...     solution = ct.exact_search(ct.s3vm(balance=None), problem, certificate=file)
+    ...     check = ct.certificate_page(file, pathlib.Path(folder, "optimum.html"))
+    ...     page = pathlib.Path(folder, "optimum.html").read_text(encoding="utf-8")
+    >>> page[:15]
+    '<!DOCTYPE html>'
     """
     out = new_file("out", out)
     found, visits, problem, stated = visited(path)

@@ -27,6 +27,19 @@ def check_certificate(path: str | os.PathLike[str]) -> Verdict:
         If there is no such file.
     ImportError
         If python-flint is not installed (``pip install convex_tsvm[rigorous]``).
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "optimum.npz")
+    ...     solution = ct.exact_search(ct.s3vm(balance=None), problem, certificate=file)
+    ...     proof = ct.check_certificate(file)
+    >>> proof.holds
+    True
     """
     check_flint()
     return check(path)

@@ -36,6 +36,17 @@ class ExactSolution(Solution):
         Unlabelled points whose labels were proven at the root.
     progress : tuple of Progress
     tree : tuple of Record
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
+    >>> solution = ct.exact_search(ct.s3vm(balance=None), problem, gap=1e-6)
+    >>> solution
+    ExactSolution(objective=0.4695122, status='optimal', n_iter=3, n=6)
+    >>> solution.n_open, solution.gap <= 1e-6
+    (0, True)
     """
 
     n_nodes: int = 0

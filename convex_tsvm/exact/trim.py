@@ -39,6 +39,19 @@ class Trimmed:
     n_nodes_before, n_nodes_after, n_proofs_before, n_proofs_after : int
     bytes_before, bytes_after : int
         Sizes of the files.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "optimum.npz")
+    ...     solution = ct.exact_search(ct.s3vm(balance=None), problem, certificate=file)
+    ...     trimmed = ct.trim_certificate(file, pathlib.Path(folder, "short.npz"))
+    >>> trimmed.n_nodes_after <= trimmed.n_nodes_before
+    True
     """
 
     n_nodes_before: int
@@ -75,6 +88,19 @@ def trim_certificate(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
         If the file proves nothing that could be kept.
     ImportError
         If python-flint is not installed (``pip install convex_tsvm[rigorous]``).
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "optimum.npz")
+    ...     solution = ct.exact_search(ct.s3vm(balance=None), problem, certificate=file)
+    ...     trimmed = ct.trim_certificate(file, pathlib.Path(folder, "short.npz"))
+    ...     ct.verify_certificate(pathlib.Path(folder, "short.npz")).holds
+    True
     """
     check_flint()
     import flint

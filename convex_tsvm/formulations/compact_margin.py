@@ -50,6 +50,15 @@ def compact_margin(
     ------
     ValueError
         If a parameter is not as stated.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> model = ct.compact_margin(2.0, *ct.compactness_weights(problem, C_compact=1.0))
+    >>> ct.cccp(model, problem).labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
     """
     labeled = relaxed_compact_hinge(epsilon, weight)
     unlabeled = relaxed_compact_symmetric_hinge(epsilon, weight_unlabeled, s)
@@ -78,6 +87,14 @@ def relative_margin(
     ------
     ValueError
         If a parameter is not as stated.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> ct.cccp(ct.relative_margin(2.0, 0.1), problem).labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
     """
     labeled = relaxed_compact_hinge(epsilon, weight)
     unlabeled = tube(epsilon, np.inf if weight == np.inf else 1.0)
@@ -114,6 +131,14 @@ def compactness_weights(problem: Problem, C_compact: float) -> tuple[float, floa
     ------
     ValueError
         If C₃ is negative, or costs differ.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> [float(weight) for weight in ct.compactness_weights(problem.replace(C_unlabeled=2.0), C_compact=1.0)]
+    [0.1, 0.5]
     """
     if C_compact != np.inf:
         C_compact = finite("C_compact", C_compact, least=0)

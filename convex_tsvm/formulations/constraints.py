@@ -34,6 +34,15 @@ class OutputConstraint(ABC):
     ------
     ValueError
         If the interval is empty, or is the whole line.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> constraint = ct.must_link(0, 2, within=0.1)
+    >>> constraint.lower, constraint.upper, constraint.on(problem)
+    (-0.1, 0.1, array([ 1.,  0., -1.,  0.,  0.,  0.]))
     """
 
     lower: float
@@ -163,6 +172,12 @@ def mean_output(
     ------
     ValueError
         If an argument is not as stated.
+
+    Examples
+    --------
+    >>> import convex_tsvm as ct
+    >>> ct.mean_output(-0.1, 0.1)
+    -0.1 <= mean output (unlabeled) <= 0.1
     """
     one_of("of", of, ("unlabeled", "labeled", "all"))
     if weights is None:
@@ -181,6 +196,16 @@ def must_link(i: int, j: int, within: float = 0.0) -> OutputConstraint:
     i, j : int
         Indices of the points.
     within : float >= 0, default 0.0
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> model = ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), constraints=[ct.must_link(1, 4)])
+    >>> outputs = ct.cccp(model, problem).scores
+    >>> bool(abs(outputs[1] - outputs[4]) < 1e-6)
+    True
     """
     within = finite("within", within, least=0)
     return WeightedOutput(-within, within, f"f({i}) - f({j})", _pair(i, j, -1.0))
@@ -194,6 +219,12 @@ def cannot_link(i: int, j: int, within: float = 0.0) -> OutputConstraint:
     i, j : int
         Indices of the points.
     within : float >= 0, default 0.0
+
+    Examples
+    --------
+    >>> import convex_tsvm as ct
+    >>> ct.cannot_link(4, 20, within=0.2)
+    -0.2 <= f(4) + f(20) <= 0.2
     """
     within = finite("within", within, least=0)
     return WeightedOutput(-within, within, f"f({i}) + f({j})", _pair(i, j, 1.0))

@@ -51,6 +51,15 @@ class SafeLabels:
     ------
     ValueError
         If the shapes do not fit, or labels are others than ±1.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> separators = np.array([[1.0, 1.0, -1.0, -1.0], [1.0, 1.0, 1.0, -1.0]])  # two of them, four points
+    >>> game = ct.SafeLabels(separators, supervised=np.array([1.0, -1.0, 1.0, -1.0]))
+    >>> labels = game.solve()
+    >>> labels, game.worst(labels) >= 0
+    (array([ 1.,  1.,  1., -1.]), True)
     """
 
     separators: Array

@@ -17,6 +17,15 @@ def svm(loss: Loss | None = None, *, balance: str | None = None, fit_intercept: 
         "linear" asks for the balance over the unlabelled points all the same: the start of CCCP, and the "SVM" of
         chapelle2008 Table 13.
     fit_intercept : bool, default True
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> solution = ct.cccp(ct.svm(), problem)
+    >>> len(solution.history)  # convex: one step
+    1
     """
     loss = hinge() if loss is None else loss
     return Formulation(labeled=loss, unlabeled=None, balance=balance, fit_intercept=fit_intercept, name="SVM")

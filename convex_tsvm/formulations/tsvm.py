@@ -30,6 +30,13 @@ def cccp_tsvm(s: float = -0.3, *, balance: str | None = "linear", fit_intercept:
     balance : {"linear", None}, default "linear"
         The constraint of eq. 4.
     fit_intercept : bool, default True
+
+    Examples
+    --------
+    >>> import convex_tsvm as ct
+    >>> model = ct.cccp_tsvm(s=-0.3)
+    >>> model.unlabeled(0.0), model.unlabeled(2.0)
+    (array(0.7), array(0.))
     """
     unlabeled = symmetric_ramp(s)
     return Formulation(hinge(), unlabeled, balance=balance, fit_intercept=fit_intercept, name="CCCP-TSVM")
@@ -47,6 +54,13 @@ def s3vm(unlabeled: Loss | None = None, *, balance: str | None = "linear", fit_i
     balance : {"linear", None}, default "linear"
         The constraint of eq. 12.
     fit_intercept : bool, default True
+
+    Examples
+    --------
+    >>> import convex_tsvm as ct
+    >>> model = ct.s3vm()
+    >>> model.labeled.name, model.unlabeled.name
+    ('squared_hinge', 'symmetric_squared_hinge')
     """
     loss = symmetric_squared_hinge() if unlabeled is None else unlabeled
     return Formulation(squared_hinge(), loss, balance=balance, fit_intercept=fit_intercept, name="S3VM")
@@ -62,6 +76,15 @@ def cs3vm(*, balance: str | None = None) -> Formulation:
     ----------
     balance : {"linear", None}, default None
         The paper has no balancing constraint.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=10)
+    >>> solution = ct.linearization(ct.cs3vm(), problem)
+    >>> solution.labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
     """
     return Formulation(hinge(), symmetric_hinge(), balance=balance, regularizer="l1", name="CS³VM")
 
@@ -89,6 +112,13 @@ def tsvm(
     ------
     ValueError
         If the loss has another name.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> model = ct.tsvm("flat")
+    >>> model.labeled.name, model.unlabeled(np.array([0.0, 2.0]))
+    ('squared_hinge', array([1., 0.]))
     """
     ramp = cccp_tsvm(s, balance=balance, fit_intercept=fit_intercept)
     if loss == "ramp":

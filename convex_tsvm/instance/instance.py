@@ -63,6 +63,15 @@ class Instance:
         If the problem lacks something that the formulation needs.
     InfeasibleError
         (a ValueError) If no function meets the constraints, which it names.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> instance = ct.Instance(ct.cccp_tsvm(), problem)
+    >>> instance.objective(np.array([-1.0, -1.0, -1.0, 1.0, 1.0, 1.0]), 0.5)
+    0.5
     """
 
     formulation: Formulation

@@ -40,6 +40,15 @@ class DeformedKernel:
     ------
     ValueError
         If M does not fit the points or is not symmetric, or the base kernel is precomputed.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=10)
+    >>> kernel = ct.laplacian_kernel(ct.RBF(1.0), X, C_manifold=0.1, n_neighbors=2)
+    >>> isinstance(kernel, ct.DeformedKernel), kernel(X[:2], X).shape
+    (True, (2, 6))
     """
 
     base: Kernel
@@ -167,6 +176,15 @@ def laplacian_kernel(
         In Belkin, Niyogi and Sindhwani (2006) γ_I / (γ_A n²).
     n_neighbors, normalized, power
         As for :func:`graph_laplacian`.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=10)
+    >>> kernel = ct.laplacian_kernel(ct.RBF(1.0), X, C_manifold=1.0, n_neighbors=2)
+    >>> ct.cccp(ct.cccp_tsvm(), problem.replace(kernel=kernel)).labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
     """
     L = graph_laplacian(X, n_neighbors, normalized=normalized, power=power)
     return DeformedKernel(kernel, X, finite("C_manifold", C_manifold, least=0) * L)

@@ -70,7 +70,14 @@ class ProductKernel(Kernel, Protocol):
 
 @dataclass(frozen=True)
 class Linear:
-    """k(x, z) = x · z: the linear space."""
+    """k(x, z) = x · z: the linear space.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> ct.Linear()(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0], [0.0, 1.0]]))
+    array([[11.,  2.]])
+    """
 
     accepts_sparse = True
 
@@ -107,6 +114,14 @@ class RBF:
         Width σ (chapelle2008 §5.2).
     gamma : float > 0, optional
         γ (collobert2006 §4); give exactly one of the two.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> ct.RBF(sigma=1.0)(np.array([[0.0]]), np.array([[0.0], [1.0]])).round(4)
+    array([[1.    , 0.6065]])
+    >>> ct.RBF(gamma=0.5) == ct.RBF(sigma=1.0)
+    True
     """
 
     gamma: float
@@ -162,6 +177,12 @@ class Polynomial:
     gamma : float > 0, default 1.0
     coef0 : float >= 0, default 1.0
         Not negative: otherwise the function is not positive semidefinite.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> ct.Polynomial(degree=2, gamma=1.0, coef0=1.0)(np.array([[1.0]]), np.array([[2.0], [3.0]]))
+    array([[ 9., 16.]])
     """
 
     degree: int = 3
@@ -210,7 +231,19 @@ class Polynomial:
 
 @dataclass(frozen=True)
 class Precomputed:
-    """The points are given as their kernel matrix: rows of new points hold k(new point, training points)."""
+    """The points are given as their kernel matrix: rows of new points hold k(new point, training points).
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> K = ct.RBF(1.0)(X, X)
+    >>> given = ct.Problem(K, problem.y, kernel=ct.Precomputed(), C=10)
+    >>> solution = ct.cccp(ct.cccp_tsvm(), given)
+    >>> solution.labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
+    """
 
     accepts_sparse = False
 
@@ -243,6 +276,14 @@ class CallableKernel:
     ----------
     function : callable
         Takes two dense arrays of points and returns an (n, m) matrix.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> kernel = ct.CallableKernel(lambda X, Z: (1 + X @ Z.T) ** 2)
+    >>> kernel(np.array([[1.0], [2.0]]), np.array([[3.0]]))
+    array([[16.],
+           [49.]])
     """
 
     function: Callable[[Any, Any], Any]

@@ -22,13 +22,28 @@ def hinge(s: float = 1.0) -> PLQ:
     Returns
     -------
     PLQ
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> ct.hinge()(np.array([-1.0, 0.0, 2.0]))
+    array([2., 1., 0.])
+    >>> ct.hinge().conjugate()
+    PLQ: t on [-1, 0]
     """
     s = finite("s", s)
     return PLQ([s], [(0, -1, s), (0, 0, 0)], name="hinge" if s == 1 else f"hinge({s:g})")
 
 
 def squared_hinge() -> PLQ:
-    """Squared hinge loss max(0, 1 - t)² (chapelle2008 eq. 2 with p = 2)."""
+    """Squared hinge loss max(0, 1 - t)² (chapelle2008 eq. 2 with p = 2).
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> ct.squared_hinge()(np.array([-1.0, 0.0, 2.0]))
+    array([4., 1., 0.])
+    """
     return PLQ([1], [(1, -2, 1), (0, 0, 0)], name="squared_hinge")
 
 
@@ -42,6 +57,12 @@ def epsilon_insensitive(epsilon: float) -> PLQ:
     Returns
     -------
     PLQ
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> ct.epsilon_insensitive(0.5)(np.array([-2.0, 0.3, 1.0]))
+    array([1.5, 0. , 0.5])
     """
     epsilon = finite("epsilon", epsilon, least=0)
     if epsilon == 0:
@@ -61,13 +82,26 @@ def ramp(s: float) -> PLQ:
     Returns
     -------
     PLQ
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> ct.ramp(0.0)(np.array([-3.0, 0.5, 2.0]))
+    array([1. , 0.5, 0. ])
     """
     s = finite("s", s, below=1)
     return PLQ([s, 1], [(0, 0, 1 - s), (0, -1, 1), (0, 0, 0)], name=f"ramp({s:g})")
 
 
 def symmetric_hinge() -> PLQ:
-    """Symmetric hinge loss H_1(|t|) = max(0, 1 - |t|) (collobert2006 eq. 1)."""
+    """Symmetric hinge loss H_1(|t|) = max(0, 1 - |t|) (collobert2006 eq. 1).
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> ct.symmetric_hinge()(np.array([-2.0, 0.0, 0.5]))
+    array([0. , 1. , 0.5])
+    """
     return symmetric_ramp(0.0).named("symmetric_hinge")
 
 
@@ -85,6 +119,12 @@ def symmetric_ramp(s: float) -> PLQ:
     Returns
     -------
     PLQ
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> ct.symmetric_ramp(s=-0.3)(np.array([-2.0, 0.0, 0.5]))
+    array([0. , 0.7, 0.5])
     """
     s = _plateau(s)
     breaks = [-1, s, -s, 1] if s else [-1, 0, 1]
@@ -104,6 +144,12 @@ def two_slope_symmetric_ramp(s: float, slope: float) -> PLQ:
         Where the slope changes.
     slope : float in [0, 1]
         Slope of the inner part.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> ct.two_slope_symmetric_ramp(s=-0.5, slope=0.2)(np.array([-2.0, 0.0, 0.5]))
+    array([0. , 0.6, 0.5])
     """
     s = _plateau(s)
     slope = finite("slope", slope, least=0, most=1)
@@ -115,7 +161,14 @@ def two_slope_symmetric_ramp(s: float, slope: float) -> PLQ:
 
 
 def symmetric_squared_hinge() -> PLQ:
-    """Squared hinge loss of unlabelled points, max(0, 1 - |t|)² (chapelle2008 eq. 5, Figure 2)."""
+    """Squared hinge loss of unlabelled points, max(0, 1 - |t|)² (chapelle2008 eq. 5, Figure 2).
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> ct.symmetric_squared_hinge()(np.array([-2.0, 0.0, 0.5]))
+    array([0.  , 1.  , 0.25])
+    """
     return PLQ([-1, 0, 1], [(0, 0, 0), (1, 2, 1), (1, -2, 1), (0, 0, 0)], name="symmetric_squared_hinge")
 
 
@@ -133,6 +186,12 @@ def flat_newton(plateau: float = 0.25, bend: float = 0.25) -> PLQ:
         Half the width of the flat middle.
     bend : float > 0, at most (1 - plateau) / 2
         Width of each parabola.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> ct.flat_newton(plateau=0.25, bend=0.25)(np.array([0.0, 0.25, 1.0, 2.0]))
+    array([1., 1., 0., 0.])
     """
     p = finite("plateau", plateau, least=0, below=1)
     d = finite("bend", bend, above=0, most=(1 - p) / 2)
@@ -163,6 +222,12 @@ def tube(epsilon: float, weight: float = 1.0) -> PLQ:
     ------
     ValueError
         If a parameter is not as stated: in a hard tube of no width every output would be 0.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> ct.tube(2.0, weight=0.5)(np.array([-4.0, 0.0, 3.0]))
+    array([1. , 0. , 0.5])
     """
     if weight != np.inf:
         return finite("weight", weight, least=0) * epsilon_insensitive(epsilon)
@@ -179,6 +244,12 @@ def relaxed_compact_hinge(epsilon: float, weight: float = 1.0) -> PLQ:
         Half the width of the tube in which outputs are free.
     weight : float >= 0 or inf
         C₃ / C₁ in the paper; inf is the hard form, |t| <= ε.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> ct.relaxed_compact_hinge(epsilon=2.0, weight=0.5)(np.array([0.0, 1.5, 4.0]))
+    array([1., 0., 1.])
     """
     loss = hinge() + tube(epsilon, weight)
     return loss.named(f"relaxed_compact_hinge({epsilon:g}, {weight:g})")
@@ -195,6 +266,12 @@ def relaxed_compact_symmetric_hinge(epsilon: float, weight: float = 1.0, s: floa
         C₃ / C₂ in the paper; inf is the hard form, |t| <= ε.
     s : float in (-1, 0], default 0
         δ in the concave part of dai2010 Algorithm 1: clips the symmetric hinge as in the symmetric ramp.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> ct.relaxed_compact_symmetric_hinge(epsilon=2.0, weight=0.5)(np.array([-4.0, 0.0, 1.5]))
+    array([1., 1., 0.])
     """
     loss = symmetric_ramp(s) + tube(epsilon, weight)
     return loss.named(f"relaxed_compact_symmetric_hinge({epsilon:g}, {weight:g}, {s:g})")

@@ -122,7 +122,14 @@ class ConvexConjugate:
 
 
 def logistic() -> ConvexLoss:
-    """Logistic loss log(1 + exp(-t)), for labelled points: what logistic regression pays."""
+    """Logistic loss log(1 + exp(-t)), for labelled points: what logistic regression pays.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> ct.logistic()(np.array([0.0, 30.0])).round(4)
+    array([0.6931, 0.    ])
+    """
     return ConvexLoss(
         value=lambda t: np.logaddexp(0.0, -t),
         derivative=lambda t: -expit(-t),

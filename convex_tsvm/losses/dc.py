@@ -67,6 +67,13 @@ class SmoothConcave:
     ----------
     value, derivative : callable
         Vectorized functions of t; ``derivative`` must not increase.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> loss = ct.SmoothConcave(lambda t: -np.square(t), lambda t: -2 * np.asarray(t))
+    >>> loss(np.array([1.0, 2.0])), loss.derivative(np.array([1.0, 2.0]))
+    (array([-1., -4.]), array([-2., -4.]))
     """
 
     value: Callable[[Array], Array]
@@ -110,6 +117,14 @@ class DCLoss:
     ------
     ValueError
         If a part has the wrong shape (for a smooth part: if its derivative rises somewhere on a grid over [-5, 5]).
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> convex, concave = ct.ramp(0.0).split()
+    >>> loss = ct.DCLoss(convex, ct.SmoothConcave(concave, concave.derivative))
+    >>> loss(np.array([-3.0, 0.5, 2.0]))
+    array([1. , 0.5, 0. ])
     """
 
     convex: PLQ

@@ -598,6 +598,12 @@ def indicator(lower: float, upper: float) -> PLQ:
     Returns
     -------
     PLQ
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> ct.indicator(-1, 1)(np.array([-2.0, 0.0, 1.0]))
+    array([inf,  0.,  0.])
     """
     return PLQ([], [(0, 0, 0)], (lower, upper), name=f"indicator[{lower:g}, {upper:g}]")
 

@@ -131,6 +131,15 @@ def annealing(
     Returns
     -------
     Solution
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> solution = ct.annealing(ct.tsvm("squared_hinge"), problem)
+    >>> solution.labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
     """
     settings, method = Settings(tol, max_iter, callback), Annealing(cooling, settled, certain, best)
     return minimize(method, formulation, problem, solver=solver, start=start, settings=settings, options=options)

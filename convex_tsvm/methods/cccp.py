@@ -120,6 +120,18 @@ def cccp(
     ------
     ValueError
         If the problem does not fit the formulation, or an argument is not as stated.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> solution = ct.cccp(ct.cccp_tsvm(s=-0.3), problem)
+    >>> solution.labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
+    >>> objectives = [step.objective for step in solution.history]
+    >>> objectives == sorted(objectives, reverse=True)
+    True
     """
     settings = Settings(tol, max_iter, callback)
     return minimize(
@@ -163,6 +175,15 @@ def cccp_path(
     ------
     ValueError
         If a problem does not fit the formulation, or an argument is not as stated.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> solutions = ct.cccp_path(ct.cccp_tsvm(), (problem.replace(C=C) for C in (1, 10, 100)))
+    >>> [solution.status for solution in solutions]
+    ['converged', 'converged', 'converged']
     """
     settings = Settings(tol, max_iter, callback)
     return minimize_path(CCCP(annealing), formulation, problems, solver=solver, settings=settings, options=options)

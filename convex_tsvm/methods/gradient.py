@@ -138,6 +138,14 @@ def gradient(
     ------
     ValueError
         If the formulation has other than ½ ‖w‖², constraints on outputs, or losses without slopes.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> ct.gradient(ct.tsvm("exp"), problem).labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
     """
     settings, method = Settings(tol, max_iter, callback), Gradient(annealing, cooling, certain)
     options: dict[str, Any] = {"max_iter": max_iter}

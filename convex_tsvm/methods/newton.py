@@ -61,6 +61,14 @@ def newton(
     Returns
     -------
     Solution
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> ct.newton(ct.tsvm("flat"), problem).labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
     """
     settings, method = Settings(tol, max_iter, callback), Newton(annealing)
     options = {"max_iter": max_iter}

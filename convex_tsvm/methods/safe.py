@@ -37,6 +37,15 @@ class SafeSolution(Solution):
         Points by which the labels are better than the supervised SVM's in the worst case, weighted; at least 0.
     separators : tuple of Solution
         The low-density separators.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> solution = ct.safe_transduction(ct.s3vm(), problem, n_starts=5)
+    >>> solution.worst_improvement >= 0, len(solution.separators) >= 1
+    (True, True)
     """
 
     safe: SafeLabels | None = None
@@ -74,6 +83,15 @@ def low_density_separators(
     -------
     tuple of Solution
         At most ``n_separators``, the one with the lowest objective first.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> separators = ct.low_density_separators(ct.s3vm(), problem, n_starts=5)
+    >>> all(len(one.labels) == len(X) for one in separators)
+    True
     """
     alone = supervised_svms(formulation, [problem])[0]
     return _separators(formulation, problem, alone, n_separators, n_starts, random_state, callback)
@@ -167,6 +185,15 @@ def safe_transduction(
     ------
     ValueError
         If the formulation has no loss of labels, or an argument is not as stated.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> solution = ct.safe_transduction(ct.s3vm(), problem, n_starts=5)
+    >>> solution.labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
     """
     began, instance = time.perf_counter(), Instance(formulation, problem)
     formulation.label_loss()

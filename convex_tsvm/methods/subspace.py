@@ -46,6 +46,14 @@ def subspace_transduction(
     -------
     RelaxedSolution
         Without a lower bound: label vectors outside the subspace are left out.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> ct.subspace_transduction(ct.s3vm(), problem, n_components=2).labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
     """
     began = time.perf_counter()
     V, _ = spectral_subspace(problem.gram, problem.y, n_components, outliers=outliers)

@@ -84,6 +84,14 @@ def switching(
     -------
     Solution
         Its labels have the number of positive ones that was prescribed.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> ct.switching(ct.tsvm("hinge"), problem.replace(balance=("exact", 0.5))).labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
     """
     settings, method = Settings(tol, max_iter, callback), Switching(annealing, max_pairs, reheats)
     return minimize(method, formulation, problem, solver=solver, start=start, settings=settings, options=options)

@@ -42,6 +42,15 @@ class MixedIntegerModel:
         f.
     reach : array, shape (n,)
         No solution below ``upper`` has a larger |f_i| (or |v_i|); M is 1 more.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
+    >>> model = ct.MixedIntegerModel(ct.cccp_tsvm(s=0.0, balance=None), problem, upper=10.0)
+    >>> model.problem.is_mixed_integer()
+    True
     """
 
     def __init__(self, formulation: Formulation, problem: Problem, upper: float) -> None:

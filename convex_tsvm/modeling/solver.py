@@ -36,6 +36,16 @@ class CvxpySolver:
         See :class:`~convex_tsvm.modeling.DualModel`.
     options : dict, optional
         Passed to ``cvxpy.Problem.solve``.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> by_cvxpy = ct.cccp(ct.cccp_tsvm(), problem, solver=ct.CvxpySolver(problem))
+    >>> by_native = ct.cccp(ct.cccp_tsvm(), problem, tol=1e-8)
+    >>> round(by_cvxpy.objective - by_native.objective, 6)
+    0.0
     """
 
     def __init__(

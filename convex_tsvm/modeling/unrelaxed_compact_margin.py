@@ -47,6 +47,15 @@ class UnrelaxedCompactMargin:
     ------
     ValueError
         If the balance is not exact, or an argument is not as stated.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=10, balance=("exact", 0.5))
+    >>> model = ct.UnrelaxedCompactMargin(problem, epsilon=1.0, C_compact=1.0, upper=10.0)
+    >>> model.problem.is_mixed_integer()
+    True
     """
 
     def __init__(

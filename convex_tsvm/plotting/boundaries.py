@@ -49,6 +49,15 @@ def plot_boundary(
     ------
     ValueError
         If there are no points, or they have not two features.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1, 0], [-1, 1], [1, 0], [1, 1]])
+    >>> clf = ct.TransductiveSVC(kernel="linear").fit(X, [0, -1, -1, 1])
+    >>> axes = ct.plot_boundary(clf, X)
+    >>> len(axes.collections) > 0
+    True
     """
     classes = np.array([-1.0, 1.0]) if isinstance(model, Solution) else np.asarray(model.classes_)
     points, labels = _points(model, classes, X, y)

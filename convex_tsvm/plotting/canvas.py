@@ -43,6 +43,13 @@ def save_figure(picture: Figure | Axes, path: str | Path | None) -> None:
     ------
     ValueError
         If matplotlib knows no format of that name.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import convex_tsvm as ct
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ct.save_figure(ct.plot_loss(ct.hinge()), pathlib.Path(folder, "hinge.png"))
     """
     if path is None:
         return

@@ -42,6 +42,17 @@ def plot_boundaries(data: Data, solutions: Mapping[str, Solution], figure: Any =
     Returns
     -------
     matplotlib figure or subfigure
+
+    Examples
+    --------
+    >>> import convex_tsvm as ct
+    >>> from convex_tsvm.data import load_data
+    >>> data = load_data("two_moons")
+    >>> problem = ct.Problem(data.X, data.y, kernel=ct.RBF(0.3), C=10)
+    >>> solutions = {"SVM": ct.cccp(ct.svm(), problem), "TSVM": ct.cccp(ct.cccp_tsvm(), problem)}
+    >>> figure = ct.plot_boundaries(data, solutions)
+    >>> [axes.get_title() for axes in figure.axes]
+    ['SVM: 1.0 % error', 'TSVM: 0.5 % error']
     """
     columns = min(COLUMNS, len(solutions))
     rows = -(-len(solutions) // columns)

@@ -38,6 +38,13 @@ def plot_loss(
     ------
     ValueError
         If ``at`` is given for a loss that has no concave part.
+
+    Examples
+    --------
+    >>> import convex_tsvm as ct
+    >>> axes = ct.plot_loss(ct.symmetric_ramp(s=-0.3), at=0.6)
+    >>> axes.get_xlabel()
+    'output f'
     """
     ax = axes_of(ax)
     t = np.linspace(*span, 801)
@@ -79,6 +86,13 @@ def plot_conjugate(loss: PLQ, *, ax: Axes | None = None) -> Axes:
     ------
     ValueError
         If the loss is not convex.
+
+    Examples
+    --------
+    >>> import convex_tsvm as ct
+    >>> axes = ct.plot_conjugate(ct.hinge())
+    >>> axes.get_xlabel()
+    'slope s'
     """
     if not loss.is_convex:
         raise ValueError(f"{loss!r} is not convex; its convex part has a conjugate, loss.split()[0]")

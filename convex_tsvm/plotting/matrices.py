@@ -33,6 +33,14 @@ def plot_label_matrix(matrix: ArrayLike, labels: ArrayLike | None = None, *, ax:
     ------
     ValueError
         If the matrix is not square, or there are not as many labels.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> labels = np.array([1.0, -1.0, 1.0])
+    >>> axes = ct.plot_label_matrix(np.outer(labels, labels), labels)
+    >>> len(axes.images)
+    1
     """
     values = np.asarray(matrix, dtype=float)
     values = np.outer(values, values) if values.ndim == 1 else values

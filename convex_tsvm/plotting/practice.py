@@ -28,6 +28,17 @@ def plot_share_path(path: SharePath) -> Figure:
     Returns
     -------
     matplotlib figure
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
+    >>> y = np.full(60, -1)
+    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> path = ct.share_path(ct.TransductiveSVC(), X, y, shares=(0.3, 0.5, 0.7), cv=2)
+    >>> figure = ct.plot_share_path(path)
+    >>> len(figure.axes) >= 1
+    True
     """
     shown, name = path.left_out_error, "error at labels left out"
     if shown is None:
@@ -60,6 +71,17 @@ def plot_learning_curve(curve: LearningCurve, *, ax: Axes | None = None) -> Axes
     Returns
     -------
     matplotlib axes
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
+    >>> y = np.full(60, -1)
+    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> curve = ct.learning_curve(ct.TransductiveSVC(), X, np.repeat([0, 1], 30), n_labeled=(4, 8), n_draws=2)
+    >>> axes = ct.plot_learning_curve(curve)
+    >>> axes.get_xlabel()
+    'labels'
     """
     axes = axes_of(ax)
     for errors, name in ((curve.supervised_errors, "supervised"), (curve.errors, "semi-supervised")):
@@ -93,6 +115,18 @@ def plot_candidates(search: TransductiveSearchCV, parameter: str = "C", *, ax: A
     ------
     ValueError
         If the parameter was not searched.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
+    >>> y = np.full(60, -1)
+    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> grid = {"C": [1, 10], "sigma": [1.0, 2.0]}
+    >>> search = ct.TransductiveSearchCV(param_grid=grid, cv=2).fit(X, y)
+    >>> axes = ct.plot_candidates(search, "C")
+    >>> axes.get_xlabel()
+    'C'
     """
     axes = axes_of(ax, (9.6, 4.2))
     results = search.cv_results_

@@ -33,6 +33,15 @@ def plot_search(solution: ExactSolution) -> Figure:
     Returns
     -------
     matplotlib figure
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
+    >>> figure = ct.plot_search(ct.exact_search(ct.s3vm(balance=None), problem))
+    >>> len(figure.axes) >= 1
+    True
     """
     small = 0 < len(solution.tree) <= SMALL_TREE
     figure = new_figure(2 if small else 1)
@@ -54,6 +63,15 @@ def plot_progress(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib axes
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
+    >>> axes = ct.plot_progress(ct.exact_search(ct.s3vm(balance=None), problem))
+    >>> axes.get_xlabel()
+    'nodes'
     """
     ax = axes_of(ax)
     nodes = [0, *(progress.n_nodes for progress in solution.progress)]
@@ -86,6 +104,18 @@ def plot_gaps(bounds: Bound | Mapping[str, float], objective: float | None = Non
     ------
     ValueError
         If there are no bounds.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> bounds = {}
+    >>> for name in ("svm", "sdp", "triangles"):
+    ...     bounds[name] = ct.LowerBoundBuilder(ct.s3vm(), problem, relaxation=name).bound().value
+    >>> axes = ct.plot_gaps(bounds, objective=ct.cccp(ct.s3vm(), problem).objective)
+    >>> axes.get_ylabel()
+    'objective'
     """
     if isinstance(bounds, Mapping):
         names, values = list(bounds), [float(value) for value in bounds.values()]
@@ -130,6 +160,16 @@ def plot_tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     ------
     ValueError
         If the search had no tree.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
+    >>> solution = ct.exact_search(ct.s3vm(balance=None), problem, bounds="svm")
+    >>> axes = ct.plot_tree(solution)
+    >>> len(axes.lines) == len(solution.tree) - 1  # an edge to every node but the root
+    True
     """
     if not solution.tree:
         raise ValueError("the search ended without a tree: there is nothing to draw")

@@ -57,6 +57,16 @@ def plot_surrogates(
     ------
     ValueError
         If there is more to be found than one weight.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=10, balance=None)
+    >>> model = ct.cccp_tsvm(balance=None, fit_intercept=False)
+    >>> axes = ct.plot_surrogates(model, problem, start=-0.5)
+    >>> axes.get_xlabel()
+    'w'
     """
     if problem.X.shape[1] != 1 or not problem.is_linear or formulation.fit_intercept:
         raise ValueError("problem must have one feature and a linear kernel, and formulation fit_intercept=False")
@@ -106,6 +116,16 @@ def plot_path(
     ------
     ValueError
         If ``along`` does not fit the solutions.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> solution = ct.cccp(ct.cccp_tsvm(), problem, annealing=5)
+    >>> axes = ct.plot_path(solution)
+    >>> axes.get_ylabel()
+    'objective'
     """
     ax = axes_of(ax)
     if along is not None:

@@ -76,6 +76,17 @@ class Bound:
     stages : tuple of Stage
     status : {"optimal", "inaccurate", "failed", "interrupted"}
         Of the last solver ("optimal" also if the gap is closed); the bound holds whatever it is.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> bound = ct.LowerBoundBuilder(ct.s3vm(), problem).bound()
+    >>> bound.status, bool(bound.value <= bound.upper)
+    ('optimal', True)
+    >>> bound.gap < 0.01
+    True
     """
 
     value: float
@@ -119,6 +130,17 @@ class LowerBoundBuilder:
     ------
     ValueError
         If the formulation cannot be relaxed, or an argument is not as stated.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> builder = ct.LowerBoundBuilder(ct.s3vm(), problem, relaxation="sdp")
+    >>> bound = builder.bound()
+    >>> solution = ct.cccp(ct.s3vm(), problem)
+    >>> bool(bound.value <= solution.objective)
+    True
     """
 
     def __init__(

@@ -36,6 +36,16 @@ class SupervisedComparison:
         Errors at labelled points that were left out (cross-validation), in [0, 1].
     standard_error : float
         Of the difference of the two errors: a smaller difference says nothing.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
+    >>> y = np.full(60, -1)
+    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> comparison = ct.compare_supervised(ct.TransductiveSVC(), X, y, cv=2)
+    >>> comparison.error, comparison.supervised_error
+    (0.0, 0.0)
     """
 
     agreement: float
@@ -78,6 +88,16 @@ def compare_supervised(
     Returns
     -------
     SupervisedComparison
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
+    >>> y = np.full(60, -1)
+    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> comparison = ct.compare_supervised(ct.TransductiveSVC(), X, y, cv=2)
+    >>> round(comparison.agreement, 2), comparison.error, comparison.supervised_error
+    (0.98, 0.0, 0.0)
     """
     folds = LabeledKFold(cv, n_repeats=n_repeats, random_state=random_state, unlabeled=estimator.unlabeled)
     parts = list(folds.split(X, y))

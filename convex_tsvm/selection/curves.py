@@ -29,6 +29,17 @@ class LearningCurve:
         Labels shown.
     errors, supervised_errors : array, shape (m, n_draws)
         In [0, 1], for every draw of labels, of the semi-supervised and of the supervised classifier.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
+    >>> y = np.full(60, -1)
+    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> truth = np.repeat([0, 1], 30)
+    >>> curve = ct.learning_curve(ct.TransductiveSVC(), X, truth, n_labeled=(4, 8), n_draws=2)
+    >>> curve.n_labeled, curve.errors.shape
+    (array([4, 8]), (2, 2))
     """
 
     n_labeled: NDArray[np.intp]
@@ -84,6 +95,17 @@ def learning_curve(
     ------
     ValueError
         If a number of labels is too small or too large.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
+    >>> y = np.full(60, -1)
+    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> truth = np.repeat([0, 1], 30)
+    >>> curve = ct.learning_curve(ct.TransductiveSVC(), X, truth, n_labeled=(4, 8), n_draws=2)
+    >>> curve.errors.mean(axis=1) < 0.2
+    array([ True,  True])
     """
     truth = np.asarray(y)
     known = np.flatnonzero(~unlabeled_points(y, estimator.unlabeled))

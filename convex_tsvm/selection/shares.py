@@ -42,6 +42,16 @@ class SharePath:
     left_out_error : array, shape (len(positives), m), or None
         Error at labelled points that were left out, in [0, 1], one class against the rest; None without
         cross-validation.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
+    >>> y = np.full(60, -1)
+    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> path = ct.share_path(ct.TransductiveSVC(), X, y, shares=(0.3, 0.5, 0.7), cv=2)
+    >>> path.shares
+    {0: 0.5, 1: 0.5}
     """
 
     classes: NDArray[Any]
@@ -106,6 +116,16 @@ def share_path(
     ------
     ValueError
         If nothing is unlabelled, or a share is not in (0, 1).
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
+    >>> y = np.full(60, -1)
+    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
+    >>> path = ct.share_path(ct.TransductiveSVC(), X, y, shares=(0.3, 0.5, 0.7), cv=2)
+    >>> sorted(path.shares)
+    [0, 1]
     """
     tried = np.unique([finite("shares", share, above=0, below=1) for share in shares])
     if not isinstance(estimator, KernelTransduction):

@@ -117,6 +117,15 @@ def rademacher_complexity(
     ------
     ValueError
         If an argument is not as stated, or nothing is unlabelled.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> complexity = ct.rademacher_complexity(problem, D=1.0)
+    >>> complexity.estimate <= complexity.bound
+    True
     """
     D, C_compact = finite("D", D, above=0), finite("C_compact", C_compact, least=0)
     n_draws = integer("n_draws", n_draws, least=2)
@@ -150,6 +159,16 @@ def error_bound(solution: Solution, *, delta: float = 0.05, margin: float = 1.0,
     ------
     ValueError
         If an argument is not as stated, or nothing is unlabelled.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> solution = ct.cccp(ct.cccp_tsvm(), problem)
+    >>> bound = ct.error_bound(solution, delta=0.05)
+    >>> bound.value > 1  # six points are too few for it to say anything
+    True
     """
     problem = solution.problem
     l, u = _sizes(problem)
