@@ -1,5 +1,6 @@
 """Problems, formulations and solutions as a person reads them: names, not numbers, at any size."""
 
+import dataclasses
 import re
 
 import cvxpy as cp
@@ -10,6 +11,8 @@ from test_modeling import random_case
 
 import convex_tsvm as ct
 from convex_tsvm.data import load_data
+from convex_tsvm.instance import labelling
+from convex_tsvm.modeling.label_matrix import DualSDP, FullSDP, ReducedSDP
 from convex_tsvm.modeling.printing import ReadableProblem, Writer
 
 EVERY = {
@@ -153,3 +156,58 @@ def test_solutions_and_data():
     safe = ct.safe_transduction(ct.tsvm("hinge"), small, n_starts=4, n_separators=2)
     for other in (exact, relaxed, safe):
         assert len(repr(other)) < 120
+
+
+@pytest.mark.parametrize("form", [FullSDP, ReducedSDP, DualSDP])
+@pytest.mark.parametrize("balance", [None, 0.1])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_relaxations_print_themselves(form, balance, loss):
+    formulation = ct.tsvm(loss, s=0.0, balance=None if balance is None else "linear", fit_intercept=balance is not None)
+    texts = []
+    for n in (12, 40):
+        problem = problem_of(n, formulation).replace(balance=balance)
+        shown = form(labelling(formulation, problem)).problem
+        text, latex = str(shown), shown.latex()
+        head = text.split("where  ", maxsplit=1)[0]
+        for unwanted in ("...", "slice", "Promote", "numbers", "places", "--", "Hstack", "bmat"):
+            assert unwanted not in head
+        for left, right in ("{}", "()"):
+            assert latex.count(left) == latex.count(right)
+        texts.append(re.sub(r"\(\d+(×\d+)?\)", "", text))
+    assert texts[0] == texts[1]  # the same at any size
+    assert ("Γ ⪰ 0" in texts[0], "Γ̃ ⪰ 0" in texts[0], "maximize" in texts[0]).count(True) == 1
+
+
+def test_a_share_of_labels_is_printed_with_its_points():
+    problem = problem_of(12, ct.s3vm()).replace(balance=0.1)
+    text = str(ReducedSDP(labelling(ct.s3vm(), problem), positive_share=0.5).problem)
+    assert "[unknown]" in text
+    assert "places" not in text
+
+
+def test_a_bound_is_a_few_lines_and_its_relaxation_is_written_down():
+    problem = problem_of(12, ct.s3vm()).replace(balance=0.1)
+    builder = ct.LowerBoundBuilder(ct.s3vm(), problem)
+    bound = builder.bound()
+    assert len(str(bound).splitlines()) < 8
+    assert len(repr(bound)) < 120
+    primal, dual = builder.primal(), builder.dual()
+    for written in (primal, dual):
+        assert written.solve(solver="CLARABEL") == pytest.approx(bound.value, rel=1e-3)
+        assert written.latex() in written._repr_latex_()
+    with pytest.raises(ValueError, match="relaxation='triangles' must be 'sdp'"):
+        ct.LowerBoundBuilder(ct.s3vm(), problem, relaxation="triangles").primal()
+
+
+def test_reports_for_notebooks_and_papers():
+    report = ct.verify(ct.s3vm(), problem_of(12, ct.s3vm()))
+    html, latex = report._repr_html_(), report.latex()
+    assert html.count("<tr>") == 1 + len(report.checks)
+    assert latex.count(r"\\") == len(report.checks)  # after the head, and between the rows
+    assert latex.isascii()
+    assert "<b>fails</b>" not in html
+    wrong = dataclasses.replace(report, checks=(dataclasses.replace(report.checks[0], value=1.0, claim="a < b & c_1"),))
+    assert "<b>fails</b>" in wrong._repr_html_()
+    assert "a &lt; b &amp; c_1" in wrong._repr_html_()
+    assert r"a < b \& c\_1" in wrong.latex()
+    assert r"\textbf{fails}" in wrong.latex()

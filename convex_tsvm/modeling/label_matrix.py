@@ -16,6 +16,7 @@ from ..kernels import kernel_factor
 from ..problem import Array
 from ..validation import finite
 from .expressions import loss_expression
+from .printing import ReadableProblem
 
 
 class TransductionSDP(ABC):
@@ -35,6 +36,7 @@ class TransductionSDP(ABC):
     Attributes
     ----------
     problem : cvxpy.Problem
+        It prints itself in the symbols of the paper, and has ``latex()``.
     labels : cvxpy.Variable
         Γ, or Γ̃ of the reduced form.
     margins : cvxpy.Variable, shape (n,)
@@ -54,19 +56,21 @@ class TransductionSDP(ABC):
             constraints += [
                 cp.sum(block) == excess**2,
                 cp.sum(signs[unknown]) == excess,
-                cp.sum(block, axis=1) == excess * signs[unknown],
+                block @ cp.Constant(np.ones(len(unknown)), name="1") == excess * signs[unknown],
             ]
         self.margins = cp.Variable(n, name="t")
         self.tau = cp.Variable(name="tau")
         losses, domain = loss_expression(search.loss, self.margins)
         inner = self.margins
         if search.offset.any():
-            inner = inner - cp.multiply(search.offset, signs)
+            inner = inner - cp.multiply(cp.Constant(search.offset, name="offset"), signs)
         column = cp.reshape(inner, (n, 1), order="C")
         corner = cp.reshape(self.tau, (1, 1), order="C")
-        self.inequality = cp.bmat([[cp.multiply(search.kernel, gamma), column], [column.T, corner]]) >> 0
-        objective = 0.5 * self.tau + search.cost @ losses + search.constant
-        self.problem = cp.Problem(cp.Minimize(objective), [*constraints, *domain, self.inequality])
+        kernel = cp.Constant(search.kernel, name="K")
+        self.inequality = cp.bmat([[cp.multiply(kernel, gamma), column], [column.T, corner]]) >> 0
+        objective = 0.5 * self.tau + cp.Constant(search.cost, name="C") @ losses + search.constant
+        parts = {"known": np.flatnonzero(search.y), "unknown": search.unknown}
+        self.problem = ReadableProblem(cp.Minimize(objective), [*constraints, *domain, self.inequality], parts=parts)
 
     @abstractmethod
     def label_matrix(self) -> tuple[cp.Variable, cp.Expression, cp.Expression, list[cp.Constraint]]:
@@ -96,8 +100,10 @@ class FullSDP(TransductionSDP):
         y = self.search.y
         known = np.flatnonzero(y)
         gamma = cp.Variable((len(y), len(y)), PSD=True, name="Gamma")
-        block = gamma[np.ix_(known, known)] == np.outer(y[known], y[known])  # (5)
-        return gamma, gamma, y[known[0]] * gamma[:, known[0]], [block, cp.diag(gamma) == 1]  # (6)
+        outer = cp.Constant(np.outer(y[known], y[known]), name="yyᵀ")
+        block = gamma[np.ix_(known, known)] == outer  # (5)
+        signs = gamma[:, known[0]] if y[known[0]] > 0 else -gamma[:, known[0]]
+        return gamma, gamma, signs, [block, cp.diag(gamma) == 1]  # (6)
 
     def reduced(self) -> Array:
         """Γ̃: the rows of one known point, which stand for all of them, and of the unlabelled ones."""
@@ -113,7 +119,7 @@ class ReducedSDP(TransductionSDP):
 
     def label_matrix(self) -> tuple[cp.Variable, cp.Expression, cp.Expression, list[cp.Constraint]]:
         """Γ̃, and Γ = B Γ̃ Bᵀ."""
-        basis = reduced_basis(self.search.y)
+        basis = cp.Constant(reduced_basis(self.search.y), name="B")
         small = cp.Variable((basis.shape[1], basis.shape[1]), PSD=True, name="Gamma_reduced")
         return small, basis @ small @ basis.T, basis @ small[:, 0], [cp.diag(small) == 1]
 
@@ -140,24 +146,27 @@ class DualSDP:
         check_relaxable(search)
         self.search = search
         n, u = search.n, len(search.unknown)
-        factor, basis = kernel_factor(search.kernel, 1e-9), reduced_basis(search.y)
+        factor = cp.Constant(kernel_factor(search.kernel, 1e-9), name="Z")
+        basis = cp.Constant(reduced_basis(search.y), name="B")
         self.alpha = cp.Variable(n, name="alpha")
         self.multipliers = cp.Variable(1 + u, name="lambda")
-        conjugates, domain = loss_expression(search.loss.conjugate(), -cp.multiply(1 / search.cost, self.alpha))
+        scale, cost = cp.Constant(1 / search.cost, name="1/C"), cp.Constant(search.cost, name="C")
+        conjugates, domain = loss_expression(search.loss.conjugate(), -cp.multiply(scale, self.alpha))
         top = cp.diag(self.multipliers)
-        objective = -search.cost @ conjugates - 0.5 * cp.sum(self.multipliers) + search.constant
+        objective = -(cost @ conjugates) - 0.5 * cp.sum(self.multipliers) + search.constant
         if search.offset.any():
             # - Σ α_i o_i g_i over the unlabelled points is linear in the first row of Γ̃.
             select = np.zeros((1 + u, n))
             select[1 + np.arange(u), search.unknown] = search.offset[search.unknown]
+            picked = cp.Constant(select, name="O")
             first = np.zeros((1, 1 + u))
             first[0, 0] = 1.0
-            row = cp.reshape(select @ self.alpha, (1 + u, 1), order="C") @ first
+            row = cp.reshape(picked @ self.alpha, (1 + u, 1), order="C") @ cp.Constant(first, name="e₀ᵀ")
             top = top - row - row.T
-            objective = objective - (search.y * search.offset) @ self.alpha
+            objective = objective - cp.Constant(search.y * search.offset, name="yo") @ self.alpha
         side = factor.T @ (cp.diag(self.alpha) @ basis)
-        self.inequality = cp.bmat([[top, side.T], [side, np.eye(factor.shape[1])]]) >> 0
-        self.problem = cp.Problem(cp.Maximize(objective), [self.inequality, *domain])
+        self.inequality = cp.bmat([[top, side.T], [side, cp.Constant(np.eye(factor.shape[1]), name="I")]]) >> 0
+        self.problem = ReadableProblem(cp.Maximize(objective), [self.inequality, *domain])
 
     def reduced(self) -> Array:
         """Γ̃, from the multiplier of the matrix inequality."""

@@ -36,6 +36,22 @@ SYMBOLS = {
     "mu_equal": ("μ", r"\mu", "dual variables of equations"),
     "mu_lower": ("μ⁻", r"\mu^-", "dual variables of lower ends"),
     "mu_upper": ("μ⁺", r"\mu^+", "dual variables of upper ends"),
+    "Gamma": ("Γ", r"\Gamma", "label matrix, in labellings y yᵀ"),
+    "Gamma_reduced": ("Γ̃", r"\tilde\Gamma", "label matrix of one known point and the unlabelled ones"),
+    "t": ("t", "t", "margins, label times output"),
+    "tau": ("τ", r"\tau", "‖w‖²"),
+    "C": ("C", "C", "costs"),
+    "1/C": ("C⁻¹", "C^{-1}", "one over the costs"),
+    "alpha": ("α", r"\alpha", "dual variables of the points, each times its label"),
+    "lambda": ("λ", r"\lambda", "dual variables of the diagonal of the label matrix"),
+    "B": ("B", "B", "makes of the smaller label matrix that of all points"),
+    "yyᵀ": ("y yᵀ", r"y y^\top", "known labels times known labels"),
+    "offset": ("o", "o", "what the balance makes of the outputs, a number a point"),
+    "yo": ("(y ∘ o)", r"(y \circ o)", "known labels times these numbers"),
+    "O": ("O", "O", "these numbers of the unlabelled points, in their rows"),
+    "I": ("I", "I", "identity"),
+    "1": ("1", r"\mathbf{1}", "ones"),
+    "e₀ᵀ": ("e₀ᵀ", r"e_0^\top", "picks the first row"),
 }
 
 #: Symbols that belong to one kind of points: prefix of the name, text, LaTeX, and what they are.
@@ -101,9 +117,13 @@ class ReadableProblem(cp.Problem):
         return f"$\\displaystyle {self.latex()}$"
 
     def _signs(self, writer: Writer) -> list[str]:
-        """A line that says which variables must not be negative, if any."""
-        found = [writer.write(one) for one in self.variables() if one.is_nonneg()]
-        return [", ".join(found) + (r" \ge 0" if writer.latex else " >= 0")] if found else []
+        """Lines that say which variables must not be negative, and which semidefinite, if any."""
+        positive = [writer.write(one) for one in self.variables() if one.is_nonneg()]
+        semidefinite = [writer.write(one) for one in self.variables() if one.attributes["PSD"]]
+        signs = (r"\ge 0", r"\succeq 0") if writer.latex else (">= 0", "⪰ 0")
+        return [
+            f"{', '.join(found)} {sign}" for found, sign in zip((positive, semidefinite), signs, strict=True) if found
+        ]
 
 
 class Writer:
@@ -148,6 +168,8 @@ class Writer:
 
     def relation(self, constraint: Any) -> str:
         """A constraint."""
+        if isinstance(constraint, cp.constraints.PSD):
+            return f"{self.write(constraint.args[0])} " + (r"\succeq 0" if self.latex else "⪰ 0")
         left, right = constraint.args
         equal = isinstance(constraint, cp.constraints.Equality)
         sign = "=" if equal else (r"\le" if self.latex else "<=")
@@ -239,7 +261,7 @@ class Writer:
             if scalar.is_scalar() or type(scalar).__name__ in ("Promote", "broadcast_to"):
                 return f"{self.write(scalar, PRODUCT)}{self._space}{self.write(other, PRODUCT)}", PRODUCT
         times = r"\circ" if self.latex else "∘"
-        return f"{self.write(left, PRODUCT)} {times} {self.write(right, PRODUCT)}", PRODUCT
+        return f"{self.write(left, ATOM)} {times} {self.write(right, ATOM)}", PRODUCT
 
     def _DivExpression(self, e: Any) -> tuple[str, int]:
         return f"{self.write(e.args[0], PRODUCT)} / {self.write(e.args[1], ATOM)}", PRODUCT
@@ -250,20 +272,34 @@ class Writer:
     _broadcast_to = _psd_wrap = _Promote
 
     def _special_index(self, e: Any) -> tuple[str, int]:
-        where = np.asarray(e.key[0] if isinstance(e.key, tuple) else e.key)
-        # The parts are those of vectors over the points.
-        name = self._parts.get(where.tobytes()) if isinstance(e.args[0], cp.expressions.leaf.Leaf) else None
-        if name is None:
-            name = ", ".join(map(str, where)) if where.size <= 4 else f"{where.size} places"
-        inner = self.write(e.args[0], ATOM)
-        return (rf"{inner}_{{\text{{{name}}}}}" if self.latex else f"{inner}[{name}]"), ATOM
+        keys = [np.asarray(key).ravel() for key in (e.key if isinstance(e.key, tuple) else (e.key,))]
+        # The parts are those of vectors over the points, and of matrices over them and their columns.
+        vector = isinstance(e.args[0], cp.expressions.leaf.Leaf)
+        vector |= type(e.args[0]).__name__ in ("index", "NegExpression", "MulExpression")
+        return self._at(e.args[0], [self._place(where, named=vector) for where in keys]), ATOM
 
     def _index(self, e: Any) -> tuple[str, int]:
-        inner, key = self.write(e.args[0], ATOM), e.key[0] if isinstance(e.key, tuple) else e.key
         if e.args[0].size == 1:
-            return inner, ATOM
-        name = f"{key.start}" if isinstance(key, slice) and e.size == 1 else str(key)
-        return (f"{inner}_{{{name}}}" if self.latex else f"{inner}[{name}]"), ATOM
+            return self.write(e.args[0], ATOM), ATOM
+        keys = e.key if isinstance(e.key, tuple) else (e.key,)
+        names = []
+        for key, size in zip(keys, e.args[0].shape, strict=False):
+            start, stop = (
+                (key.start or 0, size if key.stop is None else key.stop) if isinstance(key, slice) else (key, key)
+            )
+            names.append(":" if (start, stop) == (0, size) else str(start) if stop - start <= 1 else f"{start}:{stop}")
+        return self._at(e.args[0], names), ATOM
+
+    def _place(self, where: np.ndarray[Any, Any], named: bool) -> str:
+        """The name of a part of a vector, or its numbers if they are few."""
+        name = self._parts.get(where.tobytes()) if named else None
+        if name is not None:
+            return rf"\text{{{name}}}" if self.latex else name
+        return ", ".join(map(str, where)) if where.size <= 4 else f"{where.size} places"
+
+    def _at(self, e: Any, names: list[str]) -> str:
+        inner = self.write(e, ATOM)
+        return f"{inner}_{{{', '.join(names)}}}" if self.latex else f"{inner}[{', '.join(names)}]"
 
     def _Sum(self, e: Any) -> tuple[str, int]:
         inner = self.write(e.args[0], PRODUCT)
@@ -300,6 +336,28 @@ class Writer:
         return self.write(e.args[0], ATOM) + shown, ATOM
 
     _PowerApprox = _Power = _power
+
+    def _Vstack(self, e: Any) -> tuple[str, int]:
+        """Of rows of blocks: a matrix."""
+        rows = [row.args if type(row).__name__ == "Hstack" else [row] for row in e.args]
+        if self.latex:
+            inner = r" \\ ".join(" & ".join(self.write(block) for block in row) for row in rows)
+            return rf"\begin{{pmatrix}} {inner} \end{{pmatrix}}", ATOM
+        return f"[{'; '.join(', '.join(self.write(block) for block in row) for row in rows)}]", ATOM
+
+    def _reshape(self, e: Any) -> tuple[str, int]:
+        return self._written(e.args[0])
+
+    def _transpose(self, e: Any) -> tuple[str, int]:
+        return self.write(e.args[0], ATOM) + (r"^\top" if self.latex else "ᵀ"), ATOM
+
+    def _diag_mat(self, e: Any) -> tuple[str, int]:
+        inner = self.write(e.args[0])
+        return (rf"\operatorname{{diag}}({inner})" if self.latex else f"diag({inner})"), ATOM
+
+    def _diag_vec(self, e: Any) -> tuple[str, int]:
+        inner = self.write(e.args[0])
+        return (rf"\operatorname{{Diag}}({inner})" if self.latex else f"Diag({inner})"), ATOM
 
     def _Hstack(self, e: Any) -> tuple[str, int]:
         return f"({', '.join(self.write(arg) for arg in e.args)})", ATOM

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from .output_space.quadratic_program import OutputSpace, labels_of, settle
 from .output_space.tightening import RELAXATIONS, Round, Tightening
 from .partial_svm import PartialSVM
 from .safe_bounds import svm_bound
+
+if TYPE_CHECKING:
+    import cvxpy as cp
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,8 @@ class Bound:
     ('optimal', True)
     >>> bound.gap < 0.01
     True
+    >>> print(str(bound).splitlines()[2])
+    2 of 6 labels are known or proven
     """
 
     value: float
@@ -103,6 +109,21 @@ class Bound:
     def gap(self) -> float:
         """(upper - value) / upper."""
         return relative_gap(self.upper, self.value)
+
+    def __repr__(self) -> str:
+        return f"Bound(value={self.value:.8g}, upper={self.upper:.8g}, gap={self.gap:.2g}, status={self.status!r})"
+
+    def __str__(self) -> str:
+        proven = int((self.proven != 0).sum())
+        lines = [
+            f"no labelling is below {self.value:.8g}",
+            f"the best one known has {self.upper:.8g} (gap {100 * self.gap:.2f} %)",
+            f"{proven} of {len(self.proven)} labels are known or proven",
+        ]
+        lines += [
+            f"{stage.name}: {stage.bound:.8g} after {stage.seconds:.2g} s ({stage.status})" for stage in self.stages
+        ]
+        return "\n".join(lines)
 
 
 class LowerBoundBuilder:
@@ -141,6 +162,8 @@ class LowerBoundBuilder:
     >>> solution = ct.cccp(ct.s3vm(), problem)
     >>> bool(bound.value <= solution.objective)
     True
+    >>> print(str(builder.primal()).splitlines()[0])
+    minimize    ½ τ + Cᵀ max(0, 1 - t)²
     """
 
     def __init__(
@@ -206,6 +229,46 @@ class LowerBoundBuilder:
         """
         solution = self._svm.solve(self.search.svm(labels))
         return self.search.objective(solution), solution
+
+    def primal(self) -> cp.Problem:
+        """The relaxation in the label matrix as a ``cvxpy.Problem`` to read: it prints itself, and has ``latex()``.
+
+        Returns
+        -------
+        cvxpy.Problem
+            Of :class:`~convex_tsvm.modeling.label_matrix.ReducedSDP`.
+
+        Raises
+        ------
+        ValueError
+            If ``relaxation`` is not "sdp": "svm" is an SVM, and those from "box" on are made anew in every round.
+        """
+        from ..modeling.label_matrix import ReducedSDP
+
+        self._check_written()
+        return ReducedSDP(self.search).problem
+
+    def dual(self) -> cp.Problem:
+        """The dual of :meth:`primal`, with the same value: every feasible point of it is a lower bound.
+
+        Returns
+        -------
+        cvxpy.Problem
+            Of :class:`~convex_tsvm.modeling.label_matrix.DualSDP`.
+
+        Raises
+        ------
+        ValueError
+            As of :meth:`primal`.
+        """
+        from ..modeling.label_matrix import DualSDP
+
+        self._check_written()
+        return DualSDP(self.search).problem
+
+    def _check_written(self) -> None:
+        if self.relaxation != "sdp":
+            raise ValueError(f"relaxation={self.relaxation!r} must be 'sdp' to be written as a CVXPY problem")
 
     def tightening(self, level: int) -> Tightening:
         """Rounds of the relaxations from "box" on.

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import Any
+
+GREEK = ("alpha", "beta", "gamma", "xi", "varepsilon", "zeta", "lambda", "mu", "nu", "Gamma")
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,38 @@ class Report:
         checks = [{**asdict(check), "passed": check.passed} for check in self.checks]
         return {"title": self.title, "passed": self.passed, "checks": checks}
 
+    def _repr_html_(self) -> str:
+        """The report as a table, for notebooks."""
+        rows = []
+        for check in self.checks:
+            verdict = "holds" if check.passed else "<b>fails</b>"
+            cells = (escape(check.claim), escape(check.source), f"{check.value:.1e}", f"{check.tolerance:.0e}", verdict)
+            rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+        heads = "".join(f"<th>{head}</th>" for head in ("claim", "source", "off by", "allowed", ""))
+        caption = f"<caption>{escape(self.title)}: {self._verdict}</caption>"
+        return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+    def latex(self) -> str:
+        """The report as a LaTeX ``tabular``: claim, source, by how much it fails, what is allowed, verdict."""
+        rows = []
+        for check in self.checks:
+            figures = (_power_of_ten(check.value), _power_of_ten(check.tolerance))
+            words = (
+                _plain(check.claim),
+                _plain(check.source),
+                *figures,
+                "holds" if check.passed else r"\textbf{fails}",
+            )
+            rows.append(" & ".join(words))
+        head = " & ".join(("claim", "source", "off by", "allowed", ""))
+        body = " \\\\\n".join(rows)
+        return f"\\begin{{tabular}}{{p{{7cm}}p{{4cm}}lll}}\n{head} \\\\ \\hline\n{body}\n\\end{{tabular}}"
+
+    @property
+    def _verdict(self) -> str:
+        count = sum(check.passed for check in self.checks)
+        return f"{count} of {len(self.checks)} checks passed"
+
     def __str__(self) -> str:
         lines = [self.title, "=" * len(self.title)]
         for number, check in enumerate(self.checks, 1):
@@ -91,6 +127,28 @@ class Report:
             lines.append(f"{mark} {number}. {check.claim}{source}")
             lines.append(f"        off by {check.value:.1e} (allowed {check.tolerance:.0e})")
             lines += [f"        {line}" for line in check.detail.splitlines()]
-        count = sum(check.passed for check in self.checks)
-        lines.append(f"{count} of {len(self.checks)} checks passed")
+        lines.append(self._verdict)
         return "\n".join(lines)
+
+
+#: What claims have that LaTeX reads as something else.
+_TEX = {"\\": r"\textbackslash{}", "½": r"$\tfrac12$", "²": "$^2$", "‖": r"$\Vert$", "Σ": r"$\sum$", "⪰": r"$\succeq$"}
+_TEX |= {character: "\\" + character for character in "&%#_{}"} | {
+    "^": r"\^{}",
+    "*": "$^*$",
+    "<=": r"$\le$",
+    ">=": r"$\ge$",
+}
+_TEX |= {name: rf"$\{word}$" for name, word in zip("αβγξεζλμνΓ", GREEK, strict=True)} | {"₀": "$_0$"}
+_TEX |= {"ᵀ": r"$^\top$", "ʷ": "$^w$", "Γ̃": r"$\tilde\Gamma$", "†": r"$^\dagger$", "§": r"\S"}
+
+
+def _plain(text: str) -> str:
+    """Words with some symbols in them, as LaTeX."""
+    return re.sub("|".join(map(re.escape, sorted(_TEX, key=len, reverse=True))), lambda found: _TEX[found[0]], text)
+
+
+def _power_of_ten(value: float) -> str:
+    """A figure with two digits, 1.2·10⁻⁹, as LaTeX."""
+    digits, _, exponent = f"{value:.1e}".partition("e")
+    return rf"${digits} \cdot 10^{{{int(exponent)}}}$" if exponent and value else f"${digits}$"
