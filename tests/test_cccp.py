@@ -118,6 +118,19 @@ def test_a_dual_value_that_fails_its_constraints_is_no_bound(problem):
     assert dataclasses.replace(step, dual_infeasibility=1e-6).lower_bound is None
 
 
+def test_the_last_step_is_kept_where_only_rounding_tells_it_from_the_one_before():
+    """Its tangents are those at its own outputs, so that its certificate is about the objective."""
+    rng, truth = np.random.default_rng(0), np.resize([1.0, -1.0], 200)
+    X = np.column_stack([rng.uniform(-5, 5, 200), 0.8 * truth + 0.15 * rng.normal(size=200)])
+    X[:2] = [[4.0, 0.8], [-4.0, -0.8]]
+    problem = ct.Problem(X, np.where(np.arange(200) < 2, truth, 0.0), C=10, C_unlabeled=1, balance=0.0)
+    held = ct.tube(1.5, np.inf)
+    solution = ct.cccp(ct.Formulation(ct.hinge() + held, ct.symmetric_ramp(-0.3) + held, balance="linear"), problem)
+    assert solution.status == "converged"
+    assert solution.certificate().tangents_changed == 0
+    assert solution.certificate().primal == pytest.approx(solution.objective, rel=1e-9)
+
+
 def test_smooth_losses_go_through_both_solvers(problem):
     model = ct.Formulation(ct.squared_hinge(), exponential())
     solutions = [ct.cccp(model, problem, solver=solver) for solver in ("native", "cvxpy")]

@@ -56,7 +56,8 @@ class CCCP(Method):
             previous, slope = slope, instance.tangents(point.outputs, cost)
             still = int((np.abs(slope - previous) > slope_tol * cost).sum())
             # A point that is tangent to the objective is preferred to one that is lower by less than can be told.
-            if falls or (still == 0 and now - before <= point.primal - point.dual):
+            doubt = max(point.primal - point.dual, 1e-12 * abs(before))
+            if falls or (still == 0 and now - before <= doubt):
                 run.record(point, stage=scale, changed=changed, step_objective=now)
                 outputs = point.outputs
             stalled = 0 if falls else stalled + 1
