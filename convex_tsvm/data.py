@@ -57,7 +57,7 @@ class Data:
     def __repr__(self) -> str:
         (n, d), (negative, positive) = self.X.shape, self.classes
         below, above, unknown = (int((self.y == sign).sum()) for sign in (-1, 1, 0))
-        shown = f"{below} -1 ({negative}), {above} +1 ({positive}), {unknown} unknown"
+        shown = f"{below} labelled -1 (class {negative}), {above} labelled +1 (class {positive}), {unknown} unknown"
         return f"Data({self.name!r}: {n} points, {d} features; {shown})"
 
     def error(self, labels: NDArray[np.float64]) -> float | None:

@@ -144,7 +144,8 @@ def test_solutions_and_data():
     assert len(repr(solution)) < 120
     assert f"objective {solution.objective:.8g}" in str(solution)
     assert "96 of the 194 unlabelled points are labelled +1" in str(solution)
-    assert repr(data) == "Data('two_moons': 200 points, 2 features; 3 -1 (0), 3 +1 (1), 194 unknown)"
+    shown = "3 labelled -1 (class 0), 3 labelled +1 (class 1), 194 unknown"
+    assert repr(data) == f"Data('two_moons': 200 points, 2 features; {shown})"
     # The value of the last step is that of the objective, as its tangents touch it there.
     certificate = solution.certificate()
     assert certificate.tangents_changed == 0

@@ -93,6 +93,8 @@ class OutputConstraint(ABC):
         return a
 
     def __repr__(self) -> str:
+        if self.lower == self.upper:
+            return f"{self.name} = {self.upper + 0.0:g}"
         return f"{self.lower:g} <= {self.name} <= {self.upper:g}"
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 #: Panels side by side; more wrap into rows.
-COLUMNS = 4
+COLUMNS = 3
 
 
 def plot_comparison(data: Data, solutions: Mapping[str, Solution]) -> Figure:
@@ -54,8 +54,8 @@ def plot_boundaries(data: Data, solutions: Mapping[str, Solution], figure: Any =
     >>> [axes.get_title() for axes in figure.axes]
     ['SVM: 1.0 % error', 'TSVM: 0.5 % error']
     """
-    columns = min(COLUMNS, len(solutions))
-    rows = -(-len(solutions) // columns)
+    rows = -(-len(solutions) // COLUMNS)
+    columns = -(-len(solutions) // rows)  # four are two by two, not three and one
     figure = new_figure(columns, rows) if figure is None else figure
     for place, (name, solution) in enumerate(solutions.items()):
         axes = plot_boundary(solution, data, ax=figure.add_subplot(rows, columns, place + 1))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 SMALL_TREE = 200
 
 #: Nodes of trees up to this size have the names of their points.
-NAMED_TREE = 40
+NAMED_TREE = 60
 
 
 def plot_search(solution: ExactSolution) -> Figure:
@@ -132,7 +132,8 @@ def plot_gaps(bounds: Bound | Mapping[str, float], objective: float | None = Non
         ax.axhline(objective, color="black", linestyle="--", label="best objective known")
         for place, value in zip(places, values, strict=True):
             gap = (objective - value) / max(abs(objective), 1e-300)
-            ax.annotate(f"{gap:.1%}", (place, value), ha="center", va="bottom", fontsize="small")
+            side = {"va": "bottom"} if gap > 0.1 else {"va": "top", "xytext": (0, -3), "textcoords": "offset points"}
+            ax.annotate(f"{gap:.1%}", (place, value), ha="center", fontsize="small", **side)
     ax.set_xticks(places, names)
     ax.set(xlabel="relaxation", ylabel="objective")
     ax.legend(fontsize="small", loc="lower right")
@@ -142,8 +143,8 @@ def plot_gaps(bounds: Bound | Mapping[str, float], objective: float | None = Non
 def plot_tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     """The tree of an exact search: an edge is the label of a point, red for +1, blue for -1; squares are closed.
 
-    Leaves are side by side, their parents above the middle of them; where there is room, nodes have the number of the
-    point that is branched on.
+    Leaves are side by side, their parents above the middle of them; where there is room, a node has the name of its
+    variable, the label of the point that is branched on: y7 is that of the point with index 7.
 
     Parameters
     ----------
@@ -203,8 +204,8 @@ def plot_tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
                              vmin=bounds.min(), vmax=solution.objective)  # fmt: skip
     if len(tree) <= NAMED_TREE:
         for k in np.flatnonzero(~closed).tolist():
-            ax.annotate(f"x{tree[k].variable}", (place[k], -depth[k]), xytext=(4, 4), textcoords="offset points",
-                        fontsize="x-small")  # fmt: skip
+            ax.annotate(f"y{tree[k].variable}", (place[k], -depth[k]), xytext=(4, 4), textcoords="offset points",
+                        fontsize="small")  # fmt: skip
     figure: Any = ax.get_figure()
     figure.colorbar(drawn, ax=ax, label="lower bound")
     ax.set(xticks=[], yticks=[], ylabel="labels that are fixed, from the root down",
