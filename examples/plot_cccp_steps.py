@@ -8,6 +8,7 @@ is taken, so that the objective never rises; where it ends depends on where it s
 it to a lower minimum.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 import convex_tsvm as ct
@@ -61,3 +62,4 @@ for name, solution in solutions.items():
 plain, raised = solutions.values()
 assert raised.objective < 0.6 * plain.objective
 assert data.error(raised.labels) < data.error(plain.labels)
+plt.show()

@@ -62,3 +62,4 @@ np.savez(forged, **{**arrays, "header": np.array(json.dumps(header))})
 forgery = ct.verify_certificate(forged)
 print(forgery)
 assert not forgery.holds
+plt.show()

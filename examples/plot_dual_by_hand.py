@@ -101,3 +101,4 @@ assert abs(values[0] - values[1]) < 1e-5
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
 ct.plot_loss(ct.symmetric_ramp(-0.3), at=0.7, ax=left)
 ct.plot_boundary(ct.cccp(model, problem), ax=right)
+plt.show()

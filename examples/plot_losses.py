@@ -2,44 +2,58 @@
 The losses, and how CCCP sees them
 ==================================
 
-Each loss of the catalogue for unlabelled points (black), its convex part (blue), its concave part (orange), and the
-convex surrogate that CCCP minimizes at a point with output 0.6 (dashed): above the loss everywhere, touching it there.
-
-    python examples/plot_losses.py losses.png
+What an unlabelled point pays for its output, in the catalogue of the papers.  Claims: each loss is the sum of a convex
+and a concave part; with the tangent of the concave part in its place, at any output, what comes out is convex, nowhere
+below the loss, and touches it there; and twice conjugating the convex part gives it back.
 """
-
-import sys
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 import convex_tsvm as ct
-from convex_tsvm.plotting import save_figure
 
+catalogue = [
+    ct.symmetric_hinge(),
+    ct.symmetric_ramp(-0.3),
+    ct.two_slope_symmetric_ramp(-0.4, 0.3),
+    ct.symmetric_squared_hinge(),
+    ct.flat_newton(),
+    ct.relaxed_compact_symmetric_hinge(1.3, 0.5, -0.1),
+]
 
-def losses(picture=None, at=0.6):
-    """Largest amount by which a surrogate falls below its loss, which is to be zero."""
-    catalogue = [
-        ct.symmetric_hinge(),
-        ct.symmetric_ramp(-0.3),
-        ct.two_slope_symmetric_ramp(-0.4, 0.3),
-        ct.symmetric_squared_hinge(),
-        ct.flat_newton(),
-        ct.relaxed_compact_symmetric_hinge(1.3, 0.5, -0.1),
-    ]
-    t, below = np.linspace(-2, 2, 801), 0.0
-    figure = plt.figure(figsize=(12, 6), layout="constrained")
-    for place, loss in enumerate(catalogue):
-        axes = figure.add_subplot(2, 3, place + 1)
-        convex, concave = loss.split()
+# %%
+# Losses (black), their convex parts (blue), concave parts (orange), and the surrogates that CCCP minimizes at a point
+# whose output is 0.6 (dashed).
+figure, panels = plt.subplots(2, 3, figsize=(13, 7), layout="constrained")
+for axes, loss in zip(panels.flat, catalogue, strict=True):
+    ct.plot_loss(loss, at=0.6, ax=axes, span=(-2, 2))
+    axes.set(ylim=(-2, 3), title=loss.name)
+
+# %%
+# The claims, at many outputs.
+t = np.linspace(-2, 2, 801)
+for loss in catalogue:
+    convex, concave = loss.split()
+    assert np.allclose(convex(t) + concave(t), loss(t))
+    assert convex.is_convex
+    assert concave.is_concave
+    for at in np.linspace(-1.9, 1.9, 39):
         surrogate = convex(t) + concave(at) + concave.supergradient(at) * (t - at)
-        below = max(below, float((loss(t) - surrogate).max()))
-        ct.plot_loss(loss, at=at, ax=axes, span=(-2, 2))
-        axes.set_ylim(-2, 3)
-        axes.set_title(loss.name, fontsize=10)
-    save_figure(figure, picture)
-    return {"surrogate below loss": (below, 0.0)}
+        assert (loss(t) - surrogate).max() < 1e-12
+        assert abs(convex(at) + concave(at) - loss(at)) < 1e-12
+    assert np.allclose(convex.conjugate().conjugate()(t), convex(t))
+    print(f"{loss.name}: {loss.latex()}")
 
+# %%
+# The conjugate is what a point has in the dual.  For the hinge it is the line s on [-1, 0]: hence the box 0 <= α <= C.
+# The convex part of the symmetric ramp has two kinks, and so its conjugate two bends.
+figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+ct.plot_conjugate(ct.hinge(), ax=left).set_title("hinge")
+ct.plot_conjugate(ct.symmetric_ramp(-0.3).split()[0], ax=right).set_title("convex part of the symmetric ramp")
 
-if __name__ == "__main__":
-    print(losses(*sys.argv[1:]))
+# %%
+# An algebra: sums, multiples, minima and reflections of losses are losses.
+hinge = ct.hinge()
+assert hinge.minimum(hinge.reflect()).isclose(ct.symmetric_hinge())
+assert (hinge - ct.hinge(-0.3)).isclose(ct.ramp(-0.3))
+plt.show()

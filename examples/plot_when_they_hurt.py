@@ -53,3 +53,4 @@ print({name: f"{100 * error:.1f} %" for name, error in errors.items()})
 assert errors["TSVM"] > errors["SVM"] + 0.1
 assert errors["S4VM"] < errors["TSVM"]
 assert found.agreement < 0.9
+plt.show()
