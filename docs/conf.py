@@ -1,9 +1,12 @@
 """Sphinx configuration."""
 
+import sys
 from pathlib import Path
 
 import convex_tsvm
 from convex_tsvm.table import FORMULATIONS, METHODS, SOLVERS
+
+sys.path.insert(0, str(Path(__file__).parent))  # the order of the gallery is in tour.py
 
 project = "convex_tsvm"
 copyright = "2026, the convex_tsvm developers"
@@ -20,11 +23,34 @@ sphinx_gallery_conf = {
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"\.py$",
     "download_all_examples": False,
+    "within_subsection_order": "tour.Tour",
+    "backreferences_dir": "generated/backreferences",
+    "doc_module": ("convex_tsvm",),
+    "reference_url": {"convex_tsvm": None},
 }
+autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
-exclude_patterns = ["_build", "table.rst"]
-html_theme = "alabaster"
+exclude_patterns = ["_build", "table.rst", "generated/backreferences"]
+templates_path = ["_templates"]
+html_theme = "pydata_sphinx_theme"
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 7,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_sidebars = {
+    "quickstart": [],
+    "results": [],
+    "papers": [],
+    "notation": [],
+    "certificate": [],
+    "related": [],
+    "citing": [],
+}
+html_show_sourcelink = False
 
 
 def _escape_bars(app, what, name, obj, options, lines):
