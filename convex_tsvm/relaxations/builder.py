@@ -25,7 +25,7 @@ from .partial_svm import PartialSVM
 from .safe_bounds import svm_bound
 
 if TYPE_CHECKING:
-    import cvxpy as cp
+    from ..modeling.printing import ReadableProblem
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ class LowerBoundBuilder:
         solution = self._svm.solve(self.search.svm(labels))
         return self.search.objective(solution), solution
 
-    def primal(self) -> cp.Problem:
+    def primal(self) -> ReadableProblem:
         """The relaxation in the label matrix as a ``cvxpy.Problem`` to read: it prints itself, and has ``latex()``.
 
         Returns
@@ -248,7 +248,7 @@ class LowerBoundBuilder:
         self._check_written()
         return ReducedSDP(self.search).problem
 
-    def dual(self) -> cp.Problem:
+    def dual(self) -> ReadableProblem:
         """The dual of :meth:`primal`, with the same value: every feasible point of it is a lower bound.
 
         Returns
