@@ -4,7 +4,7 @@ Exact against heuristics
 
 The S3VM objective has one global optimum and many local ones.  Exact search finds the first, with a proof.  Claims, as
 in Table 1 of Chapelle, Sindhwani and Keerthi (2008): on two moons with one label each the optimum is the truth, every
-heuristic of the field ends more than a tenth above it, and the better the objective, the fewer the errors.
+heuristic of the field ends more than a tenth above it, and lower objectives go with fewer errors.
 """
 
 import warnings

@@ -28,6 +28,8 @@ figure, panels = plt.subplots(2, 3, figsize=(13, 7), layout="constrained")
 for axes, loss in zip(panels.flat, catalogue, strict=True):
     ct.plot_loss(loss, at=0.6, ax=axes, span=(-2, 2))
     axes.set(ylim=(-2, 3), title=loss.name)
+    if axes is not panels.flat[0]:
+        axes.get_legend().remove()
 
 # %%
 # The claims, at many outputs.
