@@ -79,6 +79,31 @@ def place_all(S, m, kind, cost, slope, gamma, s):
                         s[i] = S[k, j]
 
 
+@njit(cache=True, error_model="numpy")
+def proximal_all(S, P, R, m, kind, cost, slope, penalty, v, s, z):
+    """The minimizers z of ψ_i(z) + penalty / 2 (z - v_i)², and the slopes s of the unscaled losses there.
+
+    z = v - (slope + cost s) / penalty, where s is where the derivative of ℓ* meets that line: the line falls and the
+    derivative rises, so that the pieces are gone through from the left until they meet.
+    """
+    for i in range(v.shape[0]):
+        k, share = kind[i], cost[i] / penalty
+        if cost[i] <= 0.0:
+            s[i], z[i] = 0.0, v[i]
+            continue
+        top = v[i] - slope[i] / penalty
+        found = S[k, 0]
+        for j in range(m[k]):
+            meeting = (top - P[k, j]) / (R[k, j] + share)
+            if meeting <= S[k, j]:
+                found = S[k, j]
+                break
+            found = min(meeting, S[k, j + 1])
+            if meeting < S[k, j + 1]:
+                break
+        s[i], z[i] = found, top - share * found
+
+
 @njit(cache=True)
 def moved(S, m, k, cost, s, delta, room, up):
     """s after γ has moved by ``delta`` >= 0; a variable that used up its room lands exactly on the breakpoint."""

@@ -118,7 +118,7 @@ class NativeSolver:
             raise ValueError(f"regularizer={step.regularizer!r}: the native solver takes 'l2' only; use solver='cvxpy'")
         began = time.perf_counter()
         solution = self._solve(step, start, began)
-        if solution.status == "inaccurate" and self._held.use_double():
+        if solution.status == "inaccurate" and self._held.use_double(whole=True):
             solution = self._solve(step, solution, began)
         self._complain(step, solution)
         return solution

@@ -77,14 +77,19 @@ class HeldRows:
         if self._has_products and precision == "auto":
             self.single = problem.n >= LARGE and tol >= LEAST_TOL
         self._held: tuple[str, sp.csr_array | None, RowSource] | None = None
+        self.whole = False
         if precision == "auto" and self.single and self._base.error > LARGEST_ERROR:  # type: ignore[attr-defined]
             self.use_double()
 
-    def use_double(self) -> bool:
-        """Go over to double precision; False if that is what is used already."""
+    def use_double(self, *, whole: bool = False) -> bool:
+        """Go over to double precision; False if that is what is used already.
+
+        With ``whole`` the matrix is held from then on even where it is larger than usual, as far as the budget goes:
+        what asks for digits is hard, and needs all rows.
+        """
         if not self.single:
             return False
-        self.single = False
+        self.single, self.whole = False, whole
         self._forget()
         return True
 
@@ -157,7 +162,9 @@ class HeldRows:
     def _is_whole(self, way: str) -> bool:
         """Whether compiled steps are to work on one matrix of all points."""
         n = self.problem.n
-        limit = LARGEST_BLOCK if self.exact else WHOLE if way == "plain" else WHOLE_WITH_MEAN
+        limit = WHOLE if way == "plain" else WHOLE_WITH_MEAN
+        if self.exact or self.whole:
+            limit = LARGEST_BLOCK
         return not self.problem.is_linear and n <= limit and self._item * (n + 1) ** 2 <= self.max_bytes
 
     @cached_property

@@ -17,7 +17,10 @@ from ...deadline import time_is_up
 from ...parallel import blas_threads_for
 from .._loops import descend_mixed, descend_pairs, descend_single
 from .dual_problem import Array, DualPoint, DualProblem, Indices, State, Survey
+from .factors import are_kept, factors_of
+from .interior import interior
 from .newton import newton
+from .splitting import splitting
 
 #: Violation at which coordinate steps hand over to Newton steps.
 COARSE = 1e-3
@@ -45,6 +48,9 @@ PASSES = 20
 
 #: How often steps and Newton steps take turns at most.
 TURNS = 50
+
+#: How often they do before methods take over that take as long whatever the data are, for so many variables at least.
+PATIENT_TURNS, LEAST_HARD = 5, 200
 
 #: Working sets in a row that may leave the least violation found as it is: rounding keeps it from falling, or a cycle.
 #: So many where a working set is some of the variables, and where it is all of them; and so many turns inside one.
@@ -171,6 +177,8 @@ class _WorkingSets:
                     n_iter += 1
         except KeyboardInterrupt:
             status = "interrupted"
+        except NeedsDouble:
+            status = "inaccurate"
         survey = self.dual.survey(self.state)
         return DualPoint(self.state.s, self.state.h, survey.bias, survey.violation, rounding, n_iter, status)
 
@@ -193,13 +201,18 @@ class _WorkingSets:
         if self._takes_all:
             # Accuracy is cheap where the working set is everything: more of it than asked is taken.
             double = dual.rows.dtype == np.float64
+            solve = functools.partial(solve_in_memory, enough=tol)
             if dual.rows.in_memory and 2 * len(used) > len(state.s):
-                return solve_in_memory(dual, state, (0.01 if double else 0.1) * tol)
-            return improve(dual, state, used, (0.01 if double else 0.05) * tol, solve_in_memory)
+                return solve(dual, state, (0.01 if double else 0.1) * tol)
+            return improve(dual, state, used, (0.01 if double else 0.05) * tol, solve)
         unsettled = survey.n_unsettled(tol)
         size = FIRST if unsettled == len(state.s) else int(np.clip(AMPLE * unsettled, SMALLEST, self.block_size))
         chosen = survey.choose(min(size, self.block_size), tol, _luck(len(state.s)))
         return improve(dual, state, chosen, max(0.1 * tol, INEXACT * survey.violation), solve_in_memory)
+
+
+class NeedsDouble(Exception):
+    """Steps and Newton steps do not get on, and what takes over asks for double precision."""
 
 
 def improve(
@@ -218,12 +231,26 @@ def improve(
     return dual.move(state, where, s, state.h + dual.rows.combine(where, dual.cost[where] * (before[moved] - s)))
 
 
-def solve_in_memory(dual: DualProblem, state: State, tol: float) -> State:
-    """Solve a problem whose matrix is in memory."""
+def solve_in_memory(dual: DualProblem, state: State, tol: float, enough: float | None = None) -> State:
+    """Solve a problem whose matrix is in memory.
+
+    Steps on single variables and on those between breakpoints find out at which breakpoint each variable sits.  Where
+    classes are far from equal, or points come many times, thousands of outputs lie on a kink of their loss; these are
+    too many to be found out one by one, and other methods take over.  Accuracy beyond ``tol`` is cheap for the former,
+    and not for the latter, which end at half of ``enough``.
+    """
     double = dual.rows.dtype == np.float64
     target = max(tol, COARSE) if double else tol
-    least, stalled = np.inf, 0
+    least, stalled, patience = np.inf, 0, _patience(dual)
     for turn in range(TURNS):
+        if turn == patience:
+            if not double:
+                raise NeedsDouble
+            goal = 0.5 * (tol if enough is None else enough)
+            found = _solve_whole(dual, state, goal)
+            if dual.survey(found).violation <= goal:
+                return found
+            state = found
         steps, state = _descend_by_sets(dual, state, target)
         violation = dual.survey(state).violation
         least, stalled = (violation, 0) if violation < 0.5 * least else (least, stalled + 1)
@@ -232,6 +259,27 @@ def solve_in_memory(dual: DualProblem, state: State, tol: float) -> State:
         state = newton(dual, state)
         target = tol
     return state
+
+
+def _patience(dual: DualProblem) -> int:
+    """After how many turns other methods take over: sooner if they did before; -1 where there are none."""
+    if dual.free_bias or len(dual.kind) < LEAST_HARD:
+        return -1
+    return 1 if are_kept(dual.rows) else PATIENT_TURNS
+
+
+def _solve_whole(dual: DualProblem, state: State, tol: float) -> State:
+    """The better of the state and what methods find that take all variables at once."""
+    try:
+        factors = factors_of(dual.rows)
+        if factors.factor is None:
+            state = splitting(dual, factors, state, tol)
+            if dual.survey(state).violation <= tol:
+                return state
+        found = interior(dual, factors, tol)
+    except np.linalg.LinAlgError:
+        return state
+    return state if found is None else found
 
 
 def _descend_by_sets(dual: DualProblem, state: State, tol: float) -> tuple[int, State]:

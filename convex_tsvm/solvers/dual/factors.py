@@ -1,0 +1,81 @@
+"""What is kept of a dual's matrix from one convex step to the next, where steps on single variables do not get on."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import scipy.linalg
+from scipy.linalg.lapack import dpstrf
+
+from ...kernels import RowSource
+from .dual_problem import Array
+
+#: What is added to the diagonal, as a share of its largest entry: more than what rounding makes negative.
+RIDGE = 1e-9
+
+#: A matrix whose rank is below this share of its size is of low rank: products with a factor are cheaper than with it.
+LOW_RANK = 1 / 6
+
+#: The penalty of operator splitting, over the mean of the diagonal.
+PENALTY = 30.0
+
+
+class Factors:
+    """A matrix G in memory, in double precision, with what is costly to compute of it.
+
+    Parameters
+    ----------
+    G : array, shape (n, n)
+        Symmetric, positive semidefinite up to rounding.
+    """
+
+    def __init__(self, G: Array) -> None:
+        self.G = G
+        diagonal = G.diagonal()
+        self.ridge = RIDGE * float(diagonal.max(initial=0.0))
+        self.penalty = PENALTY / max(float(diagonal.mean()), 1e-300)
+
+    @cached_property
+    def factor(self) -> Array | None:
+        """Z with G = Z Zᵀ up to the ridge, shape (n, rank), where the rank is low; otherwise None."""
+        piled, order, rank, _ = dpstrf(self.G, tol=self.ridge, lower=1)
+        if rank >= LOW_RANK * len(self.G):
+            return None
+        factor = np.empty((len(self.G), rank))
+        factor[order - 1] = np.tril(piled[:, :rank])
+        return factor
+
+    @cached_property
+    def resolvent(self) -> np.ndarray:
+        """(I + penalty G)⁻¹ in single precision, which is enough for products of which many are taken."""
+        system = self.penalty * self.G
+        system[np.diag_indices_from(system)] += 1.0
+        lower = scipy.linalg.lapack.dpotrf(system, lower=1, overwrite_a=1)[0]
+        inverse, info = scipy.linalg.lapack.dpotri(lower, lower=1, overwrite_c=1)
+        if info:
+            raise np.linalg.LinAlgError("the matrix has lost its digits")
+        inverse = inverse.astype(np.float32)
+        below = np.tril(inverse, -1)
+        return np.asarray(below + below.T + np.diag(inverse.diagonal()))
+
+    def times(self, gamma: Array) -> Array:
+        """G γ as systems of equations have it, with the ridge."""
+        product = self.G @ gamma if self.factor is None else self.factor @ (self.factor.T @ gamma)
+        return np.asarray(product + self.ridge * gamma)
+
+
+_kept: WeakKeyDictionary[RowSource, Factors] = WeakKeyDictionary()
+
+
+def are_kept(rows: RowSource) -> bool:
+    """Whether something is known of these rows from before."""
+    return rows in _kept
+
+
+def factors_of(rows: RowSource) -> Factors:
+    """Of rows in memory; kept as long as these are."""
+    if rows not in _kept:
+        _kept[rows] = Factors(np.asarray(rows.full(), dtype=np.float64))
+    return _kept[rows]

@@ -1,0 +1,62 @@
+"""Operator splitting on the dual: ADMM, with one factorization for all convex steps (Boyd et al. 2011).
+
+The outputs h = G γ + c are split from a copy z that pays the losses, and a multiplier draws both together.  One
+iteration is a product with (I + penalty G)⁻¹ and the proximal map of each point's loss.  That takes some hundred
+iterations however many variables are between breakpoints, and fewer from a good start.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...deadline import time_is_up
+from .._loops import proximal_all
+from .dual_problem import Array, DualProblem, State
+from .factors import Factors
+
+#: Iterations at most; and every so many it is looked how far from optimal the point is.
+MOST_ITERATIONS, LOOKS = 1000, 10
+
+#: How far beyond the new outputs the copy is drawn.
+RELAXATION = 1.6
+
+
+def splitting(dual: DualProblem, factors: Factors, state: State, tol: float) -> State:
+    """The best point found: one with a violation of at most ``tol``, unless the iterations ran out.
+
+    Parameters
+    ----------
+    dual : DualProblem
+        Without a free bias.
+    factors : Factors
+        Of its matrix.
+    state : State
+        Where to start.
+    tol : float
+    """
+    flat, penalty = dual.losses, factors.penalty
+    losses = (flat.S, flat.P, flat.R, flat.m, dual.kind, dual.cost, dual.slope)
+    best, least = state, dual.survey(state).violation
+    s, z = state.s.copy(), np.empty(len(state.s))
+    u = -dual.gamma(s) / penalty
+    proximal_all(*losses, penalty, state.h + u, s, z)
+    for iteration in range(1, MOST_ITERATIONS + 1):
+        # h minimizes ½ aᵀ G a + penalty / 2 ‖h - (z - u)‖² over h = G a + c.
+        wanted = z - u - dual.offset
+        h = z - u - factors.resolvent @ wanted.astype(np.float32)
+        drawn = RELAXATION * h + (1 - RELAXATION) * z + u
+        proximal_all(*losses, penalty, drawn, s, z)
+        u = drawn - z
+        if iteration % LOOKS == 0:
+            found = _at(dual, factors, s)
+            violation = dual.survey(found).violation
+            if violation < least:
+                best, least = found, violation
+            if violation <= tol or time_is_up():
+                break
+    return best
+
+
+def _at(dual: DualProblem, factors: Factors, s: Array) -> State:
+    """The state at s, its outputs computed afresh."""
+    return dual.state(s.copy(), factors.G @ dual.gamma(s) + dual.offset)
