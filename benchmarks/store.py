@@ -30,7 +30,16 @@ def finished(kind, path):
     }  # fmt: skip
 
 
-def compute(run, missing, figures, jobs, path):
+def say(count, total, spent, found):
+    """A line for a finished cell, after so many minutes."""
+    print(
+        f"{count} of {total}, {spent:.1f} min, about {spent / count * (total - count):.0f} left: {found['data']} "
+        f"{found['split']} {found['method']}: {found['error']:.2f} % in {found['seconds']:.1f} s",
+        flush=True,
+    )
+
+
+def compute(run, missing, figures, jobs, path, tell=say):
     """Run cells in parallel and write each down when it is done; ``figures`` are the columns that a run adds."""
     began, names = time.perf_counter(), [*(field.name for field in fields(missing[0])), *figures]
     if not path.exists():
@@ -41,10 +50,4 @@ def compute(run, missing, figures, jobs, path):
         for count, found in enumerate(results, 1):
             writer.writerow({k: f"{v:.6g}" if isinstance(v, float) and k in figures else v for k, v in found.items()})
             file.flush()
-            spent = (time.perf_counter() - began) / 60
-            print(
-                f"{count} of {len(missing)}, {spent:.1f} min, about {spent / count * (len(missing) - count):.0f} left: "
-                f"{found['data']} {found['split']} {found['method']}: {found['error']:.2f} % in "
-                f"{found['seconds']:.1f} s",
-                flush=True,
-            )
+            tell(count, len(missing), (time.perf_counter() - began) / 60, found)
