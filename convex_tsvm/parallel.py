@@ -20,6 +20,9 @@ PIECE = 2**16
 THREADED = 2**18
 
 
+#: A matrix product of fewer rows than this is slower a row.
+THIN = 48
+
 #: Parts for each thread: one that has a core to itself takes more of them than one that has not.
 PARTS = 3
 
@@ -44,6 +47,22 @@ def blas_threads() -> ThreadpoolController:
 def blas_threads_for(n: int) -> AbstractContextManager[Any]:
     """One thread of BLAS while matrices of n rows are worked on, if they are small."""
     return blas_threads().limit(limits=1, user_api="blas") if n <= SMALL else nullcontext()
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """One thread of BLAS for each of ours: what is large is cut into tiles, which whoever is free takes.
+
+    BLAS's own threads get equal shares and wait for each other; where another process has one of the cores, that takes
+    several times as long as one thread alone.
+    """
+    return blas_threads().limit(limits=1, user_api="blas")
+
+
+def tiles(n_rows: int, size: int) -> list[slice]:
+    """Slices of rows for matrix products with ``size`` entries in all: some for each thread, none of them thin."""
+    parts = n_parts(size, THREADED)
+    step = max(THIN, -(-n_rows // parts))
+    return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 
 def n_parts(size: int, least: int) -> int:

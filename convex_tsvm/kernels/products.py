@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
-from ..parallel import in_threads, row_slices
+from ..parallel import in_threads, row_slices, tiles
 from .distances import sparse_squared_norms
 from .functions import ProductKernel
 from .rows import Indices, Rows, RowSource
@@ -129,12 +129,24 @@ class ProductRows(RowSource):
             values += self._terms[indices][:, None]
             values += self._terms[columns]
         else:
-            left = self._points[indices]
-            left[:, [-2, -1]] = left[:, [-1, -2]]
-            values = np.matmul(left, self._points[columns].T, out=out)
+            return self._dense_values(indices, columns, out)
         finish = self.form.finish
         if finish is not None:
             in_threads(lambda rows: finish(values[rows]), row_slices(values))
+        return values
+
+    def _dense_values(self, indices: Indices, columns: Indices | slice, out: Rows | None) -> Rows:
+        left, right, finish = self._points[indices], self._points[columns].T, self.form.finish
+        left[:, [-2, -1]] = left[:, [-1, -2]]
+        values = np.empty((len(left), right.shape[1]), dtype=self.dtype) if out is None else out
+
+        def fill(tile: slice) -> None:
+            np.matmul(left[tile], right, out=values[tile])
+            if finish is not None:
+                for rows in row_slices(values[tile]):
+                    finish(values[tile][rows])
+
+        in_threads(fill, tiles(len(left), values.size))
         return values
 
     def _sparse_products(self, indices: Indices, columns: Indices | slice, out: Rows | None) -> Rows:

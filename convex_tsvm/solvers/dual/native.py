@@ -16,6 +16,7 @@ from ...instance.convex_step import (
     check_same_points,
     members_of,
 )
+from ...parallel import one_blas_thread
 from ...problem import Array, Problem
 from ...validation import InfeasibleError, finite, integer, one_of
 from .dual_problem import DualPoint
@@ -117,9 +118,10 @@ class NativeSolver:
         if step.regularizer != "l2":
             raise ValueError(f"regularizer={step.regularizer!r}: the native solver takes 'l2' only; use solver='cvxpy'")
         began = time.perf_counter()
-        solution = self._solve(step, start, began)
-        if solution.status == "inaccurate" and self._held.use_double(whole=True):
-            solution = self._solve(step, solution, began)
+        with one_blas_thread():
+            solution = self._solve(step, start, began)
+            if solution.status == "inaccurate" and self._held.use_double(whole=True):
+                solution = self._solve(step, solution, began)
         self._complain(step, solution)
         return solution
 
