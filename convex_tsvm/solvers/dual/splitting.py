@@ -14,8 +14,9 @@ from .._loops import proximal_all
 from .dual_problem import Array, DualProblem, State
 from .factors import Factors
 
-#: Iterations at most; and every so many it is looked how far from optimal the point is.
-MOST_ITERATIONS, LOOKS = 1000, 10
+#: Iterations at most; every so many it is looked how far from optimal the point is, and so many looks may bring
+#: nothing: products in single precision have their limits.
+MOST_ITERATIONS, LOOKS, STALLED = 1000, 10, 20
 
 #: How far beyond the new outputs the copy is drawn.
 RELAXATION = 1.6
@@ -36,7 +37,7 @@ def splitting(dual: DualProblem, factors: Factors, state: State, tol: float) -> 
     """
     flat, penalty = dual.losses, factors.penalty
     losses = (flat.S, flat.P, flat.R, flat.m, dual.kind, dual.cost, dual.slope)
-    best, least = state, dual.survey(state).violation
+    best, least, stalled = state, dual.survey(state).violation, 0
     s, z = state.s.copy(), np.empty(len(state.s))
     u = -dual.gamma(s) / penalty
     proximal_all(*losses, penalty, state.h + u, s, z)
@@ -50,9 +51,10 @@ def splitting(dual: DualProblem, factors: Factors, state: State, tol: float) -> 
         if iteration % LOOKS == 0:
             found = _at(dual, factors, s)
             violation = dual.survey(found).violation
+            stalled = 0 if violation < 0.9 * least else stalled + 1
             if violation < least:
                 best, least = found, violation
-            if violation <= tol or time_is_up():
+            if violation <= tol or stalled > STALLED or time_is_up():
                 break
     return best
 

@@ -49,6 +49,9 @@ PASSES = 20
 #: How often steps and Newton steps take turns at most.
 TURNS = 50
 
+#: Up to so many variables an interior-point method is worth its systems where the rank of the matrix is not low.
+DENSE = 1500
+
 #: How often they do before methods take over that take as long whatever the data are, for so many variables at least.
 PATIENT_TURNS, LEAST_HARD = 5, 200
 
@@ -244,13 +247,13 @@ def solve_in_memory(dual: DualProblem, state: State, tol: float, enough: float |
     least, stalled, patience = np.inf, 0, _patience(dual)
     for turn in range(TURNS):
         if turn == patience:
-            if not double:
-                raise NeedsDouble
-            goal = 0.5 * (tol if enough is None else enough)
-            found = _solve_whole(dual, state, goal)
-            if dual.survey(found).violation <= goal:
-                return found
-            state = found
+            enough = tol if enough is None else enough
+            if dual.survey(state).violation > enough:
+                if not double:
+                    raise NeedsDouble
+                state = _solve_whole(dual, state, 0.5 * enough)
+            if dual.survey(state).violation <= enough:
+                return state
         steps, state = _descend_by_sets(dual, state, target)
         violation = dual.survey(state).violation
         least, stalled = (violation, 0) if violation < 0.5 * least else (least, stalled + 1)
@@ -263,9 +266,12 @@ def solve_in_memory(dual: DualProblem, state: State, tol: float, enough: float |
 
 def _patience(dual: DualProblem) -> int:
     """After how many turns other methods take over: sooner if they did before; -1 where there are none."""
-    if dual.free_bias or len(dual.kind) < LEAST_HARD:
+    n = len(dual.kind)
+    if dual.free_bias or n < LEAST_HARD:
         return -1
-    return 1 if are_kept(dual.rows) else PATIENT_TURNS
+    if are_kept(dual.rows):
+        return 0
+    return PATIENT_TURNS if n <= 2.5 * INNER else 1  # a turn by working sets is many
 
 
 def _solve_whole(dual: DualProblem, state: State, tol: float) -> State:
@@ -276,6 +282,8 @@ def _solve_whole(dual: DualProblem, state: State, tol: float) -> State:
             state = splitting(dual, factors, state, tol)
             if dual.survey(state).violation <= tol:
                 return state
+        if factors.factor is None and len(dual.kind) > DENSE:
+            return state
         found = interior(dual, factors, tol)
     except np.linalg.LinAlgError:
         return state
