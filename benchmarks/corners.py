@@ -33,7 +33,7 @@ from convex_tsvm.deadline import until
 RESULTS = HERE / "results"
 
 #: A cell ends after this many seconds, or this many times libsvm's, whichever is later.
-LIMIT, MOST = 20.0, 100.0
+LIMIT, MOST = 60.0, 100.0
 
 #: The targets of the map: no cell above, and the median.
 WORST, MEDIAN = 30.0, 3.0

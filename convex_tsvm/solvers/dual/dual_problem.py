@@ -63,6 +63,8 @@ class DualProblem:
         Whether the bias is free instead, with Σ γ = 0.
     tied : bool array, shape (n,), or None
         For a free bias, whether an output has it, and its γ a part in the sum; None says that all have.
+    hard : bool
+        Whether steps on single variables have failed on problems like it.
     """
 
     losses: FlatLosses
@@ -73,6 +75,7 @@ class DualProblem:
     offset: float | Array = 0.0
     free_bias: bool = False
     tied: NDArray[np.bool_] | None = None
+    hard: bool = False
 
     def gamma(self, s: Array) -> Array:
         """γ from s."""

@@ -269,7 +269,7 @@ def _patience(dual: DualProblem) -> int:
     n = len(dual.kind)
     if dual.free_bias or n < LEAST_HARD:
         return -1
-    if are_kept(dual.rows):
+    if dual.hard or are_kept(dual.rows):
         return 0
     return PATIENT_TURNS if n <= 2.5 * INNER else 1  # a turn by working sets is many
 
