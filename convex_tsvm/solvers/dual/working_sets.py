@@ -53,7 +53,7 @@ TURNS = 50
 DENSE = 1500
 
 #: How often they do before methods take over that take as long whatever the data are, for so many variables at least.
-PATIENT_TURNS, LEAST_HARD = 5, 200
+PATIENT_TURNS, HARD_TURNS, LEAST_HARD = 12, 3, 200
 
 #: Working sets in a row that may leave the least violation found as it is: rounding keeps it from falling, or a cycle.
 #: So many where a working set is some of the variables, and where it is all of them; and so many turns inside one.
@@ -269,9 +269,8 @@ def _patience(dual: DualProblem) -> int:
     n = len(dual.kind)
     if dual.free_bias or n < LEAST_HARD:
         return -1
-    if dual.hard or are_kept(dual.rows):
-        return 0
-    return PATIENT_TURNS if n <= 2.5 * INNER else 1  # a turn by working sets is many
+    turns = HARD_TURNS if dual.hard or are_kept(dual.rows) else PATIENT_TURNS
+    return turns if n <= 2.5 * INNER else turns // 3  # a turn by working sets is many
 
 
 def _solve_whole(dual: DualProblem, state: State, tol: float) -> State:
