@@ -27,6 +27,10 @@ EXPLANATIONS: dict = {
         "Ours is nearer to the other methods (24).  The paper does not say where its descent at a temperature ends; "
         "here the gradient is small at each."
     ),
+    ("uspst", "∇DA"): (
+        "Ours is lower, and nearer to the other methods (14 to 16).  The paper does not say where its descent at a "
+        "temperature ends; here the gradient is small at each."
+    ),
     ("text", "LapSVM"): GRAPH,
     ("text", "LapSVM-S3VMlight, exact r"): GRAPH,
     ("text", "LapSVM-S3VMlight, estimated r"): GRAPH,
