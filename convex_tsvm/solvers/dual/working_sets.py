@@ -244,10 +244,10 @@ def solve_in_memory(dual: DualProblem, state: State, tol: float, enough: float |
     """
     double = dual.rows.dtype == np.float64
     target = max(tol, COARSE) if double else tol
-    least, stalled, patience = np.inf, 0, _patience(dual)
+    # Solutions of a working set should have variables at breakpoints, so that others can be chosen in their place.
+    least, stalled, patience = np.inf, 0, -1 if enough is None else _patience(dual)
     for turn in range(TURNS):
-        if turn == patience:
-            enough = tol if enough is None else enough
+        if enough is not None and turn == patience:
             if dual.survey(state).violation > enough:
                 if not double:
                     raise NeedsDouble
