@@ -11,7 +11,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from .kernels import GramRows, Kernel, KernelRows, Linear, Precomputed, RowSource, kernel_from_dict, make_kernel
+from .kernels import (
+    DeformedKernel,
+    GramRows,
+    Kernel,
+    KernelRows,
+    Linear,
+    Precomputed,
+    RowSource,
+    kernel_from_dict,
+    make_kernel,
+)
 from .kernels.functions import CallableKernel, Polynomial
 from .points import LinearPoints
 
@@ -239,6 +249,8 @@ class Problem:
         """Source of rows of the kernel matrix."""
         if isinstance(self.kernel, Precomputed):
             return GramRows(self.X)
+        if isinstance(self.kernel, DeformedKernel) and self.kernel.is_about(self.X):
+            return self.kernel.rows_for(np.flatnonzero(self.cost))
         return KernelRows(self.kernel, self.X)
 
     @cached_property

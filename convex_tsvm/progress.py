@@ -66,8 +66,8 @@ def status_line(
 
 
 @contextmanager
-def file_line(what: str) -> Iterator[Callable[[float], None] | None]:
-    """What to call with the share of a file that is done: a line with the time left; None if there is no terminal."""
+def share_line(what: str) -> Iterator[Callable[[float], None] | None]:
+    """What to call with the share of the work that is done: a line with the time left; None if there is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -4,7 +4,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import convex_tsvm as ct
@@ -61,7 +61,76 @@ def test_without_the_graph_nothing_changes():
     # A constant is free where the Laplacian is not normalized, and the graph is in one piece.
     L = graph_laplacian(X, 8, normalized=False)
     np.testing.assert_allclose(L @ np.ones(len(X)), 0, atol=1e-12)
-    np.testing.assert_allclose(graph_laplacian(X, 8, power=2), np.linalg.matrix_power(graph_laplacian(X, 8), 2))
+    L = graph_laplacian(X, 8)
+    np.testing.assert_allclose(graph_laplacian(X, 8, power=3).toarray(), np.linalg.matrix_power(L.toarray(), 3))
+
+
+@settings(max_examples=40)
+@given(
+    seed=st.integers(0, 10**6),
+    strength=st.sampled_from([0.0, 1e-3, 1.0, 1e3]),
+    normalized=st.booleans(),
+    power=st.integers(1, 3),
+    base=st.sampled_from([ct.RBF(0.2), ct.RBF(3.0), ct.Linear(), ct.Polynomial(2, 1.0, 1.0)]),
+    copies=st.booleans(),
+)
+def test_rows_one_by_one_are_those_of_the_whole_matrix(seed, strength, normalized, power, base, copies):
+    """Also where K has a low rank, points are there twice, or M does not see constants."""
+    X, _, new = points(seed)
+    X = np.repeat(X[:10], 3, axis=0) if copies else X
+    rng = np.random.default_rng(seed)
+    M = strength * graph_laplacian(X, 4, normalized=normalized, power=power)
+    whole = ct.DeformedKernel(base, X, M)
+    by_row = ct.DeformedKernel(base, X, M, cache_size=1e-3)
+    assert whole.rows.in_memory
+    assert not by_row.rows.in_memory
+    # Errors of both are of sums with the entries of K M.
+    allowed = 1e-10 * (1 + float(abs(M).sum(axis=1).max())) * np.abs(base(X, X)).max() * len(X)
+    some, a = rng.permutation(30)[:7], rng.normal(size=30)
+    np.testing.assert_allclose(by_row.rows.rows(some), whole.rows.rows(some), atol=allowed)
+    np.testing.assert_allclose(by_row.rows.combine(np.arange(30), a), whole.rows.matrix @ a, atol=30 * allowed)
+    np.testing.assert_allclose(by_row(new, X), whole(new, X), atol=allowed)
+    np.testing.assert_allclose(by_row.diag(new), whole.diag(new), atol=allowed)
+    np.testing.assert_allclose(by_row.diag(X), whole.diag(X), atol=allowed)
+    c = by_row.expand(a)
+    np.testing.assert_allclose(base(X, X) @ c, whole.rows.matrix @ a, atol=30 * allowed)
+
+
+def test_rows_that_are_expected_are_computed_together_and_once(monkeypatch):
+    X, _, _ = points(3)
+    kernel = ct.laplacian_kernel(ct.RBF(1.0), X, 1.0, 4, cache_size=1e-3)
+    passes, shares, times = [], [], DeformedRows._times
+    monkeypatch.setattr(DeformedRows, "_times", lambda self, v: passes.append(v.shape) or times(self, v))
+    kernel.prepare(np.array([4, 9]), shares.append)
+    assert passes[0] == (30, 2)
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
+    done = len(passes)
+    kernel.rows.rows(np.array([9, 4, 9]))
+    kernel.rows.combine(np.array([4, 9]), np.ones(2))
+    assert len(passes) == done
+    kernel.rows.rows(np.array([5]))
+    assert len(passes) > done
+    assert passes[-1] == (30, 1)
+    # More than a tenth of the rows: all of them.
+    assert kernel.rows_for(np.arange(4)).in_memory
+    done = len(passes)
+    whole = ct.DeformedKernel(kernel.base, X, kernel.laplacian)
+    np.testing.assert_allclose(kernel.rows.rows(np.array([7]))[0], whole(X, X)[7])
+    assert len(passes) == done
+
+
+def test_the_laplacian_svm_is_the_same_with_little_memory():
+    rng = np.random.default_rng(0)
+    signs = rng.choice([-1.0, 1.0], 600)
+    X = rng.normal(size=(600, 3)) + signs[:, None]
+    y = np.where(np.arange(600) < 20, (signs > 0).astype(int), -1)
+    small, large = (ct.LaplacianSVC(cache_size=size, tol=1e-5).fit(X, y) for size in (1, 200))
+    np.testing.assert_allclose(small.transduction_scores_, large.transduction_scores_, atol=1e-4)
+    np.testing.assert_allclose(small.decision_function(X[:9] + 0.1), large.decision_function(X[:9] + 0.1), atol=1e-4)
+    assert small.objective_ == pytest.approx(large.objective_, rel=1e-6)
+    # The expansion in the base kernel is the function itself.
+    np.testing.assert_allclose(small.decision_function(X), small.transduction_scores_, atol=1e-6)
 
 
 def test_sparse_points_and_another_formulation():

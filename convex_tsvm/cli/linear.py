@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..persistence import save_model
 from ..points import convert_svmlight, open_points, read_svmlight
-from ..progress import file_line, status_line
+from ..progress import share_line, status_line
 from .files import check_outputs, write_labels
 
 
@@ -71,7 +71,7 @@ def linear(options: argparse.Namespace) -> int:
 
 def convert(options: argparse.Namespace) -> int:
     """Convert an svmlight file to a folder of points."""
-    with file_line(f"converting {options.source}") as progress:
+    with share_line(f"converting {options.source}") as progress:
         saved = convert_svmlight(
             options.source,
             options.target,
@@ -102,7 +102,7 @@ def _given(options: argparse.Namespace) -> tuple[Any, NDArray[np.float64]]:
     if path.is_dir():
         saved = open_points(path)
     elif path.is_file():
-        with file_line(f"reading {path}") as progress:
+        with share_line(f"reading {path}") as progress:
             saved = read_svmlight(path, zero_based=options.zero_based, progress=progress)
     else:
         raise FileNotFoundError(f"DATA={options.data!r}: no such file or folder of points")

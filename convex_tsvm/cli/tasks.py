@@ -110,7 +110,9 @@ def formulated(options: argparse.Namespace, task: Task, problem: Problem) -> tup
             problem = problem.replace(C_unlabeled=asked)
         return relative_margin(options.epsilon, weights[0], balance="linear").balanced_as(problem), problem
     if task.formulation in ("lapsvm", "laptsvm"):
-        kernel = laplacian_kernel(problem.kernel, problem.X, options.C_manifold, options.n_neighbors)
+        kernel = laplacian_kernel(
+            problem.kernel, problem.X, options.C_manifold, options.n_neighbors, cache_size=options.cache_size
+        )
         problem = problem.replace(kernel=kernel)
         found = svm() if task.formulation == "lapsvm" else tsvm(options.loss, s=options.s).balanced_as(problem)
         return found, problem

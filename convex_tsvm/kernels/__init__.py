@@ -11,6 +11,7 @@ from .accurate import (
     shifted_gram,
     without_direction,
 )
+from .deformation import DeformedRows
 from .deformed import DeformedKernel, graph_laplacian, laplacian_kernel, neighbor_graph
 from .factor import kernel_factor
 from .functions import (
@@ -25,9 +26,9 @@ from .functions import (
     kernel_from_dict,
     make_kernel,
 )
-from .products import ProductRows
+from .products import ProductRows, rows_of
 from .rows import GramRows, KernelRows, LinearRows, RowSource
-from .wrappers import CentredRows, DeformedRows, RowsWithSums
+from .wrappers import CentredRows, RowsWithSums
 
 __all__ = [
     "RBF",
@@ -60,6 +61,7 @@ __all__ = [
     "neighbor_graph",
     "plain_gram",
     "projected_gram",
+    "rows_of",
     "shifted_gram",
     "without_direction",
 ]

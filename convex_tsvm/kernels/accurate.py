@@ -17,6 +17,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
+from .deformed import DeformedKernel
 from .distances import EPS, SMALL_ERROR, scaled_differences, squared_distances
 from .functions import RBF, Kernel, Linear, Polynomial, Precomputed
 from .rows import GramRows, Indices, KernelRows
@@ -123,6 +124,9 @@ class NoMeanError(ValueError):
 
 def entry_error(kernel: Kernel, X: Points) -> tuple[float, Array]:
     """η and s with |k̃ - k| <= η s_i s_j and |k| <= s_i s_j, without computing more than the diagonal."""
+    if isinstance(kernel, DeformedKernel):
+        error, most = kernel.bound(X)
+        return error, np.sqrt(np.maximum(most, 0.0)) * (1 + 1e-9)
     scale = np.sqrt(np.maximum(kernel.diag(X), 0.0)) * (1 + 1e-9)
     if isinstance(kernel, RBF):
         return _relative_error(kernel, X) + SMALL_ERROR, scale

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,15 +12,22 @@ from numpy.typing import DTypeLike
 
 from ..parallel import in_threads, row_slices, tiles
 from .distances import sparse_squared_norms
-from .functions import ProductKernel
-from .rows import Indices, Rows, RowSource
+from .functions import Kernel, Linear, ProductForm, ProductKernel
+from .rows import Indices, KernelRows, LinearRows, Rows, RowSource
 from .types import Array, Points
 
 #: The one pass over all pairs of points goes by tiles of this many rows, and four times as many columns.
 TILE = 512
 
+#: Columns of a tile that is used at once and not kept: with TILE rows it stays in the processor's cache.
+PANEL = 512
+
 #: Up to this many features a row is not worth keeping until it is asked for again.
 CHEAP = 128
+
+#: Largest rounding error of the argument of a kernel of differences in double precision; with more, differences are
+#: taken one by one.
+LARGEST_DOUBLE_ERROR = 1e-8
 
 #: Rows of a product of sparse matrices made at a time: the product is sparse in name only.
 SPARSE_PART = 128
@@ -44,7 +53,7 @@ class ProductRows(RowSource):
     """
 
     def __init__(self, kernel: ProductKernel, X: Points, dtype: DTypeLike = np.float64) -> None:
-        self.kernel, self.form, self.dtype = kernel, kernel.product_form, np.dtype(dtype)
+        self.kernel, self.dtype = kernel, np.dtype(dtype)
         self._diag = kernel.diag(X)
         if sp.issparse(X):
             self._points = (X * self.form.scale).astype(self.dtype)
@@ -70,6 +79,15 @@ class ProductRows(RowSource):
             squares[part] = np.einsum("ij,ij->i", points[part, :d], points[part, :d], dtype=float)
         points[:, d], points[:, d + 1] = self.form.term(squares), 1.0
         return points, squares
+
+    @cached_property
+    def form(self) -> ProductForm:
+        """φ and a."""
+        return self.kernel.product_form
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Functions without a name cannot be pickled.
+        return {name: value for name, value in self.__dict__.items() if name != "form"}
 
     @property
     def n(self) -> int:
@@ -106,6 +124,27 @@ class ProductRows(RowSource):
                 total[left] += _row_sums(tile)
         return total / len(members)
 
+    def times(self, vectors: Array) -> Array:
+        """The matrix times some vectors, by tiles in memory that is used again: no row is ever whole."""
+        if sp.issparse(self._points):
+            return super().times(vectors)
+        result = np.zeros(vectors.shape)
+        vectors = vectors.astype(self.dtype, copy=False)
+
+        def sums(rows: slice) -> None:
+            left = self._turned(self._points[rows])
+            room = np.empty((len(left), PANEL), dtype=self.dtype)
+            for start in range(0, self.n, PANEL):
+                right = self._points[start : start + PANEL]
+                tile = room[:, : len(right)] if len(right) == PANEL else np.empty((len(left), len(right)), self.dtype)
+                np.matmul(left, right.T, out=tile)
+                if self.form.finish is not None:
+                    self.form.finish(tile)
+                result[rows] += tile @ vectors[start : start + PANEL]
+
+        in_threads(sums, [slice(start, start + TILE) for start in range(0, self.n, TILE)])
+        return result
+
     def full(self) -> Rows:
         """The whole matrix."""
         everything = np.arange(self.n)
@@ -136,8 +175,7 @@ class ProductRows(RowSource):
         return values
 
     def _dense_values(self, indices: Indices, columns: Indices | slice, out: Rows | None) -> Rows:
-        left, right, finish = self._points[indices], self._points[columns].T, self.form.finish
-        left[:, [-2, -1]] = left[:, [-1, -2]]
+        left, right, finish = self._turned(self._points[indices]), self._points[columns].T, self.form.finish
         values = np.empty((len(left), right.shape[1]), dtype=self.dtype) if out is None else out
 
         def fill(tile: slice) -> None:
@@ -148,6 +186,13 @@ class ProductRows(RowSource):
 
         in_threads(fill, tiles(len(left), values.size))
         return values
+
+    @staticmethod
+    def _turned(points: Rows) -> Rows:
+        """(x̃, 1, a) from (x̃, a, 1): with the rows of others the product is x̃ᵀz̃ + a_x + a_z."""
+        left = points.copy()
+        left[:, [-2, -1]] = points[:, [-1, -2]]
+        return left
 
     def _sparse_products(self, indices: Indices, columns: Indices | slice, out: Rows | None) -> Rows:
         right = self._transposed if isinstance(columns, slice) else self._points[columns].T.tocsr()
@@ -163,6 +208,30 @@ class ProductRows(RowSource):
 
         in_threads(fill, range(0, len(indices), SPARSE_PART))
         return values
+
+
+def rows_of(kernel: Kernel, X: Points, dtype: DTypeLike = np.float64) -> RowSource:
+    """Rows of a kernel at some points, in the fastest way that has the digits.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array or CSR matrix, shape (n, d)
+    dtype : {float32, float64}
+        Single precision is for kernels that have a product form, and whatever its rounding.
+
+    Returns
+    -------
+    RowSource
+    """
+    if isinstance(kernel, Linear):
+        return LinearRows(X)
+    if isinstance(kernel, ProductKernel):
+        products = ProductRows(kernel, X, dtype)
+        single = products.dtype == np.float32
+        if single or products.error <= LARGEST_DOUBLE_ERROR or not products.form.of_differences:
+            return products
+    return KernelRows(kernel, X)
 
 
 def _copy(target: Rows, source: Rows, rows: slice) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..parallel import in_threads, tiles
 from .distances import sparse_squared_norms
 from .functions import Kernel
 from .types import Array, Points
@@ -37,6 +38,9 @@ class RowSource(ABC):
 
     #: Whether entries are looked up, not computed.
     in_memory = False
+
+    #: Whether rows need not be stored by who asks for them: the source does, or has no use for rows.
+    keeps = False
 
     @property
     @abstractmethod
@@ -64,6 +68,15 @@ class RowSource(ABC):
             rows = self.rows(indices[part])
             total += coefficients[part].astype(rows.dtype, copy=False) @ rows
         return total
+
+    def times(self, vectors: Array) -> Array:
+        """The matrix times some vectors, shape (n, k), from one pass over its rows in parts."""
+        result = np.empty(vectors.shape)
+        size = max(1, PART_BYTES // (self.dtype.itemsize * self.n))
+        for start in range(0, self.n, size):
+            part = np.arange(start, min(start + size, self.n))
+            multiplied(self.rows(part), vectors, result[start : start + size])
+        return result
 
     def mean(self, members: Indices) -> Array:
         """Mean of the rows of ``members``, shape (n,), from one pass."""
@@ -110,6 +123,10 @@ class GramRows(RowSource):
             return np.asarray(every @ self.matrix, dtype=float)
         return super().combine(indices, coefficients)
 
+    def times(self, vectors: Array) -> Array:
+        """The product."""
+        return multiplied(self.matrix, vectors)
+
     def full(self) -> Rows:
         """The matrix itself."""
         return self.matrix
@@ -152,6 +169,8 @@ class LinearRows(RowSource):
     X : array, shape (n, d), or CSR matrix
     """
 
+    keeps = True
+
     def __init__(self, X: Points) -> None:
         self.X = X
 
@@ -174,6 +193,10 @@ class LinearRows(RowSource):
         """X[indices] X[columns]ᵀ."""
         return self._products(self.X[indices], self.X[columns])
 
+    def times(self, vectors: Array) -> Array:
+        """X (Xᵀ v)."""
+        return np.asarray(self.X @ (self.X.T @ vectors))
+
     def combine(self, indices: Indices, coefficients: Array) -> Array:
         """X w with w = X[indices]ᵀ coefficients."""
         return np.asarray(self.X @ (self.X[indices].T @ coefficients)).ravel()
@@ -182,3 +205,10 @@ class LinearRows(RowSource):
     def _products(left: Points, right: Points) -> Array:
         products = left @ right.T
         return np.asarray(products.toarray() if sp.issparse(products) else products, dtype=float)
+
+
+def multiplied(rows: Rows, vectors: Array, out: Array | None = None) -> Array:
+    """Rows times vectors, by tiles."""
+    result = np.empty((len(rows), vectors.shape[1])) if out is None else out
+    in_threads(lambda tile: np.matmul(rows[tile], vectors, out=result[tile]), tiles(len(rows), rows.size))
+    return result

@@ -1,15 +1,14 @@
-"""Row sources made from row sources: another origin, one more point, another geometry."""
+"""Row sources made from row sources: another origin, one more point."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 
 from ..parallel import in_threads, row_slices
-from .rows import GramRows, Indices, Rows, RowSource
+from .rows import Indices, Rows, RowSource
 from .types import Array
 
 
@@ -128,39 +127,3 @@ class RowsWithSums(RowSource):
         total[:n] += self.source.combine(indices[points], coefficients[points])
         total[n:] += self.last[:, indices[points]] @ coefficients[points]
         return np.asarray(total, dtype=float)
-
-
-class DeformedRows(GramRows):
-    """Rows of the kernel deformed by a graph Laplacian: K̃ = K - K (I + M K)⁻¹ M K = (K⁻¹ + M)⁻¹.
-
-    With K̃ an S3VM is a Laplacian S3VM (Sindhwani, Niyogi and Belkin 2005; chapelle2008 §5.4.5), and K̃ can be
-    centred like any other.  Every entry depends on all of K, so the matrix is held in memory.
-
-    Parameters
-    ----------
-    source : RowSource
-    laplacian : array or sparse matrix, shape (n, n)
-        M, symmetric and positive semidefinite: a multiple of a power of the Laplacian.
-
-    Raises
-    ------
-    ValueError
-        If M has another shape or is not symmetric.
-    """
-
-    def __init__(self, source: RowSource, laplacian: Any) -> None:
-        n = source.n
-        M = dense_laplacian(laplacian, n)
-        K = np.asarray(source.full(), dtype=float)
-        deformed = K - K @ scipy.linalg.solve(np.eye(n) + M @ K, M @ K)
-        super().__init__((deformed + deformed.T) / 2)
-
-
-def dense_laplacian(laplacian: Any, n: int) -> Array:
-    """A quadratic form of the outputs at n points as an array, checked."""
-    M = laplacian.toarray() if sp.issparse(laplacian) else np.asarray(laplacian, dtype=float)
-    if M.shape != (n, n):
-        raise ValueError(f"laplacian has shape {M.shape}; the kernel has {n} points, so it must be ({n}, {n})")
-    if np.abs(M - M.T).max() > 1e-10 * (np.abs(M).max() or 1.0):
-        raise ValueError(f"laplacian is not symmetric: entries differ by up to {np.abs(M - M.T).max():.3g}")
-    return np.asarray(M)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
 
 from ...kernels import (
     CentredRows,
+    DeformedKernel,
     GramRows,
     KernelRows,
-    LinearRows,
     Precomputed,
-    ProductKernel,
-    ProductRows,
     RowSource,
     RowsWithSums,
+    rows_of,
 )
 from ...kernels.rows import PART_BYTES, Indices
 from ...problem import Array, Problem
@@ -31,9 +29,6 @@ LEAST_TOL = 1e-4
 
 #: Largest rounding error of the argument of a kernel function that single precision may start with.
 LARGEST_ERROR = 1e-4
-
-#: The same in double precision, for kernels of differences: with more, differences are taken one by one.
-LARGEST_DOUBLE_ERROR = 1e-8
 
 #: Rounding error of that argument that nobody will notice.
 NEGLIGIBLE_ERROR = 1e-12
@@ -99,12 +94,16 @@ class HeldRows:
         problem = self.problem
         if self.single or problem.is_linear:
             return False
+        if isinstance(problem.kernel, DeformedKernel):
+            return problem.rows().in_memory
         return isinstance(problem.kernel, Precomputed) or (
             not self._has_products and 16 * problem.n**2 <= self.max_bytes
         )
 
     def measures_rounding(self, way: str) -> bool:
         """Whether what rounding does to the outputs is worth measuring."""
+        if isinstance(self.problem.kernel, DeformedKernel):
+            return False  # rows are known to the tolerance they were computed with, and there are no others
         error = getattr(self._base, "error", np.inf)
         return not self.exact and not (self._is_whole(way) and error <= NEGLIGIBLE_ERROR)
 
@@ -173,14 +172,9 @@ class HeldRows:
         problem = self.problem
         if self.exact:
             return GramRows(problem.gram)
-        if problem.is_linear:
-            return LinearRows(problem.X)
-        if self._has_products:
-            kernel = cast(ProductKernel, problem.kernel)
-            products = ProductRows(kernel, problem.X, np.float32 if self.single else np.float64)
-            if self.single or products.error <= LARGEST_DOUBLE_ERROR or not products.form.of_differences:
-                return products
-        return KernelRows(problem.kernel, problem.X)
+        if isinstance(problem.kernel, DeformedKernel):
+            return problem.rows()
+        return rows_of(problem.kernel, problem.X, np.float32 if self.single else np.float64)
 
     @cached_property
     def _cached(self) -> CachedRows:
@@ -225,7 +219,7 @@ class HeldRows:
             if way == "centred":
                 self.__dict__.setdefault("_mean", self._mean_of(source))
         else:
-            source = self._base if self.exact or self.problem.is_linear else self._cached
+            source = self._base if self.exact or self._base.keeps else self._cached
         whole = source.in_memory
         if way == "centred":
             source = CentredRows(source, self.members, self._mean[0])

@@ -1,0 +1,296 @@
+"""Rows of a kernel deformed by a quadratic form of the outputs, without a dense inverse.
+
+With ½ fᵀ M f added to ½ ‖w‖², a kernel matrix K becomes (Sindhwani, Niyogi and Belkin 2005; chapelle2008 §5.6.2)
+
+    K̃ = K - K (I + M K)⁻¹ M K = (I + K M)⁻¹ K = (K⁻¹ + M)⁻¹.
+
+All of K̃ costs n³.  A Laplacian SVM needs only the rows of its labelled points, and a row is the solution of one
+system with I + K M, in which K appears in products only: nothing of the order of n × n need be held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from ..parallel import one_blas_thread
+from .rows import GramRows, Indices, Rows, RowSource
+from .types import Array
+
+#: Residual of a system, relative to its right-hand side, that counts as solved.
+SOLVED = 1e-10
+
+#: Iterations of conjugate gradients after which a system is given up.
+MOST_ITERATIONS = 1000
+
+#: Points whose rows stand for all of K in the preconditioner, at most.
+LANDMARKS = 512
+
+#: Systems are solved together, as a pass over K costs nearly the same for a hundred vectors as for one; this many.
+TOGETHER = 256
+
+#: If one in so many rows is expected, all of the matrix at once is faster than they one by one.
+FEW = 10
+
+#: Eigenvalues of the landmarks' matrix below this share of the largest are rounding errors.
+RANK_TOL = 1e-10
+
+#: Machine precision.
+EPS = float(np.finfo(float).eps)
+
+Progress = Callable[[float], None]
+
+
+class DeformedRows(RowSource):
+    """Rows of K̃ = (K⁻¹ + M)⁻¹; with K̃ an S3VM is a Laplacian S3VM.
+
+    If three n × n matrices fit into the budget, or so many rows are expected that nothing else is faster, all of K̃ is
+    computed at once and held, in n³ operations.  Otherwise rows are computed when they are asked for, and held, by
+    conjugate gradients in the inner product uᵀ M v, in which I + K M is symmetric: with a low-rank approximation of K
+    for a preconditioner that takes some twenty passes over K.
+
+    Parameters
+    ----------
+    source : RowSource
+        Rows of K.
+    laplacian : array or sparse matrix, shape (n, n)
+        M, symmetric and positive semidefinite: a multiple of a power of the Laplacian.
+    max_bytes : int, optional
+        Budget; None for no limit.  The rows asked for come on top of it.
+
+    Attributes
+    ----------
+    expected : int array
+        Rows that are going to be asked for: they are computed together, as soon as one of them is.
+
+    Raises
+    ------
+    ValueError
+        If M has another shape or is not symmetric.
+    """
+
+    keeps = True
+
+    def __init__(self, source: RowSource, laplacian: Any, max_bytes: int | None = None) -> None:
+        self.source, self.max_bytes = source, max_bytes
+        self.M = checked_laplacian(laplacian, source.n)
+        self._place = np.full(source.n, -1, dtype=np.intp)
+        self._known = np.empty((0, source.n))
+        self.expected: Indices = np.empty(0, dtype=np.intp)
+
+    @property
+    def n(self) -> int:
+        """Order of the matrix."""
+        return self.source.n
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What only speeds up rows that are not known yet is large, and made again.
+        return {name: value for name, value in self.__dict__.items() if name not in ("_landmarks", "_rows_of_K")}
+
+    @property
+    def in_memory(self) -> bool:  # type: ignore[override]
+        """Whether all of the matrix is held."""
+        fits = self.max_bytes is None or 24 * self.n**2 <= self.max_bytes
+        return fits or FEW * len(self.expected) >= self.n
+
+    @property
+    def error(self) -> float:
+        """By how much entries may be wrong, relative to the diagonal of K."""
+        return 16 * self.n * EPS if self.in_memory else 100 * SOLVED
+
+    def prepare(self, progress: Progress | None = None) -> None:
+        """Compute the rows that are expected.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called with the share that is done.
+        """
+        if self.in_memory:
+            self.matrix  # noqa: B018
+        elif len(missing := self._unknown(self.expected)):
+            self._compute(missing, progress)
+
+    def rows(self, indices: Indices) -> Rows:
+        """Rows, computed if need be together with others that are expected."""
+        indices = np.asarray(indices, dtype=np.intp)
+        if self.in_memory:
+            return self.matrix[indices]
+        missing = np.unique(self._unknown(indices))
+        if len(missing):
+            expected = np.isin(missing, self.expected).any()
+            self._compute(np.union1d(missing, self._unknown(self.expected)) if expected else missing)
+        return self._known[self._place[indices]]
+
+    def diag(self) -> Array:
+        """The diagonal, for which all rows are computed."""
+        if self.in_memory:
+            return np.array(np.diag(self.matrix))
+        found = np.empty(self.n)
+        for start in range(0, self.n, TOGETHER):
+            part = np.arange(start, min(start + TOGETHER, self.n))
+            found[part] = self._outputs(self.source.rows(part).T)[part, np.arange(len(part))]
+        return found
+
+    def combine(self, indices: Indices, coefficients: Array) -> Array:
+        """K̃ a: from the rows if they are known, else by solving one system."""
+        indices = np.asarray(indices, dtype=np.intp)
+        if not self.in_memory and (self._place[indices] < 0).any():
+            if np.isin(indices, self.expected).all():
+                return coefficients @ self.rows(indices)
+            return self._outputs(self.source.combine(indices, coefficients)[:, None])[:, 0]
+        known, place = (self.matrix, indices) if self.in_memory else (self._known, self._place[indices])
+        every = np.zeros(len(known))
+        np.add.at(every, place, coefficients)
+        return np.asarray(every @ known)
+
+    def full(self) -> Rows:
+        """The whole matrix."""
+        return self.matrix
+
+    @cached_property
+    def matrix(self) -> Array:
+        """K̃, shape (n, n), whatever the budget says."""
+        K = np.array(self.source.full(), dtype=float)
+        system = np.asarray((self.M @ K).T)  # K M, as both are symmetric
+        system[np.diag_indices(self.n)] += 1.0
+        deformed = scipy.linalg.solve(system, K, overwrite_a=True, overwrite_b=True)
+        deformed += deformed.T.copy()
+        deformed /= 2
+        return np.asarray(deformed)
+
+    def solve(self, right: Array) -> Array:
+        """(I + K M)⁻¹ times some vectors: outputs that the graph has smoothed.
+
+        Parameters
+        ----------
+        right : array, shape (n, k)
+
+        Returns
+        -------
+        array, shape (n, k)
+        """
+        if self.in_memory:
+            return np.asarray(right - self.matrix @ (self.M @ right))
+        parts = [self._outputs(right[:, k : k + TOGETHER]) for k in range(0, right.shape[1], TOGETHER)]
+        return np.hstack([np.empty((self.n, 0)), *parts])
+
+    def expand(self, coefficients: Array) -> Array:
+        """The c with K c = K̃ a: coefficients of the same function in the kernel that is not deformed.
+
+        Parameters
+        ----------
+        coefficients : array, shape (n,) or (n, k)
+            a.
+
+        Returns
+        -------
+        array, as coefficients
+        """
+        columns = coefficients.reshape(self.n, -1)
+        outputs = np.column_stack([self.combine(np.flatnonzero(a), a[a != 0]) for a in columns.T])
+        return np.asarray(columns - self.M @ outputs).reshape(coefficients.shape)
+
+    def _unknown(self, indices: Indices) -> Indices:
+        """Those whose rows have not been computed."""
+        return indices[self._place[indices] < 0]
+
+    # --- conjugate gradients ------------------------------------------------------------------------------------------
+
+    def _compute(self, indices: Indices, progress: Progress | None = None) -> None:
+        """Rows that are not known yet, and enter what is."""
+        fresh = np.empty((len(indices), self.n))
+        for start in range(0, len(indices), TOGETHER):
+            part = slice(start, min(start + TOGETHER, len(indices)))
+            size = (part.stop - start) / len(indices)
+
+            def inside(share: float, before: float = start / len(indices), size: float = size) -> None:
+                if progress is not None:
+                    progress(before + size * share)
+
+            fresh[part] = self._outputs(self.source.rows(indices[part]).T, inside).T
+        self._place[indices] = len(self._known) + np.arange(len(indices))
+        self._known = np.vstack([self._known, fresh])
+
+    def _outputs(self, right: Array, progress: Progress | None = None) -> Array:
+        """(I + K M)⁻¹ times few vectors, by preconditioned conjugate gradients in the inner product of M."""
+        with one_blas_thread():
+            return self._by_conjugate_gradients(right, progress)
+
+    def _by_conjugate_gradients(self, right: Array, progress: Progress | None) -> Array:
+        M = self.M
+        found = self._precondition(right, M @ right)
+        residual = right - found - self._times(M @ found)
+        smoothed = M @ residual
+        goal = SOLVED**2 * np.maximum(_products(right, M @ right), 1e-300)
+        left = first = _products(residual, smoothed)
+        active = np.flatnonzero(left > goal)
+        direction, previous = np.zeros((self.n, len(active))), np.ones(len(active))
+        for _ in range(MOST_ITERATIONS):
+            if not len(active):
+                break
+            z = self._precondition(residual[:, active], smoothed[:, active])
+            slope = _products(z, smoothed[:, active])
+            direction = z + direction * (slope / previous)
+            pull = M @ direction
+            image = direction + self._times(pull)
+            length = slope / np.maximum(_products(pull, image), 1e-300)
+            found[:, active] += length * direction
+            residual[:, active] -= length * image
+            smoothed[:, active] = M @ residual[:, active]
+            left = _products(residual, smoothed)
+            if progress is not None:
+                done = np.log(np.maximum(left, goal) / first) / np.log(np.minimum(goal / first, 0.5))
+                progress(float(np.clip(done.min(), 0.0, 1.0)))
+            kept = left[active] > goal[active]
+            direction, previous, active = direction[:, kept], slope[kept], active[kept]
+        # What M does not see of the residual is right as it is; what it sees is next to nothing.
+        return np.asarray(found + residual)
+
+    def _precondition(self, vectors: Array, smoothed: Array) -> Array:
+        """(I + F Fᵀ M)⁻¹ v, from v and M v, for K ≈ F Fᵀ."""
+        F, factor = self._landmarks
+        return np.asarray(vectors - F @ scipy.linalg.cho_solve(factor, F.T @ smoothed))
+
+    @cached_property
+    def _landmarks(self) -> tuple[Array, tuple[Array, bool]]:
+        """F with F Fᵀ ≈ K (Nyström, from the rows of some points), and a factor of I + Fᵀ M F."""
+        n = self.n
+        room = LANDMARKS if self.max_bytes is None else self.max_bytes // (16 * n)
+        some = np.sort(np.random.default_rng(0).choice(n, int(np.clip(room, 1, min(n, LANDMARKS))), replace=False))
+        rows = np.asarray(self.source.rows(some), dtype=float)
+        among = rows[:, some]
+        values, basis = scipy.linalg.eigh((among + among.T) / 2)
+        kept = values > RANK_TOL * max(values[-1], 1e-300)
+        F = rows.T @ (basis[:, kept] / np.sqrt(values[kept]))
+        return F, scipy.linalg.cho_factor(np.eye(F.shape[1]) + F.T @ (self.M @ F))
+
+    def _times(self, vectors: Array) -> Array:
+        return self._rows_of_K.times(vectors)
+
+    @cached_property
+    def _rows_of_K(self) -> RowSource:
+        """K in memory if it fits into half of the budget, else as it is."""
+        fits = self.max_bytes is None or 16 * self.n**2 <= self.max_bytes
+        return GramRows(self.source.full()) if fits else self.source
+
+
+def _products(left: Array, right: Array) -> Array:
+    """Inner products of columns."""
+    return np.asarray(np.einsum("ij,ij->j", left, right))
+
+
+def checked_laplacian(laplacian: Any, n: int) -> sp.csr_array:
+    """A quadratic form of the outputs at n points as a sparse array, checked."""
+    M = sp.csr_array(laplacian, dtype=float)
+    if M.shape != (n, n):
+        raise ValueError(f"laplacian has shape {M.shape}; the kernel has {n} points, so it must be ({n}, {n})")
+    apart = float(abs(M - M.T).max())
+    if apart > 1e-10 * (float(abs(M).max()) or 1.0):
+        raise ValueError(f"laplacian is not symmetric: entries differ by up to {apart:.3g}")
+    return M
