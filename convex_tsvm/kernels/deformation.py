@@ -19,11 +19,11 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from ..parallel import one_blas_thread
-from .rows import GramRows, Indices, Rows, RowSource
+from .rows import GramRows, Indices, Rows, RowSource, multiplied
 from .types import Array
 
-#: Residual of a system, relative to its right-hand side, that counts as solved.
-SOLVED = 1e-10
+#: Error of a solution, relative to the largest entry of the right-hand side, that is allowed.
+SOLVED = 1e-8
 
 #: Iterations of conjugate gradients after which a system is given up.
 MOST_ITERATIONS = 1000
@@ -100,8 +100,8 @@ class DeformedRows(RowSource):
 
     @property
     def error(self) -> float:
-        """By how much entries may be wrong, relative to the diagonal of K."""
-        return 16 * self.n * EPS if self.in_memory else 100 * SOLVED
+        """By how much entries may be wrong, relative to the largest of the diagonal of K."""
+        return 16 * self.n * EPS if self.in_memory else 2 * SOLVED
 
     def prepare(self, progress: Progress | None = None) -> None:
         """Compute the rows that are expected.
@@ -223,43 +223,48 @@ class DeformedRows(RowSource):
             return self._by_conjugate_gradients(right, progress)
 
     def _by_conjugate_gradients(self, right: Array, progress: Progress | None) -> Array:
-        M = self.M
-        found = self._precondition(right, M @ right)
+        M, (F, factor, rest, most) = self.M, self._landmarks
+
+        def precondition(vectors: Array, seen: Array) -> Array:
+            """(I + F Fᵀ M)⁻¹ v, from v and Fᵀ M v."""
+            return np.asarray(vectors - multiplied(F, scipy.linalg.cho_solve(factor, seen)))
+
+        found = precondition(right, F.T @ (M @ right))
         residual = right - found - self._times(M @ found)
-        smoothed = M @ residual
-        goal = SOLVED**2 * np.maximum(_products(right, M @ right), 1e-300)
-        left = first = _products(residual, smoothed)
-        active = np.flatnonzero(left > goal)
-        direction, previous = np.zeros((self.n, len(active))), np.ones(len(active))
+        goal = np.maximum(SOLVED * np.abs(right).max(axis=0, initial=0.0), 1e-300)
+        active, first = np.arange(right.shape[1]), 0.0
+        direction, previous = np.zeros(right.shape), np.ones(right.shape[1])
         for _ in range(MOST_ITERATIONS):
+            smoothed = M @ residual[:, active]
+            seen = F.T @ smoothed
+            # |K M r| <= √K_ii √(rᵀ M K M r): how wrong the outputs are if the residual is added to them.
+            left = np.sqrt(most * (_products(seen, seen) + rest * _products(smoothed, smoothed)))
+            worst = float((left / goal[active]).max(initial=1.0))
+            first = max(first, worst, 1.0 + 1e-9)
+            if progress is not None:
+                progress(1.0 - np.log(max(worst, 1.0)) / np.log(first))
+            kept = left > goal[active]
+            active, smoothed, seen = active[kept], smoothed[:, kept], seen[:, kept]
             if not len(active):
                 break
-            z = self._precondition(residual[:, active], smoothed[:, active])
-            slope = _products(z, smoothed[:, active])
-            direction = z + direction * (slope / previous)
+            z = precondition(residual[:, active], seen)
+            slope = _products(z, smoothed)
+            direction = z + direction[:, kept] * (slope / previous[kept])
             pull = M @ direction
             image = direction + self._times(pull)
             length = slope / np.maximum(_products(pull, image), 1e-300)
             found[:, active] += length * direction
             residual[:, active] -= length * image
-            smoothed[:, active] = M @ residual[:, active]
-            left = _products(residual, smoothed)
-            if progress is not None:
-                done = np.log(np.maximum(left, goal) / first) / np.log(np.minimum(goal / first, 0.5))
-                progress(float(np.clip(done.min(), 0.0, 1.0)))
-            kept = left[active] > goal[active]
-            direction, previous, active = direction[:, kept], slope[kept], active[kept]
+            previous = slope
         # What M does not see of the residual is right as it is; what it sees is next to nothing.
         return np.asarray(found + residual)
 
-    def _precondition(self, vectors: Array, smoothed: Array) -> Array:
-        """(I + F Fᵀ M)⁻¹ v, from v and M v, for K ≈ F Fᵀ."""
-        F, factor = self._landmarks
-        return np.asarray(vectors - F @ scipy.linalg.cho_solve(factor, F.T @ smoothed))
-
     @cached_property
-    def _landmarks(self) -> tuple[Array, tuple[Array, bool]]:
-        """F with F Fᵀ ≈ K (Nyström, from the rows of some points), and a factor of I + Fᵀ M F."""
+    def _landmarks(self) -> tuple[Array, tuple[Array, bool], float, float]:
+        """F with F Fᵀ ≈ K (Nyström, from the rows of some points), a factor of I + Fᵀ M F, what F lacks, and max K_ii.
+
+        What it lacks is taken for ten times the largest entry of the diagonal of K - F Fᵀ.
+        """
         n = self.n
         room = LANDMARKS if self.max_bytes is None else self.max_bytes // (16 * n)
         some = np.sort(np.random.default_rng(0).choice(n, int(np.clip(room, 1, min(n, LANDMARKS))), replace=False))
@@ -268,7 +273,9 @@ class DeformedRows(RowSource):
         values, basis = scipy.linalg.eigh((among + among.T) / 2)
         kept = values > RANK_TOL * max(values[-1], 1e-300)
         F = rows.T @ (basis[:, kept] / np.sqrt(values[kept]))
-        return F, scipy.linalg.cho_factor(np.eye(F.shape[1]) + F.T @ (self.M @ F))
+        diagonal = self.source.diag()
+        rest = 10 * max(float((diagonal - _products(F.T, F.T)).max()), EPS * float(diagonal.max()))
+        return F, scipy.linalg.cho_factor(np.eye(F.shape[1]) + F.T @ (self.M @ F)), rest, float(diagonal.max())
 
     def _times(self, vectors: Array) -> Array:
         return self._rows_of_K.times(vectors)

@@ -112,7 +112,9 @@ class DeformedKernel:
         -------
         float, and array of shape (m,)
         """
-        return self.rows.error, self.diag(X) if self.rows.in_memory else self.base.diag(X)
+        if self.rows.in_memory:
+            return self.rows.error, self.diag(X)
+        return self.rows.error, np.full(X.shape[0], self.base.diag(X).max(initial=0.0))
 
     def expand(self, coefficients: Array) -> Array:
         """Σ a_i k̃(x_i, ·) in terms of the base kernel: the c with Σ c_i k(x_i, ·), (I + M K)⁻¹ a.
