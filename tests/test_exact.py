@@ -20,6 +20,7 @@ import convex_tsvm as ct
 from convex_tsvm.exact.files import read_search
 from convex_tsvm.exact.incumbent import Incumbent
 from convex_tsvm.exact.model import SearchModel
+from convex_tsvm.exact.search import IDLE
 from convex_tsvm.persistence import write_arrays
 
 #: Ways to search that have next to nothing in common.
@@ -443,13 +444,49 @@ def test_files_that_cannot_be_written_are_named_before_the_search(name, tmp_path
         ct.exact_search(formulation, problem, **{name: tmp_path})
 
 
-def test_a_tree_that_closes_next_to_nothing_is_given_up_early():
-    formulation, problem, _ = moons(80, seed=3, noise=0.6)
-    options = {"gap": 0.01, "max_nodes": 80, "bounds": "box"}
-    for C, hopeless in ((0.02, True), (10.0, False)):
+def test_the_cheap_tree_has_as_long_as_first_labels_took():
+    """It closes an easy instance alone; where it does not, the strong bounds begin after half as many nodes as SVMs."""
+    for noise, C, easy in ((0.6, 0.02, False), (0.15, 10.0, True)):
+        formulation, problem, _ = moons(60, seed=3, noise=noise)
         problem = problem.replace(C=C, C_unlabeled=C)
-        solution = ct.exact_search(formulation, problem, patience=1000, **options)
-        assert (solution.root_bound > solution.svm_bound) == hopeless
+        search = ct.BranchAndBound(formulation, problem, gap=0.01, bounds="box", max_nodes=3000).run()
+        state = search.state
+        assert state.strong == (not easy)
+        assert (state.root_bound > state.svm_bound) == (not easy)
+        assert state.n_first > 20
+        if easy:
+            assert search.status == "optimal"
+            assert state.n_nodes <= state.n_first // 2
+        else:
+            # The strong tree's records come after the cheap tree's nodes.
+            assert state.n_nodes - len(state.records) == state.n_first // 2
+
+
+def test_many_nodes_are_worth_another_search_for_labels(monkeypatch):
+    """With better labels than before the root is looked at anew, and what is found is proven."""
+    formulation, problem, _ = moons(60, seed=3, noise=0.6)
+    problem = problem.replace(C=0.02, C_unlabeled=0.02)
+    options = {"patience": 0, "bounds": "box", "refresh": None}
+    known = ct.exact_search(formulation, problem, **options)
+    restart, offer, searched = Incumbent.restart, Incumbent.offer, []
+
+    def late(self, idle, seed=0):
+        searched.append(idle)
+        if len(searched) == 3:
+            restart(self, idle, seed)
+        elif len(searched) == 1:
+            self.labels = np.where(problem.y == 0, np.resize([1.0, -1.0], problem.n), problem.y)
+            self.objective, self.gamma = self.evaluate(self.labels)
+
+    monkeypatch.setattr("convex_tsvm.exact.search.MANY", 3)
+    monkeypatch.setattr(Incumbent, "restart", late)
+    monkeypatch.setattr(Incumbent, "offer", lambda *given, **how: len(searched) > 2 and offer(*given, **how))
+    search = ct.BranchAndBound(formulation, problem, **options).run()
+    assert searched == list(IDLE)
+    assert search.status == "optimal"
+    assert search.state.objective == pytest.approx(known.objective, rel=1e-6)
+    # The first tree with strong bounds, of three nodes or a few more, is gone.
+    assert search.state.n_nodes - len(search.state.records) >= 4
 
 
 def test_what_cannot_be_searched_says_why():

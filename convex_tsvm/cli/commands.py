@@ -50,7 +50,10 @@ def solve(options: argparse.Namespace) -> int:
         print(heading(data, problem))
         print(table_of([result]))
         if task.method == "exact":
-            print(f"no labelling has an objective below {solution.lower_bound:.8g}")
+            print(
+                f"objective: of the labels found; lower bound: no labelling has an objective below "
+                f"{solution.lower_bound:.8g}, proven in {solution.n_nodes} nodes"
+            )
         else:
             print(solution.certificate())
     # Files come last: if one cannot be written after all, the result has been printed.
@@ -124,6 +127,10 @@ def bound(options: argparse.Namespace) -> int:
         print(json.dumps(result))
     else:
         print(f"best objective known {found.upper:.8g}, lower bound {found.value:.8g}, gap {found.gap:.2%}")
+        print(
+            "(lower bound: no labelling has a lower objective, whatever rounding has done; as the solver has it: "
+            "the value that the solver reports, to its tolerance)"
+        )
     write_plot(lambda: _staircase(found), options.plot, options.json)
     return 0 if result["status"] in SOLVED else 1
 

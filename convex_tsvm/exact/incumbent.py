@@ -20,9 +20,6 @@ FLIPS, SWAPS = 30, 8
 #: Relative distance from the best objective within which labels are worth being improved.
 NEAR = 0.05
 
-#: Labellings grown from random ones that may bring nothing before the search for better ones ends.
-RESTARTS = 100
-
 #: Random labels that a labelling is grown from, at most, and steps in which it is.
 SEEDS, STEPS = 5, 20
 
@@ -85,7 +82,7 @@ class Incumbent:
             return True
         return False
 
-    def begin(self, outputs: Array) -> None:
+    def begin(self, outputs: Array, idle: int) -> None:
         """First labels: those of the outputs of the known labels' SVM, of every heuristic, grown ones, and restarts."""
         self.offer(outputs, thorough=True)
         for scores in _heuristics(self.model):
@@ -93,7 +90,7 @@ class Incumbent:
         grown = self.grow(self.model.search.y)
         if grown is not None:
             self.offer(grown, thorough=True)
-        self.restart(RESTARTS)
+        self.restart(idle)
 
     def grow(self, labels: Array) -> Array | None:
         """The labels that follow from some: in every step the SVM of those known labels the points it is surest of."""

@@ -91,6 +91,11 @@ class SearchModel:
         self.multipliers.append(dataclasses.replace(z, chord=z.chord + spare))
         return len(self.multipliers) - 1
 
+    def forget(self, n_kept: int) -> None:
+        """Keep only the first multipliers."""
+        del self.multipliers[n_kept:]
+        self._convexified = {key: made for key, made in self._convexified.items() if key[0] < n_kept}
+
     def convexified(self, number: int, share: float) -> Convexified:
         """The convex quadratic of a share of kept multipliers."""
         key = (number, share)

@@ -30,7 +30,7 @@ from .branching import RULES
 from .dive import Dive, dive
 from .examine import Options
 from .files import load_search, save_search
-from .incumbent import RESTARTS, Incumbent
+from .incumbent import Incumbent
 from .model import SearchModel
 from .state import Progress, State
 from .tree import Node, OpenNodes, Record
@@ -43,17 +43,18 @@ DIVE = {"best": 1, "hybrid": 32, "depth": 32}
 #: Open nodes for every parallel job: some take much longer than others.
 WIDTH = 4
 
-#: Points times nodes that are looked at before bounds that take seconds.
-PATIENCE = 10**7
+#: Restarts without success after which the search for better labels is over: before the tree, before bounds that take
+#: seconds, and where these have left many nodes.
+IDLE = (20, 20, 300)
+
+#: Nodes with bounds that take seconds after which there will be many more of them.
+MANY = 64
 
 #: Part of the time left that is spent on better labels before the bounds get theirs.
 SEARCHING = 0.3
 
 #: The smallest relative gap that bounds in double precision can be asked for.
 LEAST_GAP = 1e-8
-
-#: Part of the patience after which a tree is given up in which more than that part of the nodes is still open.
-TRIAL, HOPELESS = 0.05, 0.9
 
 
 class BranchAndBound:
@@ -82,8 +83,8 @@ class BranchAndBound:
         Relative gap between objective and bound at which nodes are closed.
     patience : int, optional
         Nodes that are looked at with the SVM's bound alone, before the search begins anew with stronger ones, if these
-        get further at the root than that tree; 10⁷ / n by default, which takes about a minute.  A twentieth of them is
-        enough where the SVM's bound closes next to no node.
+        get further at the root than that tree; by default as many as SVMs were solved to find first labels, so that
+        the tree alone has about as long as these took: some seconds.
     refresh : int, "auto" or None, default "auto"
         Levels after which a node gets an SDP relaxation of its own; with None only the root does.  "auto": where the
         multipliers at hand would take too many levels to close the node; for SCS and Clarabel, which take long, None.
@@ -163,7 +164,7 @@ class BranchAndBound:
             solver=solver,
             keep_proofs=bool(certificate),
         )
-        self.patience = PATIENCE // problem.n if patience is None else integer("patience", patience, least=0)
+        self.patience = None if patience is None else integer("patience", patience, least=0)
         self.max_nodes = None if max_nodes is None else integer("max_nodes", max_nodes, least=1)
         self.time_limit = None if time_limit is None else finite("time_limit", time_limit, above=0)
         self.n_jobs = int(joblib.effective_n_jobs(n_jobs))
@@ -224,11 +225,7 @@ class BranchAndBound:
                 self.status = self.limit(deadline)
                 if self.status != "optimal":
                     break
-                interrupted = (
-                    self.strengthen(deadline)
-                    if not self.state.settled and self.is_out_of_patience()
-                    else self.step(deadline)
-                )
+                interrupted = self.strengthen(deadline) if self.is_out_of_patience() else self.step(deadline)
                 self.state.seconds = before + time.perf_counter() - began
                 self.tell()
                 if interrupted:
@@ -279,19 +276,27 @@ class BranchAndBound:
         point = self.model.svm.solve(self.model.search.y)
         self.state.svm_bound = self.state.root_bound = point.value
         with until(time.time() + SEARCHING * time_left()):
-            self.incumbent.begin(point.outputs + point.bias)
+            self.incumbent.begin(point.outputs + point.bias, IDLE[0])
+        self.state.n_searches, self.state.n_first = 1, self.model.svm.n_solved
         self.keep_incumbent()
         self.state.settled = self.options.bounds == "svm"
 
     def is_out_of_patience(self) -> bool:
-        """Whether the SVM's bound alone has been given its chance, or closes next to no node."""
-        n_nodes = self.state.n_nodes
-        return n_nodes >= self.patience or (n_nodes >= TRIAL * self.patience and len(self._heap) > HOPELESS * n_nodes)
+        """Whether the SVM's bound alone has been given its chance, or the root's better bounds have."""
+        state = self.state
+        if not state.settled:
+            return state.n_nodes >= self._patience
+        return state.strong and state.n_searches < len(IDLE) and len(state.records) >= MANY
+
+    @property
+    def _patience(self) -> int:
+        return self.state.n_first // 2 if self.patience is None else self.patience
 
     def strengthen(self, deadline: float) -> bool:
         """Better labels, which make all bounds stronger, and the root with more than the SVM's bound.
 
         If that is above the bound of the tree so far, the search begins anew with it, otherwise it goes on as before.
+        Where it has come to many nodes of that kind, better labels are looked for once more, for longer.
 
         Parameters
         ----------
@@ -304,9 +309,13 @@ class BranchAndBound:
             Whether it was interrupted.
         """
         state, root, n_before = self.state, Node(self.model.root()), len(self.state.multipliers)
+        best = state.objective
         with until(time.time() + SEARCHING * time_left()):
-            self.incumbent.restart(3 * RESTARTS, seed=1)
+            self.incumbent.restart(IDLE[state.n_searches], seed=state.n_searches)
+        state.n_searches += 1
         self.keep_incumbent()
+        if state.settled and not state.objective < best:
+            return False
         found = dive(self.model, self.options, self.incumbent, root, True, 1, deadline)
         if found.interrupted:
             return True
@@ -319,7 +328,7 @@ class BranchAndBound:
                 self.note_root()
             else:
                 state.n_nodes += 1
-                del state.multipliers[n_before:]
+                self.model.forget(n_before)
             self.keep_incumbent()
         return False
 
@@ -363,7 +372,7 @@ class BranchAndBound:
         if self.max_nodes is not None:
             dives = min(dives, self.max_nodes - state.n_nodes)
         if not state.settled:
-            dives = min(dives, max(self.patience - state.n_nodes, 1))
+            dives = min(dives, max(self._patience - state.n_nodes, 1))
         # The root is looked at alone: everything below depends on it.
         width = WIDTH * self.n_jobs if state.records and self.n_jobs > 1 else 1
         nodes = self._heap.first(width)

@@ -57,6 +57,10 @@ class State:
         The dual point of the labels' SVM that has the objective.
     settled, strong : bool
         Whether it is settled which bounds are used, and whether more than the SVM's is.
+    n_searches : int
+        How often better labels were looked for.
+    n_first : int
+        SVMs solved to find first labels.
     n_nodes : int
         Looked at in all, those before a new start with stronger bounds included.
     seconds : float
@@ -75,6 +79,8 @@ class State:
     gamma: Array | None = None
     settled: bool = False
     strong: bool = False
+    n_searches: int = 0
+    n_first: int = 0
     n_nodes: int = 0
     seconds: float = 0.0
     svm_bound: float = -np.inf

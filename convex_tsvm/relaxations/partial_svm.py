@@ -107,6 +107,8 @@ class PartialSVM:
     constant : float
     squared : bool
         Whether the loss is the squared hinge.
+    n_solved : int
+        SVMs solved so far.
 
     Raises
     ------
@@ -129,6 +131,7 @@ class PartialSVM:
         margin = indicator(1, np.inf) if self.squared else hinge()
         self._losses = (margin, margin.reflect())
         self._cached: tuple[bytes, GramRows] | None = None
+        self.n_solved = 0
         #: M without its diagonal part, which is kept apart: beside a large kernel it would lose its digits.
         self._gram, self._ridge = search.gram, np.zeros(search.n)
         if self.squared:
@@ -184,6 +187,7 @@ class PartialSVM:
     def solve(self, y: Array, gamma: Array | None = None, tol: float = 1e-7) -> PartialPoint:
         """The best γ for labels ``y`` (+1, -1, 0 for unknown), from a start where one is given."""
         known = np.flatnonzero(y)
+        self.n_solved += 1
         found = minimize_quadratic(
             self._known_rows(y, known),
             self._losses,
