@@ -153,7 +153,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ValueError
-        If the model has a callable as kernel, or is not fitted.
+        If the model has a callable as kernel, maps points by a transformer, or is not fitted.
     OSError
         If the file cannot be written.
 
@@ -177,6 +177,11 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         )
     if fitted is None and hasattr(model, "best_estimator_"):
         return save_model(model.best_estimator_, path)
+    if (transformer := getattr(fitted, "transformer", None)) is not None:
+        raise ValueError(
+            f"model maps points by {transformer!r}, which is no plain array: take "
+            "kernel_approximation='nystroem', whose models are expansions in the RBF kernel, or use joblib.dump"
+        )
     if not isinstance(fitted, FittedModel):
         raise ValueError(f"model={model!r} must be a fitted estimator of this package or a FittedModel")
     header = {

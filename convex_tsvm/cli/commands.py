@@ -52,7 +52,7 @@ def solve(options: argparse.Namespace) -> int:
         if task.method == "exact":
             print(
                 f"objective: of the labels found; lower bound: no labelling has an objective below "
-                f"{solution.lower_bound:.8g}, proven in {solution.n_nodes} nodes"
+                f"{solution.lower_bound:.8g}, proven in {solution.n_iter} nodes"
             )
         else:
             print(solution.certificate())

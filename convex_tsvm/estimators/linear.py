@@ -7,13 +7,16 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from ..formulations import Formulation, tsvm
 from ..points import LinearPoints, WithConstant, linear_points
 from ..problem import Problem
+from ..solution import Solution
 from ..table import DESCENTS, METHODS
-from ..validation import finite, one_of
+from ..validation import finite, integer, one_of
+from .approximation import KernelApproximation
 from .descent import Descent
 from .labels import Labels
 
@@ -54,6 +57,17 @@ class LinearTransductiveSVC(Descent):
     intercept_scaling : float > 0, default 1.0
         With switching and annealing the bias is the weight of one more feature, which is this number for all points,
         and is regularized like the others, as in SVMlin and ``sklearn.svm.LinearSVC``.
+    kernel_approximation : {"nystroem", "fourier"} or transformer, optional
+        Learn with an RBF kernel, nearly: the points are replaced by ``n_components`` features whose inner products are
+        about k(x, z), Nyström's or random Fourier features (or those of a transformer of scikit-learn, which is fitted
+        to at most 10 000 of the points).  Takes 4 bytes for each point and feature.  Objective, bound and gap are those
+        of the approximate problem, with the kernel φ(x)·φ(z).
+    n_components : int >= 1, default 500
+        Features, for a ``kernel_approximation`` by name.
+    gamma : float > 0, "scale" or None, default None
+        γ of the approximated kernel exp(-γ ‖x - z‖²), by name; None is "scale", 1 / (n_features X.var()).
+    random_state : int, default 0
+        Of the points, or frequencies, that the features are made of.
     method_options : dict, optional
         Options of the method in place of those that are its defaults here: for "switching" ``annealing=14`` (factors on
         C*) and ``reheats=4``, for "annealing" ``best=True``, ``cooling=1.2``, ``settled=5e-6`` and ``certain=1e-2``.
@@ -72,6 +86,9 @@ class LinearTransductiveSVC(Descent):
     Attributes
     ----------
     coef_ : array, shape (n_classifiers, n_features)
+        Not there with a ``kernel_approximation``.
+    approximation_ : object
+        The fitted transformer behind ``kernel_approximation``.
     intercept_ : array, shape (n_classifiers,)
     classes_, transduction_, transduction_scores_, objective_, lower_bound_, gap_, history_, n_iter_, solutions_
         As in :class:`~convex_tsvm.TransductiveSVC`.
@@ -99,6 +116,10 @@ class LinearTransductiveSVC(Descent):
         positive_fraction: float | None = None,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
+        kernel_approximation: Any = None,
+        n_components: int = 500,
+        gamma: float | str | None = None,
+        random_state: int = 0,
         method_options: Mapping[str, Any] | None = None,
         unlabeled: Any = -1,
         tol: float = 1e-4,
@@ -115,6 +136,10 @@ class LinearTransductiveSVC(Descent):
         self.positive_fraction = positive_fraction
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
+        self.kernel_approximation = kernel_approximation
+        self.n_components = n_components
+        self.gamma = gamma
+        self.random_state = random_state
         self.method_options = method_options
         self.unlabeled = unlabeled
         self.tol = tol
@@ -147,6 +172,26 @@ class LinearTransductiveSVC(Descent):
             ensure_min_samples=2 if reset else 1,
         )
         return linear_points(X) if reset else X
+
+    def _read(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[Any, Labels]:
+        X, labels = super()._read(X, y, sample_weight)
+        if self.kernel_approximation is None:
+            return X, labels
+        self._map = KernelApproximation.fit(
+            self.kernel_approximation,
+            X,
+            n_components=self.n_components,
+            gamma=self.gamma,
+            random_state=integer("random_state", self.random_state, least=0),
+        )
+        self.approximation_ = self._map.transformer
+        return self._map(X), labels
+
+    def _store(self, labels: Labels, solutions: list[Solution]) -> None:
+        super()._store(labels, solutions)
+        if self.kernel_approximation is not None:
+            self.model_ = self._map.model(self.model_, self.n_features_in_)
+            del self.coef_
 
     def _problem(self, X: LinearPoints, labels: Labels, k: int) -> Problem:
         one_of("method", self.method, DESCENTS)

@@ -16,7 +16,10 @@ from .protocol import Array, LinearPoints
 THREADED = 2**17
 
 #: Blocks of dense points have about this many entries: so much is copied at a time, and no more.
-BLOCK = 2**20
+BLOCK = 2**18
+
+#: Blocks that are not summed are worked on in so many groups at most.
+_MANY = 256
 
 
 class SparsePoints(LinearPoints):
@@ -130,45 +133,55 @@ class DensePoints(LinearPoints):
     X : float array, shape (n, d)
     """
 
-    uses_blas = True
-
     def __init__(self, X: Any) -> None:
         self.X = X
         self.shape, self.n_entries = (int(X.shape[0]), int(X.shape[1])), int(X.shape[0]) * int(X.shape[1])
 
     def times(self, w: Array) -> Array:
-        if self.X.dtype == w.dtype:
-            return np.asarray(self.X @ w)
-        return np.concatenate([block @ w for _, block in self.blocks()])
+        out = np.empty(self.shape[0])
+
+        def fill(_: Any, rows: Any, block: Array) -> None:
+            np.matmul(block, w, out=out[rows])
+
+        self._each(fill)
+        return out
 
     def transposed(self, q: Array) -> Array:
-        total = np.zeros(self.shape[1])
-        for rows, block in self._used(q):
+        def add(total: Array, rows: Any, block: Array) -> None:
             total += q[rows] @ block
-        return total
+
+        return self._sum(add, self.shape[1], q)
 
     def curved(self, h: Array, p: Array, shift: float = 0.0) -> tuple[Array, float]:
-        image, total = np.zeros(self.shape[1]), 0.0
-        for rows, block in self._used(h):
+        def add(total: Array, rows: Any, block: Array) -> None:
             change = h[rows] * (block @ p + shift)
-            image += change @ block
-            total += float(change.sum())
-        return image, total
+            total[:-1] += change @ block
+            total[-1] += change.sum()
+
+        image = self._sum(add, self.shape[1] + 1, h)
+        return image[:-1], float(image[-1])
 
     def gram(self, h: Array) -> Array:
-        total = np.zeros((self.shape[1],) * 2)
-        for rows, block in self._used(h):
+        def add(total: Array, rows: Any, block: Array) -> None:
             total += block.T @ (h[rows, None] * block)
+
+        total = self._sum(add, (self.shape[1],) * 2, h)
         return (total + total.T) / 2
 
     def squares(self, h: Array) -> Array:
-        total = np.zeros(self.shape[1])
-        for rows, block in self._used(h):
+        def add(total: Array, rows: Any, block: Array) -> None:
             total += h[rows] @ block**2
-        return total
+
+        return self._sum(add, self.shape[1], h)
 
     def squared_norms(self) -> Array:
-        return np.concatenate([np.einsum("ij,ij->i", block, block) for _, block in self.blocks()])
+        out = np.empty(self.shape[0])
+
+        def fill(_: Any, rows: Any, block: Array) -> None:
+            out[rows] = np.einsum("ij,ij->i", block, block)
+
+        self._each(fill)
+        return out
 
     def blocks(self) -> Iterator[tuple[slice, Any]]:
         for first in range(0, self.shape[0], self._step):
@@ -182,15 +195,32 @@ class DensePoints(LinearPoints):
     def _step(self) -> int:
         return max(1, BLOCK // self.shape[1])
 
-    def _used(self, weights: Array) -> Iterator[tuple[Any, Array]]:
-        """Blocks of the points with a weight, and their rows: whole blocks where most have one."""
-        if np.count_nonzero(weights) > 0.5 * len(weights):
-            yield from self.blocks()
-            return
+    def _pieces(self, weights: Array | None) -> list[Any]:
+        """Rows of the blocks that have a weight: all rows where most have one."""
+        if weights is None or np.count_nonzero(weights) > 0.5 * len(weights):
+            n = self.shape[0]
+            return [slice(first, min(first + self._step, n)) for first in range(0, n, self._step)]
         used = np.flatnonzero(weights)
-        for first in range(0, len(used), self._step):
-            rows = used[first : first + self._step]
-            yield rows, np.asarray(self.X[rows], dtype=float)
+        return [used[first : first + self._step] for first in range(0, len(used), self._step)]
+
+    def _each(
+        self, work: Callable[[Any, Any, Array], object], weights: Array | None = None, totals: Any = None
+    ) -> None:
+        """Call ``work`` with a total, the rows of a block, and the block; those with the same total in turn."""
+        pieces = self._pieces(weights)
+        n_groups = _MANY if totals is None else len(totals)
+
+        def follow(k: int) -> None:
+            for rows in pieces[k::n_groups]:
+                work(None if totals is None else totals[k], rows, np.asarray(self.X[rows], dtype=float))
+
+        in_threads(follow, range(min(n_groups, len(pieces))))
+
+    def _sum(self, add: Callable[[Array, Any, Array], object], shape: Any, weights: Array) -> Array:
+        """What ``add`` adds up over the blocks with a weight; in so many sums that no two threads share one."""
+        totals = np.zeros((n_parts(self.n_entries, THREADED), *np.atleast_1d(shape)))
+        self._each(add, weights, totals)
+        return np.asarray(totals.sum(axis=0))
 
 
 def linear_points(X: Any) -> LinearPoints:

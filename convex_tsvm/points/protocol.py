@@ -25,13 +25,10 @@ class LinearPoints(ABC):
         n and d.
     n_entries : int
         Stored entries, those that products read.
-    uses_blas : bool
-        Whether products are those of BLAS, which needs its threads then.
     """
 
     shape: tuple[int, int]
     n_entries: int
-    uses_blas = False
 
     @abstractmethod
     def times(self, w: Array) -> Array:
@@ -87,7 +84,7 @@ class WithConstant(LinearPoints):
     """
 
     def __init__(self, base: LinearPoints, constant: float = 1.0) -> None:
-        self.base, self.constant, self.uses_blas = base, float(constant), base.uses_blas
+        self.base, self.constant = base, float(constant)
         n, d = base.shape
         self.shape, self.n_entries = (n, d + 1), base.n_entries + n
 

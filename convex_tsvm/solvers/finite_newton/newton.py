@@ -13,7 +13,7 @@ import dataclasses
 import time
 import warnings
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from ...deadline import time_is_up
 from ...instance.convex_step import ConvexStep, StepSolution, certify, check_same_points
 from ...instance.space import Space
 from ...losses import PLQ
-from ...parallel import blas_threads
+from ...parallel import one_blas_thread
 from ...points import linear_points
 from ...problem import Array, Problem
 from ...validation import finite, integer
@@ -86,11 +86,11 @@ class FiniteNewton:
         self._directions: list[Directions] = []
 
     def threads(self) -> AbstractContextManager[Any]:
-        """What runs are to hold while they use this solver: one thread of BLAS, unless products need more.
+        """What runs are to hold while they use this solver: one thread of BLAS.
 
-        Those of compiled loops have the cores, and BLAS threads that wait for the next vector keep them busy.
+        Products go by parts, in threads of their own, and BLAS threads that wait for the next vector keep cores busy.
         """
-        return nullcontext() if self.points.uses_blas else blas_threads().limit(limits=1, user_api="blas")
+        return one_blas_thread()
 
     def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
         """Solve one step, to a duality gap of ``tol``.
