@@ -20,6 +20,7 @@ from ..persistence import FittedModel
 from ..problem import Problem
 from ..solution import Solution
 from .advice import advise
+from .costs import Cost, warn_of_cost
 from .labels import Labels, labeled_points
 
 
@@ -76,6 +77,8 @@ class Transduction(ClassifierMixin, BaseEstimator):
         if not labels.unlabeled.any():
             warnings.warn("y has no unlabelled point: a supervised SVM is fitted", UserWarning, stacklevel=2)
             formulation = formulation.supervised()
+        if (costly := self._costly(first)) is not None and labels.unlabeled.any():
+            warn_of_cost(type(self).__name__, *costly, len(positives))
         problems = [first, *(self._other_class(first, labels, k) for k in positives[1:])]
         # Classes learned one after the other share kernel rows.
         shares = np.array_split(np.arange(len(positives)), min(effective_n_jobs(self.n_jobs), len(positives)))
@@ -94,6 +97,10 @@ class Transduction(ClassifierMixin, BaseEstimator):
         if X.shape[0] != len(labels.index):
             raise ValueError(f"y has {len(labels.index)} entries, X has {X.shape[0]} samples; they must be equal")
         return X, labels
+
+    def _costly(self, problem: Problem) -> tuple[Cost, int] | None:
+        """How the time of a fit grows and with how many, where that may be too long."""
+        return None
 
     def _asked_balance(self) -> Any:
         """What the user says of the shares of the classes: "labeled" if they are those of the labels."""

@@ -39,6 +39,8 @@ class CompactMarginClassifier(_OneCost):
     A transductive SVM whose outputs are also kept from being large: every point, labelled or not, pays
     ``C_compact`` · max(0, |f| - ``epsilon``).  Solved by the concave-convex procedure (the paper's Algorithm 1).
 
+    Time grows and memory is bounded as for :class:`~convex_tsvm.TransductiveSVC`.
+
     Parameters
     ----------
     kernel, gamma, sigma, degree, coef0, C, C_unlabeled, balance, unlabeled, n_jobs
@@ -127,6 +129,8 @@ class RelativeMarginClassifier(_OneCost):
     """Semi-supervised Relative Margin Machine (Dai and Niu 2010, eq. 9), one convex problem.
 
     A supervised SVM in which all points, labelled or not, pay ``C_compact`` · max(0, |f| - ``epsilon``).
+
+    Time grows and memory is bounded as for one step of :class:`~convex_tsvm.TransductiveSVC`.
 
     Parameters
     ----------

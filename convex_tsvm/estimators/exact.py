@@ -22,6 +22,9 @@ class ExactTransductiveSVC(LabellingTransduction):
     For some hundred points, and as long as it takes; limits on time or nodes and Ctrl-C leave the best labels found and
     a bound that holds.
 
+    Time grows exponentially in the worst case.  What counts is how much the classes overlap, not the number of points:
+    two moons of 200 points take seconds, and as many points of heart disease more than ten minutes.
+
     Parameters
     ----------
     kernel, gamma, sigma, degree, coef0, C, C_unlabeled, unlabeled, n_jobs

@@ -11,13 +11,15 @@ from ..methods.subspace import subspace_transduction
 from ..problem import Problem
 from ..solution import Solution
 from .by_labels import LabellingTransduction
+from .costs import RELAXATION, Cost
 
 
 class SDPTransduction(LabellingTransduction):
     """Transduction by semidefinite relaxation, with a proven lower bound (De Bie and Cristianini 2004, §2).
 
     The labels of the unlabelled points are those of the relaxation, thresholded; on new points it predicts by the SVM
-    trained on them.  For some hundred unlabelled points.
+    trained on them.  For some hundred unlabelled points.  Time grows like their number to the power of 2.7 (300 take
+    half a minute, 1000 a quarter of an hour), memory like its square.
 
     Parameters
     ----------
@@ -94,6 +96,9 @@ class SDPTransduction(LabellingTransduction):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _costly(self, problem: Problem) -> tuple[Cost, int]:
+        return RELAXATION, problem.n_unlabeled
+
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
         return sdp_transduction(formulation, problem, relaxation=self.relaxation, solver=self.solver, tol=self.tol)
 
@@ -102,6 +107,9 @@ class SubspaceSDPTransduction(LabellingTransduction):
     """Transduction by the SDP on a subspace of eigenvectors (De Bie and Cristianini 2004, §3).
 
     For some thousand points.  The SVM has no bias, as in the paper.
+
+    Time grows with the edges of the graph of neighbours, of which some eigenvectors are computed: 10 000 points take
+    seconds.  A kernel matrix is formed only if the kernel is what joins points, or the SVM of the labels needs it.
 
     Parameters
     ----------
@@ -176,6 +184,9 @@ class SubspaceSDPTransduction(LabellingTransduction):
 
 class SpectralTransduction(LabellingTransduction):
     """Constrained spectral transduction (De Bie and Cristianini 2004, §4).
+
+    Time grows with the edges of the graph of neighbours, of which some eigenvectors are computed: 10 000 points take
+    seconds.
 
     Parameters
     ----------

@@ -28,6 +28,8 @@ class SafeTransductiveSVC(LabellingTransduction):
     one-vs-rest, and safe one by one: a point is of the class that takes it, and where none does, or several, the
     supervised SVMs decide.
 
+    Time grows like that of ``n_starts`` fits of :class:`~convex_tsvm.TransductiveSVC`, which share kernel values.
+
     Parameters
     ----------
     kernel, gamma, sigma, degree, coef0, class_weight, fit_intercept, unlabeled, n_jobs

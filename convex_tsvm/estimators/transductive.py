@@ -10,6 +10,7 @@ from ..kernels import laplacian_kernel
 from ..problem import Problem
 from ..table import DESCENTS
 from ..validation import finite, one_of
+from .costs import DEFORMED, FACTORED, Cost
 from .descent import DescentTransduction
 
 
@@ -19,6 +20,10 @@ class TransductiveSVC(DescentTransduction):
     Minimizes ½ ‖w‖² + C Σ ℓ(y f(x)) + C* Σ ℓ*(f(x)), the last sum over the unlabelled points (Collobert et al. 2006;
     Chapelle et al. 2008).  Works as a transductive method (``transduction_``) and as an inductive one (``predict``).
     More than two classes are learned one-vs-rest.
+
+    Time grows with n^1.3 to n² in the number of points n where few of them have a say (support vectors), and faster
+    where many do; memory is the points and ``cache_size``.  The methods "gradient", "continuation" and "newton" factor
+    the kernel matrix: n³ once, and 16 n² bytes.
 
     Parameters
     ----------
@@ -179,6 +184,11 @@ class TransductiveSVC(DescentTransduction):
                 problem.kernel, problem.X, self.C_manifold, self.n_neighbors, cache_size=self.cache_size
             )
         )
+
+    def _costly(self, problem: Problem) -> tuple[Cost, int] | None:
+        if self.method in ("gradient", "continuation", "newton"):
+            return FACTORED, problem.n
+        return (DEFORMED, problem.n) if self.C_manifold else None
 
     def _formulation(self, problem: Problem) -> Formulation:
         one_of("method", self.method, DESCENTS)
