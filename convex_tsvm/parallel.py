@@ -46,7 +46,7 @@ def blas_threads() -> ThreadpoolController:
 
 def blas_threads_for(n: int) -> AbstractContextManager[Any]:
     """One thread of BLAS while matrices of n rows are worked on, if they are small."""
-    return blas_threads().limit(limits=1, user_api="blas") if n <= SMALL else nullcontext()
+    return one_blas_thread() if n <= SMALL else nullcontext()
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:

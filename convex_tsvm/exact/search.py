@@ -20,7 +20,7 @@ import numpy as np
 
 from ..deadline import time_left, until
 from ..formulations import Formulation
-from ..parallel import blas_threads
+from ..parallel import one_blas_thread
 from ..problem import Problem
 from ..relaxations.output_space.tightening import RELAXATIONS
 from ..solution import relative_gap
@@ -142,7 +142,7 @@ class BranchAndBound:
         callback: Callable[[Progress], None] | None = None,
     ) -> None:
         began = time.perf_counter()
-        with blas_threads().limit(limits=1, user_api="blas"):
+        with one_blas_thread():
             self.model = SearchModel(formulation, problem)
             self.model.has_quadratic  # noqa: B018  # settled now
         self._setup = time.perf_counter() - began
@@ -206,7 +206,7 @@ class BranchAndBound:
         if self.time_limit is not None:
             deadline = time.time() + self.time_limit - self._setup - self.state.seconds
         # Threads of BLAS that wait for a core which somebody else uses take a hundred times longer.
-        with blas_threads().limit(limits=1, user_api="blas"), until(deadline):
+        with one_blas_thread(), until(deadline):
             return self._run(began, deadline)
 
     def _run(self, began: float, deadline: float) -> BranchAndBound:

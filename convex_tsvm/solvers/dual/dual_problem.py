@@ -105,6 +105,10 @@ class DualProblem:
         low, _, _, high, _, _ = self.locate(s)
         return State(s, h, low, high)
 
+    def afresh(self, s: Array) -> State:
+        """The state at s, its outputs computed from scratch."""
+        return self.state(s, self.outputs(s))
+
     def move(self, state: State, where: Indices, s: Array, h: Array) -> State:
         """The state after some variables have got the values s, with outputs h."""
         flat = self.losses

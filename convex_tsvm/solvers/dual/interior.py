@@ -208,7 +208,7 @@ class _Barrier:
         slack = 0.5 * tol * self.cost
         u = np.where(p.z > slack, 0.0, np.where(p.w > slack, self.length, p.u))
         s = self.dual.start(self.dual.gamma(self.at(u)))  # inside the domain, and on breakpoints but for rounding
-        return self.dual.state(s, self.factors.G @ self.dual.gamma(s) + self.dual.offset)
+        return self.dual.afresh(s)
 
 
 def _minimize(dual: DualProblem, pieces: Segments, factors: Factors, tol: float) -> State | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...deadline import time_is_up
 from .._loops import proximal_all
-from .dual_problem import Array, DualProblem, State
+from .dual_problem import DualProblem, State
 from .factors import Factors
 
 #: Iterations at most; every so many it is looked how far from optimal the point is, and so many looks may bring
@@ -49,7 +49,7 @@ def splitting(dual: DualProblem, factors: Factors, state: State, tol: float) -> 
         proximal_all(*losses, penalty, drawn, s, z)
         u = drawn - z
         if iteration % LOOKS == 0:
-            found = _at(dual, factors, s)
+            found = dual.afresh(s.copy())
             violation = dual.survey(found).violation
             stalled = 0 if violation < 0.9 * least else stalled + 1
             if violation < least:
@@ -57,8 +57,3 @@ def splitting(dual: DualProblem, factors: Factors, state: State, tol: float) -> 
             if violation <= tol or stalled > STALLED or time_is_up():
                 break
     return best
-
-
-def _at(dual: DualProblem, factors: Factors, s: Array) -> State:
-    """The state at s, its outputs computed afresh."""
-    return dual.state(s.copy(), factors.G @ dual.gamma(s) + dual.offset)

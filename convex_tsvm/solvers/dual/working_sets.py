@@ -49,11 +49,12 @@ PASSES = 20
 #: How often steps and Newton steps take turns at most.
 TURNS = 50
 
+#: How often they take turns before methods take over that need as long whatever the data are: at first, and where these
+#: had to take over before; and for how many variables at least.
+PATIENT_TURNS, HARD_TURNS, LEAST_HARD = 12, 3, 200
+
 #: Up to so many variables an interior-point method is worth its systems where the rank of the matrix is not low.
 DENSE = 1500
-
-#: How often they do before methods take over that take as long whatever the data are, for so many variables at least.
-PATIENT_TURNS, HARD_TURNS, LEAST_HARD = 12, 3, 200
 
 #: Working sets in a row that may leave the least violation found as it is: rounding keeps it from falling, or a cycle.
 #: So many where a working set is some of the variables, and where it is all of them; and so many turns inside one.
@@ -158,7 +159,7 @@ class _WorkingSets:
                     if self.n_refreshed == REFRESHES or (self.fresh and np.isfinite(rounding)):
                         status = "inaccurate"
                         break
-                    self.state = self.dual.state(self.state.s, self.dual.outputs(self.state.s))
+                    self.state = self.dual.afresh(self.state.s)
                     self.fresh, self.n_refreshed = True, self.n_refreshed + 1
                 elif n_iter >= max_iter:
                     break
@@ -245,7 +246,7 @@ def solve_in_memory(dual: DualProblem, state: State, tol: float, enough: float |
     double = dual.rows.dtype == np.float64
     target = max(tol, COARSE) if double else tol
     # Solutions of a working set should have variables at breakpoints, so that others can be chosen in their place.
-    least, stalled, patience = np.inf, 0, -1 if enough is None else _patience(dual)
+    least, stalled, patience = np.inf, 0, _patience(dual)
     for turn in range(TURNS):
         if enough is not None and turn == patience:
             if dual.survey(state).violation > enough:
@@ -279,10 +280,8 @@ def _solve_whole(dual: DualProblem, state: State, tol: float) -> State:
         factors = factors_of(dual.rows)
         if factors.factor is None:
             state = splitting(dual, factors, state, tol)
-            if dual.survey(state).violation <= tol:
+            if dual.survey(state).violation <= tol or len(dual.kind) > DENSE:
                 return state
-        if factors.factor is None and len(dual.kind) > DENSE:
-            return state
         found = interior(dual, factors, tol)
     except np.linalg.LinAlgError:
         return state

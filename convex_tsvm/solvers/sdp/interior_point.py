@@ -19,7 +19,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from ...deadline import time_left
-from ...parallel import blas_threads, in_threads, n_threads
+from ...parallel import in_threads, n_threads, one_blas_thread
 from ...problem import Array
 from .. import _loops
 from .sparse_matrices import SparseMatrices
@@ -76,7 +76,7 @@ class InteriorPoint:
             A dual value that ends it.
         """
         # Its matrices are small: threads of BLAS wait for each other, and for those of the normal equations.
-        with blas_threads().limit(limits=1, user_api="blas"):
+        with one_blas_thread():
             return self._solve(tol, max_iter, start, enough)
 
     def _solve(
