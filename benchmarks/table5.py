@@ -14,6 +14,7 @@ import numpy as np
 from common import DATA, Results, compile_native
 
 import convex_tsvm as ct
+from convex_tsvm.solution import joint_function
 
 #: L, U, C* and test error in % of collobert2006 Table 5.
 ROWS = [(100, 0, None, 23.44), (100, 2000, 1.0, 16.81), (1000, 0, None, 7.77), (1000, 2000, 5.0, 7.13)]
@@ -57,11 +58,7 @@ def fit(n_labeled, n_unlabeled, cost, options):
     solutions = ct.cccp_path(formulation, problems(), cache_size=options.cache_size)
     seconds = time.perf_counter() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    scores = np.empty((len(truth), len(chosen)))
-    for start in range(0, len(truth), 1000):
-        kernel = solutions[0].problem.kernel_with(X_test[start : start + 1000])
-        for k, solution in enumerate(solutions):
-            scores[start : start + 1000, k] = kernel @ solution.coefficients + solution.bias
+    scores = joint_function(solutions)(X_test)
     error = np.mean(np.array(chosen)[scores.argmax(axis=1)] != truth) if chosen == found else None
     return {
         "error": error,

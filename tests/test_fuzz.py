@@ -101,7 +101,7 @@ def test_a_search_that_is_stopped_before_its_first_node_claims_nothing(monkeypat
     """Without labels it claimed the root's bound, which no certificate without nodes can prove."""
     case = drawn(np.random.default_rng(81000013126))
     monkeypatch.setattr("convex_tsvm.exact.search.BranchAndBound.limit", lambda self, deadline: "time_limit")
-    monkeypatch.setattr("convex_tsvm.exact.incumbent.Incumbent.begin", lambda self, outputs: None)
+    monkeypatch.setattr("convex_tsvm.exact.incumbent.Incumbent.begin", lambda self, outputs, idle: None)
     path = tmp_path / "certificate.npz"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

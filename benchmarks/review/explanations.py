@@ -31,6 +31,10 @@ EXPLANATIONS: dict = {
         "Ours is lower, and nearer to the other methods (14 to 16).  The paper does not say where its descent at a "
         "temperature ends; here the gradient is small at each."
     ),
+    ("uspst", "Newton"): (
+        "As on text, ours is lower and nearer to the other methods (14 to 16): it descends until the gradient is small "
+        "at every factor on C*, and the paper does not say where its own ends."
+    ),
     ("text", "LapSVM"): GRAPH,
     ("text", "LapSVM-S3VMlight, exact r"): GRAPH,
     ("text", "LapSVM-S3VMlight, estimated r"): GRAPH,
