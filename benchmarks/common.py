@@ -1,7 +1,10 @@
 """What the benchmarks share: data, splits, and results kept beside the code."""
 
+import json
 import os
 import platform
+import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -73,6 +76,24 @@ def compile_native():
         for cache_size in (200, 0.05):
             for formulation in (ct.cccp_tsvm(), ct.cccp_tsvm(balance=None)):
                 ct.cccp(formulation, ct.Problem(X[:n], y, kernel=ct.RBF(17.0)), cache_size=cache_size)
+
+
+def alone(program, threads=None):
+    """What a program stores as ``found``, and the GB it took, from a process of its own with so many threads.
+
+    It finds numpy, convex_tsvm, time and what is in this folder; warnings are off.
+    """
+    code = "import json, resource, sys, time, warnings\n"
+    code += f"sys.path.insert(0, {str(HERE)!r})\nwarnings.simplefilter('ignore')\n"
+    code += f"import numpy as np\nimport convex_tsvm as ct\n{program}\n"
+    code += "print(json.dumps([found, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20]))"
+    environment = {key: value for key, value in os.environ.items() if key != "OMP_NUM_THREADS"}
+    if threads is not None:
+        environment["OMP_NUM_THREADS"] = str(threads)
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def machine():

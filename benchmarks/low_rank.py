@@ -8,23 +8,12 @@ Then digits (MNIST, 1000 labelled and 60 000 unlabelled, ten classes), beside th
 fit of the first two tables is in a process of its own.
 """
 
-import json
-import subprocess
-import sys
 import warnings
 
 import numpy as np
-from common import HERE, Results, read
+from common import Results, alone, read
 
 import convex_tsvm as ct
-
-PREFIX = """
-import json, resource, sys, time, warnings
-sys.path.insert(0, {here!r})
-warnings.simplefilter("ignore")
-import numpy as np
-import convex_tsvm as ct
-"""
 
 SURFACE = """
 rng = np.random.default_rng(0)
@@ -35,7 +24,7 @@ y = np.where(np.arange({n}) < 1000, truth, -1)
 began = time.perf_counter()
 clf = ct.LinearTransductiveSVC(kernel_approximation={kind!r}, C=10).fit(X, y)
 seconds = time.perf_counter() - began
-error = float(np.mean(clf.transduction_[1000:] != truth[1000:]))
+found = [seconds, float(np.mean(clf.transduction_[1000:] != truth[1000:]))]
 """
 
 DIGITS = """
@@ -47,26 +36,15 @@ clf = ct.LinearTransductiveSVC(
     method_options={options}
 ).fit(X, y)
 seconds = time.perf_counter() - began
-error = float(np.mean(clf.predict(X_test) != truth))
+found = [seconds, float(np.mean(clf.predict(X_test) != truth))]
 """
 
 EXACT = """
 from types import SimpleNamespace
 from table5 import fit
 found = fit(1000, 60000, 0.1, SimpleNamespace(seed=0, classes=None, sample=None, cache_size=1500))
-seconds, error = found["seconds"], float(found["error"])
+found = [found["seconds"], float(found["error"])]
 """
-
-SUFFIX = """
-print(json.dumps([seconds, error, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20]))
-"""
-
-
-def fitted(code):
-    """Seconds, error and GB of a fit."""
-    code = PREFIX.format(here=str(HERE)) + code + SUFFIX
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
 
 
 def main():
@@ -75,7 +53,7 @@ def main():
     out.table("points", "features", "seconds", "error, %", "GB")
     for n in (10**5, 10**6):
         for kind in ("nystroem", "fourier"):
-            seconds, error, memory = fitted(SURFACE.format(n=n, kind=kind))
+            (seconds, error), memory = alone(SURFACE.format(n=n, kind=kind))
             out.row(n, kind, f"{seconds:.0f}", f"{100 * error:.1f}", f"{memory:.1f}")
     out("", "## MNIST, 1000 labelled and 60 000 unlabelled points", "")
     out("The target is a tenth of the exact kernel's time, and half a point more errors at most.", "")
@@ -85,9 +63,9 @@ def main():
         ("Nyström, 1000, switching in two steps", 1000, {"annealing": 2, "reheats": 0}),
         ("Nyström, 1000, defaults", 1000, {}),
     ):
-        seconds, error, memory = fitted(DIGITS.format(n_components=n_components, options=options))
+        (seconds, error), memory = alone(DIGITS.format(n_components=n_components, options=options))
         out.row(title, f"{seconds:.0f}", f"{100 * error:.2f}", f"{memory:.1f}")
-    seconds, error, memory = fitted(EXACT)
+    (seconds, error), memory = alone(EXACT)
     out.row("exact kernel, CCCP, ramp", f"{seconds:.0f}", f"{100 * error:.2f}", f"{memory:.1f}")
     out("", "## Objective and error against the exact kernel, the same method (switching, squared hinge)", "")
     out.table("data", "features", "objective", "error, %")

@@ -8,16 +8,10 @@ with one thread and with the default number, alone and beside a process that kee
 
 import multiprocessing
 import os
-import subprocess
-import sys
 
-from common import Results
+from common import Results, alone
 
 FIT = """
-import sys, time
-sys.path.insert(0, {here!r})
-import numpy as np
-import convex_tsvm as ct
 from common import compile_native, gaussians
 compile_native()
 X, truth = gaussians(8050)
@@ -27,7 +21,7 @@ for _ in range(9):
     began = time.perf_counter()
     ct.cccp(ct.cccp_tsvm(), ct.Problem(X, y, kernel=ct.RBF(17.0), C=10))
     spent.append(time.perf_counter() - began)
-print(np.median(spent))
+found = float(np.median(spent))
 """
 
 
@@ -35,16 +29,6 @@ def spin():
     """Keep a core busy."""
     while True:
         pass
-
-
-def seconds(threads):
-    """Of one fit in a process of its own."""
-    environment = {key: value for key, value in os.environ.items() if key != "OMP_NUM_THREADS"}
-    if threads is not None:
-        environment["OMP_NUM_THREADS"] = str(threads)
-    code = FIT.format(here=os.path.dirname(os.path.abspath(__file__)))
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    return float(done.stdout)
 
 
 def main():
@@ -56,7 +40,7 @@ def main():
         if beside != "nothing":
             other.start()
         try:
-            one, default = seconds(1), seconds(None)
+            (one, _), (default, _) = alone(FIT, threads=1), alone(FIT)
         finally:
             if other.is_alive():
                 other.terminate()

@@ -8,23 +8,14 @@ same points; one thread, processor seconds, every fit in a process of its own.
 """
 
 import argparse
-import json
-import os
-import subprocess
-import sys
 
-from common import HERE, Results
+from common import Results, alone
 
 #: Dense input is run beside sparse one up to this many points.
 DENSE = 4000
 
 FIT = """
-import json, resource, sys, time, warnings
-sys.path.insert(0, {here!r})
-warnings.simplefilter("ignore")
-import numpy as np
 from sklearn.svm import SVC
-import convex_tsvm as ct
 from common import compile_native
 from corners import DATA, compile_all
 compile_native()
@@ -39,19 +30,10 @@ SVC(C=8, gamma=0.05, cache_size=1000).fit(X, truth)
 libsvm = time.process_time() - began
 problem = ct.Problem(X, y, kernel=ct.RBF(gamma=0.05), C=8, C_unlabeled="balanced", balance="labeled")
 began = time.process_time()
-found = ct.cccp(ct.tsvm("ramp", s=-0.3, balance="linear"), problem, cache_size=1000)
+solution = ct.cccp(ct.tsvm("ramp", s=-0.3, balance="linear"), problem, cache_size=1000)
 seconds = time.process_time() - began
-memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-print(json.dumps([libsvm, seconds, memory, len(found.history), found.objective, found.status]))
+found = [libsvm, seconds, len(solution.history), solution.objective, solution.status]
 """
-
-
-def fitted(n, dense):
-    """Seconds of libsvm and of ours, GB, steps, objective and status."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    code = FIT.format(here=str(HERE), n=n, dense=dense)
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    return json.loads(done.stdout.splitlines()[-1])
 
 
 def main():
@@ -63,7 +45,8 @@ def main():
     out.table("n", "input", "libsvm on the same input, s", "ours, s", "ratio", "GB", "steps", "objective", "status")
     for n in (int(size) for size in options.sizes.split(",")):
         for dense in (False, True) if n <= DENSE else (False,):
-            libsvm, seconds, memory, steps, objective, status = fitted(n, dense)
+            found, memory = alone(FIT.format(n=n, dense=dense), threads=1)
+            libsvm, seconds, steps, objective, status = found
             row = (f"{libsvm:.2f}", f"{seconds:.1f}", f"{seconds / libsvm:.1f}", f"{memory:.1f}")
             out.row(n, "dense" if dense else "sparse", *row, steps, f"{objective:.6g}", status)
     out.done()
