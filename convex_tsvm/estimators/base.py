@@ -77,7 +77,7 @@ class Transduction(ClassifierMixin, BaseEstimator):
         if not labels.unlabeled.any():
             warnings.warn("y has no unlabelled point: a supervised SVM is fitted", UserWarning, stacklevel=2)
             formulation = formulation.supervised()
-        if (costly := self._costly(first)) is not None and labels.unlabeled.any():
+        elif (costly := self._costly(first)) is not None:
             warn_of_cost(type(self).__name__, *costly, len(positives))
         problems = [first, *(self._other_class(first, labels, k) for k in positives[1:])]
         # Classes learned one after the other share kernel rows.

@@ -177,20 +177,20 @@ class LinearTransductiveSVC(Descent):
         X, labels = super()._read(X, y, sample_weight)
         if self.kernel_approximation is None:
             return X, labels
-        self._map = KernelApproximation.fit(
+        mapped = KernelApproximation.fit(
             self.kernel_approximation,
             X,
             n_components=self.n_components,
             gamma=self.gamma,
             random_state=integer("random_state", self.random_state, least=0),
         )
-        self.approximation_ = self._map.transformer
-        return self._map(X), labels
+        self.approximation_ = mapped.transformer
+        return mapped(X), labels
 
     def _store(self, labels: Labels, solutions: list[Solution]) -> None:
         super()._store(labels, solutions)
         if self.kernel_approximation is not None:
-            self.model_ = self._map.model(self.model_, self.n_features_in_)
+            self.model_ = KernelApproximation(self.approximation_).model(self.model_, self.n_features_in_)
             del self.coef_
 
     def _problem(self, X: LinearPoints, labels: Labels, k: int) -> Problem:

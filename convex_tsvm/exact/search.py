@@ -83,8 +83,8 @@ class BranchAndBound:
         Relative gap between objective and bound at which nodes are closed.
     patience : int, optional
         Nodes that are looked at with the SVM's bound alone, before the search begins anew with stronger ones, if these
-        get further at the root than that tree; by default as many as SVMs were solved to find first labels, so that
-        the tree alone has about as long as these took: some seconds.
+        get further at the root than that tree; by default half as many as SVMs were solved to find first labels, so
+        that the tree alone has about as long as these took: some seconds.
     refresh : int, "auto" or None, default "auto"
         Levels after which a node gets an SDP relaxation of its own; with None only the root does.  "auto": where the
         multipliers at hand would take too many levels to close the node; for SCS and Clarabel, which take long, None.

@@ -19,6 +19,7 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from ..parallel import one_blas_thread
+from .distances import EPS
 from .rows import GramRows, Indices, Rows, RowSource, multiplied
 from .types import Array
 
@@ -39,9 +40,6 @@ FEW = 10
 
 #: Eigenvalues of the landmarks' matrix below this share of the largest are rounding errors.
 RANK_TOL = 1e-10
-
-#: Machine precision.
-EPS = float(np.finfo(float).eps)
 
 Progress = Callable[[float], None]
 
@@ -140,10 +138,10 @@ class DeformedRows(RowSource):
     def combine(self, indices: Indices, coefficients: Array) -> Array:
         """K̃ a: from the rows if they are known, else by solving one system."""
         indices = np.asarray(indices, dtype=np.intp)
-        if not self.in_memory and (self._place[indices] < 0).any():
-            if np.isin(indices, self.expected).all():
-                return coefficients @ self.rows(indices)
-            return self._outputs(self.source.combine(indices, coefficients)[:, None])[:, 0]
+        if not self.in_memory and len(self._unknown(indices)):
+            if not np.isin(indices, self.expected).all():
+                return self._outputs(self.source.combine(indices, coefficients)[:, None])[:, 0]
+            self.prepare()
         known, place = (self.matrix, indices) if self.in_memory else (self._known, self._place[indices])
         every = np.zeros(len(known))
         np.add.at(every, place, coefficients)

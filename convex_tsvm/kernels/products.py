@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import functools
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -136,7 +135,7 @@ class ProductRows(RowSource):
             room = np.empty((len(left), PANEL), dtype=self.dtype)
             for start in range(0, self.n, PANEL):
                 right = self._points[start : start + PANEL]
-                tile = room[:, : len(right)] if len(right) == PANEL else np.empty((len(left), len(right)), self.dtype)
+                tile = room if len(right) == PANEL else np.empty((len(left), len(right)), self.dtype)
                 np.matmul(left, right.T, out=tile)
                 if self.form.finish is not None:
                     self.form.finish(tile)
@@ -159,7 +158,7 @@ class ProductRows(RowSource):
             panel = self._values(indices[start:stop], indices[start:], matrix[start:stop, start:])
             if stop < n:
                 below, right = matrix[stop:, start:stop], panel[:, stop - start :].T
-                in_threads(functools.partial(_copy, below, right), row_slices(below))
+                in_threads(partial(_copy, below, right), row_slices(below))
         return matrix
 
     def _values(self, indices: Indices, columns: Indices | slice, out: Rows | None = None) -> Rows:

@@ -18,9 +18,6 @@ THREADED = 2**17
 #: Blocks of dense points have about this many entries: so much is copied at a time, and no more.
 BLOCK = 2**18
 
-#: Blocks that are not summed are worked on in so many groups at most.
-_MANY = 256
-
 
 class SparsePoints(LinearPoints):
     """Rows in compressed form (CSR), as they are: the arrays are neither copied nor changed.
@@ -139,11 +136,7 @@ class DensePoints(LinearPoints):
 
     def times(self, w: Array) -> Array:
         out = np.empty(self.shape[0])
-
-        def fill(_: Any, rows: Any, block: Array) -> None:
-            np.matmul(block, w, out=out[rows])
-
-        self._each(fill)
+        in_threads(lambda rows: np.matmul(self._block(rows), w, out=out[rows]), self._pieces())
         return out
 
     def transposed(self, q: Array) -> Array:
@@ -177,49 +170,44 @@ class DensePoints(LinearPoints):
     def squared_norms(self) -> Array:
         out = np.empty(self.shape[0])
 
-        def fill(_: Any, rows: Any, block: Array) -> None:
+        def fill(rows: slice) -> None:
+            block = self._block(rows)
             out[rows] = np.einsum("ij,ij->i", block, block)
 
-        self._each(fill)
+        in_threads(fill, self._pieces())
         return out
 
     def blocks(self) -> Iterator[tuple[slice, Any]]:
-        for first in range(0, self.shape[0], self._step):
-            rows = slice(first, min(first + self._step, self.shape[0]))
-            yield rows, np.asarray(self.X[rows], dtype=float)
+        for rows in self._pieces():
+            yield rows, self._block(rows)
 
     def take(self, rows: NDArray[np.intp]) -> Any:
         return np.asarray(self.X[rows])
 
-    @property
-    def _step(self) -> int:
-        return max(1, BLOCK // self.shape[1])
+    def _block(self, rows: Any) -> Array:
+        return np.asarray(self.X[rows], dtype=float)
 
-    def _pieces(self, weights: Array | None) -> list[Any]:
+    def _pieces(self, weights: Array | None = None) -> list[Any]:
         """Rows of the blocks that have a weight: all rows where most have one."""
-        if weights is None or np.count_nonzero(weights) > 0.5 * len(weights):
-            n = self.shape[0]
-            return [slice(first, min(first + self._step, n)) for first in range(0, n, self._step)]
+        n, step = self.shape[0], max(1, BLOCK // self.shape[1])
+        if weights is None or np.count_nonzero(weights) > 0.5 * n:
+            return [slice(first, min(first + step, n)) for first in range(0, n, step)]
         used = np.flatnonzero(weights)
-        return [used[first : first + self._step] for first in range(0, len(used), self._step)]
-
-    def _each(
-        self, work: Callable[[Any, Any, Array], object], weights: Array | None = None, totals: Any = None
-    ) -> None:
-        """Call ``work`` with a total, the rows of a block, and the block; those with the same total in turn."""
-        pieces = self._pieces(weights)
-        n_groups = _MANY if totals is None else len(totals)
-
-        def follow(k: int) -> None:
-            for rows in pieces[k::n_groups]:
-                work(None if totals is None else totals[k], rows, np.asarray(self.X[rows], dtype=float))
-
-        in_threads(follow, range(min(n_groups, len(pieces))))
+        return [used[first : first + step] for first in range(0, len(used), step)]
 
     def _sum(self, add: Callable[[Array, Any, Array], object], shape: Any, weights: Array) -> Array:
-        """What ``add`` adds up over the blocks with a weight; in so many sums that no two threads share one."""
+        """What ``add`` adds to a total from the rows of each block with a weight, and the block.
+
+        There are so many totals that no two threads share one, and always the same blocks in each.
+        """
+        pieces = self._pieces(weights)
         totals = np.zeros((n_parts(self.n_entries, THREADED), *np.atleast_1d(shape)))
-        self._each(add, weights, totals)
+
+        def follow(k: int) -> None:
+            for rows in pieces[k :: len(totals)]:
+                add(totals[k], rows, self._block(rows))
+
+        in_threads(follow, range(len(totals)))
         return np.asarray(totals.sum(axis=0))
 
 
