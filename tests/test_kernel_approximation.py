@@ -78,6 +78,32 @@ def test_sparse_points_classes_and_a_seed(rings):
     np.testing.assert_allclose(points.transduction_scores_, dense.transduction_scores_, atol=1e-6)
 
 
+def loss_of_kernel(X, landmarks, gamma):
+    """The part of K's trace that Nyström's approximation with some landmarks does not have."""
+    K, C, W = ct.RBF(gamma=gamma)(X, X), ct.RBF(gamma=gamma)(X, landmarks), ct.RBF(gamma=gamma)(landmarks, landmarks)
+    return np.trace(K - C @ np.linalg.pinv(W, rcond=1e-12, hermitian=True) @ C.T) / len(X)
+
+
+def test_landmarks_lose_less_of_the_kernel_than_points_do():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 6)).repeat(20, axis=0) + 0.2 * rng.normal(size=(800, 6))
+    y = np.where(np.arange(800) < 30, X[:, 0] > 0, -1)
+    clf = LinearTransductiveSVC(kernel_approximation="nystroem", n_components=60, gamma=0.2, C=10).fit(X, y)
+    centres, drawn = clf.approximation_.components_, X[rng.choice(800, 60, replace=False)]
+    assert len(centres) == 60
+    assert loss_of_kernel(X, centres, 0.2) < 0.7 * loss_of_kernel(X, drawn, 0.2)
+
+
+def test_landmarks_of_many_features_are_points(rings, monkeypatch):
+    """Means of sparse points are not sparse, and would fill memory."""
+    monkeypatch.setattr("convex_tsvm.estimators.approximation.LARGEST", 60)
+    X, y, _ = rings
+    clf = LinearTransductiveSVC(kernel_approximation="nystroem", n_components=60, C=10).fit(sp.csr_matrix(X), y)
+    assert sp.issparse(clf.approximation_.components_)
+    rows = {tuple(row) for row in X}
+    assert all(tuple(row) in rows for row in clf.approximation_.components_.toarray())
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [

@@ -42,8 +42,11 @@ def test_products_are_those_of_the_matrix(drawn):
     np.testing.assert_allclose(points.times(w), X @ w, **close)
     np.testing.assert_allclose(points.transposed(q), X.T @ q, **close)
     image, total = points.curved(q, w, 0.7)
-    np.testing.assert_allclose(image, X.T @ (q * (X @ w + 0.7)), **close)
-    assert total == pytest.approx((q * (X @ w + 0.7)).sum(), rel=1e-6, abs=1e-9)
+    # Sums whose terms have both signs keep the digits that points of 32 bits give the terms.
+    terms = np.abs(X).T @ (np.abs(q) * (np.abs(X) @ np.abs(w) + 0.7))
+    assert (np.abs(image - X.T @ (q * (X @ w + 0.7))) <= 1e-6 * terms + 1e-9).all()
+    largest = float(np.abs(q) @ (np.abs(X) @ np.abs(w) + 0.7))
+    assert total == pytest.approx((q * (X @ w + 0.7)).sum(), rel=1e-6, abs=1e-6 * largest + 1e-9)
     np.testing.assert_allclose(points.gram(q), X.T @ (q[:, None] * X), **close)
     np.testing.assert_allclose(points.squares(q), (q[:, None] * X**2).sum(axis=0), **close)
     np.testing.assert_allclose(points.squared_norms(), (X**2).sum(axis=1), **close)
@@ -68,6 +71,13 @@ def test_many_entries_are_shared_out_among_threads(monkeypatch):
     np.testing.assert_allclose(points.times(w), X @ w)
     np.testing.assert_allclose(points.transposed(h), X.T @ h)
     np.testing.assert_allclose(points.gram(h), (X.T @ sp.diags_array(h) @ X).toarray(), atol=1e-12)
+
+
+def test_points_of_32_bits_do_not_overflow_where_64_do_not():
+    X = np.array([[1e30, 2e30], [3e30, -1e30]], dtype=np.float32)
+    h, p = np.array([1e9, 1.0]), np.array([1e12, 0.0])
+    wide = X.astype(float)
+    np.testing.assert_allclose(linear_points(X).curved(h, p)[0], wide.T @ (h * (wide @ p)), rtol=1e-6)
 
 
 def test_nothing_is_copied():

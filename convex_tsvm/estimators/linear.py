@@ -59,15 +59,15 @@ class LinearTransductiveSVC(Descent):
         and is regularized like the others, as in SVMlin and ``sklearn.svm.LinearSVC``.
     kernel_approximation : {"nystroem", "fourier"} or transformer, optional
         Learn with an RBF kernel, nearly: the points are replaced by ``n_components`` features whose inner products are
-        about k(x, z), Nyström's or random Fourier features (or those of a transformer of scikit-learn, which is fitted
-        to at most 10 000 of the points).  Takes 4 bytes for each point and feature.  Objective, bound and gap are those
-        of the approximate problem, with the kernel φ(x)·φ(z).
+        about k(x, z), Nyström's with centres of k-means for landmarks, or random Fourier features (or those of a
+        transformer of scikit-learn; all are fitted to at most 10 000 of the points).  Takes 4 bytes for each point and
+        feature.  Objective, bound and gap are those of the approximate problem, with the kernel φ(x)·φ(z).
     n_components : int >= 1, default 500
         Features, for a ``kernel_approximation`` by name.
     gamma : float > 0, "scale" or None, default None
         γ of the approximated kernel exp(-γ ‖x - z‖²), by name; None is "scale", 1 / (n_features X.var()).
     random_state : int, default 0
-        Of the points, or frequencies, that the features are made of.
+        Of the landmarks, or frequencies, that the features are made of.
     method_options : dict, optional
         Options of the method in place of those that are its defaults here: for "switching" ``annealing=14`` (factors on
         C*) and ``reheats=4``, for "annealing" ``best=True``, ``cooling=1.2``, ``settled=5e-6`` and ``certain=1e-2``.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -146,12 +147,19 @@ class DensePoints(LinearPoints):
         return self._sum(add, self.shape[1], q)
 
     def curved(self, h: Array, p: Array, shift: float = 0.0) -> tuple[Array, float]:
-        def add(total: Array, rows: Any, block: Array) -> None:
-            change = h[rows] * (block @ p + shift)
-            total[:-1] += change @ block
+        # Directions need no more digits than the points have: 32-bit numbers are multiplied as they are, which takes a
+        # third of the time.  What multiplies them is scaled to 1, as 32-bit numbers overflow early.
+        kind = self.X.dtype
+        size = float(np.abs(p).max()) or 1.0
+        direction = (p / size).astype(kind)
+
+        def add(total: Array, rows: Any, block: Any) -> None:
+            change = h[rows] * (size * np.asarray(block @ direction, dtype=float) + shift)
+            largest = float(np.abs(change).max()) or 1.0
+            total[:-1] += largest * np.asarray((change / largest).astype(kind) @ block, dtype=float)
             total[-1] += change.sum()
 
-        image = self._sum(add, self.shape[1] + 1, h)
+        image = self._sum(add, self.shape[1] + 1, h, as_given=True)
         return image[:-1], float(image[-1])
 
     def gram(self, h: Array) -> Array:
@@ -168,6 +176,10 @@ class DensePoints(LinearPoints):
         return self._sum(add, self.shape[1], h)
 
     def squared_norms(self) -> Array:
+        return self._squared_norms.copy()
+
+    @cached_property
+    def _squared_norms(self) -> Array:
         out = np.empty(self.shape[0])
 
         def fill(rows: slice) -> None:
@@ -195,8 +207,12 @@ class DensePoints(LinearPoints):
         used = np.flatnonzero(weights)
         return [used[first : first + step] for first in range(0, len(used), step)]
 
-    def _sum(self, add: Callable[[Array, Any, Array], object], shape: Any, weights: Array) -> Array:
+    def _sum(
+        self, add: Callable[[Array, Any, Any], object], shape: Any, weights: Array, as_given: bool = False
+    ) -> Array:
         """What ``add`` adds to a total from the rows of each block with a weight, and the block.
+
+        Blocks are of 64-bit numbers, or ``as_given``.
 
         There are so many totals that no two threads share one, and always the same blocks in each.
         """
@@ -205,7 +221,7 @@ class DensePoints(LinearPoints):
 
         def follow(k: int) -> None:
             for rows in pieces[k :: len(totals)]:
-                add(totals[k], rows, self._block(rows))
+                add(totals[k], rows, self.X[rows] if as_given else self._block(rows))
 
         in_threads(follow, range(len(totals)))
         return np.asarray(totals.sum(axis=0))
