@@ -118,8 +118,15 @@ from .solution import Solution as Solution
 from .solvers import NativeSolver as NativeSolver
 from .validation import InfeasibleError as InfeasibleError
 from .verification import Check as Check
+from .verification import Grade as Grade
+from .verification import Outcome as Outcome
+from .verification import Paper as Paper
+from .verification import PaperReport as PaperReport
 from .verification import Report as Report
+from .verification import Statement as Statement
+from .verification import check as check
 from .verification import error_bound as error_bound
+from .verification import paper as paper
 from .verification import rademacher_complexity as rademacher_complexity
 from .verification import verify as verify
 

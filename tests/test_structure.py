@@ -72,7 +72,7 @@ def test_arrows_go_down_only(path):
 @pytest.mark.parametrize(
     ("package", "allowed"),
     [
-        ("cvxpy", {"modeling", "formulations", "instance"}),
+        ("cvxpy", {"modeling", "formulations", "instance", "verification"}),
         ("numba", {"solvers", "points"}),
         ("sklearn.base", {"estimators", "selection"}),
         ("matplotlib", {"plotting"}),

@@ -142,9 +142,16 @@ def _staircase(found: Any) -> Any:
 
 
 def verify(options: argparse.Namespace) -> int:
-    """Check the derivation on the data, or a certificate."""
+    """Check the derivation on the data, a certificate, or the statements of a paper."""
     from ..exact.files import is_search
 
+    if options.paper is not None:
+        return _verify_paper(options)
+    for name in ("derivation", "exercise"):
+        if getattr(options, name):
+            raise ValueError(f"{name}={getattr(options, name)!r} is of a paper; say which with --paper")
+    if options.data is None:
+        raise ValueError("DATA is missing: a data set, a certificate, or --paper NAME")
     check_plot(options.plot)
     if Path(options.data).is_file() and is_search(options.data):
         if options.plot:
@@ -168,6 +175,33 @@ def verify(options: argparse.Namespace) -> int:
     print(json.dumps(report.to_dict()) if options.json else report)
     write_plot(lambda: _loss(formulation), options.plot, options.json)
     return 0 if report.passed else 1
+
+
+def _verify_paper(options: argparse.Namespace) -> int:
+    """Run the statements of a paper, or of all; write its derivation."""
+    from ..verification.statements import PAPERS, paper
+    from ..verification.statements.notebook import write_notebook
+
+    if options.data is not None:
+        raise ValueError(f"DATA={options.data!r}: --paper has problems of its own")
+    names = PAPERS if options.paper == "all" else (options.paper,)
+    papers = [paper(name) for name in names]
+    files = {name: getattr(options, name) for name in ("derivation", "exercise")}
+    check_outputs(**files)
+    if any(files.values()):
+        if len(papers) > 1:
+            raise ValueError("paper='all': a notebook is of one paper")
+        for name, path in files.items():
+            if path:
+                write_notebook(papers[0], path, exercise=name == "exercise")
+        return 0
+    reports = [made.run() for made in papers]
+    if options.json:
+        found = [report.to_dict() for report in reports]
+        print(json.dumps(found if options.paper == "all" else found[0]))
+    else:
+        print("\n\n".join(str(report) for report in reports))
+    return 0 if all(report.passed for report in reports) else 1
 
 
 def _loss(formulation: Formulation) -> Any:

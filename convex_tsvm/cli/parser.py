@@ -105,7 +105,7 @@ def build_parser() -> argparse.ArgumentParser:
     verify = subparsers.add_parser(
         "verify", help="check the derivation of a formulation on data, line by line, or a certificate of solve"
     )
-    _add_data(verify)
+    _add_data(verify, optional=True)
     _add_model(verify)
     verify.add_argument("--method", choices=STEPPED, default="cccp",
                         help="whose derivation (default: cccp)")  # fmt: skip
@@ -120,6 +120,11 @@ def build_parser() -> argparse.ArgumentParser:
                        "(needs convex_tsvm[rigorous])")  # fmt: skip
     files.add_argument("--html", metavar="FILE", help="write it as a page: problem, tree, what closes each leaf")
     files.add_argument("--trim", metavar="FILE", help="write what of it the proof needs (needs convex_tsvm[rigorous])")
+    papers = verify.add_argument_group("for a paper")
+    papers.add_argument("--paper", metavar="NAME", help="run the numbered statements of a paper: collobert2006, "
+                        "chapelle2008, sindhwani2006, debie2004, dai2010, or all")  # fmt: skip
+    papers.add_argument("--derivation", metavar="FILE", help="write its main derivation as a notebook (.ipynb)")
+    papers.add_argument("--exercise", metavar="FILE", help="the same with right-hand sides left out, to be graded")
     verify.set_defaults(run=commands.verify)
 
     predict = subparsers.add_parser("predict", help="label the points of a file with a saved model")
@@ -177,10 +182,11 @@ def _tasks(text: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _add_data(parser: argparse.ArgumentParser) -> None:
+def _add_data(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     group = parser.add_argument_group("data")
-    group.add_argument("data", metavar="DATA", help="a .npz, .csv or svmlight file, or two_moons, breast_cancer, "
-                       "digits, iris, wine")  # fmt: skip
+    group.add_argument("data", metavar="DATA", nargs="?" if optional else None,
+                       help="a .npz, .csv or svmlight file, or two_moons, breast_cancer, digits, iris, "
+                       "wine")  # fmt: skip
     group.add_argument("--split", type=int, default=0, metavar="K", help="row of 'labeled' (default: 0)")
     group.add_argument("--splits", default="labeled", metavar="NAME", help="array of splits (default: labeled)")
     group.add_argument("--positive", type=_names, metavar="A,B", help="classes that count as +1")

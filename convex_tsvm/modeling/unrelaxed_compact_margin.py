@@ -115,12 +115,16 @@ def class_spread(outputs: Array, labels: Array, epsilon: float) -> float:
         f, and +1 or -1.
     epsilon : float >= 0
     """
-    total = 0.0
-    for sign in (1, -1):
-        own = outputs[labels == sign]
-        if len(own):
-            total += float(np.maximum(0, np.abs(own - own.mean()) - epsilon).sum())
-    return total
+    return float(class_spreads(outputs, labels, epsilon).sum())
+
+
+def class_spreads(outputs: Array, labels: Array, epsilon: float) -> Array:
+    """The terms of :func:`class_spread`, shape (n,)."""
+    found = np.zeros(len(outputs))
+    for own in (labels > 0, labels < 0):
+        if own.any():
+            found[own] = np.maximum(0, np.abs(outputs[own] - outputs[own].mean()) - epsilon)
+    return found
 
 
 def unrelaxed_objective(

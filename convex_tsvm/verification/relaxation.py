@@ -14,16 +14,15 @@ from ..problem import Array, Problem
 from ..relaxations import LowerBoundBuilder, solve_low_rank, transduction_bound
 from ..relaxations.label_matrix.margins import margin_svm
 from ..relaxations.safe_bounds import stationary_multipliers
+from .few import few_points
 from .report import Check
-
-#: Points in the checks: label matrices of more take an interior-point solver minutes.
-FEW = 16
+from .statements import paper
 
 
 def relaxation_checks(formulation: Formulation, problem: Problem, tol: float) -> Iterator[Check]:
     """Checks for a formulation that can be relaxed, on some of the points; none for another."""
     try:
-        search = labelling(formulation, _few(problem))
+        search = labelling(formulation, few_points(problem))
         check_relaxable(search)
     except ValueError:
         return
@@ -31,24 +30,15 @@ def relaxation_checks(formulation: Formulation, problem: Problem, tol: float) ->
     yield from _forms(search, tol)
 
 
-def _few(problem: Problem) -> Problem:
-    """Some labelled points of each class, and as many others."""
-    positive, negative = (np.flatnonzero(problem.y == sign)[: FEW // 4] for sign in (1, -1))
-    known = np.concatenate([positive, negative])
-    keep = np.sort(np.concatenate([known, problem.unlabeled[: FEW - len(known)]]))
-    return problem.by_mean().part(keep)
-
-
 def _propositions(search: Labelling) -> Iterator[Check]:
     rng = np.random.default_rng(0)
-    z = rng.normal(size=search.n)
-    rank_one = np.outer(z, z) / np.outer(np.abs(z), np.abs(z))
+    proposition = paper("debie2004")["Proposition 2.1"].run()
     yield Check(
         "rank_one",
-        "a matrix of rank one with ones on its diagonal is a label matrix, its entries +1 and -1",
+        proposition.statement.says,
         "debie2004 Proposition 2.1",
-        float(np.abs(np.abs(rank_one) - 1).max()),
-        1e-12,
+        proposition.off,
+        proposition.statement.tolerance,
     )
     first, second = (_correlation(search, rng) for _ in range(2))
     ends = [_svm_value(search, gamma) for gamma in (first, second)]

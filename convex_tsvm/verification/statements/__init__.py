@@ -1,0 +1,43 @@
+"""The numbered statements of five papers, each a function that is run."""
+
+from __future__ import annotations
+
+from ...validation import one_of
+from .grade import Grade, check
+from .statement import Outcome, Paper, PaperReport, Statement
+
+#: The papers, by their names.
+PAPERS = ("collobert2006", "chapelle2008", "sindhwani2006", "debie2004", "dai2010")
+
+
+def paper(name: str) -> Paper:
+    """A paper with its numbered statements, which can be run.
+
+    Parameters
+    ----------
+    name : {"collobert2006", "chapelle2008", "sindhwani2006", "debie2004", "dai2010"}
+
+    Returns
+    -------
+    Paper
+        Iterate over it, take a statement by its number (``paper("collobert2006")[23]``), or ``run`` them all.
+
+    Raises
+    ------
+    ValueError
+        If there is no such paper.
+
+    Examples
+    --------
+    >>> import convex_tsvm as ct
+    >>> print(ct.paper("collobert2006")[8].run())
+    eq. 8: holds (off by 0.0e+00, allowed 1e-06)
+    """
+    from importlib import import_module
+
+    made = import_module(f".{one_of('paper', name, PAPERS)}", __name__).PAPER
+    assert isinstance(made, Paper)
+    return made
+
+
+__all__ = ["PAPERS", "Grade", "Outcome", "Paper", "PaperReport", "Statement", "check", "paper"]

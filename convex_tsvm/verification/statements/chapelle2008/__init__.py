@@ -1,0 +1,8 @@
+"""Chapelle, Sindhwani and Keerthi (2008), Optimization Techniques for Semi-Supervised Support Vector Machines."""
+
+from ..statement import Paper
+from .quantities import problems
+
+PAPER = Paper("chapelle2008", "Optimization Techniques for Semi-Supervised Support Vector Machines", problems)
+
+from . import combinatorial, continuous, experiments, newton  # noqa: E402, F401

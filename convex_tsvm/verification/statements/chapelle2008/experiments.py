@@ -1,0 +1,175 @@
+"""§5: tables and figures, from kept results."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..collobert2006.experiments import sizes
+from ..kept import AbsentError, Figure, cells, folder, measured, not_built, rows_of
+from . import PAPER
+
+RESULTS = "review.md"
+
+
+@measured(PAPER, "Table 1")
+def table_1() -> list[Figure]:
+    """Errors on Coil3 and 2moons of six methods; branch and bound finds the right labels.
+
+    The paper's 2moons are lost, and its labelled points and noise with them: ours are two moons and 100 dimensions of
+    noise.
+    """
+    return [one for one in cells(RESULTS, "Tables 1 and 8") if one.where.startswith(("coil3", "2moons"))]
+
+
+@measured(PAPER, "Table 2")
+def table_2() -> list[Figure]:
+    """Errors of deterministic annealing by alternating and by gradients, for two values of C*."""
+    return cells(RESULTS, "Table 2: ") + cells(RESULTS, "Table 2b")
+
+
+@measured(PAPER, "Table 3")
+def table_3() -> list[Figure]:
+    """Errors of Newton-S³VM with the flat and the quadratic loss."""
+    return cells(RESULTS, "Table 3: ")
+
+
+@measured(PAPER, "Table 4")
+def table_4() -> list[Figure]:
+    """The sizes of the data sets; those of 2moons are by construction."""
+    return sizes(
+        {
+            "g50c": (2, 50, 550, 50),
+            "text": (2, 7511, 1946, 50),
+            "uspst": (10, 256, 2007, 50),
+            "isolet": (9, 617, 1620, 50),
+            "coil20": (20, 1024, 1440, 40),
+            "coil3": (3, 1024, 216, 6),
+            "2moons": (2, 102, 200, 2),
+        }
+    )
+
+
+@measured(PAPER, "Table 5")
+def table_5() -> list[Figure]:
+    """σ and C of the experiments: with them the SVM on all true labels errs as Table 8's last column says.
+
+    Pixels of the COIL images are from 0 to 255 in the paper, and σ with them.
+    """
+    return [one for one in cells(RESULTS, "Tables 1 and 8") if one.where.endswith("SVM-5cv")]
+
+
+@measured(PAPER, "Table 6")
+def table_6() -> list[Figure]:
+    """Kendall's rank correlation of error and objective is positive on every data set.
+
+    Ours is over the six methods and the SVM, the paper's over four more solutions besides: what is decided is the sign.
+    """
+    found = cells(RESULTS, "Table 6", points=2.0)
+    return [
+        Figure(one.where, one.theirs, one.ours, agrees=None if np.isnan(one.ours) else one.ours > 0) for one in found
+    ]
+
+
+@measured(PAPER, "Table 7")
+def table_7() -> list[Figure]:
+    """Mean rank of the six methods by the objective: ∇S³VM and cS³VM come first.
+
+    In a search for the exact balance from every start the toolkit's methods are closer to each other than the paper's.
+    """
+    return cells(RESULTS, "Table 7", points=1.0)
+
+
+@measured(PAPER, "Table 8")
+def table_8() -> list[Figure]:
+    """Errors of six methods and the SVM with the exact balance."""
+    return [one for one in cells(RESULTS, "Tables 1 and 8") if not one.where.startswith(("coil3", "2moons"))]
+
+
+@measured(PAPER, "Table 9")
+def table_9() -> list[Figure]:
+    """Gain in % by the best of 27 hyperparameters on the first split.
+
+    One split and a minimum over 27: figures of 0 to 60 that chance moves by tens; ten are let pass.
+    """
+    return cells(RESULTS, "Table 9", points=10.0)
+
+
+@measured(PAPER, "Table 10")
+def table_10() -> list[Figure]:
+    """How much errors vary over the 27 hyperparameters; S³VMlight's least.
+
+    The paper says variance; of errors of tens of percent that would be hundreds: its figures are standard deviations.
+    """
+    return cells(RESULTS, "Table 10", points=3.0)
+
+
+@measured(PAPER, "Table 11")
+def table_11() -> list[Figure]:
+    """Errors with C* divided by 100."""
+    return cells(RESULTS, "Table 11")
+
+
+@measured(PAPER, "Table 12")
+def table_12() -> list[Figure]:
+    """Errors of CCCP without annealing and with it."""
+    return cells(RESULTS, "Table 12")
+
+
+@measured(PAPER, "Table 13")
+def table_13() -> list[Figure]:
+    """Errors with the share of positive labels estimated from the labelled points."""
+    return cells(RESULTS, "Table 13")
+
+
+@measured(PAPER, "Table 14")
+def table_14() -> list[Figure]:
+    """Errors on pairs of classes."""
+    return cells(RESULTS, "Table 14")
+
+
+@measured(PAPER, "Table 15")
+def table_15() -> list[Figure]:
+    """Errors of LapSVM, and of S³VMlight on its kernel.
+
+    The review does not print the graphs' parameters, which are those of Sindhwani, Niyogi and Belkin (2005).
+    """
+    return cells(RESULTS, "Table 15")
+
+
+@measured(PAPER, "Figure 8")
+def figure_8() -> list[Figure]:
+    """The three cars of Coil3, which look alike: the kept picture."""
+    where = folder()
+    if where is None or not (where / "review_figure8.png").exists():
+        raise AbsentError("review_figure8.png is not at hand")
+    return [Figure("pictures of cars", 3, 3, agrees=True)]
+
+
+@measured(PAPER, "Figure 9")
+def figure_9() -> list[Figure]:
+    """On the first split of text all methods but Newton gain by annealing: error with one step less that with eight."""
+    errors = {
+        (row["method"], row["steps"]): float(row["error"])
+        for row in rows_of("review.csv")
+        if row["data"] == "text" and row["split"] == "0" and row["steps"] in ("1", "8")
+    }
+    found = []
+    for method in ("∇S3VM", "cS3VM", "CCCP", "S3VMlight", "∇DA", "DA"):
+        one, eight = (errors.get((method, steps), np.nan) for steps in ("1", "8"))
+        found.append(
+            Figure(f"{method}, points gained", 0.0, round(one - eight, 2), agrees=bool(eight <= one + ROUNDING))
+        )
+    return found
+
+
+#: Two more wrong labels of 1896.
+ROUNDING = 0.11
+
+not_built(
+    PAPER,
+    "Figure 10",
+    "With a biased split the error on test points rises with the angle of the principal directions.",
+    "How the split was biased is not said, so that there is nothing to be repeated. examples/plot_transduction.py has"
+    " a bias"
+    " for which it does, and checks it; for two others that were tried it does not.",
+)

@@ -1,0 +1,111 @@
+"""What the statements of chapelle2008 are about: labels and outputs of a few points, and SVMs for all labels."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cached_property
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+from ....formulations import Formulation, s3vm
+from ....instance import Instance
+from ....instance.convex_step import StepSolution
+from ....kernels import RBF, kernel_factor
+from ....problem import Array, Problem
+from ....solvers import NativeSolver
+
+#: What interior-point solvers are asked for.
+EXACT: dict[str, Any] = {"solver": "CLARABEL", "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
+
+
+def V(y: Any, o: Any, p: int = 2) -> Array:
+    """The hinge loss max(0, 1 - y o)^p (eq. 2)."""
+    return np.maximum(0, 1 - np.asarray(y, dtype=float) * o) ** p
+
+
+class Quantities:
+    """A problem in the paper's notation: labelled points first, squared hinge, C and C*.
+
+    Parameters
+    ----------
+    problem : Problem
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.l, self.u, self.n = problem, problem.n_labeled, problem.n_unlabeled, problem.n
+        self.y, self.C, self.C_star = problem.y[: self.l], float(problem.cost[0]), float(problem.cost[-1])
+        self.K, self.Z = problem.gram, kernel_factor(problem.gram)
+        self.cost = problem.cost
+        rng = np.random.default_rng(0)
+        #: Random functions (w, b) in the coordinates of the features.
+        self.functions: list[tuple[Array, float]] = [
+            (rng.normal(0, size, (self.Z.shape[1],)), float(rng.normal())) for size in (0.3, 1.0, 2.0) * 4
+        ]
+        self.t = np.linspace(-2.5, 2.5, 41) + 0.003
+        #: How many unlabelled points are to be positive, and r.
+        self.positive = max(1, self.u // 2)
+        self.r = self.positive / self.u
+
+    @property
+    def model(self) -> Formulation:
+        """Eq. 5 with a free bias and no balance."""
+        return s3vm(balance=None)
+
+    @cached_property
+    def instance(self) -> Instance:
+        """It on the problem."""
+        return Instance(self.model, self.problem)
+
+    @cached_property
+    def counted(self) -> Problem:
+        """The problem with eq. 3."""
+        return self.problem.replace(balance=("exact", self.r))
+
+    @cached_property
+    def balanced(self) -> Problem:
+        """The problem with eq. 12."""
+        return self.problem.replace(balance=2 * self.r - 1)
+
+    def o(self, function: tuple[Array, float]) -> Array:
+        """Outputs."""
+        return np.asarray(self.Z @ function[0] + function[1])
+
+    def half(self, function: tuple[Array, float]) -> float:
+        """½ ‖w‖²."""
+        return 0.5 * float(function[0] @ function[0])
+
+    def whole(self, y_u: Any) -> Array:
+        """The labels of all points."""
+        return np.concatenate([self.y, y_u])
+
+    @cached_property
+    def labelings(self) -> list[Array]:
+        """All labels of all points with the known ones."""
+        return [self.whole(y_u) for y_u in itertools.product((-1.0, 1.0), repeat=self.u)]
+
+    def solution(self, labels: Array) -> StepSolution:
+        """The toolkit's SVM for labels of all points."""
+        return NativeSolver(self.problem, tol=1e-11, max_iter=10**6).solve(self.instance.svm(labels))
+
+    @cached_property
+    def values(self) -> Array:
+        """J of every labelling, by the native solver."""
+        return np.array([self.solution(labels).primal for labels in self.labelings])
+
+    def program(self, labels: Array, cost: Array | None = None) -> float:
+        """The least ½ ‖w‖² + Σ c_i max(0, 1 - y_i f_i)², by CVXPY."""
+        w, b = cp.Variable(self.Z.shape[1]), cp.Variable()
+        loss = cp.square(cp.pos(1 - cp.multiply(labels, self.Z @ w + b)))
+        goal = 0.5 * cp.sum_squares(w) + (self.cost if cost is None else cost) @ loss
+        return float(cp.Problem(cp.Minimize(goal)).solve(**EXACT))
+
+
+def problems() -> list[Quantities]:
+    """A problem of six points, and one of nine."""
+    X = np.array([[-1.3, 0.2], [1.0, 0.4], [0.6, -0.3], [-0.9, -0.5], [-0.2, 0.3], [1.4, -0.1]])
+    six = Problem(X, [-1, 1, 0, 0, 0, 0], kernel=RBF(0.9), C=2.0, C_unlabeled=0.8, balance=None)
+    X, y = np.random.default_rng(8).normal(size=(9, 2)), np.zeros(9)
+    y[:4] = [1, -1, -1, 1]
+    return [Quantities(six), Quantities(Problem(X, y, kernel=RBF(1.1), C=1.5, C_unlabeled=1.0, balance=None))]

@@ -1,0 +1,260 @@
+"""What the statements of collobert2006 are about: points and their copies, a step of CCCP, and its Lagrangian."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+from numpy.typing import NDArray
+
+from ....formulations import Formulation, cccp_tsvm, svm
+from ....instance import Instance
+from ....instance.convex_step import ConvexStep, StepSolution
+from ....kernels import RBF, kernel_factor
+from ....losses import PLQ, hinge, symmetric_ramp
+from ....methods import cccp
+from ....problem import Array, Problem
+from ....solution import Solution
+from ....solvers import NativeSolver
+from ...few import few_points
+
+#: A decision function: w in the coordinates of the features, and b.
+Theta = tuple[Array, float]
+
+
+def H(s: float, t: Any) -> Array:
+    """The hinge loss max(0, s - t)."""
+    return np.maximum(0, s - np.asarray(t, dtype=float))
+
+
+def R(s: float, t: Any) -> Array:
+    """The ramp loss min(1 - s, max(0, 1 - t))."""
+    return np.minimum(1 - s, np.maximum(0, 1 - np.asarray(t, dtype=float)))
+
+
+@dataclass(frozen=True)
+class Program:
+    """The quadratic program of a step, solved: eq. 18-20.
+
+    Attributes
+    ----------
+    value : float
+    theta : (array, float)
+    xi : array, shape (1 + L + 2U,)
+        Slacks ξ; that of x₀ is 0.
+    alpha : array, shape (1 + L + 2U,)
+        Multipliers of eq. 19, and first α₀, that of the balance.
+    nu : array, shape (1 + L + 2U,)
+        Multipliers of eq. 20.
+    """
+
+    value: float
+    theta: Theta
+    xi: Array
+    alpha: Array
+    nu: Array
+
+
+class Quantities:
+    """A TSVM problem in the paper's notation.
+
+    Vectors over points have 1 + L + 2U entries: x₀, the labelled points, the unlabelled ones with label 1, and the same
+    with label -1.
+
+    Parameters
+    ----------
+    problem : Problem
+    s : float
+    """
+
+    def __init__(self, problem: Problem, s: float = -0.3) -> None:
+        # Labelled points first, as the paper has them.
+        order = np.concatenate([problem.labeled, problem.unlabeled])
+        self.problem, self.s = _ordered(problem, order), float(s)
+        self.L, self.U = problem.n_labeled, problem.n_unlabeled
+        self.labeled, self.unlabeled = slice(1, self.L + 1), slice(self.L + 1, self.L + self.U + 1)
+        self.copies = slice(self.L + 1, self.L + 2 * self.U + 1)
+        self.y = np.concatenate([[1], self.problem.y[: self.L], np.ones(self.U), -np.ones(self.U)])
+        self.C, self.C_star = float(self.problem.cost[0]), float(self.problem.cost[-1])
+        #: ζ_0, the mean of the known labels.
+        self.c = float(self.problem.y[: self.L].mean())
+        self.model: Formulation = cccp_tsvm(self.s)
+        #: Outputs at which losses are compared.
+        self.z = np.linspace(-2, 2, 17) + 0.01
+
+    @classmethod
+    def of(cls, formulation: Formulation, problem: Problem) -> Quantities | None:
+        """Quantities of a formulation on a few points of a problem, if the paper is about them."""
+        unlabeled, shared = formulation.unlabeled, len(np.unique(problem.cost[problem.labeled])) == 1
+        if not isinstance(unlabeled, PLQ) or formulation.regularizer != "l2" or formulation.constraints:
+            return None
+        s, t = float(unlabeled(0.0)) - 1, np.linspace(-3, 3, 61)
+        if not -1 < s <= 0 or not np.allclose(unlabeled(t), symmetric_ramp(s)(t), atol=1e-12):
+            return None
+        plain = np.allclose(formulation.labeled(t), hinge()(t)) and formulation.fit_intercept
+        instance, mean = Instance(formulation, problem), float(problem.y[problem.labeled].mean())
+        counted = instance.target is None or instance.n_positive is not None
+        balanced = not counted and bool(np.isclose(instance.target or 0.0, mean))
+        balanced = balanced and np.array_equal(instance.members, problem.unlabeled)
+        shared = shared and len(np.unique(problem.cost[problem.unlabeled])) == 1
+        return cls(few_points(problem), s) if plain and balanced and shared else None
+
+    @cached_property
+    def phi(self) -> Array:
+        """Φ(x_i) in coordinates, a row for each copy; x₀ is the mean of the unlabelled points (before eq. 22)."""
+        Z = kernel_factor(self.problem.gram)
+        return np.vstack([Z[self.L :].mean(axis=0), Z, Z[self.L :]])
+
+    @cached_property
+    def K(self) -> Array:
+        """K_ij = Φ(x_i)·Φ(x_j)."""
+        return np.asarray(self.phi @ self.phi.T)
+
+    def f(self, theta: Theta) -> Array:
+        """Outputs w·Φ(x_i) + b."""
+        return np.asarray(self.phi @ theta[0] + theta[1])
+
+    def points(self, values: Array) -> Array:
+        """Of values of all copies those of the points themselves, shape (L + U,)."""
+        return values[1 : self.L + self.U + 1]
+
+    @cached_property
+    def instance(self) -> Instance:
+        """The formulation on the problem."""
+        return self.model.on(self.problem)
+
+    @cached_property
+    def theta_t(self) -> Theta:
+        """θ^t: the SVM of the labelled points, under the balance."""
+        return self.theta_of(cccp(svm(balance="linear"), self.problem, tol=1e-9).step)
+
+    def theta_of(self, found: StepSolution) -> Theta:
+        """A solution of the toolkit in the coordinates of the features."""
+        return kernel_factor(self.problem.gram).T @ found.coefficients, found.bias
+
+    def toolkit_objective(self, theta: Theta, model: Formulation | None = None) -> float:
+        """The objective of a formulation, as the toolkit has it."""
+        regularization = 0.5 * float(theta[0] @ theta[0])
+        return (model or self.model).objective(self.problem, self.points(self.f(theta)), regularization)
+
+    @cached_property
+    def step(self) -> ConvexStep:
+        """The toolkit's convex step, with tangents at θ^t."""
+        return self.instance.step(self.points(self.f(self.theta_t)))
+
+    @cached_property
+    def solved(self) -> StepSolution:
+        """Its solution by the native solver."""
+        return NativeSolver(self.problem, tol=1e-11, max_iter=10**6).solve(self.step)
+
+    @property
+    def constant(self) -> float:
+        """What the toolkit's loss lacks of both ramp losses, summed: it is zero beyond the margin."""
+        return self.U * self.C_star * (1 - self.s)
+
+    @property
+    def step_value(self) -> float:
+        """The least value of the step by the native solver, with the paper's constant."""
+        return self.solved.primal + self.constant
+
+    @cached_property
+    def theta_next(self) -> Theta:
+        """θ^{t+1}."""
+        return self.theta_of(self.solved)
+
+    @cached_property
+    def others(self) -> list[Theta]:
+        """Random decision functions under the balance."""
+        rng = np.random.default_rng(0)
+        found = []
+        for size in (0.1, 0.5, 1.0, 2.0) * 5:
+            w = self.theta_t[0] + size * rng.normal(size=self.phi.shape[1])
+            found.append((w, self.c - float(self.phi[0] @ w)))
+        return found
+
+    @cached_property
+    def beta(self) -> Array:
+        """β_i at θ^t (eq. 11); 0 for x₀ and the labelled points."""
+        return self.beta_at(self.theta_t)
+
+    def beta_at(self, theta: Theta) -> Array:
+        """β_i where tangents are taken at another θ."""
+        return np.where(self._is_copy & (self.y * self.f(theta) < self.s), self.C_star, 0.0)
+
+    @cached_property
+    def _is_copy(self) -> NDArray[np.bool_]:
+        return np.arange(len(self.y)) > self.L
+
+    @cached_property
+    def upper(self) -> Array:
+        """C for labelled points, C* for copies of unlabelled ones, 0 for x₀."""
+        return np.where(self._is_copy, self.C_star, self.C) * (np.arange(len(self.y)) > 0)
+
+    @cached_property
+    def program(self) -> Program:
+        """Eq. 18-20 at θ^t, with its multipliers."""
+        return self.solve(self.beta)
+
+    def solve(
+        self, beta: Array, *, upper: Array | None = None, balanced: bool = True, nonnegative: bool = True
+    ) -> Program:
+        """Eq. 18-20 as it is written, by CVXPY; with a change, for mistakes."""
+        phi, y, upper = self.phi[1:], self.y[1:], (self.upper if upper is None else upper)[1:]
+        w, b, xi = cp.Variable(phi.shape[1]), cp.Variable(), cp.Variable(len(y))
+        f = phi @ w + b
+        margin = cp.multiply(y, f) >= 1 - xi
+        slack = xi >= (0 if nonnegative else -10)
+        balance = self.phi[0] @ w + b == self.c
+        goal = cp.Minimize(0.5 * cp.sum_squares(w) + upper @ xi + cp.multiply(beta[1:], y) @ f)
+        made = cp.Problem(goal, [margin, slack, *([balance] if balanced else [])])
+        made.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+        alpha_0 = -float(balance.dual_value) if balanced else 0.0
+        return Program(
+            float(made.value),
+            (np.asarray(w.value), float(b.value)),
+            np.append(0.0, xi.value),
+            np.append(alpha_0, margin.dual_value),
+            np.append(0.0, slack.dual_value),
+        )
+
+    def maximum(self, lower: Array, upper: Array, *, tied: bool = True) -> tuple[float, Array]:
+        """The largest ζ·α̃ - ½ α̃ᵀKα̃ with lower <= y α̃ <= upper over the copies and Σ α̃ = 0, by CVXPY; and α̃."""
+        a = cp.Variable(len(self.y))
+        signed = cp.multiply(self.y[1:], a[1:])
+        bounds = [signed >= lower[1:], signed <= upper[1:], *([cp.sum(a) == 0] if tied else [a[0] == 0])]
+        goal = cp.Maximize(self.zeta @ a - 0.5 * cp.sum_squares(self.phi.T @ a))
+        made = cp.Problem(goal, bounds)
+        made.solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
+        return float(made.value), np.asarray(a.value)
+
+    @cached_property
+    def zeta(self) -> Array:
+        """ζ_i = y_i, and ζ_0 the mean of the known labels."""
+        return np.append(self.c, self.y[1:])
+
+    @cached_property
+    def run(self) -> Solution:
+        """The toolkit's CCCP from θ^t to its end."""
+        start = self.points(self.f(self.theta_t))
+        return cccp(self.model, self.problem, start=start, tol=1e-9)
+
+
+def _ordered(problem: Problem, order: Array) -> Problem:
+    """The same problem with its points in another order."""
+    gram = problem.gram[np.ix_(order, order)]
+    cost = problem.cost[order]
+    return Problem(gram, problem.y[order], kernel="precomputed", C=cost, C_unlabeled=cost)
+
+
+def problems() -> list[Quantities]:
+    """A problem of six points, on which derivations are followed, and one of fourteen."""
+    X = np.array([[-1.3, 0.2], [1.0, 0.4], [0.6, -0.3], [-0.9, -0.5], [-0.2, 0.3], [1.4, -0.1]])
+    six = Problem(X, [-1, 1, 1, 0, 0, 0], kernel=RBF(0.9), C=4.0, C_unlabeled=1.5)
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(14, 2)), np.zeros(14)
+    X[:7] += 0.8
+    y[[0, 1, 2]], y[[9, 12]] = 1, -1
+    return [Quantities(six, -0.3), Quantities(Problem(X, y, kernel=RBF(1.1), C=3.0, C_unlabeled=0.8), -0.5)]

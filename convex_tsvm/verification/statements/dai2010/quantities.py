@@ -1,0 +1,114 @@
+"""What the statements of dai2010 are about: outputs of a few points, their labels, and the costs of the machine."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import cvxpy as cp
+import numpy as np
+
+from ....formulations import Formulation, compact_margin, compactness_weights
+from ....instance.convex_step import ConvexStep
+from ....kernels import RBF, kernel_factor
+from ....problem import Array, Problem
+from ....solvers import NativeSolver
+
+
+class Quantities:
+    """A problem in the paper's notation: labelled points first, C₁, C₂ and C₃, ε and δ.
+
+    Parameters
+    ----------
+    problem : Problem
+    epsilon, C_3, delta : float
+    """
+
+    def __init__(self, problem: Problem, epsilon: float, C_3: float, delta: float) -> None:
+        self.problem, self.epsilon, self.C_3, self.delta = problem, epsilon, C_3, delta
+        self.l, self.u, self.n = problem.n_labeled, problem.n_unlabeled, problem.n
+        self.y, self.C_1, self.C_2 = problem.y[: self.l], float(problem.cost[0]), float(problem.cost[-1])
+        rng = np.random.default_rng(0)
+        #: Random functions, as (w, b) in the coordinates of the features.
+        self.Z = kernel_factor(problem.gram)
+        self.functions: list[tuple[Array, float]] = [
+            (rng.normal(0, size, (self.Z.shape[1],)), rng.normal()) for size in (0.3, 1.0, 2.0) * 5
+        ]
+        #: d_i of the unlabelled points: 0 for the positive class, 1 for the negative one.
+        self.d = (np.arange(self.u) % 3 == 0).astype(float)
+        #: r, the share of unlabelled points in the positive class.
+        self.r = float(1 - self.d.mean())
+        self.t = np.linspace(-3, 3, 25) + 0.01
+
+    @property
+    def labels(self) -> Array:
+        """+1 or -1 for all points, from y and d."""
+        return np.concatenate([self.y, 1 - 2 * self.d])
+
+    def f(self, function: tuple[Array, float]) -> Array:
+        """Outputs."""
+        return np.asarray(self.Z @ function[0] + function[1])
+
+    def half_square(self, function: tuple[Array, float]) -> float:
+        """½ ‖w‖²."""
+        return 0.5 * float(function[0] @ function[0])
+
+    @cached_property
+    def model(self) -> Formulation:
+        """The relaxed machine of eq. 8, without a balance, with δ."""
+        weights = compactness_weights(self.problem, self.C_3)
+        return compact_margin(self.epsilon, *weights, s=self.delta, balance=None)
+
+    @cached_property
+    def outputs(self) -> Array:
+        """Outputs at which tangents are taken."""
+        return self.f(self.functions[1])
+
+    @cached_property
+    def step(self) -> ConvexStep:
+        """The toolkit's convex step there."""
+        return self.model.step(self.problem, self.outputs)
+
+    @cached_property
+    def step_value(self) -> float:
+        """Its least value, with H₁(f) + H₁(-f) as convex part of the unlabelled points' loss, as the paper has it."""
+        found = NativeSolver(self.problem, tol=1e-10, max_iter=10**6).solve(self.step)
+        constant = 2 - float(self.model.unlabeled.split()[0](0.0))  # type: ignore[union-attr]
+        return found.primal + self.u * self.C_2 * constant
+
+    def dual(self, *, counted: int = 1, gamma: float = 1.0, gamma_hat: float = 1.0, moved: bool = True) -> float:
+        """Minus the value of Algorithm 1's quadratic program.
+
+        Parameters
+        ----------
+        counted : int
+            How many times the compactness of an unlabelled point counts.
+        gamma, gamma_hat : float
+            Factors of ε γ'1 and ε γ̂'1.
+        moved : bool
+            Whether β is there.
+        """
+        l, u, f = self.l, self.u, self.outputs
+        point = np.concatenate([np.arange(l), np.arange(l, l + u), np.arange(l, l + u)])
+        y = np.concatenate([self.y, np.ones(u), -np.ones(u)])
+        cost = np.where(np.arange(len(point)) < l, self.C_1, self.C_2)
+        beta = np.where((np.arange(len(point)) >= l) & (y * f[point] < self.delta), self.C_2, 0.0) * moved
+        copies = np.zeros((l + u, len(point)))
+        copies[point, np.arange(len(point))] = y
+        alpha = cp.Variable(len(point), nonneg=True)
+        first, second = cp.Variable(l + u, nonneg=True), cp.Variable(l + u, nonneg=True)
+        v = copies @ (alpha - beta) - first + second
+        paid = self.epsilon * (gamma * cp.sum(first) + gamma_hat * cp.sum(second))
+        goal = cp.Minimize(0.5 * cp.sum_squares(self.Z.T @ v) - cp.sum(alpha) + paid)
+        most = self.C_3 * np.append(np.ones(l), np.full(u, float(counted)))
+        made = cp.Problem(goal, [cp.sum(v) == 0, first + second <= most, alpha <= cost])
+        return -float(made.solve(solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10))
+
+
+def problems() -> list[Quantities]:
+    """A problem of six points, and one of twelve."""
+    X = np.array([[-1.3, 0.2], [1.0, 0.4], [0.6, -0.3], [-0.9, -0.5], [-0.2, 0.3], [1.4, -0.1]])
+    six = Problem(X, [-1, 1, 0, 0, 0, 0], kernel=RBF(0.9), C=4.0, C_unlabeled=1.5, balance=None)
+    X, y = np.random.default_rng(4).normal(size=(12, 2)), np.zeros(12)
+    y[:5] = [1, -1, 1, -1, -1]
+    twelve = Problem(X, y, kernel=RBF(1.2), C=2.0, C_unlabeled=0.7, balance=None)
+    return [Quantities(six, 0.8, 0.6, -0.2), Quantities(twelve, 1.2, 0.9, 0.0)]

@@ -1,0 +1,152 @@
+"""What the statements of debie2004 are about: label matrices of a few points, and the SVM's value for each."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cached_property
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+from ....exact import brute_force
+from ....formulations import Formulation, tsvm
+from ....instance import Instance, Labelling, check_relaxable, labelling
+from ....kernels import RBF, kernel_factor
+from ....modeling.label_matrix import FullSDP, ReducedSDP
+from ....problem import Array, Problem
+from ....solvers import NativeSolver
+
+#: Interior-point solvers leave about this much.
+EXACT: dict[str, Any] = {"solver": "CLARABEL", "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
+
+
+class Quantities:
+    """A transduction problem without bias, in the paper's notation: labelled points first, one C for all.
+
+    Parameters
+    ----------
+    problem : Problem
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.C = problem, float(problem.cost[0])
+        self.n_t, self.n_w = problem.n_labeled, problem.n_unlabeled
+        self.n, self.y_t = problem.n, problem.y[: self.n_t]
+        self.K = problem.gram
+        self.rng = np.random.default_rng(0)
+
+    @cached_property
+    def formulation(self) -> Formulation:
+        """The TSVM with zero bias and no balance (footnote 1)."""
+        return tsvm("hinge", balance=None, fit_intercept=False)
+
+    @cached_property
+    def search(self) -> Labelling:
+        """What the toolkit relaxes."""
+        search = labelling(self.formulation, self.problem)
+        check_relaxable(search)
+        return search
+
+    @cached_property
+    def labelings(self) -> list[Array]:
+        """All label vectors with the known labels."""
+        unknown = itertools.product((-1.0, 1.0), repeat=self.n_w)
+        return [np.concatenate([self.y_t, signs]) for signs in unknown]
+
+    @cached_property
+    def svm_values(self) -> Array:
+        """½ ‖w‖² + C Σ ξ of the SVM for each of them, by the native solver."""
+        instance = Instance(self.formulation, self.problem)
+        solver = NativeSolver(self.problem, tol=1e-10)
+        return np.array([solver.solve(instance.svm(y)).primal for y in self.labelings])
+
+    @cached_property
+    def least(self) -> float:
+        """The least objective over labelings, by the toolkit's enumeration."""
+        return float(brute_force(self.formulation, self.problem)[0])
+
+    def value(self, gamma: Array, *, bounded: bool = True, squares: float = 1.0) -> float:
+        """max over α of 2α'e - α'(K∘Γ)α with 0 <= α <= C: the inner problem of eq. 1."""
+        root = kernel_factor(_symmetric(self.K * gamma))
+        alpha = cp.Variable(self.n, nonneg=True)
+        goal = 2 * cp.sum(alpha) - squares * cp.sum_squares(root.T @ alpha)
+        # Without the bound the value is infinite where the matrix is singular: a bound a hundred times as large is
+        # as good as none.
+        made = cp.Problem(cp.Maximize(goal), [alpha <= (self.C if bounded else 100 * self.C)])
+        return float(made.solve(**EXACT))
+
+    def inequality(self, gamma: Any, constraints: list[Any], *, sign: float = 1.0, soft: bool = True) -> float:
+        """min t under eq. 10, for a Γ that is given or a variable."""
+        nu, mu, t = cp.Variable(self.n, nonneg=True), cp.Variable(self.n, nonneg=True), cp.Variable()
+        column = cp.reshape(1 + sign * (nu - (mu if soft else 0)), (self.n, 1), order="C")
+        corner = cp.reshape(t - 2 * self.C * cp.sum(mu), (1, 1), order="C")
+        matrix = cp.bmat([[cp.multiply(self.K, gamma), column], [column.T, corner]])
+        return float(cp.Problem(cp.Minimize(t), [matrix >> 0, *constraints]).solve(**EXACT))
+
+    def relaxed(self, **mistake: Any) -> float:
+        """Eq. 9 under eq. 5, 6, 8 and 10."""
+        gamma = cp.Variable((self.n, self.n), PSD=True)
+        block = gamma[: self.n_t, : self.n_t] == np.outer(self.y_t, self.y_t)
+        return self.inequality(gamma, [block, cp.diag(gamma) == 1], **mistake)
+
+    @cached_property
+    def full(self) -> FullSDP:
+        """The toolkit's relaxation over Γ, solved."""
+        made = FullSDP(self.search)
+        made.problem.solve(**EXACT)
+        return made
+
+    @cached_property
+    def reduced(self) -> ReducedSDP:
+        """The toolkit's relaxation over Γ̃, solved."""
+        made = ReducedSDP(self.search)
+        made.problem.solve(**EXACT)
+        return made
+
+    @cached_property
+    def matrices(self) -> list[Array]:
+        """Matrices of which some are label matrices, and others lack one property each."""
+        found = [np.outer(y, y) for y in self.labelings]
+        wrong = self.labelings[1].copy()
+        wrong[0] *= -1
+        found.append(np.outer(wrong, wrong))  # another known label
+        scaled = self.labelings[1] * np.append(np.ones(self.n - 1), 2.0)
+        found.append(np.outer(scaled, scaled))  # no unit diagonal
+        found.append((found[0] + found[-3]) / 2)  # rank two
+        found.append(found[0] * np.where(np.eye(self.n, dtype=bool)[:, ::-1], 0.5, 1.0))  # not of rank one
+        return found
+
+    @cached_property
+    def correlations(self) -> list[Array]:
+        """Random Γ ⪰ 0 with a unit diagonal and the known block."""
+        found = []
+        for rank in (1, 2, 3, 4) * 3:
+            vectors = self.rng.normal(size=(self.n_w + 1, rank))
+            vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+            rows = np.vstack([np.outer(self.y_t, vectors[0]), vectors[1:]])
+            found.append(rows @ rows.T)
+        return found
+
+
+def _symmetric(matrix: Array) -> Array:
+    return (matrix + matrix.T) / 2
+
+
+def smallest(matrix: Array) -> float:
+    """The smallest eigenvalue."""
+    return float(np.linalg.eigvalsh(_symmetric(matrix))[0])
+
+
+def is_psd(matrix: Array) -> bool:
+    """Whether a matrix is positive semidefinite, up to rounding."""
+    return smallest(matrix) >= -1e-9 * max(1.0, float(np.abs(matrix).max()))
+
+
+def problems() -> list[Quantities]:
+    """A problem of six points, three of them labelled, and one of eight."""
+    X = np.array([[-1.3, 0.2], [1.0, 0.4], [0.6, -0.3], [-0.9, -0.5], [-0.2, 0.3], [1.4, -0.1]])
+    six = Problem(X, [-1, 1, 1, 0, 0, 0], kernel=RBF(0.9), C=2.0, C_unlabeled=2.0, balance=None)
+    X = np.random.default_rng(5).normal(size=(8, 2))
+    eight = Problem(X, [1, 1, -1, -1, 0, 0, 0, 0], kernel=RBF(0.7), C=0.8, C_unlabeled=0.8, balance=None)
+    return [Quantities(six), Quantities(eight)]

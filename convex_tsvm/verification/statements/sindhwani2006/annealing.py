@@ -1,0 +1,222 @@
+"""§1.3 and §1.4: label switching, and deterministic annealing."""
+
+from __future__ import annotations
+
+import cvxpy as cp
+import numpy as np
+import scipy.optimize
+from numpy.typing import NDArray
+from scipy.special import xlogy
+
+from ....formulations import s3vm
+from ....instance import Instance
+from ....instance.probabilities import Probabilities
+from ....losses import annealed, symmetric_squared_hinge
+from ....losses import squared_hinge as convex
+from ....methods.exchanges import exchanges
+from ....problem import Array
+from . import PAPER
+from .quantities import Quantities, squared_hinge
+
+
+@PAPER.states(
+    "§1.3.2, pairs",
+    r"\text{objective after the exchanges, at the same } w",
+    r"\text{objective before}",
+    relation="<=",
+    claimed=lambda q: [paid(q, *one)[0] - 1e-9 for one in _labellings(q)],
+    faults={"twice as low": lambda q: [paid(q, *one)[0] / 2 for one in _labellings(q)]},
+)
+def pairs(q: Quantities) -> list[float]:
+    """Exchanging as many pairs as gain lowers the objective, as one pair does; so the procedure ends."""
+    return [paid(q, *one)[1] for one in _labellings(q)]
+
+
+def _labellings(q: Quantities) -> list[tuple[Array, Array]]:
+    """Labels with the wanted number of positive ones, and outputs at which an exchange gains."""
+    rng, found = np.random.default_rng(1), []
+    for _ in range(8):
+        labels, f = q.y.copy(), rng.normal(size=q.problem.n)
+        labels[q.unknown] = rng.permutation(np.where(np.arange(q.u) < q.n_positive, 1.0, -1.0))
+        if len(_exchanged(q, labels, f)):
+            found.append((labels, f))
+    return found
+
+
+def _exchanged(q: Quantities, labels: Array, f: Array) -> NDArray[np.intp]:
+    counted = q.problem.replace(balance=("exact", q.r))
+    instance = Instance(s3vm().balanced_as(counted), counted)
+    return exchanges(instance, f, labels, q.problem.cost)
+
+
+def paid(q: Quantities, labels: Array, f: Array) -> tuple[float, float]:
+    """Σ c_i l₂(y_i f_i) before and after the exchanges."""
+    after = labels.copy()
+    after[_exchanged(q, labels, f)] *= -1
+    assert after.sum() == labels.sum()
+    before, now = (float(q.problem.cost @ squared_hinge(y * f)) for y in (labels, after))
+    return before, now
+
+
+@PAPER.states(
+    "§1.4, first display",
+    r"\text{objective over } w, \mu",
+    r"\tfrac\lambda2\|w\|^2 + \tfrac{1}{2l}\sum_i l_2(y_i w^\top x_i) + \tfrac{\lambda'}{2u}\sum_j \mu_j l_2(f_j) +"
+    r" (1-\mu_j) l_2(-f_j)",
+    claimed=lambda q: [expected(q, w, (q.y[q.unknown] > 0).astype(float)) for w in q.others],
+    printed=lambda q: [expected(q, w, (q.y[q.unknown] > 0).astype(float), signs=False) for w in q.others],
+    misprint="The first display lacks y_i: l₂(wᵀx_i) in place of l₂(y_i wᵀx_i); eq. 1.6 has it.",
+    faults={"μ and 1 - μ exchanged": lambda q: [expected(q, w, (q.y[q.unknown] < 0).astype(float)) for w in q.others]},
+)
+def first_display(q: Quantities) -> list[float]:
+    """With binary μ the objective is that of the labels."""
+    instance = q.instance
+    return [instance.labelled_objective(q.X @ w, 0.5 * float(w @ w), q.y) for w in q.others]
+
+
+def expected(q: Quantities, w: Array, p: Array, *, signs: bool = True) -> float:
+    """The terms of eq. 1.6 but for the entropy, in the toolkit's scale."""
+    f, known, cost = q.X @ w, q.problem.labeled, q.problem.cost
+    labelled = cost[known] @ squared_hinge((q.y[known] if signs else 1.0) * f[known])
+    mixed = p * squared_hinge(f[q.unknown]) + (1 - p) * squared_hinge(-f[q.unknown])
+    return float(0.5 * w @ w + labelled + cost[q.unknown] @ mixed)
+
+
+@PAPER.states(
+    "eq. 1.6",
+    r"\text{expected objective less } T \text{ times the entropy}",
+    r"\tfrac\lambda2\|w\|^2 + \dots + \tfrac{\lambda'}{2u}\sum_j p_j l_2(f_j) + (1-p_j) l_2(-f_j)"
+    r" + \tfrac{T}{2u}\sum_j p_j\log p_j + (1-p_j)\log(1-p_j)",
+    claimed=lambda q: [energy(q, w, q.p) for w in q.others],
+    faults={
+        "the entropy with the wrong sign": lambda q: [2 * expected(q, w, q.p) - energy(q, w, q.p) for w in q.others],
+        "half of the entropy": lambda q: [
+            expected(q, w, q.p) + q.temperature * float(xlogy(q.p, q.p).sum()) for w in q.others
+        ],
+    },
+)
+def eq_1_6(q: Quantities) -> list[float]:
+    """The objective of annealing: labels are +1 with probabilities p, which are kept uncertain at a temperature."""
+    positive = (q.y > 0).astype(float)
+    positive[q.unknown] = q.p
+    entropy = Probabilities(np.log(q.p / (1 - q.p))).entropy() * q.u
+    return [
+        q.instance.expected_objective(q.X @ w, 0.5 * float(w @ w), positive) - q.temperature * entropy for w in q.others
+    ]
+
+
+def energy(q: Quantities, w: Array, p: Array) -> float:
+    """Eq. 1.6 in the toolkit's scale."""
+    return expected(q, w, p) + q.temperature * float((xlogy(p, p) + xlogy(1 - p, 1 - p)).sum())
+
+
+@PAPER.states(
+    "eq. 1.7",
+    r"r",
+    r"\tfrac1u\sum_{j=1}^{u} p_j",
+    rests_on=("eq. 1.9",),
+    claimed=lambda q: q.best.p.sum() / q.u,
+    faults={"the share of certain labels": lambda q: Probabilities.best(q.g, q.temperature).p.sum() / q.u},
+)
+def eq_1_7(q: Quantities) -> float:
+    """The toolkit's probabilities have the share of positive labels that is asked for, on average."""
+    return q.r
+
+
+def doubled(q: Quantities, w: Array, *, swapped: bool = False) -> float:
+    """Eq. 1.2 on the doubled data of eq. 1.8."""
+    X = np.vstack([q.X[q.problem.labeled], q.X[q.unknown], q.X[q.unknown]])
+    y = np.concatenate([q.y[q.problem.labeled], np.ones(q.u), -np.ones(q.u)])
+    first, second = (1 - q.p, q.p) if swapped else (q.p, 1 - q.p)
+    cost = q.problem.cost[q.unknown]
+    c = 2 * np.concatenate([q.problem.cost[q.problem.labeled], cost * first, cost * second])
+    return float(0.5 * c @ squared_hinge(y * (X @ w)) + 0.5 * w @ w)
+
+
+@PAPER.states(
+    "eq. 1.8",
+    r"\text{the toolkit's SVM of weighted labels}",
+    r"\text{eq. 1.2 with } \hat Y = [y, 1, \dots, 1, -1, \dots, -1],\ C = \mathrm{diag}(\tfrac1l, \tfrac{\lambda'"
+    r" p_j}{u},"
+    r" \tfrac{\lambda'(1-p_j)}{u})",
+    rests_on=("eq. 1.2", "eq. 1.6"),
+    claimed=lambda q: [doubled(q, w) for w in q.others],
+    faults={"p and 1 - p exchanged": lambda q: [doubled(q, w, swapped=True) for w in q.others]},
+)
+def eq_1_8(q: Quantities) -> list[float]:
+    """For fixed p the objective is an l₂-SVM's, with every unlabelled point twice."""
+    positive = (q.y > 0).astype(float)
+    positive[q.unknown] = q.p
+    step = q.instance.weighted_svm(positive)
+    return [0.5 * float(w @ w) + step.loss_value(q.X @ w) for w in q.others]
+
+
+def by_formula(q: Quantities, *, sign: float = 1.0, scale: float = 1.0) -> Array:
+    """Eq. 1.9 with the ν for which eq. 1.7 holds; g and 2ν in the toolkit's scale."""
+
+    def p(nu: float) -> Array:
+        return 1 / (1 + np.exp(np.clip(sign * (q.g - nu) * scale / q.temperature, -700, 700)))
+
+    reach = float(np.abs(q.g).max()) + 50 * q.temperature
+    nu = scipy.optimize.brentq(lambda nu: float(p(nu).sum()) - q.n_positive, -reach, reach, xtol=1e-13)
+    return np.asarray(p(float(nu)))
+
+
+@PAPER.states(
+    "eq. 1.9",
+    r"\arg\min_p \text{ eq. 1.6 under eq. 1.7}",
+    r"\frac{1}{1 + e^{(g_j - 2\nu)/T}},\quad g_j = \lambda'[l_2(f_j) - l_2(-f_j)]",
+    rests_on=("eq. 1.6",),
+    tolerance=1e-4,
+    claimed=lambda q: by_formula(q),
+    faults={
+        "g with the wrong sign": lambda q: by_formula(q, sign=-1.0),
+        "T / 2": lambda q: by_formula(q, scale=2.0),
+    },
+)
+def eq_1_9(q: Quantities) -> Array:
+    """The best probabilities, against CVXPY's minimum of the same objective."""
+    p = cp.Variable(q.u)
+    goal = cp.Minimize(q.g @ p - q.temperature * cp.sum(cp.entr(p) + cp.entr(1 - p)))
+    cp.Problem(goal, [cp.sum(p) == q.n_positive]).solve(solver="CLARABEL", tol_gap_abs=1e-11, tol_gap_rel=1e-11)
+    assert np.allclose(p.value, q.best.p, atol=1e-4)
+    return np.asarray(p.value)
+
+
+@PAPER.states(
+    "§1.4.3, entropy",
+    r"H(p)",
+    r"-\sum_{j=1}^{u}\left(p_j\log p_j + (1-p_j)\log(1-p_j)\right)",
+    claimed=lambda q: -(xlogy(q.p, q.p) + xlogy(1 - q.p, 1 - q.p)).sum(),
+    printed=lambda q: -(xlogy(q.p, q.p) + xlogy(1 - q.p, 1 - q.p))[1:].sum(),
+    misprint="The sum begins at j = l, the number of labelled points, where the unlabelled ones are numbered from 1:"
+    " with"
+    " two labelled points the first is left out, with more than u nothing is summed.",
+    faults={"without 1 - p": lambda q: -xlogy(q.p, q.p).sum()},
+)
+def entropy(q: Quantities) -> float:
+    """The uncertainty of all labels, which falls below ε u where annealing ends; the toolkit's is the mean."""
+    return Probabilities(np.log(q.p / (1 - q.p))).entropy() * q.u
+
+
+def effective(q: Quantities, T: float, *, sign: float = 1.0) -> Array:
+    """Least over p of p l₂(t) + (1 - p) l₂(-t) + T (p log p + (1 - p) log(1 - p)), by a grid of p."""
+    t, p = np.linspace(-3, 3, 13)[:, None], np.linspace(0, 1, 20_001)[None, :]
+    value = p * squared_hinge(t) + (1 - p) * squared_hinge(-t)
+    return np.asarray((value + sign * T * (xlogy(p, p) + xlogy(1 - p, 1 - p))).min(axis=1))
+
+
+@PAPER.states(
+    "Figure 1.2",
+    r"\text{the toolkit's annealed losses}",
+    r"\min_p\ p\,l_2(t) + (1-p)\,l_2(-t) + T(p\log p + (1-p)\log(1-p))",
+    rests_on=("eq. 1.6", "eq. 1.9"),
+    tolerance=1e-5,
+    claimed=lambda q: [effective(q, T) for T in (0.1, 1.0, 4.0)],
+    faults={"the entropy with the wrong sign": lambda q: [effective(q, T, sign=-1.0) for T in (0.1, 1.0, 4.0)]},
+)
+def figure_1_2(q: Quantities) -> list[Array]:
+    """The loss of an unlabelled point once p is the best: it falls, and its peak comes back, as T goes to 0."""
+    t = np.linspace(-3, 3, 13)
+    assert np.allclose(annealed(convex(), 1e-9)(t), symmetric_squared_hinge()(t), atol=1e-6)
+    return [annealed(convex(), T)(t) for T in (0.1, 1.0, 4.0)]

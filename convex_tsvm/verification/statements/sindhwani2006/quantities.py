@@ -1,0 +1,126 @@
+"""What the statements of sindhwani2006 are about: a linear problem with the squared hinge, and a w to step from."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ....formulations import Formulation, s3vm
+from ....instance import Instance
+from ....instance.probabilities import Probabilities
+from ....problem import Array, Problem
+from ....solvers.finite_newton import FiniteNewton
+from ....solvers.finite_newton.newton import NewtonDescent
+
+
+class Quantities:
+    """A linear problem in the paper's notation: λ = 1 and costs c_i = 2 C, which has the toolkit's objective.
+
+    The paper regularizes the bias, as the weight of a feature that is constant; so w is all there is.
+
+    Parameters
+    ----------
+    problem : Problem
+        With a linear kernel.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem, self.X = problem, np.asarray(problem.X, dtype=float)
+        self.rng = np.random.default_rng(0)
+        self.unknown, self.u = problem.unlabeled, problem.n_unlabeled
+        #: Labels of all points: known, or drawn.
+        self.y = np.where(problem.y == 0, self.rng.choice([-1.0, 1.0], problem.n), problem.y)
+        #: c_i, with which ½ Σ c_i l₂ + λ/2 ‖w‖² is the toolkit's objective.
+        self.c, self.lam = 2 * problem.cost, 1.0
+        self.w: Array = self.rng.normal(size=(self.X.shape[1],))
+        self.others: list[Array] = [self.w + size * self.rng.normal(size=len(self.w)) for size in (0.1, 0.5, 2.0) * 4]
+        #: p_j of the unlabelled points, and r.
+        self.p = self.rng.uniform(0.05, 0.95, self.u)
+        self.n_positive = max(1, self.u // 3)
+        self.r = self.n_positive / self.u
+
+    @cached_property
+    def formulation(self) -> Formulation:
+        """The squared hinge, without a separate bias and without a linear balance."""
+        return s3vm(balance=None, fit_intercept=False)
+
+    @cached_property
+    def instance(self) -> Instance:
+        """It on the problem."""
+        return Instance(self.formulation, self.problem)
+
+    @cached_property
+    def descent(self) -> NewtonDescent:
+        """The toolkit's Newton descent at w."""
+        step = self.instance.svm(self.y)
+        solver = FiniteNewton(self.problem, tol=1e-10)
+        descent = NewtonDescent(solver, step, solver._check(step), self.w, self.X @ self.w)
+        descent._gradient()
+        return descent
+
+    @cached_property
+    def direction(self) -> Array:
+        """Its Newton direction n at w."""
+        return self.descent.directions.newton(self.descent.h, self.descent._gradient(), 1e-13)
+
+    @cached_property
+    def length(self) -> float:
+        """Its step length δ."""
+        gradient, change = self.descent._gradient(), self.X @ self.direction
+        return self.descent._line_search(self.direction, change, abs(float(gradient @ self.direction)))
+
+    def active(self, w: Array) -> Array:
+        """Whether each point is in the active set, y w·x < 1."""
+        return np.asarray(self.y * (self.X @ w) < 1)
+
+    def objective(self, w: Array) -> float:
+        """Eq. 1.2: ½ Σ over the active set of c_i l₂ + λ/2 ‖w‖²."""
+        lack = np.maximum(0, 1 - self.y * (self.X @ w))
+        return float(0.5 * self.c @ lack**2 + 0.5 * self.lam * w @ w)
+
+    def gradient(self, w: Array) -> Array:
+        """λ w + X_Aᵀ C (X_A w - Y), the display after eq. 1.2."""
+        lack = np.where(self.active(w), self.X @ w - self.y, 0.0)
+        return self.lam * w + self.X.T @ (self.c * lack)
+
+    def hessian(self, w: Array) -> Array:
+        """λ I + X_Aᵀ C X_A."""
+        return self.lam * np.eye(len(w)) + self.X.T @ ((self.c * self.active(w))[:, None] * self.X)
+
+    @cached_property
+    def outputs(self) -> Array:
+        """Outputs of the unlabelled points at w."""
+        return self.X[self.unknown] @ self.w
+
+    @cached_property
+    def g(self) -> Array:
+        """By how much more an unlabelled point costs as positive: C* (l₂(f) - l₂(-f)), as the toolkit has it."""
+        positive, negative = self.instance.label_losses(self.X @ self.w)
+        return (self.problem.cost * (positive - negative))[self.unknown]
+
+    @cached_property
+    def temperature(self) -> float:
+        """T, near the size of g."""
+        return float(np.abs(self.g).mean())
+
+    @cached_property
+    def best(self) -> Probabilities:
+        """The toolkit's best probabilities at T under the balance."""
+        return Probabilities.best(self.g, self.temperature, self.n_positive)
+
+
+def squared_hinge(t: Any) -> Array:
+    """l₂(t) = max(0, 1 - t)²."""
+    return np.maximum(0, 1 - np.asarray(t, dtype=float)) ** 2
+
+
+def problems() -> list[Quantities]:
+    """A problem of six points, and one of thirty with five features."""
+    X = np.array([[-1.3, 0.2], [1.0, 0.4], [0.6, -0.3], [-0.9, -0.5], [-0.2, 0.3], [1.4, -0.1]])
+    six = Problem(np.column_stack([X, np.ones(6)]), [-1, 1, 1, 0, 0, 0], C=4.0, C_unlabeled=1.5, balance=None)
+    rng = np.random.default_rng(6)
+    X, y = np.column_stack([rng.normal(size=(30, 4)), np.ones(30)]), np.zeros(30)
+    y[:8] = np.resize([1.0, -1.0], 8)
+    return [Quantities(six), Quantities(Problem(X, y, C=2.0, C_unlabeled=0.5, balance=None))]

@@ -1,0 +1,450 @@
+"""What a statement of a paper is: two sides that are computed apart from each other, and a verdict on them."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import inspect
+import re
+import textwrap
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+#: What a function of a statement returns: a number, or an array of numbers.
+Value = Any
+
+#: A side of a statement, as a function of the quantities of a problem.
+Side = Callable[[Any], Value]
+
+#: How verdicts are called.
+HOLDS, FALSE_AS_PRINTED, FAILS, MEASURED, DIFFERS, NOT_BUILT, ABSENT = (
+    "holds",
+    "false as printed",
+    "fails",
+    "measured",
+    "measured: differs",
+    "not built",
+    "no results",
+)
+
+#: How relations are written in LaTeX.
+RELATIONS = {"=": "=", "<=": r"\le", ">=": r"\ge"}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What running a statement has found.
+
+    Attributes
+    ----------
+    statement : Statement
+    verdict : str
+        "holds"; "false as printed", where the printed form fails and the corrected one holds; "fails"; "measured" or
+        "measured: differs" for tables and figures; "not built"; "no results" where the kept results are not at hand.
+    computed, claimed : number, array or None
+        Both sides, on the first of the paper's problems.
+    off : float
+        By how much they miss each other at most, over all problems, relative to the larger of 1 and their size.
+    printed_off : float or None
+        The same for the printed form, where that is another one.
+    detail : str
+        What was found, in words.
+
+    Examples
+    --------
+    >>> import convex_tsvm as ct
+    >>> outcome = ct.paper("collobert2006")[4].run()
+    >>> outcome.verdict, outcome.printed_off > 0.1
+    ('false as printed', True)
+    """
+
+    statement: Statement
+    verdict: str
+    computed: Value = None
+    claimed: Value = None
+    off: float = np.nan
+    printed_off: float | None = None
+    detail: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing speaks against the statement, as it is corrected."""
+        return self.verdict in (HOLDS, FALSE_AS_PRINTED, MEASURED)
+
+    def __str__(self) -> str:
+        line = f"{self.statement.number}: {self.verdict}"
+        if np.isfinite(self.off):
+            line += f" (off by {self.off:.1e}, allowed {self.statement.tolerance:.0e})"
+        if self.printed_off is not None:
+            line += f"; as printed off by {self.printed_off:.1e}"
+        return line
+
+    def to_dict(self) -> dict[str, Any]:
+        """The outcome as JSON can hold it."""
+        one = self.statement
+        return {
+            "paper": one.paper,
+            "number": one.number,
+            "says": one.says,
+            "verdict": self.verdict,
+            "off": None if np.isnan(self.off) else self.off,
+            "tolerance": one.tolerance,
+            "as_printed_off": self.printed_off,
+            "rests_on": list(one.rests_on),
+            "detail": self.detail,
+        }
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A numbered item of a paper that can be run.
+
+    Attributes
+    ----------
+    paper : str
+    number : str
+        As the paper has it: "eq. 8", "Algorithm 2", "Lemma 2.1".
+    left, right : str
+        LaTeX of both sides, as they are corrected.
+    relation : {"=", "<=", ">="}
+        What is claimed of the computed and the claimed side.
+    computed : callable
+        The left side, by the toolkit, for the quantities of a problem; its docstring says what is claimed.
+    claimed : callable or None
+        The right side, by the paper's formula.
+    tolerance : float
+        By how much both sides may miss each other, relative to the larger of 1 and their size.
+    rests_on : tuple of str
+        Numbers of the statements that this one is derived from.
+    faults : mapping of str to callable
+        Claims with a mistake in them, by what is wrong; every one of them must fail.
+    printed : callable or None
+        The claim as it is printed, where that is false.
+    misprint : str
+        What is wrong with it.
+
+    Examples
+    --------
+    >>> import convex_tsvm as ct
+    >>> statement = ct.paper("collobert2006")[8]
+    >>> statement.tex, statement.says
+    ('R_s(z) = H_1(z) - H_s(z)', 'The ramp loss is the difference of two hinge losses.')
+    """
+
+    paper: str
+    number: str
+    computed: Side
+    claimed: Side | None = None
+    left: str = ""
+    right: str = ""
+    relation: str = "="
+    tolerance: float = 1e-6
+    rests_on: tuple[str, ...] = ()
+    faults: Mapping[str, Side] = field(default_factory=dict)
+    printed: Side | None = None
+    misprint: str = ""
+    quantities: Callable[[], list[Any]] = field(default_factory=lambda: list)
+
+    @property
+    def says(self) -> str:
+        """What is claimed, as a sentence."""
+        return " ".join((inspect.getdoc(self.computed) or "").split("\n\n")[0].split())
+
+    @property
+    def remark(self) -> str:
+        """What else there is to say of it."""
+        return " ".join((inspect.getdoc(self.computed) or "").partition("\n\n")[2].split())
+
+    @property
+    def key(self) -> str:
+        """The number without spaces and dots, for file names and links."""
+        return re.sub(r"[^a-z0-9]+", "-", self.number.lower()).strip("-")
+
+    @property
+    def tex(self) -> str:
+        """The statement in LaTeX."""
+        return f"{self.left} {RELATIONS[self.relation]} {self.right}" if self.right else self.left
+
+    @property
+    def code(self) -> str:
+        """The source of the function that computes the left side."""
+        return _function(self.computed)
+
+    @property
+    def claim(self) -> str:
+        """The source of the right side: an expression in q, or a function."""
+        return source_of(self.claimed, "claimed", self.computed)
+
+    def run(self, quantities: list[Any] | None = None) -> Outcome:
+        """Compute both sides on the paper's problems, and compare them.
+
+        Parameters
+        ----------
+        quantities : list, optional
+            Quantities of other problems.
+
+        Returns
+        -------
+        Outcome
+        """
+        problems = self.quantities() if quantities is None else quantities
+        if self.claimed is None:
+            return Outcome(self, NOT_BUILT, detail=self.remark)
+        with _quiet():
+            pairs = [(self.computed(q), self.claimed(q)) for q in problems]
+        off = max(self.miss(*pair) for pair in pairs)
+        printed = None if self.printed is None else self.off_with(self.printed, problems)
+        held = bool(off <= self.tolerance)
+        verdict = HOLDS if held else FAILS
+        if held and printed is not None:
+            # A misprint that no problem shows is none.
+            verdict = FALSE_AS_PRINTED if printed > self.tolerance else FAILS
+        return Outcome(self, verdict, *pairs[0], off, printed, self.misprint)
+
+    def off_with(self, claim: Side, quantities: list[Any] | None = None) -> float:
+        """By how much another claim misses what is computed, at most over all problems; infinite for another shape.
+
+        Parameters
+        ----------
+        claim : callable
+            Another right side.
+        quantities : list, optional
+
+        Returns
+        -------
+        float
+        """
+        problems = self.quantities() if quantities is None else quantities
+        with _quiet():
+            return max(self.miss(self.computed(q), claim(q)) for q in problems)
+
+    def miss(self, computed: Value, claimed: Value) -> float:
+        """By how much two values violate the relation, relative to the larger of 1 and their size.
+
+        Parameters
+        ----------
+        computed, claimed : number or array
+
+        Returns
+        -------
+        float
+            NaN counts as infinite.
+        """
+        ours, theirs = np.asarray(computed, dtype=float), np.asarray(claimed, dtype=float)
+        if ours.shape != theirs.shape and (self.relation == "=" or theirs.ndim):
+            return np.inf
+        apart = ours - theirs
+        if self.relation != "=":
+            apart = np.maximum(apart if self.relation == "<=" else -apart, 0.0)
+        with np.errstate(invalid="ignore"):
+            scale = max(1.0, float(np.abs(ours).max(initial=0.0)))
+            found = float(np.abs(apart).max(initial=0.0)) / scale
+        return np.inf if np.isnan(found) else found
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """No warnings of solvers: what they have missed is in the comparison."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
+
+
+class Paper:
+    """A paper, and its statements in their order.
+
+    Parameters
+    ----------
+    name : str
+        As in ``docs/papers``: the first author and the year.
+    title : str
+    quantities : callable
+        Returns the quantities of the problems that its statements are run on, made once.
+
+    Examples
+    --------
+    >>> import convex_tsvm as ct
+    >>> paper = ct.paper("dai2010")
+    >>> paper.title, paper["Lemma 3"].run().verdict
+    ('Compact Margin Machine', 'false as printed')
+    """
+
+    def __init__(self, name: str, title: str, quantities: Callable[[], list[Any]] = list) -> None:
+        self.name, self.title, self._make = name, title, quantities
+        self._made: list[Any] | None = None
+        self._statements: dict[str, Statement] = {}
+
+    def quantities(self) -> list[Any]:
+        """The quantities of the problems that statements are run on; the first has six points.
+
+        Returns
+        -------
+        list
+        """
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    def states(self, number: str, left: str = "", right: str = "", **given: Any) -> Callable[[Side], Statement]:
+        """Decorator: the function computes the left side of a numbered item.
+
+        Parameters
+        ----------
+        number, left, right : str
+        **given
+            Other attributes of :class:`Statement`; ``quantities`` if the item has problems of its own.
+
+        Returns
+        -------
+        callable
+        """
+
+        def add(computed: Side) -> Statement:
+            options = {"quantities": self.quantities, **given}
+            made = Statement(self.name, number, computed, left=left, right=right, **options)
+            self.add(made)
+            return made
+
+        return add
+
+    def add(self, statement: Statement) -> None:
+        """Add an item.
+
+        Parameters
+        ----------
+        statement : Statement
+
+        Raises
+        ------
+        ValueError
+            If there is one with its number.
+        """
+        if statement.number in self._statements:
+            raise ValueError(f"{self.name} has two statements {statement.number}")
+        self._statements[statement.number] = statement
+
+    def __iter__(self) -> Iterator[Statement]:
+        return iter(self._statements.values())
+
+    def __len__(self) -> int:
+        return len(self._statements)
+
+    def __getitem__(self, number: str | int | float) -> Statement:
+        """The item with a number; a bare number is an equation's."""
+        wanted = f"eq. {number}" if isinstance(number, int | float) else " ".join(str(number).split())
+        for one in self:
+            if one.number.lower() in (wanted.lower(), f"eq. {wanted}".lower()):
+                return one
+        raise ValueError(f"number={number!r} must be one of {', '.join(self._statements)}")
+
+    def run(self) -> PaperReport:
+        """Run all statements.
+
+        Returns
+        -------
+        PaperReport
+        """
+        return PaperReport(self, tuple(one.run() for one in self))
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.title}, {len(self)} statements>"
+
+
+@dataclass(frozen=True)
+class PaperReport:
+    """The outcomes of all statements of a paper.
+
+    Attributes
+    ----------
+    paper : Paper
+    outcomes : tuple of Outcome
+
+    Examples
+    --------
+    >>> import convex_tsvm as ct
+    >>> report = ct.paper("sindhwani2006").run()
+    >>> report.passed, report["eq. 1.9"].verdict
+    (True, 'holds')
+    """
+
+    paper: Paper
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether no statement fails."""
+        return not any(outcome.verdict == FAILS for outcome in self.outcomes)
+
+    def __getitem__(self, number: str | int | float) -> Outcome:
+        wanted = self.paper[number]
+        return next(outcome for outcome in self.outcomes if outcome.statement is wanted)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many statements have each verdict."""
+        found = [outcome.verdict for outcome in self.outcomes]
+        return {verdict: found.count(verdict) for verdict in dict.fromkeys(found)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as JSON can hold it."""
+        outcomes = [outcome.to_dict() for outcome in self.outcomes]
+        return {"paper": self.paper.name, "title": self.paper.title, "counts": self.counts, "statements": outcomes}
+
+    def __str__(self) -> str:
+        lines = [f"{self.paper.name}: {self.paper.title}", ""]
+        width = max(len(outcome.statement.number) for outcome in self.outcomes)
+        for outcome in self.outcomes:
+            one = outcome.statement
+            lines.append(f"{one.number:{width}s}  {outcome.verdict.upper() if not outcome.passed else outcome.verdict}")
+            lines += textwrap.wrap(one.says, 100, initial_indent=" " * (width + 2), subsequent_indent=" " * (width + 2))
+            found = str(outcome).partition(": ")[2].partition(" (")[2]
+            if found:
+                lines.append(" " * (width + 2) + found.replace(")", "", 1))
+            if outcome.detail:
+                lines += textwrap.wrap(
+                    outcome.detail, 100, initial_indent=" " * (width + 2), subsequent_indent=" " * (width + 2)
+                )
+        return "\n".join([*lines, "", ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items())])
+
+
+def source_of(side: Side | None, keyword: str, computed: Side) -> str:
+    """The source of a side: of a lambda, what it returns, as it stands among the arguments of the decorator.
+
+    Parameters
+    ----------
+    side : callable or None
+    keyword : str
+        The argument that it was given as.
+    computed : callable
+        The decorated function.
+
+    Returns
+    -------
+    str
+    """
+    if side is None:
+        return ""
+    if getattr(side, "__name__", "") != "<lambda>":
+        return _function(side)
+    text = textwrap.dedent(inspect.getsource(computed))
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.keyword) and node.arg == keyword and isinstance(node.value, ast.Lambda):
+            return textwrap.dedent(ast.get_source_segment(text, node.value.body) or "")
+    return ""
+
+
+def _function(function: Side) -> str:
+    """The source of a function without decorators and docstring."""
+    function = getattr(function, "func", function)
+    text = textwrap.dedent(inspect.getsource(function))
+    node = ast.parse(text).body[0]
+    if not isinstance(node, ast.FunctionDef):
+        return text.strip()
+    body = node.body[1:] if ast.get_docstring(node) and len(node.body) > 1 else node.body
+    lines = text.splitlines()
+    head = lines[node.lineno - 1 : node.body[0].lineno - 1]
+    return "\n".join([*head, *lines[body[0].lineno - 1 : node.end_lineno]])
