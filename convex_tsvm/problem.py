@@ -56,7 +56,7 @@ class Problem:
     balance_sample : int or int array, optional
         Unlabelled points that stand for all of them in the mean of a linear balance: so many, drawn once and evenly,
         or those with these indices.  All by default; a sample saves the pass over all pairs of points that centring
-        takes, and changes the constraint a little (collobert2006 §3.3.1, after eq. 10).
+        takes, and changes the constraint a little (collobert2006 §2, after eq. 10).
 
     Attributes
     ----------

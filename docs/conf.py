@@ -1,6 +1,7 @@
 """Sphinx configuration."""
 
 import sys
+import warnings
 from pathlib import Path
 
 import convex_tsvm
@@ -45,6 +46,7 @@ html_sidebars = {
     "quickstart": [],
     "results": [],
     "papers": [],
+    "statements/index": [],
     "notation": [],
     "certificate": [],
     "related": [],
@@ -76,7 +78,17 @@ def _write_table(app):
     (Path(app.srcdir) / "table.rst").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def _write_statements(app):
+    """The papers' statements, run now."""
+    from statements import write_pages
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        write_pages(Path(app.srcdir) / "statements")
+
+
 def setup(app):
     """Connect the hooks."""
+    app.connect("builder-inited", _write_statements)
     app.connect("builder-inited", _write_table)
     app.connect("autodoc-process-docstring", _escape_bars)

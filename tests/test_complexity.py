@@ -67,6 +67,19 @@ def test_the_error_bound_adds_up_and_holds():
     parts = found.margin_error + found.complexity + found.slack + found.confidence
     assert found.value == pytest.approx(parts)
     assert found.value >= (solution.labels != truth)[problem.unlabeled].mean()
+    # With 60 points the sum is above 1 whatever its terms are, so that each is computed here once more; that the bound
+    # holds where it says something is Corollary 4 in test_statements.py.
+    size, share = problem.n, 1 / problem.n_labeled + 1 / problem.n_unlabeled
+    margins = problem.y[problem.labeled] * solution.scores[problem.labeled]
+    assert found.margin_error == pytest.approx(np.clip(1 - margins / 0.5, 0, 1).mean())
+    outputs = solution.scores - solution.bias
+    radius = solution.regularization + 0.5 * (outputs**2).max()
+    assert found.complexity == pytest.approx(ct.rademacher_complexity(problem, radius, 1.0).bound / 0.5, rel=1e-6)
+    assert found.slack == pytest.approx(
+        5.04518 * share * np.sqrt(min(problem.n_labeled, problem.n_unlabeled)), rel=1e-4
+    )
+    factor = size / (size - 0.5) / (1 - 0.5 / max(problem.n_labeled, problem.n_unlabeled))
+    assert found.confidence == pytest.approx(np.sqrt(factor * share * np.log(10) / 2))
     assert "error on the unlabelled points <=" in str(found)
     l, u = problem.n_labeled, problem.n_unlabeled
     # The last term as dai2010 prints it, √(2 Q ln(1/δ)), is larger, so that its corollary holds too.

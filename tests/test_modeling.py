@@ -123,7 +123,7 @@ def test_the_dual_is_collobert2006_equation_27(moons):
     ]
     quadratic = cp.quad_form(alpha, cp.psd_wrap(G[np.ix_(order, order)]))
     paper = cp.Problem(cp.Maximize(zeta @ alpha - 0.5 * quadratic), bounds).solve(solver="CLARABEL")
-    # The paper drops the constant Σ β_i of the Lagrangian (18): Σ α_i = Σ (ζ_i α̃_i + β_i).
+    # The paper drops the constant Σ β_i of the Lagrangian (21): Σ α_i = Σ (ζ_i α̃_i + β_i).
     paper += beta.sum()
     loss = ct.ramp(s) + ct.ramp(s).reflect()
     model = ct.Formulation(ct.hinge(), loss)

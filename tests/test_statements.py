@@ -50,6 +50,7 @@ def test_every_numbered_item_is_there():
     assert sum(len(numbers) for numbers in NUMBERED.values()) == 150
     for name, numbers in NUMBERED.items():
         assert set(numbers) <= {one.number for one in ct.paper(name)}, name
+        assert len({one.key for one in ct.paper(name)}) == len(ct.paper(name))
     print(f"{len(ALL)} items, {len(CHECKED)} with a check, {len(FAULTS)} planted faults, {len(MISPRINTS)} misprints")
     assert len(MISPRINTS) >= 30
 

@@ -8,17 +8,12 @@ relaxed compact ε-symmetric hinge loss with weight C₃ / C₂.  C₁ and C₂ 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..losses import relaxed_compact_hinge, relaxed_compact_symmetric_hinge, tube
-from ..problem import Array, Problem
+from ..problem import Problem
 from ..validation import finite
 from .formulation import Formulation
-
-if TYPE_CHECKING:
-    import cvxpy as cp
 
 
 def compact_margin(
@@ -152,43 +147,3 @@ def compactness_weights(problem: Problem, C_compact: float) -> tuple[float, floa
             )
         weights.append(C_compact / cost[0] if len(cost) else 0.0)
     return weights[0], weights[1]
-
-
-def compact_margin_dual(
-    problem: Problem, epsilon: float, C_compact: float, outputs: Array | None = None, s: float = 0.0
-) -> cp.Problem:
-    """The dual of Algorithm 1's convex step as dai2010 writes it, corrected; a check of the automatic one.
-
-    Unlabelled points are there twice, as +1 and as -1, with one α each; with v the sums over copies of (α - β) y, less
-    γ - γ̂ once for each point,
-
-        min over α, γ, γ̂ >= 0   ½ vᵀ K v - Σ α_i + ε Σ (γ_i + γ̂_i),   Σ v_i = 0,   γ + γ̂ <= C₃,   α <= C₁ or C₂.
-
-    The paper has γ and γ̂ for all l + 2u copies, which charges unlabelled points twice, and ε γ̂ᵀ1 twice in place of
-    ε γᵀ1 + ε γ̂ᵀ1.  Its value is minus that of the step with H₁(f) + H₁(-f) as convex part of the unlabelled loss.
-    There is no balance constraint.
-
-    Parameters
-    ----------
-    problem : Problem
-    epsilon, C_compact : float >= 0
-    outputs : array, shape (n,), optional
-        f at which β = C₂ where y f < δ; none by default.
-    s : float in (-1, 0], default 0
-        δ.
-    """
-    import cvxpy as cp
-
-    known, unknown, n = problem.labeled, problem.unlabeled, problem.n
-    f = np.zeros(n) if outputs is None else outputs  # 0 is never below δ
-    point = np.concatenate([known, unknown, unknown])
-    y = np.concatenate([problem.y[known], np.ones(len(unknown)), -np.ones(len(unknown))])
-    cost = problem.cost[point]
-    beta = np.where((np.arange(len(point)) >= len(known)) & (y * f[point] < s), cost, 0.0)
-    copies = np.zeros((n, len(point)))
-    copies[point, np.arange(len(point))] = y
-    alpha = cp.Variable(len(point), nonneg=True, name="alpha")
-    gamma, gamma_hat = (cp.Variable(n, nonneg=True, name=name) for name in ("gamma", "gamma_hat"))
-    v = copies @ (alpha - beta) - gamma + gamma_hat
-    objective = 0.5 * cp.quad_form(v, cp.psd_wrap(problem.gram)) - cp.sum(alpha) + epsilon * cp.sum(gamma + gamma_hat)
-    return cp.Problem(cp.Minimize(objective), [cp.sum(v) == 0, gamma + gamma_hat <= C_compact, alpha <= cost])

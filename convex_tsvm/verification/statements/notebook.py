@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from .statement import RELATIONS, Paper, Statement
@@ -38,7 +37,7 @@ def derivation(paper: Paper) -> list[Statement]:
 
 
 def helpers(statement: Statement) -> list[Callable[..., Any]]:
-    """The functions of the statement's own module that its right side calls, directly or through others.
+    """The functions beside the paper's statements that the right side calls, directly or through others.
 
     Parameters
     ----------
@@ -49,20 +48,19 @@ def helpers(statement: Statement) -> list[Callable[..., Any]]:
     list of functions
     """
     module = inspect.getmodule(statement.computed)
+    beside = f"{__package__}.{statement.paper}."
     found: list[Callable[..., Any]] = []
     todo = [statement.claim]
     while todo:
         for name in sorted({node.id for node in ast.walk(ast.parse(todo.pop())) if isinstance(node, ast.Name)}):
             function: Any = getattr(module, name, None)
-            known = inspect.isfunction(function) and function.__module__.startswith(__package__ or "")
-            if known and function not in found and function.__module__.endswith(_last(module)):
+            where = getattr(function, "__module__", "")
+            # What the quantities are made of comes with them.
+            known = inspect.isfunction(function) and where.startswith(beside) and not where.endswith(".quantities")
+            if known and function not in found:
                 found.append(function)
                 todo.append(inspect.getsource(function))
     return found
-
-
-def _last(module: ModuleType | None) -> str:
-    return "" if module is None else module.__name__.rpartition(".")[2]
 
 
 def solution(statement: Statement) -> str:
@@ -130,7 +128,8 @@ def notebook(paper: Paper, *, exercise: bool = False) -> dict[str, Any]:
         What ``json.dump`` writes as an .ipynb file.
     """
     statements = derivation(paper)
-    modules = dict.fromkeys(inspect.getmodule(one.computed) for one in statements)
+    sides = [side for one in statements for side in (*helpers(one), one.computed)]
+    modules = dict.fromkeys(inspect.getmodule(side) for side in sides)
     imports = "\n".join(f"from {module.__name__} import *" for module in modules if module is not None)
     table = "\n".join(f"| `q.{name}` | {said} |" for name, said in quantities_of(paper))
     task = (

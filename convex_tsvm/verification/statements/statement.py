@@ -161,8 +161,9 @@ class Statement:
 
     @property
     def key(self) -> str:
-        """The number without spaces and dots, for file names and links."""
-        return re.sub(r"[^a-z0-9]+", "-", self.number.lower()).strip("-")
+        """The number in letters and digits of ASCII, for file names and links."""
+        words = self.number.lower().replace("β", "beta").replace("λ", "lambda").replace("∞", "infinity")
+        return re.sub(r"[^a-z0-9]+", "-", words).strip("-")
 
     @property
     def tex(self) -> str:

@@ -10,8 +10,7 @@ from . import PAPER
 def areas() -> list[Figure]:
     """The subspace SDP has an area of 0.959 with 400 points and 0.993 with 1000; the inductive SVM 0.75.
 
-    With the stated kernel an inductive SVM has 0.985 on such digits, and no scale of the pixels from a half to eight
-    times theirs brought it below 0.96.
+    With the stated kernel an inductive SVM has 0.985 on such digits.
     """
     found = []
     for head, rows in tables("debie2004.md", "§5"):

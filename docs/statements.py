@@ -1,0 +1,191 @@
+"""Pages of the papers' statements: a card for each, made by running it; derivations, and their exercise sheets."""
+
+import inspect
+import textwrap
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+
+from convex_tsvm.verification.statements import PAPERS, paper
+from convex_tsvm.verification.statements.kept import Measured
+from convex_tsvm.verification.statements.notebook import derivation, helpers, quantities_of, solution, write_notebook
+
+#: Verdicts in the order in which they are counted.
+VERDICTS = {
+    "holds": "as printed, or as the paper corrects itself elsewhere",
+    "false as printed": "the printed form fails on the problem given, the corrected one holds",
+    "measured": "a table or figure whose kept figures agree with ours",
+    "measured: differs": "some of them do not",
+    "not built": "with the reason",
+    "no results": "the benchmark has not been run to its end",
+    "fails": "the statement as corrected fails: a bug",
+}
+
+HEAD = """.. list-table::
+   :header-rows: 1
+
+"""
+
+
+def write_pages(folder):
+    """Write all pages into a folder."""
+    folder.mkdir(exist_ok=True)
+    reports = [paper(name).run() for name in PAPERS]
+    (folder / "index.rst").write_text(index(reports), encoding="utf-8")
+    for report in reports:
+        made = report.paper
+        draw(report, folder / f"{made.name}.png")
+        (folder / f"{made.name}.rst").write_text(cards(report), encoding="utf-8")
+        (folder / f"{made.name}_derivation.rst").write_text(derived(made, report), encoding="utf-8")
+        write_notebook(made, folder / f"{made.name}_derivation.ipynb")
+        write_notebook(made, folder / f"{made.name}_exercise.ipynb", exercise=True)
+
+
+def title(text, mark):
+    """A heading."""
+    return f"{text}\n{mark * len(text)}\n\n"
+
+
+def index(reports):
+    """The page that leads to the others, with the verdicts counted."""
+    text = title("Statements of the papers", "=")
+    text += (
+        "Every numbered equation, algorithm, proposition, table and figure of the five papers, and what was found in "
+        "the text beside them, is a function here: it computes both sides of the statement apart from each other on a "
+        "small problem, and the verdict comes from comparing them while this page is built. Each check has mistakes "
+        "planted in it in the tests (``tests/test_statements.py``), and finds every one. In the terminal: "
+        "``convex-tsvm verify --paper collobert2006``; in Python: :func:`~convex_tsvm.paper`.\n\n"
+    )
+    text += HEAD + row("", "paper", *VERDICTS)
+    for report in reports:
+        counts = [str(report.counts.get(verdict, 0) or "") for verdict in VERDICTS]
+        text += row("", f":doc:`{report.paper.name}`: {report.paper.title}", *counts)
+    text += "\n" + "".join(f"- **{verdict}**: {said}.\n" for verdict, said in VERDICTS.items())
+    text += "\n" + title("Derivations and exercise sheets", "-")
+    text += (
+        "The main derivation of each paper on a problem of six points, an equation a cell. The sheets have the "
+        "right-hand sides left out; :func:`~convex_tsvm.check` grades what is filled in, and names the mistake where "
+        "it is a known one.\n\n"
+    )
+    for report in reports:
+        name = report.paper.name
+        text += f"- :doc:`{name}_derivation`: :download:`notebook <{name}_derivation.ipynb>`, "
+        text += f":download:`exercise sheet <{name}_exercise.ipynb>`\n"
+    pages = "".join(f"   {name}\n   {name}_derivation\n" for name in PAPERS)
+    return text + f"\n.. toctree::\n   :hidden:\n\n{pages}"
+
+
+def row(indent, *cells):
+    """A row of a list table."""
+    lines = [f"{'   * -' if k == 0 else '     -'} {cell}".rstrip() for k, cell in enumerate(cells)]
+    return "\n".join(lines) + "\n"
+
+
+def cards(report):
+    """A card for every statement of a paper."""
+    made = report.paper
+    text = title(f"{made.name}: {made.title}", "=")
+    counted = ", ".join(f"{count} {verdict}" for verdict, count in report.counts.items())
+    text += f"{len(made)} statements: {counted}. What rests on what:\n\n"
+    text += f".. image:: {made.name}.png\n   :alt: Statements of {made.name}, with arrows to those they rest on\n\n"
+    for outcome in report.outcomes:
+        text += card(outcome, made)
+    return text
+
+
+def card(outcome, made):
+    """What is claimed, in LaTeX and words; the code of both sides; both numbers; the verdict."""
+    one = outcome.statement
+    text = f".. _{label(one)}:\n\n" + title(f"{one.number}: {outcome.verdict}", "-")
+    if one.left:
+        text += f".. math:: {one.tex}\n\n"
+    text += f"{plain(one.says)} {plain(one.remark) if outcome.verdict != 'not built' else ''}".rstrip() + "\n\n"
+    if isinstance(one, Measured) or one.claimed is None:
+        return text + f"{plain(outcome.detail)}\n\n"
+    if outcome.detail:
+        text += f"**As printed:** {plain(outcome.detail)}\n\n"
+    relation = "equal to" if one.relation == "=" else one.relation
+    called = "".join(f"\n\n\n{inspect.getsource(function).rstrip()}" for function in helpers(one))
+    code = f"{one.code}\n\n# to be {relation}\n{one.claim}{called}"
+    text += ".. code-block:: python\n\n" + textwrap.indent(code, "   ") + "\n\n"
+    text += HEAD + row("", "computed", "claimed", "off by", "allowed", *(["as printed off by"] if one.printed else []))
+    figures = [shown(outcome.computed), shown(outcome.claimed), f"{outcome.off:.1e}", f"{one.tolerance:.0e}"]
+    text += row("", *figures, *([f"{outcome.printed_off:.1e}"] if one.printed else [])) + "\n"
+    if one.rests_on:
+        links = (f":ref:`{number} <{label(made[number])}>`" for number in one.rests_on)
+        text += f"Rests on {', '.join(links)}. "
+    return text + f"Planted mistakes that it finds: {plain('; '.join(one.faults))}.\n\n"
+
+
+def label(one):
+    """What links to a card."""
+    return f"{one.paper}-{one.key}"
+
+
+def plain(text):
+    """Text in which nothing is markup."""
+    for character in "\\*`|_":
+        text = text.replace(character, "\\" + character)
+    return text
+
+
+def shown(value):
+    """A number, or the first of several."""
+    values = np.atleast_1d(np.asarray(value, dtype=float)).ravel()
+    first = ", ".join(f"{number:.6g}" for number in values[:3])
+    return first if len(values) <= 3 else f"{first}, … ({len(values)})"
+
+
+def derived(made, report):
+    """A derivation, an equation a cell."""
+    name = made.name
+    text = title(f"The derivation of {name}, on six points", "=")
+    text += f"{made.title}. :download:`This page as a notebook <{name}_derivation.ipynb>`, and "
+    text += f":download:`as an exercise sheet <{name}_exercise.ipynb>` with the right-hand sides left out. "
+    text += "``q`` are the quantities of a problem:\n\n"
+    text += HEAD + row("", "name", "what it is")
+    text += "".join(row("", f"``q.{quantity}``", plain(said)) for quantity, said in quantities_of(made)) + "\n"
+    for one in derivation(made):
+        outcome = report[one.number]
+        text += title(one.number, "-") + f".. math:: {one.tex}\n\n{plain(one.says)}\n\n"
+        text += ".. code-block:: python\n\n" + textwrap.indent(solution(one), "   ") + "\n\n"
+        text += f"Computed: {shown(outcome.computed)}. Claimed: {shown(outcome.claimed)}. "
+        text += f"``ct.check({name!r}, {one.number!r}, answer)``: off by {outcome.off:.1e}. "
+        text += f":ref:`Card <{label(one)}>`.\n\n"
+    return text
+
+
+def draw(report, path):
+    """The graph of what rests on what: each statement above those that it rests on."""
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    edges = [(one.number, other) for one in report.paper for other in one.rests_on]
+    names = [one.number for one in report.paper if any(one.number in edge for edge in edges)]
+    level = dict.fromkeys(names, 0)
+    for _ in names:
+        for upper, lower in edges:
+            level[upper] = max(level[upper], level[lower] + 1)
+    rows = [[name for name in names if level[name] == k] for k in range(max(level.values()) + 1)]
+    widest = max(len(one) for one in rows)
+    place = {name: ((k + 0.5) * widest / len(one), level[name]) for one in rows for k, name in enumerate(one)}
+    figure, ax = plt.subplots(figsize=(max(8, 1.15 * widest), 0.85 * len(rows) + 0.4), layout="constrained")
+    arrow = {"arrowstyle": "->", "color": "0.65", "shrinkA": 9, "shrinkB": 9}
+    for upper, lower in edges:
+        ax.annotate("", place[lower], place[upper], arrowprops=arrow)
+    for name, (x, y) in place.items():
+        verdict = report[name].verdict
+        colour = {"holds": "#dceedd", "false as printed": "#f7ddd2"}.get(verdict, "#e4e4ee")
+        short = name if len(name) < 18 else "\n".join(textwrap.wrap(name, 16))
+        ax.text(
+            x, y, short, ha="center", va="center", fontsize=7, bbox={"boxstyle": "round", "fc": colour, "ec": "0.5"}
+        )
+    ax.set(xlim=(0, widest), ylim=(-0.6, len(rows) - 0.4))
+    ax.axis("off")
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
+
+
+if __name__ == "__main__":
+    write_pages(Path(__file__).parent / "statements")
