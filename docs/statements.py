@@ -145,7 +145,7 @@ def derived(made, report):
     text += f":download:`as an exercise sheet <{name}_exercise.ipynb>` with the right-hand sides left out. "
     text += "``q`` are the quantities of a problem:\n\n"
     text += HEAD + row("", "name", "what it is")
-    text += "".join(row("", f"``q.{quantity}``", plain(said)) for quantity, said in quantities_of(made)) + "\n"
+    text += "".join(row("", f"``{quantity}``", plain(said)) for quantity, said in quantities_of(made)) + "\n"
     for one in derivation(made):
         outcome = report[one.number]
         text += title(one.number, "-") + f".. math:: {one.tex}\n\n{plain(one.says)}\n\n"

@@ -10,6 +10,7 @@ import pytest
 
 import convex_tsvm as ct
 from convex_tsvm.cli import main
+from convex_tsvm.verification.by_paper import paper_checks
 from convex_tsvm.verification.statements import PAPERS
 from convex_tsvm.verification.statements.kept import Figure, Measured
 from convex_tsvm.verification.statements.notebook import DERIVATIONS, derivation, notebook, quantities_of, solution
@@ -222,7 +223,36 @@ def test_verify_runs_the_statements_that_concern_a_formulation(moons):
     with pytest.raises(ValueError, match=r"as_printed='collobert2006 eq\. 5' must be a misprint"):
         ct.verify(ct.cccp_tsvm(), problem, as_printed=["collobert2006 eq. 5"])
     with pytest.raises(ValueError, match="none for this formulation"):
-        ct.verify(ct.s3vm(), problem, as_printed="collobert2006 eq. 4")
+        ct.verify(ct.svm(), problem, as_printed="collobert2006 eq. 4")
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "number"),
+    [
+        (ct.s3vm(), {"kernel": ct.RBF(0.5)}, "chapelle2008 eq. 4"),
+        (ct.s3vm(), {}, "sindhwani2006 eq. 1.4"),
+        (ct.cccp_tsvm(0.0, balance=None, fit_intercept=False), {"C_unlabeled": 3.0}, "debie2004 eq. 10"),
+        (ct.compact_margin(1.1, 0.5, 1.0), {"C_unlabeled": 1.5}, "dai2010 Algorithm 1"),
+    ],
+)
+def test_each_paper_is_about_some_formulations(model, options, number, moons):
+    X, _, y = moons
+    problem = ct.Problem(X, y, C=3, **options)
+    found = {check.name: check for check in paper_checks(model, problem)}
+    assert number in found
+    assert all(check.passed for check in found.values()), [str(c) for c in found.values() if not c.passed]
+    about = {name.split()[0] for name in found}
+    assert not {check.name.split()[0] for check in paper_checks(ct.cccp_tsvm(), problem)} & about
+    # Other costs within a class, and constraints, are not what the papers have.
+    uneven = problem.replace(C=np.linspace(1, 2, problem.n_labeled))
+    assert number.startswith("sindhwani") or not list(paper_checks(model, uneven))
+
+
+def test_points_that_no_solver_of_cvxpy_takes_fail_and_say_so(moons):
+    X, _, y = moons
+    report = ct.verify(ct.s3vm(), ct.Problem(1e3 * X + 1e4, y, C=2))
+    assert not report.passed
+    assert any("Scale the points" in check.detail for check in report.checks)
 
 
 def test_papers_are_loaded_when_they_are_asked_for():

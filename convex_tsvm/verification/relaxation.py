@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 
+import cvxpy as cp
 import numpy as np
 
 from ..formulations import Formulation
@@ -91,8 +92,12 @@ def _forms(search: Labelling, tol: float) -> Iterator[Check]:
     full, reduced, dual = FullSDP(search), ReducedSDP(search), DualSDP(search)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        for model in (full, reduced, dual):
-            model.problem.solve(solver="CLARABEL")
+        try:
+            for model in (full, reduced, dual):
+                model.problem.solve(solver="CLARABEL")
+        except cp.error.SolverError as error:
+            yield Check("reduced_form", "CVXPY solves the relaxation", "", np.inf, 0.0, f"{error} Scale the points.")
+            return
     value = float(reduced.problem.value)
     scale = max(1.0, abs(value))
     accuracy = max(tol, 1e-4)  # what an interior-point solver gives on matrices that are singular at the optimum

@@ -87,7 +87,7 @@ def _bracketed(expression: str) -> str:
 
 
 def quantities_of(paper: Paper) -> list[tuple[str, str]]:
-    """Names of the quantities that a right side may use, and what they are.
+    """Names of the quantities that a right side may use, such as "q.y", and what they are.
 
     Parameters
     ----------
@@ -97,19 +97,21 @@ def quantities_of(paper: Paper) -> list[tuple[str, str]]:
     -------
     list of (str, str)
     """
-    q = paper.quantities()[0]
-    kind = type(q)
-    found = []
-    for name in sorted(vars(q)):
-        if not name.startswith("_") and name not in vars(kind):
-            value = getattr(q, name)
-            shape = getattr(value, "shape", None)
-            found.append((name, f"{type(value).__name__}{'' if not shape else f', shape {shape}'}"))
+    kind = type(paper.quantities()[0])
+    section = (inspect.getdoc(kind) or "").partition("Attributes\n----------\n")[2]
+    found, names = [], ""
+    for line in section.splitlines():
+        if line and not line.startswith(" "):
+            names, _, form = line.partition(" : ")
+            names = ", ".join(f"q.{name}" for name in names.split(", "))
+            found.append((names, form))
+        elif line.strip():
+            found[-1] = (names, f"{found[-1][1]}. {line.strip()}")
     for name, member in vars(kind).items():
         said = inspect.getdoc(member.func if isinstance(member, cached_property) else member)
         if not name.startswith("_") and said and not isinstance(member, classmethod):
             call = "()" if inspect.isfunction(member) else ""
-            found.append((name + call, said.split("\n")[0]))
+            found.append((f"q.{name}{call}", said.split("\n")[0]))
     return found
 
 
@@ -131,7 +133,7 @@ def notebook(paper: Paper, *, exercise: bool = False) -> dict[str, Any]:
     sides = [side for one in statements for side in (*helpers(one), one.computed)]
     modules = dict.fromkeys(inspect.getmodule(side) for side in sides)
     imports = "\n".join(f"from {module.__name__} import *" for module in modules if module is not None)
-    table = "\n".join(f"| `q.{name}` | {said} |" for name, said in quantities_of(paper))
+    table = "\n".join(f"| `{name}` | {said} |" for name, said in quantities_of(paper))
     task = (
         "Fill in each right-hand side as a function of the quantities `q`, and run the cell: it is graded."
         if exercise

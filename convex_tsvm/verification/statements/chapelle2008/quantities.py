@@ -15,6 +15,8 @@ from ....instance.convex_step import StepSolution
 from ....kernels import RBF, kernel_factor
 from ....problem import Array, Problem
 from ....solvers import NativeSolver
+from ...few import few_points
+from ..concerned import has_two_costs, labelled_first, pays_squared_hinge
 
 #: What interior-point solvers are asked for.
 EXACT: dict[str, Any] = {"solver": "CLARABEL", "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
@@ -31,6 +33,28 @@ class Quantities:
     Parameters
     ----------
     problem : Problem
+
+    Attributes
+    ----------
+    l, u, n : int
+        Numbers of labelled, unlabelled and all points.
+    y : array, shape (l,)
+        The known labels.
+    C, C_star : float
+    cost : array, shape (n,)
+        C or C* of every point.
+    K : array, shape (n, n)
+        The kernel matrix.
+    Z : array, shape (n, d)
+        A factor of it, Z Zᵀ = K: the points z_i of method 1.
+    functions : list of (array, float)
+        Random functions (w, b) in the coordinates of Z.
+    t : array
+        Outputs at which losses are compared.
+    positive : int
+        How many unlabelled points are to be positive.
+    r : float
+        Their share.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -39,14 +63,19 @@ class Quantities:
         self.K, self.Z = problem.gram, kernel_factor(problem.gram)
         self.cost = problem.cost
         rng = np.random.default_rng(0)
-        #: Random functions (w, b) in the coordinates of the features.
         self.functions: list[tuple[Array, float]] = [
             (rng.normal(0, size, (self.Z.shape[1],)), float(rng.normal())) for size in (0.3, 1.0, 2.0) * 4
         ]
         self.t = np.linspace(-2.5, 2.5, 41) + 0.003
-        #: How many unlabelled points are to be positive, and r.
         self.positive = max(1, self.u // 2)
         self.r = self.positive / self.u
+
+    @classmethod
+    def of(cls, formulation: Formulation, problem: Problem) -> Quantities | None:
+        """Quantities of a formulation on a few points of a problem, if the paper is about them: eq. 5."""
+        if not pays_squared_hinge(formulation) or not has_two_costs(problem):
+            return None
+        return cls(labelled_first(few_points(problem, 8)).replace(balance=None))
 
     @property
     def model(self) -> Formulation:

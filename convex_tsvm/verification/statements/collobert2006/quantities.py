@@ -20,6 +20,7 @@ from ....problem import Array, Problem
 from ....solution import Solution
 from ....solvers import NativeSolver
 from ...few import few_points
+from ..concerned import has_two_costs, labelled_first
 
 #: A decision function: w in the coordinates of the features, and b.
 Theta = tuple[Array, float]
@@ -68,27 +69,37 @@ class Quantities:
     ----------
     problem : Problem
     s : float
+
+    Attributes
+    ----------
+    L, U : int
+        Numbers of labelled and unlabelled points.
+    labeled, unlabeled, copies : slice
+        Entries of the labelled points, of the unlabelled ones with label 1, and of both their copies.
+    y : array, shape (1 + L + 2U,)
+        Labels of all copies; that of x₀ is 1.
+    C, C_star, s : float
+    c : float
+        ζ_0, the mean of the known labels.
+    z : array
+        Outputs at which losses are compared.
     """
 
     def __init__(self, problem: Problem, s: float = -0.3) -> None:
-        # Labelled points first, as the paper has them.
-        order = np.concatenate([problem.labeled, problem.unlabeled])
-        self.problem, self.s = _ordered(problem, order), float(s)
+        self.problem, self.s = labelled_first(problem), float(s)
         self.L, self.U = problem.n_labeled, problem.n_unlabeled
         self.labeled, self.unlabeled = slice(1, self.L + 1), slice(self.L + 1, self.L + self.U + 1)
         self.copies = slice(self.L + 1, self.L + 2 * self.U + 1)
         self.y = np.concatenate([[1], self.problem.y[: self.L], np.ones(self.U), -np.ones(self.U)])
         self.C, self.C_star = float(self.problem.cost[0]), float(self.problem.cost[-1])
-        #: ζ_0, the mean of the known labels.
         self.c = float(self.problem.y[: self.L].mean())
         self.model: Formulation = cccp_tsvm(self.s)
-        #: Outputs at which losses are compared.
         self.z = np.linspace(-2, 2, 17) + 0.01
 
     @classmethod
     def of(cls, formulation: Formulation, problem: Problem) -> Quantities | None:
         """Quantities of a formulation on a few points of a problem, if the paper is about them."""
-        unlabeled, shared = formulation.unlabeled, len(np.unique(problem.cost[problem.labeled])) == 1
+        unlabeled, shared = formulation.unlabeled, has_two_costs(problem)
         if not isinstance(unlabeled, PLQ) or formulation.regularizer != "l2" or formulation.constraints:
             return None
         s, t = float(unlabeled(0.0)) - 1, np.linspace(-3, 3, 61)
@@ -99,7 +110,6 @@ class Quantities:
         counted = instance.target is None or instance.n_positive is not None
         balanced = not counted and bool(np.isclose(instance.target or 0.0, mean))
         balanced = balanced and np.array_equal(instance.members, problem.unlabeled)
-        shared = shared and len(np.unique(problem.cost[problem.unlabeled])) == 1
         return cls(few_points(problem), s) if plain and balanced and shared else None
 
     @cached_property
@@ -240,13 +250,6 @@ class Quantities:
         """The toolkit's CCCP from θ^t to its end."""
         start = self.points(self.f(self.theta_t))
         return cccp(self.model, self.problem, start=start, tol=1e-9)
-
-
-def _ordered(problem: Problem, order: Array) -> Problem:
-    """The same problem with its points in another order."""
-    gram = problem.gram[np.ix_(order, order)]
-    cost = problem.cost[order]
-    return Problem(gram, problem.y[order], kernel="precomputed", C=cost, C_unlabeled=cost)
 
 
 def problems() -> list[Quantities]:

@@ -10,8 +10,11 @@ import numpy as np
 from ....formulations import Formulation, compact_margin, compactness_weights
 from ....instance.convex_step import ConvexStep
 from ....kernels import RBF, kernel_factor
+from ....losses import PLQ, relaxed_compact_hinge, relaxed_compact_symmetric_hinge
 from ....problem import Array, Problem
 from ....solvers import NativeSolver
+from ...few import few_points
+from ..concerned import has_two_costs, labelled_first
 
 
 class Quantities:
@@ -21,6 +24,24 @@ class Quantities:
     ----------
     problem : Problem
     epsilon, C_3, delta : float
+
+    Attributes
+    ----------
+    l, u, n : int
+        Numbers of labelled, unlabelled and all points.
+    y : array, shape (l,)
+        The known labels.
+    C_1, C_2, C_3, epsilon, delta : float
+    Z : array, shape (n, d)
+        A factor of the kernel matrix, K = Z Zᵀ: the points x_i, which are the z_i as well.
+    functions : list of (array, float)
+        Random functions (w, b) in the coordinates of Z.
+    d : array, shape (u,)
+        d_i of the unlabelled points: 0 for the positive class, 1 for the negative one.
+    r : float
+        The share of unlabelled points in the positive class.
+    t : array
+        Outputs at which losses are compared.
     """
 
     def __init__(self, problem: Problem, epsilon: float, C_3: float, delta: float) -> None:
@@ -28,16 +49,34 @@ class Quantities:
         self.l, self.u, self.n = problem.n_labeled, problem.n_unlabeled, problem.n
         self.y, self.C_1, self.C_2 = problem.y[: self.l], float(problem.cost[0]), float(problem.cost[-1])
         rng = np.random.default_rng(0)
-        #: Random functions, as (w, b) in the coordinates of the features.
         self.Z = kernel_factor(problem.gram)
         self.functions: list[tuple[Array, float]] = [
             (rng.normal(0, size, (self.Z.shape[1],)), rng.normal()) for size in (0.3, 1.0, 2.0) * 5
         ]
-        #: d_i of the unlabelled points: 0 for the positive class, 1 for the negative one.
         self.d = (np.arange(self.u) % 3 == 0).astype(float)
-        #: r, the share of unlabelled points in the positive class.
         self.r = float(1 - self.d.mean())
         self.t = np.linspace(-3, 3, 25) + 0.01
+
+    @classmethod
+    def of(cls, formulation: Formulation, problem: Problem) -> Quantities | None:
+        """Quantities of a formulation on a few points of a problem, if the paper is about them: eq. 8."""
+        labelled, unlabelled, t = formulation.labeled, formulation.unlabeled, np.linspace(-4, 4, 81)
+        if not isinstance(labelled, PLQ) or not isinstance(unlabelled, PLQ) or not has_two_costs(problem):
+            return None
+        # Far out both losses rise like their weight times |t| - ε.
+        weights = [float(loss(11.0) - loss(10.0)) for loss in (labelled, unlabelled)]
+        if formulation.regularizer != "l2" or not (min(weights) > 0 and np.isfinite(weights).all()):
+            return None
+        epsilon, s = 10 - float(labelled(10.0)) / weights[0], float(unlabelled(0.0)) - 1
+        costs = problem.cost[problem.labeled[0]], problem.cost[problem.unlabeled[0]]
+        tied = np.isclose(weights[0] * costs[0], weights[1] * costs[1])
+        if not (tied and epsilon >= 0 and -1 < s <= 0):
+            return None
+        ours = relaxed_compact_hinge(epsilon, weights[0]), relaxed_compact_symmetric_hinge(epsilon, weights[1], s)
+        if not all(np.allclose(a(t), b(t)) for a, b in zip(ours, (labelled, unlabelled), strict=True)):
+            return None
+        few = labelled_first(few_points(problem, 8)).replace(balance=None)
+        return cls(few, epsilon, float(weights[0] * costs[0]), s)
 
     @property
     def labels(self) -> Array:

@@ -16,6 +16,8 @@ from ....kernels import RBF, kernel_factor
 from ....modeling.label_matrix import FullSDP, ReducedSDP
 from ....problem import Array, Problem
 from ....solvers import NativeSolver
+from ...few import few_points
+from ..concerned import labelled_first
 
 #: Interior-point solvers leave about this much.
 EXACT: dict[str, Any] = {"solver": "CLARABEL", "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
@@ -27,6 +29,16 @@ class Quantities:
     Parameters
     ----------
     problem : Problem
+
+    Attributes
+    ----------
+    n_t, n_w, n : int
+        Numbers of labelled points (the training set), of unlabelled ones (the working set), and of all.
+    y_t : array, shape (n_t,)
+        The known labels yᵗ.
+    C : float
+    K : array, shape (n, n)
+        The kernel matrix.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -35,6 +47,19 @@ class Quantities:
         self.n, self.y_t = problem.n, problem.y[: self.n_t]
         self.K = problem.gram
         self.rng = np.random.default_rng(0)
+
+    @classmethod
+    def of(cls, formulation: Formulation, problem: Problem) -> Quantities | None:
+        """Quantities of a formulation on a few points, if the paper is about them: hinge loss, no bias, one C."""
+        t = np.linspace(-3, 3, 25)
+        try:
+            loss, _ = formulation.label_loss()
+        except ValueError:
+            return None
+        plain = formulation.regularizer == "l2" and not formulation.fit_intercept and not formulation.constraints
+        if not (plain and np.allclose(loss(t), np.maximum(0, 1 - t)) and np.ptp(problem.cost) == 0):
+            return None
+        return cls(labelled_first(few_points(problem, 8)).replace(balance=None))
 
     @cached_property
     def formulation(self) -> Formulation:

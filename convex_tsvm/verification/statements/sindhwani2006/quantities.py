@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ....formulations import Formulation, s3vm
 from ....instance import Instance
@@ -13,6 +14,8 @@ from ....instance.probabilities import Probabilities
 from ....problem import Array, Problem
 from ....solvers.finite_newton import FiniteNewton
 from ....solvers.finite_newton.newton import NewtonDescent
+from ...few import few_points
+from ..concerned import pays_squared_hinge
 
 
 class Quantities:
@@ -24,22 +27,51 @@ class Quantities:
     ----------
     problem : Problem
         With a linear kernel.
+
+    Attributes
+    ----------
+    X : array, shape (n, d)
+        The points, with a feature that is 1.
+    y : array, shape (n,)
+        Labels of all points: known, or drawn.
+    c : array, shape (n,)
+        c_i, with which ½ Σ c_i l₂ + λ/2 ‖w‖² is the toolkit's objective.
+    lam : float
+        λ.
+    w : array, shape (d,)
+        The point that a step begins at.
+    others : list of arrays
+        Other points w.
+    unknown : int array
+        Indices of the unlabelled points.
+    u : int
+        Their number.
+    p : array, shape (u,)
+        Probabilities that their labels are +1.
+    r : float
+        The share of positive labels that is asked for.
+    n_positive : int
+        r u.
     """
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.X = problem, np.asarray(problem.X, dtype=float)
         self.rng = np.random.default_rng(0)
         self.unknown, self.u = problem.unlabeled, problem.n_unlabeled
-        #: Labels of all points: known, or drawn.
         self.y = np.where(problem.y == 0, self.rng.choice([-1.0, 1.0], problem.n), problem.y)
-        #: c_i, with which ½ Σ c_i l₂ + λ/2 ‖w‖² is the toolkit's objective.
         self.c, self.lam = 2 * problem.cost, 1.0
         self.w: Array = self.rng.normal(size=(self.X.shape[1],))
         self.others: list[Array] = [self.w + size * self.rng.normal(size=len(self.w)) for size in (0.1, 0.5, 2.0) * 4]
-        #: p_j of the unlabelled points, and r.
         self.p = self.rng.uniform(0.05, 0.95, self.u)
         self.n_positive = max(1, self.u // 3)
         self.r = self.n_positive / self.u
+
+    @classmethod
+    def of(cls, formulation: Formulation, problem: Problem) -> Quantities | None:
+        """Quantities of a formulation on a few points, if the paper is about them: linear, squared hinge."""
+        if not problem.is_linear or sp.issparse(problem.X) or not pays_squared_hinge(formulation):
+            return None
+        return cls(few_points(problem))
 
     @cached_property
     def formulation(self) -> Formulation:
