@@ -1,8 +1,12 @@
 """Collobert, Sinz, Weston and Bottou (2006), Large Scale Transductive SVMs: its items in their order."""
 
+from importlib import import_module
+
 from ..statement import Paper
 from .quantities import problems
 
 PAPER = Paper("collobert2006", "Large Scale Transductive SVMs", problems)
 
-from . import appendix, experiments, method  # noqa: E402, F401
+# In the paper's order, which is that of its report.
+for _name in ("method", "appendix", "experiments"):
+    import_module(f".{_name}", __name__)
