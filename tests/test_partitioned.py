@@ -72,7 +72,9 @@ def test_products_are_those_in_memory(kind, dtype, product):
         found, expected = (
             PRODUCTS[product](p, np.random.default_rng(1)) for p in (DaskPoints(parts), linear_points(X))
         )
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+    # Directions are multiplied with 32-bit points as 32-bit numbers, whose sums depend on how points are parted.
+    rounding = 1e-6 if (kind, dtype, product) == ("dense", np.float32, "curved") else 1e-12
+    np.testing.assert_allclose(found, expected, rtol=rounding, atol=rounding * np.abs(expected).max())
 
 
 def test_dask_arrays_are_points():

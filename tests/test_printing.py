@@ -14,6 +14,8 @@ from convex_tsvm.data import load_data
 from convex_tsvm.instance import labelling
 from convex_tsvm.modeling.label_matrix import DualSDP, FullSDP, ReducedSDP
 from convex_tsvm.modeling.printing import ReadableProblem, Writer
+from convex_tsvm.verification.report import plain
+from convex_tsvm.verification.statements import PAPERS
 
 EVERY = {
     "cccp_tsvm": ct.cccp_tsvm(),
@@ -206,6 +208,9 @@ def test_reports_for_notebooks_and_papers():
     assert html.count("<tr>") == 1 + len(report.checks)
     assert latex.count(r"\\") == len(report.checks)  # after the head, and between the rows
     assert latex.isascii()
+    assert plain("α̃_i in [0, C₂]²") == r"$\tilde{\alpha}$\_i in [0, C$_2$]$^2$"
+    words = [text for name in PAPERS for one in ct.paper(name) for text in (one.number, one.says, one.remark)]
+    assert plain(" ".join(words)).isascii()
     assert "<b>fails</b>" not in html
     wrong = dataclasses.replace(report, checks=(dataclasses.replace(report.checks[0], value=1.0, claim="a < b & c_1"),))
     assert "<b>fails</b>" in wrong._repr_html_()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
-
-GREEK = ("alpha", "beta", "gamma", "xi", "varepsilon", "zeta", "lambda", "mu", "nu", "Gamma")
 
 
 @dataclass(frozen=True)
@@ -104,8 +103,8 @@ class Report:
         for check in self.checks:
             figures = (_power_of_ten(check.value), _power_of_ten(check.tolerance))
             words = (
-                _plain(check.claim),
-                _plain(check.source),
+                plain(check.claim),
+                plain(check.source),
                 *figures,
                 "holds" if check.passed else r"\textbf{fails}",
             )
@@ -131,21 +130,47 @@ class Report:
         return "\n".join(lines)
 
 
-#: What claims have that LaTeX reads as something else.
-_TEX = {"\\": r"\textbackslash{}", "½": r"$\tfrac12$", "²": "$^2$", "‖": r"$\Vert$", "Σ": r"$\sum$", "⪰": r"$\succeq$"}
-_TEX |= {character: "\\" + character for character in "&%#_{}"} | {
-    "^": r"\^{}",
-    "*": "$^*$",
-    "<=": r"$\le$",
-    ">=": r"$\ge$",
-}
-_TEX |= {name: rf"$\{word}$" for name, word in zip("αβγξεζλμνΓ", GREEK, strict=True)} | {"₀": "$_0$"}
-_TEX |= {"ᵀ": r"$^\top$", "ʷ": "$^w$", "Γ̃": r"$\tilde\Gamma$", "†": r"$^\dagger$", "§": r"\S"}
+#: What claims have that LaTeX reads as something else, but for Greek letters, powers, indices and accents.
+_TEX = {"\\": r"\textbackslash{}", "^": r"\^{}", "§": r"\S"} | {character: "\\" + character for character in "&%#_{}"}
+_RELATIONS = zip(("<=", ">=", *"⪰≻±←"), [r"\le", r"\ge", r"\succeq", r"\succ", r"\pm", r"\leftarrow"], strict=True)
+_SYMBOLS = zip(
+    "½‖Σε∇∞√·𝒜",
+    [r"\tfrac12", r"\Vert", r"\sum", r"\varepsilon", r"\nabla", r"\infty", r"\surd", r"\cdot", r"\mathcal{A}"],
+    strict=True,
+)
+_RAISED = zip("ᵀ†*", [r"^\top", r"^\dagger", r"^*"], strict=True)
+_TEX |= {symbol: f"${command}$" for symbol, command in (*_RELATIONS, *_SYMBOLS, *_RAISED)}
+
+#: Accents, as characters that follow their letter.
+_ACCENTS = {"\N{COMBINING TILDE}": "tilde", "\N{COMBINING CIRCUMFLEX ACCENT}": "hat"}
 
 
-def _plain(text: str) -> str:
-    """Words with some symbols in them, as LaTeX."""
-    return re.sub("|".join(map(re.escape, sorted(_TEX, key=len, reverse=True))), lambda found: _TEX[found[0]], text)
+def plain(text: str) -> str:
+    """Words with some symbols in them, as LaTeX of ASCII characters."""
+    symbols = "|".join(map(re.escape, sorted(_TEX, key=len, reverse=True)))
+    return re.sub(rf"(.)([{''.join(_ACCENTS)}])|{symbols}|[^\x00-\x7f]", _as_latex, text)
+
+
+def _as_latex(found: re.Match[str]) -> str:
+    if found[1]:
+        return rf"$\{_ACCENTS[found[2]]}{{{_letter(found[1])}}}$"
+    symbol = found[0]
+    if symbol in _TEX:
+        return _TEX[symbol]
+    kind, _, code = unicodedata.decomposition(symbol).partition(" ")
+    if kind in ("<super>", "<sub>"):
+        raised = chr(int(code, 16)).replace("\N{MINUS SIGN}", "-")
+        return f"${'^' if kind == '<super>' else '_'}{raised}$"
+    return f"${_letter(symbol)}$"
+
+
+def _letter(character: str) -> str:
+    """A letter of ASCII as it is, a Greek one as its command."""
+    if character.isascii():
+        return character
+    size, _, name = unicodedata.name(character).removeprefix("GREEK ").partition(" LETTER ")
+    name = name.replace("LAMDA", "LAMBDA")
+    return "\\" + (name.capitalize() if size == "CAPITAL" else name.lower())
 
 
 def _power_of_ten(value: float) -> str:
