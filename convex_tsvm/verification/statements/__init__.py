@@ -30,8 +30,8 @@ def paper(name: str) -> Paper:
     Examples
     --------
     >>> import convex_tsvm as ct
-    >>> print(ct.paper("collobert2006")[8].run())
-    eq. 8: holds (off by 0.0e+00, allowed 1e-06)
+    >>> ct.paper("collobert2006")[8].run().verdict
+    'holds'
     """
     from importlib import import_module
 
