@@ -186,6 +186,33 @@ class Problem:
         cost, balance = self.cost[keep], self.balance_target if self.positive_count is None else self.balance
         return self.replace(X=X, y=self.y[keep], C=cost, C_unlabeled=cost, balance=balance, balance_sample=None)
 
+    def distinct(self, first: NDArray[np.intp], which: NDArray[np.intp]) -> Problem:
+        """The points and kernel of a problem without repetitions; a mean counts a point as often as it was there.
+
+        Costs are not those of the points: whoever asks adds them up as it needs them.
+
+        Parameters
+        ----------
+        first : int array
+            A place of each distinct point.
+        which : int array, shape (n,)
+            The distinct point that each point is.
+
+        Returns
+        -------
+        Problem
+        """
+        y = self.y[first]
+        y[which[self.unlabeled]] = 0
+        other = Problem.__new__(Problem)
+        other.X, other.kernel = self.X[first], self.kernel
+        # Labels of one class alone are nothing wrong here.
+        other._set_labels(y, 1.0, 1.0 if self.n_unlabeled else None, None, None)
+        # A mean that is balanced has points as often as they were there.
+        other.__dict__["balance_points"] = which[self.balance_points]
+        other.balance_points.setflags(write=False)
+        return other
+
     def by_mean(self) -> Problem:
         """The same problem with the mean of the labels asked for where their number is: a linear balance constraint."""
         return self if self.positive_count is None else self.replace(balance=self.balance_target)

@@ -351,14 +351,15 @@ def mean_row(step: ConvexStep) -> sp.csr_array:
     """The coefficients of the mean output that a balance constraint fixes, shape (1, n)."""
     members = step.members
     shape = (1, step.problem.n)
-    return sp.csr_array((np.full(len(members), 1 / len(members)), (np.zeros(len(members), int), members)), shape=shape)
+    row = (np.full(len(members), 1 / len(members)), (np.zeros(len(members), int), members))
+    return sp.csr_array(sp.coo_array(row, shape=shape))  # a point that is there several times has one entry
 
 
 def expansion(step: ConvexStep, gamma: Array, gamma0: float, multipliers: Array) -> Array:
     """Coefficients of w over the points: γ, γ₀ spread over the points of the balance, μ over those of each row."""
     coefficients = gamma.copy()
     if gamma0:
-        coefficients[step.members] += gamma0 / len(step.members)
+        np.add.at(coefficients, step.members, gamma0 / len(step.members))
     if step.rows is not None and len(multipliers):
         coefficients += step.rows.spread(multipliers)
     return coefficients

@@ -79,8 +79,9 @@ class RowSource(ABC):
         return result
 
     def mean(self, members: Indices) -> Array:
-        """Mean of the rows of ``members``, shape (n,), from one pass."""
-        return self.combine(members, np.full(len(members), 1 / len(members)))
+        """Mean of the rows of ``members``, which may be there several times, shape (n,), from one pass."""
+        members, counts = np.unique(members, return_counts=True)
+        return self.combine(members, counts / counts.sum())
 
     def full(self) -> Rows:
         """The whole matrix."""

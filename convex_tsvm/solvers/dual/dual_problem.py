@@ -128,9 +128,8 @@ class DualProblem:
         """The problem of some of the variables, its matrix in memory, the others held fixed."""
         matrix = GramRows(self.rows.block(where, where))
         offset = self.offset[where] if isinstance(self.offset, np.ndarray) else self.offset
-        return DualProblem(
-            self.losses, self.kind[where], self.cost[where], self.slope[where], matrix, offset, *self._bias_of(where)
-        )
+        mine = (self.kind[where], self.cost[where], self.slope[where])
+        return DualProblem(self.losses, *mine, matrix, offset, *self._bias_of(where), hard=self.hard)
 
     def _bias_of(self, where: Indices) -> tuple[bool, NDArray[np.bool_] | None]:
         """Whether the bias is free for some of the variables, and which of them are tied by it."""

@@ -6,6 +6,7 @@ import dataclasses
 import time
 import warnings
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ...parallel import one_blas_thread
 from ...problem import Array, Problem
 from ...validation import InfeasibleError, finite, integer, one_of
 from .dual_problem import DualPoint
+from .repeated import RepeatedPoints
 from .rows_held import HeldRows
 from .step_dual import StepDual
 from .working_sets import solve_dual
@@ -88,9 +90,8 @@ class NativeSolver:
         self.tol = finite("tol", tol, above=0)
         self.balance_by = one_of("balance_by", balance_by, ("centring", "x0"))
         one_of("precision", precision, ("auto", "single", "double"))
-        self._held = HeldRows(
-            problem, members_of(problem), int(finite("cache_size", cache_size, above=0) * 2**20), precision, self.tol
-        )
+        self._options = (int(finite("cache_size", cache_size, above=0) * 2**20), precision, self.tol)
+        self._repeated = RepeatedPoints.of(problem)
 
     def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
         """Solve one step.
@@ -118,20 +119,43 @@ class NativeSolver:
         if step.regularizer != "l2":
             raise ValueError(f"regularizer={step.regularizer!r}: the native solver takes 'l2' only; use solver='cvxpy'")
         began = time.perf_counter()
+        repeated = self._repeated
+        if repeated is not None and not repeated.can_merge(step):
+            repeated = None
+        held = self._held if repeated is None else self._held_distinct
         with one_blas_thread():
-            solution = self._solve(step, start, began)
-            if solution.status == "inaccurate" and self._held.use_double(whole=True):
-                solution = self._solve(step, solution, began)
+            solution = self._solve(step, start, began, held, repeated)
+            if solution.status == "inaccurate" and held.use_double(whole=True):
+                solution = self._solve(step, solution, began, held, repeated)
         self._complain(step, solution)
         return solution
 
-    def _solve(self, step: ConvexStep, start: StepSolution | None, began: float) -> StepSolution:
-        dual = StepDual(step, self.balance_by, self._held)
-        way, held = dual.way, self._held
-        gamma, outputs = dual.begin(start, self.problem)
+    @cached_property
+    def _held(self) -> HeldRows:
+        return HeldRows(self.problem, members_of(self.problem), *self._options)
+
+    @cached_property
+    def _held_distinct(self) -> HeldRows:
+        assert self._repeated is not None
+        return HeldRows(self._repeated.distinct, members_of(self._repeated.distinct), *self._options)
+
+    def _solve(
+        self,
+        step: ConvexStep,
+        start: StepSolution | None,
+        began: float,
+        held: HeldRows,
+        repeated: RepeatedPoints | None,
+    ) -> StepSolution:
+        if repeated is None:
+            dual = StepDual(step, self.balance_by, held)
+        else:
+            dual, start = StepDual(repeated.merged(step), self.balance_by, held), repeated.start(start)
+        way = dual.way
+        gamma, outputs = dual.begin(start, held.problem)
 
         def measure(gamma: Array, outputs: Array) -> float:
-            return held.rounding(way, dual.coefficients(gamma), (outputs - dual.problem.offset)[: self.problem.n])
+            return held.rounding(way, dual.coefficients(gamma), (outputs - dual.problem.offset)[: held.problem.n])
 
         def progress(n_iter: int, violation: float) -> None:
             if self.progress is not None and (n_iter or not n_before):
@@ -153,7 +177,7 @@ class NativeSolver:
             )
             solver_seconds += time.perf_counter() - before_solver
             n_before += point.n_iter
-            solution = self._certify(step, dual, point, began, solver_seconds)
+            solution = self._certify(step, dual, point, began, solver_seconds, repeated)
             if solution.gap <= self.tol or point.status != "optimal":
                 return solution
             # The gap is a sum of violations, of many points perhaps: it falls with them.
@@ -164,18 +188,28 @@ class NativeSolver:
         return dataclasses.replace(solution, status="inaccurate")
 
     def _certify(
-        self, step: ConvexStep, dual: StepDual, point: DualPoint, began: float, solver_seconds: float
+        self,
+        step: ConvexStep,
+        dual: StepDual,
+        point: DualPoint,
+        began: float,
+        solver_seconds: float,
+        repeated: RepeatedPoints | None,
     ) -> StepSolution:
         gamma = dual.problem.gamma(point.s)
-        applied = None
-        if not self._held.exact:
-            applied = point.h[: self.problem.n]
+        multipliers, applied = dual.multipliers(gamma), None
+        if not dual.held.exact:
+            applied = point.h[: dual.n]
             if dual.way == "centred":
                 target = float(step.target or 0.0)
-                applied = applied - self._held.centred_bias(dual.coefficients(gamma), target)
+                applied = applied - dual.held.centred_bias(dual.coefficients(gamma), target)
+        if repeated is not None:
+            outputs = point.h + point.bias if dual.problem.free_bias else point.h
+            multipliers["gamma"] = repeated.shares(step, dual.problem, point.s, outputs)
+            applied = None if applied is None else applied[repeated.which]
         solution = certify(
             step,
-            **dual.multipliers(gamma),
+            **multipliers,
             bias=point.bias,
             applied=applied,
             rounding=point.rounding,
@@ -185,7 +219,7 @@ class NativeSolver:
         status = point.status
         if not np.isfinite(solution.primal):
             # Squares have overflown: the point next to no multipliers at all is finite.
-            none = dual.multipliers(np.zeros_like(gamma))
+            none = dual.multipliers(np.zeros_like(gamma)) | {"gamma": np.zeros(self.problem.n)}
             solution, status = certify(step, **none, bias=0.0, n_iter=point.n_iter), "inaccurate"
         if status == "optimal" and not solution.kkt <= 2 * self.tol:
             status = "inaccurate"

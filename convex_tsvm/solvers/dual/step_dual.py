@@ -27,10 +27,12 @@ class StepDual:
     problem : DualProblem
     n_sums : int
         Number of points for constraints.
+    held : HeldRows
+        Where the rows of its points come from.
     """
 
     def __init__(self, step: ConvexStep, balance_by: str, held: HeldRows) -> None:
-        self.step, self.n = step, step.problem.n
+        self.step, self.n, self.held = step, step.problem.n, held
         target = 0.0 if step.target is None else float(step.target)
         balanced = step.target is not None
         self.with_x0 = balanced and (balance_by == "x0" or not step.fit_intercept)

@@ -51,7 +51,7 @@ TURNS = 50
 
 #: How often they take turns before methods take over that need as long whatever the data are: at first, and where these
 #: had to take over before; and for how many variables at least.
-PATIENT_TURNS, HARD_TURNS, LEAST_HARD = 12, 3, 200
+PATIENT_TURNS, HARD_TURNS, LEAST_HARD = 6, 1, 200
 
 #: Up to so many variables an interior-point method is worth its systems where the rank of the matrix is not low.
 DENSE = 1500

@@ -1,0 +1,130 @@
+"""Points that are there several times, as one point that pays the sum of their losses.
+
+Equal points have equal outputs.  A step of their sums of losses is a smaller problem with the same solution, and its
+matrix does not have equal rows, of which steps on single variables make much work.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from ...instance.convex_step import ConvexStep, StepSolution, same_points
+from ...instance.rows import OutputRows
+from ...kernels.types import Points
+from ...losses import PLQ
+from ...problem import Array, Problem
+from .dual_problem import DualProblem, Indices
+
+#: Points are merged if there are so many, and at most this share of them is distinct.
+LEAST, WORTHWHILE = 200, 0.9
+
+#: If so many points drawn at random are all distinct (and 4 √n of n, if that is more), so are nearly all.
+SAMPLE = 2000
+
+#: Breakpoints of losses are looked for within this distance of an output, relative to its size.
+NEAR = 1e-9
+
+
+@dataclass(frozen=True)
+class RepeatedPoints:
+    """The distinct points of a problem.
+
+    Attributes
+    ----------
+    problem : Problem
+        Its points.
+    distinct : Problem
+        The distinct ones.
+    first : int array, shape (number of distinct points,)
+        Where each of them is in ``problem`` for the first time.
+    which : int array, shape (n,)
+        The distinct point that each point is.
+    """
+
+    problem: Problem
+    distinct: Problem
+    first: Indices
+    which: Indices
+
+    @staticmethod
+    def of(problem: Problem) -> RepeatedPoints | None:
+        """The distinct points of a problem; None if few of them are there twice."""
+        n, rng = problem.n, np.random.default_rng(0)
+        of_points = problem.is_linear or hasattr(problem.kernel, "product_form")
+        if n < LEAST or not of_points or not (sp.issparse(problem.X) or isinstance(problem.X, np.ndarray)):
+            return None
+        size = max(SAMPLE, int(4 * np.sqrt(n)))
+        if size < n and len(set(_keys(problem.X, rng.choice(n, size, replace=False)))) == size:
+            return None
+        places: dict[bytes, int] = {}
+        which = np.array([places.setdefault(key, len(places)) for key in _keys(problem.X, np.arange(n))], dtype=np.intp)
+        if len(places) > WORTHWHILE * n:
+            return None
+        first = np.full(len(places), n, dtype=np.intp)
+        np.minimum.at(first, which, np.arange(n))
+        return RepeatedPoints(problem, problem.distinct(first, which), first, which)
+
+    def can_merge(self, step: ConvexStep) -> bool:
+        """Whether the losses of a step can be added: those that forbid outputs say which points cannot be met."""
+        return all(isinstance(loss, PLQ) and loss.is_finite for loss in step.losses)
+
+    def merged(self, step: ConvexStep) -> ConvexStep:
+        """The step of the distinct points with the same solution."""
+        rows = step.rows
+        if rows is not None:
+            rows = OutputRows(sp.csr_array(rows.A @ self._sums), rows.lower, rows.upper, rows.names)
+        point = self.which if step.point is None else self.which[step.point]
+        return step.replace(problem=self.distinct, point=point, rows=rows)
+
+    def start(self, found: StepSolution | None) -> StepSolution | None:
+        """A solution of another step as one of distinct points."""
+        if found is None or len(found.gamma) != self.problem.n:
+            return None
+        same = same_points(self.problem, found.step.problem)
+        return dataclasses.replace(
+            found,
+            step=self.merged(found.step) if same else found.step,
+            gamma=self._sums.T @ found.gamma,
+            outputs=found.outputs[self.first],
+        )
+
+    def shares(self, step: ConvexStep, dual: DualProblem, s: Array, outputs: Array) -> Array:
+        """γ of all points of a step, from a dual point of its distinct ones and their outputs.
+
+        The multiplier of a distinct point is minus a subgradient of the sum at an output.  Each of its points takes the
+        same share of the interval of its own subgradients there.
+        """
+        low, _, _, high, _, _ = dual.locate(s)
+        count, n = len(self.first), self.problem.n
+        t = np.clip(outputs[:count], low[:count], high[:count])[self.which]
+        point = np.arange(n) if step.point is None else step.point
+        left, right = np.zeros(len(point)), np.zeros(len(point))
+        for kind, loss in enumerate(step.losses):
+            terms = np.flatnonzero((step.kind == kind) & (step.cost > 0))
+            at = t[point[terms]]
+            near = NEAR * (1 + np.abs(at))
+            left[terms], right[terms] = loss.derivatives(at - near)[0], loss.derivatives(at + near)[1]  # type: ignore[union-attr]
+        least = np.bincount(point, step.cost * left + step.slope, n)
+        room = np.bincount(point, step.cost * (right - left), n)
+        missing, total = -dual.gamma(s)[:count] - self._sums.T @ least, self._sums.T @ room
+        share = np.divide(missing, total, out=np.zeros(count), where=total > 0)
+        return step.clip(-(least + share[self.which] * room))
+
+    @property
+    def _sums(self) -> sp.csr_array:
+        """1 where a point (a row) is a distinct one (a column)."""
+        n = self.problem.n
+        return sp.csr_array((np.ones(n), self.which, np.arange(n + 1)), shape=(n, len(self.first)))
+
+
+def _keys(X: Points, points: Indices) -> Iterator[bytes]:
+    """What equal points have in common, and no others."""
+    if not sp.issparse(X):
+        return (X[i].tobytes() for i in points.tolist())
+    ends, columns, values = X.indptr.tolist(), X.indices, X.data
+    return (columns[ends[i] : ends[i + 1]].tobytes() + values[ends[i] : ends[i + 1]].tobytes() for i in points.tolist())
