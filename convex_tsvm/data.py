@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import csv
 import struct
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+
+from .persistence import unlike
 
 #: What readers of files raise, besides ValueError, for what they cannot read.
 UNREADABLE = (
@@ -32,6 +35,44 @@ UNREADABLE = (
 )
 
 
+#: Texts that stand for a missing label unless a marker is given: those that pandas reads as missing, and "?".
+MISSING = frozenset(
+    [
+        *("", "?", "<NA>", "NA", "N/A", "n/a", "#NA", "#N/A", "#N/A N/A", "NULL", "null", "None"),
+        *("NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+    ]
+)
+
+#: So many classes are named in a line; the others are "…".
+NAMED = 12
+
+
+@dataclass(frozen=True)
+class LabelCounts:
+    """How the labels of a data set were read.
+
+    Attributes
+    ----------
+    known : dict of str to int
+        Points of every class whose labels are shown.
+    unknown : dict of str to int
+        Points whose labels are not, by what says so: a marker, or a split that hides them.
+    """
+
+    known: dict[str, int]
+    unknown: dict[str, int]
+
+    def __str__(self) -> str:
+        n_known, n_unknown = sum(self.known.values()), sum(self.unknown.values())
+        classes = [f"{name} {count}" for name, count in self.known.items()]
+        told = [name if len(self.unknown) == 1 else f"{count} {name}" for name, count in self.unknown.items()]
+        known, unknown = (
+            f"{number} {what}" + (f" ({', '.join(parts)})" if parts else "")
+            for number, what, parts in ((n_known, "known", _shortened(classes)), (n_unknown, "unknown", told))
+        )
+        return f"labels: {n_known + n_unknown} points, {known}, {unknown}"
+
+
 @dataclass(frozen=True, eq=False)
 class Data:
     """Points with labels, some of them hidden or unknown.
@@ -46,6 +87,12 @@ class Data:
         +1, -1, or 0 where it is really unknown.
     classes : (str, str)
         What -1 and +1 stand for.
+    counts : LabelCounts, optional
+        How the labels were read.
+    feature_names : tuple of str, optional
+        Of the columns of X, from the header of a ``.csv`` file.
+    label_name : str, optional
+        Of the column of labels in that file.
     """
 
     name: str
@@ -53,6 +100,9 @@ class Data:
     y: NDArray[np.float64]
     truth: NDArray[np.float64]
     classes: tuple[str, str]
+    counts: LabelCounts | None = None
+    feature_names: tuple[str, ...] | None = None
+    label_name: str | None = None
 
     def __repr__(self) -> str:
         (n, d), (negative, positive) = self.X.shape, self.classes
@@ -60,14 +110,15 @@ class Data:
         shown = f"{below} labelled -1 (class {negative}), {above} labelled +1 (class {positive}), {unknown} unknown"
         return f"Data({self.name!r}: {n} points, {d} features; {shown})"
 
+    @property
+    def known(self) -> dict[str, int]:
+        """Points of every class whose labels are shown."""
+        return {} if self.counts is None else self.counts.known
+
     def error(self, labels: NDArray[np.float64]) -> float | None:
         """Share of the unlabelled points with a known truth that are labelled wrongly; None if there are none."""
         judged = (self.y == 0) & (self.truth != 0)
         return float(np.mean(labels[judged] != self.truth[judged])) if judged.any() else None
-
-
-#: More classes than this are numbers that were meant for something else.
-MANY = 100
 
 
 class SeveralClasses(ValueError):
@@ -88,6 +139,8 @@ class Classes:
         Classes, "" where really unknown.
     classes : tuple of str
         Sorted, numbers by their value.
+    counts, feature_names, label_name
+        As in :class:`Data`.
     """
 
     name: str
@@ -95,6 +148,9 @@ class Classes:
     labels: NDArray[np.str_]
     truth: NDArray[np.str_]
     classes: tuple[str, ...]
+    counts: LabelCounts | None = None
+    feature_names: tuple[str, ...] | None = None
+    label_name: str | None = None
 
     def against_the_rest(self, k: int) -> Data:
         """Class k as +1, all others as -1."""
@@ -112,7 +168,15 @@ class Classes:
 
 
 def load_points(
-    source: str, n_features: int, *, positive: Sequence[str] = (), label_column: str | None = None
+    source: str,
+    n_features: int,
+    *,
+    positive: Sequence[str] = (),
+    label_column: str | None = None,
+    unlabeled: Any = None,
+    feature_names: Sequence[str] | None = None,
+    label_name: str | None = None,
+    classes: Sequence[str] = (),
 ) -> tuple[Any, NDArray[np.float64]]:
     """Read points to be labelled, and their true signs where the file has labels.
 
@@ -126,22 +190,61 @@ def load_points(
     positive : sequence of str
         Classes that count as +1; all others are -1.
     label_column : str, optional
-        Of a ``.csv`` file; the last column by default.
+        Of a ``.csv`` file; by default ``label_name``, or the last column where no names are known.
+    unlabeled : str or number, optional
+        As for :func:`load_data`.
+    feature_names : sequence of str, optional
+        Names that the columns of a ``.csv`` file must have; those in another order are taken by name, with a warning.
+    label_name : str, optional
+        Name of the column of labels, which the file may lack.
+    classes : sequence of str, optional
+        All classes there are: a single other label marks unknown ones, if it is 0 or -1.
 
     Returns
     -------
     X : array or CSR matrix, shape (n, n_features)
     truth : array, shape (n,)
         +1, -1, or 0 where unknown.
+
+    Raises
+    ------
+    ValueError
+        As for :func:`load_data`, or if the names of the columns are not those of ``feature_names``, or a label is none
+        of the ``classes``.
+    FileNotFoundError
+        If there is no such file.
     """
-    X, labels = load_named_points(source, n_features, label_column=label_column)
+    X, labels = load_named_points(
+        source,
+        n_features,
+        label_column=label_column,
+        unlabeled=unlabeled,
+        feature_names=feature_names,
+        label_name=label_name,
+        classes=classes,
+    )
     truth = np.where(labels == "", 0.0, np.where(np.isin(labels, list(positive)), 1.0, -1.0))
     return X, truth
 
 
-def load_named_points(source: str, n_features: int, *, label_column: str | None = None) -> tuple[Any, NDArray[np.str_]]:
+def load_named_points(
+    source: str,
+    n_features: int,
+    *,
+    label_column: str | None = None,
+    unlabeled: Any = None,
+    feature_names: Sequence[str] | None = None,
+    label_name: str | None = None,
+    classes: Sequence[str] = (),
+) -> tuple[Any, NDArray[np.str_]]:
     """The same with the names of the classes, "" where unknown, shape (n,)."""
-    table = _read_source(source, "labeled", label_column, n_features)
+    names = None if feature_names is None else tuple(feature_names)
+    table = _read_source(source, "labeled", label_column, unlabeled, _Model(n_features, names, label_name), classes)
+    if table.reordered:
+        warnings.warn(
+            f"DATA={source!r} has its columns in another order than the model's features; they are taken by name",
+            stacklevel=2,
+        )
     X = table.X
     if sp.issparse(X) and X.shape[1] < n_features:
         X = X.copy()
@@ -157,21 +260,20 @@ def load_classes(
     label_column: str | None = None,
     n_labeled: int | None = None,
     random_state: int = 0,
+    unlabeled: Any = None,
 ) -> Classes:
     """Read a data set of any number of classes; arguments and errors are those of :func:`load_data`."""
-    table = _read_source(source, splits, label_column)
-    labels = table.labels.copy()
-    classes = sorted(set(labels[labels != ""].tolist()), key=_natural)
+    table = _read_source(source, splits, label_column, unlabeled)
+    classes = tuple(sorted(set(table.labels[table.labels != ""].tolist()), key=_natural))
     if len(classes) < 2:
         raise ValueError(f"DATA has {len(classes)} classes ({', '.join(classes)}); two classes are needed")
-    if n_labeled is not None:
-        labels[~_draw(labels, n_labeled, random_state)] = ""
-    elif table.splits is not None:
-        labels[np.setdiff1d(np.arange(len(labels)), _split(table.splits, split, splits))] = ""
+    hidden = _hidden(table, table.labels, split, splits, n_labeled, random_state)
+    labels = np.where(hidden, "", table.labels)
     missing = [name for name in classes if name not in labels]
     if missing:
         raise ValueError(f"DATA has no labelled point of the classes {', '.join(missing)}; each of them needs one")
-    return Classes(_name(source), table.X, labels, table.labels, tuple(classes))
+    counts = _counts(table, hidden, split, splits, n_labeled)
+    return Classes(_name(source), table.X, labels, table.labels, classes, counts, table.names, table.label)
 
 
 def _name(source: str) -> str:
@@ -184,13 +286,60 @@ def _split(rows: NDArray[np.int64], split: int, splits: str) -> NDArray[np.int64
     return rows[split]
 
 
+def _hidden(
+    table: _Table, truth: NDArray[Any], split: int, splits: str, n_labeled: int | None, random_state: int
+) -> NDArray[np.bool_]:
+    """Which labels are hidden: those that a draw leaves out, or a row of the file."""
+    if n_labeled is not None:
+        return ~_draw(truth, n_labeled, random_state)
+    hidden = np.zeros(len(truth), dtype=bool)
+    if table.splits is not None:
+        hidden[np.setdiff1d(np.arange(len(truth)), _split(table.splits, split, splits))] = True
+    return hidden
+
+
+def _counts(table: _Table, hidden: NDArray[np.bool_], split: int, splits: str, n_labeled: int | None) -> LabelCounts:
+    """How many labels of every class are shown, and what says that others are not."""
+    names, numbers = np.unique(table.labels[~hidden & (table.labels != "")], return_counts=True)
+    known = dict(sorted(zip(names.tolist(), numbers.tolist(), strict=True), key=lambda pair: _natural(pair[0])))
+    unknown = {table.marks: int((~hidden & (table.labels == "")).sum())}
+    how = f"row {split} of {splits!r}" if n_labeled is None else f"n_labeled={n_labeled}"
+    unknown[f"hidden by {how}"] = int(hidden.sum())
+    return LabelCounts(known, {what: number for what, number in unknown.items() if number})
+
+
 @dataclass(frozen=True)
 class _Table:
-    """What a file holds, before classes become signs: unknown labels are empty strings."""
+    """What a file holds, before classes become signs.
+
+    Attributes
+    ----------
+    labels : array of str, shape (n,)
+        As they are written, missing ones as "NaN"; once markers have been told from classes "" where unknown.
+    marks : str
+        What marks the unknown ones.
+    names, label
+        Of the columns of X and of the labels, where they have some.
+    reordered : bool
+        Whether the columns of the file were in another order than the model's features.
+    """
 
     X: Any
     labels: NDArray[np.str_]
-    splits: NDArray[np.int64] | None
+    splits: NDArray[np.int64] | None = None
+    names: tuple[str, ...] | None = None
+    label: str | None = None
+    reordered: bool = False
+    has_labels: bool = True
+    marks: str = "without labels"
+
+
+class _Model(NamedTuple):
+    """What a model knows of its points, whose labels may be missing altogether."""
+
+    n_features: int
+    names: tuple[str, ...] | None
+    label: str | None
 
 
 def load_data(
@@ -202,17 +351,20 @@ def load_data(
     label_column: str | None = None,
     n_labeled: int | None = None,
     random_state: int = 0,
+    unlabeled: Any = None,
 ) -> Data:
-    """Read a data set and hide the labels that a split says are unknown.
+    r"""Read a data set and hide the labels that a split says are unknown.
+
+    Labels that can be read in several ways are asked about, never guessed: -1, 0 and +1, where SVMlight and SVMlin mean
+    0 as unknown and scikit-learn -1, and -1 beside several other labels.
 
     Parameters
     ----------
     source : str
         Name of a bundled set (:data:`BUNDLED`), or a path ending in ``.npz`` (arrays ``X``, or ``data``,
         ``indices``, ``indptr`` and ``shape`` of a CSR matrix; ``y``; optionally ``labeled`` with the indices of the
-        labelled points of one split per row), in ``.csv`` (a header, then numbers; an empty label is unknown), or
-        anything else for svmlight text (a label of 0 is unknown), or a folder that
-        :func:`~convex_tsvm.points.convert_svmlight` wrote.
+        labelled points of one split per row, beside which ``y`` is the truth), in ``.csv`` (a header, then numbers), or
+        anything else for svmlight text, or a folder that :func:`~convex_tsvm.points.convert_svmlight` wrote.
     split : int
         Row of ``labeled``.
     splits : str
@@ -225,26 +377,162 @@ def load_data(
         Instead of a split: how many labels to show, drawn at random with at least one of each class.
     random_state : int
         Seed of that draw.
+    unlabeled : str or number, optional
+        The label that marks unknown ones, and nothing else does: -1, 0, "?", NaN for missing ones.  By default those
+        that are missing, an empty field, NA, NaN, null, None or ?, and whatever else cannot be a class.
+
+    Returns
+    -------
+    Data
 
     Raises
     ------
     ValueError
-        Naming what is wrong with which argument or file.
+        Naming what is wrong with which argument or file, or how its labels can be read.
     FileNotFoundError
         If there is no such file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from convex_tsvm.data import load_data
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "points.csv")
+    ...     _ = path.write_text("length,kind\n1.0,ham\n1.2,-1\n3.0,egg\n")
+    ...     data = load_data(str(path), unlabeled=-1)
+    >>> print(data.counts)
+    labels: 3 points, 2 known (egg 1, ham 1), 1 unknown (marked -1)
     """
-    table = _read_source(source, splits, label_column)
+    table = _read_source(source, splits, label_column, unlabeled)
     truth, classes = _signs(table.labels, positive)
-    y = truth.copy()
-    if n_labeled is not None:
-        y[~_draw(truth, n_labeled, random_state)] = 0
-    elif table.splits is not None:
-        y[np.setdiff1d(np.arange(len(y)), _split(table.splits, split, splits))] = 0
-    return Data(_name(source), table.X, y, truth, classes)
+    hidden = _hidden(table, truth, split, splits, n_labeled, random_state)
+    counts = _counts(table, hidden, split, splits, n_labeled)
+    return Data(_name(source), table.X, np.where(hidden, 0.0, truth), truth, classes, counts, table.names, table.label)
 
 
-def _read_source(source: str, splits: str, label_column: str | None, n_features: int | None = None) -> _Table:
-    """The table of a bundled set or a file; with ``n_features`` given, labels may be missing."""
+def _read_source(
+    source: str,
+    splits: str,
+    label_column: str | None,
+    unlabeled: Any,
+    model: _Model | None = None,
+    classes: Sequence[str] = (),
+) -> _Table:
+    """The table of a bundled set or a file, its unknown labels empty; for a model, they may be missing."""
+    table = _raw_table(source, splits, label_column, model)
+    if model is not None:
+        d = table.X.shape[1]
+        if d > model.n_features or (d < model.n_features and not sp.issparse(table.X)):
+            raise ValueError(
+                f"DATA={source!r}: X has {d} features, but the model was fitted with {model.n_features} features"
+            )
+    if not table.has_labels:
+        return table
+    unknown = _unknown(source, table, unlabeled, classes)
+    marks = ["an empty field" if mark == "" else mark for mark in np.unique(table.labels[unknown]).tolist()]
+    return replace(table, labels=np.where(unknown, "", table.labels), marks=f"marked {', '.join(marks)}")
+
+
+def _unknown(source: str, table: _Table, marker: Any, classes: Sequence[str]) -> NDArray[np.bool_]:
+    """Which labels of a table are unknown, by the marker that is given or by what they can only mean.
+
+    Raises
+    ------
+    ValueError
+        If they can mean several things, or a label is missing that is not marked, or is none of the classes.
+    """
+    labels = table.labels
+    if marker is not None:
+        unknown = np.isin(labels, [name for name in set(labels.tolist()) if _is_marked(name, marker)])
+        missing = np.flatnonzero(
+            ~unknown & np.isin(labels, [name for name in set(labels.tolist()) if _is_missing(name)])
+        )
+        if len(missing):
+            raise ValueError(
+                f"DATA={source!r}: the label of point {missing[0] + 1} is missing, but unknown ones are marked by "
+                f"unlabeled={marker!r}"
+            )
+        return unknown
+    unknown = np.isin(labels, list(MISSING - set(classes)))
+    kinds = sorted(set(labels[~unknown].tolist()), key=_natural)
+    if classes:
+        others = [name for name in kinds if name not in classes]
+        if not others or (len(others) == 1 and _number(others[0]) in (-1, 0)):
+            return np.asarray(unknown | np.isin(labels, others))
+        raise ValueError(
+            f"DATA={source!r} has the labels {_listed(others)}, which are none of the model's classes "
+            f"({_listed(classes)}); say what marks unknown labels with unlabeled, or which classes of two count as +1 "
+            "with positive"
+        )
+    if table.splits is not None:
+        return np.asarray(unknown)  # beside splits y is the truth
+    readings = _readings(kinds)
+    if len(readings) > 1:
+        raise ValueError(
+            f"DATA={source!r} has the labels {_listed(kinds)}, which can be read in {len(readings)} ways: "
+            + ", or ".join(_told(labels, unknown, kinds, marker) for marker in readings)
+            + "; say which with unlabeled, "
+            + " or ".join(f"--unlabeled {marker}" for marker in readings)
+        )
+    return np.asarray(unknown | np.isin(labels, readings))
+
+
+def _readings(kinds: Sequence[str]) -> list[str]:
+    """Labels that may mark unknown ones beside the others, or "nan" if none of them needs to; nothing if none can."""
+    numbers = [_number(name) for name in kinds]
+    zero, minus = ([name for name, number in zip(kinds, numbers, strict=True) if number == k] for k in (0, -1))
+    others = [name for name in kinds if name not in minus]
+    if set(numbers) == {0}:
+        return zero
+    if minus and zero and set(numbers) <= {-1, 0, 1}:
+        return [zero[0], minus[0]]
+    # Beside one other label -1 is a class: there are two, and with -1 as the marker there would be one.
+    return [minus[0], "nan"] if minus and len(others) > 1 else []
+
+
+def _told(labels: NDArray[np.str_], missing: NDArray[np.bool_], kinds: Sequence[str], marker: str) -> str:
+    """A way to read labels, with how many points of every class it gives."""
+    counts = [f"{name} {int((labels == name).sum())}" for name in kinds if name != marker]
+    if marker == "nan":
+        return f"-1 is a class ({_listed(counts)}, {int(missing.sum())} unknown)"
+    known = {"0": " as in SVMlight", "-1": " as in scikit-learn"}.get(f"{_number(marker):g}", "")
+    return (
+        f"{marker} marks unknown ones{known} ({_listed(counts)}, {int((missing | (labels == marker)).sum())} unknown)"
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(_shortened(names))
+
+
+def _shortened(names: Sequence[str]) -> list[str]:
+    return [*names[:NAMED], *(["…"] if len(names) > NAMED else [])]
+
+
+def _is_marked(name: str, marker: Any) -> bool:
+    """Whether a label, as it is written, is the marker: the same text or number; NaN is whatever is missing."""
+    if isinstance(marker, (float, np.floating)) and np.isnan(marker):
+        marker = "nan"
+    text = str(marker).strip()
+    if text.lower() == "nan":
+        return name in MISSING and name != "?"
+    number = _number(text)
+    return name == text or (number is not None and number == _number(name))
+
+
+def _is_missing(name: str) -> bool:
+    return name == "" or _number(name) != _number(name)  # NaN is unlike itself
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _raw_table(source: str, splits: str, label_column: str | None, model: _Model | None) -> _Table:
+    """The table as it is written."""
     if source in BUNDLED:
         return BUNDLED[source]()
     path = Path(source)
@@ -256,8 +544,8 @@ def _read_source(source: str, splits: str, label_column: str | None, n_features:
             raise ValueError(f"DATA={source!r} is a folder without points; it must be a .npz, .csv or svmlight file")
         return _read_folder(path)
     readers: dict[str, Callable[[], _Table]] = {
-        ".npz": lambda: _read_npz(path, splits, n_features is None),
-        ".csv": lambda: _read_csv(path, label_column, n_features),
+        ".npz": lambda: _read_npz(path, splits, model is None),
+        ".csv": lambda: _read_csv(path, label_column, model),
     }
     kind = path.suffix.lower()
     try:
@@ -291,17 +579,17 @@ def _read_npz(path: Path, splits: str, needs_labels: bool) -> _Table:
     if X.ndim != 2:
         raise ValueError(f"DATA={str(path)!r}: X has shape {X.shape}; it must be 2-dimensional, (n, d)")
     if y is None:
-        y = np.full(X.shape[0], np.nan)
+        return _Table(X, np.full(X.shape[0], ""), has_labels=False)
     if y.ndim != 1 or len(y) != X.shape[0]:
         raise ValueError(f"DATA={str(path)!r}: y has shape {y.shape}, but there are {X.shape[0]} points")
     if rows is not None:
         rows = np.atleast_2d(rows)
         if rows.min() < 0 or rows.max() >= len(y):
             raise ValueError(f"DATA={str(path)!r}: {splits!r} holds an index outside 0..{len(y) - 1}")
-    return _Table(X, _as_text(y, unknown=None if rows is not None else 0), rows)
+    return _Table(X, _as_text(y), rows)
 
 
-def _read_csv(path: Path, label_column: str | None, n_features: int | None) -> _Table:
+def _read_csv(path: Path, label_column: str | None, model: _Model | None) -> _Table:
     with open(path, newline="", encoding="utf-8-sig") as file:
         rows = [row for row in csv.reader(file) if row]
     if len(rows) < 2:
@@ -309,32 +597,56 @@ def _read_csv(path: Path, label_column: str | None, n_features: int | None) -> _
     header = [name.strip() for name in rows[0]]
     if label_column is not None and label_column not in header:
         raise ValueError(f"label_column={label_column!r} is not in {str(path)!r}; its columns are {', '.join(header)}")
-    column: int | None = len(header) - 1 if label_column is None else header.index(label_column)
-    if label_column is None and len(header) == n_features:
-        column = None
-    X = np.empty((len(rows) - 1, len(header) - (column is not None)))
+    column, order = _columns(path, header, label_column, model)
+    X = np.empty((len(rows) - 1, len(order)))
     labels = []
     for number, row in enumerate(rows[1:]):
         if len(row) != len(header):
             raise ValueError(f"DATA={str(path)!r} line {number + 2} has {len(row)} fields, the header {len(header)}")
         labels.append("" if column is None else row[column].strip())
-        for place, (name, text) in enumerate(
-            (h, t) for k, (h, t) in enumerate(zip(header, row, strict=True)) if k != column
-        ):
+        for place, k in enumerate(order):
             try:
-                X[number, place] = float(text)
+                X[number, place] = float(row[k])
             except ValueError:
                 raise ValueError(
-                    f"DATA={str(path)!r} line {number + 2}, column {name!r}: {text!r} is not a number"
+                    f"DATA={str(path)!r} line {number + 2}, column {header[k]!r}: {row[k]!r} is not a number"
                 ) from None
-    return _Table(X, np.array(labels), None)
+    return _Table(
+        X,
+        np.array(labels),
+        names=tuple(header[k] for k in order),
+        label=None if column is None else header[column],
+        reordered=order != sorted(order),
+        has_labels=column is not None,
+    )
+
+
+def _columns(
+    path: Path, header: list[str], label_column: str | None, model: _Model | None
+) -> tuple[int | None, list[int]]:
+    """The column of labels, if there is one, and those of the features, in the order of the model's."""
+    label = label_column
+    if label is None and model is not None and model.names is not None:
+        label = model.label if model.label in header else None
+    elif label is None and not (model is not None and len(header) == model.n_features):
+        label = header[-1]
+    column = None if label is None else len(header) - 1 - header[::-1].index(label)
+    features = [k for k in range(len(header)) if k != column]
+    names = [header[k] for k in features]
+    if model is None or model.names is None or list(model.names) == names:
+        return column, features
+    if sorted(model.names) == sorted(names) and len(set(names)) == len(names):
+        return column, [header.index(name) for name in model.names]
+    extra = [name for name in names if name not in model.names]
+    hint = f"label_column={extra[0]!r} says that it is the label" if len(extra) == 1 and column is None else ""
+    raise ValueError(f"DATA={str(path)!r}: {unlike(model.names, names)}{hint}")
 
 
 def _read_svmlight(path: Path) -> _Table:
     from sklearn.datasets import load_svmlight_file
 
     X, y = load_svmlight_file(str(path))
-    return _Table(sp.csr_matrix(X), _as_text(y, unknown=0), None)
+    return _Table(sp.csr_matrix(X), _as_text(y))
 
 
 def _read_folder(path: Path) -> _Table:
@@ -342,28 +654,22 @@ def _read_folder(path: Path) -> _Table:
 
     saved = open_points(path)
     parts = saved.points.data, saved.points.indices, saved.points.indptr
-    return _Table(sp.csr_matrix(parts, shape=saved.points.shape), _as_text(saved.labels, unknown=0), None)
+    return _Table(sp.csr_matrix(parts, shape=saved.points.shape), _as_text(saved.labels))
 
 
-def _as_text(y: NDArray[Any], unknown: float | None) -> NDArray[np.str_]:
-    """Labels as text, numbers without superfluous decimals; unknown ones and NaN are empty."""
+def _as_text(y: NDArray[Any]) -> NDArray[np.str_]:
+    """Labels as text, numbers without superfluous decimals."""
     if y.dtype.kind in "US":
         return y.astype(str)
-    values, which = np.unique(y, return_inverse=True)
-    text = np.array([f"{value:g}" for value in values.tolist()])[which]
-    missing = np.isnan(y.astype(float))
-    kinds = set(y[~missing].tolist())
-    # A 0 stands for "unknown" beside -1 (and +1), or where there is nothing else; beside 1 alone it is a class.
-    if unknown is not None and kinds <= {-1, 0, 1} and kinds != {0, 1}:
-        missing |= y == unknown
-    text[missing] = ""
-    return text
+    values, which = np.unique(y.astype(float), return_inverse=True)
+    text = [str(int(value)) if value.is_integer() else repr(value) for value in values.tolist()]
+    return np.array(["NaN" if name == "nan" else name for name in text])[which]
 
 
 def _signs(labels: NDArray[np.str_], positive: Sequence[str] | None) -> tuple[NDArray[np.float64], tuple[str, str]]:
     known = labels[labels != ""]
     classes = sorted(set(known.tolist()), key=_natural)
-    shown = ", ".join(classes[:12]) + (", …" if len(classes) > 12 else "")
+    shown = _listed(classes)
     if positive is not None:
         wrong = [name for name in positive if name not in classes]
         if wrong or not positive or len(set(positive)) == len(classes):
@@ -382,10 +688,8 @@ def _signs(labels: NDArray[np.str_], positive: Sequence[str] | None) -> tuple[ND
 
 
 def _natural(text: str) -> tuple[int, float, str]:
-    try:
-        return (0, float(text), text)
-    except ValueError:
-        return (1, 0.0, text)
+    number = _number(text)
+    return (1, 0.0, text) if number is None else (0, number, text)
 
 
 def _draw(truth: NDArray[Any], n_labeled: int, seed: int) -> NDArray[np.bool_]:

@@ -6,6 +6,7 @@ import json
 import os
 import struct
 import tempfile
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +26,9 @@ from .validation import integer
 
 Array = NDArray[np.float64]
 FORMAT = "convex_tsvm model 1"
+
+#: So many names of features are listed in a message.
+NAMED = 5
 
 #: What reading a file may raise that is no such file, or has lost some bits.
 DAMAGED = (
@@ -56,6 +60,10 @@ class FittedModel(DecisionFunctions):
         One function for two classes (positive for the second), otherwise one per class.
     parameters : dict
         What the model was fitted with, for the record.
+    feature_names : tuple of str, optional
+        Of the columns that new points must have, where they are a DataFrame or a ``.csv`` file.
+    label_name : str, optional
+        Of the column of labels in the file that was learned from.
 
     Examples
     --------
@@ -72,6 +80,8 @@ class FittedModel(DecisionFunctions):
 
     classes: NDArray[Any] = field(kw_only=True)
     parameters: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
+    feature_names: tuple[str, ...] | None = field(default=None, kw_only=True)
+    label_name: str | None = field(default=None, kw_only=True)
 
     @classmethod
     def from_solutions(
@@ -99,13 +109,19 @@ class FittedModel(DecisionFunctions):
 
         Parameters
         ----------
-        X : array or sparse matrix, shape (m, d)
+        X : array, sparse matrix or DataFrame, shape (m, d)
             New points; for a precomputed kernel its values with the training points, shape (m, n).
 
         Returns
         -------
         array, shape (m,) for two classes, else (m, n_classes)
+
+        Raises
+        ------
+        ValueError
+            If X is a DataFrame whose columns have other names than ``feature_names``, or the same in another order.
         """
+        self._check_names(X)
         scores = self(X)
         return scores.ravel() if len(self.classes) == 2 else scores
 
@@ -114,7 +130,7 @@ class FittedModel(DecisionFunctions):
 
         Parameters
         ----------
-        X : array or sparse matrix, shape (m, d)
+        X : array, sparse matrix or DataFrame, shape (m, d)
             New points; for a precomputed kernel its values with the training points, shape (m, n).
 
         Returns
@@ -123,6 +139,23 @@ class FittedModel(DecisionFunctions):
             Class names.
         """
         return self.decide(self.decision_function(X))
+
+    def _check_names(self, X: Any) -> None:
+        """Complain about columns of other names than the model's, as scikit-learn does."""
+        from sklearn.utils.validation import _get_feature_names  # here, as it takes a second
+
+        given = _get_feature_names(X)
+        if given is not None and self.feature_names is None:
+            warnings.warn(
+                f"X has feature names, but {type(self).__name__} was fitted without feature names", stacklevel=3
+            )
+        elif given is None and self.feature_names is not None:
+            warnings.warn(
+                f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names",
+                stacklevel=3,
+            )
+        elif given is not None and self.feature_names is not None and tuple(given) != self.feature_names:
+            raise ValueError(unlike(self.feature_names, given))
 
     def decide(self, scores: Array) -> NDArray[Any]:
         """Class of each output of the decision functions.
@@ -137,6 +170,19 @@ class FittedModel(DecisionFunctions):
             Class names.
         """
         return np.asarray(self.classes[chosen_classes(scores)])
+
+
+def unlike(fitted: Sequence[str], given: Sequence[str]) -> str:
+    """What scikit-learn says of names of features that are not those of the fit."""
+    message = "The feature names should match those that were passed during fit.\n"
+    unseen, missing = sorted(set(given) - set(fitted)), sorted(set(fitted) - set(given))
+    for what, names in (("unseen at fit time", unseen), ("seen at fit time, yet now missing", missing)):
+        if names:
+            lines = [f"- {name}\n" for name in names[:NAMED]] + (["- ...\n"] if len(names) > NAMED else [])
+            message += f"Feature names {what}:\n{''.join(lines)}"
+    if not (unseen or missing):
+        message += "Feature names must be in the same order as they were in fit.\n"
+    return message
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
@@ -184,11 +230,14 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         )
     if not isinstance(fitted, FittedModel):
         raise ValueError(f"model={model!r} must be a fitted estimator of this package or a FittedModel")
+    names = getattr(model, "feature_names_in_", fitted.feature_names)
     header = {
         "format": FORMAT,
         "kernel": fitted.kernel.to_dict(),
         "n_features": int(fitted.n_features),
         "parameters": {key: value for key, value in fitted.parameters.items() if _is_json(value)},
+        "feature_names": None if names is None else [str(name) for name in names],
+        "label_name": fitted.label_name,
     }
     arrays: dict[str, Any] = {
         "header": np.array(json.dumps(header)),
@@ -268,7 +317,11 @@ def load_model(path: str | os.PathLike[str]) -> FittedModel:
             classes=arrays["classes"],
             n_features=integer("n_features", header["n_features"], least=1),
             parameters=header["parameters"],
+            feature_names=_names(header.get("feature_names")),
+            label_name=header.get("label_name"),
         )
+        if model.feature_names is not None and len(model.feature_names) != model.n_features:
+            raise ValueError(f"it has {len(model.feature_names)} names of {model.n_features} features")
         functions = 1 if len(model.classes) == 2 else len(model.classes)
         if model.coefficients.shape != (functions, points.shape[0]) or model.intercept.shape != (functions,):
             raise ValueError("its arrays do not fit together")
@@ -297,6 +350,10 @@ def reading(path: str | os.PathLike[str], what: str, form: str) -> Iterator[tupl
         raise
     except DAMAGED as error:
         raise ValueError(f"{path} is not {what} saved by convex_tsvm: {error}") from error
+
+
+def _names(saved: list[str] | None) -> tuple[str, ...] | None:
+    return None if saved is None else tuple(saved)
 
 
 def _is_json(value: Any) -> bool:

@@ -68,9 +68,9 @@ def run(capsys, *arguments):
     "data",
     [
         ["split.npz"],
-        ["plain.npz"],
+        ["plain.npz", "--unlabeled", "0"],
         ["sparse.npz", "--splits", "labeled10"],
-        ["moons.svm"],
+        ["moons.svm", "--unlabeled", "0"],
         ["moons.csv", "--label-column", "kind"],
     ],
     ids=lambda d: d[0],
@@ -116,7 +116,7 @@ def test_compare_prints_a_table_and_draws(files, capsys):
     status, out, _ = run(capsys, "compare", files / "split.npz", *MODEL, "--solver", "native,cvxpy", "--plot", picture)
     lines = out.splitlines()
     assert status == 0
-    assert [line.split()[:2] for line in lines[3:7]] == [
+    assert [line.split()[:2] for line in lines[4:8]] == [
         ["svm", "native"],
         ["svm", "cvxpy"],
         ["cccp", "native"],
@@ -223,7 +223,7 @@ def test_more_than_two_classes(tmp_path, capsys):
     model, labels, again = tmp_path / "model.npz", tmp_path / "labels.csv", tmp_path / "again.csv"
     status, out, _ = run(capsys, "solve", "iris", "--C", 10, "--save", model, "--labels-out", labels)
     assert status == 0
-    assert [line.split()[:2] for line in out.splitlines()[3:6]] == [
+    assert [line.split()[:2] for line in out.splitlines()[4:7]] == [
         ["cccp:", "setosa"],
         ["cccp:", "versicolor"],
         ["cccp:", "virginica"],
@@ -346,7 +346,7 @@ BAD = {
     "npz without X": (["solve", "{dir}/no_x.npz"], "has neither 'X' nor a CSR matrix"),
     "npz with another length": (["solve", "{dir}/short.npz"], r"y has shape (2,), but there are 4 points"),
     "npz with a wrong index": (["solve", "{dir}/index.npz"], "holds an index outside 0..3"),
-    "npz with NaN": (["solve", "{dir}/nan.npz"], "X contains NaN or infinity"),
+    "npz with NaN": (["solve", "{dir}/nan.npz", "--unlabeled", "0"], "X contains NaN or infinity"),
     "broken CSR": (["solve", "{dir}/csr.npz"], "cannot be read as .npz"),
     "svmlight that is none": (["solve", "{dir}/text.svm"], "cannot be read as"),
     "binary as svmlight": (["solve", "{dir}/binary.svm"], "cannot be read as"),
@@ -416,7 +416,7 @@ BAD = {
     "huge sigma": (["solve", "two_moons", "--sigma", "1e200"], "sigma=1e+200 must be a finite number >= 1e-150"),
     "tiny sigma": (["solve", "two_moons", "--sigma", "1e-200"], "sigma=1e-200 must be a finite number >= 1e-150"),
     "huge gamma": (["solve", "two_moons", "--gamma", "1e308"], "gamma=1e+308 must be a finite number"),
-    "overflowing points": (["solve", "{dir}/vast.npz"], "overflows at these points; scale them"),
+    "overflowing points": (["solve", "{dir}/vast.npz", "--unlabeled", "0"], "overflows at these points; scale them"),
     "damaged archive": (["verify", str(DAMAGED / "damaged_zlib.npz")], "is not a search saved by convex_tsvm"),
     "damaged directory": (["verify", str(DAMAGED / "damaged_zip.npz")], "damaged_zip.npz"),
     "model of text": (["predict", "{dir}/text_model.npz", "two_moons"], "is not a model saved by convex_tsvm"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ..formulations import tsvm
 from ..methods.solvers import solver_of
 from ..persistence import FittedModel, save_model
 from .files import write_class_labels
-from .given import labels_shown
+from .given import labels_shown, of_data, read_points
 from .table import SOLVED, figures_of, result_of, table_of
 from .tasks import NO_SOLVER, Task, given_problem, solved
 
@@ -58,7 +59,7 @@ def solve_classes(options: argparse.Namespace, task: Task) -> int:
     else:
         print(
             f"{data.name}: {first.n_labeled} labelled and {first.n_unlabeled} unlabelled points, "
-            f"{len(data.classes)} classes, each against the rest, {first.kernel}"
+            f"{len(data.classes)} classes, each against the rest, {first.kernel}\n{data.counts}"
         )
         print(table_of(rows))
         print("" if error is None else f"error of all classes together {error:.2%}")
@@ -66,7 +67,8 @@ def solve_classes(options: argparse.Namespace, task: Task) -> int:
         write_class_labels(options.labels_out, labels, scores.max(axis=1))
     if options.save:
         parameters = {"data": data.name, "method": task.name, "formulation": task.formulation}
-        save_model(FittedModel.from_solutions(solutions, np.array(data.classes), parameters), options.save)
+        fitted = FittedModel.from_solutions(solutions, np.array(data.classes), parameters)
+        save_model(replace(fitted, **of_data(data)), options.save)
     return 0 if not unsolved else 1
 
 
@@ -74,8 +76,9 @@ def predict_classes(options: argparse.Namespace, model: FittedModel) -> int:
     """Label points with a saved model of several classes."""
     if options.positive:
         raise ValueError(f"positive={','.join(options.positive)!r} is for models of two classes")
-    X, truth = load_named_points(options.data, model.n_features, label_column=options.label_column)
-    scores = model.decision_function(X)
+    classes = [str(name) for name in model.classes]
+    X, truth = read_points(load_named_points, options, model, classes)
+    scores = model(X)
     labels = model.decide(scores)
     if options.labels_out:
         write_class_labels(options.labels_out, labels, scores.max(axis=1))

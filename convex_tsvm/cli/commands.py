@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from ..persistence import FittedModel, load_model, save_model
 from ..solution import Solution
 from .classes import predict_classes, solve_classes
 from .files import check_outputs, check_plot, write_labels, write_plot
-from .given import given, heading
+from .given import given, heading, of_data, read_points
 from .table import SOLVED, figures_of, result_of, table_of
 from .tasks import NO_SOLVER, check_method_options, formulated, given_problem, read_task, solved
 
@@ -43,7 +43,7 @@ def solve(options: argparse.Namespace) -> int:
         return solve_classes(options, task)
     solver = solver_of(task.method, options.solver, task.regularizer) if task.solvers else NO_SOLVER
     solution = solved(options, task, problem, solver)
-    result = result_of(data, solution, task, solver)
+    result = {**result_of(data, solution, task, solver), "classes": data.known}
     if options.json:
         print(json.dumps(result))
     else:
@@ -68,7 +68,8 @@ def solve(options: argparse.Namespace) -> int:
             "loss": options.loss,
             "s": options.s,
         }
-        save_model(FittedModel.from_solutions([solution], np.array(data.classes), parameters), options.save)
+        fitted = FittedModel.from_solutions([solution], np.array(data.classes), parameters)
+        save_model(replace(fitted, **of_data(data)), options.save)
     return 0 if solution.status in SOLVED else 1
 
 
@@ -122,6 +123,7 @@ def bound(options: argparse.Namespace) -> int:
         iterations=len(found.stages),
         seconds=time.perf_counter() - began,
         status="converged" if found.status == "optimal" else found.status,
+        classes=data.known,
     )
     if options.json:
         print(json.dumps(result))
@@ -168,7 +170,7 @@ def verify(options: argparse.Namespace) -> int:
         raise ValueError(f"points={options.points} must exceed the {problem.n_labeled} labelled points")
     keep = np.sort(np.concatenate([problem.labeled, problem.unlabeled[: options.points - problem.n_labeled]]))
     if len(keep) < problem.n:
-        small = Data(data.name, data.X[keep], data.y[keep], data.truth[keep], data.classes)
+        small = replace(data, X=data.X[keep], y=data.y[keep], truth=data.truth[keep])
         problem = given_problem(options, small)
     formulation, problem = formulated(options, task, problem)
     report = check(formulation, problem)
@@ -243,9 +245,11 @@ def predict(options: argparse.Namespace) -> int:
     check_outputs(labels_out=options.labels_out)
     if len(model.classes) > 2:
         return predict_classes(options, model)
-    positive = options.positive or str(model.classes[1]).split(",")
-    X, truth = load_points(options.data, model.n_features, positive=positive, label_column=options.label_column)
-    scores = model.decision_function(X)
+    negative, positive = (str(name).split(",") for name in model.classes)
+    # Other names than the model's are those of --positive and any others.
+    classes = [] if options.positive else [*negative, *positive]
+    X, truth = read_points(load_points, options, model, classes, positive=options.positive or positive)
+    scores = model(X).ravel()
     labels = np.where(scores >= 0, 1.0, -1.0)
     if options.labels_out:
         write_labels(options.labels_out, labels, scores, [str(name) for name in model.classes])

@@ -45,7 +45,8 @@ def compare(options: argparse.Namespace) -> int:
     if all(solution.status != "interrupted" for solution in solutions.values()):
         supervised = _beside_supervised(options, data, problem, solutions, results)
     if options.json:
-        print(json.dumps({"data": data.name, "results": results, "agreement": agreement, "supervised": supervised}))
+        found = {"data": data.name, "classes": data.known, "results": results, "agreement": agreement}
+        print(json.dumps({**found, "supervised": supervised}))
     else:
         print(heading(data, problem))
         print(table_of(results if supervised is None else [*results, supervised]))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data import LabelCounts
 from ..persistence import save_model
 from ..points import convert_svmlight, open_points, read_svmlight
 from ..progress import share_line, status_line
@@ -24,6 +25,7 @@ def linear(options: argparse.Namespace) -> int:
     own = dict(options.method_option)
     if options.max_pairs is not None:
         own["max_pairs"] = options.max_pairs
+    points, y, marker = _given(options)
     clf = _classifier(
         method=options.method,
         loss=options.loss,
@@ -32,38 +34,42 @@ def linear(options: argparse.Namespace) -> int:
         positive_fraction=options.positive_fraction,
         fit_intercept=not options.no_intercept,
         method_options=own,
-        unlabeled=0,
+        unlabeled=marker,
         tol=options.tol,
         max_iter=options.max_iter,
     )
-    points, y = _given(options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if options.json else "default")
-        clf.fit(points, y.astype(int))
-    solution = clf.solutions_[0]
+        clf.fit(points, y)
+    names, numbers = np.unique(y[y != marker], return_counts=True)
+    known = {f"{name:g}": int(number) for name, number in zip(names, numbers, strict=True)}
+    counts = LabelCounts(known, {f"marked {marker:g}": int((y == marker).sum())})
+    solution, signs = clf.solutions_[0], np.where(clf.transduction_ == clf.classes_[1], 1, -1)
     result = {
         "method": options.method,
-        "n_labeled": int(np.count_nonzero(y)),
-        "n_unlabeled": int((y == 0).sum()),
+        "n_labeled": int((y != marker).sum()),
+        "n_unlabeled": int((y == marker).sum()),
         "n_features": points.shape[1],
         "n_entries": points.n_entries,
-        "n_positive": int((clf.transduction_ > 0).sum()),
+        "n_positive": int((signs > 0).sum()),
         "objective": solution.objective,
         "step_duality_gap": float(solution.step.gap),
         "iterations": solution.n_iter,
         "seconds": solution.seconds,
         "status": solution.status,
+        "classes": known,
     }
     if options.json:
         print(json.dumps(result))
     else:
         print(
             "{n_labeled} labelled and {n_unlabeled} unlabelled points, {n_features} features, {n_entries} entries\n"
+            f"{counts}\n"
             "{method}: objective {objective:.8g}, duality gap of the last step {step_duality_gap:.0e}, "
             "{n_positive} points positive, {iterations} steps, {seconds:.2f} s, {status}".format(**result)
         )
     if options.labels_out:
-        write_labels(options.labels_out, clf.transduction_, clf.transduction_scores_)
+        write_labels(options.labels_out, signs, clf.transduction_scores_, [str(name) for name in clf.classes_])
     if options.save:
         save_model(clf, options.save)
     return 0 if solution.status == "converged" else 1
@@ -96,8 +102,8 @@ def _classifier(**parameters: Any) -> Any:
     return OnTerminal(**parameters)
 
 
-def _given(options: argparse.Namespace) -> tuple[Any, NDArray[np.float64]]:
-    """Points and labels in {-1, 0, +1}."""
+def _given(options: argparse.Namespace) -> tuple[Any, NDArray[Any], float]:
+    """Points, labels and what marks the unknown ones: labels are -1, 0 and +1, unless another marker is given."""
     path = Path(options.data)
     if path.is_dir():
         saved = open_points(path)
@@ -115,11 +121,30 @@ def _given(options: argparse.Namespace) -> tuple[Any, NDArray[np.float64]]:
             raise ValueError(f"{source} must have one number a line: {error}") from None
         if y.shape != (saved.points.shape[0],):
             raise ValueError(f"{source} has {y.size} labels; there are {saved.points.shape[0]} points")
+    if options.unlabeled is not None:
+        return saved.points, *_marked(y, options.unlabeled, source)
     wrong = np.flatnonzero(~np.isin(y, (-1, 0, 1)))
     if len(wrong):
         number, label = wrong[0] + 1, y[wrong[0]]
-        raise ValueError(f"{source}: the label of point {number} is {label:g}; it must be +1, -1 or 0 (unknown)")
+        raise ValueError(
+            f"{source}: the label of point {number} is {label:g}; it must be +1, -1 or 0 (unknown), unless "
+            "--unlabeled says what marks unknown ones"
+        )
     for sign, name in ((1, "+1"), (-1, "-1")):
         if not (y == sign).any():
             raise ValueError(f"{source}: no point has the label {name}; at least one must have it")
-    return saved.points, y
+    return saved.points, y.astype(int), 0
+
+
+def _marked(y: NDArray[np.float64], unlabeled: str, source: str) -> tuple[NDArray[Any], float]:
+    """Labels of two classes, and what marks the unknown ones."""
+    try:
+        marker = float(unlabeled)
+    except ValueError:
+        raise ValueError(f"unlabeled={unlabeled!r} must be a number, as the labels of {source} are") from None
+    classes = np.unique(y[y != marker])
+    if len(classes) != 2:
+        shown = ", ".join(f"{name:g}" for name in classes[:12]) + (", …" if len(classes) > 12 else "")
+        raise ValueError(f"{source} has {len(classes)} classes beside unlabeled={unlabeled} ({shown}); it must have 2")
+    whole = np.isfinite(y).all() and (y == np.round(y)).all()
+    return (y.astype(int) if whole else y), marker

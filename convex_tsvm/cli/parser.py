@@ -133,7 +133,9 @@ def build_parser() -> argparse.ArgumentParser:
     predict.add_argument(
         "--positive", type=_names, metavar="A,B", help="classes that count as +1 (default: the model's)"
     )
-    predict.add_argument("--label-column", metavar="NAME", help="of a .csv file (default: the last)")
+    predict.add_argument("--label-column", metavar="NAME",
+                         help="of a .csv file (default: the model's; the last, if it has no names)")  # fmt: skip
+    _add_unlabeled(predict)
     predict.add_argument("--labels-out", metavar="FILE", help="write index, label and output of every point as CSV")
     predict.add_argument("--json", action="store_true", help="print one JSON object")
     predict.set_defaults(run=commands.predict)
@@ -191,8 +193,17 @@ def _add_data(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     group.add_argument("--splits", default="labeled", metavar="NAME", help="array of splits (default: labeled)")
     group.add_argument("--positive", type=_names, metavar="A,B", help="classes that count as +1")
     group.add_argument("--label-column", metavar="NAME", help="of a .csv file (default: the last)")
+    _add_unlabeled(group)
     group.add_argument("--n-labeled", type=int, metavar="N", help="show N labels drawn at random, in place of a split")
     group.add_argument("--random-state", type=int, default=0, metavar="SEED", help="of that draw (default: 0)")
+
+
+def _add_unlabeled(
+    parser: Any, default: str = "missing ones; other labels that can be read in two ways are asked about"
+) -> None:
+    parser.add_argument("--unlabeled", metavar="VALUE",
+                        help="the label of points whose class is unknown, nan for missing ones "
+                        f"(default: {default})")  # fmt: skip
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:
@@ -229,6 +240,7 @@ def _add_linear(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", metavar="DATA", help="an svmlight file with labels +1, -1 and 0 (unknown), or a folder "
                         "that convert wrote")  # fmt: skip
     parser.add_argument("--labels", metavar="FILE", help="labels in place of those in DATA, one a line")
+    _add_unlabeled(parser, "0, as in SVMlin")
     parser.add_argument("--zero-based", action="store_true", help="the first column is 0 in the file, not 1")
     parser.add_argument("--method", choices=DESCENTS, default="switching",
                         help="multi-switch TSVM, deterministic annealing, or CCCP (default: switching)")  # fmt: skip
