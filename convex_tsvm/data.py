@@ -638,7 +638,7 @@ def _columns(
     if sorted(model.names) == sorted(names) and len(set(names)) == len(names):
         return column, [header.index(name) for name in model.names]
     extra = [name for name in names if name not in model.names]
-    hint = f"label_column={extra[0]!r} says that it is the label" if len(extra) == 1 and column is None else ""
+    hint = f"(label_column={extra[0]!r} says that it is the label)" if len(extra) == 1 and column is None else ""
     raise ValueError(f"DATA={str(path)!r}: {unlike(model.names, names)}{hint}")
 
 

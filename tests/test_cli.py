@@ -539,3 +539,94 @@ def test_bad_options_of_exact_search(arguments, said, files, capsys):
     assert status == 2
     assert said in err
     assert len(err.splitlines()) == 1
+
+
+@pytest.fixture
+def table(moons, tmp_path, capsys):
+    """A model of a table whose first column is the label, its points, and the outputs at them."""
+    X, _, y = moons
+    names = np.array(["", "up", "down"])[y.astype(int)]
+
+    def write(name, columns):
+        values = {"kind": names, "length": X[:, 0], "width": X[:, 1], "more": np.ones(len(X))}
+        with open(tmp_path / name, "w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(columns)
+            writer.writerows(zip(*(values[column] for column in columns), strict=True))
+        return tmp_path / name
+
+    model = tmp_path / "model.npz"
+    data = write("data.csv", ["kind", "length", "width"])
+    assert run(capsys, "solve", data, "--label-column", "kind", *MODEL, "--save", model)[0] == 0
+    return model, write
+
+
+def outputs(capsys, model, data, *options):
+    """Exit status, what is written of every point, what is said, and the error."""
+    out = Path(data).with_suffix(".out")
+    status, said, err = run(capsys, "predict", model, data, "--labels-out", out, "--json", *options)
+    return status, list(csv.DictReader(out.open())), err, json.loads(said)["error"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "judged"),
+    [
+        (["kind", "length", "width"], True),
+        (["length", "width"], False),
+        (["width", "length"], False),
+        (["width", "kind", "length"], True),
+    ],
+    ids=str,
+)
+def test_columns_are_taken_by_name(columns, judged, table, capsys):
+    model, write = table
+    known = ct.load_model(model)
+    assert (known.feature_names, known.label_name) == (("length", "width"), "kind")
+    _, expected, _, _ = outputs(capsys, model, write("again.csv", ["kind", "length", "width"]))
+    status, found, err, error = outputs(capsys, model, write("new.csv", columns))
+    assert status == 0
+    assert found == expected
+    assert (error is not None) == judged
+    in_order = [name for name in columns if name != "kind"] == ["length", "width"]
+    assert err.count("\n") == (not in_order)
+    assert in_order or "they are taken by name" in err
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (["length", "width", "more"], "unseen at fit time: - more (label_column='more' says that it is the label)"),
+        (["kind", "length", "width", "more"], "unseen at fit time: - more"),
+        (["kind", "length"], "yet now missing: - width"),
+        (["kind", "length", "more"], "unseen at fit time: - more Feature names seen at fit time, yet now missing"),
+    ],
+    ids=str,
+)
+def test_other_columns_are_named(columns, said, table, capsys):
+    model, write = table
+    status, out, err = run(capsys, "predict", model, write("new.csv", columns))
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+
+
+def test_a_label_of_another_name_is_said(table, capsys):
+    model, write = table
+    data = write("new.csv", ["kind", "length", "width"])
+    data.write_text(data.read_text().replace("kind", "sort", 1))
+    assert run(capsys, "predict", model, data)[0] == 2
+    status, found, _, error = outputs(capsys, model, data, "--label-column", "sort")
+    assert status == 0
+    assert error is not None
+
+
+def test_models_of_several_classes_know_names_too(table, tmp_path, capsys):
+    _, write = table
+    data = write("three.csv", ["kind", "length", "width"])
+    lines = data.read_text().splitlines()
+    data.write_text("\n".join([*lines, "left,0.1,0.2", "left,0.2,0.1"]) + "\n")
+    model = tmp_path / "three.npz"
+    run(capsys, "solve", data, "--label-column", "kind", *MODEL, "--save", model)
+    assert ct.load_model(model).feature_names == ("length", "width")
+    status, _, err = run(capsys, "predict", model, write("new.csv", ["width", "length"]))
+    assert status == 0
+    assert "they are taken by name" in err

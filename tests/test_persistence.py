@@ -1,6 +1,10 @@
 """Saved models: arrays and JSON, complete or not there, and nothing that runs."""
 
+import json
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -136,3 +140,69 @@ def test_a_pipeline_is_told_what_can_be_saved(data, tmp_path):
     search = ct.TransductiveSearchCV(param_grid={"C": [1.0, 10.0]}, cv=2).fit(X, y)
     ct.save_model(search, tmp_path / "search.npz")
     np.testing.assert_array_equal(ct.load_model(tmp_path / "search.npz").predict(X), search.predict(X))
+
+
+@pytest.fixture
+def named(data, tmp_path):
+    """A model of columns with names, the points as a DataFrame, and the estimator."""
+    X, y = data
+    frame = pd.DataFrame(X, columns=["length", "width"])
+    clf = TransductiveSVC().fit(frame, y)
+    ct.save_model(clf, tmp_path / "model.npz")
+    return ct.load_model(tmp_path / "model.npz"), frame, clf
+
+
+def test_a_saved_model_knows_the_names_of_its_features(named):
+    model, frame, clf = named
+    assert model.feature_names == ("length", "width")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(model.predict(frame), clf.predict(frame))
+
+
+@pytest.mark.parametrize(
+    "columns", [["width", "length"], ["length", "height"], ["length", "width", "kind"], ["length"], list("abcdefgh")]
+)
+def test_other_names_are_complained_of_as_by_scikit_learn(columns, named):
+    model, frame, clf = named
+    other = pd.DataFrame(np.zeros((3, len(columns))), columns=columns)
+    with pytest.raises(ValueError, match="The feature names should match") as expected:
+        clf.predict(other)
+    for call in (model.predict, model.decision_function):
+        with pytest.raises(ValueError, match="The feature names should match") as found:
+            call(other)
+        assert str(found.value) == str(expected.value)
+
+
+def test_names_that_are_missing_are_warned_of_as_by_scikit_learn(named, data):
+    model, frame, _ = named
+    with pytest.warns(UserWarning, match="X does not have valid feature names, but FittedModel was fitted with"):
+        model.predict(frame.to_numpy())
+    X, y = data
+    with pytest.warns(UserWarning, match="X has feature names, but FittedModel was fitted without"):
+        TransductiveSVC().fit(X, y).model_.predict(frame)
+
+
+def test_models_without_names_are_read_as_before(named, tmp_path):
+    """Files of earlier versions have no such entries in their headers."""
+    with np.load(tmp_path / "model.npz") as file:
+        arrays = dict(file)
+    header = json.loads(str(arrays["header"]))
+    for key in ("feature_names", "label_name"):
+        del header[key]
+    np.savez(tmp_path / "old.npz", **{**arrays, "header": np.array(json.dumps(header))})
+    model = ct.load_model(tmp_path / "old.npz")
+    assert model.feature_names is None
+    assert model.label_name is None
+    header["feature_names"] = ["length"]
+    np.savez(tmp_path / "wrong.npz", **{**arrays, "header": np.array(json.dumps(header))})
+    with pytest.raises(ValueError, match="it has 1 names of 2 features"):
+        ct.load_model(tmp_path / "wrong.npz")
+
+
+def test_a_search_saves_the_names_too(data, tmp_path):
+    X, y = data
+    frame = pd.DataFrame(X, columns=["length", "width"])
+    search = ct.TransductiveSearchCV(param_grid={"C": [1.0, 10.0]}, cv=2).fit(frame, y)
+    ct.save_model(search, tmp_path / "search.npz")
+    assert ct.load_model(tmp_path / "search.npz").feature_names == ("length", "width")
