@@ -614,7 +614,7 @@ def test_a_label_of_another_name_is_said(table, capsys):
     data = write("new.csv", ["kind", "length", "width"])
     data.write_text(data.read_text().replace("kind", "sort", 1))
     assert run(capsys, "predict", model, data)[0] == 2
-    status, found, _, error = outputs(capsys, model, data, "--label-column", "sort")
+    status, _found, _, error = outputs(capsys, model, data, "--label-column", "sort")
     assert status == 0
     assert error is not None
 

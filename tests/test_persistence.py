@@ -164,7 +164,7 @@ def test_a_saved_model_knows_the_names_of_its_features(named):
     "columns", [["width", "length"], ["length", "height"], ["length", "width", "kind"], ["length"], list("abcdefgh")]
 )
 def test_other_names_are_complained_of_as_by_scikit_learn(columns, named):
-    model, frame, clf = named
+    model, _frame, clf = named
     other = pd.DataFrame(np.zeros((3, len(columns))), columns=columns)
     with pytest.raises(ValueError, match="The feature names should match") as expected:
         clf.predict(other)
