@@ -57,9 +57,12 @@ class Method(Entry):
     ----------
     solvers : tuple of str
         The solvers whose problems it poses; none for methods that bring their own.
+    loss : str
+        Name of the loss of unlabelled points that it is known by, which it takes where none is asked for.
     """
 
     solvers: tuple[str, ...] = ()
+    loss: str = "hinge"
 
     @property
     def is_descent(self) -> bool:
@@ -102,7 +105,7 @@ STEPS = ("native", "finite_newton", "cvxpy")
 DESCENT = ("smooth",)
 
 METHODS = {
-    "cccp": Method("methods.cccp:CCCP", "tangents of the concave parts", ("annealing",), STEPS),
+    "cccp": Method("methods.cccp:CCCP", "tangents of the concave parts", ("annealing",), STEPS, loss="ramp"),
     "switching": Method(
         "methods.switching:Switching", "labels, exchanged in pairs", ("annealing", "max_pairs", "reheats"), STEPS
     ),
@@ -111,6 +114,7 @@ METHODS = {
         "probabilities of labels, cooled",
         ("cooling", "settled", "certain", "best"),
         STEPS,
+        loss="squared_hinge",
     ),
     "linearization": Method(
         "methods.linearization:Linearization", "the lesser slack of both labels (CS³VM)", (), STEPS
@@ -120,11 +124,18 @@ METHODS = {
         "gradient descent: ∇S3VM for smooth losses, ∇DA for those of labels",
         ("annealing", "cooling", "certain"),
         DESCENT,
+        loss="exp",
     ),
     "continuation": Method(
-        "methods.continuation:Continuation", "smoothed losses, narrowing (cS3VM)", ("widths", "whole"), DESCENT
+        "methods.continuation:Continuation",
+        "smoothed losses, narrowing (cS3VM)",
+        ("widths", "whole"),
+        DESCENT,
+        loss="exp",
     ),
-    "newton": Method("methods.newton:Newton", "Levenberg-Marquardt steps (Newton-S3VM)", ("annealing",), DESCENT),
+    "newton": Method(
+        "methods.newton:Newton", "Levenberg-Marquardt steps (Newton-S3VM)", ("annealing",), DESCENT, loss="flat"
+    ),
     "sdp": Method("methods.sdp:sdp_transduction", "labels of the SDP relaxation"),
     "subspace": Method("methods.subspace:subspace_transduction", "labels of the SDP on a subspace"),
     "spectral": Method("methods.spectral:spectral_transduction", "labels from eigenvectors"),
@@ -133,7 +144,7 @@ METHODS = {
         "labels that are safe against several separators (S4VM)",
         ("n_separators", "n_starts", "penalty"),
     ),
-    "exact": Method("exact:exact_search", "branch and bound, with a certificate"),
+    "exact": Method("exact:exact_search", "branch and bound, with a certificate", loss="squared_hinge"),
 }
 
 #: The methods that are descents.

@@ -19,6 +19,7 @@ from convex_tsvm.cli import main
 from convex_tsvm.cli.parser import BRANCHING, RELAXATIONS
 from convex_tsvm.data import load_classes
 from convex_tsvm.exact.branching import RULES
+from convex_tsvm.table import METHODS
 
 KEYS = {
     "method",
@@ -316,6 +317,87 @@ def test_interrupted_is_status_1(files, capsys, monkeypatch):
     assert "interrupted" in err
 
 
+#: A small problem that every method solves in no time.
+SMALL = ["two_moons", "--sigma", "0.3", "--n-labeled", "10"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_has_a_loss_that_fits_it(method, capsys):
+    limits = ["--max-nodes", "1"] if method == "exact" else []
+    status, out, err = run(capsys, "solve", *SMALL, "--method", method, "--json", *limits)
+    assert (status, err) == (int(method == "exact"), "")
+    assert json.loads(out)["loss"] == ct.tsvm(METHODS[method].loss).unlabeled.name
+
+
+def test_a_comparison_of_all_descents_with_no_loss_named(capsys):
+    methods = ["svm", "cccp", "switching", "annealing", "gradient", "newton", "cmm", "lapsvm"]
+    status, out, _ = run(capsys, "compare", *SMALL, "--methods", ",".join(methods), "--folds", "0", "--json")
+    results = json.loads(out)["results"]
+    assert status == 0
+    assert [row["method"] for row in results] == methods
+    assert {row["status"] for row in results} == {"converged"}
+    assert results[0]["loss"] is None
+    assert json.loads(out)["supervised"]["objective"] is None  # they do not minimize the same
+
+
+def test_a_method_that_fails_leaves_the_others(capsys):
+    arguments = ["compare", *SMALL, "--loss", "ramp", "--folds", "0", "--methods"]
+    status, out, _ = run(capsys, *arguments, "switching,cccp,annealing")
+    rows = {line.split()[0]: line for line in out.splitlines()[4:]}
+    assert status == 1
+    assert rows["cccp"].endswith("converged")
+    for name in ("switching", "annealing"):
+        assert "failed: unlabeled=symmetric_ramp(-0.3) is not the loss" in rows[name]
+    status, out, _ = run(capsys, *arguments, "switching,cccp", "--json")
+    results = json.loads(out)["results"]
+    assert [row["status"] for row in results] == ["failed", "converged"]
+    assert results[0].keys() >= KEYS
+    # Where nothing can be shown the input is bad.
+    status, out, err = run(capsys, *arguments, "switching,annealing")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, RuntimeError("the solver ran off")])
+@pytest.mark.parametrize("place", ["solved", "supervised_svms"])
+def test_no_finished_row_is_lost(stop, place, capsys, monkeypatch):
+    from convex_tsvm.cli import comparison
+
+    original, calls = getattr(comparison, place), []
+
+    def stopping(*args, **kwargs):
+        calls.append(args)
+        if len(calls) > (place == "solved"):
+            raise stop
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(comparison, place, stopping)
+    status, out, err = run(capsys, "compare", *SMALL, "--folds", "0")
+    assert status == 1
+    assert "converged" in next(line for line in out.splitlines() if line.startswith("svm"))
+    if place == "solved":
+        assert ("interrupted: Ctrl-C" if stop is KeyboardInterrupt else "failed: the solver ran off") in out
+    else:
+        assert ("interrupted" if stop is KeyboardInterrupt else "the solver ran off") in err
+
+
+def test_ctrl_c_in_the_cross_validation_keeps_the_rows(capsys, monkeypatch):
+    from convex_tsvm.cli import comparison
+
+    original, calls = comparison.solved, []
+
+    def solved(*args, **kwargs):
+        calls.append(args)
+        solution = original(*args, **kwargs)
+        return dataclasses.replace(solution, status="interrupted") if len(calls) == 3 else solution
+
+    monkeypatch.setattr(comparison, "solved", solved)
+    status, out, err = run(capsys, "compare", *SMALL)
+    assert status == 1
+    assert "interrupted" in err
+    assert [line.split()[0] for line in out.splitlines()[4:6]] == ["svm", "cccp"]
+    assert len(calls) == 3
+
+
 def test_an_interrupted_comparison_shows_what_there_is(files, capsys, monkeypatch):
     from convex_tsvm.cli import tasks
 
@@ -401,7 +483,7 @@ BAD = {
     "relaxation of the hinge": (["bound", "two_moons", "--relaxation", "rlt"], "v-space are for the squared hinge"),
     "relaxation of the ramp": (["bound", "two_moons", "--loss", "ramp"], "is not the loss min("),
     "relaxation of a free bias": (["bound", "two_moons", "--balance", "none"], "use balance='linear'"),
-    "relaxation by the ramp": (["solve", "two_moons", "--method", "sdp"], "is not the loss min("),
+    "relaxation by the ramp": (["solve", "two_moons", "--method", "sdp", "--loss", "ramp"], "is not the loss min("),
     "rounds": (["bound", "two_moons", "--rounds", "-1"], "max_rounds=-1 must be an integer >= 0"),
     "picture format": (["compare", "two_moons", "--plot", "{dir}/p.xyz"], "must end in one of"),
     "picture folder": (["compare", "two_moons", "--plot", "{dir}/no/p.png"], "there is no folder"),
@@ -528,7 +610,7 @@ def test_exact_search_stops_at_a_limit(files, capsys):
     ("arguments", "said"),
     [
         (["--method", "cccp", "--certificate", "c.npz"], "certificate='c.npz' is for --method exact"),
-        (["--method", "exact"], "symmetric_hinge"),
+        (["--method", "exact", "--loss", "ramp"], "symmetric_hinge"),
         (["--method", "exact", "--loss", "hinge", "--bounds", "box"], "bounds='box'"),
         (["--method", "exact", "--loss", "hinge", "--gap", "2"], "gap=2"),
         (["--method", "exact", "--loss", "hinge", "--certificate", "nowhere/c.npz"], "there is no folder"),

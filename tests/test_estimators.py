@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import convex_tsvm as ct
 from convex_tsvm import TransductiveSVC
+from convex_tsvm.table import DESCENTS, METHODS
 
 MARKER = (
     "the check fits labels {-1, +1}, of which -1 is the default marker of unlabelled points (as in "
@@ -200,3 +201,12 @@ def test_bad_input_is_named(options, y, message, data):
     X, _, good = data
     with pytest.raises(ValueError, match=message):
         TransductiveSVC(**options).fit(X, good if y is None else y)
+
+
+@pytest.mark.parametrize("method", DESCENTS)
+def test_every_method_has_a_loss_that_fits_it(method, data):
+    X, _, y = data
+    found = TransductiveSVC(method=method, sigma=0.5).fit(X, y)
+    named = TransductiveSVC(method=method, sigma=0.5, loss=METHODS[method].loss).fit(X, y)
+    assert found.objective_ == named.objective_
+    assert found.loss == "auto"

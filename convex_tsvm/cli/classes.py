@@ -22,7 +22,7 @@ from .tasks import NO_SOLVER, Task, given_problem, solved
 def solve_classes(options: argparse.Namespace, task: Task) -> int:
     """Fit one method to every class against the rest; print a row for each, and the error of all together."""
     data = load_classes(options.data, **labels_shown(options))
-    tsvm(options.loss, s=options.s)
+    tsvm(task.loss(options.loss), s=options.s)
     if not (options.balance is None or isinstance(options.balance, str)):
         raise ValueError(f"balance={options.balance!r}: with {len(data.classes)} classes it must be 'labeled' or none")
     first = given_problem(options, data.against_the_rest(0))

@@ -65,7 +65,7 @@ def solve(options: argparse.Namespace) -> int:
             "data": data.name,
             "method": task.name,
             "formulation": task.formulation,
-            "loss": options.loss,
+            "loss": task.loss(options.loss),
             "s": options.s,
         }
         fitted = FittedModel.from_solutions([solution], np.array(data.classes), parameters)

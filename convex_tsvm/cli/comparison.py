@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
+import time
 import warnings
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +22,7 @@ from ..solution import Solution
 from ..table import METHODS
 from .files import check_plot, write_plot
 from .given import given, heading
-from .table import SOLVED, figures_of, result_of, table_of
+from .table import SOLVED, failure_of, figures_of, result_of, table_of
 from .tasks import Task, check_method_options, formulated, read_task, solved
 
 #: What the row of the supervised SVM is called.
@@ -33,17 +37,18 @@ def compare(options: argparse.Namespace) -> int:
         raise ValueError(f"folds={options.folds} must be 0, or an integer >= 2")
     check_plot(options.plot)
     data, problem = given(options)
-    solutions: dict[tuple[Task, str], Solution] = {}
-    pairs = [(task, solver) for task in tasks for solver in task.solvers_of(options.solver)]
-    for pair in pairs:
-        solutions[pair] = solved(options, pair[0], problem, pair[1])
-        if solutions[pair].status == "interrupted":
-            break  # Ctrl-C ends the comparison; what there is is shown
-    results = [result_of(data, solution, *key) for key, solution in solutions.items()]
-    agreement = _agreement(options, tasks, solutions)
-    supervised = None
-    if all(solution.status != "interrupted" for solution in solutions.values()):
-        supervised = _beside_supervised(options, data, problem, solutions, results)
+    solutions, results = _solved(options, tasks, data, problem)
+    agreement, supervised = _agreement(options, tasks, solutions), None
+    done = [result for result in results if result["status"] != "failed"]
+    interrupted = any(result["status"] == "interrupted" for result in done)
+    if not interrupted:
+        try:
+            supervised = _beside_supervised(options, data, problem, solutions, done)
+        except KeyboardInterrupt:
+            interrupted = True
+            print("convex-tsvm: interrupted: without the supervised SVM beside", file=sys.stderr)
+        except Exception as error:  # whatever it is, what the methods have found is shown
+            print(f"convex-tsvm: the supervised SVM beside: {error or type(error).__name__}", file=sys.stderr)
     if options.json:
         found = {"data": data.name, "classes": data.known, "results": results, "agreement": agreement}
         print(json.dumps({**found, "supervised": supervised}))
@@ -56,7 +61,34 @@ def compare(options: argparse.Namespace) -> int:
                 f"{line['objective_difference']:.1e} and differ on {line['labels_different']} labels"
             )
     write_plot(lambda: _picture(data, tasks, solutions), options.plot, options.json)
-    return 0 if all(solution.status in SOLVED for solution in solutions.values()) else 1
+    return 0 if supervised is not None and all(result["status"] in SOLVED for result in results) else 1
+
+
+def _solved(
+    options: argparse.Namespace, tasks: list[Task], data: Data, problem: Problem
+) -> tuple[dict[tuple[Task, str], Solution], list[dict[str, Any]]]:
+    """Solutions by method and solver, and a row for each pair; what fails has a row that says why.
+
+    Ctrl-C ends the comparison with what there is; where there is nothing, the first error or Ctrl-C is raised.
+    """
+    solutions: dict[tuple[Task, str], Solution] = {}
+    results: list[dict[str, Any]] = []
+    first: BaseException | None = None
+    for task in tasks:
+        for solver in task.solvers_of(options.solver):
+            began = time.perf_counter()
+            try:
+                solution = solved(options, task, problem, solver)
+                results.append(result_of(data, solution, task, solver))
+                solutions[task, solver] = solution
+            except (Exception, KeyboardInterrupt) as error:  # whatever it is, the other methods are shown
+                first = first or error
+                results.append(failure_of(error, problem, task, solver, time.perf_counter() - began))
+            if results[-1]["status"] == "interrupted":
+                return solutions, results
+    if first is not None and not solutions:
+        raise first
+    return solutions, results
 
 
 def _agreement(
@@ -107,9 +139,8 @@ def _beside_supervised(
     errors: dict[Task, float | None] = {}
     for (task, solver), solution, result in zip(solutions, solutions.values(), results, strict=True):
         if task not in errors:
-            errors[task] = _left_out_error(
-                lambda part, task=task, solver=solver: solved(options, task, part, solver).labels, problem, folds
-            ) if METHODS[task.method].is_descent else None  # fmt: skip
+            one = partial(solved, options, task, solver=solver)
+            errors[task] = _left_out_error(one, problem, folds) if METHODS[task.method].is_descent else None
         result["agreement"] = _share_alike(problem, solution.labels, alone.labels)
         result["left_out_error"] = errors[task]
     return figures_of(
@@ -117,7 +148,7 @@ def _beside_supervised(
         problem,
         method=SUPERVISED,
         solver="native",
-        objective=_objective(solutions, formulation, formulated_problem, alone),
+        objective=_objective(options, solutions, formulation, formulated_problem, alone),
         lower_bound=None,
         gap=None,
         iterations=alone.n_iter,
@@ -125,17 +156,20 @@ def _beside_supervised(
         status=alone.status,
         step_duality_gap=None,
         agreement=1.0,
-        left_out_error=_left_out_error(
-            lambda part: supervised_svms(formulation, [part])[0].labels, formulated_problem, folds
-        ),
+        left_out_error=_left_out_error(lambda part: supervised_svms(formulation, [part])[0], formulated_problem, folds),
     )
 
 
 def _objective(
-    solutions: dict[tuple[Task, str], Solution], formulation: Any, problem: Problem, alone: Solution
+    options: argparse.Namespace,
+    solutions: dict[tuple[Task, str], Solution],
+    formulation: Any,
+    problem: Problem,
+    alone: Solution,
 ) -> float | None:
     """What the others minimize, at the supervised SVM, if they all minimize the same."""
-    if len({task.formulation for task, _ in solutions if task.formulation != "svm"}) != 1:
+    kinds = {(task.formulation, task.loss(options.loss)) for task, _ in solutions if task.formulation != "svm"}
+    if len(kinds) != 1:
         return None
     return float(Instance(formulation, problem).objective(alone.scores, alone.regularization))
 
@@ -151,7 +185,9 @@ def _folds(options: argparse.Namespace, problem: Problem) -> list[NDArray[np.int
     return [test for _, test in splitter.split(y, y)]
 
 
-def _left_out_error(labels_of: Any, problem: Problem, folds: list[NDArray[np.intp]]) -> float | None:
+def _left_out_error(
+    solution_of: Callable[[Problem], Solution], problem: Problem, folds: list[NDArray[np.intp]]
+) -> float | None:
     """Error at labelled points that count as unlabelled ones, in [0, 1]; None without folds."""
     if not folds:
         return None
@@ -161,7 +197,10 @@ def _left_out_error(labels_of: Any, problem: Problem, folds: list[NDArray[np.int
         for test in folds:
             y = problem.y.copy()
             y[test] = 0
-            wrong += int((labels_of(problem.replace(y=y))[test] != problem.y[test]).sum())
+            solution = solution_of(problem.replace(y=y))
+            if solution.status == "interrupted":
+                raise KeyboardInterrupt
+            wrong += int((solution.labels[test] != problem.y[test]).sum())
     return wrong / sum(len(test) for test in folds)
 
 

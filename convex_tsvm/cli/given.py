@@ -18,7 +18,7 @@ from .tasks import given_problem
 def given(options: argparse.Namespace) -> tuple[Data, Problem]:
     """The data that a command is about, two classes of it, and the problem that its options make of them."""
     data = load_data(options.data, positive=options.positive, **labels_shown(options))
-    tsvm(options.loss, s=options.s)  # options that do not fit are reported before any work is done
+    tsvm(options.loss or "ramp", s=options.s)  # options that do not fit are reported before any work is done
     return data, given_problem(options, data)
 
 

@@ -217,7 +217,8 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--C", type=float, default=10.0, help="cost of labelled points (default: 10)")
     group.add_argument("--C-unlabeled", type=_cost, default="tenth", metavar="COST",
                        help="of unlabelled points: a number, balanced (C L/U), or tenth (C/10, default)")  # fmt: skip
-    group.add_argument("--loss", choices=LOSSES, default="ramp", help="of unlabelled points (default: ramp)")
+    own = "; ".join(f"{entry.loss} for {name}" for name, entry in METHODS.items())
+    group.add_argument("--loss", choices=LOSSES, help=f"of unlabelled points (default: the method's, {own})")
     group.add_argument("--s", type=float, default=-0.3, help="plateau of the ramp, in (-1, 0] (default: -0.3)")
     group.add_argument("--balance", type=_balance, default="labeled", metavar="B",
                        help="mean output of unlabelled points: labeled (default), none, a number in (-1, 1), or "

@@ -33,6 +33,7 @@ def result_of(data: Data, solution: Solution, task: Task, solver: str) -> dict[s
         method=task.name,
         formulation=task.formulation,
         solver=solver,
+        loss=getattr(solution.formulation.unlabeled, "name", None),
         objective=solution.objective,
         lower_bound=solution.lower_bound,
         gap=solution.gap,
@@ -44,10 +45,30 @@ def result_of(data: Data, solution: Solution, task: Task, solver: str) -> dict[s
     )
 
 
+def failure_of(error: BaseException, problem: Problem, task: Task, solver: str, seconds: float) -> dict[str, Any]:
+    """The figures of a method that ended in an error, or by Ctrl-C, without a result: none, and why."""
+    nothing = dict.fromkeys(("loss", "objective", "lower_bound", "gap", "iterations", "step_duality_gap", "step_kkt"))
+    reason, status = " ".join(str(error).split()) or type(error).__name__, "failed"
+    if isinstance(error, KeyboardInterrupt):
+        reason, status = "Ctrl-C before there was a result", "interrupted"
+    return figures_of(
+        None,
+        problem,
+        method=task.name,
+        formulation=task.formulation,
+        solver=solver,
+        **nothing,
+        seconds=seconds,
+        status=status,
+        reason=reason,
+    )
+
+
 #: Columns of the table: heading, key of a result, format.
 COLUMNS = (
     ("method", "method", "{}"),
     ("solver", "solver", "{}"),
+    ("loss", "loss", "{}"),
     ("objective", "objective", "{:.8g}"),
     ("lower bound", "lower_bound", "{:.6g}"),
     ("gap", "gap", "{:.1%}"),
@@ -70,4 +91,7 @@ def table_of(results: list[dict[str, Any]]) -> str:
         rows.append(["-" if value is None else form.format(value) for value, form in values])
     widths = [max(len(row[k]) for row in rows) for k in range(len(columns))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    for k, result in enumerate(results, start=1):
+        if "reason" in result:
+            lines[k] += f": {result['reason']}"
     return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]])

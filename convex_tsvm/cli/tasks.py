@@ -55,6 +55,10 @@ class Task:
             dict.fromkeys(first if name == "auto" else name for name in asked if name in ("auto", *self.solvers))
         ) or [first]
 
+    def loss(self, asked: str | None) -> str:
+        """The name of the loss of unlabelled points: the one asked for, or the method's own."""
+        return METHODS[self.method].loss if asked is None else asked
+
     @property
     def regularizer(self) -> str:
         """What w costs."""
@@ -98,7 +102,7 @@ def given_problem(options: argparse.Namespace, data: Data) -> Problem:
 
 def formulated(options: argparse.Namespace, task: Task, problem: Problem) -> tuple[Formulation, Problem]:
     """What a task minimizes, and the problem as it sees it."""
-    asked = options.C_compact
+    asked, loss = options.C_compact, task.loss(options.loss)
     if task.formulation == "cmm":
         weights = compactness_weights(problem, compactness_cost(problem, "tenth" if asked is None else asked))
         return compact_margin(options.epsilon, *weights, s=options.s).balanced_as(problem), problem
@@ -114,14 +118,14 @@ def formulated(options: argparse.Namespace, task: Task, problem: Problem) -> tup
             problem.kernel, problem.X, options.C_manifold, options.n_neighbors, cache_size=options.cache_size
         )
         problem = problem.replace(kernel=kernel)
-        found = svm() if task.formulation == "lapsvm" else tsvm(options.loss, s=options.s).balanced_as(problem)
+        found = svm() if task.formulation == "lapsvm" else tsvm(loss, s=options.s).balanced_as(problem)
         return found, problem
     if task.formulation == "cs3vm":
         return cs3vm(), problem
     if task.method == "subspace":
         # The paper's setting; the others have a bias.
-        return tsvm(options.loss, s=options.s, balance=None, fit_intercept=False), problem
-    formulation = tsvm(options.loss, s=options.s).balanced_as(problem)
+        return tsvm(loss, s=options.s, balance=None, fit_intercept=False), problem
+    formulation = tsvm(loss, s=options.s).balanced_as(problem)
     if task.formulation == "svm":
         return formulation.supervised(), problem.by_mean()
     return formulation, problem

@@ -8,7 +8,7 @@ from typing import Any
 from ..formulations import Formulation, svm, tsvm
 from ..kernels import laplacian_kernel
 from ..problem import Problem
-from ..table import DESCENTS
+from ..table import DESCENTS, METHODS
 from ..validation import finite, one_of
 from .costs import DEFORMED, FACTORED, Cost
 from .descent import DescentTransduction
@@ -40,10 +40,12 @@ class TransductiveSVC(DescentTransduction):
     C_unlabeled : float > 0, "tenth", "balanced" or None, default "tenth"
         Cost C* of unlabelled points; "tenth" is C / 10, "balanced" C L / U (collobert2006 §4.3), and None the
         supervised SVM, without any balance.  The guide says what these defaults were chosen among.
-    loss : {"ramp", "hinge", "squared_hinge", "flat", "exp"} or Formulation, default "ramp"
+    loss : {"auto", "ramp", "hinge", "squared_hinge", "flat", "exp"} or Formulation, default "auto"
         Loss of the unlabelled points: symmetric ramp or symmetric hinge beside the hinge loss (Collobert et al.
         2006, eq. 3 and 1), symmetric squared hinge, the flat loss or exp(-5 t²) beside the squared hinge (Chapelle et
-        al. 2008, eq. 5, Figure 7 and eq. 14), or a formulation of your own.
+        al. 2008, eq. 5, Figure 7 and eq. 14), or a formulation of your own.  "auto" is the loss that the method is
+        known by: "ramp" for cccp, "hinge" for switching and linearization, "squared_hinge" for annealing, "exp" for
+        gradient and continuation, "flat" for newton.
     s : float in (-1, 0], default -0.3
         Plateau of the ramp loss.
     method : {"cccp", "switching", "annealing", "linearization", "gradient", "continuation", "newton"}, default "cccp"
@@ -129,7 +131,7 @@ class TransductiveSVC(DescentTransduction):
         coef0: float = 0.0,
         C: float = 10.0,
         C_unlabeled: float | str | None = "tenth",
-        loss: str | Formulation = "ramp",
+        loss: str | Formulation = "auto",
         s: float = -0.3,
         method: str = "cccp",
         method_options: Mapping[str, Any] | None = None,
@@ -196,7 +198,8 @@ class TransductiveSVC(DescentTransduction):
         if isinstance(self.loss, Formulation):
             formulation = self.loss
         else:
-            formulation = tsvm(self.loss, s=self.s, fit_intercept=self.fit_intercept).balanced_as(problem)
+            loss = METHODS[self.method].loss if self.loss == "auto" else self.loss
+            formulation = tsvm(loss, s=self.s, fit_intercept=self.fit_intercept).balanced_as(problem)
         if self.C_unlabeled is None:
             return svm(formulation.labeled, fit_intercept=formulation.fit_intercept)
         return formulation
