@@ -13,6 +13,7 @@ from sklearn.datasets import dump_svmlight_file
 from convex_tsvm.cli import main
 from convex_tsvm.points import open_points, read_svmlight
 from convex_tsvm.progress import remaining
+from convex_tsvm.table import DESCENTS
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def told(capsys, *arguments):
     return status, json.loads(capsys.readouterr().out)
 
 
-@pytest.mark.parametrize("method", ["switching", "annealing", "cccp"])
+@pytest.mark.parametrize("method", DESCENTS)
 def test_from_file_to_model_to_labels(files, capsys, method):
     y, truth = files
     outputs = ("--labels-out", "labels.csv", "--save", "model.npz")
@@ -49,6 +50,8 @@ def test_from_file_to_model_to_labels(files, capsys, method):
     status, judged = told(capsys, "predict", "model.npz", "all.svm")
     assert status == 0
     assert judged["error"] < 0.25
+    assert main(["linear", "few.svm", "--method", method, "-R", "0.5", "-W", "0.01"]) == 0
+    assert f"{method}: objective {found['objective']:.8g}, duality gap" in capsys.readouterr().out
 
 
 def test_a_folder_is_the_file(files, capsys):

@@ -53,7 +53,7 @@ def linear(options: argparse.Namespace) -> int:
         "n_entries": points.n_entries,
         "n_positive": int((signs > 0).sum()),
         "objective": solution.objective,
-        "step_duality_gap": float(solution.step.gap),
+        "step_duality_gap": float(solution.point.gap),
         "iterations": solution.n_iter,
         "seconds": solution.seconds,
         "status": solution.status,

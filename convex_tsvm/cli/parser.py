@@ -244,7 +244,7 @@ def _add_linear(parser: argparse.ArgumentParser) -> None:
     _add_unlabeled(parser, "0, as in SVMlin")
     parser.add_argument("--zero-based", action="store_true", help="the first column is 0 in the file, not 1")
     parser.add_argument("--method", choices=DESCENTS, default="switching",
-                        help="multi-switch TSVM, deterministic annealing, or CCCP (default: switching)")  # fmt: skip
+                        help=_listed({name: METHODS[name] for name in DESCENTS}, "default: switching"))  # fmt: skip
     parser.add_argument("--loss", choices=LOSSES, default="squared_hinge",
                         help="of unlabelled points (default: squared_hinge)")  # fmt: skip
     parser.add_argument("--lambda", "-W", dest="lambda_", type=float, default=1e-3, metavar="L",
