@@ -293,6 +293,8 @@ def _hidden(
     if n_labeled is not None:
         return ~_draw(truth, n_labeled, random_state)
     hidden = np.zeros(len(truth), dtype=bool)
+    if table.splits is None and split != 0:
+        raise ValueError(f"split={split}: DATA has no array {splits!r} of rows of labelled points")
     if table.splits is not None:
         hidden[np.setdiff1d(np.arange(len(truth)), _split(table.splits, split, splits))] = True
     return hidden

@@ -484,7 +484,10 @@ BAD = {
     "relaxation of the ramp": (["bound", "two_moons", "--loss", "ramp"], "is not the loss min("),
     "relaxation of a free bias": (["bound", "two_moons", "--balance", "none"], "use balance='linear'"),
     "relaxation by the ramp": (["solve", "two_moons", "--method", "sdp", "--loss", "ramp"], "is not the loss min("),
-    "rounds": (["bound", "two_moons", "--rounds", "-1"], "max_rounds=-1 must be an integer >= 0"),
+    "rounds": (
+        ["bound", "two_moons", "--relaxation", "box", "--rounds", "-1"],
+        "max_rounds=-1 must be an integer >= 0",
+    ),
     "picture format": (["compare", "two_moons", "--plot", "{dir}/p.xyz"], "must end in one of"),
     "picture folder": (["compare", "two_moons", "--plot", "{dir}/no/p.png"], "there is no folder"),
     "model folder": (["solve", "two_moons", "--save", "{dir}/no/m.npz"], "there is no folder"),

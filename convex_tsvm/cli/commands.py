@@ -21,12 +21,14 @@ from .files import check_outputs, check_plot, write_labels, write_plot
 from .given import given, heading, of_data, read_points
 from .table import SOLVED, figures_of, result_of, table_of
 from .tasks import NO_SOLVER, check_method_options, formulated, given_problem, read_task, solved
+from .unused import refuse_all_but, refuse_label_column, refuse_unused
 
 
 def solve(options: argparse.Namespace) -> int:
     """Fit one method; print its figures."""
     task = read_task(options.method, options.formulation)
     check_method_options(options, [task])
+    refuse_unused(options, [task])
     files = {name: getattr(options, name) for name in ("certificate", "checkpoint")}
     for name, path in files.items():
         if path is not None and task.method != "exact":
@@ -88,6 +90,7 @@ def bound(options: argparse.Namespace) -> int:
     from ..relaxations import LowerBoundBuilder, Stage
 
     began, task = time.perf_counter(), read_task("cccp")
+    refuse_unused(options, [task])
     check_plot(options.plot)
     data, problem = given(options)
     builder = LowerBoundBuilder(
@@ -165,6 +168,9 @@ def verify(options: argparse.Namespace) -> int:
     from ..verification import verify as check
 
     task = read_task(options.method, options.formulation)
+    # Rows of kernels are kept for the graph of neighbours only.
+    kept = () if task.formulation in ("lapsvm", "laptsvm") else ("cache_size",)
+    refuse_unused(options, [task], never=("tol", "max_iter", "annealing", *kept))
     data, problem = given(options)
     if options.points < problem.n_labeled + 1:
         raise ValueError(f"points={options.points} must exceed the {problem.n_labeled} labelled points")
@@ -186,6 +192,9 @@ def _verify_paper(options: argparse.Namespace) -> int:
 
     if options.data is not None:
         raise ValueError(f"DATA={options.data!r}: --paper has problems of its own")
+    if options.rigorous:
+        raise ValueError("rigorous is for certificates, not for --paper")
+    refuse_all_but(options, ("paper", "derivation", "exercise"), f"--paper {options.paper}")
     names = PAPERS if options.paper == "all" else (options.paper,)
     papers = [paper(name) for name in names]
     files = {name: getattr(options, name) for name in ("derivation", "exercise")}
@@ -218,6 +227,7 @@ def _loss(formulation: Formulation) -> Any:
 def _verify_certificate(options: argparse.Namespace) -> int:
     from ..exact import certificate_page, check_certificate, trim_certificate, verify_certificate
 
+    refuse_all_but(options, ("html", "trim"), f"the certificate {options.data!r}")
     check_outputs(html=options.html, trim=options.trim)
     try:
         if options.rigorous:
@@ -242,6 +252,7 @@ def _verify_certificate(options: argparse.Namespace) -> int:
 def predict(options: argparse.Namespace) -> int:
     """Label points with a saved model."""
     model = load_model(options.model)
+    refuse_label_column(options)
     check_outputs(labels_out=options.labels_out)
     if len(model.classes) > 2:
         return predict_classes(options, model)

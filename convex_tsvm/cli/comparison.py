@@ -24,6 +24,7 @@ from .files import check_plot, write_plot
 from .given import given, heading
 from .table import SOLVED, failure_of, figures_of, result_of, table_of
 from .tasks import Task, check_method_options, formulated, read_task, solved
+from .unused import refuse_unused
 
 #: What the row of the supervised SVM is called.
 SUPERVISED = "supervised SVM"
@@ -33,6 +34,7 @@ def compare(options: argparse.Namespace) -> int:
     """Fit every method with every solver; print a table and draw a picture."""
     tasks = [read_task(name, options.formulation) for name in options.methods]
     check_method_options(options, tasks)
+    refuse_unused(options, tasks)
     if options.folds < 0 or options.folds == 1:
         raise ValueError(f"folds={options.folds} must be 0, or an integer >= 2")
     check_plot(options.plot)

@@ -106,6 +106,10 @@ def _given(options: argparse.Namespace) -> tuple[Any, NDArray[Any], float]:
     """Points, labels and what marks the unknown ones: labels are -1, 0 and +1, unless another marker is given."""
     path = Path(options.data)
     if path.is_dir():
+        if options.zero_based:
+            raise ValueError(
+                f"zero_based is for svmlight files; DATA={options.data!r} is a folder, which counts from 0"
+            )
         saved = open_points(path)
     elif path.is_file():
         with share_line(f"reading {path}") as progress:

@@ -25,7 +25,23 @@ class BadUsage(Exception):
     """An option that does not parse."""
 
 
+class _Told(argparse.Action):
+    """Store the value, and that the user gave it: one that a command does not look at is refused, a default is not."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        setattr(namespace, self.dest, values)
+        if option is not None:
+            namespace.told = {**getattr(namespace, "told", {}), self.dest: option}
+
+
 class _Parser(argparse.ArgumentParser):
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.register("action", None, _Told)
+        self.set_defaults(told={})
+
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing the usage: a bad input is one line."""
         raise BadUsage(f"{message} (see {self.prog} --help)")

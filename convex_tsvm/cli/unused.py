@@ -1,0 +1,146 @@
+"""Options that a command would not look at: they are refused by name, in place of being ignored."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ..data import BUNDLED
+from ..table import METHODS, SOLVERS
+from .tasks import Task
+
+
+class _Use(NamedTuple):
+    """Whether a task looks at an option, and what the option is for, in words."""
+
+    by: Callable[[argparse.Namespace, Task], bool]
+    what: str
+
+
+def _formulations(*names: str) -> _Use:
+    return _Use(lambda options, task: task.formulation in names, f"the formulations {', '.join(names)}")
+
+
+def _kernels(*names: str) -> _Use:
+    return _Use(lambda options, task: options.kernel in names, " or ".join(f"--kernel {name}" for name in names))
+
+
+def _cached(options: argparse.Namespace, task: Task) -> bool:
+    asked = getattr(options, "solver", "auto")
+    solvers = task.solvers_of([asked] if isinstance(asked, str) else asked)
+    return task.formulation in ("lapsvm", "laptsvm") or any(
+        "cache_size" in SOLVERS[name].options for name in solvers if name in SOLVERS
+    )
+
+
+EXACT = _Use(lambda options, task: task.method == "exact", "--method exact")
+DESCENT = _Use(
+    lambda options, task: METHODS[task.method].is_descent,
+    f"the methods {', '.join(name for name, entry in METHODS.items() if entry.is_descent)}",
+)
+COMPACT = _formulations("cmm", "rmm")
+NEIGHBORS = _formulations("lapsvm", "laptsvm")
+
+#: Who looks at the options of a model and of methods; those that are not here everyone looks at.
+USES = {
+    "sigma": _kernels("rbf"),
+    "gamma": _kernels("rbf", "poly"),
+    "degree": _kernels("poly"),
+    "coef0": _kernels("poly"),
+    "C_unlabeled": _Use(
+        lambda options, task: (
+            task.formulation not in ("svm", "lapsvm", "rmm")
+            or (task.formulation == "rmm" and options.C_compact == math.inf)
+        ),
+        "formulations with a cost C* of unlabelled points (tsvm, cs3vm, cmm, laptsvm)",
+    ),
+    "loss": _formulations("tsvm", "laptsvm", "svm"),
+    "s": _Use(
+        lambda options, task: (
+            task.formulation == "cmm" or (task.formulation in ("tsvm", "laptsvm") and task.loss(options.loss) == "ramp")
+        ),
+        "--loss ramp and the formulation cmm",
+    ),
+    "balance": _Use(
+        lambda options, task: (
+            task.formulation in ("svm", "tsvm", "laptsvm", "cmm", "rmm") and task.method != "subspace"
+        ),
+        "the formulations svm, tsvm, laptsvm, cmm, rmm by other methods than subspace",
+    ),
+    "epsilon": COMPACT,
+    "C_compact": COMPACT,
+    "C_manifold": NEIGHBORS,
+    "n_neighbors": NEIGHBORS,
+    "annealing": _Use(
+        lambda options, task: task.formulation == "tsvm" and "annealing" in METHODS[task.method].options,
+        "the formulation tsvm by the methods "
+        + ", ".join(name for name, entry in METHODS.items() if "annealing" in entry.options),
+    ),
+    "tol": DESCENT,
+    "max_iter": DESCENT,
+    "cache_size": _Use(_cached, "--solver native and the formulations lapsvm, laptsvm"),
+    "solver": DESCENT,
+    **dict.fromkeys(("bounds", "strategy", "branching", "gap", "max_nodes", "n_jobs"), EXACT),
+}
+
+
+def refuse_unused(options: argparse.Namespace, tasks: Sequence[Task], never: Iterable[str] = ()) -> None:
+    """Complain about an option that was given and that none of the tasks looks at.
+
+    Parameters
+    ----------
+    never : iterable of str
+        What the command looks at for no task.
+
+    Raises
+    ------
+    ValueError
+        Naming the option and what it is for.
+    """
+    names = ", ".join(dict.fromkeys(task.name for task in tasks))
+    for name in options.told:
+        if name in ("solver", "rounds") and getattr(options, "relaxation", "") in ("svm", "sdp"):
+            raise _refused(options, name, "relaxations beyond sdp", f"--relaxation {options.relaxation}")
+        if name in never:
+            raise _refused(options, name, "solve and compare", "this command")
+        if name in USES and not any(USES[name].by(options, task) for task in tasks):
+            raise _refused(options, name, USES[name].what, names)
+    _refuse_unused_data(options)
+
+
+def refuse_all_but(options: argparse.Namespace, names: Sequence[str], what: str) -> None:
+    """Complain about any other option than these that was given: the command does something else."""
+    for name in options.told:
+        if name not in names:
+            raise _refused(options, name, "data", what)
+
+
+def refuse_label_column(options: argparse.Namespace) -> None:
+    """Complain about a column's name where the file is no table."""
+    if options.label_column is not None and Path(options.data).suffix.lower() != ".csv":
+        raise _refused(options, "label_column", ".csv files", f"DATA={options.data!r}")
+
+
+def _refuse_unused_data(options: argparse.Namespace) -> None:
+    refuse_label_column(options)
+    bundled = options.data in BUNDLED
+    rows = "files with rows of labelled points (.npz)"
+    if "splits" in options.told and (bundled or Path(options.data).suffix.lower() != ".npz"):
+        raise _refused(options, "splits", rows, f"DATA={options.data!r}")
+    if "split" in options.told and not (bundled or Path(options.data).suffix.lower() == ".npz"):
+        raise _refused(options, "split", rows, f"DATA={options.data!r}")
+    if options.n_labeled is not None:
+        for name in ("split", "splits"):
+            if name in options.told:
+                raise _refused(options, name, "the labels that a row shows", f"n_labeled={options.n_labeled}")
+    elif "random_state" in options.told and getattr(options, "folds", 0) < 2:
+        raise _refused(options, "random_state", "--n-labeled, and the folds of compare", "this command")
+
+
+def _refused(options: argparse.Namespace, name: str, what: str, asked: str) -> ValueError:
+    value = getattr(options, name)
+    shown = ",".join(value) if isinstance(value, list) else value
+    return ValueError(f"{name}={shown!r} ({options.told[name]}) is for {what}, not for {asked}")
