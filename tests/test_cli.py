@@ -715,3 +715,50 @@ def test_models_of_several_classes_know_names_too(table, tmp_path, capsys):
     status, _, err = run(capsys, "predict", model, write("new.csv", ["width", "length"]))
     assert status == 0
     assert "they are taken by name" in err
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_time_limit_ends_every_method(method, capsys):
+    """So short a limit has passed at the first step; what there is comes out, with exit status 1 and a line."""
+    arguments = ["solve", *SMALL, "--method", method, "--time-limit", "1e-9"]
+    status, out, err = run(capsys, *arguments)
+    assert (status, err) == (1, "")
+    assert f"{method}: ended by the time limit, with the best found so far" in out.splitlines()
+    status, out, _ = run(capsys, *arguments, "--json")
+    found = json.loads(out)
+    assert (status, found["status"]) == (1, "time_limit")
+    assert np.isfinite(found["objective"])
+
+
+@pytest.mark.parametrize("method", ["cccp", "gradient", "safe"])
+def test_a_time_limit_that_is_not_reached_changes_nothing(method, capsys):
+    found = []
+    for limit in ([], ["--time-limit", "1000"]):
+        status, out, _ = run(capsys, "solve", *SMALL, "--method", method, "--json", *limit)
+        assert status == 0
+        found.append({**json.loads(out), "seconds": None})
+    assert found[0] == found[1]
+
+
+def test_a_time_limit_is_that_of_each_method_of_a_comparison(capsys):
+    arguments = ["compare", *SMALL, "--methods", "cccp,newton", "--time-limit"]
+    status, out, err = run(capsys, *arguments, "1e-9")
+    assert (status, err) == (1, "")
+    assert "cccp, newton: ended by the time limit, with the best found so far" in out.splitlines()
+    status, out, _ = run(capsys, *arguments, "1e-9", "--json")
+    assert [row["left_out_error"] for row in json.loads(out)["results"]] == [None, None]
+    assert run(capsys, *arguments, "1000")[0] == 0
+
+
+def test_a_time_limit_ends_all_classes(capsys):
+    status, out, err = run(capsys, "solve", "iris", "--time-limit", "1e-9")
+    assert (status, err) == (1, "")
+    assert "cccp: setosa, cccp: versicolor, cccp: virginica: ended by the time limit" in out
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "nan", "inf"])
+@pytest.mark.parametrize("command", ["solve", "compare"])
+def test_a_time_limit_is_a_positive_number(limit, command, capsys):
+    status, out, err = run(capsys, command, *SMALL, "--time-limit", limit)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert f"time_limit={float(limit)} must be" in err

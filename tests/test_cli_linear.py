@@ -125,3 +125,15 @@ def test_no_command_waits_for_scikit_learn_before_it_needs_it():
 def test_what_is_read_is_checked_like_what_is_converted(files, options):
     with pytest.raises(ValueError, match=next(iter(options))):
         read_svmlight("few.svm", **options)
+
+
+@pytest.mark.parametrize("method", DESCENTS)
+def test_a_time_limit_ends_every_method(files, capsys, method):
+    arguments = ["linear", "few.svm", "--method", method, "--time-limit", "1e-9", "--save", "model.npz"]
+    status, found = told(capsys, *arguments)
+    assert (status, found["status"]) == (1, "time_limit")
+    assert main(arguments) == 1
+    captured = capsys.readouterr()
+    assert f"{method}: ended by the time limit, with the best found so far" in captured.out.splitlines()
+    assert captured.err == ""
+    assert told(capsys, "predict", "model.npz", "all.svm")[0] == 0

@@ -15,8 +15,8 @@ from ..methods.solvers import solver_of
 from ..persistence import FittedModel, save_model
 from .files import write_class_labels
 from .given import labels_shown, of_data, read_points
-from .table import SOLVED, figures_of, result_of, table_of
-from .tasks import NO_SOLVER, Task, given_problem, solved
+from .table import SOLVED, figures_of, result_of, stopped, table_of
+from .tasks import NO_SOLVER, Task, given_problem, limited, solved
 
 
 def solve_classes(options: argparse.Namespace, task: Task) -> int:
@@ -28,13 +28,14 @@ def solve_classes(options: argparse.Namespace, task: Task) -> int:
     first = given_problem(options, data.against_the_rest(0))
     solver = solver_of(task.method, options.solver, task.regularizer) if task.solvers else NO_SOLVER
     solutions, rows = [], []
-    for k, name in enumerate(data.classes):
-        part = data.against_the_rest(k)
-        solution = solved(options, task, first.replace(y=part.y), solver)
-        solutions.append(solution)
-        rows.append({**result_of(part, solution, task, solver), "method": f"{task.name}: {name}"})
-        if solution.status == "interrupted":
-            raise KeyboardInterrupt(f"class {name} was not learned: nothing is kept")
+    with limited(options):  # of all classes together
+        for k, name in enumerate(data.classes):
+            part = data.against_the_rest(k)
+            solution = solved(options, task, first.replace(y=part.y), solver)
+            solutions.append(solution)
+            rows.append({**result_of(part, solution, task, solver), "method": f"{task.name}: {name}"})
+            if solution.status == "interrupted":
+                raise KeyboardInterrupt(f"class {name} was not learned: nothing is kept")
     scores = np.column_stack([solution.scores for solution in solutions])
     labels = np.where(data.labels == "", np.array(data.classes)[chosen_classes(scores)], data.labels)
     error = data.error(labels)
@@ -62,6 +63,8 @@ def solve_classes(options: argparse.Namespace, task: Task) -> int:
             f"{len(data.classes)} classes, each against the rest, {first.kernel}\n{data.counts}"
         )
         print(table_of(rows))
+        if line := stopped(rows):
+            print(line)
         print("" if error is None else f"error of all classes together {error:.2%}")
     if options.labels_out:
         write_class_labels(options.labels_out, labels, scores.max(axis=1))

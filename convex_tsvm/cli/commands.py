@@ -19,7 +19,7 @@ from ..solution import Solution
 from .classes import predict_classes, solve_classes
 from .files import check_outputs, check_plot, write_labels, write_plot
 from .given import given, heading, of_data, read_points
-from .table import SOLVED, figures_of, result_of, table_of
+from .table import SOLVED, figures_of, result_of, stopped, table_of
 from .tasks import NO_SOLVER, check_method_options, formulated, given_problem, read_task, solved
 from .unused import refuse_all_but, refuse_label_column, refuse_unused
 
@@ -51,6 +51,8 @@ def solve(options: argparse.Namespace) -> int:
     else:
         print(heading(data, problem))
         print(table_of([result]))
+        if line := stopped([result]):
+            print(line)
         if task.method == "exact":
             print(
                 f"objective: of the labels found; lower bound: no labelling has an objective below "

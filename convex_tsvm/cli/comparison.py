@@ -22,8 +22,8 @@ from ..solution import Solution
 from ..table import METHODS
 from .files import check_plot, write_plot
 from .given import given, heading
-from .table import SOLVED, failure_of, figures_of, result_of, table_of
-from .tasks import Task, check_method_options, formulated, read_task, solved
+from .table import SOLVED, failure_of, figures_of, result_of, stopped, table_of
+from .tasks import Task, check_method_options, formulated, limited, read_task, solved
 from .unused import refuse_unused
 
 #: What the row of the supervised SVM is called.
@@ -57,6 +57,8 @@ def compare(options: argparse.Namespace) -> int:
     else:
         print(heading(data, problem))
         print(table_of(results if supervised is None else [*results, supervised]))
+        if ended := stopped(results):
+            print(ended)
         for line in agreement:
             print(
                 f"{line['method']}: {' and '.join(line['solvers'])} agree on the objective to "
@@ -142,7 +144,8 @@ def _beside_supervised(
     for (task, solver), solution, result in zip(solutions, solutions.values(), results, strict=True):
         if task not in errors:
             one = partial(solved, options, task, solver=solver)
-            errors[task] = _left_out_error(one, problem, folds) if METHODS[task.method].is_descent else None
+            with limited(options):
+                errors[task] = _left_out_error(one, problem, folds) if METHODS[task.method].is_descent else None
         result["agreement"] = _share_alike(problem, solution.labels, alone.labels)
         result["left_out_error"] = errors[task]
     return figures_of(
@@ -190,7 +193,7 @@ def _folds(options: argparse.Namespace, problem: Problem) -> list[NDArray[np.int
 def _left_out_error(
     solution_of: Callable[[Problem], Solution], problem: Problem, folds: list[NDArray[np.intp]]
 ) -> float | None:
-    """Error at labelled points that count as unlabelled ones, in [0, 1]; None without folds."""
+    """Error at labelled points that count as unlabelled ones, in [0, 1]; None without folds, or without the time."""
     if not folds:
         return None
     wrong = 0
@@ -202,6 +205,8 @@ def _left_out_error(
             solution = solution_of(problem.replace(y=y))
             if solution.status == "interrupted":
                 raise KeyboardInterrupt
+            if solution.status == "time_limit":
+                return None
             wrong += int((solution.labels[test] != problem.y[test]).sum())
     return wrong / sum(len(test) for test in folds)
 

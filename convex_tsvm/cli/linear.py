@@ -17,6 +17,8 @@ from ..persistence import save_model
 from ..points import convert_svmlight, open_points, read_svmlight
 from ..progress import share_line, status_line
 from .files import check_outputs, write_labels
+from .table import stopped
+from .tasks import limited
 
 
 def linear(options: argparse.Namespace) -> int:
@@ -38,8 +40,9 @@ def linear(options: argparse.Namespace) -> int:
         tol=options.tol,
         max_iter=options.max_iter,
     )
-    with warnings.catch_warnings():
+    with limited(options), warnings.catch_warnings():
         warnings.simplefilter("ignore" if options.json else "default")
+        warnings.filterwarnings("ignore", "time_limit: ")  # a line says so
         clf.fit(points, y)
     names, numbers = np.unique(y[y != marker], return_counts=True)
     known = {f"{name:g}": int(number) for name, number in zip(names, numbers, strict=True)}
@@ -68,6 +71,8 @@ def linear(options: argparse.Namespace) -> int:
             "{method}: objective {objective:.8g}, duality gap of the last step {step_duality_gap:.0e}, "
             "{n_positive} points positive, {iterations} steps, {seconds:.2f} s, {status}".format(**result)
         )
+        if line := stopped([result]):
+            print(line)
     if options.labels_out:
         write_labels(options.labels_out, signs, clf.transduction_scores_, [str(name) for name in clf.classes_])
     if options.save:

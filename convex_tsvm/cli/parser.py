@@ -161,6 +161,12 @@ def build_parser() -> argparse.ArgumentParser:
 def _add_task(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--formulation", choices=tuple(FORMULATIONS), help=_listed(FORMULATIONS, "default: tsvm"))
     _add_method_options(parser, METHODS)
+    _add_time_limit(parser, "each method")
+
+
+def _add_time_limit(parser: argparse.ArgumentParser, whose: str) -> None:
+    parser.add_argument("--time-limit", type=float, metavar="SECONDS",
+                        help=f"stop {whose} then, with the best found so far and exit status 1")  # fmt: skip
 
 
 def _add_method_options(parser: argparse.ArgumentParser, methods: Iterable[str]) -> None:
@@ -273,6 +279,7 @@ def _add_linear(parser: argparse.ArgumentParser) -> None:
                         help="switching: pairs exchanged in a round, SVMlin's -S (default: all that gain)")  # fmt: skip
     parser.add_argument("--no-intercept", action="store_true", help="without the feature that is 1 for all points")
     _add_method_options(parser, DESCENTS)
+    _add_time_limit(parser, "the fit")
     parser.add_argument("--tol", type=float, default=1e-4, help="relative duality gap of the last step (default: 1e-4)")
     parser.add_argument("--max-iter", type=int, default=1000, help="limit on steps of a stage (default: 1000)")
     parser.add_argument("--labels-out", metavar="FILE", help="write index, label and output of every point as CSV")
@@ -289,7 +296,6 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
                        help="which point is branched on (default: auto)")  # fmt: skip
     group.add_argument("--gap", type=float, default=1e-6, help="relative gap to close (default: 1e-6)")
     group.add_argument("--max-nodes", type=int, metavar="N", help="stop after so many nodes")
-    group.add_argument("--time-limit", type=float, metavar="SECONDS", help="stop after so much time")
     group.add_argument("--n-jobs", type=int, metavar="N", help="processes")
 
 

@@ -12,6 +12,12 @@ from .tasks import Task
 SOLVED = ("converged", "optimal")
 
 
+def stopped(results: list[dict[str, Any]]) -> str:
+    """A line about the methods that the time limit ended; "" if it ended none."""
+    names = [result["method"] for result in results if result["status"] == "time_limit"]
+    return f"{', '.join(names)}: ended by the time limit, with the best found so far" if names else ""
+
+
 def figures_of(error: float | None, problem: Problem, *, method: str, solver: str, **figures: Any) -> dict[str, Any]:
     """What is printed about labels found for a problem, as JSON or as a row of a table."""
     return {

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import time
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..data import Data
+from ..deadline import time_is_up, until
 from ..formulations import (
     Formulation,
     compact_margin,
@@ -28,6 +31,7 @@ from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
 from ..table import FORMULATIONS, METHODS, SOLVERS
+from ..validation import finite
 
 #: In place of a solver's name, for methods that bring their own.
 NO_SOLVER = "-"
@@ -131,8 +135,21 @@ def formulated(options: argparse.Namespace, task: Task, problem: Problem) -> tup
     return formulation, problem
 
 
+@contextmanager
+def limited(options: argparse.Namespace) -> Iterator[None]:
+    """Work inside ends at the time limit of the options, if they have one."""
+    limit = getattr(options, "time_limit", None)
+    with nullcontext() if limit is None else until(time.time() + finite("time_limit", limit, above=0)):
+        yield
+
+
 def solved(options: argparse.Namespace, task: Task, problem: Problem, solver: str) -> Solution:
-    """The solution of a task."""
+    """The solution of a task, or what there is of it at the time limit."""
+    with limited(options):
+        return _solved(options, task, problem, solver)
+
+
+def _solved(options: argparse.Namespace, task: Task, problem: Problem, solver: str) -> Solution:
     formulation, problem = formulated(options, task, problem)
     entry = METHODS[task.method]
     if task.method == "exact":
@@ -140,12 +157,14 @@ def solved(options: argparse.Namespace, task: Task, problem: Problem, solver: st
     own = method_options(options, task)
     if not entry.is_descent:
         found: Solution = entry.load()(formulation, problem, **own)
-        return found
+        # These methods end when the time is up, but do not all say that it was the reason.
+        return replace(found, status="time_limit") if time_is_up() else found
     if options.annealing is not None and task.formulation == "tsvm" and "annealing" in entry.options:
         own["annealing"] = options.annealing
     method: Method = entry.load()(**own)
     with status_line(lambda: f"{task.name} ({solver})", method.share) as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore" if options.json else "default")
+        warnings.filterwarnings("ignore", "time_limit: ")  # the command says so in a line of its own
         inner = {"cache_size": options.cache_size, "progress": None if progress is None else progress.inner}
         return minimize(
             method,

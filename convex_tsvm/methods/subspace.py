@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
+from ..deadline import time_is_up
 from ..formulations import Formulation
 from ..instance import Labelling, labelling
 from ..modeling.subspace import best_of_planes
@@ -78,7 +79,7 @@ class SubspacePoint:
         The column of Γ that belongs to a known positive point: labels before thresholding.
     n_iter : int
     seconds : float
-    status : {"optimal", "max_iter", "interrupted"}
+    status : {"optimal", "max_iter", "interrupted", "time_limit"}
     """
 
     M: Array
@@ -142,6 +143,9 @@ class _Planes:
                 value = self.cut(M, tol)
                 if value < best[0]:
                     best = (value, M)
+                if time_is_up():
+                    status = "time_limit"
+                    break
                 M, below = self.master()
                 bound = max(bound, below)
                 if best[0] - bound <= tol * max(1.0, abs(best[0])):
