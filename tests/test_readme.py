@@ -5,9 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.datasets import dump_svmlight_file
 
+import convex_tsvm as ct
 from convex_tsvm import TransductiveSVC
-from convex_tsvm.cli.parser import build_parser
+from convex_tsvm.cli import main
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -30,11 +32,61 @@ def test_estimator_example_runs(moons):
     assert isinstance(names["clf"], TransductiveSVC)
 
 
-def test_commands_parse():
-    commands = [line for kind, text in BLOCKS if kind == "sh" for line in text.splitlines() if "convex-tsvm" in line]
-    assert len(commands) == 10
+#: Pages whose commands are run, and how many of them there are, so that none gets lost unseen.
+PAGES = {
+    "README.md": 11,
+    "docs/quickstart.rst": 1,
+    "docs/certificate.rst": 3,
+    "docs/guide/fit.rst": 4,
+    "docs/guide/many_points.rst": 4,
+    "docs/guide/teach.rst": 1,
+    "docs/guide/verify.rst": 2,
+}
+#: What stands for a file or a name in them.
+STAND_INS = {"DATA": "data.npz", "NEW_DATA": "new.npz", "FILE": "file.npz", "NAME": "dai2010"}
+
+
+def commands_of(page):
+    """The commands of a page in its order, in blocks and in lines of text; a name alone is none."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = re.findall(r"convex-tsvm ([a-z]+ [^#`\n]+)(?=[#`\n])", text)
+    return [[STAND_INS.get(word, word) for word in command.split()] for command in found]
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Two clusters of twenty points in files of every name that the commands have."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    truth = np.resize([1, -1], 20)
+    X = rng.normal(scale=0.3, size=(20, 2)) + truth[:, None]
+    signs = np.where(np.arange(20) < 6, truth, 0)
+    np.savez("data.npz", X=X, y=truth, labeled=[np.arange(6)])
+    np.savez("new.npz", X=X)
+    for name, y in (("train", signs), ("large", signs), ("test", truth)):
+        dump_svmlight_file(X, y, f"{name}.svm", zero_based=False)
+    kinds = {1: "ham", -1: "egg", 0: ""}
+    rows = [f"{a},{b},{kinds[sign]}" for (a, b), sign in zip(X, signs, strict=True)]
+    Path("points.csv").write_text("\n".join(["length,width,kind", *rows]) + "\n", encoding="utf-8")
+    np.savetxt("new_points.csv", X, delimiter=",", header="length,width", comments="")
+    ct.exact_search(ct.s3vm(), ct.Problem(X, signs), certificate="optimum.npz")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_commands_run_as_they_are_written(page, files, capsys):
+    commands = commands_of(page)
+    assert len(commands) == PAGES[page]
     for command in commands:
-        assert callable(build_parser().parse_args(command.split()[1:]).run)
+        try:
+            status = main(command)
+        except SystemExit as stop:  # --help
+            status = stop.code
+        assert status == 0, (command, capsys.readouterr().err)
+
+
+def test_pages_with_commands_are_known():
+    pages = ["README.md", "docs/quickstart.rst", *(f"docs/guide/{path.name}" for path in ROOT.glob("docs/guide/*.rst"))]
+    assert {page for page in pages if commands_of(page)} <= set(PAGES)
 
 
 def test_two_commands_are_in_the_makefile():
