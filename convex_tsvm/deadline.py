@@ -6,12 +6,21 @@ in the thread that set it, and one that is set inside another one can only be ea
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
+from typing import Any
 
 _deadline: ContextVar[float] = ContextVar("deadline", default=float("inf"))
+
+#: Seconds between two looks at a call that runs in the background.
+LOOK = 0.2
+
+
+class TimeIsUp(Exception):
+    """The deadline came inside something that has nothing to give before its end."""
 
 
 @contextmanager
@@ -32,3 +41,40 @@ def time_is_up() -> bool:
 def time_left() -> float:
     """Seconds to the deadline, at least 0; infinite without one."""
     return max(0.0, _deadline.get() - time.time())
+
+
+def in_background(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function that takes long, looks at no clock and lets other threads run, such as those of LAPACK in NumPy.
+
+    The call is in a thread of its own, so that Ctrl-C and the deadline end the waiting at once; the thread goes on to
+    its end, or to that of the program, and what it finds is dropped.
+
+    Parameters
+    ----------
+    function : callable
+    *arguments
+        Which it must not change.
+
+    Raises
+    ------
+    TimeIsUp
+        If the deadline comes first.
+    """
+    found: list[tuple[Any, BaseException | None]] = []
+    done, context = threading.Event(), copy_context()
+
+    def work() -> None:
+        try:
+            found.append((context.run(function, *arguments), None))
+        except BaseException as error:
+            found.append((None, error))
+        done.set()
+
+    threading.Thread(target=work, daemon=True).start()
+    while not done.wait(min(LOOK, time_left())):
+        if time_is_up():
+            raise TimeIsUp
+    result, error = found[0]
+    if error is not None:
+        raise error
+    return result

@@ -43,7 +43,11 @@ def linear(options: argparse.Namespace) -> int:
     with limited(options), warnings.catch_warnings():
         warnings.simplefilter("ignore" if options.json else "default")
         warnings.filterwarnings("ignore", "time_limit: ")  # a line says so
-        clf.fit(points, y)
+        try:
+            clf.fit(points, y)
+        except KeyboardInterrupt:
+            if not hasattr(clf, "model_"):
+                raise  # else it holds the best so far, which is written
     names, numbers = np.unique(y[y != marker], return_counts=True)
     known = {f"{name:g}": int(number) for name, number in zip(names, numbers, strict=True)}
     counts = LabelCounts(known, {f"marked {marker:g}": int((y == marker).sum())})

@@ -23,6 +23,9 @@ from .advice import advise
 from .costs import Cost, warn_of_cost
 from .labels import Labels, labeled_points
 
+#: How a fit may have ended, the worst first: the worst of its classes says how.
+STATUSES, CONVERGED = ("interrupted", "time_limit", "node_limit", "max_iter", "failed", "inaccurate"), "converged"
+
 
 class Transduction(ClassifierMixin, BaseEstimator):
     """Base of the classifiers that learn from labelled and unlabelled points.
@@ -50,7 +53,7 @@ class Transduction(ClassifierMixin, BaseEstimator):
 
     @abstractmethod
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
-        """Solutions of the problems of some classes, by the classes' names."""
+        """Solutions of the problems of some classes, by the classes' names; one that was interrupted is the last."""
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to labelled and unlabelled points.
@@ -69,6 +72,12 @@ class Transduction(ClassifierMixin, BaseEstimator):
         Returns
         -------
         self
+
+        Raises
+        ------
+        KeyboardInterrupt
+            If Ctrl-C came.  If all classes have a solution by then, the estimator holds the best that it has found, as
+            ``status_`` says, and can be used; the exception ends whatever loop the fit is in.
         """
         X, labels = self._read(X, y, sample_weight)
         positives = labels.positives
@@ -86,9 +95,21 @@ class Transduction(ClassifierMixin, BaseEstimator):
             delayed(self._solve)(formulation, {str(labels.classes[positives[k]]): problems[k] for k in share})
             for share in shares
         )
-        self._store(labels, [solution for part in solved for solution in part])
+        self._finish(labels, [solution for part in solved for solution in part])
         advise(labels, self.solutions_, self._asked_balance())
         return self
+
+    def _finish(self, labels: Labels, solutions: list[Solution]) -> None:
+        """Keep what has been learned, and pass on a Ctrl-C that came: whatever loop this fit is in ends with it."""
+        interrupted, name = any(one.status == "interrupted" for one in solutions), type(self).__name__
+        if len(solutions) < len(labels.positives):
+            raise KeyboardInterrupt(
+                f"{len(solutions) - interrupted} of the {len(labels.positives)} classes had been learned: nothing is "
+                "kept, as there is no classifier without all its classes"
+            )
+        self._store(labels, solutions)
+        if interrupted:
+            raise KeyboardInterrupt(f"the {name} holds the best that it has found, and can be used as after a fit")
 
     def _read(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[Any, Labels]:
         """Points to be fitted and their labels, both checked."""
@@ -160,6 +181,8 @@ class Transduction(ClassifierMixin, BaseEstimator):
         two = (solutions[0].labels > 0).astype(int)
         found = classes[two] if len(classes) == 2 else self.model_.decide(scores)
         self.transduction_ = np.where(labels.unlabeled, found, classes[np.maximum(labels.index, 0)])
+        ended = {solution.status for solution in solutions}
+        self.status_ = next((status for status in STATUSES if status in ended), CONVERGED)
         self.objective_ = float(np.mean([solution.objective for solution in solutions]))
         histories = [list(solution.history) for solution in solutions]
         self.history_ = histories[0] if len(classes) == 2 else histories

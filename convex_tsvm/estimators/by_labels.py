@@ -39,4 +39,6 @@ class LabellingTransduction(KernelTransduction):
                     f"[{type(self).__name__}] class {name}: objective {last.objective:.6g}{bound}, "
                     f"{last.seconds:.3f} s, {last.status}"
                 )
+            if solutions[-1].status == "interrupted":
+                break
         return solutions

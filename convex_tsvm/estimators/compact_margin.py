@@ -56,7 +56,7 @@ class CompactMarginClassifier(_OneCost):
 
     Attributes
     ----------
-    classes_, transduction_, transduction_scores_, objective_, lower_bound_, gap_, history_, n_iter_
+    classes_, transduction_, transduction_scores_, objective_, lower_bound_, gap_, history_, n_iter_, status_
         As in :class:`~convex_tsvm.TransductiveSVC`.
     solutions_, dual_coef_, intercept_, coef_, n_features_in_, feature_names_in_
         As in :class:`~convex_tsvm.TransductiveSVC`.
@@ -150,7 +150,7 @@ class RelativeMarginClassifier(_OneCost):
 
     Attributes
     ----------
-    classes_, transduction_, transduction_scores_, objective_, lower_bound_, gap_, history_, n_iter_
+    classes_, transduction_, transduction_scores_, objective_, lower_bound_, gap_, history_, n_iter_, status_
         As in :class:`~convex_tsvm.TransductiveSVC`; the gap is that of the convex problem.
     solutions_, dual_coef_, intercept_, coef_, n_features_in_, feature_names_in_
         As in :class:`~convex_tsvm.TransductiveSVC`.

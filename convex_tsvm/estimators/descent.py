@@ -31,7 +31,7 @@ class Descent(Transduction):
     cache_size: float = 200
 
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
-        """Solutions of the problems of some classes; an interrupted one raises unless it is the last."""
+        """Solutions of the problems of some classes; one that was interrupted is the last."""
         current = ""
 
         def in_turn() -> Iterator[Problem]:
@@ -52,14 +52,7 @@ class Descent(Transduction):
             descents = self._descents(
                 formulation, report if self.verbose else None, None if progress is None else progress.inner
             )
-            solutions = descents.solve_all(formulation, in_turn())
-        if len(solutions) < len(problems):
-            done = len(solutions) - (solutions[-1].status == "interrupted") if solutions else 0
-            raise KeyboardInterrupt(
-                f"{done} of the {len(problems)} classes had been learned, {current} had not: nothing is kept, as there "
-                "is no classifier without all its classes"
-            )
-        return solutions
+            return descents.solve_all(formulation, in_turn())
 
     def _descents(
         self,

@@ -46,6 +46,8 @@ class ExactTransductiveSVC(LabellingTransduction):
     ----------
     classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_
         As in :class:`~convex_tsvm.TransductiveSVC`.
+    status_ : {"converged", "inaccurate", "node_limit", "time_limit", "interrupted"}
+        "converged": the gap asked for is proven.
     objective_ : float
         Of the best labels found.
     lower_bound_, gap_ : float or None

@@ -41,7 +41,7 @@ class LaplacianSVC(DescentTransduction):
 
     Attributes
     ----------
-    classes_, transduction_, transduction_scores_, objective_, lower_bound_, gap_, history_, n_iter_
+    classes_, transduction_, transduction_scores_, objective_, lower_bound_, gap_, history_, n_iter_, status_
         As in :class:`~convex_tsvm.TransductiveSVC`; the gap is that of the convex problem.
     solutions_, dual_coef_, intercept_, n_features_in_, feature_names_in_
         As in :class:`~convex_tsvm.TransductiveSVC`; the coefficients are for the deformed kernel.

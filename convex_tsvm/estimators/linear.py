@@ -90,7 +90,9 @@ class LinearTransductiveSVC(Descent):
     approximation_ : object
         The fitted transformer behind ``kernel_approximation``.
     intercept_ : array, shape (n_classifiers,)
-    classes_, transduction_, transduction_scores_, objective_, lower_bound_, gap_, history_, n_iter_, solutions_
+    classes_, transduction_, transduction_scores_, objective_, lower_bound_, gap_, history_, n_iter_
+        As in :class:`~convex_tsvm.TransductiveSVC`.
+    status_, solutions_
         As in :class:`~convex_tsvm.TransductiveSVC`.
     n_features_in_, feature_names_in_
 

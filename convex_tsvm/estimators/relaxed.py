@@ -39,7 +39,7 @@ class SDPTransduction(LabellingTransduction):
 
     Attributes
     ----------
-    classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_
+    classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_, status_
         As in :class:`~convex_tsvm.TransductiveSVC`; the scores are the labels before thresholding (known ones as
         given), in [-1, 1].
     objective_ : float
@@ -126,7 +126,7 @@ class SubspaceSDPTransduction(LabellingTransduction):
 
     Attributes
     ----------
-    classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_, objective_
+    classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_, status_, objective_
         As in :class:`SDPTransduction`.
     lower_bound_, gap_ : None
         The subspace leaves label vectors out, so its SDP bounds nothing.
@@ -210,7 +210,7 @@ class SpectralTransduction(LabellingTransduction):
 
     Attributes
     ----------
-    classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_, objective_
+    classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_, status_, objective_
         As in :class:`SDPTransduction`.
     lower_bound_, gap_ : None
 

@@ -55,7 +55,7 @@ class SafeTransductiveSVC(LabellingTransduction):
     worst_improvement_ : float or list of float
         By how many labels, those that are spoilt counted λ times, the result is better than the supervised SVM in the
         worst case: at least 0.  One per classifier if there are several.
-    classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_, objective_
+    classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_, status_, objective_
         As in :class:`~convex_tsvm.TransductiveSVC`.
     lower_bound_, gap_ : None
 

@@ -100,6 +100,8 @@ class TransductiveSVC(DescentTransduction):
     lower_bound_, gap_ : float or None
         A lower bound of the optimum (from the labelled points alone) and the relative gap to it, for two classes.
     history_ : list of Iteration, or list of such lists
+    status_ : {"converged", "inaccurate", "max_iter", "interrupted"}
+        How the fit ended: the worst of the classifiers' statuses, in this order.
     n_iter_ : int
         Convex steps (the most of any classifier).
     solutions_ : list of Solution

@@ -112,6 +112,8 @@ def exact_search(
     search = BranchAndBound(formulation, problem, **options).run()
     if search.status == "infeasible":
         raise InfeasibleError(f"{search.model.instance.balance} cannot be met: no labelling of the points has it")
+    if search.status == "interrupted":
+        warnings.warn("interrupted: the best labels so far are returned, with a bound that holds", stacklevel=2)
     if certificate is not None:
         try:
             save_search(certificate, search)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 
+from ..deadline import in_background
 from .types import Array
 
 
 def kernel_factor(kernel: Array, tol: float = 1e-13) -> Array:
     """Z with Z Zᵀ = K, without eigenvalues below ``tol`` times the largest."""
-    values, basis = scipy.linalg.eigh(kernel)
+    # SciPy's function keeps all other threads from running, and Ctrl-C with them.
+    values, basis = in_background(np.linalg.eigh, kernel)
     kept = values > tol * max(values[-1], 1e-300)
     return np.asarray(basis[:, kept] * np.sqrt(values[kept]))

@@ -96,7 +96,7 @@ def search_balance(
     # In a bracket this narrow no more than a point or two change sides, unless the method falls into another minimum.
     narrow = 0.5 / max(problem.n_unlabeled, 1000)
     best, best_miss, seconds = None, problem.n + 1, 0.0
-    bracket, interrupted = _Bracket(-float(wanted), float(problem.n_unlabeled - wanted), c), False
+    bracket, stopped = _Bracket(-float(wanted), float(problem.n_unlabeled - wanted), c), ""
     tracked: _Bracket | None = None
     for _ in range(max_iter):
         try:
@@ -105,15 +105,15 @@ def search_balance(
             # This c had no result yet; those before it are kept.
             if best is None:
                 raise
-            interrupted = True
+            stopped = "interrupted"
             break
         seconds += solution.seconds
         miss = float((solution.labels[problem.unlabeled] > 0).sum() - wanted)
         improved = abs(miss) < best_miss
         if improved:
             best, best_miss = solution, int(abs(miss))
-        interrupted = solution.status == "interrupted"
-        if miss == 0 or interrupted:
+        stopped = solution.status if solution.status in ("interrupted", "time_limit") else ""
+        if miss == 0 or stopped:
             break
         if tracked:
             tracked.narrow(miss)
@@ -130,9 +130,9 @@ def search_balance(
             break
     if best is None:
         raise ValueError(f"max_iter={max_iter!r} must be an integer >= 1")
-    if interrupted:
-        warnings.warn("interrupted: the best balance so far is returned", stacklevel=4)
-        return dataclasses.replace(best, seconds=seconds, status="interrupted")
+    if stopped:
+        warnings.warn(f"{stopped}: the best balance so far is returned", stacklevel=4)
+        return dataclasses.replace(best, seconds=seconds, status=stopped)
     if best_miss:
         warnings.warn(f"no balance c gives {wanted} positive labels; the nearest misses by {best_miss}", stacklevel=4)
     return dataclasses.replace(best, seconds=seconds)

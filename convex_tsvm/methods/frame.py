@@ -89,6 +89,27 @@ class Settings:
         integer("max_iter", self.max_iter, least=1)
 
 
+#: What a solution's status is if its method did not come to its end.
+STOPPED = ("interrupted", "time_limit")
+
+
+def unless_interrupted(solutions: Sequence[Solution]) -> Sequence[Solution]:
+    """The same solutions, for work that they are only a part of: Ctrl-C in one of them is Ctrl-C in all of it.
+
+    Parameters
+    ----------
+    solutions : sequence of Solution
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If one of them was interrupted.
+    """
+    if any(solution.status == "interrupted" for solution in solutions):
+        raise KeyboardInterrupt
+    return solutions
+
+
 class _Interrupted(Exception):
     """Ctrl-C or a deadline inside an inner solver, which gave the best point it had."""
 
@@ -190,7 +211,7 @@ class Run:
         return judged
 
     def _unless_interrupted(self, point: Any) -> Any:
-        if point.status in ("interrupted", "time_limit"):
+        if point.status in STOPPED:
             raise _Interrupted(point)
         return point
 
@@ -401,7 +422,7 @@ class Descents:
                 known = []  # another class: its dual variables are a worse start than none
             solution, known = self.solve(formulation, problem, known)
             solutions.append(solution)
-            if solution.status in ("interrupted", "time_limit"):
+            if solution.status in STOPPED:
                 break
         return solutions
 

@@ -18,7 +18,7 @@ from ..solution import Solution
 from ..solvers import NativeSolver
 from ..validation import integer
 from .cccp import CCCP
-from .frame import Descents, Settings
+from .frame import STOPPED, Descents, Settings
 from .supervised import supervised_svms
 
 #: Steps of the annealing of C*, with which one of the separators is found.
@@ -94,7 +94,7 @@ def low_density_separators(
     True
     """
     alone = supervised_svms(formulation, [problem])[0]
-    return _separators(formulation, problem, alone, n_separators, n_starts, random_state, callback)
+    return _separators(formulation, problem, alone, n_separators, n_starts, random_state, callback)[0]
 
 
 def _separators(
@@ -105,34 +105,49 @@ def _separators(
     n_starts: int,
     random_state: int,
     callback: Callable[[int], None] | None,
-) -> tuple[Solution, ...]:
-    """The same, where the supervised SVM is known."""
-    n_separators = integer("n_separators", n_separators, least=1)
+) -> tuple[tuple[Solution, ...], str]:
+    """The same, where the supervised SVM is known, with "converged", or what ended it before all starts were done."""
+    n_separators, n_starts = integer("n_separators", n_separators, least=1), integer("n_starts", n_starts, least=1)
     random, unknown = np.random.default_rng(random_state), problem.unlabeled
     descents, annealed = (
         Descents(CCCP(steps), solver="native", settings=Settings(1e-3, 100, None), options={})
         for steps in (None, ANNEALED)
     )
+    outputs = alone.scores
+
+    def descend(k: int) -> Solution:
+        if k < 2:
+            return (descents, annealed)[k].solve(formulation, problem)[0]
+        # From a little noise to nothing but noise, in units of the outputs' spread.
+        share = (k - 1) / (n_starts - 2)
+        noise = random.standard_normal(len(unknown)) * max(float(outputs[unknown].std()), 1e-12)
+        start = outputs.copy()
+        start[unknown] = (1 - share) * outputs[unknown] + share * noise
+        return descents.solve(formulation, problem, start=2 * start / max(np.abs(start).max(), 1e-300))[0]
+
     found: list[Solution] = []
+    status = "converged"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        outputs = alone.scores
-        for k in range(integer("n_starts", n_starts, least=1)):
-            if k < 2:
-                solution, _ = (descents, annealed)[k].solve(formulation, problem)
-            else:
-                # From a little noise to nothing but noise, in units of the outputs' spread.
-                share = (k - 1) / (n_starts - 2)
-                noise = random.standard_normal(len(unknown)) * max(float(outputs[unknown].std()), 1e-12)
-                start = outputs.copy()
-                start[unknown] = (1 - share) * outputs[unknown] + share * noise
-                solution, _ = descents.solve(formulation, problem, start=2 * start / max(np.abs(start).max(), 1e-300))
-            found.append(solution)
+        for k in range(n_starts):
+            try:
+                solution = descend(k)
+            except KeyboardInterrupt:
+                if not found:
+                    raise
+                status = "interrupted"
+                break
+            if solution.status in STOPPED:
+                status = solution.status
+            if not found or status == "converged":
+                found.append(solution)
+            if status != "converged":
+                break
             if callback is not None:
                 callback(k + 1)
-            if solution.status == "interrupted":
-                break
-    return _different(found, unknown, n_separators, random_state)
+    if status != "converged":
+        warnings.warn(f"{status}: of {n_starts} starts {len(found)} are looked at", stacklevel=3)
+    return _different(found, unknown, n_separators, random_state), status
 
 
 def _different(
@@ -198,8 +213,9 @@ def safe_transduction(
     began, instance = time.perf_counter(), Instance(formulation, problem)
     formulation.label_loss()
     alone = supervised_svms(formulation, [problem])[0]
+    status = "converged"
     if separators is None:
-        separators = _separators(formulation, problem, alone, n_separators, n_starts, random_state, callback)
+        separators, status = _separators(formulation, problem, alone, n_separators, n_starts, random_state, callback)
     unknown = problem.unlabeled
     for one in separators:
         if len(one.labels) != problem.n:
@@ -220,7 +236,7 @@ def safe_transduction(
         problem=problem,
         point=point,
         objective=instance.objective(point.outputs, point.regularization),
-        status="interrupted" if any(one.status == "interrupted" for one in separators) else "converged",
+        status=status,
         seconds=time.perf_counter() - began,
         given_labels=labels,
         safe=safe,

@@ -10,6 +10,7 @@ from ..points import LinearPoints
 from ..problem import Problem
 from ..solution import Solution
 from .cccp import cccp_path
+from .frame import unless_interrupted
 
 
 def supervised_svms(formulation: Formulation, problems: Iterable[Problem]) -> list[Solution]:
@@ -25,9 +26,15 @@ def supervised_svms(formulation: Formulation, problems: Iterable[Problem]) -> li
     -------
     list of Solution
         One for each problem.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        If it came while solving: whoever compares with these is interrupted as well.
     """
     given = [problem.replace(balance=None, balance_sample=None) for problem in problems]
     solver = "finite_newton" if isinstance(given[0].X, LinearPoints) else "native"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return cccp_path(svm(formulation.labeled, fit_intercept=formulation.fit_intercept), given, solver=solver)
+        found = cccp_path(svm(formulation.labeled, fit_intercept=formulation.fit_intercept), given, solver=solver)
+    return list(unless_interrupted(found))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..instance import Instance
 from ..problem import Array, Problem
 from ..solution import Solution
 from ..solvers import NativeSolver
+from .frame import STOPPED
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,6 +47,8 @@ def trained_on_labels(
     formulation: Formulation, problem: Problem, scores: Array, began: float, status: str, bound: float | None = None
 ) -> RelaxedSolution:
     """The SVM for the labels that scores give."""
+    if status in STOPPED:
+        warnings.warn(f"{status}: the labels are those of an unfinished relaxation", stacklevel=3)
     instance = Instance(formulation, problem)
     labels = instance.best_labels(scores)
     point = NativeSolver(problem).solve(instance.svm(labels))

@@ -29,6 +29,8 @@ class LearningCurve:
         Labels shown.
     errors, supervised_errors : array, shape (m, n_draws)
         In [0, 1], for every draw of labels, of the semi-supervised and of the supervised classifier.
+    status : {"converged", "interrupted"}
+        "interrupted" if Ctrl-C came: the draws are those that were done by then.
 
     Examples
     --------
@@ -45,6 +47,7 @@ class LearningCurve:
     n_labeled: NDArray[np.intp]
     errors: Array
     supervised_errors: Array
+    status: str = "converged"
 
     def __str__(self) -> str:
         rows = ["labels  error            supervised       gain"]
@@ -90,11 +93,14 @@ def learning_curve(
     Returns
     -------
     LearningCurve
+        After Ctrl-C, with a warning, that of the draws that were done.
 
     Raises
     ------
     ValueError
         If a number of labels is too small or too large.
+    KeyboardInterrupt
+        If it came before a draw was done.
 
     Examples
     --------
@@ -114,12 +120,21 @@ def learning_curve(
         if integer("n_labeled", n, least=len(classes)) >= len(known):
             raise ValueError(f"n_labeled={n} must be less than the {len(known)} points with known labels")
     supervised = estimator if supervised is None else supervised
-    found = Parallel(n_jobs=n_jobs)(
-        delayed(_draw)(estimator, supervised, X, truth, known, sorted(n_labeled), per_class, random_state + draw)
-        for draw in range(integer("n_draws", n_draws, least=1))
-    )
+    found: list[list[tuple[float, float]]] = []
+    status = "converged"
+    try:
+        for errors_of_draw in Parallel(n_jobs=n_jobs, return_as="generator")(
+            delayed(_draw)(estimator, supervised, X, truth, known, sorted(n_labeled), per_class, random_state + draw)
+            for draw in range(integer("n_draws", n_draws, least=1))
+        ):
+            found.append(errors_of_draw)
+    except KeyboardInterrupt:
+        if not found:
+            raise KeyboardInterrupt(f"none of {n_draws} draws was done: there is no learning curve") from None
+        status = "interrupted"
+        warnings.warn(f"interrupted: the learning curve is of {len(found)} of {n_draws} draws", stacklevel=2)
     errors = np.array(found)
-    return LearningCurve(np.array(sorted(n_labeled)), errors[:, :, 0].T, errors[:, :, 1].T)
+    return LearningCurve(np.array(sorted(n_labeled)), errors[:, :, 0].T, errors[:, :, 1].T, status)
 
 
 def _draw(

@@ -17,12 +17,14 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from ..deadline import TimeIsUp, time_is_up
 from ..decision import chosen_classes
 from ..estimators.advice import advise, drawn_per_class
 from ..estimators.descent import DescentTransduction
 from ..estimators.labels import Labels
 from ..estimators.transductive import TransductiveSVC
 from ..kernels import RBF
+from ..methods.frame import unless_interrupted
 from ..progress import status_line
 from ..solution import Solution
 from ..validation import finite, one_of
@@ -92,6 +94,9 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     best_params_ : dict
     best_score_ : float
     best_index_ : int
+    status_ : {"converged", "interrupted"}
+        "interrupted" if Ctrl-C came, which also raises ``KeyboardInterrupt``: the best candidate is that of those that
+        had seen all folds.
     cv_results_ : dict of arrays
         ``params``, ``param_*``, ``mean_test_score``, ``std_test_score``, ``rank_test_score``, ``split*_test_score``
         (NaN where a candidate had been dropped), ``n_splits``, the number of folds a candidate has seen, and
@@ -173,15 +178,24 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         groups = [
             _Group(members, checked, labels, parts, scoring, self.warm_start) for members in _sharing(rough, candidates)
         ]
-        self._store_results(candidates, self._scores(groups, len(candidates), len(parts)), groups)
+        scores, self.status_ = np.full((len(candidates), len(parts)), np.nan), "converged"
+        try:
+            self._score(groups, scores)
+            self._store_results(candidates, scores, groups)
+        except (KeyboardInterrupt, TimeIsUp) as stop:
+            self._stop("interrupted" if isinstance(stop, KeyboardInterrupt) else "time_limit", candidates, scores)
         self.best_estimator_ = fitted.set_params(**self.best_params_)
         before = self._before(candidates) if self.warm_start else []
         group = _Group({i: clone(estimator).set_params(**candidates[i]) for i in before}, checked, labels, [], scoring)
-        fitted._store(labels, group.follow(before, fitted))
+        fitted._finish(labels, group.follow(before, fitted))
         advise(labels, fitted.solutions_, fitted._asked_balance())
         for name in ("classes_", "transduction_", "transduction_scores_", "n_features_in_", "feature_names_in_"):
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
+        if self.status_ == "interrupted":
+            raise KeyboardInterrupt(
+                "the search holds the best of the candidates that had seen all folds, and can be used as after a fit"
+            )
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -244,13 +258,25 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         options = {"n_repeats": self.n_repeats, "random_state": self.random_state, "unlabeled": marker}
         return list(LabeledKFold.at_most(int(self.cv), labels.index[~labels.unlabeled], **options).split(X, y))
 
-    def _scores(self, groups: list[_Group], n_candidates: int, n_folds: int) -> Array:
-        """Scores of candidates on folds, shape (n_candidates, n_folds); NaN where there was no need to look."""
-        scores = np.full((n_candidates, n_folds), np.nan)
+    def _score(self, groups: list[_Group], scores: Array) -> None:
+        """Put scores of candidates on folds in their places, which stay NaN where there is no need to look.
+
+        Parameters
+        ----------
+        groups : list of _Group
+        scores : array, shape (n_candidates, n_folds)
+
+        Raises
+        ------
+        TimeIsUp
+        """
+        n_candidates, n_folds = scores.shape
         jobs = min(effective_n_jobs(self.n_jobs), len(groups))
 
         def look(asked: list[tuple[_Group, int, list[int]]]) -> None:
             """Scores of some candidates of some groups on a fold each."""
+            if time_is_up():
+                raise TimeIsUp
             if jobs > 1:
                 found = Parallel(n_jobs=jobs)(delayed(replace(group).scores)(f, which) for group, f, which in asked)
             else:
@@ -274,7 +300,16 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 for rest in range(f + 1, n_folds):
                     if np.isnan(scores[best, rest]):
                         look([(group, rest, [best])])
-        return scores
+
+    def _stop(self, status: str, candidates: list[dict[str, Any]], scores: Array) -> None:
+        """Choose among the candidates that had seen all folds when something ended the search."""
+        done = int((~np.isnan(scores).any(axis=1)).sum())
+        state = f"{done} of {len(candidates)} candidates had seen all folds"
+        if status == "interrupted" and not done:
+            raise KeyboardInterrupt(f"{state}: the search has nothing to show") from None
+        self.status_ = status
+        self._store_results(candidates, scores)
+        warnings.warn(f"{status}: {state}; the best of them is fitted now", stacklevel=3)
 
     def _alive(self, scores: Array) -> NDArray[np.bool_]:
         """Candidates that may still be the best: were they right at all points to come, they would be no worse."""
@@ -290,7 +325,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         found = [chain for chain in _chains(dict(enumerate(candidates)), True) if self.best_index_ in chain]
         return found[0][: found[0].index(self.best_index_)]
 
-    def _agreement(self, groups: list[_Group], tied: list[int]) -> Array:
+    def _agreement(self, groups: Sequence[_Group], tied: list[int]) -> Array:
         """How far each of some candidates labels the unlabelled points as the others of them do, shape (len(tied),)."""
         labels = groups[0].labels
         unlabeled = np.flatnonzero(labels.unlabeled)
@@ -300,22 +335,27 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         chosen = np.array([found[i] for i in tied])
         return np.array([(chosen == one).mean() for one in chosen])
 
-    def _store_results(self, candidates: list[dict[str, Any]], scores: Array, groups: list[_Group]) -> None:
-        means = np.nanmean(scores, axis=1)
+    def _store_results(self, candidates: list[dict[str, Any]], scores: Array, groups: Sequence[_Group] = ()) -> None:
+        """What has been found, and what is the best of it; without groups, the first of those with the best score."""
+        seen = ~np.isnan(scores)
+        means, deviations = np.full((2, len(scores)), np.nan)
+        some = seen.any(axis=1)
+        means[some], deviations[some] = np.nanmean(scores[some], axis=1), np.nanstd(scores[some], axis=1)
         done = ~np.isnan(scores).any(axis=1)
         results: dict[str, Any] = {"params": candidates}
         for name in sorted({name for one in candidates for name in one}):
             results[f"param_{name}"] = np.array([one.get(name) for one in candidates], dtype=object)
         for f in range(scores.shape[1]):
             results[f"split{f}_test_score"] = scores[:, f]
-        results["mean_test_score"], results["std_test_score"] = means, np.nanstd(scores, axis=1)
-        results["n_splits"] = (~np.isnan(scores)).sum(axis=1)
-        order = np.where(done, means, means - 1.0)  # those that were dropped come after all others
+        results["mean_test_score"], results["std_test_score"] = means, deviations
+        results["n_splits"] = seen.sum(axis=1)
+        # Those that were dropped come after all others, and those that no fold has seen after these.
+        order = np.where(some, np.where(done, means, means - 1.0), -np.inf)
         results["rank_test_score"] = np.array([int((order > value + 1e-12).sum()) + 1 for value in order])
         self.cv_results_ = results
         tied = np.flatnonzero(results["rank_test_score"] == 1)
         results["agreement"] = np.full(len(candidates), np.nan)
-        if self.ties == "agreement" and len(tied) > 1 and groups[0].labels.unlabeled.any():
+        if self.ties == "agreement" and len(tied) > 1 and groups and groups[0].labels.unlabeled.any():
             results["agreement"][tied] = self._agreement(groups, tied.tolist())
             # Candidates that label alike agree up to rounding: the first of them is taken.
             tied = tied[results["agreement"][tied] >= results["agreement"][tied].max() - 1e-12]
@@ -375,9 +415,12 @@ class _Group:
         found = []
         for k in self.labels.positives:
             before = None
-            for i in chain:
-                before = self._solution(self.estimators[i], self.labels, k, before)
+            with contextlib.suppress(TimeIsUp):
+                for i in chain:
+                    before = self._solution(self.estimators[i], self.labels, k, before)
             found.append(self._solution(last, self.labels, k, before, exactly=True))
+            if found[-1].status == "interrupted":
+                break
         return found
 
     def _solution(
@@ -397,8 +440,10 @@ class _Group:
         with warnings.catch_warnings():
             warnings.simplefilter("default" if exactly else "ignore")
             solution, _ = descents.solve(formulation, problem, start=None if before is None else before.scores)
-        if solution.status == "interrupted":
-            raise KeyboardInterrupt
+        if not exactly:
+            unless_interrupted([solution])
+            if solution.status == "time_limit":
+                raise TimeIsUp
         return solution
 
 

@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from ..estimators.base import KernelTransduction
 from ..estimators.labels import Labels
+from ..methods.frame import unless_interrupted
 from ..solution import Solution
 from ..validation import finite, integer
 from .splits import LabeledKFold
@@ -116,6 +117,8 @@ def share_path(
     ------
     ValueError
         If nothing is unlabelled, or a share is not in (0, 1).
+    KeyboardInterrupt
+        If it came: a part of a path chooses no share.
 
     Examples
     --------
@@ -143,7 +146,8 @@ def share_path(
             f"{labels.classes[k]}, share {share:g}": first.replace(**{**given, "balance": 2 * share - 1})
             for share in tried.tolist()
         }
-        return list(estimator._solve(estimator._formulation(next(iter(problems.values()))), problems))
+        formulation = estimator._formulation(next(iter(problems.values())))
+        return list(unless_interrupted(estimator._solve(formulation, problems)))
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ...deadline import time_is_up, time_left
+from ...deadline import TimeIsUp, in_background, time_is_up, time_left
 from ...problem import Array
 from ...validation import one_of
 from . import sdpa
@@ -26,6 +26,9 @@ from .interior_point import InteriorPoint
 from .sparse_matrices import SparseMatrices
 
 SOLVERS = ("native", "sdpa", "scs", "clarabel")
+
+#: SCS takes Ctrl-C for itself, and gives this as its status.
+SCS_INTERRUPTED = -5
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,6 +166,8 @@ def _scs(C: Array, rows: SparseMatrices, tol: float, max_iter: int | None) -> tu
     if np.isfinite(time_left()):
         options["time_limit_secs"] = max(time_left(), 1e-3)
     found = scs.SCS({"A": A, "b": h, "c": c}, {"l": signed, "s": [len(C)]}, **options).solve()
+    if found["info"]["status_val"] == SCS_INTERRUPTED:
+        raise KeyboardInterrupt
     status = {1: "optimal", 2: "inaccurate"}.get(found["info"]["status_val"], "failed")
     return found["x"], _from_svec(found["y"][signed:], len(C)), status
 
@@ -186,7 +191,11 @@ def _clarabel(C: Array, rows: SparseMatrices, tol: float, max_iter: int | None) 
         settings.time_limit = max(time_left(), 1e-3)
     cones = [clarabel.NonnegativeConeT(signed), clarabel.PSDTriangleConeT(n)]
     zero = sp.csc_matrix((rows.m, rows.m))
-    found = clarabel.DefaultSolver(zero, c, A[place].tocsc(), h[place], cones, settings).solve()
+    problem = (zero, c, A[place].tocsc(), h[place], cones, settings)
+    try:
+        found = in_background(lambda: clarabel.DefaultSolver(*problem).solve())
+    except TimeIsUp:
+        return np.zeros(rows.m), None, "failed"
     word = str(found.status)
     status = "optimal" if word == "Solved" else "inaccurate" if word == "AlmostSolved" else "failed"
     x = np.empty(len(lower))
