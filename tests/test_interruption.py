@@ -168,10 +168,10 @@ def test_a_learning_curve_has_the_draws_that_were_done(monkeypatch):
 
 
 def test_a_search_holds_the_best_of_the_candidates_that_were_done(monkeypatch):
-    from convex_tsvm.selection.search import _Group
+    from convex_tsvm.selection.shared_fits import Group
 
     X, y, _ = moons(60)
-    scores, calls = _Group.scores, []
+    scores, calls = Group.scores, []
 
     def counted(self, fold, which):
         calls.append(fold)
@@ -179,7 +179,7 @@ def test_a_search_holds_the_best_of_the_candidates_that_were_done(monkeypatch):
             signal.raise_signal(signal.SIGINT)
         return scores(self, fold, which)
 
-    monkeypatch.setattr(_Group, "scores", counted)
+    monkeypatch.setattr(Group, "scores", counted)
     search = ct.TransductiveSearchCV(cv=3, prune=False)
     with (
         pytest.warns(UserWarning, match="candidates had seen all folds"),

@@ -127,6 +127,10 @@ class Transduction(ClassifierMixin, BaseEstimator):
         """What the user says of the shares of the classes: "labeled" if they are those of the labels."""
         return self.balance
 
+    def _share_balance(self, share: float) -> Any:
+        """The balance of a problem in which so large a share of the unlabelled points is positive."""
+        return 2 * share - 1
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 

@@ -211,7 +211,8 @@ class LinearTransductiveSVC(Descent):
         )
 
     def _other_class(self, first: Problem, labels: Labels, k: int) -> Problem:
-        return first.replace(y=labels.signs(k), balance=self._balance(labels, k))
+        C, C_unlabeled = self._costs(labels)
+        return first.replace(y=labels.signs(k), C=C, C_unlabeled=C_unlabeled, balance=self._balance(labels, k))
 
     def _balance(self, labels: Labels, k: int) -> Any:
         """What is asked of the unlabelled points for class k against the rest."""
@@ -230,7 +231,10 @@ class LinearTransductiveSVC(Descent):
             r = finite("positive_fraction", share, above=0, below=1)
         else:
             r = (labels.balance(share, k) + 1) / 2
-        return ("exact", r) if self._counts else 2 * r - 1
+        return self._share_balance(r)
+
+    def _share_balance(self, share: float) -> Any:
+        return ("exact", share) if self._counts else 2 * share - 1
 
     def _asked_balance(self) -> Any:
         return "labeled" if self.positive_fraction is None else None

@@ -11,10 +11,13 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from ..estimators.labels import unlabeled_points
 from ..validation import integer
+from .scoring import Judge, judged
+from .steps import fitted_apart, marker_of
 
 Array = NDArray[np.float64]
 
@@ -29,6 +32,8 @@ class LearningCurve:
         Labels shown.
     errors, supervised_errors : array, shape (m, n_draws)
         In [0, 1], for every draw of labels, of the semi-supervised and of the supervised classifier.
+    scores, supervised_scores : array, shape (m, n_draws), or None
+        What ``scoring`` asked for at the same points, if it was given.
     status : {"converged", "interrupted"}
         "interrupted" if Ctrl-C came: the draws are those that were done by then.
 
@@ -47,6 +52,8 @@ class LearningCurve:
     n_labeled: NDArray[np.intp]
     errors: Array
     supervised_errors: Array
+    scores: Array | None = None
+    supervised_scores: Array | None = None
     status: str = "converged"
 
     def __str__(self) -> str:
@@ -65,6 +72,7 @@ def learning_curve(
     n_draws: int = 10,
     per_class: bool = False,
     supervised: Any = None,
+    scoring: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> LearningCurve:
@@ -73,7 +81,7 @@ def learning_curve(
     Parameters
     ----------
     estimator : estimator
-        A classifier of this package.
+        A classifier of this package, or a pipeline that ends in one.
     X : array, sparse matrix or DataFrame, shape (n, n_features)
     y : array, shape (n,)
         True labels; where they are unknown, the estimator's ``unlabeled``: such points are always unlabelled, and
@@ -85,7 +93,10 @@ def learning_curve(
     per_class : bool, default False
         Whether as many labels of every class are drawn; otherwise they are drawn at random, with one of each class.
     supervised : estimator, optional
-        What is fitted to the labelled points alone; by default the same classifier, which then is a supervised SVM.
+        What is fitted to the labelled points alone; by default the same classifier, which then is a supervised SVM,
+        while a pipeline's transformers are fitted to all points.
+    scoring : str or callable, optional
+        A name of scikit-learn's, a scorer, or a function of true and predicted labels: what is computed besides errors.
     random_state : int, default 0
     n_jobs : int, optional
         Draws at the same time (joblib).
@@ -113,19 +124,20 @@ def learning_curve(
     >>> curve.errors.mean(axis=1) < 0.2
     array([ True,  True])
     """
-    truth = np.asarray(y)
-    known = np.flatnonzero(~unlabeled_points(y, estimator.unlabeled))
+    truth, marker = np.asarray(y), marker_of(estimator)
+    if scoring is not None:
+        Judge.of(scoring)  # complains before anything is fitted
+    known = np.flatnonzero(~unlabeled_points(y, marker))
     classes = np.unique(truth[known].astype(str))
     for n in n_labeled:
         if integer("n_labeled", n, least=len(classes)) >= len(known):
             raise ValueError(f"n_labeled={n} must be less than the {len(known)} points with known labels")
-    supervised = estimator if supervised is None else supervised
-    found: list[list[tuple[float, float]]] = []
+    draw_of = _Draw(estimator, supervised, X, truth, known, sorted(n_labeled), per_class, marker, scoring)
+    found: list[list[tuple[float, ...]]] = []
     status = "converged"
     try:
         for errors_of_draw in Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(_draw)(estimator, supervised, X, truth, known, sorted(n_labeled), per_class, random_state + draw)
-            for draw in range(integer("n_draws", n_draws, least=1))
+            delayed(draw_of)(random_state + draw) for draw in range(integer("n_draws", n_draws, least=1))
         ):
             found.append(errors_of_draw)
     except KeyboardInterrupt:
@@ -133,42 +145,65 @@ def learning_curve(
             raise KeyboardInterrupt(f"none of {n_draws} draws was done: there is no learning curve") from None
         status = "interrupted"
         warnings.warn(f"interrupted: the learning curve is of {len(found)} of {n_draws} draws", stacklevel=2)
-    errors = np.array(found)
-    return LearningCurve(np.array(sorted(n_labeled)), errors[:, :, 0].T, errors[:, :, 1].T, status)
+    errors, supervised_errors, scores, supervised_scores = np.transpose(found)
+    return LearningCurve(
+        n_labeled=np.array(sorted(n_labeled)),
+        errors=errors,
+        supervised_errors=supervised_errors,
+        scores=None if scoring is None else scores,
+        supervised_scores=None if scoring is None else supervised_scores,
+        status=status,
+    )
 
 
-def _draw(
-    estimator: Any,
-    supervised: Any,
-    X: Any,
-    truth: NDArray[Any],
-    known: NDArray[np.intp],
-    numbers: Sequence[int],
-    per_class: bool,
-    seed: int,
-) -> list[tuple[float, float]]:
-    """Errors of both classifiers for one draw, for every number of labels."""
-    order = np.random.default_rng(seed).permutation(known)
-    names = truth[order].astype(str)
-    # The first point of every class comes first; after that, if classes count alike, the second of every class.
-    rank = np.zeros(len(order), dtype=int)
-    for name in np.unique(names):
-        rank[names == name] = np.arange((names == name).sum())
-    order = order[np.argsort(rank if per_class else rank > 0, kind="stable")]
-    found = []
-    for n in numbers:
-        shown, hidden = np.sort(order[:n]), order[n:]
-        y = np.full(len(truth), estimator.unlabeled, dtype=np.result_type(truth, np.asarray(estimator.unlabeled)))
-        if truth.dtype.kind in "USO":
-            y = y.astype(object)
-            y[:] = estimator.unlabeled
-        y[shown] = truth[shown]
+@dataclass(frozen=True)
+class _Draw:
+    """Both classifiers on labels that are drawn: called with a seed."""
+
+    estimator: Any
+    supervised: Any
+    X: Any
+    truth: NDArray[Any]
+    known: NDArray[np.intp]
+    numbers: Sequence[int]
+    per_class: bool
+    marker: Any
+    scoring: Any
+
+    def __call__(self, seed: int) -> list[tuple[float, ...]]:
+        """Errors of both classifiers and their scores, for every number of labels."""
+        order = np.random.default_rng(seed).permutation(self.known)
+        names = self.truth[order].astype(str)
+        # The first point of every class comes first; after that, if classes count alike, the second of every class.
+        rank = np.zeros(len(order), dtype=int)
+        for name in np.unique(names):
+            rank[names == name] = np.arange((names == name).sum())
+        order = order[np.argsort(rank if self.per_class else rank > 0, kind="stable")]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            labels = clone(estimator).fit(X, y).transduction_[hidden]
-            alone = clone(supervised).fit(_safe_indexing(X, shown), truth[shown]).predict(_safe_indexing(X, hidden))
-        found.append((float((labels != truth[hidden]).mean()), float((alone != truth[hidden]).mean())))
-    return found
+            return [self._judged(np.sort(order[:n]), order[n:]) for n in self.numbers]
+
+    def _judged(self, shown: NDArray[np.intp], hidden: NDArray[np.intp]) -> tuple[float, ...]:
+        """The same for one set of labels."""
+        X, truth, marker = self.X, self.truth, self.marker
+        y = np.full(len(truth), marker, dtype=np.result_type(truth, np.asarray(marker)))
+        if truth.dtype.kind in "USO":
+            y = y.astype(object)
+            y[:] = marker
+        y[shown] = truth[shown]
+        fitted = clone(self.estimator).fit(X, y)
+        if self.supervised is not None:
+            alone = clone(self.supervised).fit(_safe_indexing(X, shown), truth[shown])
+        elif isinstance(self.estimator, Pipeline):
+            alone = fitted_apart(self.estimator, X, y, shown)
+        else:
+            alone = clone(self.estimator).fit(_safe_indexing(X, shown), truth[shown])
+        own = fitted[-1] if isinstance(fitted, Pipeline) else fitted
+        errors = [
+            float((labels != truth[hidden]).mean())
+            for labels in (own.transduction_[hidden], alone.predict(_safe_indexing(X, hidden)))
+        ]
+        return (*errors, *(judged(one, X, truth, hidden, self.scoring) for one in (fitted, alone)))
 
 
 def _shown(values: Array) -> str:

@@ -2,16 +2,112 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import check_scoring
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import accuracy_score, balanced_accuracy_score, check_scoring, get_scorer
 from sklearn.utils import _safe_indexing
 
 from ..estimators.labels import labeled_points
 
 Scorer = Callable[..., float]
+
+#: What is counted from labels alone, without a scorer around it.
+METRICS: dict[str, Callable[..., float]] = {
+    "accuracy": accuracy_score,
+    "balanced_accuracy": balanced_accuracy_score,
+}
+
+#: How the names of scorers begin that are never above 1.
+AT_MOST_ONE = ("accuracy", "balanced", "average_precision", "f1", "jaccard", "matthews", "precision", "recall",
+               "roc_auc", "top_k")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Judge:
+    """What ``scoring=`` asks for: a scorer of scikit-learn, by name or not, or a function of true and predicted labels.
+
+    Attributes
+    ----------
+    metric : callable or None
+        Of true and predicted classes, as places in ``classes_``.
+    scorer : callable or None
+        Of an estimator, points and labels, where there is no metric.
+    bounded : bool
+        Whether no score is above 1.
+    weighted : bool
+        Whether it takes ``sample_weight``.
+    """
+
+    metric: Callable[..., float] | None
+    scorer: Scorer | None
+    bounded: bool = True
+    weighted: bool = False
+
+    @classmethod
+    def of(cls, scoring: Any) -> Judge:
+        """The one that is asked for.
+
+        Parameters
+        ----------
+        scoring : str or callable
+
+        Raises
+        ------
+        ValueError
+            If it is neither a name that scikit-learn knows nor a function.
+        """
+        if isinstance(scoring, str):
+            if scoring in METRICS:
+                return cls(METRICS[scoring], None, weighted=True)
+            try:
+                scorer = get_scorer(scoring)
+            except ValueError:
+                raise ValueError(
+                    f"scoring={scoring!r} must be a name out of sklearn.metrics.get_scorer_names(), a scorer, or a "
+                    "function of true and predicted labels"
+                ) from None
+            return cls(None, scorer, bounded=scoring.startswith(AT_MOST_ONE), weighted=True)
+        if not callable(scoring):
+            raise ValueError(f"scoring={scoring!r} must be a name or a function")
+        return cls(scoring, None) if _takes_labels(scoring) else cls(None, scoring, bounded=False)
+
+    @property
+    def wants_probabilities(self) -> bool:
+        """Whether outputs will not do."""
+        return getattr(self.scorer, "_response_method", None) == "predict_proba"
+
+    def __call__(self, estimator: Any, X: Any, y: NDArray[Any], weights: Any = None) -> float:
+        """The score of a fitted estimator at points with known labels, shape (n,)."""
+        own = {"sample_weight": weights} if self.weighted and weights is not None else {}
+        if self.metric is None:
+            return float(self.scorer(estimator, X, y, **own))  # type: ignore[misc]
+        truth, found = (np.searchsorted(estimator.classes_, one) for one in (y, estimator.predict(X)))
+        return float(self.metric(truth, found, **own))
+
+
+def _takes_labels(function: Callable[..., Any]) -> bool:
+    """Whether a function is one of true and predicted labels, rather than of an estimator, points and labels."""
+    try:
+        inspect.signature(function).bind(None, None)
+    except TypeError:
+        return False
+    except ValueError:
+        return True  # a function without a signature that can be read
+    return True
+
+
+def judged(estimator: Any, X: Any, y: ArrayLike, members: NDArray[np.intp], scoring: Any) -> float:
+    """The score of a fitted estimator at some points, NaN without ``scoring``."""
+    if scoring is None:
+        return np.nan
+    labels = _safe_indexing(y, members)
+    labels = np.array(np.asarray(labels).tolist()) if np.asarray(labels).dtype == object else np.asarray(labels)
+    return Judge.of(scoring)(estimator, _safe_indexing(X, members), labels)
 
 
 class LabeledScorer:

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from ..estimators.base import KernelTransduction
 from ..estimators.labels import Labels
 from ..methods.frame import unless_interrupted
 from ..solution import Solution
 from ..validation import finite, integer
 from .splits import LabeledKFold
+from .steps import Steps
 
 Array = NDArray[np.float64]
 
@@ -96,7 +96,8 @@ def share_path(
 
     Parameters
     ----------
-    estimator : TransductiveSVC, CompactMarginClassifier, or RelativeMarginClassifier
+    estimator : TransductiveSVC, CompactMarginClassifier, RelativeMarginClassifier, or LinearTransductiveSVC
+        Or a pipeline that ends in one, whose transformers are fitted to all points.
     X : array, sparse matrix or DataFrame, shape (n, n_features)
     y : array, shape (n,)
         Labels, with the estimator's ``unlabeled`` where unknown.
@@ -111,7 +112,8 @@ def share_path(
     Returns
     -------
     SharePath
-        ``TransductiveSVC(balance=path.shares)`` takes what it chose.
+        ``TransductiveSVC(balance=path.shares)`` takes what it chose, and so does
+        ``LinearTransductiveSVC(positive_fraction=path.shares)``.
 
     Raises
     ------
@@ -131,19 +133,22 @@ def share_path(
     [0, 1]
     """
     tried = np.unique([finite("shares", share, above=0, below=1) for share in shares])
-    if not isinstance(estimator, KernelTransduction):
-        raise ValueError(f"estimator={estimator!r} must be a TransductiveSVC or another classifier with a kernel")
-    estimator = clone(estimator)
-    X, labels = estimator._read(X, y)
+    steps = Steps.of(estimator)
+    estimator = clone(steps.classifier)
+    if not {"balance", "positive_fraction"} & set(estimator.get_params(deep=False)):
+        raise ValueError(
+            f"estimator={estimator!r} must be one that takes shares of classes, as balance= or positive_fraction="
+        )
+    X, labels = estimator._read(steps.transformed(X, y)[1], y)
     if not labels.unlabeled.any():
         raise ValueError("y has no unlabelled point: shares are those of the unlabelled points")
     first = estimator._problem(X, labels, labels.positives[0])
 
     def path(labels: Labels, k: int) -> list[Solution]:
-        given = estimator._given(labels, k)
+        own = estimator._other_class(first, labels, k)
         # Signs are the same all along a path, so each solution is started from the one before.
         problems = {
-            f"{labels.classes[k]}, share {share:g}": first.replace(**{**given, "balance": 2 * share - 1})
+            f"{labels.classes[k]}, share {share:g}": own.replace(balance=estimator._share_balance(share))
             for share in tried.tolist()
         }
         formulation = estimator._formulation(next(iter(problems.values())))

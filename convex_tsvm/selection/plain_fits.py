@@ -1,0 +1,102 @@
+"""Fits of candidates one by one: any classifier of this package, any parameter, also of a pipeline's other steps."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
+
+from ..estimators.labels import Labels
+from .scoring import Judge
+from .steps import Steps
+
+
+class PlainFits:
+    """Candidates that are fitted as they are, every one to every fold.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier of this package, or a pipeline that ends in one.
+    candidates : list of dict
+    X, y, sample_weight
+        As for ``fit`` of the search.
+    """
+
+    def __init__(self, estimator: Any, candidates: list[dict[str, Any]], X: Any, y: Any, sample_weight: Any) -> None:
+        classifier = Steps.of(estimator).classifier
+        self.labels = Labels.read(y, classifier.unlabeled, type(classifier).__name__, sample_weight)
+        # The classifier, or the labels, have complained of a column.
+        self.candidates, self.X, self.y = candidates, X, column_or_1d(y)
+        check_consistent_length(X, self.y)
+        self.estimators = [clone(estimator).set_params(**one) for one in candidates]
+
+    def groups(self, parts: list[tuple[Any, Any]], judge: Judge) -> list[Alone]:
+        """Every candidate is a group of its own."""
+        return [Alone(i, one, self.X, self.y, self.labels, parts, judge) for i, one in enumerate(self.estimators)]
+
+    def chosen(self, i: int) -> Any:
+        """A candidate, not yet fitted."""
+        return self.estimators[i]
+
+    def finish(self, i: int) -> None:
+        """Fit the chosen candidate to all points."""
+        fit(self.estimators[i], self.X, self.y, self.labels.weights)
+
+
+def fit(estimator: Any, X: Any, y: Any, weights: Any) -> Any:
+    """The fitted estimator; weights are those of the classifier in the end."""
+    own = {} if weights is None else {f"{Steps.of(estimator).prefix}sample_weight": weights}
+    return estimator.fit(X, y, **own)
+
+
+@dataclass(eq=False)
+class Alone:
+    """A candidate, by its place among all.
+
+    Attributes
+    ----------
+    place : int
+    estimator : estimator
+    X, y, labels, parts, judge
+        All points, their labels, pairs of a training and a test set, and what scores.
+    """
+
+    place: int
+    estimator: Any
+    X: Any
+    y: Any
+    labels: Labels
+    parts: list[tuple[Any, Any]]
+    judge: Judge
+
+    @property
+    def estimators(self) -> dict[int, Any]:
+        """The candidate by its place."""
+        return {self.place: self.estimator}
+
+    def scores(self, fold: int, which: list[int]) -> dict[int, float]:
+        """The score on a fold."""
+        (train, test), weights = self.parts[fold], self.labels.weights
+        own = self._fitted(_safe_indexing(self.X, train), self.y[train], None if weights is None else weights[train])
+        truth = self.labels.classes[self.labels.index[test]]
+        given = None if weights is None else weights[test]
+        return {self.place: self.judge(own, _safe_indexing(self.X, test), truth, given)}
+
+    def transductions(self, which: list[int]) -> dict[int, NDArray[np.intp]]:
+        """Classes of the unlabelled points, as places in the classes, if the candidate is asked for."""
+        if self.place not in which:
+            return {}
+        fitted = Steps.of(self._fitted(self.X, self.y, self.labels.weights)).classifier
+        labels = np.array(fitted.transduction_[self.labels.unlabeled].tolist())
+        return {self.place: np.searchsorted(self.labels.classes, labels)}
+
+    def _fitted(self, X: Any, y: Any, weights: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return fit(clone(self.estimator), X, y, weights)

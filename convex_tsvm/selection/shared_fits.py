@@ -1,0 +1,208 @@
+"""Fits of candidates that share their kernel: its matrix is computed once, and descents begin where others ended."""
+
+from __future__ import annotations
+
+import contextlib
+import numbers
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+
+from ..deadline import TimeIsUp
+from ..decision import chosen_classes
+from ..estimators.labels import Labels
+from ..methods.frame import unless_interrupted
+from ..solution import Solution
+from .scoring import Judge
+from .steps import Steps
+
+#: Parameters of which candidates with the same kernel matrix may have different values.
+SHARING = ("C", "C_unlabeled", "C_compact", "balance", "epsilon", "loss", "s")
+
+
+class SharedFits:
+    """Candidates that are one classifier with a kernel, with parameters of its own, on the same transformed points.
+
+    Parameters
+    ----------
+    steps : Steps
+    candidates : list of dict or None
+        Parameters of the whole estimator; None if they are still to be made (``candidates``).
+    X, y, sample_weight
+        As for ``fit`` of the search.
+    warm_start : bool
+        Whether descents follow C.
+    tol : float
+        Tolerance of candidates, if it is more than their own.
+    """
+
+    def __init__(
+        self,
+        steps: Steps,
+        candidates: list[dict[str, Any]] | None,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        warm_start: bool,
+        tol: float,
+    ) -> None:
+        self.steps, self.warm_start = steps, warm_start
+        self.before, points = steps.transformed(X, y)
+        self.fitted = clone(steps.classifier)
+        self.X, self.labels = self.fitted._read(points, y, sample_weight)
+        self.candidates, self.tol = candidates or [], tol
+
+    def groups(self, parts: list[tuple[Any, Any]], judge: Judge) -> list[Group]:
+        """Candidates that share a kernel matrix, together."""
+        rough = clone(self.steps.classifier).set_params(tol=max(self.tol, self.steps.classifier.tol))
+        own = [self.steps.own(one) or {} for one in self.candidates]
+        return [Group(members, self.X, self.labels, parts, judge, self.warm_start) for members in _sharing(rough, own)]
+
+    def chosen(self, i: int) -> Any:
+        """A candidate, not yet fitted."""
+        self.fitted.set_params(**(self.steps.own(self.candidates[i]) or {}))
+        return self.steps.joined(self.before, self.fitted)
+
+    def finish(self, i: int) -> None:
+        """Fit the chosen candidate to all points, as accurately as it asks for."""
+        own = [self.steps.own(one) or {} for one in self.candidates]
+        before: list[int] = []
+        if self.warm_start:
+            chain = next(chain for chain in _chains(dict(enumerate(own)), True) if i in chain)
+            before = chain[: chain.index(i)]
+        classifier = self.steps.classifier
+        estimators = {k: clone(classifier).set_params(**own[k]) for k in before}
+        group = Group(estimators, self.X, self.labels, [], Judge.of("accuracy"))
+        self.fitted._finish(self.labels, group.follow(before, self.fitted))
+
+
+@dataclass(eq=False)
+class Group:
+    """Candidates with the same points and kernel, by their places among all; ``replace`` makes one that keeps nothing.
+
+    Attributes
+    ----------
+    estimators : dict of int to estimator
+    X, labels, parts, judge, warm_start
+        Points as they are checked, their labels, pairs of a training and a test set, and as in the search.
+    """
+
+    estimators: dict[int, Any]
+    X: Any
+    labels: Labels
+    parts: list[tuple[Any, Any]]
+    judge: Judge
+    warm_start: bool = True
+    _first: Any = field(default=None, init=False)
+    _descents: Any = field(default=None, init=False)
+
+    def scores(self, fold: int, which: list[int]) -> dict[int, float]:
+        """Scores on a fold of the candidates asked for, and of those that they are started from."""
+        test, given = self.parts[fold][1], self.labels.weights
+        weights = np.ones(len(self.labels.index)) if given is None else given.copy()
+        # Points that are left out stay in the problem, at a cost of 0, so that its kernel matrix is that of all.
+        weights[test] = 0.0
+        classes, own = self.labels.classes, None if given is None else given[test]
+        truth = classes[self.labels.index[test]]
+        found = self.outputs(replace(self.labels, weights=weights), which, test)
+        return {i: self.judge(_Outputs(classes, one), test, truth, own) for i, one in found.items()}
+
+    def transductions(self, which: list[int]) -> dict[int, NDArray[np.intp]]:
+        """Classes of the unlabelled points by the candidates asked for, and by those that they are started from."""
+        found = self.outputs(self.labels, which, np.flatnonzero(self.labels.unlabeled))
+        return {i: chosen_classes(one) for i, one in found.items()}
+
+    def outputs(self, labels: Labels, which: list[int], points: NDArray[np.intp]) -> dict[int, NDArray[np.float64]]:
+        """Outputs at some points, shape (n_points, 1 or n_classes), of the same candidates."""
+        parameters = {i: estimator.get_params(deep=False) for i, estimator in self.estimators.items()}
+        found = {}
+        for chain in _chains(parameters, self.warm_start):
+            last = max((place for place, i in enumerate(chain) if i in which), default=-1)
+            outputs = np.empty((last + 1, len(points), len(labels.positives)))
+            for column, k in enumerate(labels.positives):
+                before = None
+                for place, i in enumerate(chain[: last + 1]):
+                    before = self._solution(self.estimators[i], labels, k, before)
+                    outputs[place, :, column] = before.scores[points]
+            found.update({chain[place]: outputs[place] for place in range(last + 1)})
+        return found
+
+    def follow(self, chain: list[int], last: Any) -> list[Solution]:
+        """The solutions of a candidate on all points, started from those of others, one after the other."""
+        found = []
+        for k in self.labels.positives:
+            before = None
+            with contextlib.suppress(TimeIsUp):
+                for i in chain:
+                    before = self._solution(self.estimators[i], self.labels, k, before)
+            found.append(self._solution(last, self.labels, k, before, exactly=True))
+            if found[-1].status == "interrupted":
+                break
+        return found
+
+    def _solution(
+        self, estimator: Any, labels: Labels, k: int, before: Solution | None, exactly: bool = False
+    ) -> Solution:
+        """Class k against the rest, from the outputs of another solution, if there is one."""
+        if self._first is None:
+            # The kernel is that of all points, whatever is left out.
+            self._first = estimator._problem(self.X, self.labels, k)
+        problem = self._first.replace(**estimator._given(labels, k))
+        formulation = estimator._formulation(problem)
+        if not labels.unlabeled.any():
+            formulation = formulation.supervised()
+        descents = estimator._descents(formulation) if exactly or self._descents is None else self._descents
+        if not exactly:
+            self._descents = descents
+        with warnings.catch_warnings():
+            warnings.simplefilter("default" if exactly else "ignore")
+            solution, _ = descents.solve(formulation, problem, start=None if before is None else before.scores)
+        if not exactly:
+            unless_interrupted([solution])
+            if solution.status == "time_limit":
+                raise TimeIsUp
+        return solution
+
+
+def _chains(parameters: Mapping[int, Mapping[str, Any]], together: bool) -> list[list[int]]:
+    """Places of candidates that differ by C only, from the least C on; each on its own if not ``together``."""
+    chains: dict[str, list[int]] = {}
+    for i, own in parameters.items():
+        others = sorted((name, repr(value)) for name, value in own.items() if name != "C")
+        alone = not together or not isinstance(own.get("C"), numbers.Real)
+        chains.setdefault(repr((i if alone else -1, others)), []).append(i)
+    return [sorted(chain, key=lambda i: float(parameters[i].get("C", 0.0))) if len(chain) > 1 else chain
+            for chain in chains.values()]  # fmt: skip
+
+
+def _sharing(estimator: Any, candidates: list[dict[str, Any]]) -> list[dict[int, Any]]:
+    """Estimators of the candidates, by their places, together where the kernel is the same."""
+    shared: dict[str, dict[int, Any]] = {}
+    for i, parameters in enumerate(candidates):
+        candidate = clone(estimator).set_params(**parameters)
+        own = {name: value for name, value in candidate.get_params(deep=False).items() if name not in SHARING}
+        shared.setdefault(repr(sorted(own.items(), key=lambda item: item[0])), {})[i] = candidate
+    return list(shared.values())
+
+
+class _Outputs(ClassifierMixin, BaseEstimator):
+    """Outputs at some points as a fitted classifier, for scorers, which ask no one else."""
+
+    def __init__(self, classes: NDArray[Any], outputs: NDArray[np.float64]) -> None:
+        self.classes, self.outputs = classes, outputs
+        self.classes_ = classes
+
+    def fit(self, X: Any, y: Any) -> _Outputs:
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return np.asarray(self.classes[chosen_classes(self.outputs)])
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        return self.outputs.ravel() if len(self.classes) == 2 else self.outputs
