@@ -74,6 +74,8 @@ from .methods.safe import SafeSolution as SafeSolution
 from .methods.safe import low_density_separators as low_density_separators
 from .methods.safe import safe_transduction as safe_transduction
 from .methods.sdp import sdp_transduction as sdp_transduction
+from .methods.shares import ShareEstimate as ShareEstimate
+from .methods.shares import infer_share as infer_share
 from .methods.spectral import spectral_transduction as spectral_transduction
 from .methods.subspace import subspace_transduction as subspace_transduction
 from .methods.trained import RelaxedSolution as RelaxedSolution

@@ -22,6 +22,7 @@ from ..solution import Solution
 from .advice import advise
 from .costs import Cost, warn_of_cost
 from .labels import Labels, labeled_points
+from .shares import with_inferred_shares
 
 #: How a fit may have ended, the worst first: the worst of its classes says how.
 STATUSES, CONVERGED = ("interrupted", "time_limit", "node_limit", "max_iter", "failed", "inaccurate"), "converged"
@@ -88,7 +89,8 @@ class Transduction(ClassifierMixin, BaseEstimator):
             formulation = formulation.supervised()
         elif (costly := self._costly(first)) is not None:
             warn_of_cost(type(self).__name__, *costly, len(positives))
-        problems = [first, *(self._other_class(first, labels, k) for k in positives[1:])]
+        labels = self._with_shares(first, labels)
+        problems = [self._other_class(first, labels, k) for k in positives]
         # Classes learned one after the other share kernel rows.
         shares = np.array_split(np.arange(len(positives)), min(effective_n_jobs(self.n_jobs), len(positives)))
         solved = Parallel(n_jobs=len(shares))(
@@ -119,12 +121,19 @@ class Transduction(ClassifierMixin, BaseEstimator):
             raise ValueError(f"y has {len(labels.index)} entries, X has {X.shape[0]} samples; they must be equal")
         return X, labels
 
+    def _with_shares(self, first: Problem, labels: Labels) -> Labels:
+        """The labels with the shares of their classes among the unlabelled points, if these are to be inferred."""
+        asked = self._asked_balance()
+        if not (isinstance(asked, str) and asked == "auto" and labels.unlabeled.any()):
+            return labels
+        return with_inferred_shares(first, labels, bool(self.fit_intercept), self.n_jobs)
+
     def _costly(self, problem: Problem) -> tuple[Cost, int] | None:
         """How the time of a fit grows and with how many, where that may be too long."""
         return None
 
     def _asked_balance(self) -> Any:
-        """What the user says of the shares of the classes: "labeled" if they are those of the labels."""
+        """Where the shares of the classes are from: "auto" if they are inferred, "labeled" if they are the labels'."""
         return self.balance
 
     def _share_balance(self, share: float) -> Any:
@@ -174,6 +183,8 @@ class Transduction(ClassifierMixin, BaseEstimator):
 
     def _store(self, labels: Labels, solutions: list[Solution]) -> None:
         self.classes_ = classes = labels.classes
+        if labels.shares is not None:
+            self.class_shares_, self.class_shares_error_ = labels.shares, labels.share_errors
         self.solutions_ = solutions
         self.model_ = FittedModel.from_solutions(solutions, classes, self.get_params(deep=False))
         self.intercept_ = self.model_.intercept

@@ -85,7 +85,7 @@ class CompactMarginClassifier(_OneCost):
         epsilon: float = 2.0,
         s: float = -0.3,
         solver: str = "native",
-        balance: Any = "labeled",
+        balance: Any = "auto",
         fit_intercept: bool = True,
         annealing: Any = None,
         unlabeled: Any = -1,

@@ -30,7 +30,7 @@ class ExactTransductiveSVC(LabellingTransduction):
     kernel, gamma, sigma, degree, coef0, C, C_unlabeled, unlabeled, n_jobs
         As in :class:`~convex_tsvm.TransductiveSVC`; for two classes, ``n_jobs`` dives into the tree go in parallel.
     loss : {"squared_hinge", "hinge"}, default "squared_hinge"
-    balance : "labeled", float, ("exact", float) or None, default "labeled"
+    balance : "auto", "labeled", float, ("exact", float) or None, default "auto"
         As in :class:`~convex_tsvm.TransductiveSVC`; ("exact", r) is the constraint on labels itself (eq. 3).
     balance_of : {"outputs", "targets"}, default "outputs"
         What a mean is fixed of: f, or v = f + y ξ, the outputs with their slacks (Bai and Yan 2016; squared hinge,
@@ -77,7 +77,7 @@ class ExactTransductiveSVC(LabellingTransduction):
         C: float = 10.0,
         C_unlabeled: float | str = "tenth",
         loss: str = "squared_hinge",
-        balance: Any = "labeled",
+        balance: Any = "auto",
         balance_of: str = "outputs",
         fit_intercept: bool = True,
         bounds: str = "auto",

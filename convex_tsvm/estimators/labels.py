@@ -14,6 +14,8 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from ..methods.shares import ShareEstimate
+
 Array = NDArray[np.float64]
 
 #: By how much given shares may differ from 1 in sum.
@@ -34,6 +36,10 @@ class Labels:
         How much every point counts, labelled or not (``sample_weight``).
     class_weights : array, shape (n,), or None
         How much labelled points count for their class; 1 for unlabelled ones.
+    shares, share_errors : array, shape (n_classes,), or None
+        Shares of the classes among the unlabelled points, where they have been inferred, and how well they are known.
+    share_estimates : tuple of ShareEstimate
+        What they were inferred from, one for each of ``positives``.
     """
 
     classes: NDArray[Any]
@@ -41,6 +47,9 @@ class Labels:
     unlabeled: NDArray[np.bool_]
     weights: Array | None = None
     class_weights: Array | None = None
+    shares: Array | None = None
+    share_errors: Array | None = None
+    share_estimates: tuple[ShareEstimate, ...] = ()
 
     @classmethod
     def read(
@@ -91,10 +100,15 @@ class Labels:
             share = _shares(_by_class(shares, self.classes), self.classes)[k]
         elif len(self.classes) > 2 and balance is not None and not isinstance(balance, str):
             raise ValueError(
-                f"balance={balance!r}: with {len(self.classes)} classes it must be 'labeled', None, the share of every "
-                "class such as {'a': 0.6, 'b': 0.3, 'c': 0.1}, or ('exact', such shares)"
+                f"balance={balance!r}: with {len(self.classes)} classes it must be 'auto', 'labeled', None, the share "
+                "of every class such as {'a': 0.6, 'b': 0.3, 'c': 0.1}, or ('exact', such shares)"
             )
-        elif balance == "labeled" and self.weights is not None:
+        elif isinstance(balance, str) and balance == "auto":
+            # Until shares have been inferred they are those of the labels.
+            if self.shares is None:
+                return self.balance("labeled", k)
+            share = float(self.shares[k])
+        elif isinstance(balance, str) and balance == "labeled" and self.weights is not None:
             return float(np.average(self.signs(k)[~self.unlabeled], weights=self.weights[~self.unlabeled]))
         else:
             return balance

@@ -50,9 +50,10 @@ class LinearTransductiveSVC(Descent):
     lambda_, lambda_unlabeled : float > 0, optional
         SVMlin's λ and λ' in place of C and C*: with l labelled and u unlabelled points C = 1 / (2 l λ) and
         C* = λ' / (2 u λ), which makes λ times the objective that of the paper.
-    positive_fraction : float in (0, 1), or dict of class to float, optional
-        r, the share of the unlabelled points that are positive (of ``classes_[1]``), or of every class; by default
-        their share among the labels.  Switching and annealing meet it exactly; with CCCP the mean output is 2 r - 1.
+    positive_fraction : "auto", "labeled", float in (0, 1), or dict of class to float, default "auto"
+        r, the share of the unlabelled points that are positive (of ``classes_[1]``), or of every class: inferred as
+        with ``balance="auto"`` of :class:`~convex_tsvm.TransductiveSVC`, that among the labels, or a number.  Switching
+        and annealing meet it exactly; with CCCP the mean output is 2 r - 1.
     fit_intercept : bool, default True
     intercept_scaling : float > 0, default 1.0
         With switching and annealing the bias is the weight of one more feature, which is this number for all points,
@@ -115,7 +116,7 @@ class LinearTransductiveSVC(Descent):
         C_unlabeled: float | str = "balanced",
         lambda_: float | None = None,
         lambda_unlabeled: float | None = None,
-        positive_fraction: float | None = None,
+        positive_fraction: Any = "auto",
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
         kernel_approximation: Any = None,
@@ -220,13 +221,16 @@ class LinearTransductiveSVC(Descent):
             return None
         known, share = labels.signs(k)[~labels.unlabeled] > 0, self.positive_fraction
         weights = None if labels.weights is None else labels.weights[~labels.unlabeled]
-        if share is None:
+        if share == "auto" and labels.shares is not None:
+            r = float(labels.shares[k])
+        elif isinstance(share, str):
+            one_of("positive_fraction", share, ("auto", "labeled"))
             r = float(np.average(known, weights=weights))
         elif isinstance(share, numbers.Real):
             if len(labels.classes) > 2:
                 raise ValueError(
-                    f"positive_fraction={share!r}: with {len(labels.classes)} classes it must be None, their shares "
-                    "among the labels, or the share of every class, such as {'a': 0.6, 'b': 0.3, 'c': 0.1}"
+                    f"positive_fraction={share!r}: with {len(labels.classes)} classes it must be 'auto', 'labeled', "
+                    "or the share of every class, such as {'a': 0.6, 'b': 0.3, 'c': 0.1}"
                 )
             r = finite("positive_fraction", share, above=0, below=1)
         else:
@@ -237,7 +241,7 @@ class LinearTransductiveSVC(Descent):
         return ("exact", share) if self._counts else 2 * share - 1
 
     def _asked_balance(self) -> Any:
-        return "labeled" if self.positive_fraction is None else None
+        return self.positive_fraction if isinstance(self.positive_fraction, str) else None
 
     def _costs(self, labels: Labels) -> tuple[Any, Any]:
         """C and C* of a problem."""

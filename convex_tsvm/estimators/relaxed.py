@@ -26,7 +26,7 @@ class SDPTransduction(LabellingTransduction):
     kernel, gamma, sigma, degree, coef0, C, C_unlabeled, unlabeled, n_jobs
         As in :class:`~convex_tsvm.TransductiveSVC`.
     loss : {"hinge", "squared_hinge"}, default "hinge"
-    balance : "labeled", float or None, default "labeled"
+    balance : "auto", "labeled", float or None, default "auto"
         Mean output over the unlabelled points; None needs ``fit_intercept=False``, which is the paper's setting.
     fit_intercept : bool, default True
     relaxation : {"sdp", "box", "rlt", "triangles"}, default "sdp"
@@ -70,7 +70,7 @@ class SDPTransduction(LabellingTransduction):
         C: float = 10.0,
         C_unlabeled: float | str = "tenth",
         loss: str = "hinge",
-        balance: Any = "labeled",
+        balance: Any = "auto",
         fit_intercept: bool = True,
         relaxation: str = "sdp",
         solver: str = "auto",
@@ -234,7 +234,7 @@ class SpectralTransduction(LabellingTransduction):
         C: float = 10.0,
         C_unlabeled: float | str = "tenth",
         loss: str = "hinge",
-        balance: Any = "labeled",
+        balance: Any = "auto",
         fit_intercept: bool = True,
         n_components: int = 4,
         affinity: str = "kernel",

@@ -14,19 +14,21 @@ from ..methods.supervised import supervised_svms
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
-from .advice import drawn_per_class
 from .by_labels import LabellingTransduction
 from .labels import Labels
+
+#: Shares of the classes further from the inferred ones than so many standard deviations, and so much, are impossible.
+WIDE, SLACK = 2.0, 0.1
 
 
 class SafeTransductiveSVC(LabellingTransduction):
     """Safe semi-supervised SVM (S4VM; Li and Zhou 2015): unlabelled points are used where that does not hurt.
 
     Of several different low-density separators none is known to be right.  The labels are those that improve most on
-    the supervised SVM in the worst case, whichever separator is the true one; they are the SVM's own where nothing is
-    sure.  New points are told apart by the SVM trained on the labels found.  More than two classes are learned
-    one-vs-rest, and safe one by one: a point is of the class that takes it, and where none does, or several, the
-    supervised SVMs decide.
+    the supervised SVM in the worst case, if one of the separators is the true one; they are the SVM's own where nothing
+    is sure, and where labels that are left out speak against those found.  New points
+    are told apart by the SVM trained on the labels found.  More than two classes are learned one-vs-rest, and safe one
+    by one: a point is of the class that takes it, and where none does, or several, the supervised SVMs decide.
 
     Time grows like that of ``n_starts`` fits of :class:`~convex_tsvm.TransductiveSVC`, which share kernel values.
 
@@ -37,9 +39,8 @@ class SafeTransductiveSVC(LabellingTransduction):
     C, C_unlabeled : float > 0, or str, default 1.0, "balanced"
         As in :class:`~convex_tsvm.TransductiveSVC`, whose defaults are larger: here what they gain on average is not
         worth what they lose on some data.
-    balance : default "labeled"
-        As in :class:`~convex_tsvm.TransductiveSVC`; but labels of more than two classes, as many of each, as if drawn
-        per class, are not taken to say how large the classes are.
+    balance : default "auto"
+        As in :class:`~convex_tsvm.TransductiveSVC`.
     loss : {"hinge", "squared_hinge"}, default "hinge"
     n_separators : int >= 1, default 10
         Separators, of which any may be the true one.
@@ -47,14 +48,22 @@ class SafeTransductiveSVC(LabellingTransduction):
         Descents from different starts, among which separators are chosen.
     penalty : float >= 0, default 3.0
         λ: what a label of the SVM that is spoilt costs, in labels that are corrected.
+    folds : int >= 2, or 0, default 5
+        Parts of the labelled points that are left out to see whether the labels found are as good as the supervised
+        SVM's; 0 leaves none out, and takes half the time.
     random_state : int, default 0
     verbose : int, default 0
 
     Attributes
     ----------
     worst_improvement_ : float or list of float
-        By how many labels, those that are spoilt counted λ times, the result is better than the supervised SVM in the
-        worst case: at least 0.  One per classifier if there are several.
+        By how many labels, those that are spoilt counted λ times, the result is better than the supervised SVM, if one
+        of the separators has the true labels: a bound under that assumption, which nothing proves.  One per
+        classifier if there are several.
+    left_out_errors_ : (int, int), None, or list of such
+        Errors at labels that were left out, of the labels found and of the supervised SVM's.
+    given_up_ : bool or list of bool
+        Whether the labels are the supervised SVM's since the former errors are more than chance explains.
     classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_, status_, objective_
         As in :class:`~convex_tsvm.TransductiveSVC`.
     lower_bound_, gap_ : None
@@ -80,12 +89,13 @@ class SafeTransductiveSVC(LabellingTransduction):
         C: float = 1.0,
         C_unlabeled: float | str = "balanced",
         loss: str = "hinge",
-        balance: Any = "labeled",
+        balance: Any = "auto",
         class_weight: Any = None,
         fit_intercept: bool = True,
         n_separators: int = 10,
         n_starts: int = 30,
         penalty: float = 3.0,
+        folds: int = 5,
         unlabeled: Any = -1,
         random_state: int = 0,
         n_jobs: int | None = None,
@@ -105,25 +115,20 @@ class SafeTransductiveSVC(LabellingTransduction):
         self.n_separators = n_separators
         self.n_starts = n_starts
         self.penalty = penalty
+        self.folds = folds
         self.unlabeled = unlabeled
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _given(self, labels: Labels, k: int) -> dict[str, Any]:
-        given = super()._given(labels, k)
-        if self._distrusts(labels):
-            given["balance"] = None
-        return given
-
-    def _distrusts(self, labels: Labels) -> bool:
-        """Whether to leave the balance out: several classes with as many labels each are hardly of one size."""
-        asked = isinstance(self.balance, str) and self.balance == "labeled"
-        return asked and len(labels.classes) > 2 and drawn_per_class(labels)
-
-    def _asked_balance(self) -> Any:
-        # Of several classes the shares are not taken from such labels, and there is nothing to warn of.
-        return None if len(self.classes_) > 2 else self.balance
+    def _with_shares(self, first: Problem, labels: Labels) -> Labels:
+        labels = super()._with_shares(first, labels)
+        self._range = {
+            str(labels.classes[k]): (labels.shares[k] - WIDE * labels.share_errors[k] - SLACK,
+                                     labels.shares[k] + WIDE * labels.share_errors[k] + SLACK)
+            for k in labels.positives
+        } if labels.shares is not None and labels.share_errors is not None else {}  # fmt: skip
+        return labels
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> SafeSolution:
         with status_line(lambda: f"class {name}") if self.verbose else nullcontext() as progress:
@@ -133,6 +138,8 @@ class SafeTransductiveSVC(LabellingTransduction):
                 n_separators=self.n_separators,
                 n_starts=self.n_starts,
                 penalty=self.penalty,
+                share_range=self._range.get(name, (0.0, 1.0)),
+                folds=self.folds,
                 random_state=self.random_state,
                 callback=None if progress is None else lambda k: progress.tell(f"{k} of {self.n_starts} starts"),
             )
@@ -141,8 +148,9 @@ class SafeTransductiveSVC(LabellingTransduction):
         super()._store(labels, solutions)
         if len(self.classes_) > 2 and labels.unlabeled.any():
             self.transduction_ = np.where(labels.unlabeled, self.classes_[_agreed(solutions)], self.transduction_)
-        worst = [one.worst_improvement for one in self.solutions_ if isinstance(one, SafeSolution)]
-        self.worst_improvement_: Any = worst[0] if len(worst) == 1 else worst
+        for name in ("worst_improvement", "left_out_errors", "given_up"):
+            found = [getattr(one, name) for one in self.solutions_ if isinstance(one, SafeSolution)]
+            setattr(self, f"{name}_", found[0] if len(found) == 1 else found)
 
 
 def _agreed(solutions: list[Solution]) -> NDArray[np.intp]:

@@ -59,11 +59,13 @@ class TransductiveSVC(DescentTransduction):
     solver : {"auto", "native", "finite_newton", "cvxpy", "smooth"}, default "auto"
         What solves the convex steps (all but the last give the same answer to the tolerance; "auto" is "native"), or
         descends: "smooth", for the methods gradient, continuation and newton, which take no other.
-    balance : "labeled", dict of class to float, float, ("exact", share or shares) or None, default "labeled"
-        Mean output over the unlabelled points: as among the labels, as the given shares of the classes have it (2 r - 1
-        for a share r, each class against the rest), a number in (-1, 1), searched such that the given share of them
-        is labelled positive, or not constrained.  A number or a single share is for two classes.  Labels that were
-        drawn per class say nothing of the shares: see the guide, and :func:`~convex_tsvm.share_path`.
+    balance : "auto", "labeled", dict of class to float, float, ("exact", shares) or None, default "auto"
+        Mean output over the unlabelled points.  "auto" infers the shares of the classes from the counts of labels,
+        which say little if they were drawn per class, and from how well labels are found that are left out
+        (:func:`~convex_tsvm.infer_share`): ten to fifty fits to at most 800 points for each class, none where the
+        counts settle it.  Otherwise the mean is that among the labels, or as the given shares of the classes have it
+        (2 r - 1 for a share r, each class against the rest), a number in (-1, 1), searched such that the given share of
+        them is labelled positive, or not constrained.  A number or a single share is for two classes.
     class_weight : dict of class to float, "balanced" or None, default None
         Factors on the cost of labelled points by their class, as in ``sklearn.svm.SVC``; unlabelled points have none.
     fit_intercept : bool, default True
@@ -99,6 +101,9 @@ class TransductiveSVC(DescentTransduction):
         Objective; the mean over the classifiers if there are several (as in Chapelle et al. 2008, §5.2).
     lower_bound_, gap_ : float or None
         A lower bound of the optimum (from the labelled points alone) and the relative gap to it, for two classes.
+    class_shares_, class_shares_error_ : array, shape (n_classes,)
+        With ``balance="auto"`` the inferred shares of ``classes_`` among the unlabelled points, and their standard
+        deviations.
     history_ : list of Iteration, or list of such lists
     status_ : {"converged", "inaccurate", "max_iter", "interrupted"}
         How the fit ended: the worst of the classifiers' statuses, in this order.
@@ -138,7 +143,7 @@ class TransductiveSVC(DescentTransduction):
         method: str = "cccp",
         method_options: Mapping[str, Any] | None = None,
         solver: str = "auto",
-        balance: Any = "labeled",
+        balance: Any = "auto",
         class_weight: Any = None,
         fit_intercept: bool = True,
         C_manifold: float = 0.0,
@@ -178,7 +183,8 @@ class TransductiveSVC(DescentTransduction):
 
     def _asked_balance(self) -> Any:
         # The supervised SVM has no balance, and there is nothing to warn of.
-        return None if self.C_unlabeled is None else self.balance
+        unbalanced = isinstance(self.loss, Formulation) and self.loss.balance is None
+        return None if self.C_unlabeled is None or unbalanced else self.balance
 
     def _in_feature_space(self, problem: Problem) -> Problem:
         if finite("C_manifold", self.C_manifold, least=0) == 0:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..formulations import Formulation
 from ..formulations.s4vm import SafeLabels
-from ..instance import Instance
+from ..instance import Instance, StepSolution
 from ..problem import Array, Problem
 from ..solution import Solution
 from ..solvers import NativeSolver
@@ -24,6 +24,14 @@ from .supervised import supervised_svms
 #: Steps of the annealing of C*, with which one of the separators is found.
 ANNEALED = 10
 
+#: The labels found are given up where they are wrong at more of the labels left out than the supervised SVM's are, by
+#: more than so many standard deviations of what chance does.
+CHANCE = 1.0
+
+#: Factors on the cost of points whose labels were found, of which the first is taken for the decision function that is
+#: wrong at no more of the given labels than the supervised SVM.
+TRUST = (1.0, 0.3, 0.1, 0.03, 0.01)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SafeSolution(Solution):
@@ -34,9 +42,15 @@ class SafeSolution(Solution):
     safe : SafeLabels or None
         The problem that the labels solve: the separators' labels of the unlabelled points, and the supervised SVM's.
     worst_improvement : float
-        Points by which the labels are better than the supervised SVM's in the worst case, weighted; at least 0.
+        Points by which the labels are better than the supervised SVM's, weighted, if one of the separators has the true
+        labels, whichever it is: a bound under that assumption, which nothing proves.  At least 0.
     separators : tuple of Solution
-        The low-density separators.
+        The low-density separators that were candidates; none if all were wrong at more of the labelled points than the
+        supervised SVM, or had impossible shares of the classes.
+    left_out_errors : (int, int), or None
+        Errors at labels that were left out, of labels found in this way and of the supervised SVM's; None if none were.
+    given_up : bool
+        Whether the labels are the supervised SVM's because the former are more than chance explains.
 
     Examples
     --------
@@ -51,6 +65,8 @@ class SafeSolution(Solution):
     safe: SafeLabels | None = None
     worst_improvement: float = 0.0
     separators: tuple[Solution, ...] = field(default=())
+    left_out_errors: tuple[int, int] | None = None
+    given_up: bool = False
 
 
 def low_density_separators(
@@ -174,10 +190,16 @@ def safe_transduction(
     n_separators: int = 10,
     n_starts: int = 30,
     penalty: float = 3.0,
+    share_range: tuple[float, float] = (0.0, 1.0),
+    folds: int = 5,
     random_state: int = 0,
     callback: Callable[[int], None] | None = None,
 ) -> SafeSolution:
-    """Labels that are never knowingly worse than the supervised SVM's: S4VM (Li and Zhou 2015).
+    """Labels that improve on the supervised SVM's if one of several separators is right: S4VM (Li and Zhou 2015).
+
+    The paper's guarantee holds if the true labels are those of one of the separators.  Where they are none of them it
+    says nothing; so a separator has to be as good as the supervised SVM at the labelled points, with possible shares of
+    the classes, and the labels found are given up for the SVM's if labels left out speak against them.
 
     Parameters
     ----------
@@ -191,6 +213,12 @@ def safe_transduction(
         As in :func:`low_density_separators`.
     penalty : float >= 0, default 3.0
         λ: what a label that is spoilt costs, in labels that are corrected.
+    share_range : (float, float), default (0.0, 1.0)
+        The share of positive labels among the unlabelled points that a separator may have; 0 and 1 themselves never.
+    folds : int >= 2, or 0, default 5
+        Parts of the labelled points that are left out to see whether the labels found are as good as the supervised
+        SVM's, with so many times fewer starts each; 0 leaves none out.  Separators from elsewhere are not judged so.
+    random_state : int, default 0
 
     Returns
     -------
@@ -213,24 +241,25 @@ def safe_transduction(
     began, instance = time.perf_counter(), Instance(formulation, problem)
     formulation.label_loss()
     alone = supervised_svms(formulation, [problem])[0]
+    judged = separators is None and integer("folds", folds, least=0) > 0
     status = "converged"
     if separators is None:
         separators, status = _separators(formulation, problem, alone, n_separators, n_starts, random_state, callback)
-    unknown = problem.unlabeled
     for one in separators:
         if len(one.labels) != problem.n:
             raise ValueError(f"separators: one has labels for {len(one.labels)} points, the problem has {problem.n}")
-    safe = SafeLabels(np.array([one.labels[unknown] for one in separators]), alone.labels[unknown], penalty)
-    # Of points that are alike those are turned first that the separators are surer of than the SVM.
-    sure: Array = np.mean([np.abs(one.scores[unknown]) for one in separators], axis=0) - np.abs(alone.scores[unknown])
-    labels = np.where(problem.y == 0, 1.0, problem.y)
-    labels[unknown] = safe.solve(sure)
-    # Once they have labels, all points count alike: at a C* of C L / U the bias would be that of the larger class.
-    cost = problem.cost.copy()
-    both = [cost[where][cost[where] > 0].mean() for where in (problem.labeled, unknown)]
-    cost[unknown] *= both[0] / both[1]
-    free = problem.replace(balance=None, C_unlabeled=cost)
-    point = NativeSolver(free).solve(Instance(formulation.balanced_as(free), free).svm(labels))
+    candidates = [one for one in separators if _may_be_right(one, alone, problem, share_range)]
+    safe, labels = _safe_labels(candidates, alone, problem, penalty)
+    alike = _with_given(alone.labels, problem)
+    changed = not np.array_equal(labels, alike)
+    errors, given_up = None, False
+    if judged and changed and status == "converged":
+        asked = (n_separators, max(2, n_starts // folds), penalty, share_range, random_state)
+        errors, given_up = _left_out_errors(formulation, problem, folds, *asked)
+    if given_up or not changed:
+        labels, point = alike, alone.point
+    else:
+        point = _trained(formulation, problem, labels, alone)
     return SafeSolution(
         formulation=formulation,
         problem=problem,
@@ -240,6 +269,97 @@ def safe_transduction(
         seconds=time.perf_counter() - began,
         given_labels=labels,
         safe=safe,
-        worst_improvement=safe.worst(labels[unknown]),
-        separators=tuple(separators),
+        worst_improvement=0.0 if safe is None or given_up else safe.worst(labels[problem.unlabeled]),
+        separators=tuple(candidates),
+        left_out_errors=errors,
+        given_up=given_up,
     )
+
+
+def _may_be_right(separator: Solution, alone: Solution, problem: Problem, share_range: tuple[float, float]) -> bool:
+    """Whether a separator is as good as the supervised SVM at labelled points, and its shares are possible."""
+    low, high = share_range
+    share = float((separator.labels[problem.unlabeled] > 0).mean())
+    return 0 < share < 1 and low <= share <= high and _errors(separator, problem) <= _errors(alone, problem)
+
+
+def _with_given(labels: Array, problem: Problem) -> Array:
+    """Labels of all points, those that are known as given."""
+    return np.where(problem.y == 0, labels, problem.y)
+
+
+def _errors(solution: Solution, problem: Problem) -> int:
+    """At labelled points, of outputs."""
+    known = problem.labeled
+    return int((np.sign(solution.point.outputs[known]) != problem.y[known]).sum())
+
+
+def _safe_labels(
+    candidates: Sequence[Solution], alone: Solution, problem: Problem, penalty: float
+) -> tuple[SafeLabels | None, Array]:
+    """The problem of safe labels and its solution, shape (n,): the supervised SVM's labels if there is no candidate."""
+    labels, unknown = _with_given(alone.labels, problem), problem.unlabeled
+    if not candidates:
+        return None, labels
+    safe = SafeLabels(np.array([one.labels[unknown] for one in candidates]), alone.labels[unknown], penalty)
+    # Of points that are alike those are turned first that the separators are surer of than the SVM.
+    sure: Array = np.mean([np.abs(one.scores[unknown]) for one in candidates], axis=0) - np.abs(alone.scores[unknown])
+    labels[unknown] = safe.solve(sure)
+    return safe, labels
+
+
+def _trained(formulation: Formulation, problem: Problem, labels: Array, alone: Solution) -> StepSolution:
+    """The SVM of the labels found, wrong at no more of the given ones than the supervised SVM if that can be had."""
+    known, unknown, most = problem.labeled, problem.unlabeled, _errors(alone, problem)
+    # Once they have labels, all points count alike: at a C* of C L / U the bias would be that of the larger class.
+    both = [problem.cost[where][problem.cost[where] > 0].mean() for where in (known, unknown)]
+    free = problem.replace(balance=None)
+    solver = NativeSolver(free)
+    for trust in TRUST:
+        cost = problem.cost.copy()
+        cost[unknown] *= trust * both[0] / both[1]
+        weighed = free.replace(C=cost, C_unlabeled=cost)
+        point = solver.solve(Instance(formulation.balanced_as(weighed), weighed).svm(labels))
+        if int((np.sign(point.outputs[known]) != problem.y[known]).sum()) <= most:
+            break
+    return point
+
+
+def _left_out_errors(
+    formulation: Formulation,
+    problem: Problem,
+    folds: int,
+    n_separators: int,
+    n_starts: int,
+    penalty: float,
+    share_range: tuple[float, float],
+    random_state: int,
+) -> tuple[tuple[int, int] | None, bool]:
+    """Errors at labels left out, of labels found without them and of the SVM's; whether the former are too many."""
+    random, y = np.random.default_rng(random_state), problem.y
+    fold = np.full(problem.n, -1)
+    for sign in (1, -1):
+        own = random.permutation(np.flatnonzero(y == sign))
+        if len(own) > 1:
+            fold[own] = np.arange(len(own)) % folds
+    wrong = []
+    unlabeled = problem.cost[problem.unlabeled].mean()
+    for k in np.unique(fold[fold >= 0]).tolist():
+        test = np.flatnonzero(fold == k)
+        cost, fewer = problem.cost.copy(), y.copy()
+        cost[test], fewer[test] = unlabeled, 0.0
+        if not ((fewer > 0).any() and (fewer < 0).any()):
+            continue
+        part = problem.replace(y=fewer, C=cost, C_unlabeled=cost, balance_sample=None)
+        alone = supervised_svms(formulation, [part])[0]
+        found, status = _separators(formulation, part, alone, n_separators, n_starts, random_state, None)
+        if status == "interrupted":
+            raise KeyboardInterrupt
+        candidates = [one for one in found if _may_be_right(one, alone, part, share_range)]
+        _, labels = _safe_labels(candidates, alone, part, penalty)
+        wrong.append(np.stack([labels[test] != y[test], alone.labels[test] != y[test]]))
+    if not wrong:
+        return None, False
+    both = np.concatenate(wrong, axis=1)
+    spoilt, corrected = int((both[0] & ~both[1]).sum()), int((both[1] & ~both[0]).sum())
+    return (int(both[0].sum()), int(both[1].sum())), spoilt - corrected > CHANCE * np.sqrt(spoilt + corrected)

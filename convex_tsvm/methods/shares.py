@@ -1,0 +1,395 @@
+"""How large the classes are among the unlabelled points, inferred from counts of labels and from labels left out.
+
+Bayes' rule puts three sources together.  Labels that were drawn from all points are evidence of how large the classes
+are, and labels that were drawn per class are none; which of the two it was is not known, but as many labels of each
+class are rarely due to chance, so that the prior is a mixture for both.  Under a wrong balance a transductive SVM puts
+its boundary through a class, which is seen at labelled points whose labels it has not been given.  And the supervised
+SVM finds some number of positive points, which is what it should be for the right share and the rates of error that it
+has at labels left out (the adjusted count of Forman 2008, with the rates' own uncertainty).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc, betaincinv, betaln, gammaln
+
+from ..deadline import time_is_up
+from ..formulations import Formulation, svm, tsvm
+from ..instance import StepSolution
+from ..losses import hinge
+from ..points import LinearPoints
+from ..problem import Array, Problem
+from ..solution import Solution
+from ..validation import InfeasibleError
+from .cccp import CCCP
+from .frame import Descents, Settings
+
+Indices = NDArray[np.intp]
+
+#: Of so many unlabelled and labelled points at most shares are inferred: more would take longer and say little more.
+MOST_UNLABELED, MOST_LABELED = 600, 200
+
+#: Parts that labels are left out in; of so few labels each is left out by itself.
+FOLDS, FEW = 5, 10
+
+#: A left-out label has the probability 1 / (1 + exp(-y f / SCALE)) of being as it is, or is wrong with DOUBT / 2.
+SCALE, DOUBT = 0.5, 0.04
+
+#: Labels left out are not independent of each other: a boundary that is moved is wrong at many.  So the likelihood of m
+#: of them is that of m / (1 + m / ALIKE).
+ALIKE = 100
+
+#: Where labels were drawn per class, the shares of the classes have a Dirichlet distribution with this parameter for
+#: each class; where they were drawn from all points, with this parameter and one for each label of the class.
+PER_CLASS, AT_RANDOM = 1.0, 0.5
+
+#: A rate of error has a beta distribution with this parameter and one for each label left out; so many draws of it are
+#: averaged.  The supervised SVM's share of positive points is known to this standard deviation.
+RATE, DRAWS, COUNT_ERROR = 0.5, 200, 0.03
+
+#: Counts of labels drawn per class are equal, or those of a Dirichlet-multinomial distribution with this parameter.
+NEARLY_EQUAL = 1000.0
+
+#: A share that is known to this standard deviation from counts alone is not looked at any closer.
+KNOWN = 0.02
+
+#: Where shares are tried first, as quantiles of the prior; how many are tried at most; and the probability, times the
+#: width of the gap between two of them, that is worth another one.
+QUANTILES, MOST_TRIED, WORTH = (0.05, 0.25, 0.5, 0.75, 0.95), 8, 0.02
+
+#: The convex steps of descents that only tell points apart.
+SETTINGS = Settings(tol=1e-2, max_iter=50)
+
+
+@dataclass(frozen=True, eq=False)
+class ShareEstimate:
+    """What is known of the share of one class, against the rest, among the unlabelled points.
+
+    Attributes
+    ----------
+    share : float
+        The posterior mean, in (0, 1).
+    error : float
+        The posterior standard deviation.
+    counted : float
+        The share among the labels.
+    tried : array, shape (m,)
+        Shares for which labels were left out, increasing; empty where counts settle it, or nothing could be left out.
+    log_likelihood : array, shape (m,)
+        Of the labels left out, for each of them.
+    left_out : array, shape (m, 3)
+        Of every label that was left out: the label, the output of the transductive SVM at the share
+        tried that is nearest to ``share``, and that of the supervised SVM.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [-0.8], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, -1, 1, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> estimate = ct.infer_share(problem)
+    >>> bool(0.2 < estimate.share < 0.6), estimate.counted
+    (True, 0.5)
+    """
+
+    share: float
+    error: float
+    counted: float
+    tried: Array
+    log_likelihood: Array
+    left_out: Array
+
+
+@dataclass(frozen=True)
+class _Prior:
+    """What counts of labels say of the share of a class: a mixture of two beta distributions."""
+
+    positive: int
+    total: int
+    n_classes: int
+    per_class: float
+
+    @property
+    def parameters(self) -> tuple[tuple[float, float, float], ...]:
+        """Weight, a and b of each part."""
+        rest = self.n_classes - 1
+        counted = self.positive + AT_RANDOM, self.total - self.positive + AT_RANDOM * rest
+        return (1 - self.per_class, *counted), (self.per_class, PER_CLASS, PER_CLASS * rest)
+
+    def density(self, shares: Array) -> Array:
+        """At some shares, shape (m,)."""
+        found = np.zeros(len(shares))
+        for weight, a, b in self.parameters:
+            found += weight * np.exp((a - 1) * np.log(shares) + (b - 1) * np.log1p(-shares) - betaln(a, b))
+        return found
+
+    def quantile(self, probability: float) -> float:
+        """The share that is exceeded with one minus the probability, by bisection."""
+        ends = [float(betaincinv(a, b, probability)) for weight, a, b in self.parameters if weight > 0]
+        low, high = min(ends), max(ends)
+        for _ in range(50):
+            middle = (low + high) / 2
+            reached = sum(weight * float(betainc(a, b, middle)) for weight, a, b in self.parameters)
+            low, high = (middle, high) if reached < probability else (low, middle)
+        return (low + high) / 2
+
+
+def drawn_per_class(counts: NDArray[np.intp]) -> float:
+    """The probability that labels were drawn per class, by how nearly equal their counts are.
+
+    Parameters
+    ----------
+    counts : int array, shape (n_classes,)
+
+    Returns
+    -------
+    float
+        In [0, 1]; before looking at the counts it is a half.
+    """
+    total, k = int(counts.sum()), len(counts)
+    at_random = gammaln(k) + gammaln(total + 1) - gammaln(total + k)
+    a = NEARLY_EQUAL
+    nearly = float(gammaln(total + 1) - gammaln(k * a + total) + gammaln(k * a))
+    nearly += float(np.sum(gammaln(counts + a) - gammaln(a) - gammaln(counts + 1)))
+    equal = 0.0 if counts.min() == counts.max() else -np.inf
+    per_class = np.logaddexp(np.log(0.5) + equal, np.log(0.5) + nearly)
+    return float(1 / (1 + np.exp(at_random - per_class)))
+
+
+def infer_share(
+    problem: Problem,
+    *,
+    counts: Sequence[int] | None = None,
+    fit_intercept: bool = True,
+    random_state: int = 0,
+    callback: Callable[[int], None] | None = None,
+) -> ShareEstimate:
+    """The share of the positive class among the unlabelled points, with its standard deviation.
+
+    The transductive SVM that is asked has the ramp loss (Collobert et al. 2006) and C* = C / 10, whatever the share is
+    wanted for.  It is fitted for at most eight shares times five folds of the labels (ten labels are left out one by
+    one), on at most eight hundred of the points.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its costs C of labelled points count, its C* and balance do not.  Points of cost 0 are left out.
+    counts : sequence of int, optional
+        Labels of every class, the positive one first, where it is told from several others; by default of two classes.
+    fit_intercept : bool, default True
+    random_state : int, default 0
+        Of the folds, and of the points that are taken where there are many.
+    callback : callable, optional
+        Called with the number of shares that have been tried.
+
+    Returns
+    -------
+    ShareEstimate
+
+    Raises
+    ------
+    ValueError
+        If the problem has no unlabelled point.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.concatenate([np.linspace(-2, -1, 30), np.linspace(1, 2, 10)])[:, None]
+    >>> y = np.zeros(40)
+    >>> y[[0, 8, 16, 24]], y[[30, 33, 36, 39]] = -1, 1  # as many labels of both classes
+    >>> estimate = ct.infer_share(ct.Problem(X, y, kernel=ct.RBF(1.0), C=10))
+    >>> estimate.counted, bool(estimate.share < 0.4)
+    (0.5, True)
+    """
+    if problem.n_unlabeled == 0:
+        raise ValueError("y has no unlabelled point (no 0); shares are those of the unlabelled points")
+    random = np.random.default_rng(random_state)
+    known = problem.labeled[problem.cost[problem.labeled] > 0]
+    positive = int((problem.y[known] > 0).sum())
+    given = np.array([positive, len(known) - positive]) if counts is None else np.asarray(counts)
+    prior = _Prior(positive, len(known), len(given), drawn_per_class(given))
+    grid, weight = _fine_grid()
+    density = prior.density(grid) * weight
+    mean, deviation = _moments(grid, density)
+    tried = _Tried(_some(problem, known, random), random, fit_intercept) if deviation > KNOWN else None
+    if tried is not None and tried.has_folds:
+        density *= tried.count_likelihood(grid)
+        waiting = [prior.quantile(q) for q in QUANTILES]
+        while waiting and not time_is_up():
+            tried.evaluate(waiting.pop(0))
+            if callback is not None:
+                callback(len(tried.shares))
+            if not waiting and len(tried.shares) < MOST_TRIED:
+                waiting = tried.worth_trying(grid, density)
+        mean, deviation = _moments(grid, tried.posterior(grid, density))
+    counted = positive / len(known)
+    if tried is None or not tried.shares:
+        return ShareEstimate(mean, deviation, counted, np.empty(0), np.empty(0), np.empty((0, 3)))
+    order = np.argsort(tried.shares)
+    values = np.array(tried.shares)[order], np.array(tried.values)[order]
+    return ShareEstimate(mean, deviation, counted, *values, tried.left_out(mean))
+
+
+def _fine_grid() -> tuple[Array, Array]:
+    """Shares, evenly spaced in log-odds, and the width of each."""
+    odds = np.linspace(-6.0, 6.0, 401)
+    shares = 1 / (1 + np.exp(-odds))
+    return shares, np.gradient(shares)
+
+
+def _moments(shares: Array, weights: Array) -> tuple[float, float]:
+    weights = weights / weights.sum()
+    mean = float(weights @ shares)
+    return mean, float(np.sqrt(np.sum(weights * (shares - mean) ** 2)))
+
+
+def _some(problem: Problem, known: Indices, random: np.random.Generator) -> Problem:
+    """The problem of some of the points, whatever their number: labelled and unlabelled ones, with C* = C / 10."""
+    unknown = problem.unlabeled[problem.cost[problem.unlabeled] > 0]
+    unknown = problem.unlabeled if len(unknown) == 0 else unknown
+    if len(known) > MOST_LABELED:
+        # One label of each class is always there.
+        first = [known[problem.y[known] == sign][0] for sign in (1, -1)]
+        known = np.union1d(first, random.choice(known, MOST_LABELED, replace=False))
+    if len(unknown) > MOST_UNLABELED:
+        unknown = random.choice(unknown, MOST_UNLABELED, replace=False)
+    keep = np.sort(np.concatenate([known, unknown]))
+    if isinstance(problem.X, LinearPoints):
+        X = problem.X.take(keep)
+        gram = Problem(X, problem.y[keep], kernel="linear").gram
+    else:
+        gram = (problem if len(keep) == problem.n else problem.part(keep)).gram
+    given = {"C": problem.cost[keep], "C_unlabeled": "tenth", "balance": None}
+    return Problem(gram, problem.y[keep], kernel="precomputed", **given)
+
+
+class _Tried:
+    """Transductive SVMs without some of the labels, for one share after the other."""
+
+    def __init__(self, problem: Problem, random: np.random.Generator, fit_intercept: bool) -> None:
+        self.problem, self.fit_intercept = problem, fit_intercept
+        self.known = problem.labeled
+        self.fold, self._random = self._folds(random), random
+        self.shares: list[float] = []
+        self.values: list[float] = []
+        self._outputs: list[Array] = []
+        # A part that is left out has its own solver, which begins where it ended for the share before.
+        self._descents = {k: _descents() for k in np.unique(self.fold).tolist()}
+        self._steps: dict[int, list[StepSolution]] = {}
+
+    @property
+    def has_folds(self) -> bool:
+        """Whether labels can be left out: there are two of a class at least."""
+        return bool((self.fold >= 0).any())
+
+    def _folds(self, random: np.random.Generator) -> Indices:
+        """The part that each label is left out with; -1 for the only label of a class, shape (n_labeled,)."""
+        signs = self.problem.y[self.known]
+        number = len(signs) if len(signs) <= FEW else FOLDS
+        fold, begin = np.full(len(signs), -1), 0
+        for sign in (1, -1):
+            own = random.permutation(np.flatnonzero(signs == sign))
+            if len(own) > 1:
+                fold[own] = (begin + np.arange(len(own))) % min(number, len(signs))
+                begin += len(own)
+        return fold
+
+    def evaluate(self, share: float) -> None:
+        """Leave labels out under the balance of a share."""
+        model = tsvm(fit_intercept=self.fit_intercept)
+        outputs = self._left_out(lambda y, k: self._transductive(model, y, share, k))
+        signs = self.problem.y[self.known]
+        right = 1 / (1 + np.exp(-np.clip(signs * outputs / SCALE, -50, 50)))
+        self.shares.append(share)
+        count = int((~np.isnan(outputs)).sum())
+        self.values.append(float(np.nansum(np.log(DOUBT / 2 + (1 - DOUBT) * right))) / (1 + count / ALIKE))
+        self._outputs.append(outputs)
+
+    def _left_out(self, solve: Callable[[Array, int], Array | None]) -> Array:
+        """Outputs at labelled points of functions that do not know their labels, NaN where there is none."""
+        outputs = np.full(len(self.known), np.nan)
+        for k in np.unique(self.fold[self.fold >= 0]).tolist():
+            test = self.known[self.fold == k]
+            y = self.problem.y.copy()
+            y[test] = 0.0
+            if (y > 0).any() and (y < 0).any():
+                found = solve(y, k)
+                if found is not None:
+                    outputs[self.fold == k] = found[test]
+        return outputs
+
+    def _transductive(self, model: Formulation, y: Array, share: float, k: int) -> Array | None:
+        problem = self._without(y).replace(balance=2 * share - 1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                solution, self._steps[k] = self._descents[k].solve(model, problem, self._steps.get(k, []))
+            except InfeasibleError:
+                return None  # without a bias some means cannot be met
+        return self._outputs_of(solution)
+
+    def _without(self, y: Array) -> Problem:
+        """The problem with fewer labels; points whose label is left out cost what unlabelled ones do."""
+        cost = self.problem.cost.copy()
+        unlabeled = cost[self.problem.unlabeled].mean()
+        cost[(y == 0) & (self.problem.y != 0)] = unlabeled
+        return self.problem.replace(y=y, C=cost, C_unlabeled=cost)
+
+    def _outputs_of(self, solution: Solution) -> Array:
+        if solution.status == "interrupted":
+            raise KeyboardInterrupt
+        return solution.scores
+
+    def worth_trying(self, grid: Array, density: Array) -> list[float]:
+        """A share between two that have been tried, or beyond them, where the posterior is not known well enough."""
+        ends = np.concatenate([[grid[0]], np.sort(self.shares), [grid[-1]]])
+        posterior = self.posterior(grid, density)
+        gap = np.clip(np.searchsorted(ends, grid, side="right") - 1, 0, len(ends) - 2)
+        worth = np.bincount(gap, weights=posterior, minlength=len(ends) - 1) * np.diff(ends)
+        own = gap == worth.argmax()
+        return [float(posterior[own] @ grid[own] / posterior[own].sum())] if worth.max() >= WORTH else []
+
+    def posterior(self, grid: Array, density: Array) -> Array:
+        """Probabilities on a grid; likelihoods are interpolated between shares that have been tried."""
+        order = np.argsort(self.shares)
+        values = np.interp(grid, np.array(self.shares)[order], np.array(self.values)[order])
+        found = density * np.exp(values - values.max())
+        return np.asarray(found / found.sum())
+
+    def left_out(self, share: float) -> Array:
+        """Labels that were left out, and both outputs there (see :class:`ShareEstimate`)."""
+        nearest = int(np.abs(np.array(self.shares) - share).argmin())
+        found = np.column_stack([self.problem.y[self.known], self._outputs[nearest], self._alone])
+        return found[~np.isnan(found).any(axis=1)]
+
+    def count_likelihood(self, grid: Array) -> Array:
+        """How well each share explains the number of points that the supervised SVM labels positive, shape (m,)."""
+        outputs = self._supervised(self.problem.y)
+        found = float((outputs[self.problem.unlabeled] > 0).mean())
+        judged = ~np.isnan(self._alone)
+        labels, said = self.problem.y[self.known][judged] > 0, self._alone[judged] > 0
+        rates = [
+            self._random.beta(RATE + (said & own).sum(), RATE + (~said & own).sum(), DRAWS) for own in (labels, ~labels)
+        ]
+        expected = grid[:, None] * rates[0] + (1 - grid[:, None]) * rates[1]
+        likelihood = np.exp(-0.5 * ((found - expected) / COUNT_ERROR) ** 2).mean(axis=1)
+        return np.asarray(likelihood + 1e-3)  # that rates are the same for points without labels is not certain
+
+    @cached_property
+    def _alone(self) -> Array:
+        """Left-out outputs of the supervised SVM, with the same folds, shape (n_labeled,)."""
+        return self._left_out(lambda y, _: self._supervised(y))
+
+    def _supervised(self, y: Array) -> Array:
+        """Outputs of the supervised SVM of some labels, shape (n,)."""
+        model = svm(hinge(), fit_intercept=self.fit_intercept)
+        return self._outputs_of(_descents().solve(model, self._without(y))[0])
+
+
+def _descents() -> Descents:
+    return Descents(CCCP(), solver="native", settings=SETTINGS, options={})
