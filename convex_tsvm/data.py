@@ -444,7 +444,9 @@ def _unknown(source: str, table: _Table, marker: Any, classes: Sequence[str]) ->
         If they can mean several things, or a label is missing that is not marked, or is none of the classes.
     """
     labels = table.labels
-    if marker is not None:
+    if marker is None:
+        unknown = np.isin(labels, list(MISSING - set(classes)))
+    else:
         unknown = np.isin(labels, [name for name in set(labels.tolist()) if _is_marked(name, marker)])
         missing = np.flatnonzero(
             ~unknown & np.isin(labels, [name for name in set(labels.tolist()) if _is_missing(name)])
@@ -454,27 +456,25 @@ def _unknown(source: str, table: _Table, marker: Any, classes: Sequence[str]) ->
                 f"DATA={source!r}: the label of point {missing[0] + 1} is missing, but unknown ones are marked by "
                 f"unlabeled={marker!r}"
             )
-        return unknown
-    unknown = np.isin(labels, list(MISSING - set(classes)))
     kinds = sorted(set(labels[~unknown].tolist()), key=_natural)
-    if classes:
-        others = [name for name in kinds if name not in classes]
-        if not others or (len(others) == 1 and _number(others[0]) in (-1, 0)):
+    others = [name for name in kinds if name not in classes]
+    if classes and others:
+        if marker is None and len(others) == 1 and _number(others[0]) in (-1, 0):
             return np.asarray(unknown | np.isin(labels, others))
         raise ValueError(
             f"DATA={source!r} has the labels {_listed(others)}, which are none of the model's classes "
             f"({_listed(classes)}); say what marks unknown labels with unlabeled, or which classes of two count as +1 "
             "with positive"
         )
-    if table.splits is not None:
+    if marker is not None or classes or table.splits is not None:
         return np.asarray(unknown)  # beside splits y is the truth
     readings = _readings(kinds)
     if len(readings) > 1:
         raise ValueError(
             f"DATA={source!r} has the labels {_listed(kinds)}, which can be read in {len(readings)} ways: "
-            + ", or ".join(_told(labels, unknown, kinds, marker) for marker in readings)
+            + ", or ".join(_told(labels, unknown, kinds, reading) for reading in readings)
             + "; say which with unlabeled, "
-            + " or ".join(f"--unlabeled {marker}" for marker in readings)
+            + " or ".join(f"--unlabeled {reading}" for reading in readings)
         )
     return np.asarray(unknown | np.isin(labels, readings))
 
@@ -666,6 +666,12 @@ def _as_text(y: NDArray[Any]) -> NDArray[np.str_]:
     values, which = np.unique(y.astype(float), return_inverse=True)
     text = [str(int(value)) if value.is_integer() else repr(value) for value in values.tolist()]
     return np.array(["NaN" if name == "nan" else name for name in text])[which]
+
+
+def class_names(classes: NDArray[Any]) -> list[str]:
+    """The classes of a model as files have them: numbers without superfluous decimals, whatever their type."""
+    names: list[str] = classes.astype(str).tolist() if classes.dtype == object else _as_text(classes).tolist()
+    return names
 
 
 def _signs(labels: NDArray[np.str_], positive: Sequence[str] | None) -> tuple[NDArray[np.float64], tuple[str, str]]:

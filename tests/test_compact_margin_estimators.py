@@ -142,10 +142,10 @@ def run(capsys, *arguments):
 
 
 def test_they_are_compared_on_the_command_line(capsys, tmp_path):
-    options = ["--sigma", "0.3", "--C", "10", "--epsilon", "1.2", "--n-neighbors", "5"]
+    options, margin, graph = ["--sigma", "0.3", "--C", "10"], ["--epsilon", "1.2"], ["--n-neighbors", "5"]
     status, out, _ = run(
-        capsys, "compare", "two_moons", *options, "--methods", "svm,cccp,cmm,rmm,lapsvm", "--solver", "native,cvxpy",
-        "--json",
+        capsys, "compare", "two_moons", *options, *margin, *graph, "--methods", "svm,cccp,cmm,rmm,lapsvm",
+        "--solver", "native,cvxpy", "--json",
     )  # fmt: skip
     found = json.loads(out)
     assert status == 0
@@ -154,9 +154,9 @@ def test_they_are_compared_on_the_command_line(capsys, tmp_path):
     errors = {r["method"]: r["error_unlabeled"] for r in found["results"] if r["solver"] == "native"}
     assert errors["cmm"] < errors["svm"]
     model = tmp_path / "model.npz"
-    status, out, _ = run(capsys, "solve", "two_moons", *options, "--method", "lapsvm", "--save", model)
+    status, out, _ = run(capsys, "solve", "two_moons", *options, *graph, "--method", "lapsvm", "--save", model)
     assert (status, model.exists()) == (0, True)
-    assert run(capsys, "verify", "two_moons", *options, "--method", "cmm", "--points", "60")[0] == 0
+    assert run(capsys, "verify", "two_moons", *options, *margin, "--method", "cmm", "--points", "60")[0] == 0
 
 
 def test_bad_options_are_one_line(capsys):

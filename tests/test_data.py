@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file
 
+from convex_tsvm import TransductiveSVC, save_model
 from convex_tsvm.cli import main
 from convex_tsvm.data import load_classes, load_data
 from convex_tsvm.points import convert_svmlight
@@ -181,3 +182,36 @@ def test_several_classes_are_counted_too(written, capsys):
     assert main(["solve", path]) == 0
     said = "labels: 12 points, 9 known (egg 3, ham 3, toast 3), 3 unknown (marked NA)"
     assert capsys.readouterr().out.splitlines()[1] == said
+
+
+@pytest.mark.filterwarnings("ignore:y has no unlabelled point")
+@pytest.mark.parametrize("kind", [int, float, str, object])
+@pytest.mark.parametrize("classes", [[0, 1], [1, 2, 3]])
+def test_models_of_estimators_are_judged_by_labels_in_files(kind, classes, written, tmp_path, capsys):
+    """Numbers are written in files without decimals, whatever type they have in the model."""
+    truth = np.resize(classes, 12)
+    names = np.array([kind(label) if kind is not object else str(label) for label in truth], dtype=kind)
+    points = np.column_stack([truth, truth**2]) + 0.01 * X
+    clf = TransductiveSVC(C=100, unlabeled=None).fit(points, names)
+    save_model(clf, tmp_path / "model.npz")
+    np.savez(tmp_path / "new.npz", X=points, y=truth)
+    assert main(["predict", str(tmp_path / "model.npz"), str(tmp_path / "new.npz"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["error"] == 0
+
+
+def test_a_name_with_a_comma_is_one_class_and_may_be_several(written, tmp_path, capsys):
+    model, path = str(tmp_path / "model.npz"), str(tmp_path / "points.npz")
+    labels = np.resize(["ham, egg", "toast", ""], 12)
+    np.savez(path, X=X, y=labels)
+    assert main(["solve", path, "--save", model]) == 0
+    capsys.readouterr()
+    assert main(["predict", model, path, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["error"] is not None
+
+
+def test_a_marker_hides_no_label_that_a_model_does_not_know(written, tmp_path, capsys):
+    model = str(tmp_path / "model.npz")
+    assert main(["solve", written(".npz", SIGNS), "--unlabeled", "0", "--save", model]) == 0
+    capsys.readouterr()
+    assert main(["predict", model, written(".npz", np.resize([1, -1, 0, 2], 12)), "--unlabeled", "0"]) == 2
+    assert "has the labels 2, which are none of the model's classes" in capsys.readouterr().err

@@ -241,7 +241,7 @@ def test_as_an_estimator(method, moons):
         (dict(method="annealing", method_options={"cooling": 1.0}), "cooling=1.0 must be"),
         (dict(method="switching", method_options={"max_pairs": 0}), "max_pairs=0 must be"),
         (dict(method="switching", loss=ct.Formulation(ct.ramp(0), ct.symmetric_ramp(0))), "loss that never increases"),
-        (dict(method="switching"), "is not the loss min"),
+        (dict(method="switching", loss="ramp"), "is not the loss min"),
         (dict(method="annealing", loss="flat"), "switching, annealing"),
     ],
 )

@@ -176,7 +176,7 @@ def test_the_command_line_says_infeasible(tmp_path, capsys):
     np.savez(tmp_path / "d.npz", X=np.array([[1.0], [-1.0], [0.5], [-0.5]]), y=np.array([1, -1, 0, 0]))
     constant = tmp_path / "c.npz"
     np.savez(constant, X=np.zeros((4, 2)), y=np.array([1, -1, 0, 0]))
-    assert main(["solve", str(constant), "--kernel", "linear", "--json"]) in (0, 1)
+    assert main(["solve", str(constant), "--kernel", "linear", "--unlabeled", "0", "--json"]) in (0, 1)
     capsys.readouterr()
     formulation = ct.cccp_tsvm(fit_intercept=False)
     with pytest.raises(ValueError, match="no function of this space"):

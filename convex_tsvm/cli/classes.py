@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..data import load_classes, load_named_points
+from ..data import class_names, load_classes, load_named_points
 from ..decision import chosen_classes
 from ..formulations import tsvm
 from ..methods.solvers import solver_of
@@ -79,15 +79,15 @@ def predict_classes(options: argparse.Namespace, model: FittedModel) -> int:
     """Label points with a saved model of several classes."""
     if options.positive:
         raise ValueError(f"positive={','.join(options.positive)!r} is for models of two classes")
-    classes = [str(name) for name in model.classes]
+    classes = class_names(model.classes)
     X, truth = read_points(load_named_points, options, model, classes)
     scores = model(X)
-    labels = model.decide(scores)
+    labels = np.array(classes)[chosen_classes(scores)]
     if options.labels_out:
         write_class_labels(options.labels_out, labels, scores.max(axis=1))
     known = truth != ""
     error = float(np.mean(labels[known] != truth[known])) if known.any() else None
-    counts = {str(name): int((labels == name).sum()) for name in model.classes}
+    counts = {name: int((labels == name).sum()) for name in classes}
     if options.json:
         print(json.dumps({"n": len(labels), "classes": counts, "error": error}))
     else:

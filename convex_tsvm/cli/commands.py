@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data import Data, SeveralClasses, load_points
+from ..data import Data, SeveralClasses, class_names, load_points
 from ..formulations import Formulation
 from ..methods.solvers import solver_of
 from ..persistence import FittedModel, load_model, save_model
@@ -258,14 +258,15 @@ def predict(options: argparse.Namespace) -> int:
     check_outputs(labels_out=options.labels_out)
     if len(model.classes) > 2:
         return predict_classes(options, model)
-    negative, positive = (str(name).split(",") for name in model.classes)
-    # Other names than the model's are those of --positive and any others.
+    names = class_names(model.classes)
+    # A name may be that of several classes; other names than the model's are those of --positive and any others.
+    negative, positive = (list(dict.fromkeys([name, *name.split(",")])) for name in names)
     classes = [] if options.positive else [*negative, *positive]
     X, truth = read_points(load_points, options, model, classes, positive=options.positive or positive)
     scores = model(X).ravel()
     labels = np.where(scores >= 0, 1.0, -1.0)
     if options.labels_out:
-        write_labels(options.labels_out, labels, scores, [str(name) for name in model.classes])
+        write_labels(options.labels_out, labels, scores, names)
     known = truth != 0
     error = float(np.mean(labels[known] != truth[known])) if known.any() else None
     n_positive = int((labels > 0).sum())
