@@ -9,9 +9,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar, copy_context
 from typing import Any
+
+from .validation import finite
 
 _deadline: ContextVar[float] = ContextVar("deadline", default=float("inf"))
 
@@ -31,6 +33,53 @@ def until(deadline: float) -> Iterator[None]:
         yield
     finally:
         _deadline.reset(token)
+
+
+def within(seconds: float | None) -> AbstractContextManager[None]:
+    """Work inside is to end after so many seconds, a ``time_limit`` as users give it; None is no limit.
+
+    Parameters
+    ----------
+    seconds : float > 0 or None
+
+    Raises
+    ------
+    ValueError
+        If it is neither.
+    """
+    return until(float("inf") if seconds is None else time.time() + finite("time_limit", seconds, above=0))
+
+
+def share_of_time(n: int) -> AbstractContextManager[None]:
+    """Work inside is the next of n pieces, and may take an equal share of what time is left for all of them."""
+    return until(time.time() + time_left() / n)
+
+
+@contextmanager
+def unlimited() -> Iterator[None]:
+    """Work inside goes to its end whatever the deadline: it is the least that there must be."""
+    token = _deadline.set(float("inf"))
+    try:
+        yield
+    finally:
+        _deadline.reset(token)
+
+
+class Carried:
+    """A function that keeps the deadline of whoever wraps it, in whatever thread or process it is called.
+
+    Parameters
+    ----------
+    function : callable
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function, self.deadline = function, _deadline.get()
+
+    def __call__(self, *arguments: Any) -> Any:
+        """What the function gives."""
+        with until(self.deadline):
+            return self.function(*arguments)
 
 
 def time_is_up() -> bool:

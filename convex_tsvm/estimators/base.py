@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..deadline import Carried, within
 from ..formulations import Formulation
 from ..kernels import Kernel, Linear, make_kernel
 from ..persistence import FittedModel
@@ -35,6 +36,7 @@ class Transduction(ClassifierMixin, BaseEstimator):
     """
 
     class_weight: Any = None
+    time_limit: float | None = None
 
     @abstractmethod
     def _checked(self, X: Any, reset: bool) -> Any:
@@ -82,21 +84,23 @@ class Transduction(ClassifierMixin, BaseEstimator):
         """
         X, labels = self._read(X, y, sample_weight)
         positives = labels.positives
-        first = self._problem(X, labels, positives[0])
-        formulation = self._formulation(first)
-        if not labels.unlabeled.any():
-            warnings.warn("y has no unlabelled point: a supervised SVM is fitted", UserWarning, stacklevel=2)
-            formulation = formulation.supervised()
-        elif (costly := self._costly(first)) is not None:
-            warn_of_cost(type(self).__name__, *costly, len(positives))
-        labels = self._with_shares(first, labels)
-        problems = [self._other_class(first, labels, k) for k in positives]
-        # Classes learned one after the other share kernel rows.
-        shares = np.array_split(np.arange(len(positives)), min(effective_n_jobs(self.n_jobs), len(positives)))
-        solved = Parallel(n_jobs=len(shares))(
-            delayed(self._solve)(formulation, {str(labels.classes[positives[k]]): problems[k] for k in share})
-            for share in shares
-        )
+        with within(self.time_limit):
+            first = self._problem(X, labels, positives[0])
+            formulation = self._formulation(first)
+            if not labels.unlabeled.any():
+                warnings.warn("y has no unlabelled point: a supervised SVM is fitted", UserWarning, stacklevel=2)
+                formulation = formulation.supervised()
+            elif (costly := self._costly(first)) is not None:
+                warn_of_cost(type(self).__name__, *costly, len(positives))
+            labels = self._with_shares(first, labels)
+            problems = [self._other_class(first, labels, k) for k in positives]
+            # Classes learned one after the other share kernel rows.
+            shares = np.array_split(np.arange(len(positives)), min(effective_n_jobs(self.n_jobs), len(positives)))
+            solve = Carried(self._solve)
+            solved = Parallel(n_jobs=len(shares))(
+                delayed(solve)(formulation, {str(labels.classes[positives[k]]): problems[k] for k in share})
+                for share in shares
+            )
         self._finish(labels, [solution for part in solved for solution in part])
         advise(labels, self.solutions_, self._asked_balance())
         return self

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
+from ..deadline import share_of_time
 from ..formulations import Formulation, tsvm
 from ..methods import cccp_path
 from ..problem import Problem
@@ -31,7 +32,8 @@ class LabellingTransduction(KernelTransduction):
             return cccp_path(formulation, problems.values())
         solutions: list[Solution] = []
         for name, problem in problems.items():
-            solutions.append(self._label(formulation, name, problem))
+            with share_of_time(len(problems) - len(solutions)):
+                solutions.append(self._label(formulation, name, problem))
             if self.verbose:
                 last = solutions[-1]
                 bound = "" if last.lower_bound is None else f", lower bound {last.lower_bound:.6g}, gap {last.gap:.2e}"

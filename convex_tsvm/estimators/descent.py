@@ -52,7 +52,7 @@ class Descent(Transduction):
             descents = self._descents(
                 formulation, report if self.verbose else None, None if progress is None else progress.inner
             )
-            return descents.solve_all(formulation, in_turn())
+            return descents.solve_all(formulation, in_turn(), len(problems))
 
     def _descents(
         self,

@@ -36,8 +36,10 @@ class ExactTransductiveSVC(LabellingTransduction):
         What a mean is fixed of: f, or v = f + y ξ, the outputs with their slacks (Bai and Yan 2016; squared hinge,
         ``fit_intercept=False``).
     fit_intercept : bool, default True
-    bounds, strategy, branching, gap, max_nodes, time_limit, solver
+    bounds, strategy, branching, gap, max_nodes, solver
         As in :class:`~convex_tsvm.BranchAndBound`.
+    time_limit : float > 0, optional
+        Seconds for all classes together.
     checkpoint, certificate : path, optional
         Files that the search is saved to while it runs, and when it is done; for two classes.
     verbose : int, default 0

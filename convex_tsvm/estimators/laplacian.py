@@ -36,8 +36,8 @@ class LaplacianSVC(DescentTransduction):
         Whether the Laplacian is normalized.
     power : int >= 1, default 1
         Of the Laplacian.
-    solver, fit_intercept, tol, max_iter, cache_size, verbose
-        As in :class:`~convex_tsvm.TransductiveSVC`.
+    solver, fit_intercept, tol, max_iter, cache_size, time_limit, verbose
+        As in :class:`~convex_tsvm.TransductiveSVC`; the kernel of the graph is computed whatever the limit.
 
     Attributes
     ----------
@@ -77,6 +77,7 @@ class LaplacianSVC(DescentTransduction):
         tol: float = 1e-3,
         max_iter: int = 100,
         cache_size: float = 200,
+        time_limit: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -96,6 +97,7 @@ class LaplacianSVC(DescentTransduction):
         self.tol = tol
         self.max_iter = max_iter
         self.cache_size = cache_size
+        self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.verbose = verbose
 

@@ -79,6 +79,9 @@ class LinearTransductiveSVC(Descent):
         Relative duality gap of the last convex problem.
     max_iter : int, default 1000
         Limit on convex problems, for each factor on C* or temperature.
+    time_limit : float > 0, optional
+        Seconds for all classes together, after which the best so far is kept, with a warning and ``status_``
+        "time_limit".  The supervised SVM is the least that is learned, however long it takes.
     n_jobs : int, optional
         Classes learned at the same time (joblib).
     verbose : int, default 0
@@ -127,6 +130,7 @@ class LinearTransductiveSVC(Descent):
         unlabeled: Any = -1,
         tol: float = 1e-4,
         max_iter: int = 1000,
+        time_limit: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -147,6 +151,7 @@ class LinearTransductiveSVC(Descent):
         self.unlabeled = unlabeled
         self.tol = tol
         self.max_iter = max_iter
+        self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.verbose = verbose
 

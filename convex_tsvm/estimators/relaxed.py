@@ -35,6 +35,8 @@ class SDPTransduction(LabellingTransduction):
         For relaxations beyond "sdp".
     tol : float, default 1e-4
         Relative accuracy of the relaxation.
+    time_limit : float > 0, optional
+        As in :class:`~convex_tsvm.TransductiveSVC`.
     verbose : int, default 0
 
     Attributes
@@ -76,6 +78,7 @@ class SDPTransduction(LabellingTransduction):
         solver: str = "auto",
         unlabeled: Any = -1,
         tol: float = 1e-4,
+        time_limit: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -93,6 +96,7 @@ class SDPTransduction(LabellingTransduction):
         self.solver = solver
         self.unlabeled = unlabeled
         self.tol = tol
+        self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -122,6 +126,8 @@ class SubspaceSDPTransduction(LabellingTransduction):
         Share of the entries of the eigenvectors that are cut down (footnote 4).
     tol : float, default 1e-4
         Relative accuracy of the subspace SDP.
+    time_limit : float > 0, optional
+        As in :class:`~convex_tsvm.TransductiveSVC`.
     verbose : int, default 0
 
     Attributes
@@ -158,6 +164,7 @@ class SubspaceSDPTransduction(LabellingTransduction):
         outliers: float = 0.05,
         unlabeled: Any = -1,
         tol: float = 1e-4,
+        time_limit: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -173,6 +180,7 @@ class SubspaceSDPTransduction(LabellingTransduction):
         self.outliers = outliers
         self.unlabeled = unlabeled
         self.tol = tol
+        self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.verbose = verbose
 

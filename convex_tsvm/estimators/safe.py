@@ -52,6 +52,8 @@ class SafeTransductiveSVC(LabellingTransduction):
         Parts of the labelled points that are left out to see whether the labels found are as good as the supervised
         SVM's; 0 leaves none out, and takes half the time.
     random_state : int, default 0
+    time_limit : float > 0, optional
+        As in :class:`~convex_tsvm.TransductiveSVC`.
     verbose : int, default 0
 
     Attributes
@@ -98,6 +100,7 @@ class SafeTransductiveSVC(LabellingTransduction):
         folds: int = 5,
         unlabeled: Any = -1,
         random_state: int = 0,
+        time_limit: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -118,6 +121,7 @@ class SafeTransductiveSVC(LabellingTransduction):
         self.folds = folds
         self.unlabeled = unlabeled
         self.random_state = random_state
+        self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.verbose = verbose
 

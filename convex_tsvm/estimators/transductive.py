@@ -85,6 +85,9 @@ class TransductiveSVC(DescentTransduction):
         Limit on convex steps.
     cache_size : float, default 200
         Memory for kernel rows in MB.
+    time_limit : float > 0, optional
+        Seconds for all classes together, after which the best so far is kept, with a warning and ``status_``
+        "time_limit".  The supervised SVM is the least that is learned, however long it takes.
     n_jobs : int, optional
         Classes learned at the same time (joblib), each job with a cache of its own; a job's classes share it.
     verbose : int, default 0
@@ -105,7 +108,7 @@ class TransductiveSVC(DescentTransduction):
         With ``balance="auto"`` the inferred shares of ``classes_`` among the unlabelled points, and their standard
         deviations.
     history_ : list of Iteration, or list of such lists
-    status_ : {"converged", "inaccurate", "max_iter", "interrupted"}
+    status_ : {"converged", "inaccurate", "max_iter", "time_limit", "interrupted"}
         How the fit ended: the worst of the classifiers' statuses, in this order.
     n_iter_ : int
         Convex steps (the most of any classifier).
@@ -153,6 +156,7 @@ class TransductiveSVC(DescentTransduction):
         tol: float = 1e-3,
         max_iter: int = 100,
         cache_size: float = 200,
+        time_limit: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -178,6 +182,7 @@ class TransductiveSVC(DescentTransduction):
         self.tol = tol
         self.max_iter = max_iter
         self.cache_size = cache_size
+        self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.verbose = verbose
 

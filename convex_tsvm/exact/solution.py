@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..deadline import unlimited
 from ..formulations import Formulation
 from ..problem import Array, Problem
 from ..solution import Expansion, Point, Solution
@@ -127,10 +128,12 @@ def solution_of(search: BranchAndBound) -> ExactSolution:
     state, instance = search.state, search.model.instance
     labels = state.labels if state.labels is not None else search.incumbent.round(np.zeros(search.model.n))
     objective = state.objective if state.labels is not None else search.incumbent.evaluate(labels)[0]
+    with unlimited():
+        point = _trained(search, labels)
     return ExactSolution(
         formulation=instance.formulation,
         problem=instance.problem,
-        point=_trained(search, labels),
+        point=point,
         objective=objective,
         status=search.status,
         seconds=state.seconds,

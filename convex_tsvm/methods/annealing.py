@@ -105,13 +105,14 @@ def annealing(
     tol: float = 1e-3,
     max_iter: int = 100,
     callback: Callback | None = None,
+    time_limit: float | None = None,
     **options: Any,
 ) -> Solution:
     """Minimize over label probabilities at falling temperatures (chapelle2008 Algorithm 2).
 
     Parameters
     ----------
-    formulation, problem, solver, start, tol, callback, **options
+    formulation, problem, solver, start, tol, callback, time_limit, **options
         As in :func:`~convex_tsvm.cccp`; an unlabelled point pays the labelled points' loss of both labels.  With an
         exact balance, ("exact", r), the probabilities sum to the number of positive labels that is asked for.
     cooling : float > 1, default 1.5
@@ -141,5 +142,5 @@ def annealing(
     >>> solution.labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
-    settings, method = Settings(tol, max_iter, callback), Annealing(cooling, settled, certain, best)
+    settings, method = Settings(tol, max_iter, callback, time_limit), Annealing(cooling, settled, certain, best)
     return minimize(method, formulation, problem, solver=solver, start=start, settings=settings, options=options)

@@ -77,6 +77,7 @@ def cccp(
     tol: float = 1e-3,
     max_iter: int = 100,
     callback: Callback | None = None,
+    time_limit: float | None = None,
     **options: Any,
 ) -> Solution:
     """Minimize a formulation by the concave-convex procedure.
@@ -109,13 +110,16 @@ def cccp(
         Limit on steps for each factor of the annealing.
     callback : callable, optional
         Called with every :class:`~convex_tsvm.Iteration`.
+    time_limit : float > 0, optional
+        Seconds after which the best point so far is returned, with a warning and status "time_limit"; if not even the
+        first step is done by then, the supervised SVM, however long that takes.
     **options
         Passed to the solver.
 
     Returns
     -------
     Solution
-        With status "interrupted" if Ctrl-C ended it; it then holds the best point so far.
+        With status "interrupted" if Ctrl-C ended it, or "time_limit"; it then holds the best point so far.
 
     Raises
     ------
@@ -134,7 +138,7 @@ def cccp(
     >>> objectives == sorted(objectives, reverse=True)
     True
     """
-    settings = Settings(tol, max_iter, callback)
+    settings = Settings(tol, max_iter, callback, time_limit)
     return minimize(
         CCCP(annealing), formulation, problem, solver=solver, start=start, settings=settings, options=options
     )
@@ -149,6 +153,7 @@ def cccp_path(
     tol: float = 1e-3,
     max_iter: int = 100,
     callback: Callback | None = None,
+    time_limit: float | None = None,
     **options: Any,
 ) -> list[Solution]:
     """Minimize a formulation on problems that resemble each other: a path over C or C*, neighbouring σ, classes.
@@ -186,5 +191,5 @@ def cccp_path(
     >>> [solution.status for solution in solutions]
     ['converged', 'converged', 'converged']
     """
-    settings = Settings(tol, max_iter, callback)
+    settings = Settings(tol, max_iter, callback, time_limit)
     return minimize_path(CCCP(annealing), formulation, problems, solver=solver, settings=settings, options=options)

@@ -92,6 +92,7 @@ def continuation(
     tol: float = 1e-3,
     max_iter: int = 2000,
     callback: Callback | None = None,
+    time_limit: float | None = None,
 ) -> Solution:
     """Minimize a formulation by continuation: cS3VM (chapelle2008 §4.3 and Algorithm 5).
 
@@ -101,7 +102,7 @@ def continuation(
 
     Parameters
     ----------
-    formulation, problem, start, callback
+    formulation, problem, start, callback, time_limit
         As in :func:`~convex_tsvm.cccp`; the losses must be smooth ones or piecewise linear-quadratic.  With an exact
         balance, ("exact", r), a mean output is searched that brings it (§4).
     widths : int >= 1, default 10
@@ -123,6 +124,6 @@ def continuation(
     >>> ct.continuation(ct.tsvm("exp"), problem).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
-    settings, method = Settings(tol, max_iter, callback), Continuation(widths, whole)
+    settings, method = Settings(tol, max_iter, callback, time_limit), Continuation(widths, whole)
     options = {"max_iter": max_iter}
     return minimize(method, formulation, problem, solver="smooth", start=start, settings=settings, options=options)

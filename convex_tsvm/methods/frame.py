@@ -9,7 +9,7 @@ import copy
 import time
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Sized
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..deadline import TimeIsUp, share_of_time, time_is_up, unlimited, within
 from ..formulations import Formulation
 from ..instance import ConvexStep, Instance, SmoothPoint, SmoothPrimal, StepSolution, StepSolver, same_points
 from ..losses import PLQ
+from ..points import LinearPoints
 from ..problem import Array, Problem
 from ..solution import Iteration, Solution
 from ..solvers import SmoothSolver
@@ -78,11 +80,12 @@ class Method(ABC):
 
 @dataclass(frozen=True)
 class Settings:
-    """What users set, whatever the method: tolerance, limit on steps of a stage, callback."""
+    """What users set, whatever the method: tolerance, limit on steps of a stage, callback, limit on seconds."""
 
     tol: float
     max_iter: int
     callback: Callback | None = None
+    time_limit: float | None = None
 
     def __post_init__(self) -> None:
         finite("tol", self.tol, above=0)
@@ -171,6 +174,8 @@ class Run:
             slopes = np.abs(step.point_slope - other.step.point_slope).sum()
             return float(slopes + np.abs(step.point_cost - other.step.point_cost).sum())
 
+        if time_is_up():
+            raise TimeIsUp
         start = min(candidates, key=difference) if len(candidates) > 1 else next(iter(candidates), None)
         point: StepSolution = self._unless_interrupted(self.inner.solve(step, start)).judged(self.settings.tol)
         if self.keeps_vectors:
@@ -189,6 +194,8 @@ class Run:
         """
         if not self.improves:
             return self.solve(step)
+        if time_is_up():
+            raise TimeIsUp
         found: StepSolution = self._unless_interrupted(self.inner.improve(step, self.current))
         return found
 
@@ -292,17 +299,20 @@ class Run:
         return self.instance.labelled_objective(point.outputs, point.regularization, labels, cost)
 
     def minimize(self, method: Method) -> Solution:
-        """Run a method to its end, or to Ctrl-C."""
+        """Run a method to its end, to Ctrl-C or to a deadline."""
         status = "converged"
         try:
             with getattr(self.inner, "threads", nullcontext)():
                 status = method.descend(self)
-        except (_Interrupted, KeyboardInterrupt) as stop:
+        except (_Interrupted, TimeIsUp, KeyboardInterrupt) as stop:
+            status = "time_limit" if isinstance(stop, TimeIsUp) else "interrupted"
             if isinstance(stop, _Interrupted):
+                status = stop.point.status
                 self._keep_better(stop.point)
+            if status == "time_limit" and not self.history:
+                self._fall_back()
             if self.current is None:
                 raise
-            status = stop.point.status if isinstance(stop, _Interrupted) else "interrupted"
             warnings.warn(f"{status}: the best point so far is returned", stacklevel=6)
         if status == "max_iter":
             warnings.warn(
@@ -310,6 +320,26 @@ class Run:
                 stacklevel=6,
             )
         return self._solution(status, method)
+
+    def _fall_back(self) -> None:
+        """Take the supervised SVM if it is better, where time was up before the first step was done.
+
+        That is the least that is returned, however long it takes.
+        """
+        instance = self.instance
+        if self.current is not None and instance.formulation.unlabeled is None:
+            return  # it is the same problem
+        below, inner = instance.replaced(instance.formulation.supervised()), self.inner
+        with unlimited():
+            if not isinstance(inner, SmoothSolver):
+                self._keep_better(inner.solve(below.step(), None))
+            elif isinstance(below.formulation.labeled, PLQ):
+                name = "finite_newton" if isinstance(instance.problem.X, LinearPoints) else "native"
+                own = make_solver(name, instance.problem, self.settings.tol, {})
+                self._keep_better(own.solve(below.step(), None))
+            else:
+                primal = inner.primal(below)
+                self._keep_better(inner.descend(primal, np.zeros(primal.n_variables)))
 
     def _keep_better(self, point: Recorded) -> None:
         """Take the point that an interrupted solver gave, if it is better than the current one."""
@@ -358,10 +388,11 @@ def minimize(
     options: dict[str, Any],
 ) -> Solution:
     """One problem by one method: what every method's function calls."""
-    instance = Instance(formulation, problem)
-    inner = make_solver(solver, problem, settings.tol, options)
-    known = [start.step] if isinstance(start, Solution) and start.has_step else []
-    return _minimize(method, instance, inner, settings, _start_outputs(start, problem), known)[0]
+    with within(settings.time_limit):
+        instance = Instance(formulation, problem)
+        inner = make_solver(solver, problem, settings.tol, options)
+        known = [start.step] if isinstance(start, Solution) and start.has_step else []
+        return _minimize(method, instance, inner, settings, _start_outputs(start, problem), known)[0]
 
 
 def minimize_path(
@@ -374,7 +405,9 @@ def minimize_path(
     options: dict[str, Any],
 ) -> list[Solution]:
     """Problems that resemble each other, by one method (see :func:`~convex_tsvm.cccp_path`)."""
-    return Descents(method, solver=solver, settings=settings, options=options).solve_all(formulation, problems)
+    n = len(problems) if isinstance(problems, Sized) else None
+    with within(settings.time_limit):
+        return Descents(method, solver=solver, settings=settings, options=options).solve_all(formulation, problems, n)
 
 
 class Descents:
@@ -410,8 +443,12 @@ class Descents:
         outputs = _start_outputs(start, problem)
         return _minimize(self.method, Instance(formulation, problem), self._inner, self.settings, outputs, list(known))
 
-    def solve_all(self, formulation: Formulation, problems: Iterable[Problem]) -> list[Solution]:
-        """The solutions of problems that resemble each other; an interrupted one is the last."""
+    def solve_all(self, formulation: Formulation, problems: Iterable[Problem], n: int | None = None) -> list[Solution]:
+        """The solutions of problems that resemble each other; an interrupted one is the last.
+
+        If it is said how many there are, each has an equal share of what time is left; otherwise one that takes all of
+        the time is the last.
+        """
         solutions: list[Solution] = []
         known: list[StepSolution] = []
         for problem in problems:
@@ -420,9 +457,10 @@ class Descents:
                 raise ValueError(f"problems: {problem!r} has {problem.n} points, those before it {before}")
             if solutions and not np.array_equal(solutions[-1].problem.y, problem.y):
                 known = []  # another class: its dual variables are a worse start than none
-            solution, known = self.solve(formulation, problem, known)
+            with nullcontext() if n is None else share_of_time(n - len(solutions)):
+                solution, known = self.solve(formulation, problem, known)
             solutions.append(solution)
-            if solution.status in STOPPED:
+            if solution.status == "interrupted" or (solution.status == "time_limit" and n is None):
                 break
         return solutions
 

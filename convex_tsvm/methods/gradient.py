@@ -104,6 +104,7 @@ def gradient(
     tol: float = 1e-3,
     max_iter: int = 2000,
     callback: Callback | None = None,
+    time_limit: float | None = None,
 ) -> Solution:
     """Minimize a formulation by gradient descent on w and b: ∇S3VM, or ∇DA.
 
@@ -114,7 +115,7 @@ def gradient(
 
     Parameters
     ----------
-    formulation, problem, start, callback
+    formulation, problem, start, callback, time_limit
         As in :func:`~convex_tsvm.cccp`.  With an exact balance, ("exact", r), ∇DA keeps the number of positive labels,
         and for ∇S3VM a mean output is searched that brings it (§4).
     annealing : int or sequence of float, optional
@@ -147,6 +148,6 @@ def gradient(
     >>> ct.gradient(ct.tsvm("exp"), problem).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
-    settings, method = Settings(tol, max_iter, callback), Gradient(annealing, cooling, certain)
+    settings, method = Settings(tol, max_iter, callback, time_limit), Gradient(annealing, cooling, certain)
     options: dict[str, Any] = {"max_iter": max_iter}
     return minimize(method, formulation, problem, solver="smooth", start=start, settings=settings, options=options)

@@ -49,6 +49,7 @@ def linearization(
     tol: float = 1e-3,
     max_iter: int = 100,
     callback: Callback | None = None,
+    time_limit: float | None = None,
     **options: Any,
 ) -> Solution:
     """Minimize over w and both slacks ξ, ξ* of every unlabelled point, with min(ξ, ξ*) replaced by its tangent.
@@ -62,7 +63,7 @@ def linearization(
     ----------
     formulation : Formulation
         Whose unlabelled points pay for the better label, such as the symmetric hinge beside the hinge loss.
-    problem, start, tol, max_iter, callback, **options
+    problem, start, tol, max_iter, callback, time_limit, **options
         As in :func:`~convex_tsvm.cccp`.
     solver : {"cvxpy", "native", "finite_newton"} or StepSolver, default "cvxpy"
         ‖w‖₁ is for CVXPY.
@@ -79,7 +80,7 @@ def linearization(
     >>> ct.linearization(ct.cs3vm(), problem).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
-    settings = Settings(tol, max_iter, callback)
+    settings = Settings(tol, max_iter, callback, time_limit)
     return minimize(
         Linearization(), formulation, problem, solver=solver, start=start, settings=settings, options=options
     )

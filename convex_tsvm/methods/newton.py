@@ -39,6 +39,7 @@ def newton(
     tol: float = 1e-3,
     max_iter: int = 2000,
     callback: Callback | None = None,
+    time_limit: float | None = None,
 ) -> Solution:
     """Minimize a formulation by Newton steps that are kept downhill: Newton-S3VM (chapelle2008 §4.4).
 
@@ -48,7 +49,7 @@ def newton(
 
     Parameters
     ----------
-    formulation, problem, start, callback
+    formulation, problem, start, callback, time_limit
         As in :func:`~convex_tsvm.cccp`; the losses must have slopes and curvatures, kinks that open upwards are rounded
         over 0.01.  With an exact balance, ("exact", r), a mean output is searched that brings it (§4).
     annealing : int or sequence of float, optional
@@ -70,6 +71,6 @@ def newton(
     >>> ct.newton(ct.tsvm("flat"), problem).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
-    settings, method = Settings(tol, max_iter, callback), Newton(annealing)
+    settings, method = Settings(tol, max_iter, callback, time_limit), Newton(annealing)
     options = {"max_iter": max_iter}
     return minimize(method, formulation, problem, solver="smooth", start=start, settings=settings, options=options)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..deadline import unlimited
 from ..formulations import Formulation
 from ..formulations.s4vm import SafeLabels
 from ..instance import Instance, StepSolution
@@ -259,7 +260,8 @@ def safe_transduction(
     if given_up or not changed:
         labels, point = alike, alone.point
     else:
-        point = _trained(formulation, problem, labels, alone)
+        with unlimited():
+            point = _trained(formulation, problem, labels, alone)
     return SafeSolution(
         formulation=formulation,
         problem=problem,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from ..deadline import time_is_up
 from ..formulations import Formulation
 from ..problem import Problem
 from ..relaxations import LowerBoundBuilder
@@ -40,4 +41,6 @@ def sdp_transduction(
     began = time.perf_counter()
     bound = LowerBoundBuilder(formulation, problem, relaxation=relaxation, solver=solver, tol=tol).bound()
     status = "converged" if bound.status == "optimal" else bound.status
+    if status in ("inaccurate", "failed") and time_is_up():
+        status = "time_limit"
     return trained_on_labels(formulation, problem, bound.scores, began, status, bound.value)

@@ -79,7 +79,7 @@ class SubspacePoint:
         The column of Γ that belongs to a known positive point: labels before thresholding.
     n_iter : int
     seconds : float
-    status : {"optimal", "max_iter", "interrupted", "time_limit"}
+    status : {"optimal", "max_iter", "time_limit", "interrupted"}
     """
 
     M: Array
@@ -150,6 +150,9 @@ class _Planes:
                 bound = max(bound, below)
                 if best[0] - bound <= tol * max(1.0, abs(best[0])):
                     status = "optimal"
+                    break
+                if time_is_up():
+                    status = "time_limit"
                     break
         except KeyboardInterrupt:
             status = "interrupted"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 
+from ..deadline import unlimited
 from ..formulations import Formulation, svm
 from ..points import LinearPoints
 from ..problem import Problem
@@ -34,7 +35,8 @@ def supervised_svms(formulation: Formulation, problems: Iterable[Problem]) -> li
     """
     given = [problem.replace(balance=None, balance_sample=None) for problem in problems]
     solver = "finite_newton" if isinstance(given[0].X, LinearPoints) else "native"
-    with warnings.catch_warnings():
+    # No deadline ends it: it is the least that there must be.
+    with warnings.catch_warnings(), unlimited():
         warnings.simplefilter("ignore")
         found = cccp_path(svm(formulation.labeled, fit_intercept=formulation.fit_intercept), given, solver=solver)
     return list(unless_interrupted(found))

@@ -61,13 +61,14 @@ def switching(
     tol: float = 1e-3,
     max_iter: int = 1000,
     callback: Callback | None = None,
+    time_limit: float | None = None,
     **options: Any,
 ) -> Solution:
     """Minimize over labels by SVMs and exchanges of labels (chapelle2008 Algorithm 1, sindhwani2006 §1.3).
 
     Parameters
     ----------
-    formulation, problem, solver, start, tol, callback, **options
+    formulation, problem, solver, start, tol, callback, time_limit, **options
         As in :func:`~convex_tsvm.cccp`; a labelled point's loss is also that of an unlabelled one with a label.  With
         an exact balance, ("exact", r), labels are exchanged in pairs, and the SVMs have no other balance constraint.
     annealing : int or sequence of float, optional
@@ -93,5 +94,5 @@ def switching(
     >>> ct.switching(ct.tsvm("hinge"), problem.replace(balance=("exact", 0.5))).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
-    settings, method = Settings(tol, max_iter, callback), Switching(annealing, max_pairs, reheats)
+    settings, method = Settings(tol, max_iter, callback, time_limit), Switching(annealing, max_pairs, reheats)
     return minimize(method, formulation, problem, solver=solver, start=start, settings=settings, options=options)

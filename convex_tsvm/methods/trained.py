@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..deadline import unlimited
 from ..formulations import Formulation
 from ..instance import Instance
 from ..problem import Array, Problem
@@ -51,7 +52,8 @@ def trained_on_labels(
         warnings.warn(f"{status}: the labels are those of an unfinished relaxation", stacklevel=3)
     instance = Instance(formulation, problem)
     labels = instance.best_labels(scores)
-    point = NativeSolver(problem).solve(instance.svm(labels))
+    with unlimited():
+        point = NativeSolver(problem).solve(instance.svm(labels))
     objective = instance.objective(point.outputs, point.regularization)
     if bound is not None:
         bound = min(bound, objective)  # they may meet, up to rounding

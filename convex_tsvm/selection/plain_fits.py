@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 
+from ..deadline import TimeIsUp, time_is_up
 from ..estimators.labels import Labels
 from .scoring import Judge
 from .steps import Steps
@@ -99,4 +100,7 @@ class Alone:
     def _fitted(self, X: Any, y: Any, weights: Any) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return fit(clone(self.estimator), X, y, weights)
+            found = fit(clone(self.estimator), X, y, weights)
+        if time_is_up():
+            raise TimeIsUp  # it may not have come to its end
+        return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -15,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from ..deadline import TimeIsUp, time_is_up
+from ..deadline import Carried, TimeIsUp, time_is_up, time_left, until, within
 from ..estimators.advice import advise, drawn_per_class
 from ..estimators.descent import DescentTransduction
 from ..estimators.labels import Labels
@@ -36,6 +37,9 @@ COSTS, FACTORS = (10.0, 1.0, 100.0), (1.0, 0.5, 2.0)
 
 #: The same for classifiers that are fitted one by one: factors on their own C.
 FACTORS_OF_COST = (1.0, 0.1, 10.0)
+
+#: Share of a limit on time that the search has, before the best candidate is fitted.
+SEARCHING = 0.8
 
 
 class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -82,6 +86,9 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         that labels the unlabelled points most as the others of them do; "first", as in ``GridSearchCV``.
     random_state : int, default 0
         Of the folds.
+    time_limit : float > 0, optional
+        Seconds for all of it: the search has four fifths of them, and the best of the candidates that had seen all
+        folds by then is fitted in the rest; a warning says so, and ``status_`` is "time_limit".
     n_jobs : int, optional
         Kernels at the same time (joblib).
     verbose : int, default 0
@@ -94,7 +101,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     best_params_ : dict
     best_score_ : float
     best_index_ : int
-    status_ : {"converged", "interrupted"}
+    status_ : {"converged", "time_limit", "interrupted"}
         "interrupted" if Ctrl-C came, which also raises ``KeyboardInterrupt``: the best candidate is that of those that
         had seen all folds.
     cv_results_ : dict of arrays
@@ -128,6 +135,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         prune: bool = True,
         ties: str = "agreement",
         random_state: int = 0,
+        time_limit: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -141,6 +149,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.prune = prune
         self.ties = ties
         self.random_state = random_state
+        self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -158,6 +167,18 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        with within(self.time_limit):
+            fits = self._fit(X, y, sample_weight)
+        if isinstance(fits, SharedFits):
+            advise(fits.labels, fits.fitted.solutions_, fits.fitted._asked_balance())  # others have advised themselves
+        if self.status_ == "interrupted":
+            raise KeyboardInterrupt(
+                "the search holds the best of the candidates that had seen all folds, and can be used as after a fit"
+            )
+        return self
+
+    def _fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> SharedFits | PlainFits:
+        """The same inside the limit on time, without what is told to the user."""
         one_of("ties", self.ties, ("agreement", "first"))
         judge, tol = Judge.of(self.scoring), finite("tol", self.tol, above=0)
         estimator = TransductiveSVC() if self.estimator is None else self.estimator
@@ -177,8 +198,9 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         groups = fits.groups(parts, judge)
         scores, self.status_ = np.full((len(candidates), len(parts)), np.nan), "converged"
         try:
-            self._score(groups, scores, self.prune and judge.bounded)
-            self._store_results(candidates, scores, groups)
+            with until(time.time() + SEARCHING * time_left()):
+                self._score(groups, scores, self.prune and judge.bounded)
+                self._store_results(candidates, scores, groups)
         except (KeyboardInterrupt, TimeIsUp) as stop:
             self._stop("interrupted" if isinstance(stop, KeyboardInterrupt) else "time_limit", candidates, scores)
         self.best_estimator_ = fits.chosen(self.best_index_)
@@ -186,13 +208,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             fits.finish(self.best_index_)
         finally:
             self._take_over(self.best_estimator_)
-        if isinstance(fits, SharedFits):
-            advise(labels, fits.fitted.solutions_, fits.fitted._asked_balance())  # others have advised themselves
-        if self.status_ == "interrupted":
-            raise KeyboardInterrupt(
-                "the search holds the best of the candidates that had seen all folds, and can be used as after a fit"
-            )
-        return self
+        return fits
 
     def _take_over(self, fitted: Any) -> None:
         """Attributes of the best estimator that are those of the search, too, if it is fitted."""
@@ -268,7 +284,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 "with the others"
                 if self.ties == "agreement"
                 else "every class has a single label: none can be left out, and the first candidate is taken",
-                stacklevel=3,
+                stacklevel=4,
             )
             return []
         options = {"n_repeats": self.n_repeats, "random_state": self.random_state, "unlabeled": marker}
@@ -296,7 +312,9 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             if time_is_up():
                 raise TimeIsUp
             if jobs > 1:
-                found = Parallel(n_jobs=jobs)(delayed(replace(group).scores)(f, which) for group, f, which in asked)
+                found = Parallel(n_jobs=jobs)(
+                    delayed(Carried(replace(group).scores))(f, which) for group, f, which in asked
+                )
             else:
                 found = [group.scores(f, which) for group, f, which in asked]
             for (_, f, _), one in zip(asked, found, strict=True):
@@ -327,7 +345,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             raise KeyboardInterrupt(f"{state}: the search has nothing to show") from None
         self.status_ = status
         self._store_results(candidates, scores)
-        warnings.warn(f"{status}: {state}; the best of them is fitted now", stacklevel=3)
+        warnings.warn(f"{status}: {state}; the best of them is fitted now", stacklevel=4)
 
     def _agreement(self, groups: Sequence[Any], tied: list[int]) -> Array:
         """How far each of some candidates labels the unlabelled points as the others of them do, shape (len(tied),)."""

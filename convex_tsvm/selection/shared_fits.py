@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from ..deadline import TimeIsUp
+from ..deadline import TimeIsUp, share_of_time, time_is_up, within
 from ..decision import chosen_classes
 from ..estimators.labels import Labels
 from ..methods.frame import unless_interrupted
@@ -135,13 +135,14 @@ class Group:
 
     def follow(self, chain: list[int], last: Any) -> list[Solution]:
         """The solutions of a candidate on all points, started from those of others, one after the other."""
-        found = []
+        found: list[Solution] = []
         for k in self.labels.positives:
             before = None
-            with contextlib.suppress(TimeIsUp):
-                for i in chain:
-                    before = self._solution(self.estimators[i], self.labels, k, before)
-            found.append(self._solution(last, self.labels, k, before, exactly=True))
+            with share_of_time(len(self.labels.positives) - len(found)):
+                with contextlib.suppress(TimeIsUp):
+                    for i in chain:
+                        before = self._solution(self.estimators[i], self.labels, k, before)
+                found.append(self._solution(last, self.labels, k, before, exactly=True))
             if found[-1].status == "interrupted":
                 break
         return found
@@ -162,10 +163,11 @@ class Group:
             self._descents = descents
         with warnings.catch_warnings():
             warnings.simplefilter("default" if exactly else "ignore")
-            solution, _ = descents.solve(formulation, problem, start=None if before is None else before.scores)
+            with within(estimator.time_limit):
+                solution, _ = descents.solve(formulation, problem, start=None if before is None else before.scores)
         if not exactly:
             unless_interrupted([solution])
-            if solution.status == "time_limit":
+            if time_is_up():
                 raise TimeIsUp
         return solution
 

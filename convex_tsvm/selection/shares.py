@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from ..deadline import within
 from ..estimators.labels import Labels
 from ..methods.frame import unless_interrupted
 from ..solution import Solution
@@ -152,7 +153,8 @@ def share_path(
             for share in tried.tolist()
         }
         formulation = estimator._formulation(next(iter(problems.values())))
-        return list(unless_interrupted(estimator._solve(formulation, problems)))
+        with within(estimator.time_limit):
+            return list(unless_interrupted(estimator._solve(formulation, problems)))
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

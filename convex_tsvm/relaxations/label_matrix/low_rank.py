@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.optimize
 
-from ...deadline import time_is_up
+from ...deadline import time_is_up, unlimited
 from ...instance.labelling import Labelling, check_relaxable, reduced_basis
 from ...kernels import kernel_factor
 from ...problem import Array
@@ -142,7 +142,8 @@ class _Vectors:
 
     def __init__(self, search: Labelling, rank: int) -> None:
         self.search, self.rank, self.width = search, rank, 0.0
-        self.factor = kernel_factor(search.kernel)
+        with unlimited():
+            self.factor = kernel_factor(search.kernel)
         self.basis = reduced_basis(search.y)
         self.known, self.unknown = np.flatnonzero(search.y), search.unknown
 
