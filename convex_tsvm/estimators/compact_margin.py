@@ -51,7 +51,7 @@ class CompactMarginClassifier(_OneCost):
         ε: outputs up to ±ε are free.
     s : float in (-1, 0], default -0.3
         δ of Algorithm 1; below 0 the symmetric hinge is clipped.
-    solver, fit_intercept, annealing, tol, max_iter, cache_size, time_limit, verbose
+    solver, fit_intercept, annealing, tol, max_iter, cache_size, warm_start, time_limit, verbose
         As in :class:`~convex_tsvm.TransductiveSVC`.
 
     Attributes
@@ -92,6 +92,7 @@ class CompactMarginClassifier(_OneCost):
         tol: float = 1e-3,
         max_iter: int = 100,
         cache_size: float = 200,
+        warm_start: bool = False,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -114,6 +115,7 @@ class CompactMarginClassifier(_OneCost):
         self.tol = tol
         self.max_iter = max_iter
         self.cache_size = cache_size
+        self.warm_start = warm_start
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -147,7 +149,7 @@ class RelativeMarginClassifier(_OneCost):
         Shivaswamy and Jebara (2008).
     balance : "labeled", float, ("exact", float) or None, default None
         As in :class:`~convex_tsvm.TransductiveSVC`.
-    solver, fit_intercept, tol, max_iter, cache_size, time_limit, verbose
+    solver, fit_intercept, tol, max_iter, cache_size, warm_start, time_limit, verbose
         As in :class:`~convex_tsvm.TransductiveSVC`.
 
     Attributes
@@ -186,6 +188,7 @@ class RelativeMarginClassifier(_OneCost):
         tol: float = 1e-3,
         max_iter: int = 100,
         cache_size: float = 200,
+        warm_start: bool = False,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -206,6 +209,7 @@ class RelativeMarginClassifier(_OneCost):
         self.tol = tol
         self.max_iter = max_iter
         self.cache_size = cache_size
+        self.warm_start = warm_start
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -29,6 +29,7 @@ class Descent(Transduction):
     annealing: Any = None
     solver: Any = "auto"
     cache_size: float = 200
+    warm_start: bool = False
 
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
         """Solutions of the problems of some classes; one that was interrupted is the last."""
@@ -52,7 +53,19 @@ class Descent(Transduction):
             descents = self._descents(
                 formulation, report if self.verbose else None, None if progress is None else progress.inner
             )
-            return descents.solve_all(formulation, in_turn(), len(problems))
+            return descents.solve_all(formulation, in_turn(), len(problems), self._starts(problems))
+
+    def _starts(self, problems: dict[str, Problem]) -> list[Solution | None] | None:
+        """Solutions of the previous fit for classes of the same name on as many points and features, if asked for."""
+        if not self.warm_start or not hasattr(self, "solutions_"):
+            return None
+        positives = [self.classes_[1]] if len(self.classes_) == 2 else self.classes_
+        before = dict(zip(map(str, positives), self.solutions_, strict=True))
+        found = [before.get(name) for name in problems]
+        return [
+            one if one is not None and one.problem.X.shape == problem.X.shape else None
+            for one, problem in zip(found, problems.values(), strict=True)
+        ]
 
     def _descents(
         self,

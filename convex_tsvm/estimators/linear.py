@@ -79,6 +79,9 @@ class LinearTransductiveSVC(Descent):
         Relative duality gap of the last convex problem.
     max_iter : int, default 1000
         Limit on convex problems, for each factor on C* or temperature.
+    warm_start : bool, default False
+        Whether ``fit`` starts at the solutions of the fit before, at the full costs, as ``solutions_`` has them, where
+        points and features are as many and a class has the same name; there is no ``lower_bound_`` then.
     time_limit : float > 0, optional
         Seconds for all classes together, after which the best so far is kept, with a warning and ``status_``
         "time_limit".  The supervised SVM is the least that is learned, however long it takes.
@@ -130,6 +133,7 @@ class LinearTransductiveSVC(Descent):
         unlabeled: Any = -1,
         tol: float = 1e-4,
         max_iter: int = 1000,
+        warm_start: bool = False,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -151,6 +155,7 @@ class LinearTransductiveSVC(Descent):
         self.unlabeled = unlabeled
         self.tol = tol
         self.max_iter = max_iter
+        self.warm_start = warm_start
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.verbose = verbose

@@ -85,6 +85,9 @@ class TransductiveSVC(DescentTransduction):
         Limit on convex steps.
     cache_size : float, default 200
         Memory for kernel rows in MB.
+    warm_start : bool, default False
+        Whether ``fit`` starts at the solutions of the fit before, at the full costs, as ``solutions_`` has them, where
+        points and features are as many and a class has the same name; there is no ``lower_bound_`` then.
     time_limit : float > 0, optional
         Seconds for all classes together, after which the best so far is kept, with a warning and ``status_``
         "time_limit".  The supervised SVM is the least that is learned, however long it takes.
@@ -156,6 +159,7 @@ class TransductiveSVC(DescentTransduction):
         tol: float = 1e-3,
         max_iter: int = 100,
         cache_size: float = 200,
+        warm_start: bool = False,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -182,6 +186,7 @@ class TransductiveSVC(DescentTransduction):
         self.tol = tol
         self.max_iter = max_iter
         self.cache_size = cache_size
+        self.warm_start = warm_start
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.verbose = verbose

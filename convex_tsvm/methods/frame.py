@@ -431,21 +431,32 @@ class Descents:
         formulation: Formulation,
         problem: Problem,
         known: Sequence[StepSolution] = (),
-        start: ArrayLike | None = None,
+        start: ArrayLike | Solution | None = None,
     ) -> tuple[Solution, list[StepSolution]]:
         """The solution from outputs to start at, shape (n,), and the convex steps solved on the way.
 
-        ``known`` steps have dual variables that may be started from.
+        ``known`` steps have dual variables that may be started from.  A solution to start at is that of nearly the same
+        problem, so that the method goes on at the full costs.
         """
+        method = self.method
+        if isinstance(start, Solution):
+            method, known = method.nearby(), [*known, *([start.step] if start.has_step else [])]
         if self._inner is None or self._last is None or not same_points(self._last, problem):
             self._inner = make_solver(self.solver, problem, self.settings.tol, self.options)
         self._last = problem
         outputs = _start_outputs(start, problem)
-        return _minimize(self.method, Instance(formulation, problem), self._inner, self.settings, outputs, list(known))
+        return _minimize(method, Instance(formulation, problem), self._inner, self.settings, outputs, list(known))
 
-    def solve_all(self, formulation: Formulation, problems: Iterable[Problem], n: int | None = None) -> list[Solution]:
+    def solve_all(
+        self,
+        formulation: Formulation,
+        problems: Iterable[Problem],
+        n: int | None = None,
+        starts: Sequence[Solution | None] | None = None,
+    ) -> list[Solution]:
         """The solutions of problems that resemble each other; an interrupted one is the last.
 
+        Solutions to start at, if there are some, are in the order of the problems.
         If it is said how many there are, each has an equal share of what time is left; otherwise one that takes all of
         the time is the last.
         """
@@ -458,7 +469,8 @@ class Descents:
             if solutions and not np.array_equal(solutions[-1].problem.y, problem.y):
                 known = []  # another class: its dual variables are a worse start than none
             with nullcontext() if n is None else share_of_time(n - len(solutions)):
-                solution, known = self.solve(formulation, problem, known)
+                start = None if starts is None else starts[len(solutions)]
+                solution, known = self.solve(formulation, problem, known, start)
             solutions.append(solution)
             if solution.status == "interrupted" or (solution.status == "time_limit" and n is None):
                 break
