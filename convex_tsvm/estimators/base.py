@@ -12,15 +12,17 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..deadline import Carried, within
+from ..deadline import Carried, share_of_time, within
 from ..formulations import Formulation
 from ..kernels import Kernel, Linear, make_kernel
 from ..persistence import FittedModel
 from ..problem import Problem
 from ..solution import Solution
 from .advice import advise
+from .calibration import calibrated, n_calibrations
 from .costs import Cost, warn_of_cost
 from .labels import Labels, labeled_points
 from .shares import with_inferred_shares
@@ -37,6 +39,7 @@ class Transduction(ClassifierMixin, BaseEstimator):
 
     class_weight: Any = None
     time_limit: float | None = None
+    probability: Any = False
 
     @abstractmethod
     def _checked(self, X: Any, reset: bool) -> Any:
@@ -82,8 +85,8 @@ class Transduction(ClassifierMixin, BaseEstimator):
             If Ctrl-C came.  If all classes have a solution by then, the estimator holds the best that it has found, as
             ``status_`` says, and can be used; the exception ends whatever loop the fit is in.
         """
-        X, labels = self._read(X, y, sample_weight)
-        positives = labels.positives
+        given, (X, labels) = X, self._read(X, y, sample_weight)
+        n_fits, positives = 1 + n_calibrations(self.probability, given, labels), labels.positives
         with within(self.time_limit):
             first = self._problem(X, labels, positives[0])
             formulation = self._formulation(first)
@@ -91,19 +94,32 @@ class Transduction(ClassifierMixin, BaseEstimator):
                 warnings.warn("y has no unlabelled point: a supervised SVM is fitted", UserWarning, stacklevel=2)
                 formulation = formulation.supervised()
             elif (costly := self._costly(first)) is not None:
-                warn_of_cost(type(self).__name__, *costly, len(positives))
+                warn_of_cost(type(self).__name__, *costly, n_fits * len(positives))
             labels = self._with_shares(first, labels)
-            problems = [self._other_class(first, labels, k) for k in positives]
-            # Classes learned one after the other share kernel rows.
-            shares = np.array_split(np.arange(len(positives)), min(effective_n_jobs(self.n_jobs), len(positives)))
-            solve = Carried(self._solve)
-            solved = Parallel(n_jobs=len(shares))(
-                delayed(solve)(formulation, {str(labels.classes[positives[k]]): problems[k] for k in share})
-                for share in shares
-            )
-        self._finish(labels, [solution for part in solved for solution in part])
+            with share_of_time(n_fits):
+                solutions = self._learned(first, labels, formulation)
+            self._finish(labels, solutions)
+            self._calibrate(given, y, labels)
         advise(labels, self.solutions_, self._asked_balance())
         return self
+
+    def _learned(self, first: Problem, labels: Labels, formulation: Formulation) -> list[Solution]:
+        """Solutions of the classes that are told from the others; ``first`` has the points of their problems."""
+        positives = labels.positives
+        problems = [self._other_class(first, labels, k) for k in positives]
+        # Classes learned one after the other share kernel rows.
+        shares = np.array_split(np.arange(len(positives)), min(effective_n_jobs(self.n_jobs), len(positives)))
+        solve = Carried(self._solve)
+        solved = Parallel(n_jobs=len(shares))(
+            delayed(solve)(formulation, {str(labels.classes[positives[k]]): problems[k] for k in share})
+            for share in shares
+        )
+        return [solution for part in solved for solution in part]
+
+    def _calibrate(self, X: Any, y: ArrayLike, labels: Labels) -> None:
+        """Find what turns outputs into probabilities, if these are asked for."""
+        if self.probability not in (False, None):
+            self.calibration_ = calibrated(self, X, y, labels)
 
     def _finish(self, labels: Labels, solutions: list[Solution]) -> None:
         """Keep what has been learned, and pass on a Ctrl-C that came: whatever loop this fit is in ends with it."""
@@ -166,6 +182,23 @@ class Transduction(ClassifierMixin, BaseEstimator):
         """Class of each point, shape (n,)."""
         scores = self.decision_function(X)
         return self.model_.decide(scores)
+
+    @available_if(lambda self: self.probability not in (False, None))
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of the classes, with ``probability="calibrated"``.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, n_features)
+
+        Returns
+        -------
+        array, shape (n, n_classes)
+            Columns are in the order of ``classes_``; rows sum to 1.
+        """
+        check_is_fitted(self, "calibration_")
+        outputs = self.decision_function(X)
+        return np.asarray(self.calibration_.predict_proba(outputs.reshape(len(outputs), -1)))
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Share of the points with known labels that are labelled rightly; ``unlabeled`` ones are left out.

@@ -88,6 +88,7 @@ class CompactMarginClassifier(_OneCost):
         balance: Any = "auto",
         fit_intercept: bool = True,
         annealing: Any = None,
+        probability: str | bool = False,
         unlabeled: Any = -1,
         tol: float = 1e-3,
         max_iter: int = 100,
@@ -111,6 +112,7 @@ class CompactMarginClassifier(_OneCost):
         self.balance = balance
         self.fit_intercept = fit_intercept
         self.annealing = annealing
+        self.probability = probability
         self.unlabeled = unlabeled
         self.tol = tol
         self.max_iter = max_iter
@@ -138,7 +140,7 @@ class RelativeMarginClassifier(_OneCost):
 
     Parameters
     ----------
-    kernel, gamma, sigma, degree, coef0, C, unlabeled, n_jobs
+    kernel, gamma, sigma, degree, coef0, C, probability, unlabeled, n_jobs
         As in :class:`~convex_tsvm.TransductiveSVC`.
     C_compact : float > 0, inf or "balanced", default "balanced"
         C₂ of eq. 9; "balanced" is C L / U, and inf the hard form |f| <= ε.
@@ -184,6 +186,7 @@ class RelativeMarginClassifier(_OneCost):
         solver: str = "native",
         balance: Any = None,
         fit_intercept: bool = True,
+        probability: str | bool = False,
         unlabeled: Any = -1,
         tol: float = 1e-3,
         max_iter: int = 100,
@@ -205,6 +208,7 @@ class RelativeMarginClassifier(_OneCost):
         self.solver = solver
         self.balance = balance
         self.fit_intercept = fit_intercept
+        self.probability = probability
         self.unlabeled = unlabeled
         self.tol = tol
         self.max_iter = max_iter

@@ -26,7 +26,7 @@ class LaplacianSVC(DescentTransduction):
 
     Parameters
     ----------
-    kernel, gamma, sigma, degree, coef0, C, unlabeled, n_jobs
+    kernel, gamma, sigma, degree, coef0, C, probability, unlabeled, n_jobs
         As in :class:`~convex_tsvm.TransductiveSVC`; no precomputed kernel, as the graph needs points.
     C_manifold : float >= 0, default 1.0
         Weight of the graph; γ_I / (γ_A (l + u)²) of Belkin et al.
@@ -73,6 +73,7 @@ class LaplacianSVC(DescentTransduction):
         power: int = 1,
         solver: str = "native",
         fit_intercept: bool = True,
+        probability: str | bool = False,
         unlabeled: Any = -1,
         tol: float = 1e-3,
         max_iter: int = 100,
@@ -93,6 +94,7 @@ class LaplacianSVC(DescentTransduction):
         self.power = power
         self.solver = solver
         self.fit_intercept = fit_intercept
+        self.probability = probability
         self.unlabeled = unlabeled
         self.tol = tol
         self.max_iter = max_iter

@@ -73,6 +73,10 @@ class LinearTransductiveSVC(Descent):
         Options of the method in place of those that are its defaults here: for "switching" ``annealing=14`` (factors on
         C*) and ``reheats=4``, for "annealing" ``best=True``, ``cooling=1.2``, ``settled=5e-6`` and ``certain=1e-2``.
         ``max_pairs=1`` is Joachims's TSVM.
+    probability : {"calibrated"} or False, default False
+        Whether there is ``predict_proba``: sigmoids of the outputs (Platt 1999), found at labelled points that are left
+        out of a fit, in five folds, or fewer if a class has fewer labels.  It takes as many more fits, and is no part
+        of a saved model.  :class:`~convex_tsvm.CalibratedTransduction` has more options.
     unlabeled : object, default -1
         Marks unlabelled points in ``y``: -1 as in ``sklearn.semi_supervised``, 0, NaN, a string, or None for none.
     tol : float, default 1e-4
@@ -130,6 +134,7 @@ class LinearTransductiveSVC(Descent):
         gamma: float | str | None = None,
         random_state: int = 0,
         method_options: Mapping[str, Any] | None = None,
+        probability: str | bool = False,
         unlabeled: Any = -1,
         tol: float = 1e-4,
         max_iter: int = 1000,
@@ -152,6 +157,7 @@ class LinearTransductiveSVC(Descent):
         self.gamma = gamma
         self.random_state = random_state
         self.method_options = method_options
+        self.probability = probability
         self.unlabeled = unlabeled
         self.tol = tol
         self.max_iter = max_iter

@@ -77,6 +77,10 @@ class TransductiveSVC(DescentTransduction):
         In that graph.
     annealing : int or sequence of float, optional
         Raise C* in so many steps (Chapelle et al. 2008, §5.4.4), for all methods but annealing and continuation.
+    probability : {"calibrated"} or False, default False
+        Whether there is ``predict_proba``: sigmoids of the outputs (Platt 1999), found at labelled points that are left
+        out of a fit, in five folds, or fewer if a class has fewer labels.  It takes as many more fits, and is no part
+        of a saved model.  :class:`~convex_tsvm.CalibratedTransduction` has more options.
     unlabeled : object, default -1
         Marks unlabelled points in ``y``: -1 as in ``sklearn.semi_supervised``, 0, NaN, a string, or None for none.
     tol : float, default 1e-3
@@ -155,6 +159,7 @@ class TransductiveSVC(DescentTransduction):
         C_manifold: float = 0.0,
         n_neighbors: int = 6,
         annealing: Any = None,
+        probability: str | bool = False,
         unlabeled: Any = -1,
         tol: float = 1e-3,
         max_iter: int = 100,
@@ -182,6 +187,7 @@ class TransductiveSVC(DescentTransduction):
         self.C_manifold = C_manifold
         self.n_neighbors = n_neighbors
         self.annealing = annealing
+        self.probability = probability
         self.unlabeled = unlabeled
         self.tol = tol
         self.max_iter = max_iter

@@ -12,6 +12,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils import _safe_indexing, assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from ..estimators.calibration import n_folds
 from ..estimators.labels import checked_weights, labeled_points
 from ..estimators.transductive import TransductiveSVC
 from .pool import WithUnlabeled
@@ -110,15 +111,7 @@ class CalibratedTransduction(CalibratedClassifierCV):
         """As many folds as are asked for, or as the smallest class has labels."""
         if not isinstance(self.cv, numbers.Integral):
             return self.cv
-        classes, counts = np.unique(labels, return_counts=True)
-        if len(classes) < 2:
-            raise ValueError(f"y has one class only, {classes[0]!r}; the number of classes has to be at least 2")
-        if counts.min() < 2:
-            raise ValueError(
-                f"class {classes[counts.argmin()]} has a single label; calibration leaves labels out, and takes at "
-                "least 2 of every class"
-            )
-        return min(int(self.cv), int(counts.min()))
+        return n_folds(int(self.cv), labels)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from ..deadline import TimeIsUp, share_of_time, time_is_up, within
 from ..decision import chosen_classes
+from ..estimators.calibration import n_calibrations
 from ..estimators.labels import Labels
 from ..methods.frame import unless_interrupted
 from ..solution import Solution
@@ -55,6 +56,7 @@ class SharedFits:
         self.steps, self.warm_start = steps, warm_start
         self.before, points = steps.transformed(X, y)
         self.fitted = clone(steps.classifier)
+        self.points, self.y = points, y
         self.X, self.labels = self.fitted._read(points, y, sample_weight)
         self.candidates, self.tol = candidates or [], tol
 
@@ -79,7 +81,10 @@ class SharedFits:
         classifier = self.steps.classifier
         estimators = {k: clone(classifier).set_params(**own[k]) for k in before}
         group = Group(estimators, self.X, self.labels, [], Judge.of("accuracy"))
-        self.fitted._finish(self.labels, group.follow(before, self.fitted))
+        with share_of_time(1 + n_calibrations(self.fitted.probability, self.points, self.labels)):
+            solutions = group.follow(before, self.fitted)
+        self.fitted._finish(self.labels, solutions)
+        self.fitted._calibrate(self.points, self.y, self.labels)
 
 
 @dataclass(eq=False)

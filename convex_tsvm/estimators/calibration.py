@@ -1,0 +1,116 @@
+"""Probabilities of classes from outputs: scikit-learn's calibration, at labelled points that were left out of a fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.model_selection import StratifiedKFold
+from sklearn.utils.metaestimators import _safe_split
+
+from ..deadline import share_of_time
+from ..points import LinearPoints
+from ..validation import one_of
+from .labels import Labels
+
+#: Folds of the labelled points, at most.
+FOLDS = 5
+
+
+def n_folds(cv: int, labels: NDArray[Any]) -> int:
+    """As many folds as are asked for, or as the smallest class has labels.
+
+    Parameters
+    ----------
+    cv : int
+    labels : array, shape (n_labeled,)
+        The known labels.
+
+    Raises
+    ------
+    ValueError
+        If there is one class only, or a class has a single label.
+    """
+    classes, counts = np.unique(labels, return_counts=True)
+    if len(classes) < 2:
+        raise ValueError(f"y has one class only, {classes[0]!r}; the number of classes has to be at least 2")
+    if counts.min() < 2:
+        raise ValueError(
+            f"class {classes[counts.argmin()]} has a single label; calibration leaves labels out, and takes at "
+            "least 2 of every class"
+        )
+    return min(int(cv), int(counts.min()))
+
+
+def n_calibrations(probability: Any, X: Any, labels: Labels) -> int:
+    """How many fits probabilities take, besides that of all points.
+
+    Parameters
+    ----------
+    probability : "calibrated", False or None
+    X : array, sparse matrix or DataFrame, shape (n, n_features)
+    labels : Labels
+
+    Raises
+    ------
+    ValueError
+        If ``probability`` is something else, or no labels or no points can be left out.
+    """
+    if probability in (False, None):
+        return 0
+    one_of("probability", probability, ("calibrated",))
+    if isinstance(X, LinearPoints) or hasattr(X, "dask"):
+        raise ValueError(
+            "probability='calibrated' takes points in memory, an array, a sparse matrix or a DataFrame, to leave some "
+            f"of them out; X is {type(X).__name__}"
+        )
+    return n_folds(FOLDS, labels.classes[labels.index[~labels.unlabeled]])
+
+
+def calibrated(estimator: Any, X: Any, y: Any, labels: Labels) -> CalibratedClassifierCV:
+    """What turns an estimator's outputs, shape (n, 1 or n_classes), into probabilities (Platt 1999).
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted to all points; others like it are fitted to all but a fold of the labelled points each.
+    X, y, labels
+        All points and their labels, as they were given and as they are read.
+    """
+    known = np.flatnonzero(~labels.unlabeled)
+    truth = labels.classes[labels.index[known]]
+    folds = StratifiedKFold(n_folds(FOLDS, truth))
+    like = clone(estimator).set_params(probability=False)
+    outputs = np.empty((len(known), len(labels.positives)))
+    for k, (_, test) in enumerate(folds.split(known, truth)):
+        members = np.setdiff1d(np.arange(len(labels.index)), known[test])
+        points, own = _safe_split(like, X, y, members)
+        with share_of_time(folds.n_splits - k):
+            fitted = clone(like)
+            if labels.weights is None:
+                fitted.fit(points, own)
+            else:
+                fitted.fit(points, own, sample_weight=labels.weights[members])
+        left_out, _ = _safe_split(like, X, y, known[test], members)
+        outputs[test] = fitted.decision_function(left_out).reshape(len(test), -1)
+    weights = None if labels.weights is None else labels.weights[known]
+    calibration = CalibratedClassifierCV(_AsTheyAre(), cv=folds.n_splits, ensemble=False)
+    return calibration.fit(outputs, truth, sample_weight=weights)
+
+
+class _AsTheyAre(ClassifierMixin, BaseEstimator):
+    """A classifier whose points are outputs, which are those of its decision function."""
+
+    def fit(self, X: Any, y: Any) -> _AsTheyAre:
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        return X.ravel() if X.shape[1] == 1 else X
+
+    def predict(self, X: Any) -> Any:
+        places = X.ravel() >= 0 if X.shape[1] == 1 else X.argmax(axis=1)
+        return self.classes_[places.astype(int)]
