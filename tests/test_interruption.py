@@ -13,6 +13,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import convex_tsvm as ct
 from convex_tsvm.methods.frame import Run
+from convex_tsvm.selection.plain_fits import PlainFits
+from convex_tsvm.selection.shared_fits import Group, SharedFits
 
 
 @pytest.fixture(autouse=True)
@@ -168,8 +170,6 @@ def test_a_learning_curve_has_the_draws_that_were_done(monkeypatch):
 
 
 def test_a_search_holds_the_best_of_the_candidates_that_were_done(monkeypatch):
-    from convex_tsvm.selection.shared_fits import Group
-
     X, y, _ = moons(60)
     scores, calls = Group.scores, []
 
@@ -192,6 +192,24 @@ def test_a_search_holds_the_best_of_the_candidates_that_were_done(monkeypatch):
     assert done[search.best_index_]
     assert (search.status_, search.best_estimator_.status_) == ("interrupted", "converged")
     assert np.isin(search.predict(X), [0, 1]).all()
+
+
+@pytest.mark.parametrize("estimator", [ct.TransductiveSVC(), ct.LinearTransductiveSVC()], ids=str)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_search_whose_last_fit_is_interrupted_holds_its_best(estimator, monkeypatch):
+    X, y, _ = moons(60)
+    search = ct.TransductiveSearchCV(estimator, {"C": [1.0]}, cv=2)
+    for fits in (SharedFits, PlainFits):
+
+        def begin(self, i, finish=fits.finish):
+            interrupting(monkeypatch, Run, "solve", 2)
+            finish(self, i)
+
+        monkeypatch.setattr(fits, "finish", begin)
+    with pytest.raises(KeyboardInterrupt, match="holds the best that it has found"):
+        search.fit(X, y)
+    assert search.status_ == search.best_estimator_.status_ == "interrupted"
+    assert search.predict(X).shape == (60,)
 
 
 def test_a_loop_of_jobs_ends():

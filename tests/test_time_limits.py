@@ -169,6 +169,15 @@ def test_a_path_has_a_solution_of_every_problem():
     assert [one.status for one in path] == ["time_limit"] * 2
 
 
+def test_an_exact_search_ends_with_what_it_is_a_part_of():
+    X, y, _ = moons(100)
+    problem = ct.Problem(X, np.where(y < 0, 0, 2 * y - 1), kernel="rbf", C=100)
+    with deadline.until(time.time() - 1):
+        found = ct.exact_search(ct.s3vm(), problem, max_nodes=50)
+    assert found.status == "time_limit"
+    assert found.lower_bound <= found.objective
+
+
 @pytest.mark.parametrize("time_limit", [0, -1.0, np.nan])
 def test_no_such_limit(time_limit):
     X, y, _ = moons(40)

@@ -205,6 +205,7 @@ class BranchAndBound:
             self.state = load_search(self.checkpoint, self)
         if self.time_limit is not None:
             deadline = time.time() + self.time_limit - self._setup - self.state.seconds
+        deadline = min(deadline, time.time() + time_left())  # that of whatever the search is a part of
         # Threads of BLAS that wait for a core which somebody else uses take a hundred times longer.
         with one_blas_thread(), until(deadline):
             return self._run(began, deadline)

@@ -102,9 +102,9 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     best_params_ : dict
     best_score_ : float
     best_index_ : int
-    status_ : {"converged", "time_limit", "interrupted"}
-        "interrupted" if Ctrl-C came, which also raises ``KeyboardInterrupt``: the best candidate is that of those that
-        had seen all folds.
+    status_ : str
+        How the search ended: "time_limit", or "interrupted" if Ctrl-C came, which also raises ``KeyboardInterrupt``.
+        The best candidate is then that of those that had seen all folds.  Otherwise that of ``best_estimator_``.
     cv_results_ : dict of arrays
         ``params``, ``param_*``, ``mean_test_score``, ``std_test_score``, ``rank_test_score``, ``split*_test_score``
         (NaN where a candidate had been dropped), ``n_splits``, the number of folds a candidate has seen, and
@@ -207,6 +207,9 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.best_estimator_ = fits.chosen(self.best_index_)
         try:
             fits.finish(self.best_index_)
+        except KeyboardInterrupt:
+            self.status_ = "interrupted"
+            raise
         finally:
             self._take_over(self.best_estimator_)
         return fits
@@ -221,6 +224,8 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             for name in names:
                 if hasattr(classifier, "model_") and hasattr(owner, name):
                     setattr(self, name, getattr(owner, name))
+        if self.status_ == "converged" and hasattr(classifier, "model_"):
+            self.status_ = classifier.status_
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of each point by the best estimator, shape (n,).
