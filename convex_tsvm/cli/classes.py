@@ -14,7 +14,7 @@ from ..formulations import tsvm
 from ..methods.solvers import solver_of
 from ..persistence import FittedModel, save_model
 from .files import write_class_labels
-from .given import labels_shown, of_data, read_points
+from .given import labels_shown, of_data, read_points, with_shares
 from .table import SOLVED, figures_of, result_of, stopped, table_of
 from .tasks import NO_SOLVER, Task, given_problem, limited, solved
 
@@ -24,14 +24,17 @@ def solve_classes(options: argparse.Namespace, task: Task) -> int:
     data = load_classes(options.data, **labels_shown(options))
     tsvm(task.loss(options.loss), s=options.s)
     if not (options.balance is None or isinstance(options.balance, str)):
-        raise ValueError(f"balance={options.balance!r}: with {len(data.classes)} classes it must be 'labeled' or none")
+        raise ValueError(
+            f"balance={options.balance!r}: with {len(data.classes)} classes it must be 'auto', 'labeled' or none"
+        )
     first = given_problem(options, data.against_the_rest(0))
     solver = solver_of(task.method, options.solver, task.regularizer) if task.solvers else NO_SOLVER
     solutions, rows = [], []
+    parts = [data.against_the_rest(k) for k in range(len(data.classes))]
     with limited(options):  # of all classes together
-        for k, name in enumerate(data.classes):
-            part = data.against_the_rest(k)
-            solution = solved(options, task, first.replace(y=part.y), solver)
+        problems = with_shares(options, data.classes, [first.replace(y=part.y) for part in parts])
+        for name, part, problem in zip(data.classes, parts, problems, strict=True):
+            solution = solved(options, task, problem, solver)
             solutions.append(solution)
             rows.append({**result_of(part, solution, task, solver), "method": f"{task.name}: {name}"})
             if solution.status == "interrupted":

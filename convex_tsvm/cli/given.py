@@ -8,10 +8,14 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..data import Classes, Data, load_data
 from ..formulations import tsvm
+from ..methods.shares import class_shares, infer_share
 from ..persistence import FittedModel
 from ..problem import Problem
+from ..progress import status_line
 from .tasks import given_problem
 
 
@@ -19,7 +23,38 @@ def given(options: argparse.Namespace) -> tuple[Data, Problem]:
     """The data that a command is about, two classes of it, and the problem that its options make of them."""
     data = load_data(options.data, positive=options.positive, **labels_shown(options))
     tsvm(options.loss or "ramp", s=options.s)  # options that do not fit are reported before any work is done
-    return data, given_problem(options, data)
+    problem = given_problem(options, data)
+    return data, with_shares(options, data.classes, [problem])[0]
+
+
+def with_shares(options: argparse.Namespace, classes: Sequence[str], problems: list[Problem]) -> list[Problem]:
+    """The problems of a class against the rest, or of every class, balanced as their shares are inferred to be.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+    classes : sequence of str
+        Negative and positive one, or all.
+    problems : list of Problem
+        Of the positive class, or of each of several.
+    """
+    if options.balance != "auto" or problems[0].n_unlabeled == 0:
+        return problems
+    counts = np.array([(problem.y > 0).sum() for problem in problems])
+    counts = np.array([counts[0], problems[0].n_labeled - counts[0]]) if len(problems) == 1 else counts
+    with status_line(lambda: "shares of the classes") as progress:
+        tell = None if progress is None else lambda tried: progress.tell(f"{tried} shares tried")
+        found = [
+            infer_share(problem, counts=[counts[k], *np.delete(counts, k)], callback=tell)
+            for k, problem in enumerate(problems)
+        ]
+    shares, errors = class_shares(found), [one.error for one in found]
+    if not getattr(options, "json", False):
+        named = zip(classes, shares, errors if len(found) > 1 else errors * 2, strict=True)
+        told = ", ".join(f"{name} {share:.3f} ± {error:.3f}" for name, share, error in named)
+        print(f"shares of the classes among the unlabelled points, inferred: {told}")
+    own = shares if len(found) > 1 else shares[1:]
+    return [problem.replace(balance=2 * share - 1) for problem, share in zip(problems, own.tolist(), strict=True)]
 
 
 def labels_shown(options: argparse.Namespace) -> dict[str, Any]:

@@ -141,7 +141,7 @@ def build_parser() -> argparse.ArgumentParser:
                         "chapelle2008, sindhwani2006, debie2004, dai2010, or all")  # fmt: skip
     papers.add_argument("--derivation", metavar="FILE", help="write its main derivation as a notebook (.ipynb)")
     papers.add_argument("--exercise", metavar="FILE", help="the same with right-hand sides left out, to be graded")
-    verify.set_defaults(run=commands.verify)
+    verify.set_defaults(run=commands.verify, balance="labeled")  # a derivation holds for any balance
 
     predict = subparsers.add_parser("predict", help="label the points of a file with a saved model")
     predict.add_argument("model", metavar="MODEL", help="written by solve --save")
@@ -242,9 +242,10 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     own = "; ".join(f"{entry.loss} for {name}" for name, entry in METHODS.items())
     group.add_argument("--loss", choices=LOSSES, help=f"of unlabelled points (default: the method's, {own})")
     group.add_argument("--s", type=float, default=-0.3, help="plateau of the ramp, in (-1, 0] (default: -0.3)")
-    group.add_argument("--balance", type=_balance, default="labeled", metavar="B",
-                       help="mean output of unlabelled points: labeled (default), none, a number in (-1, 1), or "
-                       "exact:R for a share R of positive labels")  # fmt: skip
+    group.add_argument("--balance", type=_balance, default="auto", metavar="B",
+                       help="mean output of unlabelled points: auto (as the shares of the classes are inferred, "
+                       "default), labeled, none, a number in (-1, 1), or exact:R for a share R of positive "
+                       "labels")  # fmt: skip
     group.add_argument("--epsilon", type=float, default=2.0, metavar="E",
                        help="cmm, rmm: outputs up to E cost nothing (default: 2)")  # fmt: skip
     group.add_argument("--C-compact", type=float, metavar="COST",
@@ -324,9 +325,9 @@ def _cost(text: str) -> float | str:
 
 
 def _balance(text: str) -> Any:
-    if text in ("labeled", "none"):
+    if text in ("auto", "labeled", "none"):
         return None if text == "none" else text
     try:
         return ("exact", float(text[6:])) if text.startswith("exact:") else float(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} must be labeled, none, a number, or exact:R") from None
+        raise argparse.ArgumentTypeError(f"{text!r} must be auto, labeled, none, a number, or exact:R") from None

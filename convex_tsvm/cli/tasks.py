@@ -99,7 +99,8 @@ def task_names() -> tuple[str, ...]:
 def given_problem(options: argparse.Namespace, data: Data) -> Problem:
     """The problem of the options."""
     # The kernel comes second, so that a NaN among the points is not blamed on its gamma.
-    plain = Problem(data.X, data.y, C=options.C, C_unlabeled=options.C_unlabeled, balance=options.balance)
+    balance = "labeled" if options.balance == "auto" else options.balance  # until shares have been inferred
+    plain = Problem(data.X, data.y, C=options.C, C_unlabeled=options.C_unlabeled, balance=balance)
     parameters = {"gamma": options.gamma, "sigma": options.sigma, "degree": options.degree, "coef0": options.coef0}
     return plain.replace(kernel=make_kernel(options.kernel, plain.X, **parameters))
 

@@ -7,12 +7,9 @@ from dataclasses import replace
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
-from ..methods.shares import ShareEstimate, infer_share
+from ..methods.shares import ShareEstimate, class_shares, infer_share
 from ..problem import Problem
 from .labels import Labels
-
-#: A class whose share among the labels was drawn at random is no smaller than this, nor larger than 1 less this.
-LEAST = 1e-3
 
 
 def with_inferred_shares(first: Problem, labels: Labels, fit_intercept: bool, n_jobs: int | None) -> Labels:
@@ -41,8 +38,6 @@ def with_inferred_shares(first: Problem, labels: Labels, fit_intercept: bool, n_
 
     jobs = min(effective_n_jobs(n_jobs), len(labels.positives))
     found = Parallel(n_jobs=jobs)(delayed(infer)(k) for k in labels.positives)
-    shares, errors = (np.array([getattr(one, name) for one in found]) for name in ("share", "error"))
-    if len(labels.classes) == 2:
-        shares, errors = np.array([1 - shares[0], shares[0]]), np.repeat(errors, 2)
-    shares = np.clip(shares, LEAST, 1 - LEAST)
-    return replace(labels, shares=shares / shares.sum(), share_errors=errors, share_estimates=tuple(found))
+    errors = np.array([one.error for one in found])
+    errors = np.repeat(errors, 2) if len(labels.classes) == 2 else errors
+    return replace(labels, shares=class_shares(found), share_errors=errors, share_estimates=tuple(found))

@@ -62,7 +62,7 @@ class TransductiveSVC(DescentTransduction):
     balance : "auto", "labeled", dict of class to float, float, ("exact", shares) or None, default "auto"
         Mean output over the unlabelled points.  "auto" infers the shares of the classes from the counts of labels,
         which say little if they were drawn per class, and from how well labels are found that are left out
-        (:func:`~convex_tsvm.infer_share`): ten to fifty fits to at most 800 points for each class, none where the
+        (:func:`~convex_tsvm.infer_share`): some thirty fits to at most 600 points for each class, none where the
         counts settle it.  Otherwise the mean is that among the labels, or as the given shares of the classes have it
         (2 r - 1 for a share r, each class against the rest), a number in (-1, 1), searched such that the given share of
         them is labelled positive, or not constrained.  A number or a single share is for two classes.

@@ -33,10 +33,10 @@ from .frame import Descents, Settings
 Indices = NDArray[np.intp]
 
 #: Of so many unlabelled and labelled points at most shares are inferred: more would take longer and say little more.
-MOST_UNLABELED, MOST_LABELED = 600, 200
+MOST_UNLABELED, MOST_LABELED = 400, 200
 
-#: Parts that labels are left out in; of so few labels each is left out by itself.
-FOLDS, FEW = 5, 10
+#: Parts that labels are left out in.
+FOLDS = 5
 
 #: A left-out label has the probability 1 / (1 + exp(-y f / SCALE)) of being as it is, or is wrong with DOUBT / 2.
 SCALE, DOUBT = 0.5, 0.04
@@ -61,10 +61,13 @@ KNOWN = 0.02
 
 #: Where shares are tried first, as quantiles of the prior; how many are tried at most; and the probability, times the
 #: width of the gap between two of them, that is worth another one.
-QUANTILES, MOST_TRIED, WORTH = (0.05, 0.25, 0.5, 0.75, 0.95), 8, 0.02
+QUANTILES, MOST_TRIED, WORTH = (0.05, 0.35, 0.65, 0.95), 6, 0.02
+
+#: No class is said to be smaller than this.
+LEAST = 1e-3
 
 #: The convex steps of descents that only tell points apart.
-SETTINGS = Settings(tol=1e-2, max_iter=50)
+SETTINGS = Settings(tol=3e-2, max_iter=20)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,8 +175,8 @@ def infer_share(
     """The share of the positive class among the unlabelled points, with its standard deviation.
 
     The transductive SVM that is asked has the ramp loss (Collobert et al. 2006) and C* = C / 10, whatever the share is
-    wanted for.  It is fitted for at most eight shares times five folds of the labels (ten labels are left out one by
-    one), on at most eight hundred of the points.
+    wanted for.  It is fitted for at most six shares times five folds of the labels, on at most six hundred of the
+    points.
 
     Parameters
     ----------
@@ -235,6 +238,21 @@ def infer_share(
     return ShareEstimate(mean, deviation, counted, *values, tried.left_out(mean))
 
 
+def class_shares(estimates: Sequence[ShareEstimate]) -> Array:
+    """The shares of all classes, which add up to 1, shape (n_classes,).
+
+    Parameters
+    ----------
+    estimates : sequence of ShareEstimate
+        Of the second of two classes, or of each of several.
+    """
+    shares = np.array([one.share for one in estimates])
+    if len(shares) == 1:
+        shares = np.array([1 - shares[0], shares[0]])
+    shares = np.clip(shares, LEAST, 1 - LEAST)
+    return np.asarray(shares / shares.sum())
+
+
 def _fine_grid() -> tuple[Array, Array]:
     """Shares, evenly spaced in log-odds, and the width of each."""
     odds = np.linspace(-6.0, 6.0, 401)
@@ -290,12 +308,11 @@ class _Tried:
     def _folds(self, random: np.random.Generator) -> Indices:
         """The part that each label is left out with; -1 for the only label of a class, shape (n_labeled,)."""
         signs = self.problem.y[self.known]
-        number = len(signs) if len(signs) <= FEW else FOLDS
         fold, begin = np.full(len(signs), -1), 0
         for sign in (1, -1):
             own = random.permutation(np.flatnonzero(signs == sign))
             if len(own) > 1:
-                fold[own] = (begin + np.arange(len(own))) % min(number, len(signs))
+                fold[own] = (begin + np.arange(len(own))) % min(FOLDS, len(signs))
                 begin += len(own)
         return fold
 

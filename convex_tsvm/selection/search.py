@@ -18,7 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..deadline import Carried, TimeIsUp, time_is_up, time_left, until, within
-from ..estimators.advice import advise, drawn_per_class
+from ..estimators.advice import advise
 from ..estimators.descent import DescentTransduction
 from ..estimators.labels import Labels
 from ..estimators.transductive import TransductiveSVC
@@ -35,6 +35,10 @@ Array = NDArray[np.float64]
 
 #: What is tried by default: costs, and factors on the width of the kernel.  Where scores are equal the first is taken.
 COSTS, FACTORS = (10.0, 1.0, 100.0), (1.0, 0.5, 2.0)
+
+#: A candidate whose shares of the classes are this far from the inferred ones, or two of their standard deviations, is
+#: taken only where there is no other.
+ROOM = 0.1
 
 #: The same for classifiers that are fitted one by one: factors on their own C.
 FACTORS_OF_COST = (1.0, 0.1, 10.0)
@@ -84,7 +88,8 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Whether to drop candidates before they have seen all folds; where scores are known to be at most 1.
     ties : {"agreement", "first"}, default "agreement"
         Which of the candidates with the best score is taken; with few labels there are many.  "agreement": the one
-        that labels the unlabelled points most as the others of them do; "first", as in ``GridSearchCV``.
+        that labels the unlabelled points most as the others of them do, among those whose shares of the classes are as
+        inferred (``balance="auto"``), or that do not label all points alike; "first", as in ``GridSearchCV``.
     random_state : int, default 0
         Of the folds.
     time_limit : float > 0, optional
@@ -368,13 +373,23 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self._store_results(candidates, scores)
         warnings.warn(f"{status}: {state}; the best of them is fitted now", stacklevel=4)
 
-    def _agreement(self, groups: Sequence[Any], tied: list[int]) -> Array:
-        """How far each of some candidates labels the unlabelled points as the others of them do, shape (len(tied),)."""
+    def _agreement(self, groups: Sequence[Any], tied: list[int]) -> tuple[Array, NDArray[np.bool_]]:
+        """How far some candidates label the unlabelled points as the others of them do, and whose shares are possible.
+
+        Shares of the classes are possible if they are as inferred, or, where they are not inferred, if there is more
+        than one class.
+        """
         found: dict[int, NDArray[np.intp]] = {}
         for group in groups:
             found.update(group.transductions([i for i in tied if i in group.estimators]))
         chosen = np.array([found[i] for i in tied])
-        return np.array([(chosen == one).mean() for one in chosen])
+        agreement = np.array([(chosen == one).mean() for one in chosen])
+        labels = groups[0].labels
+        shares = np.array([np.bincount(one, minlength=len(labels.classes)) / len(one) for one in chosen])
+        if labels.shares is None:
+            return agreement, shares.max(axis=1) < 1
+        room = np.maximum(ROOM, 2 * labels.share_errors)
+        return agreement, (np.abs(shares - labels.shares) <= room).all(axis=1)
 
     def _store_results(self, candidates: list[dict[str, Any]], scores: Array, groups: Sequence[Any] = ()) -> None:
         """What has been found, and what is the best of it; without groups, the first of those with the best score."""
@@ -398,7 +413,8 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         tied = np.flatnonzero(results["rank_test_score"] == 1)
         results["agreement"] = np.full(len(candidates), np.nan)
         if self.ties == "agreement" and len(tied) > 1 and groups and groups[0].labels.unlabeled.any():
-            results["agreement"][tied] = self._agreement(groups, tied.tolist())
+            results["agreement"][tied], possible = self._agreement(groups, tied.tolist())
+            tied = tied[possible] if possible.any() else tied
             # Candidates that label alike agree up to rounding: the first of them is taken.
             tied = tied[results["agreement"][tied] >= results["agreement"][tied].max() - 1e-12]
         self.best_index_ = int(tied[0])
@@ -435,8 +451,5 @@ def _default_grid(fits: SharedFits) -> list[dict[str, Sequence[Any]]]:
     if "loss" in parameters:
         own = parameters["C_unlabeled"]
         semi_supervised = {**grid, "C_unlabeled": ("tenth" if own is None else own,)}
-        if isinstance(parameters["balance"], str):
-            # Labels that were drawn per class say nothing of the shares of the classes.
-            semi_supervised["balance"] = (None,) if drawn_per_class(labels) else (parameters["balance"], None)
         grids = [semi_supervised, {**grid, "C_unlabeled": (None,)}]
     return [{f"{fits.steps.prefix}{name}": values for name, values in one.items()} for one in grids]

@@ -58,6 +58,10 @@ class SharedFits:
         self.fitted = clone(steps.classifier)
         self.points, self.y = points, y
         self.X, self.labels = self.fitted._read(points, y, sample_weight)
+        if self.labels.unlabeled.any() and self.fitted._asked_balance() == "auto":
+            # Shares are those of all points, whatever is left out: they are inferred once for all candidates.
+            first = self.fitted._problem(self.X, self.labels, self.labels.positives[0])
+            self.labels = self.fitted._with_shares(first, self.labels)
         self.candidates, self.tol = candidates or [], tol
 
     def groups(self, parts: list[tuple[Any, Any]], judge: Judge) -> list[Group]:
