@@ -182,7 +182,10 @@ class Problem:
         -------
         Problem
         """
-        X = self.X[keep][:, keep] if isinstance(self.kernel, Precomputed) else self.X[keep]
+        if isinstance(self.X, LinearPoints):
+            X: Any = self.X.take(keep)
+        else:
+            X = self.X[keep][:, keep] if isinstance(self.kernel, Precomputed) else self.X[keep]
         cost, balance = self.cost[keep], self.balance_target if self.positive_count is None else self.balance
         return self.replace(X=X, y=self.y[keep], C=cost, C_unlabeled=cost, balance=balance, balance_sample=None)
 

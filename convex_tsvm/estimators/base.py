@@ -96,6 +96,7 @@ class Transduction(ClassifierMixin, BaseEstimator):
             elif (costly := self._costly(first)) is not None:
                 warn_of_cost(type(self).__name__, *costly, n_fits * len(positives))
             labels = self._with_shares(first, labels)
+            self._announce(self._other_class(first, labels, positives[0]), labels, n_fits * len(positives))
             with share_of_time(n_fits):
                 solutions = self._learned(first, labels, formulation)
             self._finish(labels, solutions)
@@ -140,6 +141,9 @@ class Transduction(ClassifierMixin, BaseEstimator):
         if X.shape[0] != len(labels.index):
             raise ValueError(f"y has {len(labels.index)} entries, X has {X.shape[0]} samples; they must be equal")
         return X, labels
+
+    def _announce(self, problem: Problem, labels: Labels, n_fits: int) -> None:
+        """Say how long a fit to many points is going to take, where that can be told."""
 
     def _with_shares(self, first: Problem, labels: Labels) -> Labels:
         """The labels with the shares of their classes among the unlabelled points, if these are to be inferred."""

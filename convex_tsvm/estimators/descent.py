@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from typing import Any
 
+from joblib import effective_n_jobs
+
 from ..formulations import Formulation
 from ..methods.cccp import CCCP
 from ..methods.frame import Descents, Method, Settings
@@ -15,6 +17,8 @@ from ..progress import status_line
 from ..solution import Iteration, Solution
 from ..table import METHODS, SOLVERS
 from .base import KernelTransduction, Transduction
+from .labels import Labels
+from .pilot import announce, expected_seconds
 
 
 class Descent(Transduction):
@@ -54,6 +58,25 @@ class Descent(Transduction):
                 formulation, report if self.verbose else None, None if progress is None else progress.inner
             )
             return descents.solve_all(formulation, in_turn(), len(problems), self._starts(problems))
+
+    def _announce(self, problem: Problem, labels: Labels, n_fits: int) -> None:
+        def solve(part: Problem) -> None:
+            formulation = self._formulation(part)
+            formulation = formulation if labels.unlabeled.any() else formulation.supervised()
+            self._descents(formulation).solve(formulation, part)
+
+        seconds = expected_seconds(problem, solve)
+        jobs = min(effective_n_jobs(self.n_jobs), len(labels.positives))
+        announce(type(self).__name__, seconds, -(-n_fits // jobs), self._faster(problem))
+
+    def _faster(self, problem: Problem) -> str:
+        """What is faster than this classifier on many points."""
+        if problem.is_linear:
+            return "LinearTransductiveSVC takes linear functions of many points"
+        return (
+            "LinearTransductiveSVC(kernel_approximation='nystroem') learns with nearly the same kernel, and without an "
+            "approximation linear functions, which do for texts and the like"
+        )
 
     def _starts(self, problems: dict[str, Problem]) -> list[Solution | None] | None:
         """Solutions of the previous fit for classes of the same name on as many points and features, if asked for."""

@@ -166,6 +166,9 @@ class LinearTransductiveSVC(Descent):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def _faster(self, problem: Problem) -> str:
+        return ("fewer n_components, or " if self.kernel_approximation else "") + "a larger tol takes less"
+
     def _asked_solver(self, named: str) -> str:
         """Products with the points are all that is asked of them."""
         return "finite_newton" if "finite_newton" in METHODS[named].solvers else "auto"

@@ -23,7 +23,6 @@ from ..deadline import time_is_up
 from ..formulations import Formulation, svm, tsvm
 from ..instance import StepSolution
 from ..losses import hinge
-from ..points import LinearPoints
 from ..problem import Array, Problem
 from ..solution import Solution
 from ..validation import InfeasibleError
@@ -34,6 +33,9 @@ Indices = NDArray[np.intp]
 
 #: Of so many unlabelled and labelled points at most shares are inferred: more would take longer and say little more.
 MOST_UNLABELED, MOST_LABELED = 400, 200
+
+#: The mean cost C of labelled points, beside points of unit variance.
+COST = 10.0
 
 #: Parts that labels are left out in.
 FOLDS = 5
@@ -174,14 +176,14 @@ def infer_share(
 ) -> ShareEstimate:
     """The share of the positive class among the unlabelled points, with its standard deviation.
 
-    The transductive SVM that is asked has the ramp loss (Collobert et al. 2006) and C* = C / 10, whatever the share is
-    wanted for.  It is fitted for at most six shares times five folds of the labels, on at most six hundred of the
+    The transductive SVM that is asked has the ramp loss (Collobert et al. 2006), C = 10 with points scaled to unit
+    variance, and C* = C / 10, whatever the share is wanted for.  It is fitted for at most six shares times five folds of the labels, on at most six hundred of the
     points.
 
     Parameters
     ----------
     problem : Problem
-        Its costs C of labelled points count, its C* and balance do not.  Points of cost 0 are left out.
+        Its costs C of labelled points count against each other, its C* and balance do not.  Points of cost 0 are left out.
     counts : sequence of int, optional
         Labels of every class, the positive one first, where it is told from several others; by default of two classes.
     fit_intercept : bool, default True
@@ -277,13 +279,12 @@ def _some(problem: Problem, known: Indices, random: np.random.Generator) -> Prob
     if len(unknown) > MOST_UNLABELED:
         unknown = random.choice(unknown, MOST_UNLABELED, replace=False)
     keep = np.sort(np.concatenate([known, unknown]))
-    if isinstance(problem.X, LinearPoints):
-        X = problem.X.take(keep)
-        gram = Problem(X, problem.y[keep], kernel="linear").gram
-    else:
-        gram = (problem if len(keep) == problem.n else problem.part(keep)).gram
-    given = {"C": problem.cost[keep], "C_unlabeled": "tenth", "balance": None}
-    return Problem(gram, problem.y[keep], kernel="precomputed", **given)
+    gram = (problem if len(keep) == problem.n else problem.part(keep)).gram
+    # Points of unit variance, so that a cost means the same in every space.
+    gram = gram / max(float(gram.diagonal().mean() - gram.mean()), np.finfo(float).tiny)
+    cost = problem.cost[keep]
+    cost = COST * cost / cost[problem.y[keep] != 0].mean()
+    return Problem(gram, problem.y[keep], kernel="precomputed", C=cost, C_unlabeled="tenth", balance=None)
 
 
 class _Tried:

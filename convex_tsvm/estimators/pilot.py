@@ -1,0 +1,106 @@
+"""How long a fit is going to take: fits to some of the points are timed, and their times are continued.
+
+The time of a fit is hardly known from the number of points: what counts is how many of them have a say, how fast a row
+of the kernel is computed, and how hard the convex steps are.  All of that is there in a fit to a thousand points.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from contextlib import ExitStack
+
+import numpy as np
+
+from ..deadline import time_left, until
+from ..problem import Problem
+
+#: Fits to fewer points than this are not worth an estimate.
+WORTH = 4000
+
+#: The first fit is to so many points; each is to twice as many as the one before, up to this share of all.
+FIRST, LARGEST = 500, 0.25
+
+#: Fits are timed until they have taken so many seconds, or this share of what the whole fit is going to take.
+ENOUGH, SHARE = 0.3, 0.02
+
+#: Time grows with a power of the number of points that is between these.
+POWERS = (0.8, 2.5)
+
+#: A fit that takes longer than this, in seconds, is announced.
+LONG = 10.0
+
+
+def expected_seconds(problem: Problem, solve: Callable[[Problem], object]) -> float | None:
+    """How long it is going to take to solve a problem, in seconds; None if it is too small to ask.
+
+    Parameters
+    ----------
+    problem : Problem
+    solve : callable
+        Solves a problem with fewer of the points.
+
+    Returns
+    -------
+    float or None
+    """
+    if problem.n < WORTH:
+        return None
+    order = np.random.default_rng(0).permutation(problem.n)
+    # One label of each class is always there.
+    first = [order[problem.y[order] == sign][0] for sign in (1, -1)]
+    sizes: list[float] = []
+    seconds: list[float] = []
+    n, spent, expected = FIRST, 0.0, np.inf
+    while n <= max(FIRST, LARGEST * problem.n) and (not seconds or spent < max(ENOUGH, SHARE * expected)):
+        part = problem.part(np.union1d(first, order[:n]))
+        with ExitStack() as inside, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            inside.enter_context(until(time.time() + 0.5 * time_left()))
+            if not seconds:
+                solve(part)  # the first call compiles loops, and reads the disk
+            began = time.perf_counter()
+            solve(part)
+        sizes.append(float(part.n))
+        seconds.append(time.perf_counter() - began)
+        spent, n = spent + seconds[-1], 2 * n
+        expected = _continued(sizes, seconds, problem.n)
+    return expected
+
+
+def _continued(sizes: list[float], seconds: list[float], n: int) -> float:
+    """The time for n points by the power law through the last two fits."""
+    power = 2.0
+    if len(sizes) > 1 and min(seconds[-2:]) > 0:
+        power = float(np.log(seconds[-1] / seconds[-2]) / np.log(sizes[-1] / sizes[-2]))
+    return float(seconds[-1] * (n / sizes[-1]) ** np.clip(power, *POWERS))
+
+
+def announce(name: str, seconds: float | None, n_fits: int, instead: str) -> None:
+    """Warn of a fit that takes long, with what would be faster.
+
+    Parameters
+    ----------
+    name : str
+        Of the estimator.
+    seconds : float or None
+        For one class.
+    n_fits : int
+        Classes that are learned one after the other.
+    instead : str
+        What would be faster.
+    """
+    if seconds is None or seconds * n_fits < LONG:
+        return
+    whole = seconds * n_fits
+    shown = f"{whole:.0f} seconds" if whole < 120 else f"{whole / 60:.0f} minutes" if whole < 7200 else (
+        f"{whole / 3600:.0f} hours"
+    )  # fmt: skip
+    times = f" for {n_fits} classes" if n_fits > 1 else ""
+    warnings.warn(
+        f"{name}: this fit is going to take about {shown}{times}, as fits to some of the points say; {instead}. "
+        "verbose=1 says how far it is, and time_limit= ends it with the best so far",
+        UserWarning,
+        stacklevel=4,
+    )
