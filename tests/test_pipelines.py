@@ -127,6 +127,8 @@ def test_a_search_over_a_pipelines_classifier_shares_kernels(iris):
     np.testing.assert_array_equal(search.predict(X), alone.predict(StandardScaler().fit_transform(X)))
     assert "param_svc__C" in search.cv_results_
     assert search.n_features_in_ == 4
+    kept = scaled(TransductiveSVC()).set_params(verbose=True)
+    assert TransductiveSearchCV(kept, {"svc__C": [1.0]}, cv=2).fit(X, y).best_estimator_.verbose
     default = TransductiveSearchCV(scaled(TransductiveSVC()), cv=2).fit(X[:100], y[:100])
     assert set(default.best_params_) >= {"svc__C", "svc__sigma", "svc__C_unlabeled"}
     assert default.score(X[:100], truth[:100]) > 0.8

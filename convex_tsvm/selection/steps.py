@@ -20,6 +20,8 @@ class Steps:
 
     Attributes
     ----------
+    whole : estimator
+        All of it.
     before : Pipeline or None
         The transformers.
     name : str
@@ -27,6 +29,7 @@ class Steps:
     classifier : estimator
     """
 
+    whole: Any
     before: Pipeline | None
     name: str
     classifier: Any
@@ -54,7 +57,7 @@ class Steps:
                 f"estimator={estimator!r} must be a classifier of this package, such as TransductiveSVC, or a pipeline "
                 "that ends in one"
             )
-        return cls(before, name, classifier)
+        return cls(estimator, before, name, classifier)
 
     @property
     def prefix(self) -> str:
@@ -72,7 +75,8 @@ class Steps:
         """The whole estimator, of fitted transformers and another classifier."""
         if not self.name:
             return classifier
-        return Pipeline([*(() if before is None else before.steps), (self.name, classifier)])
+        steps = [*(() if before is None else before.steps), (self.name, classifier)]
+        return clone(self.whole).set_params(steps=steps)  # its memory and kind of output stay
 
     def own(self, parameters: Mapping[str, Any]) -> dict[str, Any] | None:
         """The classifier's parameters out of the whole estimator's; None if there are others as well."""
