@@ -43,8 +43,8 @@ class SupervisedComparison:
         has a single label, so that none can be left out.
     standard_error : float
         Of the difference of the two errors: a smaller difference says nothing.
-    score, supervised_score : float
-        The mean over the folds of what ``scoring`` asked for; NaN without it.
+    score, supervised_score : float or None
+        The mean over the folds of what ``scoring`` asked for; None without it.
 
     Examples
     --------
@@ -64,8 +64,8 @@ class SupervisedComparison:
     error: float
     supervised_error: float
     standard_error: float
-    score: float = np.nan
-    supervised_score: float = np.nan
+    score: float | None = None
+    supervised_score: float | None = None
 
     def __str__(self) -> str:
         return "\n".join(
@@ -161,8 +161,8 @@ def compare_supervised(
         error=_mean(wrong),
         supervised_error=_mean(wrong_alone),
         standard_error=_deviation(difference) / np.sqrt(max(len(difference) / n_repeats - 1, 1)),
-        score=_mean(scores[0]),
-        supervised_score=_mean(scores[1]),
+        score=None if scoring is None else _mean(scores[0]),
+        supervised_score=None if scoring is None else _mean(scores[1]),
     )
 
 
