@@ -171,6 +171,9 @@ def cccp_path(
         An object must be able to solve steps of all the problems.
     annealing, tol, max_iter, callback, **options
         As in :func:`cccp`.
+    time_limit : float > 0, optional
+        Seconds for all problems together.  Those of a list share what is left; of others, such as a generator's, whose
+        number is not known, the one that takes all of the time is the last.
 
     Returns
     -------
