@@ -177,13 +177,14 @@ def infer_share(
     """The share of the positive class among the unlabelled points, with its standard deviation.
 
     The transductive SVM that is asked has the ramp loss (Collobert et al. 2006), C = 10 with points scaled to unit
-    variance, and C* = C / 10, whatever the share is wanted for.  It is fitted for at most six shares times five folds of the labels, on at most six hundred of the
-    points.
+    variance, and C* = C / 10, whatever the share is wanted for.  It is fitted for at most six shares times five folds
+    of the labels, on at most six hundred of the points.
 
     Parameters
     ----------
     problem : Problem
-        Its costs C of labelled points count against each other, its C* and balance do not.  Points of cost 0 are left out.
+        Its costs C of labelled points count against each other, its C* and balance do not.  Points of cost 0 are left
+        out.
     counts : sequence of int, optional
         Labels of every class, the positive one first, where it is told from several others; by default of two classes.
     fit_intercept : bool, default True
