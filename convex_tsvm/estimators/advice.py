@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from ..decision import chosen_classes
 from ..losses import PLQ
+from ..methods.shares import drawn_per_class as probably_drawn_per_class
+from ..methods.shares import spoilt
 from ..methods.supervised import supervised_svms
 from ..solution import Solution
 from .labels import Labels
@@ -20,6 +22,13 @@ APART = 0.15
 
 #: So many labels, equally many of every class, look drawn per class; fewer may be so by chance.
 DRAWN = 20
+
+#: Labels are taken to have been drawn per class from this probability on.
+EVEN = 0.5
+
+#: Unlabelled points are said not to help if errors at labels left out are more than the supervised SVM's by so many
+#: standard deviations of what chance does.
+SURE = 2.0
 
 #: A fit is idle if so large a share of the unlabelled points are on a plateau, and no more than the rest has a say.
 IDLE = 0.9
@@ -51,6 +60,9 @@ def advise(labels: Labels, solutions: Sequence[Solution], balance: Any) -> None:
         _warn_of_misfit(solution, name)
     if isinstance(balance, str) and balance == "labeled":
         _warn_of_shares(labels, solutions)
+    if labels.share_estimates and solutions[0].formulation.unlabeled is not None:
+        _warn_of_contradictions(labels)
+        _warn_of_no_help(labels)
 
 
 def _warn_of_idle_points(solution: Solution, name: str) -> None:
@@ -104,6 +116,40 @@ def _warn_of_shares(labels: Labels, solutions: Sequence[Solution]) -> None:
             f"every class has {each} labels, as if drawn per class, and balance='labeled' makes the classes "
             f"equally large among the unlabelled points; the supervised SVM finds {{{shown}}}.  If labels were drawn "
             "per class, pass the shares, balance={class: share}, or balance=None; share_path chooses them from data",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _warn_of_contradictions(labels: Labels) -> None:
+    """Labels that were not drawn per class have other shares of the classes than the points seem to have."""
+    counts = np.bincount(labels.index[~labels.unlabeled], minlength=len(labels.classes))
+    counted, inferred = counts / counts.sum(), np.asarray(labels.shares)
+    room = np.maximum(APART, 2 * np.asarray(labels.share_errors))
+    if probably_drawn_per_class(counts) < EVEN and (np.abs(counted - inferred) > room).any():
+        shown = [
+            ", ".join(f"{name}: {share:.2f}" for name, share in zip(labels.classes, shares, strict=True))
+            for shares in (counted, inferred)
+        ]
+        warnings.warn(
+            f"the labels have the shares {{{shown[0]}}}, but labels that are left out are found with the shares "
+            f"{{{shown[1]}}} among the unlabelled points, which are used; balance='labeled' takes the labels', and "
+            "balance={class: share} any others",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _warn_of_no_help(labels: Labels) -> None:
+    """Labels left out that the supervised SVM finds and the transductive one does not."""
+    left_out = [estimate.left_out for estimate in labels.share_estimates if len(estimate.left_out)]
+    errors = spoilt(np.concatenate(left_out), SURE) if left_out else None
+    if errors is not None:
+        count = sum(map(len, left_out))
+        warnings.warn(
+            f"of {count} labels left out a transductive SVM has {errors[0]} wrong and the supervised SVM {errors[1]}: "
+            "unlabelled points do not seem to help here.  safe=True falls back on the supervised SVM, and "
+            "C_unlabeled=None is it; compare_supervised tells more",
             UserWarning,
             stacklevel=4,
         )

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..deadline import Carried, share_of_time, within
-from ..formulations import Formulation
+from ..formulations import Formulation, svm
 from ..kernels import Kernel, Linear, make_kernel
 from ..persistence import FittedModel
 from ..problem import Problem
@@ -90,13 +90,17 @@ class Transduction(ClassifierMixin, BaseEstimator):
         with within(self.time_limit):
             first = self._problem(X, labels, positives[0])
             formulation = self._formulation(first)
+            costly = self._costly(first)
             if not labels.unlabeled.any():
                 warnings.warn("y has no unlabelled point: a supervised SVM is fitted", UserWarning, stacklevel=2)
                 formulation = formulation.supervised()
-            elif (costly := self._costly(first)) is not None:
+            elif costly is not None:
                 warn_of_cost(type(self).__name__, *costly, n_fits * len(positives))
             labels = self._with_shares(first, labels)
-            self._announce(self._other_class(first, labels, positives[0]), labels, n_fits * len(positives))
+            if costly is None:
+                self._announce(self._other_class(first, labels, positives[0]), labels, n_fits * len(positives))
+            if self._falls_back(first, labels, formulation):
+                formulation = svm(formulation.labeled, fit_intercept=formulation.fit_intercept)
             with share_of_time(n_fits):
                 solutions = self._learned(first, labels, formulation)
             self._finish(labels, solutions)
@@ -108,6 +112,8 @@ class Transduction(ClassifierMixin, BaseEstimator):
         """Solutions of the classes that are told from the others; ``first`` has the points of their problems."""
         positives = labels.positives
         problems = [self._other_class(first, labels, k) for k in positives]
+        if formulation.unlabeled is None and first.n_unlabeled:
+            problems = [problem.replace(balance=None, balance_sample=None) for problem in problems]
         # Classes learned one after the other share kernel rows.
         shares = np.array_split(np.arange(len(positives)), min(effective_n_jobs(self.n_jobs), len(positives)))
         solve = Carried(self._solve)
@@ -141,6 +147,10 @@ class Transduction(ClassifierMixin, BaseEstimator):
         if X.shape[0] != len(labels.index):
             raise ValueError(f"y has {len(labels.index)} entries, X has {X.shape[0]} samples; they must be equal")
         return X, labels
+
+    def _falls_back(self, first: Problem, labels: Labels, formulation: Formulation) -> bool:
+        """Whether the supervised SVM is learned in place of what was asked for."""
+        return False
 
     def _announce(self, problem: Problem, labels: Labels, n_fits: int) -> None:
         """Say how long a fit to many points is going to take, where that can be told."""

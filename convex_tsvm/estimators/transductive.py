@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from ..formulations import Formulation, svm, tsvm
 from ..kernels import laplacian_kernel
+from ..methods.shares import leave_labels_out, spoilt
 from ..problem import Problem
 from ..table import DESCENTS, METHODS
 from ..validation import finite, one_of
 from .costs import DEFORMED, FACTORED, Cost
 from .descent import DescentTransduction
+from .labels import Labels
+
+#: ``safe=True`` falls back if errors at labels left out are more than the supervised SVM's by so many standard
+#: deviations of what chance does.
+CHANCE = 1.0
 
 
 class TransductiveSVC(DescentTransduction):
@@ -66,6 +74,9 @@ class TransductiveSVC(DescentTransduction):
         counts settle it.  Otherwise the mean is that among the labels, or as the given shares of the classes have it
         (2 r - 1 for a share r, each class against the rest), a number in (-1, 1), searched such that the given share of
         them is labelled positive, or not constrained.  A number or a single share is for two classes.
+    safe : bool, default False
+        Whether to fall back on the supervised SVM (``fell_back_``) where labels that are left out are found by it and
+        not by the transductive one, more than chance explains.  It is the ramp loss that is asked, whatever ``loss``.
     class_weight : dict of class to float, "balanced" or None, default None
         Factors on the cost of labelled points by their class, as in ``sklearn.svm.SVC``; unlabelled points have none.
     fit_intercept : bool, default True
@@ -111,6 +122,8 @@ class TransductiveSVC(DescentTransduction):
         Objective; the mean over the classifiers if there are several (as in Chapelle et al. 2008, §5.2).
     lower_bound_, gap_ : float or None
         A lower bound of the optimum (from the labelled points alone) and the relative gap to it, for two classes.
+    fell_back_ : bool
+        Whether the supervised SVM was fitted, with ``safe=True``.
     class_shares_, class_shares_error_ : array, shape (n_classes,)
         With ``balance="auto"`` the inferred shares of ``classes_`` among the unlabelled points, and their standard
         deviations.
@@ -156,6 +169,7 @@ class TransductiveSVC(DescentTransduction):
         balance: Any = "auto",
         class_weight: Any = None,
         fit_intercept: bool = True,
+        safe: bool = False,
         C_manifold: float = 0.0,
         n_neighbors: int = 6,
         annealing: Any = None,
@@ -184,6 +198,7 @@ class TransductiveSVC(DescentTransduction):
         self.balance = balance
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept
+        self.safe = safe
         self.C_manifold = C_manifold
         self.n_neighbors = n_neighbors
         self.annealing = annealing
@@ -216,6 +231,20 @@ class TransductiveSVC(DescentTransduction):
             return FACTORED, problem.n
         return (DEFORMED, problem.n) if self.C_manifold else None
 
+    def _falls_back(self, first: Problem, labels: Labels, formulation: Formulation) -> bool:
+        self.fell_back_ = False
+        if not self.safe or formulation.unlabeled is None or not labels.unlabeled.any():
+            return False
+        parts = [estimate.left_out for estimate in labels.share_estimates if len(estimate.left_out)]
+        if len(parts) < len(labels.positives):
+            problems = [self._other_class(first, labels, k) for k in labels.positives]
+            parts = [
+                leave_labels_out(problem, _share_of(labels, k), fit_intercept=formulation.fit_intercept)
+                for k, problem in zip(labels.positives, problems, strict=True)
+            ]
+        self.fell_back_ = spoilt(np.concatenate(parts), CHANCE) is not None
+        return self.fell_back_
+
     def _formulation(self, problem: Problem) -> Formulation:
         one_of("method", self.method, DESCENTS)
         self._method_options()  # what does not fit is reported before any work is done
@@ -227,3 +256,9 @@ class TransductiveSVC(DescentTransduction):
         if self.C_unlabeled is None:
             return svm(formulation.labeled, fit_intercept=formulation.fit_intercept)
         return formulation
+
+
+def _share_of(labels: Labels, k: int) -> float:
+    """The share of class k that was inferred, or that among the labels."""
+    known = labels.index[~labels.unlabeled]
+    return float(labels.shares[k] if labels.shares is not None else (known == k).mean())

@@ -22,6 +22,7 @@ from scipy.special import betainc, betaincinv, betaln, gammaln
 from ..deadline import time_is_up
 from ..formulations import Formulation, svm, tsvm
 from ..instance import StepSolution
+from ..kernels import DeformedKernel
 from ..losses import hinge
 from ..problem import Array, Problem
 from ..solution import Solution
@@ -241,6 +242,51 @@ def infer_share(
     return ShareEstimate(mean, deviation, counted, *values, tried.left_out(mean))
 
 
+def leave_labels_out(problem: Problem, share: float, *, fit_intercept: bool = True, random_state: int = 0) -> Array:
+    """Labels that are left out, and what the transductive and the supervised SVM make of these points.
+
+    Parameters
+    ----------
+    problem, fit_intercept, random_state
+        As in :func:`infer_share`, as is the transductive SVM.
+    share : float in (0, 1)
+        Of the positive class among the unlabelled points.
+
+    Returns
+    -------
+    array, shape (m, 3)
+        As ``left_out`` of :class:`ShareEstimate`; m is 0 where every class has one label.
+    """
+    random = np.random.default_rng(random_state)
+    known = problem.labeled[problem.cost[problem.labeled] > 0]
+    tried = _Tried(_some(problem, known, random), random, fit_intercept)
+    if not tried.has_folds:
+        return np.empty((0, 3))
+    tried.evaluate(share)
+    return tried.left_out(share)
+
+
+def spoilt(left_out: Array, deviations: float) -> tuple[int, int] | None:
+    """Errors at labels left out, of the transductive and of the supervised SVM, if the former are too many.
+
+    Parameters
+    ----------
+    left_out : array, shape (m, 3)
+        Labels, outputs of the transductive and of the supervised SVM.
+    deviations : float
+        By how many standard deviations of what chance does they must be more.
+
+    Returns
+    -------
+    (int, int) or None
+    """
+    wrong = np.sign(left_out[:, 1:]) != left_out[:, :1]
+    ours, theirs = int((wrong[:, 0] & ~wrong[:, 1]).sum()), int((wrong[:, 1] & ~wrong[:, 0]).sum())
+    if ours - theirs <= deviations * np.sqrt(ours + theirs):
+        return None
+    return int(wrong[:, 0].sum()), int(wrong[:, 1].sum())
+
+
 def class_shares(estimates: Sequence[ShareEstimate]) -> Array:
     """The shares of all classes, which add up to 1, shape (n_classes,).
 
@@ -280,6 +326,9 @@ def _some(problem: Problem, known: Indices, random: np.random.Generator) -> Prob
     if len(unknown) > MOST_UNLABELED:
         unknown = random.choice(unknown, MOST_UNLABELED, replace=False)
     keep = np.sort(np.concatenate([known, unknown]))
+    if isinstance(problem.kernel, DeformedKernel):
+        # A graph's kernel of some of the points takes as long as that of all.
+        problem = problem.replace(kernel=problem.kernel.base)
     gram = (problem if len(keep) == problem.n else problem.part(keep)).gram
     # Points of unit variance, so that a cost means the same in every space.
     gram = gram / max(float(gram.diagonal().mean() - gram.mean()), np.finfo(float).tiny)
