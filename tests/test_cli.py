@@ -79,7 +79,7 @@ def run(capsys, *arguments):
 def test_every_format_gives_the_same(data, files, moons, capsys):
     X, _, y = moons
     expected = ct.cccp(ct.cccp_tsvm(), ct.Problem(X, y, kernel=ct.RBF(0.5), C=10, C_unlabeled=1))
-    status, out, err = run(capsys, "solve", files / data[0], *data[1:], *MODEL, "--json")
+    status, out, err = run(capsys, "solve", files / data[0], *data[1:], *MODEL, "--balance", "labeled", "--json")
     result = json.loads(out)
     assert (status, err) == (0, "")
     assert set(result) >= KEYS
@@ -117,7 +117,7 @@ def test_compare_prints_a_table_and_draws(files, capsys):
     status, out, _ = run(capsys, "compare", files / "split.npz", *MODEL, "--solver", "native,cvxpy", "--plot", picture)
     lines = out.splitlines()
     assert status == 0
-    assert [line.split()[:2] for line in lines[4:8]] == [
+    assert [line.split()[:2] for line in lines[5:9]] == [
         ["svm", "native"],
         ["svm", "cvxpy"],
         ["cccp", "native"],
@@ -151,7 +151,9 @@ def test_solve_bound_and_verify_draw(files, capsys):
 
 def test_compare_sets_the_supervised_svm_beside(files, moons, capsys):
     X, _, y = moons
-    status, out, _ = run(capsys, "compare", files / "split.npz", *MODEL, "--folds", "4", "--json")
+    status, out, _ = run(
+        capsys, "compare", files / "split.npz", *MODEL, "--folds", "4", "--balance", "labeled", "--json"
+    )
     found = json.loads(out)
     assert status == 0
     known, unknown = y != 0, y == 0
@@ -224,7 +226,7 @@ def test_more_than_two_classes(tmp_path, capsys):
     model, labels, again = tmp_path / "model.npz", tmp_path / "labels.csv", tmp_path / "again.csv"
     status, out, _ = run(capsys, "solve", "iris", "--C", 10, "--save", model, "--labels-out", labels)
     assert status == 0
-    assert [line.split()[:2] for line in out.splitlines()[4:7]] == [
+    assert [line.split()[:2] for line in out.splitlines()[5:8]] == [
         ["cccp:", "setosa"],
         ["cccp:", "versicolor"],
         ["cccp:", "virginica"],
@@ -394,7 +396,7 @@ def test_ctrl_c_in_the_cross_validation_keeps_the_rows(capsys, monkeypatch):
     status, out, err = run(capsys, "compare", *SMALL)
     assert status == 1
     assert "interrupted" in err
-    assert [line.split()[0] for line in out.splitlines()[4:6]] == ["svm", "cccp"]
+    assert [line.split()[0] for line in out.splitlines()[5:7]] == ["svm", "cccp"]
     assert len(calls) == 3
 
 
@@ -442,7 +444,10 @@ BAD = {
     "split out of range": (["solve", "{dir}/split.npz", "--split", "5"], "split=5 must be in 0..0"),
     "unknown splits": (["solve", "{dir}/split.npz", "--splits", "labeled10"], "splits='labeled10' is not in"),
     "several classes": (["compare", "{dir}/three.npz"], "DATA has 3 classes (0, 1, 2); say which count as +1"),
-    "share of several classes": (["solve", "iris", "--balance", "0.1"], "with 3 classes it must be 'labeled' or none"),
+    "share of several classes": (
+        ["solve", "iris", "--balance", "0.1"],
+        "with 3 classes it must be 'auto', 'labeled' or none",
+    ),
     "checkpoint of several classes": (["solve", "iris", "--method", "exact", "--checkpoint", "{dir}/c"], "two classes"),
     "unknown positive": (["solve", "{dir}/three.npz", "--positive", "7"], "positive='7' must be some, not all"),
     "all positive": (["solve", "{dir}/three.npz", "--positive", "0,1,2"], "must be some, not all"),
@@ -461,7 +466,7 @@ BAD = {
     "s": (["solve", "two_moons", "--s", "-1"], "s=-1.0 must be in (-1, 0]"),
     "s positive": (["solve", "two_moons", "--s", "0.5"], "s=0.5 must be in (-1, 0]"),
     "balance": (["solve", "two_moons", "--balance", "2"], "balance=2.0 must be"),
-    "balance no number": (["solve", "two_moons", "--balance", "exact:x"], "must be labeled, none, a number"),
+    "balance no number": (["solve", "two_moons", "--balance", "exact:x"], "must be auto, labeled, none, a number"),
     "exact balance": (["solve", "two_moons", "--balance", "exact:1"], "balance=('exact', 1.0)"),
     "sigma and gamma": (["solve", "two_moons", "--sigma", "1", "--gamma", "1"], "exactly one of sigma and gamma"),
     "sigma": (["solve", "two_moons", "--sigma", "0"], "sigma=0.0"),

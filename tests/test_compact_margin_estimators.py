@@ -61,7 +61,9 @@ def test_the_compact_margin_classifier_minimizes_eq_8(data):
     X, _, y, signs = data
     problem = ct.Problem(X, signs, kernel=ct.RBF(0.5), C=10, C_unlabeled=2)
     for C_compact, cost in ((0.0, 0.0), (1.0, 1.0), ("tenth", 0.2), (None, 2.0), (np.inf, np.inf)):
-        clf = CompactMarginClassifier(sigma=0.5, C=10, C_unlabeled=2, C_compact=C_compact, epsilon=1.1, s=0.0)
+        clf = CompactMarginClassifier(
+            sigma=0.5, C=10, C_unlabeled=2, C_compact=C_compact, epsilon=1.1, s=0.0, balance="labeled"
+        )
         clf.fit(X, y)
         weights = ct.compactness_weights(problem, cost)
         solution = ct.cccp(ct.compact_margin(1.1, *weights), problem)

@@ -83,11 +83,11 @@ def interrupted(code, group=False):
 @pytest.mark.parametrize(
     "estimator",
     [
-        ct.TransductiveSVC(),
-        ct.TransductiveSVC(method="switching", loss="hinge"),
+        ct.TransductiveSVC(balance="labeled"),
+        ct.TransductiveSVC(method="switching", loss="hinge", balance="labeled"),
         ct.TransductiveSVC(balance=("exact", 0.5)),
-        ct.LinearTransductiveSVC(),
-        ct.SafeTransductiveSVC(),
+        ct.LinearTransductiveSVC(positive_fraction="labeled"),
+        ct.SafeTransductiveSVC(balance="labeled"),
     ],
     ids=str,
 )
@@ -114,7 +114,19 @@ def test_an_exact_search_keeps_its_best_and_raises(monkeypatch):
     assert clf.lower_bound_ <= clf.objective_
 
 
-@pytest.mark.parametrize("estimator", [ct.TransductiveSVC(), ct.SafeTransductiveSVC()], ids=str)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_before_the_shares_are_known_there_is_nothing_to_keep(monkeypatch):
+    X, y, _ = moons(60)
+    interrupting(monkeypatch, Run, "solve", 4)
+    clf = ct.TransductiveSVC()
+    with pytest.raises(KeyboardInterrupt, match="shares of the classes were not known yet"):
+        clf.fit(X, y)
+    assert not hasattr(clf, "model_")
+
+
+@pytest.mark.parametrize(
+    "estimator", [ct.TransductiveSVC(balance="labeled"), ct.SafeTransductiveSVC(balance="labeled")], ids=str
+)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_class_too_few_is_no_classifier(estimator, monkeypatch):
     X, y, _ = moons(60)
@@ -284,7 +296,7 @@ def test_the_command_line_writes_the_best_so_far(tmp_path, monkeypatch):
     X, y, _ = moons(60)
     dump_svmlight_file(X, np.where(y < 0, 0, 2 * y - 1), str(tmp_path / "points.svm"), zero_based=False)
     interrupting(monkeypatch, Run, "solve", 4)
-    arguments = ["linear", str(tmp_path / "points.svm"), "-W", "0.001", "--labels-out", str(tmp_path / "labels.csv")]
+    arguments = ["linear", str(tmp_path / "points.svm"), "-R", "0.5", "--labels-out", str(tmp_path / "labels.csv")]
     with pytest.warns(UserWarning, match="interrupted"):
         assert main(arguments) == 1
     assert len((tmp_path / "labels.csv").read_text().split()) >= 60

@@ -102,9 +102,10 @@ def test_without_a_step_it_is_the_supervised_svm(method):
 def test_the_best_step_is_kept(clock, monkeypatch):
     X, y, _ = moons(60)
     calls = passing(monkeypatch, clock, Run, "record", 2)
-    clf = ct.TransductiveSVC(method="switching", loss="hinge", time_limit=LONG / 2).fit(X, y)
+    options = {"method": "switching", "loss": "hinge", "balance": "labeled"}
+    clf = ct.TransductiveSVC(**options, time_limit=LONG / 2).fit(X, y)
     assert (clf.status_, len(calls), clf.n_iter_) == ("time_limit", 2, 2)
-    whole = ct.TransductiveSVC(method="switching", loss="hinge", time_limit=1e6 * LONG).fit(X, y)
+    whole = ct.TransductiveSVC(**options, time_limit=1e6 * LONG).fit(X, y)
     assert (whole.status_, whole.n_iter_ > 2) == ("converged", True)
 
 
@@ -131,7 +132,7 @@ def test_what_is_left_is_divided(clock, monkeypatch):
         return minimize(self, method)
 
     monkeypatch.setattr(Run, "minimize", noted)
-    clf = ct.TransductiveSVC(time_limit=8 * LONG).fit(X, y)
+    clf = ct.TransductiveSVC(balance="labeled", time_limit=8 * LONG).fit(X, y)
     # A quarter of 8 for the first, which takes 1; then a third of 7, half of 6, and all of the last 5.
     np.testing.assert_allclose(np.array(left[:4]) / LONG, [2, 7 / 3, 3, 5], atol=0.1)
     assert clf.status_ == "converged"

@@ -32,7 +32,7 @@ def solve_classes(options: argparse.Namespace, task: Task) -> int:
     solutions, rows = [], []
     parts = [data.against_the_rest(k) for k in range(len(data.classes))]
     with limited(options):  # of all classes together
-        problems = with_shares(options, data.classes, [first.replace(y=part.y) for part in parts])
+        problems, told = with_shares(options, data.classes, [first.replace(y=part.y) for part in parts])
         for name, part, problem in zip(data.classes, parts, problems, strict=True):
             solution = solved(options, task, problem, solver)
             solutions.append(solution)
@@ -63,7 +63,7 @@ def solve_classes(options: argparse.Namespace, task: Task) -> int:
     else:
         print(
             f"{data.name}: {first.n_labeled} labelled and {first.n_unlabeled} unlabelled points, "
-            f"{len(data.classes)} classes, each against the rest, {first.kernel}\n{data.counts}"
+            f"{len(data.classes)} classes, each against the rest, {first.kernel}\n{data.counts}{told}"
         )
         print(table_of(rows))
         if line := stopped(rows):

@@ -18,7 +18,7 @@ from ..persistence import FittedModel, load_model, save_model
 from ..solution import Solution
 from .classes import predict_classes, solve_classes
 from .files import check_outputs, check_plot, write_labels, write_plot
-from .given import given, heading, of_data, read_points
+from .given import given, of_data, read_points
 from .table import SOLVED, figures_of, result_of, stopped, table_of
 from .tasks import NO_SOLVER, check_method_options, formulated, given_problem, read_task, solved
 from .unused import refuse_all_but, refuse_label_column, refuse_unused
@@ -37,7 +37,7 @@ def solve(options: argparse.Namespace) -> int:
     check_plot(options.plot)
     files["plot"] = options.plot
     try:
-        data, problem = given(options)
+        data, problem, heading = given(options)
     except SeveralClasses:
         for name, path in files.items():
             if path is not None:
@@ -49,7 +49,7 @@ def solve(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(result))
     else:
-        print(heading(data, problem))
+        print(heading)
         print(table_of([result]))
         if line := stopped([result]):
             print(line)
@@ -94,7 +94,7 @@ def bound(options: argparse.Namespace) -> int:
     began, task = time.perf_counter(), read_task("cccp")
     refuse_unused(options, [task])
     check_plot(options.plot)
-    data, problem = given(options)
+    data, problem, heading = given(options)
     builder = LowerBoundBuilder(
         formulated(options, task, problem)[0],
         problem,
@@ -103,7 +103,7 @@ def bound(options: argparse.Namespace) -> int:
         max_rounds=options.rounds,
     )
     if not options.json:
-        print(heading(data, problem))
+        print(heading)
 
     def show(stage: Stage) -> None:
         if not options.json:
@@ -173,7 +173,7 @@ def verify(options: argparse.Namespace) -> int:
     # Rows of kernels are kept for the graph of neighbours only.
     kept = () if task.formulation in ("lapsvm", "laptsvm") else ("cache_size",)
     refuse_unused(options, [task], never=("tol", "max_iter", "annealing", *kept))
-    data, problem = given(options)
+    data, problem, _ = given(options)
     if options.points < problem.n_labeled + 1:
         raise ValueError(f"points={options.points} must exceed the {problem.n_labeled} labelled points")
     keep = np.sort(np.concatenate([problem.labeled, problem.unlabeled[: options.points - problem.n_labeled]]))

@@ -21,7 +21,7 @@ from ..problem import Problem
 from ..solution import Solution
 from ..table import METHODS
 from .files import check_plot, write_plot
-from .given import given, heading
+from .given import given
 from .table import SOLVED, failure_of, figures_of, result_of, stopped, table_of
 from .tasks import Task, check_method_options, formulated, limited, read_task, solved
 from .unused import refuse_unused
@@ -38,7 +38,7 @@ def compare(options: argparse.Namespace) -> int:
     if options.folds < 0 or options.folds == 1:
         raise ValueError(f"folds={options.folds} must be 0, or an integer >= 2")
     check_plot(options.plot)
-    data, problem = given(options)
+    data, problem, heading = given(options)
     solutions, results = _solved(options, tasks, data, problem)
     agreement, supervised = _agreement(options, tasks, solutions), None
     done = [result for result in results if result["status"] != "failed"]
@@ -55,7 +55,7 @@ def compare(options: argparse.Namespace) -> int:
         found = {"data": data.name, "classes": data.known, "results": results, "agreement": agreement}
         print(json.dumps({**found, "supervised": supervised}))
     else:
-        print(heading(data, problem))
+        print(heading)
         print(table_of(results if supervised is None else [*results, supervised]))
         if ended := stopped(results):
             print(ended)

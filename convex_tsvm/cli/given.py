@@ -19,16 +19,26 @@ from ..progress import status_line
 from .tasks import given_problem
 
 
-def given(options: argparse.Namespace) -> tuple[Data, Problem]:
-    """The data that a command is about, two classes of it, and the problem that its options make of them."""
+def given(options: argparse.Namespace) -> tuple[Data, Problem, str]:
+    """The data that a command is about, the problem that its options make of two classes of it, and a heading."""
     data = load_data(options.data, positive=options.positive, **labels_shown(options))
     tsvm(options.loss or "ramp", s=options.s)  # options that do not fit are reported before any work is done
     problem = given_problem(options, data)
-    return data, with_shares(options, data.classes, [problem])[0]
+    (problem,), told = with_shares(options, data.classes, [problem])
+    negative, positive = data.classes
+    heading = (
+        f"{data.name}: {problem.n_labeled} labelled and {problem.n_unlabeled} unlabelled points, "
+        f"+1 = {positive}, -1 = {negative}, {problem.kernel}\n{data.counts}{told}"
+    )
+    return data, problem, heading
 
 
-def with_shares(options: argparse.Namespace, classes: Sequence[str], problems: list[Problem]) -> list[Problem]:
+def with_shares(
+    options: argparse.Namespace, classes: Sequence[str], problems: list[Problem]
+) -> tuple[list[Problem], str]:
     """The problems of a class against the rest, or of every class, balanced as their shares are inferred to be.
+
+    With them comes a line that says what these shares are, if they have been inferred.
 
     Parameters
     ----------
@@ -39,7 +49,7 @@ def with_shares(options: argparse.Namespace, classes: Sequence[str], problems: l
         Of the positive class, or of each of several.
     """
     if options.balance != "auto" or problems[0].n_unlabeled == 0:
-        return problems
+        return problems, ""
     counts = np.array([(problem.y > 0).sum() for problem in problems])
     counts = np.array([counts[0], problems[0].n_labeled - counts[0]]) if len(problems) == 1 else counts
     with status_line(lambda: "shares of the classes") as progress:
@@ -49,12 +59,11 @@ def with_shares(options: argparse.Namespace, classes: Sequence[str], problems: l
             for k, problem in enumerate(problems)
         ]
     shares, errors = class_shares(found), [one.error for one in found]
-    if not getattr(options, "json", False):
-        named = zip(classes, shares, errors if len(found) > 1 else errors * 2, strict=True)
-        told = ", ".join(f"{name} {share:.3f} ± {error:.3f}" for name, share, error in named)
-        print(f"shares of the classes among the unlabelled points, inferred: {told}")
+    named = zip(classes, shares, errors if len(found) > 1 else errors * 2, strict=True)
+    told = ", ".join(f"{name} {share:.3f} ± {error:.3f}" for name, share, error in named)
     own = shares if len(found) > 1 else shares[1:]
-    return [problem.replace(balance=2 * share - 1) for problem, share in zip(problems, own.tolist(), strict=True)]
+    balanced = [problem.replace(balance=2 * share - 1) for problem, share in zip(problems, own.tolist(), strict=True)]
+    return balanced, f"\nshares of the classes among the unlabelled points, inferred: {told}"
 
 
 def labels_shown(options: argparse.Namespace) -> dict[str, Any]:
@@ -90,12 +99,3 @@ def read_points(
     for warning in said:
         print(f"convex-tsvm: {warning.message}", file=sys.stderr)
     return found
-
-
-def heading(data: Data, problem: Problem) -> str:
-    """What was given, and how its labels were read, in two lines."""
-    negative, positive = data.classes
-    return (
-        f"{data.name}: {problem.n_labeled} labelled and {problem.n_unlabeled} unlabelled points, "
-        f"+1 = {positive}, -1 = {negative}, {problem.kernel}\n{data.counts}"
-    )

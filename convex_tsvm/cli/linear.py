@@ -33,7 +33,7 @@ def linear(options: argparse.Namespace) -> int:
         loss=options.loss,
         lambda_=options.lambda_,
         lambda_unlabeled=options.lambda_unlabeled,
-        positive_fraction=options.positive_fraction,
+        positive_fraction="auto" if options.positive_fraction is None else options.positive_fraction,
         fit_intercept=not options.no_intercept,
         method_options=own,
         unlabeled=marker,

@@ -275,7 +275,7 @@ def _add_linear(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lambda-unlabeled", "-U", type=float, default=1.0, metavar="L",
                         help="weight of the unlabelled points, SVMlin's -U (default: 1)")  # fmt: skip
     parser.add_argument("--positive-fraction", "-R", type=float, metavar="R",
-                        help="share of positive unlabelled points, SVMlin's -R (default: of the labels)")  # fmt: skip
+                        help="share of positive unlabelled points, SVMlin's -R (default: inferred)")  # fmt: skip
     parser.add_argument("--max-pairs", "-S", type=int, metavar="S",
                         help="switching: pairs exchanged in a round, SVMlin's -S (default: all that gain)")  # fmt: skip
     parser.add_argument("--no-intercept", action="store_true", help="without the feature that is 1 for all points")

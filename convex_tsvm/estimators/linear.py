@@ -240,10 +240,10 @@ class LinearTransductiveSVC(Descent):
             return None
         known, share = labels.signs(k)[~labels.unlabeled] > 0, self.positive_fraction
         weights = None if labels.weights is None else labels.weights[~labels.unlabeled]
-        if share == "auto" and labels.shares is not None:
+        if isinstance(share, str) and share == "auto" and labels.shares is not None:
             r = float(labels.shares[k])
-        elif isinstance(share, str):
-            one_of("positive_fraction", share, ("auto", "labeled"))
+        elif share is None or isinstance(share, str):
+            one_of("positive_fraction", share or "labeled", ("auto", "labeled"))
             r = float(np.average(known, weights=weights))
         elif isinstance(share, numbers.Real):
             if len(labels.classes) > 2:

@@ -24,6 +24,7 @@ from ..formulations import Formulation, svm, tsvm
 from ..instance import StepSolution
 from ..kernels import DeformedKernel
 from ..losses import hinge
+from ..points import LinearPoints
 from ..problem import Array, Problem
 from ..solution import Solution
 from ..validation import InfeasibleError
@@ -233,7 +234,9 @@ def infer_share(
                 callback(len(tried.shares))
             if not waiting and len(tried.shares) < MOST_TRIED:
                 waiting = tried.worth_trying(grid, density)
-        mean, deviation = _moments(grid, tried.posterior(grid, density))
+        if tried.shares:
+            density = tried.posterior(grid, density)
+        mean, deviation = _moments(grid, density)
     counted = positive / len(known)
     if tried is None or not tried.shares:
         return ShareEstimate(mean, deviation, counted, np.empty(0), np.empty(0), np.empty((0, 3)))
@@ -329,7 +332,8 @@ def _some(problem: Problem, known: Indices, random: np.random.Generator) -> Prob
     if isinstance(problem.kernel, DeformedKernel):
         # A graph's kernel of some of the points takes as long as that of all.
         problem = problem.replace(kernel=problem.kernel.base)
-    gram = (problem if len(keep) == problem.n else problem.part(keep)).gram
+    as_it_is = len(keep) == problem.n and not isinstance(problem.X, LinearPoints)
+    gram = (problem if as_it_is else problem.part(keep)).gram
     # Points of unit variance, so that a cost means the same in every space.
     gram = gram / max(float(gram.diagonal().mean() - gram.mean()), np.finfo(float).tiny)
     cost = problem.cost[keep]
@@ -393,13 +397,11 @@ class _Tried:
 
     def _transductive(self, model: Formulation, y: Array, share: float, k: int) -> Array | None:
         problem = self._without(y).replace(balance=2 * share - 1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                solution, self._steps[k] = self._descents[k].solve(model, problem, self._steps.get(k, []))
-            except InfeasibleError:
-                return None  # without a bias some means cannot be met
-        return self._outputs_of(solution)
+        try:
+            solution, self._steps[k] = _solved(self._descents[k], model, problem, self._steps.get(k, []))
+        except InfeasibleError:
+            return None  # without a bias some means cannot be met
+        return solution.scores
 
     def _without(self, y: Array) -> Problem:
         """The problem with fewer labels; points whose label is left out cost what unlabelled ones do."""
@@ -407,11 +409,6 @@ class _Tried:
         unlabeled = cost[self.problem.unlabeled].mean()
         cost[(y == 0) & (self.problem.y != 0)] = unlabeled
         return self.problem.replace(y=y, C=cost, C_unlabeled=cost)
-
-    def _outputs_of(self, solution: Solution) -> Array:
-        if solution.status == "interrupted":
-            raise KeyboardInterrupt
-        return solution.scores
 
     def worth_trying(self, grid: Array, density: Array) -> list[float]:
         """A share between two that have been tried, or beyond them, where the posterior is not known well enough."""
@@ -456,8 +453,23 @@ class _Tried:
     def _supervised(self, y: Array) -> Array:
         """Outputs of the supervised SVM of some labels, shape (n,)."""
         model = svm(hinge(), fit_intercept=self.fit_intercept)
-        return self._outputs_of(_descents().solve(model, self._without(y))[0])
+        return _solved(_descents(), model, self._without(y))[0].scores
 
 
 def _descents() -> Descents:
     return Descents(CCCP(), solver="native", settings=SETTINGS, options={})
+
+
+def _solved(
+    descents: Descents, model: Formulation, problem: Problem, known: Sequence[StepSolution] = ()
+) -> tuple[Solution, list[StepSolution]]:
+    """A solution and its steps, without warnings: what a limit on time leaves is good enough, and Ctrl-C goes on."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            solution, steps = descents.solve(model, problem, known)
+        if solution.status == "interrupted":
+            raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("the shares of the classes were not known yet: nothing is kept") from None
+    return solution, steps
