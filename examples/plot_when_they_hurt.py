@@ -28,7 +28,7 @@ hidden = y == -1
 options = {"sigma": 2.0, "C": 10.0}
 classifiers = {
     "SVM": ct.TransductiveSVC(**options, C_unlabeled=None),
-    "TSVM": ct.TransductiveSVC(**options, C_unlabeled=10.0, annealing=10),
+    "TSVM": ct.TransductiveSVC(**options, C_unlabeled=10.0, annealing=10, balance="labeled"),
     "S4VM": ct.SafeTransductiveSVC(**options),
 }
 figure, axes = plt.subplots(1, 3, figsize=(14, 4.2), layout="constrained")

@@ -54,11 +54,11 @@ def test_points_on_the_plateau_have_no_say():
     y = np.full(150, -1)
     y[:10] = np.arange(10) % 2
     with pytest.warns(UserWarning, match="have no say.*s=0"):
-        clf = TransductiveSVC(kernel="linear").fit(X, y)
+        clf = TransductiveSVC(kernel="linear", balance="labeled").fit(X, y)
     assert ct.compare_supervised(clf, X, y, cv=2).acting < 0.1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        clf = TransductiveSVC(kernel="linear", s=0.0).fit(X, y)
+        clf = TransductiveSVC(kernel="linear", s=0.0, balance="labeled").fit(X, y)
     assert ct.compare_supervised(clf, X, y, cv=2).acting > 0.5
 
 
@@ -67,13 +67,16 @@ def test_labels_drawn_per_class_say_nothing_of_shares():
     for seed in range(3):
         X, truth, y = three_classes(seed, per_class=True)
         with pytest.warns(UserWarning, match="as if drawn per class.*balance="):
-            default = TransductiveSVC().fit(X, y)
+            counted = TransductiveSVC(balance="labeled").fit(X, y)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             clf = TransductiveSVC(balance={0: 0.6, 1: 0.3, 2: 0.1}).fit(X, y)
-        gains.append(accuracy(clf, truth, y) - accuracy(default, truth, y))
+            inferred = TransductiveSVC().fit(X, y)
+        gains.append([accuracy(one, truth, y) - accuracy(counted, truth, y) for one in (clf, inferred)])
         assert accuracy(clf, truth, y) > 0.9
-    assert np.mean(gains) > 0.05
+        assert np.abs(inferred.class_shares_ - [0.6, 0.3, 0.1]).max() < 0.15
+        assert accuracy(inferred, truth, y) > accuracy(clf, truth, y) - 0.03
+    assert np.min(np.mean(gains, axis=0)) > 0.05
 
 
 def test_labels_drawn_at_random_say_something():
@@ -119,7 +122,7 @@ def test_shares_are_those_of_the_classes():
         ({0: 0.6, 1: 0.3, 2: 0.3}, "whose sum is 1"),
         ({0: 1.2, 1: -0.3, 2: 0.1}, "numbers in \\(0, 1\\)"),
         ([0.5, 0.5], "has 2 shares; there are 3 classes"),
-        (0.2, "with 3 classes it must be 'labeled', None, the share"),
+        (0.2, "with 3 classes it must be 'auto', 'labeled', None, the share"),
         (("exact", 0.2), "with 3 classes it must be"),
         ("equal", "must be None, 'labeled'"),
     ],
@@ -141,14 +144,14 @@ def test_a_path_of_shares_finds_those_of_the_classes():
         clf = TransductiveSVC(balance=path.shares).fit(X, y)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            default = TransductiveSVC().fit(X, y)
-        found.append((accuracy(clf, truth, y), accuracy(default, truth, y)))
+            counted = TransductiveSVC(balance="labeled").fit(X, y)
+        found.append((accuracy(clf, truth, y), accuracy(counted, truth, y)))
         # Each solution is what the estimator finds for that share.
         k = int(np.argmin(np.abs(path.tried - 0.3)))
         alone = TransductiveSVC(balance=2 * path.tried[k] - 1).fit(X, np.where(y < 0, -1, (y == 1).astype(int)))
         assert path.objective[1, k] == pytest.approx(alone.objective_, rel=1e-3)
-    better, default = np.mean(found, axis=0)
-    assert better > default + 0.03
+    better, counted = np.mean(found, axis=0)
+    assert better > counted + 0.03
     # Without labels left out it is the loss of the labelled points that is least.
     alone = ct.share_path(TransductiveSVC(C=1), X, y, shares=[0.2, 0.4, 0.6], cv=0)
     assert alone.left_out_error is None

@@ -206,7 +206,9 @@ def test_a_search_holds_the_best_of_the_candidates_that_were_done(monkeypatch):
     assert np.isin(search.predict(X), [0, 1]).all()
 
 
-@pytest.mark.parametrize("estimator", [ct.TransductiveSVC(), ct.LinearTransductiveSVC()], ids=str)
+@pytest.mark.parametrize(
+    "estimator", [ct.TransductiveSVC(), ct.LinearTransductiveSVC(positive_fraction="labeled")], ids=str
+)
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_search_whose_last_fit_is_interrupted_holds_its_best(estimator, monkeypatch):
     X, y, _ = moons(60)

@@ -73,7 +73,7 @@ def test_without_unlabelled_points_it_is_the_linear_svm():
 def test_several_classes_have_shares_of_their_own():
     X, truth, _ = blobs(n=300, n_classes=3, d=8)
     y = np.where(np.arange(300) < 20, truth, -1)
-    clf = LinearTransductiveSVC(n_jobs=2).fit(X, y)
+    clf = LinearTransductiveSVC(n_jobs=2, positive_fraction="labeled").fit(X, y)
     assert (clf.transduction_ == truth).mean() > 0.85
     for k, solution in enumerate(clf.solutions_):
         wanted = round(float((y[y >= 0] == k).mean()) * 280)

@@ -168,9 +168,10 @@ def test_classes_share_one_solver(blobs, monkeypatch):
     made_solvers = []
     native = ct.NativeSolver.__init__
     monkeypatch.setattr(ct.NativeSolver, "__init__", lambda self, *a, **k: made_solvers.append(native(self, *a, **k)))
-    together = ct.TransductiveSVC(gamma=0.01, C=5, tol=1e-6).fit(X, y)
+    options = {"gamma": 0.01, "C": 5, "tol": 1e-6, "balance": "labeled"}
+    together = ct.TransductiveSVC(**options).fit(X, y)
     assert len(made_solvers) == 1
-    apart = ct.TransductiveSVC(gamma=0.01, C=5, tol=1e-6, n_jobs=3).fit(X, y)
+    apart = ct.TransductiveSVC(**options, n_jobs=3).fit(X, y)
     np.testing.assert_allclose(together.transduction_scores_, apart.transduction_scores_, atol=1e-4)
 
 

@@ -36,6 +36,9 @@ Indices = NDArray[np.intp]
 #: Of so many unlabelled and labelled points at most shares are inferred: more would take longer and say little more.
 MOST_UNLABELED, MOST_LABELED = 400, 200
 
+#: Points are told apart if their variance is more than this share of their squared distance from the origin.
+DIGITS = 1e-9
+
 #: The mean cost C of labelled points, beside points of unit variance.
 COST = 10.0
 
@@ -224,7 +227,8 @@ def infer_share(
     grid, weight = _fine_grid()
     density = prior.density(grid) * weight
     mean, deviation = _moments(grid, density)
-    tried = _Tried(_some(problem, known, random), random, fit_intercept) if deviation > KNOWN else None
+    part = _some(problem, known, random) if deviation > KNOWN else None
+    tried = None if part is None else _Tried(part, random, fit_intercept)
     if tried is not None and tried.has_folds:
         density *= tried.count_likelihood(grid)
         waiting = [prior.quantile(q) for q in QUANTILES]
@@ -262,8 +266,9 @@ def leave_labels_out(problem: Problem, share: float, *, fit_intercept: bool = Tr
     """
     random = np.random.default_rng(random_state)
     known = problem.labeled[problem.cost[problem.labeled] > 0]
-    tried = _Tried(_some(problem, known, random), random, fit_intercept)
-    if not tried.has_folds:
+    part = _some(problem, known, random)
+    tried = None if part is None else _Tried(part, random, fit_intercept)
+    if tried is None or not tried.has_folds:
         return np.empty((0, 3))
     tried.evaluate(share)
     return tried.left_out(share)
@@ -318,8 +323,11 @@ def _moments(shares: Array, weights: Array) -> tuple[float, float]:
     return mean, float(np.sqrt(np.sum(weights * (shares - mean) ** 2)))
 
 
-def _some(problem: Problem, known: Indices, random: np.random.Generator) -> Problem:
-    """The problem of some of the points, whatever their number: labelled and unlabelled ones, with C* = C / 10."""
+def _some(problem: Problem, known: Indices, random: np.random.Generator) -> Problem | None:
+    """The problem of some of the points, whatever their number: labelled and unlabelled ones, with C* = C / 10.
+
+    None if the points are so far from the origin, or so near each other, that rounding has spoilt inner products.
+    """
     unknown = problem.unlabeled[problem.cost[problem.unlabeled] > 0]
     unknown = problem.unlabeled if len(unknown) == 0 else unknown
     if len(known) > MOST_LABELED:
@@ -334,8 +342,13 @@ def _some(problem: Problem, known: Indices, random: np.random.Generator) -> Prob
         problem = problem.replace(kernel=problem.kernel.base)
     as_it_is = len(keep) == problem.n and not isinstance(problem.X, LinearPoints)
     gram = (problem if as_it_is else problem.part(keep)).gram
-    # Points of unit variance, so that a cost means the same in every space.
-    gram = gram / max(float(gram.diagonal().mean() - gram.mean()), np.finfo(float).tiny)
+    # Points are taken from their mean and have unit variance, so that a cost means the same in every space.
+    mean = gram.mean(axis=0)
+    gram = gram - mean - mean[:, None] + mean.mean()
+    variance, size = float(gram.diagonal().mean()), float(np.abs(mean).max())
+    if variance <= DIGITS * size:
+        return None
+    gram = (gram + gram.T) / (2 * variance)
     cost = problem.cost[keep]
     cost = COST * cost / cost[problem.y[keep] != 0].mean()
     return Problem(gram, problem.y[keep], kernel="precomputed", C=cost, C_unlabeled="tenth", balance=None)
