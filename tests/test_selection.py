@@ -261,10 +261,10 @@ def test_unlabelled_points_of_an_estimator(iris):
 def test_the_search_chooses_what_scikit_learns_does(iris, prune, n_jobs):
     X, _, y = iris
     grid = {"C": [0.01, 1.0, 100.0], "sigma": [0.5, 2.0], "C_unlabeled": ["balanced", 0.1]}
-    clf = TransductiveSVC(balance="labeled")  # shares are inferred anew in every fold by GridSearchCV
-    own = TransductiveSearchCV(clf, grid, cv=4, tol=1e-3, warm_start=False, prune=prune, n_jobs=n_jobs)
+    plain = TransductiveSVC(balance="labeled")  # shares are inferred anew in every fold by GridSearchCV
+    own = TransductiveSearchCV(plain, grid, cv=4, tol=1e-3, warm_start=False, prune=prune, n_jobs=n_jobs)
     own.fit(X, y)
-    other = GridSearchCV(clf, grid, cv=LabeledKFold(4)).fit(X, y)
+    other = GridSearchCV(plain, grid, cv=LabeledKFold(4)).fit(X, y)
     assert own.best_params_ == other.best_params_
     assert own.best_score_ == pytest.approx(other.best_score_)
     results = own.cv_results_
@@ -273,7 +273,7 @@ def test_the_search_chooses_what_scikit_learns_does(iris, prune, n_jobs):
     np.testing.assert_allclose(results["mean_test_score"][seen], other.cv_results_["mean_test_score"][seen])
     assert seen.all() or prune
     assert (results["mean_test_score"][~seen] <= own.best_score_).all()
-    best = TransductiveSVC(**own.best_params_).fit(X, y)
+    best = clone(plain).set_params(**own.best_params_).fit(X, y)
     np.testing.assert_allclose(own.decision_function(X), best.decision_function(X))
     np.testing.assert_array_equal(own.transduction_, best.transduction_)
     assert own.score(X, y) == best.score(X, y)
