@@ -45,7 +45,7 @@ def practice_claims():
     better = float(error["S4VM"]) - float(error["S4VM, C=10"])
     yield f"with C = 10 it is {better:.1f} points better on average"
     drawn = sets["three classes, per class"]
-    yield f"{figure(drawn['ours'])} % error with that default"
+    yield f"{figure(drawn['ours'])} % error with it"
     yield f"{figure(drawn['SVM'])} % for the supervised SVM"
 
 

@@ -1,0 +1,242 @@
+"""Shares of the classes among the unlabelled points are inferred: what is known of them, and what is made of it."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import make_classification
+from sklearn.exceptions import NotFittedError
+
+import convex_tsvm as ct
+from convex_tsvm.methods import shares
+from convex_tsvm.methods.shares import class_shares, drawn_per_class, spoilt
+
+
+def clusters(share, n=200, seed=0, d=5):
+    """Two clusters, the positive one of which is such a share of the points, and their labels."""
+    random = np.random.default_rng(seed)
+    truth = np.where(np.arange(n) < round(share * n), 1.0, -1.0)
+    return random.standard_normal((n, d)) + 1.5 * truth[:, None] / np.sqrt(d) * 2, truth
+
+
+def shown(truth, positive, negative, seed=0):
+    """Labels of so many points of each class, 0 elsewhere."""
+    random, y = np.random.default_rng(seed), np.zeros(len(truth))
+    for sign, count in ((1, positive), (-1, negative)):
+        y[random.permutation(np.flatnonzero(truth == sign))[:count]] = sign
+    return y
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.8])
+def test_labels_drawn_per_class_do_not_say_how_large_classes_are(share):
+    X, truth = clusters(share)
+    y = shown(truth, 8, 8)
+    found = ct.infer_share(ct.Problem(X, y, kernel=ct.RBF(gamma=0.2), C=10))
+    assert found.counted == 0.5
+    assert abs(found.share - np.mean(truth[y == 0] > 0)) < max(0.08, 2 * found.error)
+    assert len(found.tried) == len(found.log_likelihood) <= shares.MOST_TRIED
+    assert (np.diff(found.tried) > 0).all()
+    assert found.left_out.shape[1] == 3
+    assert np.isin(found.left_out[:, 0], [-1, 1]).all()
+
+
+def test_many_labels_drawn_at_random_settle_it():
+    X, truth = clusters(0.2, n=2000)
+    y = np.where(np.random.default_rng(0).random(2000) < 0.5, truth, 0)
+    found = ct.infer_share(ct.Problem(X, y, kernel=ct.RBF(gamma=0.2)))
+    assert len(found.tried) == 0  # nothing was fitted
+    assert found.share == pytest.approx(np.mean(y[y != 0] > 0), abs=2e-3)
+    assert found.error < shares.KNOWN
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(1, 60), min_size=2, max_size=6), st.integers(1, 5))
+def test_equal_counts_look_drawn_per_class_whatever_their_order(counts, each):
+    probability = drawn_per_class(np.array(counts))
+    assert 0 <= probability <= 1
+    assert probability == pytest.approx(drawn_per_class(np.array(counts[::-1])))
+    equal = np.full(len(counts), 10 * each)
+    apart = equal.copy()
+    apart[0] *= 4
+    assert drawn_per_class(equal) > 0.8
+    assert drawn_per_class(apart) < 0.5
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.floats(0.0, 1.0), min_size=3, max_size=8))
+def test_shares_add_up(found):
+    estimates = [ct.ShareEstimate(one, 0.1, 0.5, np.empty(0), np.empty(0), np.empty((0, 3))) for one in found]
+    assert class_shares(estimates).sum() == pytest.approx(1)
+    assert (class_shares(estimates) > 0).all()
+    two = class_shares(estimates[:1])
+    assert two[1] == pytest.approx(np.clip(found[0], shares.LEAST, 1 - shares.LEAST))
+
+
+def test_the_posterior_is_that_of_a_grid_without_likelihood():
+    """Where no label can be left out it is the prior's mean, which SciPy's beta distributions have in closed form."""
+    X = np.array([[-1.0], [-0.9], [0.9], [1.0]])
+    found = ct.infer_share(ct.Problem(X, [-1, 0, 0, 1], kernel=ct.RBF(gamma=1.0)))
+    assert found.share == pytest.approx(0.5, abs=1e-3)
+    one_of_three = ct.infer_share(ct.Problem(X, [-1, 0, 0, 1]), counts=[1, 1, 1])
+    per_class = drawn_per_class(np.array([1, 1, 1]))
+    expected = per_class / 3 + (1 - per_class) * (1 + shares.AT_RANDOM) / (2 + 3 * shares.AT_RANDOM)
+    assert one_of_three.share == pytest.approx(expected, abs=5e-3)
+
+
+def test_scale_and_place_of_points_do_not_matter():
+    X, truth = clusters(0.25)
+    y = shown(truth, 8, 8)
+    found = [
+        ct.infer_share(ct.Problem(points, y, kernel="linear", C=C)).share
+        for points, C in ((X, 1.0), (1000 * X, 1.0), (X + 100, 50.0))
+    ]
+    np.testing.assert_allclose(found, found[0], atol=5e-3)
+    # Rounding has spoilt inner products: nothing is said but what counts say.
+    assert len(ct.infer_share(ct.Problem(X + 1e9, y, kernel="linear")).tried) == 0
+
+
+def test_every_space_is_taken():
+    X, truth = clusters(0.25, n=80)
+    y = shown(truth, 8, 8)
+    rbf = ct.RBF(gamma=0.2)
+    plain = ct.infer_share(ct.Problem(X, y, kernel=rbf)).share
+    assert ct.infer_share(ct.Problem(rbf(X, X), y, kernel="precomputed")).share == pytest.approx(plain, abs=1e-3)
+    graph = ct.Problem(X, y, kernel=ct.laplacian_kernel(rbf, X, 1.0, 5))
+    assert ct.infer_share(graph).share == pytest.approx(plain, abs=1e-3)
+    with pytest.raises(ValueError, match="no unlabelled point"):
+        ct.infer_share(ct.Problem(X, truth, C_unlabeled=None))
+
+
+def test_one_percent_and_as_many_labels_of_both_classes():
+    """Ten and nine labels of classes of 99 and 1 %: not behind the supervised SVM; the labels' balance errs on half."""
+    X, truth = make_classification(3000, 20, n_informative=6, weights=[0.99], class_sep=1.5, flip_y=0, random_state=3)
+    methods = {
+        "alone": ct.TransductiveSVC(C_unlabeled=None),
+        "inferred": ct.TransductiveSVC(),
+        "counted": ct.TransductiveSVC(balance="labeled"),
+        "linear": ct.LinearTransductiveSVC(),
+    }
+    errors = {name: [] for name in methods}
+    for seed in range(3):
+        y = np.where(shown(2 * truth - 1, 9, 10, seed) == 0, -1, truth)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for name, clf in methods.items():
+                errors[name].append(np.mean(clf.fit(X, y).transduction_[y < 0] != truth[y < 0]))
+    mean = {name: np.mean(found) for name, found in errors.items()}
+    assert mean["inferred"] < mean["alone"] + 0.02
+    assert mean["counted"] > 0.4
+    assert mean["linear"] < 0.2
+
+
+def test_241_gaussian_features_are_safe():
+    """Of Gaussians, whose separators are many and mostly wrong, safe labels are not worse than the supervised SVM's."""
+    apart = []
+    for seed in range(2):
+        random = np.random.default_rng(seed)
+        truth = random.integers(0, 2, 400)
+        centre = random.standard_normal(241)
+        X = random.standard_normal((400, 241)) + 1.3 * np.outer(2 * truth - 1, centre / np.linalg.norm(centre))
+        y = np.where(np.arange(400) < 100, truth, -1)
+        hidden = y < 0
+        safe = ct.SafeTransductiveSVC(n_starts=10).fit(X, y)
+        alone = ct.TransductiveSVC(C=1, C_unlabeled=None).fit(X, y)
+        apart.append(np.mean(safe.transduction_[hidden] != truth[hidden]))
+        apart[-1] -= np.mean(alone.transduction_[hidden] != truth[hidden])
+        given_errors = [np.mean(clf.predict(X[:100]) != truth[:100]) for clf in (safe, alone)]
+        assert given_errors[0] <= given_errors[1]
+        for separator in safe.solutions_[0].separators:
+            assert 0 < np.mean(separator.labels[hidden] > 0) < 1
+    assert np.mean(apart) < 0.01
+
+
+def test_what_labels_left_out_say():
+    """Errors that only one of the two makes are compared: a coin has as many heads as tails."""
+    left_out = np.array([[1, -1.0, 1.0]] * 6 + [[1, 1.0, -1.0]] * 2 + [[-1, -1.0, -1.0]] * 10)
+    assert spoilt(left_out, 1.0) == (6, 2)
+    assert spoilt(left_out, 2.0) is None
+    assert spoilt(left_out[:, [0, 2, 1]], 0.0) is None
+
+
+def test_safe_is_the_supervised_svm_where_labels_left_out_speak_for_it(monkeypatch):
+    X, truth = clusters(0.5, n=80)
+    y = np.where(shown(truth, 10, 6) == 0, -1, (truth > 0).astype(int))
+    plain = ct.TransductiveSVC(safe=True).fit(X, y)
+    assert not plain.fell_back_
+    assert plain.class_shares_.sum() == pytest.approx(1)
+    bad = np.array([[1, -1.0, 1.0]] * 9)
+    monkeypatch.setattr("convex_tsvm.estimators.transductive.leave_labels_out", lambda *_, **__: bad)
+    for balance in ("labeled", None):
+        clf = ct.TransductiveSVC(safe=True, balance=balance).fit(X, y)
+        assert clf.fell_back_
+        alone = ct.TransductiveSVC(C_unlabeled=None).fit(X, y)
+        np.testing.assert_allclose(clf.decision_function(X), alone.decision_function(X), atol=1e-6)
+
+
+def test_labels_that_contradict_the_points_are_told_of(monkeypatch):
+    """Nine of ten labels are of a class that seems to be half of the points: they were not drawn at random."""
+    X, truth = clusters(0.5, n=100)
+    y = np.where(shown(truth, 18, 2) == 0, -1, (truth > 0).astype(int))
+    half = ct.ShareEstimate(0.5, 0.05, 0.9, np.empty(0), np.empty(0), np.empty((0, 3)))
+    monkeypatch.setattr("convex_tsvm.estimators.shares.infer_share", lambda *_, **__: half)
+    with pytest.warns(UserWarning, match=r"labels have the shares \{0: 0\.10, 1: 0\.90\}, but .* balance='labeled'"):
+        clf = ct.TransductiveSVC().fit(X, y)
+    np.testing.assert_array_equal(clf.class_shares_, [0.5, 0.5])
+    np.testing.assert_array_equal(clf.class_shares_error_, [0.05, 0.05])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ct.TransductiveSVC().fit(X, np.where(shown(truth, 10, 10) == 0, -1, (truth > 0).astype(int)))
+
+
+def test_unlabelled_points_that_do_not_help_are_told_of(monkeypatch):
+    X, truth = clusters(0.5, n=100)
+    y = np.where(shown(truth, 10, 10) == 0, -1, (truth > 0).astype(int))
+    bad = ct.ShareEstimate(0.5, 0.05, 0.5, np.array([0.5]), np.zeros(1), np.array([[1, -1.0, 1.0]] * 9))
+    monkeypatch.setattr("convex_tsvm.estimators.shares.infer_share", lambda *_, **__: bad)
+    with pytest.warns(
+        UserWarning, match="of 9 labels left out a transductive SVM has 9 wrong and the supervised SVM 0"
+    ):
+        ct.TransductiveSVC().fit(X, y)
+    assert ct.TransductiveSVC(safe=True).fit(X, y).fell_back_
+
+
+def test_a_search_does_not_take_one_class_for_everything():
+    random = np.random.default_rng(0)
+    X = (random.integers(0, 5, (150, 8))[:, :, None] == np.arange(5)).reshape(150, -1).astype(float)
+    y = np.full(150, -1)
+    y[:6] = [0, 0, 0, 1, 1, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search = ct.TransductiveSearchCV(cv=3).fit(X, y)
+    assert len(np.unique(search.transduction_)) == 2
+    with pytest.raises(NotFittedError):
+        ct.TransductiveSearchCV().predict(X)
+
+
+def test_fits_to_many_points_are_announced(monkeypatch):
+    from convex_tsvm.estimators import pilot
+
+    X, truth = clusters(0.5, n=4200)
+    y = np.where(shown(truth, 20, 20) == 0, -1, (truth > 0).astype(int))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ct.TransductiveSVC().fit(X, y)  # some tenths of a second
+    monkeypatch.setattr(pilot, "LONG", 1e-3)
+    with pytest.warns(UserWarning, match=r"going to take about .*kernel_approximation='nystroem'"):
+        ct.TransductiveSVC().fit(X, y)
+
+
+def test_times_are_continued_by_their_own_power():
+    from convex_tsvm.estimators import pilot
+
+    X, truth = clusters(0.5, n=8000)
+    problem = ct.Problem(X, shown(truth, 20, 20), kernel=ct.RBF(gamma=0.2))
+    sizes = []
+    pilot.expected_seconds(problem, lambda part: sizes.append(part.n))
+    assert sizes[0] == sizes[1]  # the first is not timed
+    assert all(two <= 2 * one + 2 for one, two in zip(sizes, sizes[1:], strict=False))
+    assert max(sizes) <= pilot.LARGEST * 8000 + 2
+    assert pilot._continued([500.0, 1000.0], [0.1, 0.4], 8000) == pytest.approx(0.4 * 64)
+    assert pilot.expected_seconds(problem.part(np.arange(0, 8000, 8)), sizes.append) is None
