@@ -276,8 +276,8 @@ def write_report(known):
         "",
         "`python benchmarks/practice.py`: ten draws of labels, mean ± standard error; at most 1000 points of a set.",
         "**Bold**: best in its row, or within a standard error (of the difference) of the best.",
-        '"ours" has the balance of the labels (few_labels.md has the default one); the search and S4VM are those before',
-        "shares were inferred.",
+        '"ours" has the balance of the labels (few_labels.md has the default one); the search and S4VM are those of',
+        "the version before shares were inferred.",
         "",
     ]
     lines += _table(known, TABLE, bold=True)

@@ -28,24 +28,47 @@ def remaining(seconds: float, share: float) -> str:
     return f", about {left / 60:.0f} min left" if left > 90 else f", about {left:.0f} s left"
 
 
+#: Seconds between two lines where there is no terminal.
+PAUSE = 10.0
+
+
+@contextmanager
+def _shown(first: str, lines: bool) -> Iterator[Callable[[str], None] | None]:
+    """What shows a text on standard error: in a line of its own on a terminal, else as a line now and then, or None."""
+    if sys.stderr.isatty():
+        from rich.console import Console
+
+        with Console(stderr=True).status(first) as status:
+            yield status.update
+        return
+    last = time.perf_counter()
+
+    def print_line(text: str) -> None:
+        nonlocal last
+        if time.perf_counter() - last >= PAUSE:
+            last = time.perf_counter()
+            print(text, file=sys.stderr, flush=True)
+
+    yield print_line if lines else None
+
+
 @contextmanager
 def status_line(
-    name: Callable[[], str], share: Callable[[float, float], float] | None = None
+    name: Callable[[], str], share: Callable[[float, float], float] | None = None, lines: bool = False
 ) -> Iterator[StatusLine | None]:
-    """A line that says where the work called ``name()`` is, if standard error is a terminal; otherwise None.
+    """A line on standard error that says where the work called ``name()`` is.
 
     ``share`` tells from the first stage and the current one how much of the work is done (see ``Method.share``).
+    Where standard error is no terminal there is a line every ten seconds, if ``lines`` are asked for; otherwise None.
     """
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(f"{name()}: starting") as status:
+    with _shown(f"{name()}: starting", lines) as show:
+        if show is None:
+            yield None
+            return
         count, reached, first, done, began = 0, "", 0.0, 0.0, time.perf_counter()
 
         def update(inside: str) -> None:
-            status.update(f"{name()}: {reached}{inside} (Ctrl-C keeps the best so far)")
+            show(f"{name()}: {reached}{inside} (Ctrl-C keeps the best so far)")
 
         def step(iteration: Iteration) -> None:
             nonlocal count, reached, first, done

@@ -116,7 +116,7 @@ class Descent(Transduction):
 
     def _status(self, name: Callable[[], str], share: Callable[[float, float], float]) -> Any:
         """The line on a terminal that says how far the work is."""
-        return status_line(name, share) if self.verbose else nullcontext()
+        return status_line(name, share, lines=True) if self.verbose else nullcontext()
 
     def _method(self, formulation: Formulation) -> Method:
         """The descent; a formulation without unlabelled points is solved at once."""

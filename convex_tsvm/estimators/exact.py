@@ -130,7 +130,7 @@ class ExactTransductiveSVC(LabellingTransduction):
         return super()._solve(formulation, problems)
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> ExactSolution:
-        with status_line(lambda: f"class {name}") if self.verbose else nullcontext() as progress:
+        with status_line(lambda: f"class {name}", lines=True) if self.verbose else nullcontext() as progress:
             return exact_search(
                 formulation,
                 problem,

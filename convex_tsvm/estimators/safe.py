@@ -135,7 +135,7 @@ class SafeTransductiveSVC(LabellingTransduction):
         return labels
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> SafeSolution:
-        with status_line(lambda: f"class {name}") if self.verbose else nullcontext() as progress:
+        with status_line(lambda: f"class {name}", lines=True) if self.verbose else nullcontext() as progress:
             return safe_transduction(
                 formulation,
                 problem,

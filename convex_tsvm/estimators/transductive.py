@@ -109,7 +109,7 @@ class TransductiveSVC(DescentTransduction):
     n_jobs : int, optional
         Classes learned at the same time (joblib), each job with a cache of its own; a job's classes share it.
     verbose : int, default 0
-        1 prints a line per step, and on a terminal shows how far the current step is.
+        1 prints a line per step, and shows how far the current step is: on a terminal always, else every ten seconds.
 
     Attributes
     ----------

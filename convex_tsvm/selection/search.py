@@ -347,7 +347,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 for i, score in one.items():
                     scores[i, f] = score
 
-        with status_line(lambda: "search") if self.verbose else contextlib.nullcontext() as progress:
+        with status_line(lambda: "search", lines=True) if self.verbose else contextlib.nullcontext() as progress:
             for f in range(n_folds):
                 alive = _alive(scores, prune)
                 if progress is not None:
