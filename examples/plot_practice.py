@@ -71,7 +71,7 @@ assert accuracy(search) > accuracy(counted) + 0.05
 
 # %%
 # What are unlabelled points worth?  A learning curve, for which the truth must be known.
-curve = ct.learning_curve(ct.TransductiveSVC(C=10), X, truth, n_labeled=[10, 30, 100], n_draws=5)
+curve = ct.learning_curve(ct.TransductiveSVC(C=10), X, truth, n_labeled=[10, 30, 100], n_draws=3)
 print(curve)
 ct.plot_learning_curve(curve)
 assert curve.errors[0].mean() < curve.supervised_errors[0].mean() - 0.05

@@ -28,7 +28,11 @@ def scaled(classifier):
     return Pipeline([("scale", StandardScaler()), ("svc", classifier)])
 
 
-@pytest.mark.parametrize("classifier", [TransductiveSVC(), LinearTransductiveSVC(method="cccp")], ids=str)
+@pytest.mark.parametrize(
+    "classifier",
+    [TransductiveSVC(balance="labeled"), LinearTransductiveSVC(method="cccp", positive_fraction="labeled")],
+    ids=str,
+)
 def test_a_comparison_takes_pipelines(iris, classifier):
     X, _, y = iris
     found = ct.compare_supervised(scaled(classifier), X, y, cv=4, scoring="f1_macro")
@@ -138,8 +142,9 @@ def test_a_search_over_a_pipelines_classifier_shares_kernels(iris):
 def test_what_cannot_be_shared_is_fitted_one_by_one(iris, n_jobs):
     X, _, y = iris
     grid = {"scale__with_std": [True, False], "svc__C": [1.0, 10.0]}
-    search = TransductiveSearchCV(scaled(TransductiveSVC()), grid, cv=4, prune=False, n_jobs=n_jobs).fit(X, y)
-    other = GridSearchCV(scaled(TransductiveSVC()), grid, cv=LabeledKFold(4)).fit(X, y)
+    clf = scaled(TransductiveSVC(balance="labeled"))
+    search = TransductiveSearchCV(clf, grid, cv=4, prune=False, n_jobs=n_jobs).fit(X, y)
+    other = GridSearchCV(clf, grid, cv=LabeledKFold(4)).fit(X, y)
     np.testing.assert_allclose(search.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"])
     assert search.best_score_ == other.best_score_
     assert search.best_estimator_[0].with_std == search.best_params_["scale__with_std"]

@@ -283,8 +283,8 @@ def test_the_search_chooses_what_scikit_learns_does(iris, prune, n_jobs):
 def test_descents_that_follow_C_choose_the_same(iris):
     X, truth, y = iris
     grid = {"C": [100.0, 0.01, 1.0], "sigma": [0.5, 2.0]}
-    own = TransductiveSearchCV(TransductiveSVC(), grid, cv=4).fit(X, y)
-    other = GridSearchCV(TransductiveSVC(), grid, cv=LabeledKFold(4)).fit(X, y)
+    own = TransductiveSearchCV(TransductiveSVC(balance="labeled"), grid, cv=4).fit(X, y)
+    other = GridSearchCV(TransductiveSVC(balance="labeled"), grid, cv=LabeledKFold(4)).fit(X, y)
     assert own.best_score_ == pytest.approx(other.best_score_, abs=0.05)
     assert np.mean(own.transduction_ == truth) > 0.9
     # The chosen one is a minimum of its own objective, to its own tolerance.
@@ -292,7 +292,8 @@ def test_descents_that_follow_C_choose_the_same(iris):
     assert solution.status == "converged"
     again = ct.cccp(solution.formulation, solution.problem, start=solution)
     assert again.objective == pytest.approx(solution.objective, rel=1e-3)
-    pruned, whole = (TransductiveSearchCV(TransductiveSVC(), grid, cv=4, prune=prune).fit(X, y) for prune in (1, 0))
+    plain = TransductiveSVC(balance="labeled")
+    pruned, whole = (TransductiveSearchCV(plain, grid, cv=4, prune=prune).fit(X, y) for prune in (1, 0))
     assert pruned.best_params_ == whole.best_params_
 
 
@@ -362,17 +363,23 @@ def test_a_search_that_cannot_be(iris):
 
 def test_a_learning_curve(iris):
     X, truth, _ = iris
-    found = ct.learning_curve(TransductiveSVC(C=10), X, truth, n_labeled=[6, 12, 30], n_draws=4)
+    found = ct.learning_curve(TransductiveSVC(C=10, balance="labeled"), X, truth, n_labeled=[6, 12, 30], n_draws=4)
     assert found.errors.shape == found.supervised_errors.shape == (3, 4)
     assert found.errors[2].mean() <= found.errors[0].mean() + 0.05
     assert len(str(found).splitlines()) == 4
-    again = ct.learning_curve(TransductiveSVC(C=10), X, truth, n_labeled=[6, 12, 30], n_draws=4, n_jobs=2)
+    again = ct.learning_curve(
+        TransductiveSVC(C=10, balance="labeled"), X, truth, n_labeled=[6, 12, 30], n_draws=4, n_jobs=2
+    )
     np.testing.assert_array_equal(again.errors, found.errors)
     # An error is that of one fit.
-    per_class = ct.learning_curve(TransductiveSVC(C=10), X, truth, n_labeled=[9], n_draws=1, per_class=True)
+    per_class = ct.learning_curve(
+        TransductiveSVC(C=10, balance="labeled"), X, truth, n_labeled=[9], n_draws=1, per_class=True
+    )
     assert 0 <= per_class.errors[0, 0] < 0.5
     names = np.array(["a", "b", "c"])[truth]
-    other = ct.learning_curve(TransductiveSVC(C=10, unlabeled="?"), X, names, n_labeled=[6, 12, 30], n_draws=4)
+    other = ct.learning_curve(
+        TransductiveSVC(C=10, balance="labeled", unlabeled="?"), X, names, n_labeled=[6, 12, 30], n_draws=4
+    )
     np.testing.assert_array_equal(other.errors, found.errors)
     for n in (2, 150):
         with pytest.raises(ValueError, match=f"n_labeled={n}"):
