@@ -95,6 +95,10 @@ METHODS = {
 }
 
 
+#: The methods that are compared with each other; others are set beside one of them, on the sets that they were run on.
+BASE = ("SVM, C=1", "SVM, C=10", "SVM of ours", "ours", "balance of the labels")
+
+
 @dataclass(frozen=True)
 class Run(Keyed):
     """One method on one draw of labels."""
@@ -120,7 +124,7 @@ def run(cell):
 
 
 def means(known):
-    """Mean error by data, kind of draw, number of labels and method, over draws that all methods have."""
+    """Mean error by data, kind of draw, number of labels and method."""
     found = {}
     for (data, kind, n, _, method), figures in known.items():
         found.setdefault((data, kind, int(n), method), []).append(figures["error"])
@@ -145,7 +149,13 @@ def write_report(known):
                 if any((name, kind, n, m) in errors for m in shown):
                     cells = [errors.get((name, kind, n, m)) for m in shown]
                     rows.append((name, kind, n, cells))
-    lines += ["## In short", "", *summary(errors, shown), "", "## All", ""]
+    lines += ["## In short", "", *summary(errors, [m for m in shown if m in BASE])]
+    for m in shown:
+        if m not in BASE:
+            pair = [BESIDE[m], m]
+            both = {key: figures for key, figures in known.items() if all((*key[:4], one) in known for one in pair)}
+            lines += ["", f"## {m}, on the sets and draws that it was run on", "", *summary(means(both), pair)]
+    lines += ["", "## All", ""]
     lines += ["| | labels | " + " | ".join(shown) + " |", "|---" * (len(shown) + 2) + "|"]
     for name, kind, n, cells in rows:
         text = " | ".join("–" if one is None else f"{one:.1f}" for one in cells)
@@ -168,7 +178,7 @@ def summary(errors, shown):
         "| most |",
         "|---" * (4 + 2 * len(LABELS)) + "|",
     ]
-    common = [key for key in {k[:3] for k in errors} if all((*key, m) in errors for m in shown)]
+    common = sorted(key for key in {k[:3] for k in errors} if all((*key, m) in errors for m in shown))
     for m in shown:
         cells = []
         for kind in KINDS:

@@ -23,7 +23,7 @@ WORTH = 4000
 FIRST, LARGEST = 500, 0.25
 
 #: Fits are timed until they have taken so many seconds, or this share of what the whole fit is going to take.
-ENOUGH, SHARE = 0.3, 0.02
+ENOUGH, SHARE = 0.5, 0.05
 
 #: Time grows with a power of the number of points that is between these.
 POWERS = (0.8, 2.5)
