@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 import convex_tsvm as ct
 from convex_tsvm.methods import shares
-from convex_tsvm.methods.shares import class_shares, drawn_per_class, spoilt
+from convex_tsvm.methods.shares import class_shares, per_class_probability, spoilt
 
 
 def clusters(share, n=200, seed=0, d=5):
@@ -54,14 +54,14 @@ def test_many_labels_drawn_at_random_settle_it():
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(1, 60), min_size=2, max_size=6), st.integers(1, 5))
 def test_equal_counts_look_drawn_per_class_whatever_their_order(counts, each):
-    probability = drawn_per_class(np.array(counts))
+    probability = per_class_probability(np.array(counts))
     assert 0 <= probability <= 1
-    assert probability == pytest.approx(drawn_per_class(np.array(counts[::-1])))
+    assert probability == pytest.approx(per_class_probability(np.array(counts[::-1])))
     equal = np.full(len(counts), 10 * each)
     apart = equal.copy()
     apart[0] *= 4
-    assert drawn_per_class(equal) > 0.8
-    assert drawn_per_class(apart) < 0.5
+    assert per_class_probability(equal) > 0.8
+    assert per_class_probability(apart) < 0.5
 
 
 @settings(max_examples=30, deadline=None)
@@ -80,7 +80,7 @@ def test_the_posterior_is_that_of_a_grid_without_likelihood():
     found = ct.infer_share(ct.Problem(X, [-1, 0, 0, 1], kernel=ct.RBF(gamma=1.0)))
     assert found.share == pytest.approx(0.5, abs=1e-3)
     one_of_three = ct.infer_share(ct.Problem(X, [-1, 0, 0, 1]), counts=[1, 1, 1])
-    per_class = drawn_per_class(np.array([1, 1, 1]))
+    per_class = per_class_probability(np.array([1, 1, 1]))
     expected = per_class / 3 + (1 - per_class) * (1 + shares.AT_RANDOM) / (2 + 3 * shares.AT_RANDOM)
     assert one_of_three.share == pytest.approx(expected, abs=5e-3)
 

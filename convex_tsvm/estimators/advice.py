@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ..decision import chosen_classes
 from ..losses import PLQ
-from ..methods.shares import drawn_per_class as probably_drawn_per_class
-from ..methods.shares import spoilt
+from ..methods.shares import per_class_probability, spoilt
 from ..methods.supervised import supervised_svms
 from ..solution import Solution
 from .labels import Labels
@@ -126,7 +125,7 @@ def _warn_of_contradictions(labels: Labels) -> None:
     counts = np.bincount(labels.index[~labels.unlabeled], minlength=len(labels.classes))
     counted, inferred = counts / counts.sum(), np.asarray(labels.shares)
     room = np.maximum(APART, 2 * np.asarray(labels.share_errors))
-    if probably_drawn_per_class(counts) < EVEN and (np.abs(counted - inferred) > room).any():
+    if per_class_probability(counts) < EVEN and (np.abs(counted - inferred) > room).any():
         shown = [
             ", ".join(f"{name}: {share:.2f}" for name, share in zip(labels.classes, shares, strict=True))
             for shares in (counted, inferred)

@@ -20,6 +20,7 @@ from ..solvers import NativeSolver
 from ..validation import integer
 from .cccp import CCCP
 from .frame import STOPPED, Descents, Settings
+from .shares import without_labels
 from .supervised import supervised_svms
 
 #: Steps of the annealing of C*, with which one of the separators is found.
@@ -345,14 +346,13 @@ def _left_out_errors(
         if len(own) > 1:
             fold[own] = np.arange(len(own)) % folds
     wrong = []
-    unlabeled = problem.cost[problem.unlabeled].mean()
     for k in np.unique(fold[fold >= 0]).tolist():
         test = np.flatnonzero(fold == k)
-        cost, fewer = problem.cost.copy(), y.copy()
-        cost[test], fewer[test] = unlabeled, 0.0
+        fewer = y.copy()
+        fewer[test] = 0.0
         if not ((fewer > 0).any() and (fewer < 0).any()):
             continue
-        part = problem.replace(y=fewer, C=cost, C_unlabeled=cost, balance_sample=None)
+        part = without_labels(problem.replace(balance_sample=None), fewer)
         alone = supervised_svms(formulation, [part])[0]
         found, status = _separators(formulation, part, alone, n_separators, n_starts, random_state, None)
         if status == "interrupted":

@@ -149,7 +149,7 @@ class _Prior:
         return (low + high) / 2
 
 
-def drawn_per_class(counts: NDArray[np.intp]) -> float:
+def per_class_probability(counts: NDArray[np.intp]) -> float:
     """The probability that labels were drawn per class, by how nearly equal their counts are.
 
     Parameters
@@ -223,7 +223,7 @@ def infer_share(
     known = problem.labeled[problem.cost[problem.labeled] > 0]
     positive = int((problem.y[known] > 0).sum())
     given = np.array([positive, len(known) - positive]) if counts is None else np.asarray(counts)
-    prior = _Prior(positive, len(known), len(given), drawn_per_class(given))
+    prior = _Prior(positive, len(known), len(given), per_class_probability(given))
     grid, weight = _fine_grid()
     density = prior.density(grid) * weight
     mean, deviation = _moments(grid, density)
@@ -354,6 +354,20 @@ def _some(problem: Problem, known: Indices, random: np.random.Generator) -> Prob
     return Problem(gram, problem.y[keep], kernel="precomputed", C=cost, C_unlabeled="tenth", balance=None)
 
 
+def without_labels(problem: Problem, y: Array) -> Problem:
+    """A problem with fewer labels; points whose label is left out cost what unlabelled ones do.
+
+    Parameters
+    ----------
+    problem : Problem
+    y : array, shape (n,)
+        Its labels, some of them 0.
+    """
+    cost = problem.cost.copy()
+    cost[(y == 0) & (problem.y != 0)] = cost[problem.unlabeled].mean()
+    return problem.replace(y=y, C=cost, C_unlabeled=cost)
+
+
 class _Tried:
     """Transductive SVMs without some of the labels, for one share after the other."""
 
@@ -409,19 +423,12 @@ class _Tried:
         return outputs
 
     def _transductive(self, model: Formulation, y: Array, share: float, k: int) -> Array | None:
-        problem = self._without(y).replace(balance=2 * share - 1)
+        problem = without_labels(self.problem, y).replace(balance=2 * share - 1)
         try:
             solution, self._steps[k] = _solved(self._descents[k], model, problem, self._steps.get(k, []))
         except InfeasibleError:
             return None  # without a bias some means cannot be met
         return solution.scores
-
-    def _without(self, y: Array) -> Problem:
-        """The problem with fewer labels; points whose label is left out cost what unlabelled ones do."""
-        cost = self.problem.cost.copy()
-        unlabeled = cost[self.problem.unlabeled].mean()
-        cost[(y == 0) & (self.problem.y != 0)] = unlabeled
-        return self.problem.replace(y=y, C=cost, C_unlabeled=cost)
 
     def worth_trying(self, grid: Array, density: Array) -> list[float]:
         """A share between two that have been tried, or beyond them, where the posterior is not known well enough."""
@@ -466,7 +473,7 @@ class _Tried:
     def _supervised(self, y: Array) -> Array:
         """Outputs of the supervised SVM of some labels, shape (n,)."""
         model = svm(hinge(), fit_intercept=self.fit_intercept)
-        return _solved(_descents(), model, self._without(y))[0].scores
+        return _solved(_descents(), model, without_labels(self.problem, y))[0].scores
 
 
 def _descents() -> Descents:
