@@ -15,7 +15,7 @@ import convex_tsvm as ct
 ROOT = Path(convex_tsvm.__file__).parent
 #: From the bottom up; a module may import from its own layer and from those before it.
 LAYERS = [
-    ["checker", "deadline", "parallel", "validation", "table"],
+    ["checker", "deadline", "memory", "parallel", "validation", "table"],
     ["points"],
     ["losses", "kernels"],
     ["problem"],

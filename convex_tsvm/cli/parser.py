@@ -257,7 +257,8 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--annealing", type=int, metavar="STEPS", help="raise C* in so many steps")
     group.add_argument("--tol", type=float, default=1e-3, help="tolerance of the native solver (default: 1e-3)")
     group.add_argument("--max-iter", type=int, default=100, help="limit on convex steps (default: 100)")
-    group.add_argument("--cache-size", type=float, default=200, metavar="MB", help="memory for kernel rows")
+    group.add_argument("--cache-size", type=_megabytes, default="auto", metavar="MB",
+                       help="memory for kernel rows (default: auto, a quarter of what is free)")  # fmt: skip
 
 
 def _add_linear(parser: argparse.ArgumentParser) -> None:
@@ -322,6 +323,13 @@ def _cost(text: str) -> float | str:
         return float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} must be a number > 0, 'tenth' or 'balanced'") from None
+
+
+def _megabytes(text: str) -> float | str:
+    try:
+        return text if text == "auto" else float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} must be a number > 0 or 'auto'") from None
 
 
 def _balance(text: str) -> Any:

@@ -32,7 +32,7 @@ class Descent(Transduction):
     method_options: Mapping[str, Any] | None = None
     annealing: Any = None
     solver: Any = "auto"
-    cache_size: float = 200
+    cache_size: float | str = "auto"
     warm_start: bool = False
 
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:

@@ -77,7 +77,7 @@ class LaplacianSVC(DescentTransduction):
         unlabeled: Any = -1,
         tol: float = 1e-3,
         max_iter: int = 100,
-        cache_size: float = 200,
+        cache_size: float | str = "auto",
         time_limit: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,

@@ -98,8 +98,9 @@ class TransductiveSVC(DescentTransduction):
         Tolerance on the optimality conditions of the convex steps.
     max_iter : int, default 100
         Limit on convex steps.
-    cache_size : float, default 200
-        Memory for kernel rows in MB.
+    cache_size : float or "auto", default "auto"
+        Memory for kernel rows in MB; "auto" is a quarter of what is free, but 200 at least and no more than all rows
+        take.
     warm_start : bool, default False
         Whether ``fit`` starts at the solutions of the fit before, at the full costs, as ``solutions_`` has them, where
         points and features are as many and a class has the same name; there is no ``lower_bound_`` then.
@@ -177,7 +178,7 @@ class TransductiveSVC(DescentTransduction):
         unlabeled: Any = -1,
         tol: float = 1e-3,
         max_iter: int = 100,
-        cache_size: float = 200,
+        cache_size: float | str = "auto",
         warm_start: bool = False,
         time_limit: float | None = None,
         n_jobs: int | None = None,

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..memory import cache_megabytes
 from ..validation import finite, integer
 from .deformation import TOGETHER, DeformedRows, Progress, checked_laplacian
 from .functions import Kernel, Precomputed
@@ -40,8 +41,8 @@ class DeformedKernel:
     points : array or CSR matrix, shape (n, d)
     laplacian : array or sparse matrix, shape (n, n)
         M, symmetric and positive semidefinite.
-    cache_size : float > 0, default 200
-        MB for what is held besides the rows that are needed.
+    cache_size : float > 0 or "auto", default "auto"
+        MB for what is held besides the rows that are needed; "auto" is 200: with more, more points take n³ operations.
 
     Raises
     ------
@@ -60,12 +61,12 @@ class DeformedKernel:
     base: Kernel
     points: Points
     laplacian: Any
-    cache_size: float = 200
+    cache_size: float | str = "auto"
 
     def __post_init__(self) -> None:
         if isinstance(self.base, Precomputed):
             raise ValueError("kernel='precomputed' cannot be deformed: deform the matrix itself (DeformedRows)")
-        finite("cache_size", self.cache_size, above=0)
+        cache_megabytes(self.cache_size)  # complains of what is none
         object.__setattr__(self, "laplacian", checked_laplacian(self.laplacian, self.points.shape[0]))
 
     @property
@@ -183,7 +184,8 @@ class DeformedKernel:
     @cached_property
     def rows(self) -> DeformedRows:
         """Rows of the matrix of k̃ at the points."""
-        return DeformedRows(rows_of(self.base, self.points), self.laplacian, int(self.cache_size * 2**20))
+        budget = int(cache_megabytes(self.cache_size) * 2**20)
+        return DeformedRows(rows_of(self.base, self.points), self.laplacian, budget)
 
 
 def neighbor_graph(X: Points, n_neighbors: int) -> Any:
@@ -230,7 +232,7 @@ def laplacian_kernel(
     *,
     normalized: bool = True,
     power: int = 1,
-    cache_size: float = 200,
+    cache_size: float | str = "auto",
 ) -> DeformedKernel:
     """The kernel for which ½ ‖w‖² is ½ ‖w‖² + ½ C_manifold fᵀ L f, f the outputs at the points X.
 
@@ -242,7 +244,7 @@ def laplacian_kernel(
         In Belkin, Niyogi and Sindhwani (2006) γ_I / (γ_A n²).
     n_neighbors, normalized, power
         As for :func:`graph_laplacian`.
-    cache_size : float > 0, default 200
+    cache_size : float > 0 or "auto", default "auto"
         In MB, as for :class:`DeformedKernel`.
 
     Examples

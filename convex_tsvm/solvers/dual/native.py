@@ -17,6 +17,7 @@ from ...instance.convex_step import (
     check_same_points,
     members_of,
 )
+from ...memory import cache_megabytes
 from ...parallel import one_blas_thread
 from ...problem import Array, Problem
 from ...validation import InfeasibleError, finite, integer, one_of
@@ -44,9 +45,10 @@ class NativeSolver:
         Largest allowed violation of the optimality conditions, in units of the outputs, and relative duality gap.
     max_iter : int, default 1000
         Limit on working sets per step.
-    cache_size : float, default 200
-        Budget for kernel values in MB, as in ``sklearn.svm.SVC``: the kernel matrix if it fits, otherwise the matrix
-        of a working set and the rows used last.
+    cache_size : float or "auto", default "auto"
+        Budget for kernel values in MB: the kernel matrix if it fits, otherwise the matrix of a working set and the rows
+        used last.  "auto" is a quarter of the memory that is free, but 200 at least (as in ``sklearn.svm.SVC``), and no
+        more than all rows take.
     precision : {"auto", "single", "double"}, default "auto"
         Of the kernel values that steps work with; sums of them are always double.  Single precision is twice as
         fast and holds twice as much.  "auto" takes it from 1000 points on, if ``tol`` is 1e-4 or more and the points
@@ -80,7 +82,7 @@ class NativeSolver:
         *,
         tol: float = 1e-3,
         max_iter: int = 1000,
-        cache_size: float = 200,
+        cache_size: float | str = "auto",
         precision: str = "auto",
         balance_by: str = "centring",
         progress: Callable[[int, float], None] | None = None,
@@ -90,7 +92,7 @@ class NativeSolver:
         self.tol = finite("tol", tol, above=0)
         self.balance_by = one_of("balance_by", balance_by, ("centring", "x0"))
         one_of("precision", precision, ("auto", "single", "double"))
-        self._options = (int(finite("cache_size", cache_size, above=0) * 2**20), precision, self.tol)
+        self._options = (int(cache_megabytes(cache_size, problem.n) * 2**20), precision, self.tol)
         self._repeated = RepeatedPoints.of(problem)
 
     def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:

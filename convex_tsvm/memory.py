@@ -1,0 +1,55 @@
+"""How much memory a store of kernel rows may take."""
+
+from __future__ import annotations
+
+import multiprocessing
+from pathlib import Path
+from typing import Any
+
+import joblib
+import psutil
+
+from .validation import finite
+
+#: What a store of rows may take in any case, in MB; that of ``sklearn.svm.SVC``.
+USUAL = 200.0
+
+#: No more than this share of the memory that is free.
+SHARE_OF_FREE = 0.25
+
+#: Room in MB beside all rows, for the matrix of a working set and for rows on their way into the store.
+BESIDE = 256.0
+
+#: Limits of containers, and what they use of them: control groups of the second and the first version.
+LIMITS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+)
+
+
+def cache_megabytes(cache_size: Any, n: int = 0) -> float:
+    """The budget for kernel values of n points in MB; a ValueError that names ``cache_size`` if it is none.
+
+    "auto" is a quarter of the free memory, but 200 at least and no more than all rows take, which is 200 if n is not
+    said.  A worker process shares the free memory with as many others as there are cores.
+    """
+    if not isinstance(cache_size, str):
+        return finite("cache_size", cache_size, above=0)
+    if cache_size != "auto":
+        raise ValueError(f"cache_size={cache_size!r} must be 'auto' or a number > 0, of MB")
+    if n == 0:
+        return USUAL
+    others = int(joblib.cpu_count()) if multiprocessing.parent_process() is not None else 1
+    whole = 8.0 * n**2 / 2**20 + BESIDE
+    return max(USUAL, min(SHARE_OF_FREE * free_bytes() / 2**20 / others, whole))
+
+
+def free_bytes() -> int:
+    """Memory that can be had without swapping, in bytes: of the machine, or of the container if that has less."""
+    free = int(psutil.virtual_memory().available)
+    for limit, used in LIMITS:
+        try:
+            free = min(free, int(Path(limit).read_text()) - int(Path(used).read_text()))
+        except (OSError, ValueError):  # there is no such file, or it says "max"
+            continue
+    return max(free, 0)
