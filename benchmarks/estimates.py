@@ -89,7 +89,8 @@ def main():
     path = RESULTS / "estimates.csv"
     if not options.report:
         known = finished(corners.Cell, path)
-        cells = [*corners.cells(sizes=(16000,)), *corners.cells(sizes=(4000,))]
+        large = [corners.Cell(name, 16000, p, "defaults") for name in corners.DATA for p in corners.POSITIVE]
+        cells = [*large, *corners.cells(sizes=(4000,))]
         missing = [cell for cell in dict.fromkeys(cells) if cell.key not in known][: options.most]
         if missing:
             compute(run, missing, FIGURES, 1, path, say)

@@ -19,14 +19,15 @@ from ..problem import Problem
 #: Fits to fewer points than this are not worth an estimate.
 WORTH = 4000
 
-#: The first fit is to so many points; each is to twice as many as the one before, up to this share of all.
-FIRST, LARGEST = 500, 0.25
+#: The first fit is to so many points; each is to twice as many as the one before, up to so many or this share of all.
+FIRST, ENOUGH_POINTS, LARGEST = 500, 2000, 0.25
 
 #: Fits are timed until they have taken so many seconds, or this share of what the whole fit is going to take.
 ENOUGH, SHARE = 0.5, 0.05
 
-#: Time grows with a power of the number of points that is between these.
-POWERS = (0.8, 2.5)
+#: To the next doubling of the number of points, time grows with the power of it that was seen at the last one, if that
+#: is between these; from there on the power is no more than the last: a steep rise is that of one size, seldom of all.
+POWERS, LATER = (0.8, 3.0), 2.25
 
 #: A fit that takes longer than this, in seconds, is announced.
 LONG = 10.0
@@ -53,7 +54,7 @@ def expected_seconds(problem: Problem, solve: Callable[[Problem], object]) -> fl
     sizes: list[float] = []
     seconds: list[float] = []
     n, spent, expected = FIRST, 0.0, np.inf
-    while n <= max(FIRST, LARGEST * problem.n) and (not seconds or spent < max(ENOUGH, SHARE * expected)):
+    while n <= max(ENOUGH_POINTS, LARGEST * problem.n) and (not seconds or spent < max(ENOUGH, SHARE * expected)):
         part = problem.part(np.union1d(first, order[:n]))
         with ExitStack() as inside, warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -74,7 +75,9 @@ def _continued(sizes: list[float], seconds: list[float], n: int) -> float:
     power = 2.0
     if len(sizes) > 1 and min(seconds[-2:]) > 0:
         power = float(np.log(seconds[-1] / seconds[-2]) / np.log(sizes[-1] / sizes[-2]))
-    return float(seconds[-1] * (n / sizes[-1]) ** np.clip(power, *POWERS))
+    power = float(np.clip(power, *POWERS))
+    first = min(2.0, n / sizes[-1])
+    return float(seconds[-1] * first**power * (n / sizes[-1] / first) ** min(power, LATER))
 
 
 def announce(name: str, seconds: float | None, n_fits: int, instead: str) -> None:
