@@ -87,7 +87,7 @@ METHODS = {
     "SVM, C=1": practice.supervised(lambda y: SVC()),
     "SVM, C=10": practice.supervised(lambda y: SVC(C=10)),
     "SVM of ours": practice.svc(C_unlabeled=None),
-    "ours": practice.svc(),
+    "ours": practice.svc(balance="auto"),
     "balance of the labels": practice.svc(balance="labeled"),
     "safe": practice.transduction(ct.SafeTransductiveSVC),
     "searched": practice.transduction(ct.TransductiveSearchCV),
