@@ -215,9 +215,9 @@ def test_a_search_whose_last_fit_is_interrupted_holds_its_best(estimator, monkey
     search = ct.TransductiveSearchCV(estimator, {"C": [1.0]}, cv=2)
     for fits in (SharedFits, PlainFits):
 
-        def begin(self, i, finish=fits.finish):
+        def begin(self, i, finish=fits.finish, **options):
             interrupting(monkeypatch, Run, "solve", 2)
-            finish(self, i)
+            finish(self, i, **options)
 
         monkeypatch.setattr(fits, "finish", begin)
     with pytest.raises(KeyboardInterrupt, match="holds the best that it has found"):

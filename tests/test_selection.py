@@ -413,3 +413,36 @@ def test_ctrl_c_says_that_nothing_is_kept(iris, monkeypatch):
         warnings.simplefilter("ignore")
         with pytest.raises(KeyboardInterrupt, match="1 of the 3 classes had been learned: nothing is kept"):
             TransductiveSVC(balance="labeled").fit(X, y)
+
+
+def test_the_default_search_leaves_the_defaults_only_for_what_is_surely_better():
+    """Twelve labels in twenty dimensions: the best of eighteen candidates is so by chance."""
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 200)
+    X = rng.normal(size=(200, 20)) + 0.3 * truth[:, None]
+    y = np.where(np.arange(200) < 12, truth, -1)
+    cautious, bold = TransductiveSearchCV().fit(X, y), TransductiveSearchCV(caution=0).fit(X, y)
+    means = bold.cv_results_["mean_test_score"]
+    assert bold.best_score_ == means[bold.best_index_] > means[0]
+    assert cautious.best_index_ == 0
+    assert cautious.best_params_ == cautious.cv_results_["params"][0]
+    # It is what the estimator's own fit makes of these parameters.
+    alone = TransductiveSVC(**cautious.best_params_).fit(X, y)
+    np.testing.assert_allclose(cautious.best_estimator_.transduction_scores_, alone.transduction_scores_, atol=1e-9)
+    # A grid of one's own is searched as in GridSearchCV.
+    own = TransductiveSearchCV(param_grid={"C": [10.0, 0.01]}, ties="first", caution=3.0).fit(X, y)
+    assert own.best_index_ == int(np.nanargmax(own.cv_results_["mean_test_score"]))
+
+
+def test_the_default_search_leaves_bad_defaults():
+    """Where a kernel half as wide is right at many more labels, it is taken."""
+    rng = np.random.default_rng(1)
+    t = rng.uniform(0, 6 * np.pi, 400)
+    truth = (np.sin(t) > 0).astype(int)
+    y = np.where(np.arange(400) < 120, truth, -1)
+    search = TransductiveSearchCV().fit(t[:, None], y)
+    assert search.best_index_ > 0
+    scores = np.array([search.cv_results_[f"split{f}_test_score"] for f in range(5)]).T
+    assert scores[search.best_index_].mean() > scores[0].mean() + 0.05
+    with pytest.raises(ValueError, match="caution=-1"):
+        TransductiveSearchCV(caution=-1).fit(t[:, None], y)

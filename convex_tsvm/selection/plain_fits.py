@@ -45,8 +45,8 @@ class PlainFits:
         """A candidate, not yet fitted."""
         return self.estimators[i]
 
-    def finish(self, i: int) -> None:
-        """Fit the chosen candidate to all points."""
+    def finish(self, i: int, *, alone: bool = False) -> None:
+        """Fit the chosen candidate to all points; it is always alone."""
         fit(self.estimators[i], self.X, self.y, self.labels.weights)
 
 

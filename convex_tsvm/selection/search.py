@@ -43,6 +43,9 @@ ROOM = 0.1
 #: The same for classifiers that are fitted one by one: factors on their own C.
 FACTORS_OF_COST = (1.0, 0.1, 10.0)
 
+#: A difference of scores is not known any better than to so much of the score of one labelled point.
+LEAST_ERROR = 0.5
+
 #: Share of a limit on time that the search has, before the best candidate is fitted.
 SEARCHING = 0.8
 
@@ -90,6 +93,11 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Which of the candidates with the best score is taken; with few labels there are many.  "agreement": the one
         that labels the unlabelled points most as the others of them do, among those whose shares of the classes are as
         inferred (``balance="auto"``), or that do not label all points alike; "first", as in ``GridSearchCV``.
+    caution : float >= 0, default 3.0
+        With the default ``param_grid``: the first candidate, whose parameters are the estimator's defaults, is left
+        only for one that is better by so many standard errors of the difference of their scores over the folds, and
+        then it is fitted as ``fit`` alone would do it.  With few labels the best of many candidates is so by chance; 0
+        takes it, and so does a grid of your own.
     random_state : int, default 0
         Of the folds.
     time_limit : float > 0, optional
@@ -140,6 +148,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         tol: float = 0.1,
         prune: bool = True,
         ties: str = "agreement",
+        caution: float = 3.0,
         random_state: int = 0,
         time_limit: float | None = None,
         n_jobs: int | None = None,
@@ -154,6 +163,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.tol = tol
         self.prune = prune
         self.ties = ties
+        self.caution = caution
         self.random_state = random_state
         self.time_limit = time_limit
         self.n_jobs = n_jobs
@@ -187,6 +197,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """The same inside the limit on time, without what is told to the user."""
         one_of("ties", self.ties, ("agreement", "first"))
         judge, tol = Judge.of(self.scoring), finite("tol", self.tol, above=0)
+        cautious = self.param_grid is None and finite("caution", self.caution, least=0) > 0
         estimator = TransductiveSVC() if self.estimator is None else self.estimator
         steps = Steps.of(estimator)
         candidates = None if self.param_grid is None else list(ParameterGrid(self.param_grid))
@@ -205,13 +216,17 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         scores, self.status_ = np.full((len(candidates), len(parts)), np.nan), "converged"
         try:
             with until(time.time() + SEARCHING * time_left()):
-                self._score(groups, scores, self.prune and judge.bounded)
+                self._score(groups, scores, self.prune and judge.bounded, cautious)
                 self._store_results(candidates, scores, groups)
         except (KeyboardInterrupt, TimeIsUp) as stop:
             self._stop("interrupted" if isinstance(stop, KeyboardInterrupt) else "time_limit", candidates, scores)
+        stays = cautious and len(parts) > 0 and self._stays(scores, sum(len(test) for _, test in parts))
+        if stays:
+            self.best_index_ = 0
+            self.best_params_, self.best_score_ = candidates[0], float(scores[0].mean())
         self.best_estimator_ = fits.chosen(self.best_index_)
         try:
-            fits.finish(self.best_index_)
+            fits.finish(self.best_index_, alone=stays)
         except KeyboardInterrupt:
             self.status_ = "interrupted"
             raise
@@ -316,7 +331,16 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         options = {"n_repeats": self.n_repeats, "random_state": self.random_state, "unlabeled": marker}
         return list(LabeledKFold.at_most(int(self.cv), labels.index[~labels.unlabeled], **options).split(X, y))
 
-    def _score(self, groups: Sequence[Any], scores: Array, prune: bool) -> None:
+    def _stays(self, scores: Array, n_left_out: int) -> bool:
+        """Whether the first candidate is not worse than the best by more than ``caution`` standard errors."""
+        difference = scores[self.best_index_] - scores[0]
+        if self.best_index_ == 0 or np.isnan(difference).any():
+            return self.best_index_ == 0
+        n_folds = len(difference)
+        error = difference.std(ddof=1) / np.sqrt(n_folds) if n_folds > 1 else 0.5 / np.sqrt(n_left_out)
+        return bool(difference.mean() <= self.caution * max(error, LEAST_ERROR / n_left_out) + 1e-12)
+
+    def _score(self, groups: Sequence[Any], scores: Array, prune: bool, keep_first: bool) -> None:
         """Put scores of candidates on folds in their places, which stay NaN where there is no need to look.
 
         Parameters
@@ -325,6 +349,8 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         scores : array, shape (n_candidates, n_folds)
         prune : bool
             Whether candidates are dropped that cannot be the best any more.
+        keep_first : bool
+            Whether the first candidate sees all folds in any case.
 
         Raises
         ------
@@ -350,6 +376,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         with status_line(lambda: "search", lines=True) if self.verbose else contextlib.nullcontext() as progress:
             for f in range(n_folds):
                 alive = _alive(scores, prune)
+                alive[0] |= keep_first
                 if progress is not None:
                     progress.tell(f"fold {f + 1} of {n_folds}, {alive.sum()} of {n_candidates} candidates")
                 asked = [

@@ -75,11 +75,11 @@ class SharedFits:
         self.fitted.set_params(**(self.steps.own(self.candidates[i]) or {}))
         return self.steps.joined(self.before, self.fitted)
 
-    def finish(self, i: int) -> None:
-        """Fit the chosen candidate to all points, as accurately as it asks for."""
+    def finish(self, i: int, *, alone: bool = False) -> None:
+        """Fit the chosen candidate to all points, as accurately as it asks for; ``alone``: from no other's outputs."""
         own = [self.steps.own(one) or {} for one in self.candidates]
         before: list[int] = []
-        if self.warm_start:
+        if self.warm_start and not alone:
             chain = next(chain for chain in _chains(dict(enumerate(own)), True) if i in chain)
             before = chain[: chain.index(i)]
         classifier = self.steps.classifier
