@@ -13,7 +13,7 @@ from exact import instance
 
 import convex_tsvm as ct
 from convex_tsvm.exact.incumbent import Incumbent
-from convex_tsvm.exact.model import SearchModel
+from convex_tsvm.relaxations.model import BoundModel
 from convex_tsvm.relaxations.output_space.convexified import Convexified
 from convex_tsvm.relaxations.output_space.cuts import Cuts
 from convex_tsvm.relaxations.output_space.tightening import Tightening
@@ -25,7 +25,7 @@ INSTANCES = (("art100", 0.1, False), ("connectionist", 0.3, False), ("heart", 0.
 def prepared(name, share, other):
     """Model, cutoff and root box."""
     _, _, problem, _ = instance(name, share, other)
-    model = SearchModel(ct.s3vm(balance="targets", fit_intercept=False), problem)
+    model = BoundModel(ct.s3vm(balance="targets", fit_intercept=False), problem)
     point, incumbent = model.svm.solve(model.search.y), Incumbent(model)
     incumbent.begin(point.outputs)
     box = model.root()

@@ -159,3 +159,11 @@ FORMULATIONS = {
     "lapsvm": Entry("formulations:svm", "Laplacian SVM", ("C_manifold", "n_neighbors")),
     "laptsvm": Entry("formulations:tsvm", "transductive SVM on its kernel", ("loss", "s", "C_manifold", "n_neighbors")),
 }
+
+RELAXATIONS = {
+    "svm": Entry("relaxations.known_labels:KnownLabels", "the labelled points alone"),
+    "sdp": Entry("relaxations.label_matrix.relaxation:LabelMatrix", "label matrices (De Bie and Cristianini)"),
+    "box": Entry("relaxations.output_space.relaxation:Boxes", "products of outputs, in the box the incumbent leaves"),
+    "rlt": Entry("relaxations.output_space.relaxation:Products", "the same with products of ends"),
+    "triangles": Entry("relaxations.output_space.relaxation:Triangles", "the same with triangle inequalities"),
+}

@@ -264,9 +264,9 @@ def positive(ball):
 def reference(formulation, problem):
     """The reference of an instance, without the balls' precision of anything else."""
     from convex_tsvm.exact.files import statement
-    from convex_tsvm.exact.model import SearchModel
+    from convex_tsvm.relaxations.model import BoundModel
 
-    stated = statement(SearchModel(formulation, problem))
+    stated = statement(BoundModel(formulation, problem))
     X = problem.X.toarray() if hasattr(problem.X, "toarray") else problem.X
     return Reference(
         X, problem.y, problem.cost, problem.kernel.to_dict(), squared=stated["loss"] == "squared_hinge",

@@ -26,8 +26,8 @@ from exact_optimum import reference
 from flint import arb
 
 import convex_tsvm as ct
-from convex_tsvm.exact.box import Box
-from convex_tsvm.exact.model import SearchModel
+from convex_tsvm.relaxations.box import Box
+from convex_tsvm.relaxations.model import BoundModel
 from convex_tsvm.relaxations.safe_bounds import svm_bound, transduction_bound
 
 #: A search that takes longer than this, in seconds, on so few points has lost its way; so has one CCCP.
@@ -165,7 +165,7 @@ def checked(case, tally, folder):
         warnings.simplefilter("ignore")
         try:
             problem, formulation = case.problem(), case.formulation()
-            model = SearchModel(formulation, problem)
+            model = BoundModel(formulation, problem)
         except ValueError:
             tally.refused += 1
             return

@@ -19,9 +19,9 @@ from strategies import searches
 import convex_tsvm as ct
 from convex_tsvm.exact.files import read_search
 from convex_tsvm.exact.incumbent import Incumbent
-from convex_tsvm.exact.model import SearchModel
 from convex_tsvm.exact.search import IDLE
 from convex_tsvm.persistence import write_arrays
+from convex_tsvm.relaxations.model import BoundModel
 
 #: Ways to search that have next to nothing in common.
 WAYS = [
@@ -345,7 +345,7 @@ def test_relaxations_are_made_where_those_at_hand_do_not_reach():
 
 def test_restarts_leave_a_local_optimum():
     formulation, problem = overlapping()
-    incumbent = Incumbent(SearchModel(formulation, problem))
+    incumbent = Incumbent(BoundModel(formulation, problem))
     incumbent.offer(-problem.X[:, 0], thorough=True)
     before = incumbent.objective
     incumbent.restart(36)
@@ -360,7 +360,7 @@ def test_labels_grow_from_those_known(balance):
     X = np.random.default_rng(0).normal(size=(60, 2)) + 3 * truth[:, None]
     problem = ct.Problem(X, np.where(np.arange(60) < 2, truth, 0), kernel=ct.RBF(2.0), balance=balance)
     formulation = ct.s3vm() if balance is not None else ct.s3vm(balance=None, fit_intercept=False)
-    incumbent = Incumbent(SearchModel(formulation, problem))
+    incumbent = Incumbent(BoundModel(formulation, problem))
     labels = incumbent.grow(problem.y)
     np.testing.assert_array_equal(labels, truth)
     given = problem.y.copy()
@@ -494,7 +494,7 @@ def test_what_cannot_be_searched_says_why():
     huber = ct.PLQ([0, 1], [(0, -1, 0.5), (0.5, -1, 0.5), (0, 0, 0)])
     with pytest.raises(ValueError, match="exact search is for"):
         ct.exact_search(ct.Formulation(huber, huber.minimum(huber.reflect())), problem)
-    with pytest.raises(ValueError, match="is for the squared hinge"):
+    with pytest.raises(ValueError, match="are for the squared hinge"):
         ct.exact_search(ct.cccp_tsvm(0.0), problem, bounds="box")
     with pytest.raises(ValueError, match="symmetric_hinge"):
         ct.exact_search(ct.cccp_tsvm(-0.3), problem)

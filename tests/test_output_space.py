@@ -12,6 +12,7 @@ from strategies import searches
 import convex_tsvm as ct
 from convex_tsvm.instance import labelling
 from convex_tsvm.relaxations import OutputSpace
+from convex_tsvm.relaxations.box import labels_of, settle
 from convex_tsvm.relaxations.output_space.convexified import Convexified, Multipliers
 from convex_tsvm.relaxations.output_space.cuts import (
     Cuts,
@@ -21,7 +22,6 @@ from convex_tsvm.relaxations.output_space.cuts import (
     violated_products,
     violated_triangles,
 )
-from convex_tsvm.relaxations.output_space.quadratic_program import labels_of, settle
 from convex_tsvm.relaxations.output_space.tightening import Tightening
 from convex_tsvm.relaxations.partial_svm import PartialSVM
 
@@ -267,4 +267,4 @@ def test_sums_of_targets_need_the_squared_hinge_and_no_bias():
     with pytest.raises(ValueError, match="takes a number or 'labeled'"):
         labelling(ct.s3vm(balance="targets", fit_intercept=False), problem.replace(balance=("exact", 0.5)))
     with pytest.raises(ValueError, match="convex steps know 'linear'"):
-        ct.s3vm(balance="targets", fit_intercept=False).step(problem)
+        ct.s3vm(balance="targets", fit_intercept=False).on(problem).step()

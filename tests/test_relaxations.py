@@ -340,7 +340,7 @@ def test_what_cannot_be_relaxed_says_why():
         labelling(ct.svm(), problem)
     with pytest.raises(ValueError, match="linear balance"):
         ReducedSDP(labelling(ct.cccp_tsvm(0.0), problem.replace(balance=("exact", 0.5))))
-    with pytest.raises(ValueError, match="is for exact search"):
+    with pytest.raises(ValueError, match=r"relaxation='sdp': balance='targets'.*There are 'svm' and 'box'"):
         LowerBoundBuilder(ct.s3vm(balance="targets", fit_intercept=False), problem)
     with pytest.raises(ValueError, match="squared hinge"):
         LowerBoundBuilder(ct.cccp_tsvm(0.0), problem, relaxation="box")

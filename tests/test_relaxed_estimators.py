@@ -82,7 +82,8 @@ def test_the_bound_is_one(data):
     loose = SDPTransduction(**options).fit(X[keep], y[keep])
     tight = SDPTransduction(**options, relaxation="rlt", solver="clarabel").fit(X[keep], y[keep])
     heuristic = ct.TransductiveSVC(**options, tol=1e-6).fit(X[keep], y[keep])
-    assert loose.lower_bound_ <= tight.lower_bound_ + 1e-9
+    # Both end at a gap of 1e-4.
+    assert loose.lower_bound_ <= tight.lower_bound_ * (1 + 1e-4)
     assert tight.lower_bound_ <= min(tight.objective_, heuristic.objective_) + 1e-9
 
 

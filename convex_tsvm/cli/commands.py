@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..data import Data, SeveralClasses, class_names, load_points
+from ..deadline import until
 from ..formulations import Formulation
 from ..methods.solvers import solver_of
 from ..persistence import FittedModel, load_model, save_model
@@ -22,6 +23,9 @@ from .given import given, of_data, read_points
 from .table import SOLVED, figures_of, result_of, stopped, table_of
 from .tasks import NO_SOLVER, check_method_options, formulated, given_problem, read_task, solved
 from .unused import refuse_all_but, refuse_label_column, refuse_unused
+
+#: Seconds at most that ``bound`` searches for labels, and the relative gap to their objective at which it is done.
+SEARCHING, CLOSED = 10.0, 1e-6
 
 
 def solve(options: argparse.Namespace) -> int:
@@ -89,10 +93,11 @@ def _picture(data: Data, solution: Solution) -> Any:
 
 def bound(options: argparse.Namespace) -> int:
     """Bound the optimum from below; print what every relaxation gives."""
+    from ..exact.incumbent import Incumbent
     from ..relaxations import LowerBoundBuilder, Stage
 
     began, task = time.perf_counter(), read_task("cccp")
-    refuse_unused(options, [task])
+    refuse_unused(options, [task], never=("tol", "max_iter", "annealing", "cache_size"))
     check_plot(options.plot)
     data, problem, heading = given(options)
     builder = LowerBoundBuilder(
@@ -100,6 +105,7 @@ def bound(options: argparse.Namespace) -> int:
         problem,
         relaxation=options.relaxation,
         solver=options.solver,
+        gap=CLOSED,
         max_rounds=options.rounds,
     )
     if not options.json:
@@ -113,14 +119,14 @@ def bound(options: argparse.Namespace) -> int:
                 f"{stage.seconds:.2f} s, {stage.status}"
             )
 
-    incumbent = solved(options, task, problem, "native")
-    found = builder.bound(upper=incumbent.objective, upper_labels=incumbent.labels, callback=show)
-    labels = incumbent.labels if found.labels is None else found.labels
+    with until(time.time() + SEARCHING):
+        incumbent = Incumbent.first(builder.model)
+    found = builder.bound(incumbent=incumbent, callback=show)
     result = figures_of(
-        data.error(labels),
+        data.error(problem.y if found.labels is None else found.labels),
         problem,
         method="bound",
-        relaxation=options.relaxation,
+        relaxation=builder.relaxation,
         solver=options.solver,
         objective=found.upper,
         lower_bound=found.value,

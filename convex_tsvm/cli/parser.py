@@ -8,11 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 from ..formulations import LOSSES
-from ..table import DESCENTS, FORMULATIONS, METHODS, SOLVERS, Entry
+from ..table import DESCENTS, FORMULATIONS, METHODS, RELAXATIONS, SOLVERS, Entry
 from .tasks import read_task, task_names
-
-#: As in ``relaxations.RELAXATIONS``, which is not imported for its weight.
-RELAXATIONS = ("svm", "sdp", "box", "rlt", "triangles")
 
 #: Formulations whose derivation can be checked.
 STEPPED = ("svm", "cccp", "cmm", "rmm", "lapsvm")
@@ -109,11 +106,12 @@ def build_parser() -> argparse.ArgumentParser:
     bound = subparsers.add_parser("bound", help="a lower bound of the optimum that no labelling gets below")
     _add_data(bound)
     _add_model(bound)
-    bound.add_argument("--relaxation", choices=RELAXATIONS, default="sdp",
-                       help="each contains those before it; beyond sdp for --loss squared_hinge")  # fmt: skip
+    bound.add_argument("--relaxation", choices=BOUNDS, default="sdp",
+                       help="each contains those before it; beyond sdp for --loss squared_hinge; auto: the strongest "
+                       "(default: sdp)")  # fmt: skip
     bound.add_argument("--solver", choices=("auto", "native", "sdpa", "scs", "clarabel"), default="auto",
                        help="for relaxations beyond sdp")  # fmt: skip
-    bound.add_argument("--rounds", type=int, default=10, metavar="N", help="of cuts (default: 10)")
+    bound.add_argument("--rounds", type=int, default=30, metavar="N", help="of cuts (default: 30)")
     bound.add_argument("--plot", metavar="FILE", help="draw the bounds of the relaxations, one after the other")
     bound.add_argument("--json", action="store_true", help="print one JSON object")
     bound.set_defaults(run=commands.bound, loss="hinge", formulation=None, method_option=[])

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..formulations import Formulation
 from ..problem import Array, Problem
-from .box import Box
-from .model import SearchModel
+from ..relaxations.box import Box
+from ..relaxations.model import BoundModel
 
 #: Labellings of more unlabelled points are not gone through.
 MOST = 20
@@ -39,7 +39,8 @@ def brute_force(formulation: Formulation, problem: Problem) -> tuple[float, Arra
     >>> round(objective, 4) == round(ct.exact_search(ct.s3vm(balance=None), problem).objective, 4)
     True
     """
-    model = SearchModel(formulation, problem)
+    model = BoundModel(formulation, problem)
+    svm = model.svm
     unknown = model.search.unknown
     if len(unknown) > MOST:
         raise ValueError(f"the problem has {len(unknown)} unlabelled points; brute force goes through up to {MOST}")
@@ -49,7 +50,7 @@ def brute_force(formulation: Formulation, problem: Problem) -> tuple[float, Arra
         labels[unknown] = signs
         if model.count(Box.of_labels(labels)).is_empty:
             continue
-        value = model.svm.objective(labels, model.svm.solve(labels, tol=1e-9))
+        value = svm.objective(labels, svm.solve(labels, tol=1e-9))
         if value < best:
             best, best_labels = value, labels
     return best, best_labels

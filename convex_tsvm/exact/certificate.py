@@ -14,10 +14,10 @@ import numpy as np
 
 from ..persistence import DAMAGED
 from ..problem import Array, Problem
+from ..relaxations.box import Box
+from ..relaxations.model import BoundModel
 from ..solution import relative_gap
-from .box import Box
 from .files import problem_of, read_records, read_search, statement
-from .model import SearchModel
 from .tree import Record
 
 #: Relative error that rounding may make in a bound or an objective.
@@ -150,7 +150,7 @@ def visited(path: str | os.PathLike[str]) -> tuple[CertificateCheck, list[Visit]
             raise TypeError("objective and lower bound must be numbers")
         labels, gamma = arrays["labels"], arrays["gamma"]
         opened = [(int(parent), int(sign)) for _, parent, sign, _, _ in arrays["node_numbers"].tolist()]
-        model = SearchModel(formulation, problem)
+        model = BoundModel(formulation, problem)
         model.multipliers = multipliers
         checker = _Checker(model, records, opened, lower_bound)
         with np.errstate(all="ignore"):
@@ -176,7 +176,7 @@ class _Checker:
     """The tree from the root down."""
 
     def __init__(
-        self, model: SearchModel, records: list[Record], opened: list[tuple[int, int]], lower_bound: float
+        self, model: BoundModel, records: list[Record], opened: list[tuple[int, int]], lower_bound: float
     ) -> None:
         self.model, self.records, self.opened, self.lower_bound = model, records, opened, lower_bound
         self.least = lower_bound - TOLERANCE * abs(lower_bound)
@@ -244,7 +244,7 @@ class _Checker:
         return []
 
 
-def _check_incumbent(model: SearchModel, labels: Array, gamma: Array, objective: float) -> list[str]:
+def _check_incumbent(model: BoundModel, labels: Array, gamma: Array, objective: float) -> list[str]:
     search = model.search
     if len(labels) == 0:
         return [] if objective == np.inf else ["there is an objective, but no labelling that has it"]

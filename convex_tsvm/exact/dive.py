@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from ..deadline import time_is_up, until
 from ..problem import Array
+from ..relaxations import LowerBoundBuilder
 from ..relaxations.output_space.convexified import Multipliers
-from .examine import Examiner, Options
+from ..relaxations.relaxation import Rules
+from .examine import Examiner
 from .incumbent import Incumbent
-from .model import SearchModel
 from .tree import Node, Record
 
 
@@ -29,8 +30,9 @@ class Dive:
 
 
 def dive(
-    model: SearchModel,
-    options: Options,
+    builder: LowerBoundBuilder,
+    rules: Rules,
+    branching: str,
     incumbent: Incumbent,
     node: Node,
     strong: bool,
@@ -39,12 +41,12 @@ def dive(
 ) -> Dive:
     """Look at up to ``n_nodes`` nodes from one on, depth first."""
     with until(deadline):
-        return _dive(model, options, incumbent, node, strong, n_nodes)
+        return _dive(Examiner(builder, rules, branching, incumbent), node, strong, n_nodes)
 
 
-def _dive(model: SearchModel, options: Options, incumbent: Incumbent, node: Node, strong: bool, n_nodes: int) -> Dive:
+def _dive(examiner: Examiner, node: Node, strong: bool, n_nodes: int) -> Dive:
+    model, incumbent = examiner.builder.model, examiner.incumbent
     n_before = len(model.multipliers)
-    examiner = Examiner(model, options, incumbent)
     records: list[Record] = []
     stack, interrupted = [node], False
     # A relaxation takes as long as many nodes: with one, the dive has had its share.

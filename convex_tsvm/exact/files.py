@@ -10,7 +10,7 @@ import json
 import os
 import zipfile
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,22 +18,19 @@ from ..formulations import Formulation
 from ..losses import hinge, squared_hinge, symmetric_hinge, symmetric_squared_hinge
 from ..persistence import reading, write_arrays
 from ..problem import Problem
+from ..relaxations.box import Box
+from ..relaxations.model import BoundModel
 from ..relaxations.output_space.convexified import Multipliers
 from ..relaxations.output_space.cuts import Cuts
 from ..relaxations.partial_svm import Directions
-from .box import Box
-from .proofs import KINDS, DirectionsProof, Stored
-from .state import Progress, State
+from ..relaxations.proofs import KINDS, DirectionsProof, Stored
+from .state import Progress, Search, State
 from .tree import Node, Record
-
-if TYPE_CHECKING:
-    from .model import SearchModel
-    from .search import BranchAndBound
 
 FORMAT = "convex_tsvm search 2"
 
 
-def save_search(path: str | os.PathLike[str], search: BranchAndBound) -> None:
+def save_search(path: str | os.PathLike[str], search: Search) -> None:
     """Write a search as one ``.npz`` file, complete or not at all.
 
     Raises
@@ -52,7 +49,7 @@ def save_search(path: str | os.PathLike[str], search: BranchAndBound) -> None:
         "digest": digest(arrays),
         "formulation": {"squared": search.model.svm.squared, **formulation.to_dict()},
         "statement": statement(search.model),
-        "options": asdict(search.options),
+        "options": search.options,
         "strategy": search.strategy,
         "patience": search.patience,
         "status": search.status,
@@ -77,7 +74,7 @@ def save_search(path: str | os.PathLike[str], search: BranchAndBound) -> None:
     write_arrays(path, arrays)
 
 
-def statement(model: SearchModel) -> dict[str, Any]:
+def statement(model: BoundModel) -> dict[str, Any]:
     """What a search is about, as plainly as it can be said: docs/certificate.rst has the meaning of every word."""
     search = model.search
     constraint, value = "none", 0.0
@@ -97,7 +94,7 @@ def statement(model: SearchModel) -> dict[str, Any]:
     }
 
 
-def _witness_arrays(model: SearchModel, labels: np.ndarray | None, gamma: np.ndarray | None) -> dict[str, np.ndarray]:
+def _witness_arrays(model: BoundModel, labels: np.ndarray | None, gamma: np.ndarray | None) -> dict[str, np.ndarray]:
     """What shows that labels have their objective: γ, the mean output, and targets where their sum is given."""
     none = np.zeros(0)
     if labels is None or gamma is None:
@@ -130,7 +127,7 @@ def is_search(path: str | os.PathLike[str]) -> bool:
     return {"header.npy", "record_parent.npy"} <= names
 
 
-def load_search(path: str | os.PathLike[str], search: BranchAndBound) -> State:
+def load_search(path: str | os.PathLike[str], search: Search) -> State:
     """The state of a search, for a search with the same problem and options.
 
     Raises
@@ -148,7 +145,7 @@ def load_search(path: str | os.PathLike[str], search: BranchAndBound) -> State:
         **{name: (header["formulation"][name], value) for name, value in formulation.to_dict().items()},
         "loss": (header["formulation"]["squared"], search.model.svm.squared),
         "strategy": (header["strategy"], search.strategy),
-        **{name: (header["options"][name], value) for name, value in asdict(search.options).items()},
+        **{name: (header["options"][name], value) for name, value in search.options.items()},
     }
     for name, (theirs, ours) in same.items():
         if theirs != ours:

@@ -10,9 +10,9 @@ import numpy as np
 from ..deadline import time_is_up
 from ..methods import cccp
 from ..problem import Array
+from ..relaxations.box import Box
+from ..relaxations.model import BoundModel
 from ..validation import InfeasibleError
-from .box import Box
-from .model import SearchModel
 
 #: Points whose labels are tried the other way round in two-opt search, and of each class for exchanges.
 FLIPS, SWAPS = 30, 8
@@ -23,13 +23,16 @@ NEAR = 0.05
 #: Random labels that a labelling is grown from, at most, and steps in which it is.
 SEEDS, STEPS = 5, 20
 
+#: Restarts without success after which the first search for labels is over.
+FIRST_IDLE = 20
+
 
 class Incumbent:
     """The best labelling so far.
 
     Parameters
     ----------
-    model : SearchModel
+    model : BoundModel
     objective : float
     labels : array, shape (n,), or None
     gamma : array, shape (n,), or None
@@ -37,26 +40,10 @@ class Incumbent:
     """
 
     def __init__(
-        self, model: SearchModel, objective: float = np.inf, labels: Array | None = None, gamma: Array | None = None
+        self, model: BoundModel, objective: float = np.inf, labels: Array | None = None, gamma: Array | None = None
     ) -> None:
         self.model, self.objective, self.labels, self.gamma = model, objective, labels, gamma
         self._tried: set[bytes] = set()
-
-    def round(self, scores: Array) -> Array:
-        """Labels of scores: their signs, or the largest ones where the number of positive labels is given."""
-        search = self.model.search
-        labels = np.where(search.y != 0, search.y, np.where(scores >= 0, 1.0, -1.0))
-        if search.n_positive is not None:
-            unknown = search.unknown
-            order = unknown[np.argsort(-scores[unknown], kind="stable")]
-            labels[order[: search.n_positive]], labels[order[search.n_positive :]] = 1.0, -1.0
-        if search.target_sum is not None:
-            balanced = np.flatnonzero(search.summed)
-            if abs(labels[balanced].sum()) == len(balanced):
-                # Both labels must occur.
-                sign = labels[balanced[0]]
-                labels[balanced[np.argmin(sign * scores[balanced])]] = -sign
-        return labels
 
     def offer(self, scores: Array, *, thorough: bool = False) -> bool:
         """Round scores, improve the labels by single changes (by all of two-opt if ``thorough``), keep the best.
@@ -68,7 +55,7 @@ class Incumbent:
         bool
             Whether it is better than what was known.
         """
-        labels = self.round(scores)
+        labels = self.model.rounded(scores)
         key = labels.tobytes()
         if key in self._tried:
             return False
@@ -82,7 +69,14 @@ class Incumbent:
             return True
         return False
 
-    def begin(self, outputs: Array, idle: int) -> None:
+    @classmethod
+    def first(cls, model: BoundModel) -> Incumbent:
+        """The labels that a search begins with."""
+        point, found = model.svm.solve(model.search.y), cls(model)
+        found.begin(point.outputs + point.bias)
+        return found
+
+    def begin(self, outputs: Array, idle: int = FIRST_IDLE) -> None:
         """First labels: those of the outputs of the known labels' SVM, of every heuristic, grown ones, and restarts."""
         self.offer(outputs, thorough=True)
         for scores in _heuristics(self.model):
@@ -147,7 +141,7 @@ class Incumbent:
         if svm.free_bias and search.n_positive is None:
             return labels, objective, gamma
         while np.isfinite(objective) and not time_is_up():
-            changed = self.round(svm.margins(svm.point(labels, gamma)))
+            changed = self.model.rounded(svm.margins(svm.point(labels, gamma)))
             if (changed == labels).all():
                 break
             better, new_gamma = self.evaluate(changed, gamma)
@@ -184,7 +178,7 @@ class Incumbent:
         return found
 
 
-def _heuristics(model: SearchModel) -> Iterator[Array]:
+def _heuristics(model: BoundModel) -> Iterator[Array]:
     """Outputs of the toolkit's heuristics: CCCP with and without annealing."""
     try:
         instance = model.instance.by_mean()

@@ -14,6 +14,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import joblib
 import numpy as np
@@ -22,16 +23,15 @@ from ..deadline import time_left, until
 from ..formulations import Formulation
 from ..parallel import one_blas_thread
 from ..problem import Problem
-from ..relaxations.output_space.tightening import RELAXATIONS
+from ..relaxations import LowerBoundBuilder
+from ..relaxations.relaxation import Rules
 from ..solution import relative_gap
 from ..solvers.sdp.sparse_sdp import check_solver
 from ..validation import finite, integer, new_file, one_of
 from .branching import RULES
 from .dive import Dive, dive
-from .examine import Options
 from .files import load_search, save_search
-from .incumbent import Incumbent
-from .model import SearchModel
+from .incumbent import FIRST_IDLE, Incumbent
 from .state import Progress, State
 from .tree import Node, OpenNodes, Record
 
@@ -45,7 +45,7 @@ WIDTH = 4
 
 #: Restarts without success after which the search for better labels is over: before the tree, before bounds that take
 #: seconds, and where these have left many nodes.
-IDLE = (20, 20, 300)
+IDLE = (FIRST_IDLE, 20, 300)
 
 #: Nodes with bounds that take seconds after which there will be many more of them.
 MANY = 64
@@ -142,28 +142,22 @@ class BranchAndBound:
         callback: Callable[[Progress], None] | None = None,
     ) -> None:
         began = time.perf_counter()
-        with one_blas_thread():
-            self.model = SearchModel(formulation, problem)
-            self.model.has_quadratic  # noqa: B018  # settled now
-        self._setup = time.perf_counter() - began
-        one_of("bounds", bounds, ("auto", *RELAXATIONS))
-        if bounds == "auto":
-            bounds = "triangles" if self.model.has_quadratic else "sdp"
-        elif RELAXATIONS.index(bounds) > RELAXATIONS.index("sdp") and not self.model.has_quadratic:
-            raise ValueError(f"bounds={bounds!r} is for the squared hinge; for the hinge there are 'svm' and 'sdp'")
         self.strategy = one_of("strategy", strategy, STRATEGIES)
-        one_of("branching", branching, tuple(RULES))
+        self.branching = one_of("branching", branching, tuple(RULES))
         solver = check_solver(solver)
         if refresh == "auto" and solver in ("scs", "clarabel"):
             refresh = None  # they take too long
-        self.options = Options(
-            bounds=bounds,
-            branching=branching,
+        self.rules = Rules(
             gap=finite("gap", gap, least=0, below=1),
             refresh=refresh if refresh is None or refresh == "auto" else integer("refresh", refresh, least=1),
-            solver=solver,
             keep_proofs=bool(certificate),
         )
+        with one_blas_thread():
+            self.builder = LowerBoundBuilder(formulation, problem, relaxation="svm", solver=solver, gap=self.rules.gap)
+            self.model = self.builder.model
+            self._svm = self.model.svm  # complains where there is none
+            self.builder.use(bounds, argument="bounds")
+        self._setup = time.perf_counter() - began
         self.patience = None if patience is None else integer("patience", patience, least=0)
         self.max_nodes = None if max_nodes is None else integer("max_nodes", max_nodes, least=1)
         self.time_limit = None if time_limit is None else finite("time_limit", time_limit, above=0)
@@ -175,6 +169,18 @@ class BranchAndBound:
         self.state = State()
         self.incumbent = Incumbent(self.model)
         self._heap, self._closed = self._queue([]), np.inf
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What a checkpoint must have been made with, as a search is taken up only with the same."""
+        return {
+            "bounds": self.builder.relaxation,
+            "branching": self.branching,
+            "gap": self.rules.gap,
+            "refresh": self.rules.refresh,
+            "solver": self.builder.solver,
+            "keep_proofs": self.rules.keep_proofs,
+        }
 
     @property
     def lower_bound(self) -> float:
@@ -190,7 +196,7 @@ class BranchAndBound:
             # Without labels nothing excludes more than the tree does; before its first node it proves nothing.
             proven = min(self._closed, still) if state.records else -np.inf
             return proven if proven < np.inf else state.svm_bound
-        return min(self._closed, still, self.options.cutoff(state.objective))
+        return min(self._closed, still, self.rules.cutoff(state.objective))
 
     def run(self) -> BranchAndBound:
         """Search until nothing is open, or a limit or Ctrl-C stops it; then ``state`` and ``status`` say what is known.
@@ -263,7 +269,7 @@ class BranchAndBound:
         if not np.isfinite(self.state.objective):
             return "infeasible" if self.model.root().is_empty else "inaccurate"
         gap = relative_gap(self.state.objective, self.lower_bound)
-        if gap <= max(self.options.gap, LEAST_GAP) * (1 + 1e-6):
+        if gap <= max(self.rules.gap, LEAST_GAP) * (1 + 1e-6):
             return "optimal"
         warnings.warn(
             f"bounds that hold in double precision end {gap:.2g} below the objective: kernel values times costs are "
@@ -274,13 +280,13 @@ class BranchAndBound:
 
     def begin(self) -> None:
         """The root, and first labels."""
-        point = self.model.svm.solve(self.model.search.y)
+        point = self._svm.solve(self.model.search.y)
         self.state.svm_bound = self.state.root_bound = point.value
         with until(time.time() + SEARCHING * time_left()):
             self.incumbent.begin(point.outputs + point.bias, IDLE[0])
-        self.state.n_searches, self.state.n_first = 1, self.model.svm.n_solved
+        self.state.n_searches, self.state.n_first = 1, self._svm.n_solved
         self.keep_incumbent()
-        self.state.settled = self.options.bounds == "svm"
+        self.state.settled = self.builder.relaxation == "svm"
 
     def is_out_of_patience(self) -> bool:
         """Whether the SVM's bound alone has been given its chance, or the root's better bounds have."""
@@ -317,7 +323,7 @@ class BranchAndBound:
         self.keep_incumbent()
         if state.settled and not state.objective < best:
             return False
-        found = dive(self.model, self.options, self.incumbent, root, True, 1, deadline)
+        found = dive(self.builder, self.rules, self.branching, self.incumbent, root, True, 1, deadline)
         if found.interrupted:
             return True
         with uninterrupted():
@@ -382,15 +388,20 @@ class BranchAndBound:
             dives = 1
         n_before, rest = len(state.multipliers), (state.strong, dives, deadline)
         if len(nodes) == 1:
-            found = [dive(self.model, self.options, self.incumbent, nodes[0], *rest)]
+            found = [dive(self.builder, self.rules, self.branching, self.incumbent, nodes[0], *rest)]
         else:
-            # Threads share memory: every dive gets a model and an incumbent of its own.
-            models = [self.model.fork(node.number) for node in nodes]
+            # Threads share memory: every dive gets a fork of the builder and an incumbent of its own.
+            builders = [self.builder.fork(node.number) for node in nodes]
             found = joblib.Parallel(n_jobs=self.n_jobs)(
                 joblib.delayed(dive)(
-                    model, self.options, Incumbent(model, state.objective, state.labels, state.gamma), node, *rest
+                    builder,
+                    self.rules,
+                    self.branching,
+                    Incumbent(builder.model, state.objective, state.labels, state.gamma),
+                    node,
+                    *rest,
                 )
-                for model, node in zip(models, nodes, strict=True)
+                for builder, node in zip(builders, nodes, strict=True)
             )
         with uninterrupted():
             for _ in nodes:

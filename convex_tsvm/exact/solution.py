@@ -126,7 +126,7 @@ def exact_search(
 def solution_of(search: BranchAndBound) -> ExactSolution:
     """The solution of a search that has run."""
     state, instance = search.state, search.model.instance
-    labels = state.labels if state.labels is not None else search.incumbent.round(np.zeros(search.model.n))
+    labels = state.labels if state.labels is not None else search.model.rounded(np.zeros(search.model.n))
     objective = state.objective if state.labels is not None else search.incumbent.evaluate(labels)[0]
     with unlimited():
         point = _trained(search, labels)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..problem import Array
+from ..relaxations.model import BoundModel
 from ..relaxations.output_space.convexified import Multipliers
 from ..solution import relative_gap
 from .tree import Node, Record
@@ -87,3 +89,30 @@ class State:
     root_bound: float = -np.inf
     root_fixed: int = 0
     history: list[Progress] = field(default_factory=list)
+
+
+class Search(Protocol):
+    """What is written of a search, and compared when one is taken up again.
+
+    Attributes
+    ----------
+    model : BoundModel
+    state : State
+    strategy : str
+    patience : int or None
+    status : str
+    """
+
+    model: BoundModel
+    state: State
+    strategy: str
+    patience: int | None
+    status: str
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What a checkpoint must have been made with."""
+
+    @property
+    def lower_bound(self) -> float:
+        """No labelling is below it."""

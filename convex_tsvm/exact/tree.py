@@ -7,45 +7,24 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..problem import Array
-from .box import Box
-from .proofs import Proof
+from ..relaxations.proofs import Proof
+from ..relaxations.relaxation import Region
 
 
 @dataclass(eq=False)
-class Node:
-    """A partial labelling.
+class Node(Region):
+    """A partial labelling: a region with its place in the tree.
 
     Attributes
     ----------
-    box : Box
-    depth : int
-    bound : float
-        No solution in the box is below it.
     parent : int
         Number of the record that was branched; -1 for the root.
     sign : int
         Label that the parent's variable has here.
-    gamma, v : array or None
-        Where solvers may start.
-    number : int
-        Multipliers that serve here; -1 for none yet.
-    since : int
-        Depth at which they were made.
-    base : float
-        Bound that was reached when they were made.
     """
 
-    box: Box
-    depth: int = 0
-    bound: float = -np.inf
     parent: int = -1
     sign: int = 0
-    gamma: Array | None = None
-    v: Array | None = None
-    number: int = -1
-    since: int = 0
-    base: float = -np.inf
 
 
 @dataclass(eq=False)

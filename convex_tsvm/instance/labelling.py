@@ -198,23 +198,32 @@ def _space(instance: Instance, loss_constant: float) -> dict[str, Any]:
     }
 
 
-def check_relaxable(search: Labelling) -> None:
-    """Raise ValueError if relaxations of a search would say nothing, or do not know its balance constraint.
+def why_not_relaxable(search: Labelling) -> str | None:
+    """Why there is no relaxation in label matrices (debie2004 §2), or None if there is.
 
-    With a free bias and no balance constraint a relaxation is no better than the SVM of the labelled points, since
-    label matrices may contain a multiple of the matrix of ones that the bias pays for.
+    With a free bias and no balance constraint it is no better than the SVM of the labelled points, since label matrices
+    may contain a multiple of the matrix of ones that the bias pays for.
     """
     if search.n_positive is not None:
-        raise ValueError(
-            f"{search.instance.balance}: relaxations take a linear balance; use balance={search.instance.target:g}"
+        return (
+            f"{search.instance.balance}: relaxations in label matrices take a linear balance; "
+            f"use balance={search.instance.target:g}"
         )
     if search.target_sum is not None:
-        raise ValueError("balance='targets' is for exact search; relaxations take balance='linear' or None")
+        return "balance='targets': relaxations in label matrices take balance='linear' or None"
     if search.free_bias:
-        raise ValueError(
+        return (
             "fit_intercept=True without a balance constraint: a relaxation of a free bias is no better than the "
             "SVM on the labelled points; use balance='linear' or fit_intercept=False"
         )
+    return None
+
+
+def check_relaxable(search: Labelling) -> None:
+    """Raise ValueError if there is no relaxation in label matrices."""
+    why = why_not_relaxable(search)
+    if why is not None:
+        raise ValueError(why)
 
 
 def reduced_basis(y: Array) -> Array:

@@ -1,57 +1,37 @@
-"""Lower bounds for an S3VM whose labels are known in part: what branch and bound asks for."""
+"""Lower bounds for an S3VM whose labels are known in part: for a whole problem, and for every node of exact search."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..deadline import time_is_up
 from ..formulations import Formulation
 from ..instance.convex_step import StepSolution
-from ..instance.labelling import Labelling, check_relaxable, labelling
 from ..problem import Array, Problem
 from ..solution import relative_gap
 from ..solvers import NativeSolver
+from ..solvers.sdp.sparse_sdp import check_solver
+from ..table import RELAXATIONS
 from ..validation import finite, integer, one_of
-from .label_matrix.low_rank import solve_low_rank
-from .output_space.cuts import Cuts
-from .output_space.quadratic_program import OutputSpace, labels_of, settle
-from .output_space.tightening import RELAXATIONS, Round, Tightening
-from .partial_svm import PartialSVM
-from .safe_bounds import svm_bound
+from .box import Box
+from .model import BoundModel
+from .proofs import Proof
+from .relaxation import Incumbent, Region, Relaxation, Rules, Stage, Work
 
 if TYPE_CHECKING:
     from ..modeling.printing import ReadableProblem
 
+#: What "auto" is the first of that there is, the strongest first.
+STRONGEST = ("triangles", "sdp", "svm")
 
-@dataclass(frozen=True)
-class Stage:
-    """One relaxation on the way to a bound.
-
-    Attributes
-    ----------
-    name : str
-    bound : float
-        The safe bound known after it.
-    relaxed : float
-        Its value as the solver left it: no bound.
-    n_cuts, n_fixed : int
-        Cuts in it; labels that are proven, those given included.
-    seconds : float
-    status : str
-    """
-
-    name: str
-    bound: float
-    relaxed: float
-    n_cuts: int
-    n_fixed: int
-    seconds: float
-    status: str
+#: How bad what a solver says of itself is.
+SEVERITY = ("optimal", "inaccurate", "failed")
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,12 +54,15 @@ class Bound:
     proven : array, shape (n,)
         Labels that every solution better than ``upper`` must have; 0 where that is not known.
     duals : dict of arrays
-        What proves the last relaxation's bound: "gamma" of the SVM; "alpha" and "multipliers" of the SDP
+        The dual variables behind the last relaxation's bound: "gamma" of the SVM; "alpha" and "multipliers" of the SDP
         (:func:`~convex_tsvm.relaxations.transduction_bound`); "diagonal", "chord" and "weights" (of the cuts) of a
         relaxation in v-space, and the "A" ⪰ 0 of the convex quadratic that they make of the objective.
     stages : tuple of Stage
     status : {"optimal", "inaccurate", "failed", "interrupted"}
-        Of the last solver ("optimal" also if the gap is closed); the bound holds whatever it is.
+        The worst of the solvers' ("optimal" also if the gap is closed); the bound holds whatever it is.
+    proofs : tuple of (Proof, float)
+        What proves the value, one step after the other, each with the cutoff that it was made for: a certificate of
+        exact search stores the same.
 
     Examples
     --------
@@ -92,7 +75,7 @@ class Bound:
     >>> bound.gap < 0.01
     True
     >>> print(str(bound).splitlines()[2])
-    2 of 6 labels are known or proven
+    6 of 6 labels are known or proven
     """
 
     value: float
@@ -104,6 +87,7 @@ class Bound:
     duals: dict[str, Array] = field(repr=False)
     stages: tuple[Stage, ...] = field(repr=False)
     status: str = "optimal"
+    proofs: tuple[tuple[Proof, float], ...] = field(default=(), repr=False)
 
     @property
     def gap(self) -> float:
@@ -129,23 +113,38 @@ class Bound:
 class LowerBoundBuilder:
     """Relaxations of one formulation on one problem, for any labels known besides.
 
+    Exact search asks one of these for the bound of every node, and ``bound`` for that of the root.
+
     Parameters
     ----------
     formulation : Formulation
-        With the loss min(ℓ(f), ℓ(-f)) for unlabelled points.
+        With the loss min(ℓ(f), ℓ(-f)) for unlabelled points.  Any balance: none, linear, exact (chapelle2008 eq. 3), or
+        of the targets.
     problem : Problem
-    relaxation : {"svm", "sdp", "box", "rlt", "triangles"}, default "sdp"
-        "svm": the points without a label pay nothing (chapelle2008 §3.1).  "sdp": the relaxation of debie2004 §2.  The
-        others, for the squared hinge, add to it, one after the other: ends for every output that the incumbent proves,
-        with the chord of the square above it; products of these ends (RLT); shifted triangle inequalities.
+    relaxation : {"auto", "svm", "sdp", "box", "rlt", "triangles"}, default "sdp"
+        "svm": the points without a label pay nothing (chapelle2008 §3.1).  "sdp": the relaxation of debie2004 §2; there
+        is none with a free bias, nor for an exact balance or one of the targets.  The others, for the squared hinge,
+        have products of outputs in place of labels, and add one after the other: ends for every output that the
+        incumbent proves, with the chord of the square above it; products of these ends (RLT); shifted triangle
+        inequalities.
+        "auto" is the strongest that there is for the problem.
     solver : {"auto", "native", "sdpa", "scs", "clarabel"}, default "auto"
         For the relaxations from "box" on.
     tol : float, default 1e-4
-        Relative accuracy of the relaxations, and gap at which to stop.
-    max_rounds : int, default 10
-        Rounds of cuts.
+        Relative accuracy of the relaxation "sdp" at the root; below it ten times less.
+    gap : float, optional
+        Relative gap between the incumbent and the bound at which to stop; ``tol`` by default.
+    max_rounds : int, default 30
+        Rounds of cuts at the root.
     cuts_per_round : int, optional
-        3 n by default, for each kind.
+        Of each kind; n by default.
+
+    Attributes
+    ----------
+    model : BoundModel
+        What bounds are computed with.
+    search : Labelling
+        The formulation on the problem as a search for labels.
 
     Raises
     ------
@@ -174,18 +173,51 @@ class LowerBoundBuilder:
         relaxation: str = "sdp",
         solver: str = "auto",
         tol: float = 1e-4,
-        max_rounds: int = 10,
+        gap: float | None = None,
+        max_rounds: int = 30,
         cuts_per_round: int | None = None,
     ) -> None:
-        self.search = labelling(formulation, problem)
-        check_relaxable(self.search)
-        self.relaxation = one_of("relaxation", relaxation, RELAXATIONS)
-        self.solver, self.tol = solver, finite("tol", tol, above=0)
-        self.max_rounds = integer("max_rounds", max_rounds, least=0)
-        self.cuts_per_round = 3 * problem.n if cuts_per_round is None else cuts_per_round
-        self._svm = NativeSolver(problem, tol=1e-8, precision="double")
-        if RELAXATIONS.index(relaxation) > RELAXATIONS.index("sdp"):
-            self._space  # noqa: B018  # complains now, not in the middle
+        self.model = BoundModel(formulation, problem)
+        self.search = self.model.search
+        self.tol = finite("tol", tol, above=0)
+        self.gap = self.tol if gap is None else finite("gap", gap, least=0, below=1)
+        self.solver = check_solver(solver)
+        self._options = {
+            "solver": self.solver,
+            "tol": self.tol,
+            "max_rounds": integer("max_rounds", max_rounds, least=0),
+            "cuts_per_round": None if cuts_per_round is None else integer("cuts_per_round", cuts_per_round, least=0),
+        }
+        self._known: Relaxation = RELAXATIONS["svm"].load()(**self._options)
+        self.use(relaxation)
+
+    def use(self, relaxation: str, argument: str = "relaxation") -> None:
+        """Choose the strongest relaxation that is asked from now on.
+
+        Parameters
+        ----------
+        relaxation : str
+            As for the class.
+        argument : str, default "relaxation"
+            The name by which an error calls it.
+
+        Raises
+        ------
+        ValueError
+            If there is none of that name, or not for the problem.
+        """
+        one_of(argument, relaxation, ("auto", *RELAXATIONS))
+        self.relaxation = self._available(STRONGEST)[0] if relaxation == "auto" else relaxation
+        kind = RELAXATIONS[self.relaxation].load()
+        why = kind.why_not(self.model)
+        if why is not None:
+            others = " and ".join(repr(other) for other in self._available(RELAXATIONS))
+            raise ValueError(f"{argument}={relaxation!r}: {why}.  There are {others}")
+        self._strong: Relaxation | None = None if self.relaxation == "svm" else kind(**self._options)
+
+    def _available(self, names: Iterable[str]) -> list[str]:
+        """Those of some relaxations that there are for the problem."""
+        return [name for name in names if RELAXATIONS[name].load().why_not(self.model) is None]
 
     def bound(
         self,
@@ -193,6 +225,7 @@ class LowerBoundBuilder:
         *,
         upper: float = np.inf,
         upper_labels: Array | None = None,
+        incumbent: Incumbent | None = None,
         callback: Callable[[Stage], None] | None = None,
     ) -> Bound:
         """The bound for given labels.
@@ -203,6 +236,9 @@ class LowerBoundBuilder:
             +1, -1, or 0 for unknown; the problem's own labels by default.
         upper, upper_labels : float and array, optional
             An objective that is known to be reached, and the labels that reach it.
+        incumbent : Incumbent, optional
+            What makes labels of a relaxation's point, and keeps the best; by default signs are labels, and ``upper`` is
+            the objective to begin with.
         callback : callable, optional
             Called with every stage.
 
@@ -211,9 +247,74 @@ class LowerBoundBuilder:
         ValueError
             If labels are not as stated or contradict the problem's.
         """
-        search = self.search if labels is None else self.search.fixed(labels)
-        run = _Bounding(self, search, upper, upper_labels, callback)
-        return run.run(self.relaxation)
+        y = self.model.search.y if labels is None else self.model.search.fixed(labels).y
+        best = incumbent if incumbent is not None else RoundedLabels(self, upper, upper_labels)
+        region = Region(self.model.count(Box.of_labels(y)))
+        work = Work(self.model, region, best, Rules(gap=self.gap), callback)
+        try:
+            if not np.isfinite(best.objective):
+                # Only labels that are known exclude outputs.
+                point = self.model.known.solve(y)
+                best.offer(np.where(y != 0, y, point.outputs + point.bias))
+            self._examine(work, strong=True)
+            status = max((stage.status for stage in work.stages), key=SEVERITY.index, default="optimal")
+            if time_is_up() and status == "optimal":
+                status = "inaccurate"
+        except KeyboardInterrupt:
+            status = "interrupted"
+        labels_there = np.where(work.box.low > work.box.high, y, work.box.labels)
+        return Bound(
+            value=min(work.bound, best.objective),
+            relaxed=work.stages[-1].relaxed if work.stages else np.nan,
+            upper=best.objective,
+            labels=getattr(best, "labels", None),
+            scores=np.where(labels_there == 0, np.clip(work.outputs, -1, 1), labels_there),
+            proven=labels_there,
+            duals=work.duals,
+            stages=tuple(work.stages),
+            status=status if work.open or status == "interrupted" else "optimal",
+            proofs=tuple(work.proofs),
+        )
+
+    def examine(self, region: Region, incumbent: Incumbent, rules: Rules, *, strong: bool = True) -> Work:
+        """Bounds of a region, from the cheapest to the strongest, until it is closed.
+
+        Parameters
+        ----------
+        region : Region
+            A node of exact search.
+        incumbent : Incumbent
+        rules : Rules
+        strong : bool, default True
+            Whether more than the SVM's bound is asked for.
+
+        Returns
+        -------
+        Work
+            The smaller box, its bound, and their proofs.
+        """
+        work = Work(self.model, region, incumbent, rules)
+        self._examine(work, strong)
+        return work
+
+    def _examine(self, work: Work, strong: bool) -> None:
+        self._known.tighten(work)
+        if strong and self._strong is not None and work.open:
+            self._strong.tighten(work)
+            if work.open and len(work.box.unknown) == 0:
+                self._known.tighten(work)
+
+    def fork(self, number: int) -> LowerBoundBuilder:
+        """One for work beside others: they share what none of them changes, and have the multipliers of a node.
+
+        Parameters
+        ----------
+        number : int
+            Of these multipliers; -1 for none.
+        """
+        other = copy.copy(self)
+        other.model = self.model.fork(number)
+        return other
 
     def evaluate(self, labels: Array) -> tuple[float, StepSolution]:
         """The objective of the SVM for labels of all points, and that SVM.
@@ -227,7 +328,7 @@ class LowerBoundBuilder:
         -------
         float, StepSolution
         """
-        solution = self._svm.solve(self.search.svm(labels))
+        solution = self._solver.solve(self.search.svm(labels))
         return self.search.objective(solution), solution
 
     def primal(self) -> ReadableProblem:
@@ -270,161 +371,34 @@ class LowerBoundBuilder:
         if self.relaxation != "sdp":
             raise ValueError(f"relaxation={self.relaxation!r} must be 'sdp' to be written as a CVXPY problem")
 
-    def tightening(self, level: int) -> Tightening:
-        """Rounds of the relaxations from "box" on.
-
-        Parameters
-        ----------
-        level : int
-            The place of the strongest one in ``RELAXATIONS``.
-
-        Returns
-        -------
-        Tightening
-        """
-        return Tightening(
-            self._space,
-            solver=self.solver,
-            cuts_per_round=self.cuts_per_round,
-            relaxation=RELAXATIONS[level],
-        )
-
     @cached_property
-    def _space(self) -> OutputSpace:
-        return OutputSpace(self.search)
-
-    @cached_property
-    def _partial(self) -> PartialSVM:
-        return PartialSVM(self.search)
+    def _solver(self) -> NativeSolver:
+        return NativeSolver(self.search.problem, tol=1e-8, precision="double")
 
 
-class _Bounding:
-    """One call of :meth:`LowerBoundBuilder.bound`."""
+class RoundedLabels:
+    """The best of the labels that signs of scores are.
 
-    def __init__(
-        self,
-        builder: LowerBoundBuilder,
-        search: Labelling,
-        upper: float,
-        labels: Array | None,
-        callback: Callable[[Stage], None] | None,
-    ) -> None:
-        self.builder, self.search, self.callback = builder, search, callback
-        self.upper, self.labels = upper, labels
-        self.value, self.relaxed, self.scores = -np.inf, np.nan, search.y.copy()
-        self.proven, self.status = search.y.copy(), "optimal"
-        self.stages: list[Stage] = []
-        self.duals: dict[str, Array] = {}
+    Attributes
+    ----------
+    objective : float
+    labels : array, shape (n,), or None
+    """
 
-    @property
-    def closed(self) -> bool:
-        """Whether the gap is small enough."""
-        return self.upper - self.value <= self.builder.tol * abs(self.upper)
+    def __init__(self, builder: LowerBoundBuilder, objective: float = np.inf, labels: Array | None = None) -> None:
+        self.builder, self.objective, self.labels = builder, objective, labels
 
-    def run(self, relaxation: str) -> Bound:
-        """One relaxation after the other, up to the one asked for, as long as there is a gap."""
-        level = RELAXATIONS.index(relaxation)
-        try:
-            self.svm()
-            if level >= 1 and len(self.search.unknown) and not self.closed:
-                self.sdp()
-            if level >= 2 and len(self.search.unknown) and not self.closed:
-                self.cuts(level)
-            if self.closed:
-                self.status = "optimal"  # whatever the last solver thinks of its own accuracy
-        except KeyboardInterrupt:
-            self.status = "interrupted"
-        return Bound(
-            value=min(self.value, self.upper),
-            relaxed=self.relaxed,
-            upper=self.upper,
-            labels=self.labels,
-            scores=self.scores,
-            proven=self.proven,
-            duals=self.duals,
-            stages=tuple(self.stages),
-            status=self.status,
-        )
-
-    def svm(self) -> None:
-        """The SVM on the labels known."""
-        began = time.perf_counter()
-        point = self.builder._svm.solve(self.search.svm(self.search.y))
-        self.duals = {"gamma": point.gamma}
-        self.scores = np.where(self.search.y == 0, np.clip(point.outputs, -1, 1), self.search.y)
-        self.try_labels(point.outputs)
-        bound = svm_bound(self.search, point.gamma)
-        self.record("svm", bound, point.primal + self.search.loss_constant, 0, point.status, began)
-
-    def sdp(self) -> None:
-        """The relaxation of debie2004 §2."""
-        began = time.perf_counter()
-        point = solve_low_rank(self.search, tol=self.builder.tol)
-        self.duals = {"alpha": point.alpha, "multipliers": point.multipliers}
-        self.scores = self.search.y.copy()
-        self.scores[self.search.unknown] = point.scores
-        self.try_labels(self.scores)
-        status = "optimal" if point.status == "optimal" else "inaccurate"
-        self.record("sdp", point.bound, point.value, 0, status, began)
-
-    def cuts(self, level: int) -> None:
-        """The relaxation in v-space, with what the incumbent proves and rounds of cuts."""
-        low, high = self.box()
-        if (low > high).any():
-            self.value = max(self.value, self.upper)
-            return
-        tightening = self.builder.tightening(level)
-        cuts, began = Cuts.none(), time.perf_counter()
-        for turn in tightening.rounds(low, high, cuts, self.upper, 1 + self.builder.max_rounds):
-            self.keep(turn, level, began)
-            if self.closed:
-                return
-            began = time.perf_counter()
-
-    def box(self) -> tuple[Array, Array]:
-        """What the incumbent excludes, by the SVM alone."""
-        partial, known = self.builder._partial, self.search.y
-        low, high, y = np.full(self.search.n, -np.inf), np.full(self.search.n, np.inf), known
-        while True:
-            point = partial.solve(y)
-            boxes = [(low, high), partial.consequences(y, point, self.upper)]
-            boxes.append(partial.directional_box(y, partial.directions(y, point, self.upper), self.upper))
-            lows, highs = zip(*boxes, strict=True)
-            low, high = settle(np.max(lows, axis=0), np.min(highs, axis=0), y)
-            if (low > high).any() or (labels_of(low, high) == y).all():
-                self.proven = np.where(low > high, known, labels_of(low, high))
-                return low, high
-            y = labels_of(low, high)
-
-    def keep(self, turn: Round, level: int, began: float) -> None:
-        """Record what a round of cuts found."""
-        z = turn.convexified.multipliers
-        self.duals = {"diagonal": z.diagonal, "chord": z.chord, "weights": z.weights, "A": turn.convexified.A}
-        self.try_labels(turn.relaxed.scores)
-        if turn.is_empty:
-            # No point is better than the incumbent.
-            self.value = max(self.value, self.upper)
+    def offer(self, scores: Array, *, thorough: bool = False) -> bool:
+        """Labels of scores; keep them if their SVM is the best so far."""
+        model = self.builder.model
+        search, labels = model.search, model.rounded(scores)
+        if search.n_positive is not None or search.target_sum is not None:
+            objective = model.svm.objective(labels, model.svm.solve(labels, tol=1e-9))
         else:
-            self.proven = labels_of(turn.low, turn.high)
-        self.scores = np.where(self.proven == 0, np.clip(turn.relaxed.scores, -1, 1), self.proven)
-        name = "box" if turn.n_cuts == 0 else "rlt" if level == 3 else "triangles"
-        self.record(name, turn.bound, turn.relaxed.value, turn.n_cuts, turn.relaxed.status, began)
-
-    def try_labels(self, scores: Array) -> None:
-        """Make labels of scores; keep them if their SVM is the best so far."""
-        labels = np.where(self.search.y != 0, self.search.y, np.where(scores >= 0, 1.0, -1.0))
-        objective, solution = self.builder.evaluate(labels)
-        # The outputs may prefer other labels than those they were trained with.
-        if objective < self.upper:
-            given = self.search.problem.y
-            own = np.where(solution.outputs >= 0, 1.0, -1.0)
-            self.upper, self.labels = objective, np.where(given != 0, given, own)
-
-    def record(self, name: str, bound: float, relaxed: float, n_cuts: int, status: str, began: float) -> None:
-        """Keep the best bound: every one of them holds."""
-        self.value, self.relaxed, self.status = max(self.value, bound), relaxed, status
-        n_fixed = int((self.proven != 0).sum())
-        stage = Stage(name, self.value, relaxed, n_cuts, n_fixed, time.perf_counter() - began, status)
-        self.stages.append(stage)
-        if self.callback is not None:
-            self.callback(stage)
+            objective, solution = self.builder.evaluate(labels)
+            # The outputs may prefer other labels than those they were trained with.
+            labels = np.where(search.y != 0, search.y, np.where(solution.outputs >= 0, 1.0, -1.0))
+        if objective >= self.objective:
+            return False
+        self.objective, self.labels = objective, labels
+        return True

@@ -94,8 +94,14 @@ class Directions:
     gamma: NDArray[np.float32]
 
 
+def is_partial(search: Labelling) -> bool:
+    """Whether :class:`PartialSVM` knows the loss of a search, and every point has a cost."""
+    known = any(search.loss.isclose(loss) for loss in (hinge(), squared_hinge()))
+    return known and bool((search.cost > 0).all())
+
+
 class PartialSVM:
-    """The SVM of known labels, for any labels.
+    """The SVM of known labels, for any labels; the loss is the hinge or the squared hinge.
 
     Attributes
     ----------
@@ -112,18 +118,12 @@ class PartialSVM:
 
     Raises
     ------
-    ValueError
-        If the loss is another one, or a point has no cost.
     InfeasibleError
         If the sum of targets that is asked for cannot be reached.
     """
 
     def __init__(self, search: Labelling) -> None:
         self.squared = search.loss.isclose(squared_hinge())
-        if not self.squared and not search.loss.isclose(hinge()):
-            raise ValueError(f"labeled={search.loss!r}: exact search is for hinge() and squared_hinge()")
-        if not (search.cost > 0).all():
-            raise ValueError("exact search needs a cost > 0 for every point")
         self.search, self.free_bias = search, search.free_bias
         self.offset, self.offset_error = search.offset, search.offset_error
         self.constant, self.constant_error = search.constant, search.constant_error

@@ -100,17 +100,3 @@ class OutputSpace:
         """q(v), with the constant of the objective."""
         x = np.concatenate([[1.0], v])
         return float(x @ self.C @ x) + self.constant
-
-
-def settle(low: Array, high: Array, y: Array) -> tuple[Array, Array]:
-    """A box without (-1, 1): known labels, and unknown ones that one end settles."""
-    low, high = low.copy(), high.copy()
-    positive, negative = (y > 0) | (low > -1), (y < 0) | (high < 1)
-    low[positive] = np.maximum(low[positive], 1.0)
-    high[negative] = np.minimum(high[negative], -1.0)
-    return low, high
-
-
-def labels_of(low: Array, high: Array) -> Array:
-    """Labels that a box settles; 0 for the others."""
-    return np.where(low >= 1, 1.0, np.where(high <= -1, -1.0, 0.0))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,12 +11,10 @@ from numpy.typing import NDArray
 from ...problem import Array
 from ...solvers.sdp.sparse_matrices import SparseMatrices
 from ...solvers.sdp.sparse_sdp import solve_sdp
-from .convexified import Convexified, Multipliers
+from ..box import labels_of
+from .convexified import Multipliers
 from .cuts import Cuts, chord_rows, diagonal_rows, unit_row, violated_products, violated_triangles
-from .quadratic_program import OutputSpace, labels_of, settle
-
-#: From the cheapest to the strongest; each contains those before it.
-RELAXATIONS = ("svm", "sdp", "box", "rlt", "triangles")
+from .quadratic_program import OutputSpace
 
 #: Relative accuracy of relaxations.
 SDP_TOL = 1e-5
@@ -67,41 +63,6 @@ class Relaxed:
         return np.asarray(((covariance / np.outer(deviation, deviation)) ** 2).sum(axis=1))
 
 
-@dataclass(frozen=True, eq=False)
-class Round:
-    """One relaxation, and what it proves.
-
-    Attributes
-    ----------
-    bound : float
-        No solution with outputs in the box is below it.
-    low, high : array, shape (n,)
-        The box after it: all solutions below the cutoff lie in it.
-    convexified : Convexified
-        With the relaxation's multipliers.
-    relaxed : Relaxed
-    cuts : Cuts
-        Those in the next round.
-    n_cuts : int
-        Those in this one.
-    seconds : float
-    """
-
-    bound: float
-    low: Array
-    high: Array
-    convexified: Convexified
-    relaxed: Relaxed
-    cuts: Cuts
-    n_cuts: int
-    seconds: float
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing in the box is below the cutoff."""
-        return bool((self.low > self.high).any())
-
-
 class Stall:
     """Whether rounds still bring something: two in turn that do not are enough.
 
@@ -136,15 +97,21 @@ class Tightening:
         As in :func:`~convex_tsvm.relaxations.solve_sdp`.
     cuts_per_round : int
         Of each kind.
-    relaxation : {"box", "rlt", "triangles"}, default "triangles"
-        Which kinds: none, products, products and triangle inequalities.
+    products, triangles : bool, default True
+        Which kinds.
     """
 
-    def __init__(self, space: OutputSpace, *, solver: str, cuts_per_round: int, relaxation: str = "triangles") -> None:
+    def __init__(
+        self,
+        space: OutputSpace,
+        *,
+        solver: str,
+        cuts_per_round: int,
+        products: bool = True,
+        triangles: bool = True,
+    ) -> None:
         self.space, self.solver, self.cuts_per_round = space, solver, cuts_per_round
-        level = RELAXATIONS.index(relaxation)
-        self.products = level >= RELAXATIONS.index("rlt")
-        self.triangles = level >= RELAXATIONS.index("triangles")
+        self.products, self.triangles = products, triangles
 
     def relax(self, low: Array, high: Array, cuts: Cuts, cutoff: float = np.inf) -> Relaxed:
         """The relaxation in a box with finite ends, as far as the cutoff."""
@@ -204,34 +171,6 @@ class Tightening:
         z[0] = max(0.0, lacking) + 0.1 * mu * (len(X) + rows.m)
         return X, z
 
-    def round(self, low: Array, high: Array, cuts: Cuts, cutoff: float) -> Round:
-        """One relaxation in a box with finite ends, and the box of all solutions below the cutoff."""
-        began = time.perf_counter()
-        relaxed, y = self.relax(low, high, cuts, cutoff), labels_of(low, high)
-        v, bound = np.clip(relaxed.scores, low, high), -np.inf
-        convexified = Convexified(self.space, relaxed.multipliers)
-        for share in SHARES:
-            part = convexified
-            if share < 1:
-                part = Convexified(self.space, relaxed.multipliers.scaled(share))
-            v = part.minimize(low, high, v)
-            proven, new_low, new_high = part.consequences(low, high, v, cutoff)
-            bound = max(bound, proven)
-            low, high = settle(new_low, new_high, y)
-            if bound >= cutoff or (low > high).any():
-                break
-        empty = bool((low > high).any())
-        return Round(
-            bound=bound,
-            low=low,
-            high=high,
-            convexified=convexified,
-            relaxed=relaxed,
-            cuts=cuts if empty else relaxed.kept.join(self.fresh(relaxed.X, low, high)),
-            n_cuts=cuts.m,
-            seconds=time.perf_counter() - began,
-        )
-
     def fresh(self, X: Array, low: Array, high: Array) -> Cuts:
         """Cuts that the relaxation's solution violates."""
         none = Cuts.none()
@@ -239,15 +178,3 @@ class Tightening:
             violated_products(X, low, high, self.cuts_per_round) if self.products else none.products,
             violated_triangles(X, self.cuts_per_round) if self.triangles else none.triangles,
         )
-
-    def rounds(self, low: Array, high: Array, cuts: Cuts, cutoff: float, most: int) -> Iterator[Round]:
-        """Rounds until nothing is left, the solver fails, or a round brings next to nothing."""
-        stall = Stall(low, high)
-        for _ in range(most):
-            turn = self.round(low, high, cuts, cutoff)
-            yield turn
-            if turn.relaxed.status == "failed" or turn.is_empty or turn.bound >= cutoff:
-                return
-            low, high, cuts = turn.low, turn.high, turn.cuts
-            if stall.after(turn.bound, low, high, cutoff):
-                return

@@ -1,4 +1,4 @@
-"""What is searched: the bounds that hold in a box of outputs, and the objective of a labelling."""
+"""What bounds are computed with: the SVM of known labels, the quadratic program in v, and multipliers that are kept."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ from functools import cached_property
 import numpy as np
 
 from ..formulations import Formulation
-from ..instance.labelling import labelling
+from ..instance.labelling import labelling, why_not_relaxable
 from ..problem import Array, Problem
-from ..relaxations.label_matrix import solve_low_rank
-from ..relaxations.output_space.convexified import Convexified, Multipliers
-from ..relaxations.output_space.cuts import Cuts
-from ..relaxations.output_space.quadratic_program import OutputSpace
-from ..relaxations.partial_svm import PartialPoint, PartialSVM
-from ..relaxations.safe_bounds import dominating, into_domain
 from .box import Box
-from .proofs import MatrixProof, QuadraticProof, SVMProof, single
+from .output_space.convexified import Convexified, Multipliers
+from .output_space.cuts import Cuts
+from .output_space.quadratic_program import OutputSpace
+from .partial_svm import PartialSVM, is_partial
+from .plain_svm import PlainSVM
 
 #: How far from the border the quadratic form of kept multipliers is, relative to its largest entry.
 SPARE = 1e-12
@@ -27,22 +25,45 @@ SPARE = 1e-12
 NOTHING = Multipliers(np.zeros(0), np.zeros(0), Cuts.none(), np.zeros(0))
 
 
-class SearchModel:
-    """A formulation on a problem, as exact search sees it.
+class BoundModel:
+    """A formulation on a problem, as proofs of its bounds see it: proofs are evaluated with it, and made with it.
 
     Parameters
     ----------
     formulation : Formulation
-        With hinge or squared hinge, and the loss min(ℓ(f), ℓ(-f)) for unlabelled points.
+        With the loss min(ℓ(f), ℓ(-f)) for unlabelled points.
     problem : Problem
+
+    Attributes
+    ----------
+    search : Labelling
+    known : PartialSVM or PlainSVM
+        The SVM of the labels known.
+    multipliers : list of Multipliers
+        Those that are kept, by number.
     """
 
     def __init__(self, formulation: Formulation, problem: Problem) -> None:
         self.search = labelling(formulation, problem)
         self.instance = self.search.instance
-        self.svm = PartialSVM(self.search)
+        self.known: PartialSVM | PlainSVM = (PartialSVM if is_partial(self.search) else PlainSVM)(self.search)
         self.multipliers: list[Multipliers] = []
         self._convexified: dict[tuple[int, float], Convexified] = {}
+
+    @property
+    def svm(self) -> PartialSVM:
+        """The SVM of known labels where it says what exact search must know.
+
+        Raises
+        ------
+        ValueError
+            If the loss is neither hinge nor squared hinge, or a point has no cost.
+        """
+        if isinstance(self.known, PartialSVM):
+            return self.known
+        if not (self.search.cost > 0).all():
+            raise ValueError("exact search needs a cost > 0 for every point")
+        raise ValueError(f"labeled={self.search.loss!r}: exact search is for hinge() and squared_hinge()")
 
     @property
     def n(self) -> int:
@@ -84,6 +105,22 @@ class SearchModel:
         # What is forced may be one too many.
         return self.count(Box(low, high))
 
+    def rounded(self, scores: Array) -> Array:
+        """Labels of scores: their signs, or the largest ones where the number of positive labels is given."""
+        search = self.search
+        labels = np.where(search.y != 0, search.y, np.where(scores >= 0, 1.0, -1.0))
+        if search.n_positive is not None:
+            unknown = search.unknown
+            order = unknown[np.argsort(-scores[unknown], kind="stable")]
+            labels[order[: search.n_positive]], labels[order[search.n_positive :]] = 1.0, -1.0
+        if search.target_sum is not None:
+            balanced = np.flatnonzero(search.summed)
+            if abs(labels[balanced].sum()) == len(balanced):
+                # Both labels must occur.
+                sign = labels[balanced[0]]
+                labels[balanced[np.argmin(sign * scores[balanced])]] = -sign
+        return np.asarray(labels)
+
     def add(self, multipliers: Multipliers) -> int:
         """Keep multipliers that make the objective convex, with something to spare; their number."""
         made = Convexified(self.space, multipliers)
@@ -108,43 +145,19 @@ class SearchModel:
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_convexified": {}}
 
-    def fork(self, number: int) -> SearchModel:
+    def fork(self, number: int) -> BoundModel:
         """One for a dive beside others: they share what none of them changes, and have the multipliers of a node."""
         other = copy.copy(self)
-        other.svm, other._convexified = copy.copy(self.svm), {}
+        other.known, other._convexified = copy.copy(self.known), {}
         other.multipliers = [z if k == number else NOTHING for k, z in enumerate(self.multipliers)]
         return other
-
-    def prove_by_svm(self, box: Box, gamma: Array | None) -> tuple[SVMProof, PartialPoint]:
-        """The SVM of the labels known."""
-        point = self.svm.solve(box.labels, gamma)
-        # With a free bias the sum of γ is zero, exactly.
-        return SVMProof(point.gamma if self.svm.free_bias else single(point.gamma)), point
-
-    def prove_by_quadratic(self, box: Box, number: int, share: float, start: Array | None) -> QuadraticProof:
-        """The minimum of a convex quadratic in the box."""
-        v = self.convexified(number, share).minimize(box.low, box.high, start)
-        return QuadraticProof(number, share, single(v))
-
-    def prove_by_matrix(self, box: Box) -> tuple[MatrixProof, Array]:
-        """The relaxation in Γ, and its labels before thresholding."""
-        part = self.search.fixed(box.labels)
-        point = solve_low_rank(part, tol=1e-3)
-        scores = box.labels.copy()
-        scores[part.unknown] = point.scores
-        alpha, lam = single(point.alpha), np.full(1 + self.n, np.nan)
-        lam[np.append(0, 1 + part.unknown)] = dominating(
-            part, into_domain(part, alpha.astype(float))[0], point.multipliers
-        )
-        return MatrixProof(alpha, lam), scores
 
     @property
     def has_quadratic(self) -> bool:
         """Whether bounds in v-space exist."""
-        return self.svm.squared and bool(np.isfinite(self.space.doubt))
+        return self.known.squared and bool(np.isfinite(self.space.doubt))
 
     @property
     def has_matrix(self) -> bool:
         """Whether the relaxation in Γ exists."""
-        search = self.search
-        return not search.free_bias and search.target_sum is None and search.n_positive is None
+        return why_not_relaxable(self.search) is None

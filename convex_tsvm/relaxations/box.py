@@ -1,4 +1,4 @@
-"""Boxes: ends of the outputs between which a node of the search looks."""
+"""Boxes: ends of the outputs between which the solutions are that a bound is about."""
 
 from __future__ import annotations
 
@@ -8,7 +8,20 @@ from functools import cached_property
 import numpy as np
 
 from ..problem import Array
-from ..relaxations.output_space.quadratic_program import labels_of, settle
+
+
+def settle(low: Array, high: Array, y: Array) -> tuple[Array, Array]:
+    """A box without (-1, 1): known labels, and unknown ones that one end settles."""
+    low, high = low.copy(), high.copy()
+    positive, negative = (y > 0) | (low > -1), (y < 0) | (high < 1)
+    low[positive] = np.maximum(low[positive], 1.0)
+    high[negative] = np.minimum(high[negative], -1.0)
+    return low, high
+
+
+def labels_of(low: Array, high: Array) -> Array:
+    """Labels that a box settles; 0 for the others."""
+    return np.where(low >= 1, 1.0, np.where(high <= -1, -1.0, 0.0))
 
 
 @dataclass(frozen=True, eq=False)

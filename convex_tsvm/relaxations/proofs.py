@@ -1,4 +1,4 @@
-"""What is proven at a node of the search, one step after the other: each makes a bound and a smaller box of a box.
+"""What is proven about a box, one step after the other: each proof makes a bound and a smaller box of a box.
 
 A proof is applied by arithmetic alone: this is what verification repeats.  What is proven is proven for its numbers as
 they are stored; those that need no more are in single precision.  docs/certificate.rst says what each kind claims.
@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..problem import Array
-from ..relaxations.partial_svm import Directions
-from ..relaxations.safe_bounds import transduction_bound
 from .box import Box
+from .partial_svm import Directions
+from .safe_bounds import transduction_bound
 
 if TYPE_CHECKING:
-    from .model import SearchModel
+    from .model import BoundModel
 
 
 def single(values: Array) -> np.ndarray:
@@ -41,7 +41,7 @@ class Stored:
 
 
 class Proof(ABC):
-    """One step of what is proven at a node.
+    """One step of what is proven about a box.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Proof(ABC):
     name: str
 
     @abstractmethod
-    def apply(self, model: SearchModel, box: Box, cutoff: float) -> tuple[float, Box]:
+    def apply(self, model: BoundModel, box: Box, cutoff: float) -> tuple[float, Box]:
         """A bound for a box, and the smaller box of all its solutions below the cutoff."""
 
     @abstractmethod
@@ -64,7 +64,7 @@ class Proof(ABC):
     def read(stored: Stored, n: int) -> Proof:
         """The proof that numbers make, for n points."""
 
-    def holds_for(self, model: SearchModel) -> bool:
+    def holds_for(self, model: BoundModel) -> bool:
         """Whether proofs of this kind hold for a search, with multipliers that are there."""
         return True
 
@@ -80,9 +80,9 @@ class SVMProof(Proof):
     name = "SVM of the known labels"
     gamma: np.ndarray
 
-    def apply(self, model: SearchModel, box: Box, cutoff: float) -> tuple[float, Box]:
-        point = model.svm.point(box.labels, self.gamma.astype(float))
-        return point.value, model.count(box.meet(*model.svm.consequences(box.labels, point, cutoff)))
+    def apply(self, model: BoundModel, box: Box, cutoff: float) -> tuple[float, Box]:
+        point = model.known.point(box.labels, self.gamma.astype(float))
+        return point.value, model.count(box.meet(*model.known.consequences(box.labels, point, cutoff)))
 
     def store(self) -> Stored:
         return Stored(self.gamma)
@@ -99,7 +99,7 @@ class DirectionsProof(Proof):
     name = "ends of outputs"
     directions: Directions
 
-    def apply(self, model: SearchModel, box: Box, cutoff: float) -> tuple[float, Box]:
+    def apply(self, model: BoundModel, box: Box, cutoff: float) -> tuple[float, Box]:
         return -np.inf, model.count(box.meet(*model.svm.directional_box(box.labels, self.directions, cutoff)))
 
     def store(self) -> Stored:
@@ -111,7 +111,7 @@ class DirectionsProof(Proof):
             raise ValueError("a proof of ends of outputs has none")
         return DirectionsProof(stored.directions)
 
-    def holds_for(self, model: SearchModel) -> bool:
+    def holds_for(self, model: BoundModel) -> bool:
         return model.has_quadratic and not model.svm.free_bias and bool((self.directions.theta != 0).all())
 
 
@@ -124,7 +124,7 @@ class QuadraticProof(Proof):
     share: float
     v: np.ndarray
 
-    def apply(self, model: SearchModel, box: Box, cutoff: float) -> tuple[float, Box]:
+    def apply(self, model: BoundModel, box: Box, cutoff: float) -> tuple[float, Box]:
         quadratic = model.convexified(self.number, self.share)
         bound, low, high = quadratic.consequences(box.low, box.high, self.v.astype(float), cutoff)
         return bound, model.count(box.meet(low, high))
@@ -136,7 +136,7 @@ class QuadraticProof(Proof):
     def read(stored: Stored, n: int) -> QuadraticProof:
         return QuadraticProof(stored.number, stored.share, stored.vector)
 
-    def holds_for(self, model: SearchModel) -> bool:
+    def holds_for(self, model: BoundModel) -> bool:
         return model.has_quadratic and 0 <= self.number < len(model.multipliers) and self.share >= 0
 
     def renumbered(self, first: int, shift: int) -> Proof:
@@ -154,7 +154,7 @@ class MatrixProof(Proof):
     alpha: np.ndarray
     multipliers: np.ndarray
 
-    def apply(self, model: SearchModel, box: Box, cutoff: float) -> tuple[float, Box]:
+    def apply(self, model: BoundModel, box: Box, cutoff: float) -> tuple[float, Box]:
         free = ~np.isnan(self.multipliers[1:])
         labels = np.where(free, 0.0, box.labels)
         if (labels[~free] == 0).any():
@@ -169,7 +169,7 @@ class MatrixProof(Proof):
     def read(stored: Stored, n: int) -> MatrixProof:
         return MatrixProof(stored.vector[:n], stored.vector[n:])
 
-    def holds_for(self, model: SearchModel) -> bool:
+    def holds_for(self, model: BoundModel) -> bool:
         return model.has_matrix
 
 

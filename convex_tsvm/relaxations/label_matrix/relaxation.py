@@ -1,0 +1,47 @@
+"""The relaxation in Γ as bounds of boxes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...deadline import time_is_up
+from ...instance.labelling import why_not_relaxable
+from ..model import BoundModel
+from ..proofs import MatrixProof, single
+from ..relaxation import Relaxation, Work
+from ..safe_bounds import dominating, into_domain
+from .low_rank import solve_low_rank
+
+#: Below the root, fewer points without a label than this are told apart sooner by branching.
+WORTH = 5
+
+#: So many times less accurate is the relaxation below the root, of which there are many.
+COARSER = 10
+
+
+class LabelMatrix(Relaxation):
+    """The relaxation of debie2004 §2, with vectors in place of labels."""
+
+    @staticmethod
+    def why_not(model: BoundModel) -> str | None:
+        return why_not_relaxable(model.search)
+
+    def tighten(self, work: Work) -> None:
+        at_root = work.region.depth == 0
+        least, tol = (1, self.tol) if at_root else (WORTH, COARSER * self.tol)
+        if len(work.box.unknown) < least or time_is_up():
+            return
+        part = work.model.search.fixed(work.box.labels)
+        point = solve_low_rank(part, tol=tol)
+        scores = work.box.labels.copy()
+        scores[part.unknown] = point.scores
+        alpha, multipliers = single(point.alpha), np.full(1 + part.n, np.nan)
+        multipliers[np.append(0, 1 + part.unknown)] = dominating(
+            part, into_domain(part, alpha.astype(float))[0], point.multipliers
+        )
+        work.prove(MatrixProof(alpha, multipliers))
+        work.duals = {"alpha": point.alpha, "multipliers": point.multipliers}
+        work.outputs = scores
+        if work.open:
+            work.offer(scores)
+        work.record("sdp", point.value, status="optimal" if point.status == "optimal" else "inaccurate")

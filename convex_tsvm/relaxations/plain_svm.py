@@ -1,0 +1,56 @@
+"""The SVM of the labels known so far, for losses that :mod:`~convex_tsvm.relaxations.partial_svm` does not know."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..instance.labelling import Labelling
+from ..problem import Array
+from ..solvers import NativeSolver
+from .partial_svm import PartialPoint
+from .safe_bounds import svm_bound
+
+
+class PlainSVM:
+    """The SVM of known labels for any loss that never increases, and for points without a cost.
+
+    It proves a bound, and nothing about single outputs.
+
+    Attributes
+    ----------
+    free_bias, squared : bool
+        False: a free bias, and what is known of the squared hinge, are :class:`PartialSVM`'s.
+    n_solved : int
+        SVMs solved so far.
+
+    Raises
+    ------
+    ValueError
+        If a bias is free, or labels or targets are balanced.
+    """
+
+    free_bias = squared = False
+
+    def __init__(self, search: Labelling) -> None:
+        if search.free_bias or search.n_positive is not None or search.target_sum is not None:
+            raise ValueError(
+                f"labeled={search.loss!r} with {search.instance.balance} or a free bias: bounds are for hinge() and "
+                "squared_hinge(), with a cost > 0 for every point"
+            )
+        self.search, self.n_solved = search, 0
+        self._solver = NativeSolver(search.problem, tol=1e-8, precision="double")
+
+    def point(self, y: Array, gamma: Array) -> PartialPoint:
+        """The bound of a γ."""
+        search = self.search.fixed(y)
+        outputs = search.kernel @ gamma + search.offset
+        return PartialPoint(svm_bound(search, gamma), gamma, outputs, np.full(search.n, np.inf))
+
+    def solve(self, y: Array, gamma: Array | None = None, tol: float = 1e-7) -> PartialPoint:
+        """The best γ for labels ``y`` (+1, -1, 0 for unknown)."""
+        self.n_solved += 1
+        return self.point(y, self._solver.solve(self.search.svm(y)).gamma)
+
+    def consequences(self, y: Array, point: PartialPoint, cutoff: float) -> tuple[Array, Array]:
+        """Nothing: ends that are infinite."""
+        return np.full(len(y), -np.inf), np.full(len(y), np.inf)
