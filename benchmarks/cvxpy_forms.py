@@ -42,7 +42,7 @@ def main():
             solver = ct.CvxpySolver(problem, form=form)
             times = []
             for _ in range(4):
-                step = ct.cccp_tsvm().step(problem, rng.normal(0, 1, n))
+                step = ct.cccp_tsvm().on(problem).step(rng.normal(0, 1, n))
                 began = time.perf_counter()
                 solver.solve(step)
                 times.append(time.perf_counter() - began)

@@ -29,7 +29,7 @@ print(primal, dual, sep="\n\n")
 
 # %%
 # By the machine.
-step = model.step(problem, outputs)
+step = model.on(problem).step(outputs)
 found = ct.NativeSolver(problem, tol=1e-12).solve(step)
 print("K =", problem.gram, "γ =", found.gamma, "f =", found.outputs, f"b = {found.bias:.8f}", sep="\n")
 

@@ -33,7 +33,7 @@ def test_the_papers_dual_the_automatic_dual_and_the_native_solver_agree(seed):
     problem, epsilon, C_compact, s = instance(seed)
     model = ct.compact_margin(epsilon, *ct.compactness_weights(problem, C_compact), s=s, balance=None)
     f = np.random.default_rng(seed).normal(size=problem.n)
-    step = model.step(problem, f)
+    step = model.on(problem).step(f)
     native = ct.NativeSolver(problem, tol=1e-9).solve(step).primal
     # Steps and the paper's dual are without the constant of the tangents.
     shift = model.on(problem).tangents_at_zero(f, problem.cost)
@@ -58,7 +58,7 @@ def test_counting_unlabelled_points_twice_gives_another_problem():
     weights = ct.compactness_weights(problem, 1.0)
     once = ct.compact_margin(0.5, *weights, balance=None)
     twice = ct.compact_margin(0.5, weights[0], 2 * weights[1], balance=None)
-    values = [ct.NativeSolver(problem, tol=1e-9).solve(model.step(problem, f)).primal for model in (once, twice)]
+    values = [ct.NativeSolver(problem, tol=1e-9).solve(model.on(problem).step(f)).primal for model in (once, twice)]
     assert values[1] > values[0] * (1 + 1e-3)
 
 

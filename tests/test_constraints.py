@@ -55,7 +55,7 @@ def agree(seeds):
             mean = problem.gram[problem.balance_points].mean(axis=0)
             if np.abs(mean).max() < 1e-6:
                 continue
-        step = formulation.step(problem, rng.normal(0, 1.5, problem.n))
+        step = formulation.on(problem).step(rng.normal(0, 1.5, problem.n))
         primal, dual = (ct.CvxpySolver(problem, form=form) for form in ("primal", "dual"))
         points = [primal.solve(step), dual.solve(step)]
         values = [float(solver.model(step).problem.value) for solver in (primal, dual)]
@@ -213,4 +213,4 @@ def test_rows_and_their_conjugate(seed):
     unit = rows.unit
     f = rng.normal(size=n)
     np.testing.assert_allclose(unit.A @ f * rows.scale, rows.A @ f, atol=1e-12)
-    assert set(np.round(unit.bias, 12)) <= {0.0, 1.0}
+    assert set(np.round(unit.bias, 9)) <= {0.0, 1.0}

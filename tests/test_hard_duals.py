@@ -24,7 +24,7 @@ METHODS = {
 def dual_of(seed):
     """A random step and its dual in double precision; None where a bias is free."""
     formulation, problem, rng = random_case(seed)
-    step = formulation.step(problem, rng.normal(0, 1.5, problem.n))
+    step = formulation.on(problem).step(rng.normal(0, 1.5, problem.n))
     held = HeldRows(problem, problem.balance_points, 200 * 2**20, "double", 1e-8)
     dual = StepDual(step, "centring", held).problem
     return None if dual.free_bias else (problem, step, dual)
@@ -119,7 +119,7 @@ def test_every_catalogue_loss_with_them_from_the_start(monkeypatch):
     rng = np.random.default_rng(1)
     problem = ct.Problem(rng.standard_normal((40, 3)), np.resize([1, -1, 0, 0, 0], 40), kernel=ct.RBF(1.0), C=3)
     for unlabeled in CATALOGUE.values():
-        step = ct.Formulation(ct.hinge(), unlabeled).step(problem, rng.normal(0, 1, 40))
+        step = ct.Formulation(ct.hinge(), unlabeled).on(problem).step(rng.normal(0, 1, 40))
         with monkeypatch.context() as patch:
             patch.setattr(working_sets, "LEAST_HARD", 0)
             patch.setattr(working_sets, "PATIENT_TURNS", 0)

@@ -64,7 +64,7 @@ def test_the_one_norm_program_against_every_labelling(seed):
     model = MixedIntegerModel(formulation, problem, float(problem.cost.sum()))
     value = model.problem.solve(solver="HIGHS")
     least, supervised = np.inf, formulation.supervised()
-    step = supervised.step(problem).replace(cost=problem.cost)
+    step = supervised.on(problem).step().replace(cost=problem.cost)
     for signs in itertools.product((1.0, -1.0), repeat=problem.n_unlabeled):
         labels = problem.y.copy()
         labels[problem.unlabeled] = signs

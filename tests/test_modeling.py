@@ -69,7 +69,7 @@ def test_parameters_are_all_that_changes(moons):
     rng = np.random.default_rng(0)
     for balance in (0.0, 0.3, -0.2):
         for scale in (1.0, 0.1):
-            model = ct.cccp_tsvm().step(problem, rng.normal(0, 1, 80), problem.cost * scale)
+            model = ct.cccp_tsvm().on(problem).step(rng.normal(0, 1, 80), problem.cost * scale)
             step = model.replace(target=balance)
             assert solver.solve(step).primal == pytest.approx(ct.NativeSolver(problem).solve(step).primal, rel=1e-6)
     assert solver.n_compiled == 1
@@ -188,7 +188,7 @@ def test_sparse_points_in_the_linear_space():
     y = np.resize([1, -1, 0, 0, 0], 50)
     dense, sparse = (ct.Problem(points, y, C=2) for points in (X.toarray(), X))
     outputs = rng.normal(0, 1, 50)
-    step = [ct.cccp_tsvm().step(p, outputs) for p in (dense, sparse)]
+    step = [ct.cccp_tsvm().on(p).step(outputs) for p in (dense, sparse)]
     values = [
         solver.solve(one).primal
         for one, problem in zip(step, (dense, sparse), strict=True)
@@ -204,7 +204,7 @@ def test_form_follows_the_size():
     dense = rng.standard_normal((12, 40))
     for X, expected in ((dense[:, :3], PrimalModel), (dense, DualModel), (sparse, PrimalModel)):
         problem = ct.Problem(X, y)
-        assert isinstance(ct.CvxpySolver(problem).model(ct.cccp_tsvm().step(problem)), expected)
+        assert isinstance(ct.CvxpySolver(problem).model(ct.cccp_tsvm().on(problem).step()), expected)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_bad_options_are_named(options, message):
 def test_an_inaccurate_solver_is_reported(moons):
     X, _, y = moons
     problem = ct.Problem(X, y, kernel=ct.RBF(0.5), C=10)
-    step = ct.cccp_tsvm().step(problem)
+    step = ct.cccp_tsvm().on(problem).step()
     with pytest.warns(UserWarning, match="reduced accuracy"):
         solution = ct.CvxpySolver(problem, solver="SCS", options={"max_iters": 20}).solve(step)
     assert solution.status == "inaccurate"

@@ -159,13 +159,13 @@ def test_formulation_and_problem_must_fit():
     model = ct.cccp_tsvm()
     supervised = ct.Problem(X, [1, -1, 1, -1], C_unlabeled=None)
     with pytest.raises(ValueError, match="no unlabelled point"):
-        model.step(supervised)
+        model.on(supervised).step()
     with pytest.raises(ValueError, match="C_unlabeled=None"):
-        model.step(ct.Problem(X, Y, C_unlabeled=None))
+        model.on(ct.Problem(X, Y, C_unlabeled=None)).step()
     with pytest.raises(ValueError, match="balance=None in the problem"):
-        model.step(ct.Problem(X, Y, balance=None))
+        model.on(ct.Problem(X, Y, balance=None)).step()
     with pytest.raises(ValueError, match="regularizer='l1' needs kernel='linear'"):
-        ct.Formulation(ct.hinge(), regularizer="l1").step(ct.Problem(X, Y, kernel=ct.RBF(1.0)))
+        ct.Formulation(ct.hinge(), regularizer="l1").on(ct.Problem(X, Y, kernel=ct.RBF(1.0))).step()
     with pytest.raises(ValueError, match="labeled=3"):
         ct.Formulation(3)
     with pytest.raises(ValueError, match="balance='exact'"):

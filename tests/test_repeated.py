@@ -45,7 +45,7 @@ def test_solutions_are_those_of_all_points(block, balance_by, always, monkeypatc
     merged = 0
     for seed in range(10 * block, 10 * block + 10):
         formulation, problem, rng = repeated_case(seed)
-        step = formulation.step(problem, rng.normal(0, 1.5, problem.n))
+        step = formulation.on(problem).step(rng.normal(0, 1.5, problem.n))
         together = ct.NativeSolver(problem, tol=1e-7, balance_by=balance_by)
         apart = separately(problem, monkeypatch, tol=1e-7, balance_by=balance_by)
         assert apart._repeated is None
@@ -58,7 +58,7 @@ def test_solutions_are_those_of_all_points(block, balance_by, always, monkeypatc
         assert again.kkt <= 1e-6
         assert again.gap <= 1e-6
         # From a solution of its own, of all points, or of another step, nothing changes.
-        for start in (found, expected, apart.solve(formulation.step(problem, np.zeros(problem.n)))):
+        for start in (found, expected, apart.solve(formulation.on(problem).step(np.zeros(problem.n)))):
             assert together.solve(step, start=start).primal == pytest.approx(expected.primal, rel=1e-6, abs=1e-6)
     assert merged >= 5
 
@@ -74,7 +74,7 @@ def test_constraints_and_points_with_several_terms(always):
     # The second says nothing: the two points are the same.
     rows = (ct.output_constraint(weights, -3.0, 2.0), ct.must_link(20, 21))
     model = dataclasses.replace(ct.s3vm(), constraints=rows)
-    found = ct.NativeSolver(problem, tol=1e-7).solve(model.step(problem, rng.normal(size=80)))
+    found = ct.NativeSolver(problem, tol=1e-7).solve(model.on(problem).step(rng.normal(size=80)))
     expected = ct.CvxpySolver(problem).solve(found.step)
     assert found.primal == pytest.approx(expected.primal, rel=1e-5)
     assert found.recomputed().kkt <= 1e-6

@@ -36,7 +36,7 @@ def problem(blobs):
 def steps(problem, formulation=None):
     """A step at tangents that leave nothing regular."""
     formulation = ct.cccp_tsvm() if formulation is None else formulation
-    return formulation.step(problem, np.random.default_rng(0).normal(0, 1, problem.n))
+    return formulation.on(problem).step(np.random.default_rng(0).normal(0, 1, problem.n))
 
 
 @pytest.mark.parametrize("unlabeled", UNLABELED)
@@ -146,7 +146,7 @@ def test_points_far_from_each_other_are_left_in_double():
     problem = ct.Problem(X, np.resize([1.0, -1.0], 1100), kernel=ct.RBF(1.0), C_unlabeled=None)
     solver = ct.NativeSolver(problem)
     assert not solver._held.single
-    assert solver.solve(ct.svm().step(problem)).status == "optimal"
+    assert solver.solve(ct.svm().on(problem).step()).status == "optimal"
 
 
 def test_rounding_that_matters_ends_single_precision(blobs):
@@ -181,7 +181,7 @@ def test_the_tolerance_holds_for_the_duality_gap(monkeypatch):
     y = np.where(digit == 8, 1.0, -1.0)
     y[100:] = 0
     problem = ct.Problem(X / 16, y, kernel=ct.RBF(gamma=0.05), C=100, C_unlabeled=1)
-    step = ct.cccp_tsvm(-0.1).step(problem, ct.cccp(ct.svm(), problem).scores)
+    step = ct.cccp_tsvm(-0.1).on(problem).step(ct.cccp(ct.svm(), problem).scores)
     solution = ct.NativeSolver(problem).solve(step)
     assert solution.status == "optimal"
     assert solution.gap <= 1e-3

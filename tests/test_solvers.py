@@ -16,7 +16,7 @@ from convex_tsvm.solvers.dual.newton import newton
 def steps_of(seed):
     """The convex step of a random case at random tangents."""
     formulation, problem, rng = random_case(seed)
-    return problem, formulation.step(problem, rng.normal(0, 1.5, problem.n))
+    return problem, formulation.on(problem).step(rng.normal(0, 1.5, problem.n))
 
 
 @pytest.mark.parametrize("block", range(10))
@@ -44,7 +44,7 @@ def test_native_agrees_with_cvxpy_on_many_more(block):
 def test_every_pair_of_catalogue_losses(labeled, unlabeled):
     rng = np.random.default_rng(1)
     problem = ct.Problem(rng.standard_normal((40, 3)), np.resize([1, -1, 0, 0, 0], 40), kernel=ct.RBF(1.0), C=3)
-    step = ct.Formulation(CATALOGUE[labeled], CATALOGUE[unlabeled]).step(problem, rng.normal(0, 1, 40))
+    step = ct.Formulation(CATALOGUE[labeled], CATALOGUE[unlabeled]).on(problem).step(rng.normal(0, 1, 40))
     native = ct.NativeSolver(problem, tol=1e-8).solve(step)
     reference = ct.CvxpySolver(problem).solve(step)
     assert native.primal == pytest.approx(reference.primal, rel=1e-6, abs=1e-6)
@@ -121,15 +121,17 @@ def test_newton_steps_never_make_the_dual_worse(seed, free_bias):
 def test_warm_start_gives_the_same_solution(seed):
     formulation, problem, rng = random_case(3000 + seed)
     solver = ct.NativeSolver(problem, tol=1e-8)
-    first = solver.solve(formulation.step(problem, rng.normal(0, 1, problem.n)))
-    second = formulation.step(problem, rng.normal(0, 1, problem.n), cost=problem.cost * rng.uniform(0.1, 3, problem.n))
+    first = solver.solve(formulation.on(problem).step(rng.normal(0, 1, problem.n)))
+    second = formulation.on(problem).step(
+        rng.normal(0, 1, problem.n), cost=problem.cost * rng.uniform(0.1, 3, problem.n)
+    )
     cold, warm = solver.solve(second), solver.solve(second, first)
     assert warm.primal == pytest.approx(cold.primal, rel=1e-7, abs=1e-7)
 
 
 def test_warm_start_at_the_solution_needs_no_work():
     _, problem, _ = random_case(5)
-    step = ct.cccp_tsvm(balance=None if problem.balance_target is None else "linear").step(problem)
+    step = ct.cccp_tsvm(balance=None if problem.balance_target is None else "linear").on(problem).step()
     solver = ct.NativeSolver(problem)
     assert solver.solve(step, solver.solve(step)).n_iter == 0
 
@@ -183,7 +185,7 @@ def test_what_rounding_prevents_is_never_reported_as_met(seed):
     problem = ct.Problem(X, np.resize([1, -1, 0, 0], 40), kernel=ct.Polynomial(3, 1.0, 1.0), C=10.0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        solution = ct.NativeSolver(problem, max_iter=50).solve(ct.cccp_tsvm().step(problem, rng.normal(0, 1, 40)))
+        solution = ct.NativeSolver(problem, max_iter=50).solve(ct.cccp_tsvm().on(problem).step(rng.normal(0, 1, 40)))
     assert (solution.status == "optimal") == (not caught)
     if solution.status == "optimal":
         assert solution.kkt <= 2e-3
@@ -192,7 +194,7 @@ def test_what_rounding_prevents_is_never_reported_as_met(seed):
 def test_running_out_of_iterations_is_said():
     rng = np.random.default_rng(0)
     problem = ct.Problem(rng.standard_normal((60, 5)), np.resize([1, -1, 0], 60), kernel=ct.RBF(1.0), C=100)
-    step = ct.cccp_tsvm().step(problem)
+    step = ct.cccp_tsvm().on(problem).step()
     with pytest.warns(UserWarning, match="violation"):
         solution = ct.NativeSolver(problem, max_iter=1, tol=1e-9, cache_size=1e-3).solve(step)
     assert solution.status == "max_iter"
@@ -230,7 +232,7 @@ def test_bad_options_are_named(options, message):
 
 def test_points_without_cost_have_no_tangent():
     _, problem, _ = random_case(0)
-    step = ct.Formulation(ct.hinge(), ct.symmetric_hinge(), balance=None).step(problem)
+    step = ct.Formulation(ct.hinge(), ct.symmetric_hinge(), balance=None).on(problem).step()
     for changes in ({"cost": -step.cost}, {"cost": 0 * step.cost, "slope": np.ones(problem.n)}):
         with pytest.raises(ValueError, match="slope must be 0 where cost is"):
             step.replace(**changes)
@@ -238,12 +240,12 @@ def test_points_without_cost_have_no_tangent():
 
 def test_a_solver_is_for_its_own_points():
     problem, other = random_case(0)[1], random_case(1)[1]
-    step = ct.Formulation(ct.hinge(), ct.symmetric_hinge(), balance=None).step(other)
+    step = ct.Formulation(ct.hinge(), ct.symmetric_hinge(), balance=None).on(other).step()
     for solver in (ct.NativeSolver(problem), ct.CvxpySolver(problem)):
         with pytest.raises(ValueError, match="make a solver for each problem"):
             solver.solve(step)
     again = other.replace(C=3.0)
-    assert ct.NativeSolver(other).solve(ct.svm().step(again)).status == "optimal"
+    assert ct.NativeSolver(other).solve(ct.svm().on(again).step()).status == "optimal"
 
 
 def test_native_refuses_the_one_norm():

@@ -35,6 +35,8 @@ LAYERS = [
 ]
 #: The two doors that open upwards: a formulation can be bound to a problem, and an instance be read as a CVXPY problem.
 DOORS = {("formulations/formulation.py", "instance"), ("instance/instance.py", "modeling")}
+#: The only circle of files, which is the first of these doors: ``Formulation.on(problem)`` makes an ``Instance`` of it.
+CIRCLE = {"convex_tsvm.formulations.formulation", "convex_tsvm.instance.instance"}
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 FILES = sorted(path for path in ROOT.rglob("*.py") if path.parent != ROOT or path.name != "__init__.py")
 
@@ -67,6 +69,60 @@ def test_arrows_go_down_only(path):
         if name.startswith("convex_tsvm.") and name.split(".")[1] != "__version__":
             target = name.split(".")[1]
             assert LEVEL[target] <= own or (path.relative_to(ROOT).as_posix(), target) in DOORS, name
+
+
+def relative_imports(path, module):
+    """(module, name) of every name that a file imports from the package, inside functions and for types as well."""
+    base = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            above = base[: len(base) - node.level + 1]
+            for alias in node.names:
+                yield ".".join([*above, *([node.module] if node.module else [])]), alias.name
+
+
+def files_and_what_they_import():
+    """Every module's file-level arrows; a name that a package passes on is that of the file that it comes from."""
+    modules = {}
+    for path in ROOT.rglob("*.py"):
+        name = ".".join(["convex_tsvm", *path.relative_to(ROOT).with_suffix("").parts]).removesuffix(".__init__")
+        modules[name] = path
+    passed_on = {
+        module: {name: origin for origin, name in relative_imports(path, module)}
+        for module, path in modules.items()
+        if path.name == "__init__.py"
+    }
+
+    def origin(module, name):
+        inside = f"{module}.{name}"
+        if inside in modules and inside not in passed_on:
+            return inside
+        return origin(passed_on[module][name], name) if name in passed_on.get(module, ()) else module
+
+    return {
+        module: {origin(*one) for one in relative_imports(path, module)} - {module}
+        for module, path in modules.items()
+        if module not in passed_on
+    }
+
+
+def circles(arrows):
+    """Sets of nodes of which each is reached from every other."""
+    reached = {node: {node} for node in arrows}
+    changed = True
+    while changed:
+        changed = False
+        for node, targets in arrows.items():
+            new = set().union(reached[node], *(reached[target] for target in targets if target in reached))
+            changed |= new != reached[node]
+            reached[node] = new
+    together = {frozenset(other for other in reached[node] if node in reached.get(other, ())) for node in arrows}
+    return [one for one in together if len(one) > 1]
+
+
+def test_no_circle_among_files():
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [{"b", "c"}]
+    assert circles(files_and_what_they_import()) == [CIRCLE]
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ def test_elastic_net(balance):
     primal = model.primal(problem, outputs).solve(solver="CLARABEL")
     for way in ("centring", "x0"):
         assert model.dual(problem, outputs, balance_by=way).solve(solver="CLARABEL") == pytest.approx(primal, rel=1e-6)
-    point = ct.CvxpySolver(problem).solve(model.step(problem, outputs))
+    point = ct.CvxpySolver(problem).solve(model.on(problem).step(outputs))
     assert point.primal == pytest.approx(primal, rel=1e-4)
     assert point.dual <= primal + 1e-6
     solution = ct.cccp(model, problem, solver="cvxpy")
@@ -185,7 +185,7 @@ def test_a_degenerate_fit_ends_and_says_so():
     for seed in range(5):
         X = 1e3 * np.random.default_rng(seed).standard_normal((17, 3))
         problem = ct.Problem(X, np.resize([1, -1, 0, 0], 17), kernel=ct.Polynomial(2, 1.0, 1.0), C=10.0)
-        step = ct.tsvm().step(problem, rng.normal(0, 1, 17))
+        step = ct.tsvm().on(problem).step(rng.normal(0, 1, 17))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             point = ct.NativeSolver(problem, tol=1e-8).solve(step)

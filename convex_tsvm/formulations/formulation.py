@@ -16,7 +16,7 @@ from .regularizers import Regularizer, check_regularizer
 if TYPE_CHECKING:
     import cvxpy as cp
 
-    from ..instance import ConvexStep, Instance
+    from ..instance import Instance
 
 
 #: Points at which losses are compared.
@@ -245,39 +245,6 @@ class Formulation:
         from ..instance import Instance
 
         return Instance(self, problem)
-
-    def step(self, problem: Problem, outputs: Array | None = None, cost: Array | None = None) -> ConvexStep:
-        """The convex problem in which every concave part is replaced by its tangent (:meth:`Instance.step`).
-
-        Parameters
-        ----------
-        problem : Problem
-        outputs : array, shape (n,), optional
-            Where tangents are taken; None leaves the convex parts.
-        cost : array, shape (n,), optional
-            In place of the problem's costs.
-
-        Returns
-        -------
-        ConvexStep
-        """
-        return self.on(problem).step(outputs, cost)
-
-    def tangents(self, problem: Problem, outputs: Array, cost: Array) -> Array:
-        """Slopes of the tangents, times the costs (:meth:`Instance.tangents`).
-
-        Parameters
-        ----------
-        problem : Problem
-        outputs : array, shape (n,)
-        cost : array, shape (n,), optional
-            In place of the problem's costs.
-
-        Returns
-        -------
-        array, shape (n,)
-        """
-        return self.on(problem).tangents(outputs, cost)
 
     def loss_values(self, problem: Problem, outputs: Array) -> Array:
         """Unscaled loss of every point, shape (n,).

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..problem import Array
 
-if TYPE_CHECKING:
-    from .primal import SmoothPrimal
+
+class Primal(Protocol):
+    """What a point asks of the function that was descended, a :class:`~convex_tsvm.instance.primal.SmoothPrimal`."""
+
+    instance: Any
+    cost: Array
+    free_bias: bool
+
+    def point(self, x: Array) -> SmoothPoint:
+        """The point of some variables."""
+
+    def loss_at(self, outputs: Array) -> tuple[float, Array]:
+        """The sum of the losses at outputs, and its slopes."""
+
+    def slope_of(self, coefficients: Array, outputs: Array) -> float:
+        """The squared length of the gradient at coefficients that have these outputs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +56,7 @@ class SmoothPoint:
     seconds : float
     """
 
-    primal_of: SmoothPrimal
+    primal_of: Primal
     outputs: Array
     coefficients: Array
     bias: float
@@ -107,6 +121,6 @@ class SmoothPoint:
         )
 
 
-def scale_of(primal: SmoothPrimal, value: float, regularization: float) -> float:
+def scale_of(primal: Primal, value: float, regularization: float) -> float:
     """The value of a primal or its regularization, and no less than 1 or the sum of the costs."""
     return max(min(1.0, float(primal.cost.sum())), abs(value), regularization, 1e-300)

@@ -1,6 +1,7 @@
 """Points of the linear space, by their products: in memory, in files, on several machines."""
 
-from .memory import DensePoints, SparsePoints, linear_points
+from .conversion import linear_points
+from .memory import DensePoints, SparsePoints
 from .memory_mapped import SavedPoints, convert_svmlight, open_points, read_svmlight, save_points
 from .partitioned import DaskPoints, open_partitioned
 from .protocol import LinearPoints, WithConstant

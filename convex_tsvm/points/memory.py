@@ -227,26 +227,14 @@ class DensePoints(LinearPoints):
         return np.asarray(totals.sum(axis=0))
 
 
-def linear_points(X: Any) -> LinearPoints:
-    """An array or a sparse matrix as points that are asked for products only; nothing is copied that need not be.
-
-    Parameters
-    ----------
-    X : array, sparse matrix, Dask array or LinearPoints, shape (n, d)
-        Of 32 or 64-bit floating-point numbers; others are converted.  Sparse rows that are not sorted, or hold a column
-        twice, are copied.
+def in_memory(X: Any) -> DensePoints | SparsePoints:
+    """An array or a sparse matrix as points; nothing is copied that need not be.
 
     Raises
     ------
     ValueError
         If X is not two-dimensional, is empty, or holds NaN or infinity.
     """
-    if isinstance(X, LinearPoints):
-        return X
-    if hasattr(X, "dask") and hasattr(X, "to_delayed"):
-        from .partitioned import DaskPoints
-
-        return DaskPoints.of(X)
     sparse = sp.issparse(X)
     X = X.tocsr() if sparse else np.asarray(X)
     if X.ndim != 2:

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..validation import integer
-from .memory import DensePoints, SparsePoints, linear_points
+from .memory import DensePoints, SparsePoints, in_memory
 from .memory_mapped import open_points
 from .protocol import Array, LinearPoints
 
@@ -164,7 +164,7 @@ def read_part(folder: str, first: int, last: int) -> Any:
 
 def _facts(part: Any) -> tuple[int, int, int]:
     """Rows, features and entries of a part, which is looked through for what is no number."""
-    points = linear_points(part)
+    points = in_memory(part)
     return *points.shape, points.n_entries
 
 
@@ -175,7 +175,7 @@ def _points(part: Any) -> LinearPoints:
         return DensePoints(X if X.dtype in (np.float32, np.float64) else X.astype(float))
     part = part.tocsr()
     if not part.has_canonical_format or part.dtype not in (np.float32, np.float64):
-        return linear_points(part)
+        return in_memory(part)
     return SparsePoints(part.data, part.indices, part.indptr, part.shape[1])
 
 

@@ -217,7 +217,7 @@ def _objectives(formulation: Formulation, problem: Problem, native: bool) -> Arr
     solver = NativeSolver(problem, tol=1e-9) if native else CvxpySolver(problem)
     outputs, found = np.random.default_rng(0).normal(size=problem.n), []
     for _ in range(STEPS):
-        point = solver.solve(formulation.step(problem, outputs))
+        point = solver.solve(formulation.on(problem).step(outputs))
         outputs = point.outputs
         found.append(formulation.objective(problem, outputs, point.regularization))
     return np.array(found)

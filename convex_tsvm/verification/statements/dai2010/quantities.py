@@ -105,7 +105,7 @@ class Quantities:
     @cached_property
     def step(self) -> ConvexStep:
         """The toolkit's convex step there."""
-        return self.model.step(self.problem, self.outputs)
+        return self.model.on(self.problem).step(self.outputs)
 
     @cached_property
     def step_value(self) -> float:
