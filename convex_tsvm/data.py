@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import struct
-import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Sequence
@@ -16,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .notice import warn
 from .persistence import unlike
 
 #: What readers of files raise, besides ValueError, for what they cannot read.
@@ -241,9 +241,8 @@ def load_named_points(
     names = None if feature_names is None else tuple(feature_names)
     table = _read_source(source, "labeled", label_column, unlabeled, _Model(n_features, names, label_name), classes)
     if table.reordered:
-        warnings.warn(
+        warn(
             f"DATA={source!r} has its columns in another order than the model's features; they are taken by name",
-            stacklevel=2,
         )
     X = table.X
     if sp.issparse(X) and X.shape[1] < n_features:

@@ -6,7 +6,6 @@ import json
 import os
 import struct
 import tempfile
-import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 
 from .decision import DecisionFunctions, chosen_classes
 from .kernels import kernel_from_dict
+from .notice import warn
 from .solution import Solution, joint_function
 from .validation import integer
 
@@ -146,13 +146,12 @@ class FittedModel(DecisionFunctions):
 
         given = _get_feature_names(X)
         if given is not None and self.feature_names is None:
-            warnings.warn(
-                f"X has feature names, but {type(self).__name__} was fitted without feature names", stacklevel=3
+            warn(
+                f"X has feature names, but {type(self).__name__} was fitted without feature names",
             )
         elif given is None and self.feature_names is not None:
-            warnings.warn(
+            warn(
                 f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names",
-                stacklevel=3,
             )
         elif given is not None and self.feature_names is not None and tuple(given) != self.feature_names:
             raise ValueError(unlike(self.feature_names, given))

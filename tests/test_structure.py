@@ -5,8 +5,10 @@ import inspect
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import convex_tsvm
@@ -15,7 +17,7 @@ import convex_tsvm as ct
 ROOT = Path(convex_tsvm.__file__).parent
 #: From the bottom up; a module may import from its own layer and from those before it.
 LAYERS = [
-    ["checker", "deadline", "memory", "parallel", "validation", "table"],
+    ["checker", "deadline", "memory", "notice", "parallel", "validation", "table"],
     ["points"],
     ["losses", "kernels"],
     ["problem"],
@@ -147,6 +149,25 @@ def test_only_the_instance_asks_what_a_balance_means():
     allowed = {"problem", "instance", "formulations", "checker"}  # the last reads it from files
     asking = [p.relative_to(ROOT).as_posix() for p in FILES if words.search(p.read_text(encoding="utf-8"))]
     assert {name.split("/")[0].removesuffix(".py") for name in asking} <= allowed, asking
+
+
+def test_warnings_name_the_callers_line():
+    """Whatever the depth inside the package, a warning is about the line that called it."""
+    users = [p.relative_to(ROOT).as_posix() for p in FILES if "warnings.warn(" in p.read_text(encoding="utf-8")]
+    assert users == ["notice.py"]
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = np.where(np.arange(30) < 6, np.resize([0, 1], 30), -1)
+    problem = ct.Problem(X, np.where(y < 0, 0, 2 * y - 1), kernel=ct.RBF(1.0), balance=("exact", 0.5))
+    for call in (
+        lambda: ct.TransductiveSVC(max_iter=1, balance="labeled", C_unlabeled=5.0).fit(X, y),
+        lambda: ct.TransductiveSVC().fit(X, np.resize([0, 1], 30)),
+        lambda: ct.cccp(ct.cccp_tsvm(), problem, max_iter=1),
+    ):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            call()
+        assert found, call
+        assert {Path(one.filename).name for one in found} == {"test_structure.py"}
 
 
 @pytest.mark.parametrize("name", ["switching", "annealing"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from ..decision import chosen_classes
 from ..losses import PLQ
 from ..methods.shares import per_class_probability, spoilt
 from ..methods.supervised import supervised_svms
+from ..notice import warn
 from ..solution import Solution
 from .labels import Labels
 
@@ -73,12 +73,10 @@ def _warn_of_idle_points(solution: Solution, name: str) -> None:
     # Where the loss is flat and 0, far from the boundary, points are where they should be.
     idle = int((~acting(solution) & (values > ROUNDING)).sum())
     if idle >= IDLE * n:
-        warnings.warn(
+        warn(
             f"class {name}: {idle} of {n} unlabelled points have no say, as their outputs are near 0, where the loss "
             "is flat, and the result is nearly that of the labelled points alone.  A ramp without a plateau, s=0, or "
             "loss='exp' with method='gradient' uses them",
-            UserWarning,
-            stacklevel=4,
         )
 
 
@@ -92,12 +90,10 @@ def _warn_of_misfit(solution: Solution, name: str) -> None:
             alone = supervised_svms(solution.formulation, [problem])[0] if alone is None else alone
             if 2 * (alone.scores[own] * sign < 0).sum() > own.sum():
                 continue  # labels that overlap
-            warnings.warn(
+            warn(
                 f"class {name}: {wrong} of the {int(own.sum())} labelled points of {side} are on the wrong side, where "
                 "the supervised SVM does not have them; the true shares of the classes as balance, a larger C or a "
                 "smaller C_unlabeled follow the labels",
-                UserWarning,
-                stacklevel=4,
             )
 
 
@@ -111,12 +107,10 @@ def _warn_of_shares(labels: Labels, solutions: Sequence[Solution]) -> None:
     if np.abs(shares - 1 / len(shares)).max() > APART:
         shown = ", ".join(f"{name}: {share:.2f}" for name, share in zip(labels.classes, shares, strict=True))
         each = int((labels.index == 0).sum())
-        warnings.warn(
+        warn(
             f"every class has {each} labels, as if drawn per class, and balance='labeled' makes the classes "
             f"equally large among the unlabelled points; the supervised SVM finds {{{shown}}}.  If labels were drawn "
             "per class, pass the shares, balance={class: share}, or balance=None; share_path chooses them from data",
-            UserWarning,
-            stacklevel=4,
         )
 
 
@@ -130,12 +124,10 @@ def _warn_of_contradictions(labels: Labels) -> None:
             ", ".join(f"{name}: {share:.2f}" for name, share in zip(labels.classes, shares, strict=True))
             for shares in (counted, inferred)
         ]
-        warnings.warn(
+        warn(
             f"the labels have the shares {{{shown[0]}}}, but labels that are left out are found with the shares "
             f"{{{shown[1]}}} among the unlabelled points, which are used; balance='labeled' takes the labels', and "
             "balance={class: share} any others",
-            UserWarning,
-            stacklevel=4,
         )
 
 
@@ -145,12 +137,10 @@ def _warn_of_no_help(labels: Labels) -> None:
     errors = spoilt(np.concatenate(left_out), SURE) if left_out else None
     if errors is not None:
         count = sum(map(len, left_out))
-        warnings.warn(
+        warn(
             f"of {count} labels left out a transductive SVM has {errors[0]} wrong and the supervised SVM {errors[1]}: "
             "unlabelled points do not seem to help here.  safe=True falls back on the supervised SVM, and "
             "C_unlabeled=None is it; compare_supervised tells more",
-            UserWarning,
-            stacklevel=4,
         )
 
 

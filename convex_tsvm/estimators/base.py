@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, Self
 
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..deadline import Carried, share_of_time, within
 from ..formulations import Formulation, svm
 from ..kernels import Kernel, Linear, make_kernel
+from ..notice import warn
 from ..persistence import FittedModel
 from ..problem import Problem
 from ..solution import Solution
@@ -92,7 +92,7 @@ class Transduction(ClassifierMixin, BaseEstimator):
             formulation = self._formulation(first)
             costly = self._costly(first)
             if not labels.unlabeled.any():
-                warnings.warn("y has no unlabelled point: a supervised SVM is fitted", UserWarning, stacklevel=2)
+                warn("y has no unlabelled point: a supervised SVM is fitted")
                 formulation = formulation.supervised()
             elif costly is not None:
                 warn_of_cost(type(self).__name__, *costly, n_fits * len(positives))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
+
+from ..notice import warn
 
 #: A fit that takes longer than this, in seconds, is worth a warning.
 LONG = 120.0
@@ -66,9 +67,7 @@ def warn_of_cost(name: str, cost: Cost, count: int, n_fits: int) -> None:
         return
     times = f" for each of {n_fits} classes" if n_fits > 1 else ""
     whole = f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.0f} hours"
-    warnings.warn(
+    warn(
         f"{name}: {count} {cost.what}{times} take about {whole}, and time grows like their number to the power of "
         f"{cost.power:g}; {cost.instead}. verbose=1 says how far it is",
-        UserWarning,
-        stacklevel=3,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from ..methods.shares import ShareEstimate
+from ..notice import warn
 
 Array = NDArray[np.float64]
 
@@ -219,11 +219,9 @@ def _warn_of_zeros(y: NDArray[Any], marker: Any) -> None:
         return
     other = -1 - int(marker)
     if 2 * counts[values == other][0] > len(y):
-        warnings.warn(
+        warn(
             f"y has the labels -1, 0 and +1, and {other} is that of most points, but unlabeled={marker!r}: so {other} "
             f"is learned as a class.  If it marks unlabelled points, pass unlabeled={other}",
-            UserWarning,
-            stacklevel=5,
         )
 
 

@@ -14,6 +14,7 @@ from contextlib import ExitStack
 import numpy as np
 
 from ..deadline import time_left, until
+from ..notice import warn
 from ..problem import Problem
 
 #: Fits to fewer points than this are not worth an estimate.
@@ -101,9 +102,7 @@ def announce(name: str, seconds: float | None, n_fits: int, instead: str) -> Non
         f"{whole / 3600:.0f} hours"
     )  # fmt: skip
     times = f" for {n_fits} classes" if n_fits > 1 else ""
-    warnings.warn(
+    warn(
         f"{name}: this fit is going to take about {shown}{times}, as fits to some of the points say; {instead}. "
         "verbose=1 says how far it is, and time_limit= ends it with the best so far",
-        UserWarning,
-        stacklevel=4,
     )

@@ -11,7 +11,6 @@ import os
 import signal
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -21,6 +20,7 @@ import numpy as np
 
 from ..deadline import time_left, until
 from ..formulations import Formulation
+from ..notice import warn
 from ..parallel import one_blas_thread
 from ..problem import Problem
 from ..relaxations import LowerBoundBuilder
@@ -262,7 +262,7 @@ class BranchAndBound:
         try:
             save_search(self.checkpoint, self)
         except OSError as error:
-            warnings.warn(f"checkpoint={str(self.checkpoint)!r} could not be written: {error}", stacklevel=4)
+            warn(f"checkpoint={str(self.checkpoint)!r} could not be written: {error}")
 
     def _ending(self) -> str:
         """What a search is that has nothing left to look at."""
@@ -271,10 +271,9 @@ class BranchAndBound:
         gap = relative_gap(self.state.objective, self.lower_bound)
         if gap <= max(self.rules.gap, LEAST_GAP) * (1 + 1e-6):
             return "optimal"
-        warnings.warn(
+        warn(
             f"bounds that hold in double precision end {gap:.2g} below the objective: kernel values times costs are "
             "too large for more; scale the points or lower C",
-            stacklevel=5,
         )
         return "inaccurate"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from ..deadline import unlimited
 from ..formulations import Formulation
+from ..notice import warn
 from ..problem import Array, Problem
 from ..solution import Expansion, Point, Solution
 from ..solvers import NativeSolver
@@ -114,12 +114,12 @@ def exact_search(
     if search.status == "infeasible":
         raise InfeasibleError(f"{search.model.instance.balance} cannot be met: no labelling of the points has it")
     if search.status == "interrupted":
-        warnings.warn("interrupted: the best labels so far are returned, with a bound that holds", stacklevel=2)
+        warn("interrupted: the best labels so far are returned, with a bound that holds")
     if certificate is not None:
         try:
             save_search(certificate, search)
         except OSError as error:
-            warnings.warn(f"certificate={os.fspath(certificate)!r} could not be written: {error}", stacklevel=2)
+            warn(f"certificate={os.fspath(certificate)!r} could not be written: {error}")
     return solution_of(search)
 
 

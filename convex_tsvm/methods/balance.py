@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 
 from ..instance import Instance
+from ..notice import warn
 from ..solution import Solution
 
 #: The balance c is searched in ±LARGEST.
@@ -131,8 +131,8 @@ def search_balance(
     if best is None:
         raise ValueError(f"max_iter={max_iter!r} must be an integer >= 1")
     if stopped:
-        warnings.warn(f"{stopped}: the best balance so far is returned", stacklevel=4)
+        warn(f"{stopped}: the best balance so far is returned")
         return dataclasses.replace(best, seconds=seconds, status=stopped)
     if best_miss:
-        warnings.warn(f"no balance c gives {wanted} positive labels; the nearest misses by {best_miss}", stacklevel=4)
+        warn(f"no balance c gives {wanted} positive labels; the nearest misses by {best_miss}")
     return dataclasses.replace(best, seconds=seconds)

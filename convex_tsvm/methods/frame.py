@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import time
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence, Sized
 from contextlib import nullcontext
@@ -21,6 +20,7 @@ from ..deadline import TimeIsUp, share_of_time, time_is_up, unlimited, within
 from ..formulations import Formulation
 from ..instance import ConvexStep, Instance, SmoothPoint, SmoothPrimal, StepSolution, StepSolver, same_points
 from ..losses import PLQ
+from ..notice import warn
 from ..points import LinearPoints
 from ..problem import Array, Problem
 from ..solution import Iteration, Solution
@@ -313,11 +313,10 @@ class Run:
                 self._fall_back()
             if self.current is None:
                 raise
-            warnings.warn(f"{status}: the best point so far is returned", stacklevel=6)
+            warn(f"{status}: the best point so far is returned")
         if status == "max_iter":
-            warnings.warn(
+            warn(
                 f"{method.name} stopped after max_iter={self.settings.max_iter} steps; it has not converged",
-                stacklevel=6,
             )
         return self._solution(status, method)
 

@@ -14,6 +14,7 @@ from ..deadline import unlimited
 from ..formulations import Formulation
 from ..formulations.s4vm import SafeLabels
 from ..instance import Instance, StepSolution
+from ..notice import warn
 from ..problem import Array, Problem
 from ..solution import Solution
 from ..solvers import NativeSolver
@@ -164,7 +165,7 @@ def _separators(
             if callback is not None:
                 callback(k + 1)
     if status != "converged":
-        warnings.warn(f"{status}: of {n_starts} starts {len(found)} are looked at", stacklevel=3)
+        warn(f"{status}: of {n_starts} starts {len(found)} are looked at")
     return _different(found, unknown, n_separators, random_state), status
 
 

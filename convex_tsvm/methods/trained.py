@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from ..deadline import unlimited
 from ..formulations import Formulation
 from ..instance import Instance
+from ..notice import warn
 from ..problem import Array, Problem
 from ..solution import Solution
 from ..solvers import NativeSolver
@@ -49,7 +49,7 @@ def trained_on_labels(
 ) -> RelaxedSolution:
     """The SVM for the labels that scores give."""
     if status in STOPPED:
-        warnings.warn(f"{status}: the labels are those of an unfinished relaxation", stacklevel=3)
+        warn(f"{status}: the labels are those of an unfinished relaxation")
     instance = Instance(formulation, problem)
     labels = instance.best_labels(scores)
     with unlimited():

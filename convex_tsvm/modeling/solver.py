@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from typing import Any
 
 import cvxpy as cp
@@ -12,6 +11,7 @@ import scipy.sparse as sp
 
 from ..instance.convex_step import ConvexStep, StepSolution, certify, check_same_points
 from ..losses import PLQ
+from ..notice import warn
 from ..problem import Problem
 from ..validation import one_of
 from .models import DualModel, PrimalModel, StepModel, structure
@@ -134,7 +134,7 @@ class CvxpySolver:
                 "constraint it may be unbounded below: use a balance constraint or fit_intercept=False"
             )
         if status == cp.OPTIMAL_INACCURATE:
-            warnings.warn(f"solver={self.solver!r} reached reduced accuracy only", stacklevel=2)
+            warn(f"solver={self.solver!r} reached reduced accuracy only")
         solved = model.recover()
         gamma = np.zeros(self.problem.n)
         gamma[model.active] = solved.pop("gamma")
@@ -149,9 +149,8 @@ class CvxpySolver:
             solver_seconds=float(stats.solve_time or 0.0),
         ).judged(ACCURATE)
         if status == cp.OPTIMAL and solution.status != "optimal":
-            warnings.warn(
+            warn(
                 f"solver={self.solver!r} calls its point optimal, but recomputed from it the relative duality gap is "
                 f"{solution.gap:.2g} and the violation {solution.kkt:.2g}: scale the points",
-                stacklevel=2,
             )
         return solution

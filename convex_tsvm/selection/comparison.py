@@ -16,6 +16,7 @@ from ..estimators.advice import acting
 from ..estimators.labels import labeled_points
 from ..instance import Instance
 from ..methods.supervised import supervised_svms
+from ..notice import warn
 from ..validation import integer
 from .scoring import Judge, judged
 from .splits import LabeledKFold
@@ -137,7 +138,7 @@ def compare_supervised(
     if np.unique(marked, return_counts=True)[1].max() > 1:
         parts = list(folds.split(y, y))
     else:
-        warnings.warn("every class has a single label: none can be left out, and there are no errors", stacklevel=2)
+        warn("every class has a single label: none can be left out, and there are no errors")
     if not hasattr(classifier, "solutions_"):
         estimator = clone(estimator).fit(X, y)
         classifier = Steps.of(estimator).classifier

@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
 from ..estimators.labels import unlabeled_points
+from ..notice import warn
 from ..validation import integer
 from .scoring import Judge, judged
 from .steps import fitted_apart, marker_of
@@ -144,7 +145,7 @@ def learning_curve(
         if not found:
             raise KeyboardInterrupt(f"none of {n_draws} draws was done: there is no learning curve") from None
         status = "interrupted"
-        warnings.warn(f"interrupted: the learning curve is of {len(found)} of {n_draws} draws", stacklevel=2)
+        warn(f"interrupted: the learning curve is of {len(found)} of {n_draws} draws")
     errors, supervised_errors, scores, supervised_scores = np.transpose(found)
     return LearningCurve(
         n_labeled=np.array(sorted(n_labeled)),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import time
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
@@ -23,6 +22,7 @@ from ..estimators.descent import DescentTransduction
 from ..estimators.labels import Labels
 from ..estimators.transductive import TransductiveSVC
 from ..kernels import RBF
+from ..notice import warn
 from ..progress import status_line
 from ..validation import finite, one_of
 from .plain_fits import PlainFits
@@ -320,12 +320,11 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if not isinstance(self.cv, (int, np.integer)):
             return list(self.cv)
         if np.bincount(labels.index[~labels.unlabeled]).max() < 2:
-            warnings.warn(
+            warn(
                 "every class has a single label: none can be left out, and the candidate is taken that agrees most "
                 "with the others"
                 if self.ties == "agreement"
                 else "every class has a single label: none can be left out, and the first candidate is taken",
-                stacklevel=4,
             )
             return []
         options = {"n_repeats": self.n_repeats, "random_state": self.random_state, "unlabeled": marker}
@@ -398,7 +397,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             raise KeyboardInterrupt(f"{state}: the search has nothing to show") from None
         self.status_ = status
         self._store_results(candidates, scores)
-        warnings.warn(f"{status}: {state}; the best of them is fitted now", stacklevel=4)
+        warn(f"{status}: {state}; the best of them is fitted now")
 
     def _agreement(self, groups: Sequence[Any], tied: list[int]) -> tuple[Array, NDArray[np.bool_]]:
         """How far some candidates label the unlabelled points as the others of them do, and whose shares are possible.

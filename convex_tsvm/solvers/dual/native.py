@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import time
-import warnings
 from collections.abc import Callable
 from functools import cached_property
 
@@ -18,6 +17,7 @@ from ...instance.convex_step import (
     members_of,
 )
 from ...memory import cache_megabytes
+from ...notice import warn
 from ...parallel import one_blas_thread
 from ...problem import Array, Problem
 from ...validation import InfeasibleError, finite, integer, one_of
@@ -236,15 +236,13 @@ class NativeSolver:
                 f"{solution.primal_infeasibility:.2g}; the problem is probably infeasible"
             )
         if solution.status == "max_iter":
-            warnings.warn(
+            warn(
                 f"the native solver stopped after {solution.n_iter} working sets with a violation of "
                 f"{solution.kkt:.2g} > tol={self.tol:g}; raise max_iter or tol",
-                stacklevel=3,
             )
         else:
-            warnings.warn(
+            warn(
                 f"the native solver met tol={self.tol:g} only up to rounding: violation {solution.kkt:.2g}, relative "
                 f"duality gap {solution.gap:.2g}; "
                 "the kernel's values are too large or too far apart (scale the points)",
-                stacklevel=3,
             )

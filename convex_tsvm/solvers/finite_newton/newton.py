@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import dataclasses
 import time
-import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
@@ -22,6 +21,7 @@ from ...deadline import time_is_up
 from ...instance.convex_step import ConvexStep, StepSolution, certify, check_same_points
 from ...instance.space import Space
 from ...losses import PLQ
+from ...notice import warn
 from ...parallel import one_blas_thread
 from ...points import linear_points
 from ...problem import Array, Problem
@@ -138,11 +138,10 @@ class FiniteNewton:
             self._width = width
         found = dataclasses.replace(found, status=status, seconds=time.perf_counter() - began)
         if status in ("max_iter", "inaccurate"):
-            warnings.warn(
+            warn(
                 f"the finite Newton solver ended after {n_iter} steps with a relative duality gap of {found.gap:.2g} > "
                 f"tol={self.tol:g}; "
                 + ("raise max_iter or tol" if status == "max_iter" and found.gap <= 1 else "scale the points"),
-                stacklevel=3,
             )
         return found
 

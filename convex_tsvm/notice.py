@@ -1,0 +1,20 @@
+"""Warnings that name the line of whoever called the package, however deep inside it they are raised."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+import joblib
+
+#: Files of these folders are passed over on the way out: the package, and joblib, which calls it for classes and folds.
+OWN = (str(Path(__file__).parent), str(Path(joblib.__file__).parent))
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn of something in the name of the first caller from outside the package."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(OWN):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level + 1)
