@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import warnings
 from pathlib import Path
 
 import joblib
 
-#: Files of these folders are passed over on the way out: the package, and joblib, which calls it for classes and folds.
-OWN = (str(Path(__file__).parent), str(Path(joblib.__file__).parent))
+#: Files that are passed over on the way out: the package's, joblib's, which calls it for classes and folds, and that of
+#: context managers.
+OWN = (str(Path(__file__).parent), str(Path(joblib.__file__).parent), contextlib.__file__)
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

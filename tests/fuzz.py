@@ -28,6 +28,7 @@ from flint import arb
 import convex_tsvm as ct
 from convex_tsvm.relaxations.box import Box
 from convex_tsvm.relaxations.model import BoundModel
+from convex_tsvm.relaxations.proofs import SVMProof, single
 from convex_tsvm.relaxations.safe_bounds import svm_bound, transduction_bound
 
 #: A search that takes longer than this, in seconds, on so few points has lost its way; so has one CCCP.
@@ -202,7 +203,8 @@ def hold_partial(case, model, table, tally):
         box = model.count(Box.of_labels(labels))
         if box.is_empty:
             continue
-        proof, point = model.prove_by_svm(box, None)
+        point = model.svm.solve(box.labels)
+        proof = SVMProof(point.gamma if model.svm.free_bias else single(point.gamma))
         hold(point.value, optimum, f"the SVM of {labels}", tally)
         bound, smaller = proof.apply(model, box, float(optimum))
         hold(bound, optimum, f"the stored SVM of {labels}", tally)

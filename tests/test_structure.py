@@ -5,6 +5,7 @@ import inspect
 import re
 import subprocess
 import sys
+import traceback
 import warnings
 from pathlib import Path
 
@@ -149,6 +150,32 @@ def test_only_the_instance_asks_what_a_balance_means():
     allowed = {"problem", "instance", "formulations", "checker"}  # the last reads it from files
     asking = [p.relative_to(ROOT).as_posix() for p in FILES if words.search(p.read_text(encoding="utf-8"))]
     assert {name.split("/")[0].removesuffix(".py") for name in asking} <= allowed, asking
+
+
+def test_frames_from_fit_to_a_compiled_loop(monkeypatch, capsys):
+    """At most ten calls inside the package, by a real fit; docs/guide/internals.rst names them."""
+    from convex_tsvm.solvers.dual import working_sets
+
+    stacks, loop = [], working_sets.descend_single
+
+    def watched(*arguments):
+        frames = [(Path(f.filename), f.name) for f in traceback.extract_stack()[:-1]]
+        stacks.append([(p.relative_to(ROOT).as_posix(), name) for p, name in frames if p.is_relative_to(ROOT)])
+        return loop(*arguments)
+
+    monkeypatch.setattr(working_sets, "descend_single", watched)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)) + np.resize([1, -1], 200)[:, None], np.full(200, -1)
+    y[:20] = np.resize([0, 1], 20)
+    ct.TransductiveSVC(balance={0: 0.5, 1: 0.5}).fit(X, y)
+    longest = max(stacks, key=len)
+    with capsys.disabled():
+        print("", *(f"{k + 1:2d} {file}: {name}" for k, (file, name) in enumerate(longest)), sep="\n")
+    assert longest[0] == ("estimators/base.py", "fit")
+    assert len(longest) <= 10
+    page = (ROOT.parent / "docs" / "guide" / "internals.rst").read_text(encoding="utf-8")
+    for _, name in longest:
+        assert name in page
 
 
 def test_warnings_name_the_callers_line():

@@ -124,14 +124,14 @@ def test_every_class_has_its_share(n_jobs):
 def test_what_is_left_is_divided(clock, monkeypatch):
     X, y, _ = moons(90)
     y[:12] = np.resize([0, 1, 2, 3], 12)
-    left, minimize = [], Run.minimize
+    left, guarded = [], Run.guarded
 
-    def noted(self, method):
+    def noted(self):
         left.append(deadline.time_left())
         clock.ahead += LONG
-        return minimize(self, method)
+        return guarded(self)
 
-    monkeypatch.setattr(Run, "minimize", noted)
+    monkeypatch.setattr(Run, "guarded", noted)
     clf = ct.TransductiveSVC(balance="labeled", time_limit=8 * LONG).fit(X, y)
     # A quarter of 8 for the first, which takes 1; then a third of 7, half of 6, and all of the last 5.
     np.testing.assert_allclose(np.array(left[:4]) / LONG, [2, 7 / 3, 3, 5], atol=0.1)

@@ -102,25 +102,29 @@ class Transduction(ClassifierMixin, BaseEstimator):
             if self._falls_back(first, labels, formulation):
                 formulation = svm(formulation.labeled, fit_intercept=formulation.fit_intercept)
             with share_of_time(n_fits):
-                solutions = self._learned(first, labels, formulation)
+                parts = self._parts(first, labels, formulation)
+                solutions = self._solve(formulation, parts[0]) if len(parts) == 1 else self._aside(formulation, parts)
             self._finish(labels, solutions)
             self._calibrate(given, y, labels)
         advise(labels, self.solutions_, self._asked_balance())
         return self
 
-    def _learned(self, first: Problem, labels: Labels, formulation: Formulation) -> list[Solution]:
-        """Solutions of the classes that are told from the others; ``first`` has the points of their problems."""
+    def _parts(self, first: Problem, labels: Labels, formulation: Formulation) -> list[dict[str, Problem]]:
+        """Problems of the classes that are told from the others, by name; classes of a part share kernel rows.
+
+        ``first`` has the points of the problems.
+        """
         positives = labels.positives
         problems = [self._other_class(first, labels, k) for k in positives]
         if formulation.unlabeled is None and first.n_unlabeled:
             problems = [problem.replace(balance=None, balance_sample=None) for problem in problems]
-        # Classes learned one after the other share kernel rows.
         shares = np.array_split(np.arange(len(positives)), min(effective_n_jobs(self.n_jobs), len(positives)))
+        return [{str(labels.classes[positives[k]]): problems[k] for k in share} for share in shares]
+
+    def _aside(self, formulation: Formulation, parts: list[dict[str, Problem]]) -> list[Solution]:
+        """Solutions of several parts, which are learned at the same time."""
         solve = Carried(self._solve)
-        solved = Parallel(n_jobs=len(shares))(
-            delayed(solve)(formulation, {str(labels.classes[positives[k]]): problems[k] for k in share})
-            for share in shares
-        )
+        solved = Parallel(n_jobs=len(parts))(delayed(solve)(formulation, part) for part in parts)
         return [solution for part in solved for solution in part]
 
     def _calibrate(self, X: Any, y: ArrayLike, labels: Labels) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..formulations import Formulation
-from ..instance import StepSolver
+from ..instance import StepSolution, StepSolver
 from ..problem import Array, Problem
 from ..solution import Solution
 from .frame import Callback, Method, Run, Settings, minimize, minimize_path
@@ -34,37 +34,58 @@ class CCCP(Method):
             run.record(point)
             run.lower_bound = point.lower_bound
             return "converged"
-        outputs = run.envelope().outputs if run.start is None else run.start
+        outputs = run.begun(run.solve(run.envelope_step())).outputs if run.start is None else run.start
         status = "converged"
         for scale in self.scales:
-            status, outputs = self.stage(run, outputs, float(scale))
+            stage = _Stage(run, outputs, float(scale))
+            for _ in range(run.settings.max_iter):
+                stage.take(run.solve(stage.step))
+                if stage.ended:
+                    break
+            status, outputs = "converged" if stage.ended else "max_iter", stage.outputs
         return status
 
-    def stage(self, run: Run, outputs: Array, scale: float) -> tuple[str, Array]:
-        """Steps at fixed costs until the tangents stop changing."""
-        instance, cost = run.instance, run.instance.scaled_cost(scale)
-        slope_tol = 0.0 if instance.formulation.has_finitely_many_tangents else run.settings.tol
-        convex = instance.step(None, cost)
-        slope, before = instance.tangents(outputs, cost), np.inf
-        changed, stalled = int((slope != 0).sum()), 0
-        for _ in range(run.settings.max_iter):
-            point = run.solve(convex.replace(slope=slope))
-            # By the strict inequality (7) of collobert2006 the objective falls while tangents change; where it does
-            # not, the step is below the inner solver's accuracy, and a few more may get over that.
-            now = run.value(point, cost=cost)
-            falls = before == np.inf or now < before - 1e-12 * abs(before)
-            previous, slope = slope, instance.tangents(point.outputs, cost)
-            still = int((np.abs(slope - previous) > slope_tol * cost).sum())
-            # A point that is tangent to the objective is preferred to one that is lower by less than can be told.
-            doubt = max(point.primal - point.dual, 1e-12 * abs(before))
-            if falls or (still == 0 and now - before <= doubt):
-                run.record(point, stage=scale, changed=changed, step_objective=now)
-                outputs = point.outputs
-            stalled = 0 if falls else stalled + 1
-            if still == 0 or stalled == STALLS:
-                return "converged", outputs
-            changed, before = still, min(now, before)
-        return "max_iter", outputs
+
+class _Stage:
+    """Steps at fixed costs until the tangents stop changing.
+
+    Attributes
+    ----------
+    step : ConvexStep
+        The next one.
+    outputs : array, shape (n,)
+        Those of the last step that was recorded.
+    ended : bool
+        Whether the tangents have stopped changing, or steps that change them have stopped to lower the objective.
+    """
+
+    def __init__(self, run: Run, outputs: Array, scale: float) -> None:
+        self._run, self._scale, self.outputs, self.ended = run, scale, outputs, False
+        instance, self._cost = run.instance, run.instance.scaled_cost(scale)
+        self._slope_tol = 0.0 if instance.formulation.has_finitely_many_tangents else run.settings.tol
+        self._convex = instance.step(None, self._cost)
+        self._slope, self._before = instance.tangents(outputs, self._cost), np.inf
+        self._changed, self._stalled = int((self._slope != 0).sum()), 0
+        self.step = self._convex.replace(slope=self._slope)
+
+    def take(self, point: StepSolution) -> None:
+        """Record a step that is solved, if it is better, and make the next one of its tangents."""
+        run, before = self._run, self._before
+        # By the strict inequality (7) of collobert2006 the objective falls while tangents change; where it does
+        # not, the step is below the inner solver's accuracy, and a few more may get over that.
+        now = run.value(point, cost=self._cost)
+        falls = before == np.inf or now < before - 1e-12 * abs(before)
+        previous, self._slope = self._slope, run.instance.tangents(point.outputs, self._cost)
+        still = int((np.abs(self._slope - previous) > self._slope_tol * self._cost).sum())
+        # A point that is tangent to the objective is preferred to one that is lower by less than can be told.
+        doubt = max(point.primal - point.dual, 1e-12 * abs(before))
+        if falls or (still == 0 and now - before <= doubt):
+            run.record(point, stage=self._scale, changed=self._changed, step_objective=now)
+            self.outputs = point.outputs
+        self._stalled = 0 if falls else self._stalled + 1
+        self.ended = still == 0 or self._stalled == STALLS
+        self._changed, self._before = still, min(now, before)
+        self.step = self._convex.replace(slope=self._slope)
 
 
 def cccp(

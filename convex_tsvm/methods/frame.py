@@ -8,8 +8,8 @@ from __future__ import annotations
 import copy
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence, Sized
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -135,6 +135,8 @@ class Run:
         The last recorded point.
     lower_bound : float or None
         A proven lower bound of the formulation's optimum, where the method comes by one.
+    status : str
+        How the descent has ended.
     """
 
     def __init__(
@@ -157,6 +159,7 @@ class Run:
         self.lower_bound: float | None = None
         self._labels: Array | None = None
         self._best: tuple[float, Recorded, Array | None] | None = None
+        self.status = "converged"
         self.began = time.perf_counter()
 
     @property
@@ -227,16 +230,27 @@ class Run:
 
         For a TSVM it is the SVM of the labelled points: where methods begin.  It is no step of theirs.
         """
+        return self.begun(self.solve(self.envelope_step()))
+
+    def envelope_step(self) -> ConvexStep:
+        """The step that :meth:`envelope` solves."""
         formulation = self.instance.formulation
-        envelope, idle = formulation.envelope(), 0.0
-        below = envelope or formulation.supervised()
+        below = formulation.envelope() or formulation.supervised()
         if isinstance(below.unlabeled, PLQ) and below.unlabeled.is_constant:
             # Unlabelled points that all pay the same, whatever their output, are left out.
-            idle, below = float(below.unlabeled(0.0)), below.supervised()
-        self.current = point = self.solve(self.instance.replaced(below).step())
+            below = below.supervised()
+        return self.instance.replaced(below).step()
+
+    def begun(self, point: StepSolution) -> StepSolution:
+        """Begin at the solution of :meth:`envelope_step`, and keep what it bounds."""
+        self.current, envelope = point, self.instance.formulation.envelope()
         if envelope is not None and point.lower_bound is not None:
-            cost = float(self.instance.cost[self.instance.problem.unlabeled].sum())
-            self.lower_bound = point.lower_bound + idle * cost
+            idle, loss = 0.0, envelope.unlabeled
+            if isinstance(loss, PLQ) and loss.is_constant:
+                idle = float(loss(0.0))
+            self.lower_bound = point.lower_bound + idle * float(
+                self.instance.cost[self.instance.problem.unlabeled].sum()
+            )
         return point
 
     def record(
@@ -298,27 +312,22 @@ class Run:
             return self.instance.objective(point.outputs, point.regularization, cost)
         return self.instance.labelled_objective(point.outputs, point.regularization, labels, cost)
 
-    def minimize(self, method: Method) -> Solution:
-        """Run a method to its end, to Ctrl-C or to a deadline."""
-        status = "converged"
+    @contextmanager
+    def guarded(self) -> Iterator[None]:
+        """Ctrl-C and deadlines inside end the descent, and the best point that there is by then is kept."""
         try:
             with getattr(self.inner, "threads", nullcontext)():
-                status = method.descend(self)
+                yield
         except (_Interrupted, TimeIsUp, KeyboardInterrupt) as stop:
-            status = "time_limit" if isinstance(stop, TimeIsUp) else "interrupted"
+            self.status = "time_limit" if isinstance(stop, TimeIsUp) else "interrupted"
             if isinstance(stop, _Interrupted):
-                status = stop.point.status
+                self.status = stop.point.status
                 self._keep_better(stop.point)
-            if status == "time_limit" and not self.history:
+            if self.status == "time_limit" and not self.history:
                 self._fall_back()
             if self.current is None:
                 raise
-            warn(f"{status}: the best point so far is returned")
-        if status == "max_iter":
-            warn(
-                f"{method.name} stopped after max_iter={self.settings.max_iter} steps; it has not converged",
-            )
-        return self._solution(status, method)
+            warn(f"{self.status}: the best point so far is returned")
 
     def _fall_back(self) -> None:
         """Take the supervised SVM if it is better, where time was up before the first step was done.
@@ -354,13 +363,17 @@ class Run:
             return True
         return point.recomputed().judged(self.settings.tol).status == "optimal"
 
-    def _solution(self, status: str, method: Method) -> Solution:
+    def solution(self, method: Method) -> Solution:
+        """What a method's descent has come to."""
+        if self.status == "max_iter":
+            warn(f"{method.name} stopped after max_iter={self.settings.max_iter} steps; it has not converged")
         point: Recorded = self.latest
         labels = self._labels
         if method.best and self._best is not None:
             _, point, labels = self._best
         if labels is None and method.keeps_number and self.instance.n_positive is not None:
             labels = self.instance.best_labels(point.outputs)  # Ctrl-C came before the first labels
+        status = self.status
         if status == "converged" and not (point.status == "optimal" and self._holds(point)):
             status = "inaccurate"
         return Solution(
@@ -387,11 +400,10 @@ def minimize(
     options: dict[str, Any],
 ) -> Solution:
     """One problem by one method: what every method's function calls."""
+    known = [start.step] if isinstance(start, Solution) and start.has_step else []
     with within(settings.time_limit):
-        instance = Instance(formulation, problem)
-        inner = make_solver(solver, problem, settings.tol, options)
-        known = [start.step] if isinstance(start, Solution) and start.has_step else []
-        return _minimize(method, instance, inner, settings, _start_outputs(start, problem), known)[0]
+        descents = Descents(method, solver=solver, settings=settings, options=options)
+        return descents.solve(formulation, problem, known, _start_outputs(start, problem))[0]
 
 
 def minimize_path(
@@ -442,9 +454,31 @@ class Descents:
             method, known = method.nearby(), [*known, *([start.step] if start.has_step else [])]
         if self._inner is None or self._last is None or not same_points(self._last, problem):
             self._inner = make_solver(self.solver, problem, self.settings.tol, self.options)
-        self._last = problem
-        outputs = _start_outputs(start, problem)
-        return _minimize(method, Instance(formulation, problem), self._inner, self.settings, outputs, list(known))
+        self._last, instance = problem, Instance(formulation, problem)
+        outputs, method = _start_outputs(start, problem), method.suited(instance)
+        if instance.n_positive is not None and not method.keeps_number:
+            return self._searched(method, instance, self._inner, outputs, list(known))
+        run = Run(instance, self._inner, self.settings, outputs, known)
+        with run.guarded():
+            run.status = method.descend(run)
+        return run.solution(method), run.solved
+
+    def _searched(
+        self, method: Method, instance: Instance, inner: Any, outputs: Array | None, known: list[StepSolution]
+    ) -> tuple[Solution, list[StepSolution]]:
+        """The same where the balance is searched that brings the number of positive labels asked for."""
+
+        def solve(instance: Instance, near: Solution | None) -> Solution:
+            nonlocal known
+            start, point, own = (outputs, None, method) if near is None else (near.scores, near.point, method.nearby())
+            run = Run(instance, inner, self.settings, start, known, point)
+            with run.guarded():
+                run.status = own.descend(run)
+            known = run.solved
+            return run.solution(own)
+
+        found = search_balance(solve, instance)
+        return found, known
 
     def solve_all(
         self,
@@ -474,28 +508,6 @@ class Descents:
             if solution.status == "interrupted" or (solution.status == "time_limit" and n is None):
                 break
         return solutions
-
-
-def _minimize(
-    method: Method,
-    instance: Instance,
-    inner: StepSolver | SmoothSolver,
-    settings: Settings,
-    start: Array | None,
-    known: list[StepSolution],
-) -> tuple[Solution, list[StepSolution]]:
-    """The solution, and the steps solved on the way, which the next problem may start from."""
-
-    def solve(instance: Instance, near: Solution | None = None) -> Solution:
-        nonlocal known
-        outputs, point = (start, None) if near is None else (near.scores, near.point)
-        run = Run(instance, inner, settings, outputs, known, point)
-        solution, known = run.minimize(method if near is None else method.nearby()), run.solved
-        return solution
-
-    method = method.suited(instance)
-    searched = instance.n_positive is not None and not method.keeps_number
-    return (search_balance(solve, instance) if searched else solve(instance)), known
 
 
 def _start_outputs(start: ArrayLike | Solution | None, problem: Problem) -> Array | None:

@@ -6,6 +6,7 @@ import dataclasses
 import time
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -120,17 +121,14 @@ class NativeSolver:
         check_same_points(self.problem, step)
         if step.regularizer != "l2":
             raise ValueError(f"regularizer={step.regularizer!r}: the native solver takes 'l2' only; use solver='cvxpy'")
-        began = time.perf_counter()
-        repeated = self._repeated
-        if repeated is not None and not repeated.can_merge(step):
-            repeated = None
+        repeated = self._repeated if self._repeated is not None and self._repeated.can_merge(step) else None
         held = self._held if repeated is None else self._held_distinct
         with one_blas_thread():
-            solution = self._solve(step, start, began, held, repeated)
-            if solution.status == "inaccurate" and held.use_double(whole=True):
-                solution = self._solve(step, solution, began, held, repeated)
-        self._complain(step, solution)
-        return solution
+            solving = _Solving(self, step, start, held, repeated)
+            while solving.goes_on:
+                solving.take(solve_dual(solving.dual.problem, **solving.next()))
+        self._complain(step, solving.solution)
+        return solving.solution
 
     @cached_property
     def _held(self) -> HeldRows:
@@ -140,92 +138,6 @@ class NativeSolver:
     def _held_distinct(self) -> HeldRows:
         assert self._repeated is not None
         return HeldRows(self._repeated.distinct, members_of(self._repeated.distinct), *self._options)
-
-    def _solve(
-        self,
-        step: ConvexStep,
-        start: StepSolution | None,
-        began: float,
-        held: HeldRows,
-        repeated: RepeatedPoints | None,
-    ) -> StepSolution:
-        if repeated is None:
-            dual = StepDual(step, self.balance_by, held)
-        else:
-            dual, start = StepDual(repeated.merged(step), self.balance_by, held), repeated.start(start)
-        way = dual.way
-        gamma, outputs = dual.begin(start, held.problem)
-
-        def measure(gamma: Array, outputs: Array) -> float:
-            return held.rounding(way, dual.coefficients(gamma), (outputs - dual.problem.offset)[: held.problem.n])
-
-        def progress(n_iter: int, violation: float) -> None:
-            if self.progress is not None and (n_iter or not n_before):
-                self.progress(n_before + n_iter, violation)
-
-        n_before, solver_seconds, tol = 0, 0.0, self.tol
-        for _ in range(GAP_ROUNDS):
-            before_solver = time.perf_counter()
-            point = solve_dual(
-                dual.problem,
-                gamma=gamma,
-                outputs=outputs,
-                tol=tol,
-                max_iter=self.max_iter - n_before,
-                block_size=held.block_size(way) + dual.n_sums,
-                measure_rounding=measure if held.measures_rounding(way) else None,
-                rounding_tol=0.25 * self.tol,
-                progress=progress,
-            )
-            solver_seconds += time.perf_counter() - before_solver
-            n_before += point.n_iter
-            solution = self._certify(step, dual, point, began, solver_seconds, repeated)
-            if solution.gap <= self.tol or point.status != "optimal":
-                return solution
-            # The gap is a sum of violations, of many points perhaps: it falls with them.
-            tol *= float(np.clip(0.8 * self.tol / solution.gap, 0.1, 0.5))
-            if held.single and tol < LEAST_SINGLE_TOL:
-                break
-            gamma, outputs = dual.problem.gamma(point.s), point.h
-        return dataclasses.replace(solution, status="inaccurate")
-
-    def _certify(
-        self,
-        step: ConvexStep,
-        dual: StepDual,
-        point: DualPoint,
-        began: float,
-        solver_seconds: float,
-        repeated: RepeatedPoints | None,
-    ) -> StepSolution:
-        gamma = dual.problem.gamma(point.s)
-        multipliers, applied = dual.multipliers(gamma), None
-        if not dual.held.exact:
-            applied = point.h[: dual.n]
-            if dual.way == "centred":
-                target = float(step.target or 0.0)
-                applied = applied - dual.held.centred_bias(dual.coefficients(gamma), target)
-        if repeated is not None:
-            outputs = point.h + point.bias if dual.problem.free_bias else point.h
-            multipliers["gamma"] = repeated.shares(step, dual.problem, point.s, outputs)
-            applied = None if applied is None else applied[repeated.which]
-        solution = certify(
-            step,
-            **multipliers,
-            bias=point.bias,
-            applied=applied,
-            rounding=point.rounding,
-            n_iter=point.n_iter,
-            solver_seconds=solver_seconds,
-        )
-        status = point.status
-        if not np.isfinite(solution.primal):
-            # Squares have overflown: the point next to no multipliers at all is finite.
-            none = dual.multipliers(np.zeros_like(gamma)) | {"gamma": np.zeros(self.problem.n)}
-            solution, status = certify(step, **none, bias=0.0, n_iter=point.n_iter), "inaccurate"
-        if status == "optimal" and not solution.kkt <= 2 * self.tol:
-            status = "inaccurate"
-        return dataclasses.replace(solution, status=status, seconds=time.perf_counter() - began)
 
     def _complain(self, step: ConvexStep, solution: StepSolution) -> None:
         if solution.status not in ("max_iter", "inaccurate"):
@@ -246,3 +158,112 @@ class NativeSolver:
                 f"duality gap {solution.gap:.2g}; "
                 "the kernel's values are too large or too far apart (scale the points)",
             )
+
+
+class _Solving:
+    """One call of :meth:`NativeSolver.solve`: the dual is solved again until the gap is small enough.
+
+    Attributes
+    ----------
+    dual : StepDual
+        The step in the precision and with the points that it is solved with.
+    solution : StepSolution
+        The last one.
+    goes_on : bool
+        Whether it is to be solved once more.
+    """
+
+    solution: StepSolution
+
+    def __init__(
+        self,
+        solver: NativeSolver,
+        step: ConvexStep,
+        start: StepSolution | None,
+        held: HeldRows,
+        repeated: RepeatedPoints | None,
+    ) -> None:
+        self._began, self._solver_seconds, self.goes_on = time.perf_counter(), 0.0, True
+        self._solver, self._step, self._held, self._repeated = solver, step, held, repeated
+        self._begin(start)
+
+    def _begin(self, start: StepSolution | None) -> None:
+        step, repeated = self._step, self._repeated
+        if repeated is not None:
+            step, start = repeated.merged(step), repeated.start(start)
+        self.dual = StepDual(step, self._solver.balance_by, self._held)
+        self._gamma, self._outputs = self.dual.begin(start, self._held.problem)
+        self._n_before, self._round, self._tol = 0, 0, self._solver.tol
+
+    def next(self) -> dict[str, Any]:
+        """Arguments of :func:`solve_dual`."""
+        self._before_solver = time.perf_counter()
+        held, way = self._held, self.dual.way
+        return {
+            "gamma": self._gamma,
+            "outputs": self._outputs,
+            "tol": self._tol,
+            "max_iter": self._solver.max_iter - self._n_before,
+            "block_size": held.block_size(way) + self.dual.n_sums,
+            "measure_rounding": self._measure if held.measures_rounding(way) else None,
+            "rounding_tol": 0.25 * self._solver.tol,
+            "progress": self._progress,
+        }
+
+    def _measure(self, gamma: Array, outputs: Array) -> float:
+        dual, held = self.dual, self._held
+        own = (outputs - dual.problem.offset)[: held.problem.n]
+        return held.rounding(dual.way, dual.coefficients(gamma), own)
+
+    def _progress(self, n_iter: int, violation: float) -> None:
+        if self._solver.progress is not None and (n_iter or not self._n_before):
+            self._solver.progress(self._n_before + n_iter, violation)
+
+    def take(self, point: DualPoint) -> None:
+        """Make a solution of a dual point, and see whether another is needed: a smaller gap, or double precision."""
+        self._solver_seconds += time.perf_counter() - self._before_solver
+        self._n_before += point.n_iter
+        self._round += 1
+        self.solution = self._certified(point)
+        self.goes_on = False
+        if self.solution.gap > self._solver.tol and point.status == "optimal":
+            # The gap is a sum of violations, of many points perhaps: it falls with them.
+            self._tol *= float(np.clip(0.8 * self._solver.tol / self.solution.gap, 0.1, 0.5))
+            if self._round == GAP_ROUNDS or (self._held.single and self._tol < LEAST_SINGLE_TOL):
+                self.solution = dataclasses.replace(self.solution, status="inaccurate")
+            else:
+                self._gamma, self._outputs, self.goes_on = self.dual.problem.gamma(point.s), point.h, True
+        if self.solution.status == "inaccurate" and not self.goes_on and self._held.use_double(whole=True):
+            self._begin(self.solution)
+            self.goes_on = True
+
+    def _certified(self, point: DualPoint) -> StepSolution:
+        step, dual, repeated = self._step, self.dual, self._repeated
+        gamma = dual.problem.gamma(point.s)
+        multipliers, applied = dual.multipliers(gamma), None
+        if not dual.held.exact:
+            applied = point.h[: dual.n]
+            if dual.way == "centred":
+                target = float(step.target or 0.0)
+                applied = applied - dual.held.centred_bias(dual.coefficients(gamma), target)
+        if repeated is not None:
+            outputs = point.h + point.bias if dual.problem.free_bias else point.h
+            multipliers["gamma"] = repeated.shares(step, dual.problem, point.s, outputs)
+            applied = None if applied is None else applied[repeated.which]
+        solution = certify(
+            step,
+            **multipliers,
+            bias=point.bias,
+            applied=applied,
+            rounding=point.rounding,
+            n_iter=point.n_iter,
+            solver_seconds=self._solver_seconds,
+        )
+        status = point.status
+        if not np.isfinite(solution.primal):
+            # Squares have overflown: the point next to no multipliers at all is finite.
+            none = dual.multipliers(np.zeros_like(gamma)) | {"gamma": np.zeros(step.problem.n)}
+            solution, status = certify(step, **none, bias=0.0, n_iter=point.n_iter), "inaccurate"
+        if status == "optimal" and not solution.kkt <= 2 * self._solver.tol:
+            status = "inaccurate"
+        return dataclasses.replace(solution, status=status, seconds=time.perf_counter() - self._began)

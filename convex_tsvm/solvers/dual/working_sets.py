@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -110,13 +111,62 @@ def solve_dual(
     """
     rounding_tol = 0.25 * tol if rounding_tol is None else rounding_tol
     with blas_threads_for(len(dual.kind)):
-        return _WorkingSets(dual, gamma, outputs, block_size, measure_rounding, progress).run(
-            tol, rounding_tol, max_iter
-        )
+        sets = _WorkingSets(dual, gamma, outputs, block_size, measure_rounding)
+        n_iter, told = 0, -1
+        try:
+            while True:
+                survey = dual.survey(sets.state)
+                if progress is not None and n_iter > told:
+                    progress(n_iter, survey.violation)
+                    told = n_iter
+                if survey.violation <= tol:
+                    if sets.holds(rounding_tol):
+                        break
+                elif n_iter >= max_iter:
+                    sets.status = "max_iter"
+                    break
+                elif sets.is_stopped(survey.violation):
+                    break
+                else:
+                    chosen = sets.choose(survey, tol)
+                    after = solve_in_memory(chosen.part, chosen.state, chosen.tol, chosen.enough)
+                    if not sets.take(chosen, after):
+                        break
+                    n_iter += 1
+        except KeyboardInterrupt:
+            sets.status = "interrupted"
+        except NeedsDouble:
+            sets.status = "inaccurate"
+        survey, state = dual.survey(sets.state), sets.state
+        return DualPoint(state.s, state.h, survey.bias, survey.violation, sets.rounding, n_iter, sets.status)
+
+
+@dataclass(eq=False)
+class _WorkingSet:
+    """Variables that are solved for while the others stay: all of them if ``which`` is None.
+
+    ``part`` is solved to ``tol``, and is done with at ``enough``, if that is given.
+    """
+
+    which: Indices | None
+    part: DualProblem
+    state: State
+    tol: float
+    enough: float | None = None
 
 
 class _WorkingSets:
-    """One call of :func:`solve_dual`."""
+    """What one call of :func:`solve_dual` goes through.
+
+    Attributes
+    ----------
+    state : State
+        The point so far.
+    status : str
+        How it has ended.
+    rounding : float
+        The error of the outputs, where it was measured last.
+    """
 
     def __init__(
         self,
@@ -125,66 +175,20 @@ class _WorkingSets:
         outputs: Array | None,
         block_size: int,
         measure_rounding: Callable[[Array, Array], float] | None,
-        progress: Callable[[int, float], None] | None,
     ) -> None:
-        self.dual, self.measure_rounding, self.progress = dual, measure_rounding, progress
+        self.dual, self.measure_rounding = dual, measure_rounding
         s = dual.start(gamma)
         if gamma is None or outputs is None:
-            h, self.fresh = dual.outputs(s), True
+            h, self._fresh = dual.outputs(s), True
         else:
             # The start may have been moved into another domain.
             moved = dual.gamma(s) - gamma
             where = np.flatnonzero(np.abs(moved) > 1e-14 * np.abs(gamma).max(initial=0.0))
             h = outputs + dual.rows.combine(where, moved[where]) if len(where) else outputs
-            self.fresh = False
-        self.state = dual.state(s, h)
-        self.block_size, self.n_refreshed = block_size, 0
-
-    def run(self, tol: float, rounding_tol: float, max_iter: int) -> DualPoint:
-        """Working sets until the tolerance, the limit or Ctrl-C."""
-        n_iter, told, rounding, status = 0, -1, 0.0, "max_iter"
-        least, stalled = np.inf, 0
-        try:
-            while True:
-                survey = self.dual.survey(self.state)
-                if self.progress is not None and n_iter > told:
-                    self.progress(n_iter, survey.violation)
-                    told = n_iter
-                if survey.violation <= tol:
-                    rounding = self._rounding()
-                    if rounding <= rounding_tol:
-                        status = "optimal"
-                        break
-                    # What is reported must hold for the kernel, not for what rounding made of it.
-                    if self.n_refreshed == REFRESHES or (self.fresh and np.isfinite(rounding)):
-                        status = "inaccurate"
-                        break
-                    self.state = self.dual.afresh(self.state.s)
-                    self.fresh, self.n_refreshed = True, self.n_refreshed + 1
-                elif n_iter >= max_iter:
-                    break
-                elif time_is_up():
-                    status = "time_limit"
-                    break
-                elif stalled >= (STALLED_WHOLE if self._takes_all else STALLED):
-                    status = "inaccurate"
-                    break
-                else:
-                    fallen = survey.violation < (FALLEN_WHOLE if self._takes_all else FALLEN) * least
-                    least, stalled = min(least, survey.violation), 0 if fallen else stalled + 1
-                    self.fresh = False
-                    improved = self._improve(survey, tol)
-                    if not (np.isfinite(improved.s).all() and np.isfinite(improved.h).all()):
-                        status = "inaccurate"  # something has overflown: the state before is the last good one
-                        break
-                    self.state = improved
-                    n_iter += 1
-        except KeyboardInterrupt:
-            status = "interrupted"
-        except NeedsDouble:
-            status = "inaccurate"
-        survey = self.dual.survey(self.state)
-        return DualPoint(self.state.s, self.state.h, survey.bias, survey.violation, rounding, n_iter, status)
+            self._fresh = False
+        self.state, self.status, self.rounding = dual.state(s, h), "optimal", 0.0
+        self.block_size, self._n_refreshed = block_size, 0
+        self._least, self._stalled = np.inf, 0
 
     @property
     def _takes_all(self) -> bool:
@@ -192,46 +196,77 @@ class _WorkingSets:
         most = self.block_size if self.dual.rows.in_memory else min(FIRST, self.block_size)
         return int(np.count_nonzero(self.dual.cost)) <= most
 
-    def _rounding(self) -> float:
-        """The error of the outputs; unknown, hence infinite, if it cannot be measured and they are not fresh."""
-        if self.measure_rounding is None:
-            return 0.0 if self.fresh else np.inf
-        return self.measure_rounding(self.dual.gamma(self.state.s), self.state.h)
+    def holds(self, rounding_tol: float) -> bool:
+        """Whether a violation that is small enough is one of the kernel, and not of what rounding made of it.
 
-    def _improve(self, survey: Survey, tol: float) -> State:
-        """The state after one working set is solved."""
+        If it is not, outputs are computed afresh; if that was tried too often, it is all that can be had.
+        """
+        if self.measure_rounding is None:
+            self.rounding = 0.0 if self._fresh else np.inf
+        else:
+            self.rounding = self.measure_rounding(self.dual.gamma(self.state.s), self.state.h)
+        if self.rounding <= rounding_tol:
+            return True
+        if self._n_refreshed == REFRESHES or (self._fresh and np.isfinite(self.rounding)):
+            self.status = "inaccurate"
+            return True
+        self.state = self.dual.afresh(self.state.s)
+        self._fresh, self._n_refreshed = True, self._n_refreshed + 1
+        return False
+
+    def is_stopped(self, violation: float) -> bool:
+        """Whether the time is up, or working sets bring nothing any more."""
+        if time_is_up():
+            self.status = "time_limit"
+            return True
+        if self._stalled >= (STALLED_WHOLE if self._takes_all else STALLED):
+            self.status = "inaccurate"
+            return True
+        fallen = violation < (FALLEN_WHOLE if self._takes_all else FALLEN) * self._least
+        self._least, self._stalled = min(self._least, violation), 0 if fallen else self._stalled + 1
+        return False
+
+    def choose(self, survey: Survey, tol: float) -> _WorkingSet:
+        """The next working set."""
         dual, state = self.dual, self.state
-        used = np.flatnonzero(dual.cost)
         if self._takes_all:
             # Accuracy is cheap where the working set is everything: more of it than asked is taken.
-            double = dual.rows.dtype == np.float64
-            solve = functools.partial(solve_in_memory, enough=tol)
+            used, double = np.flatnonzero(dual.cost), dual.rows.dtype == np.float64
             if dual.rows.in_memory and 2 * len(used) > len(state.s):
-                return solve(dual, state, (0.01 if double else 0.1) * tol)
-            return improve(dual, state, used, (0.01 if double else 0.05) * tol, solve)
+                return _WorkingSet(None, dual, state, (0.01 if double else 0.1) * tol, tol)
+            part = dual.part(used)
+            return _WorkingSet(used, part, _inside(part, state, used), (0.01 if double else 0.05) * tol, tol)
         unsettled = survey.n_unsettled(tol)
         size = FIRST if unsettled == len(state.s) else int(np.clip(AMPLE * unsettled, SMALLEST, self.block_size))
-        chosen = survey.choose(min(size, self.block_size), tol, _luck(len(state.s)))
-        return improve(dual, state, chosen, max(0.1 * tol, INEXACT * survey.violation), solve_in_memory)
+        which = survey.choose(min(size, self.block_size), tol, _luck(len(state.s)))
+        part = dual.part(which)
+        return _WorkingSet(which, part, _inside(part, state, which), max(0.1 * tol, INEXACT * survey.violation))
+
+    def take(self, chosen: _WorkingSet, after: State) -> bool:
+        """Go to where a working set has been solved; not if something has overflown, since that point is no good."""
+        self._fresh = False
+        state = after if chosen.which is None else _moved(self.dual, self.state, chosen.which, after.s)
+        if not (np.isfinite(state.s).all() and np.isfinite(state.h).all()):
+            self.status = "inaccurate"
+            return False
+        self.state = state
+        return True
 
 
 class NeedsDouble(Exception):
     """Steps and Newton steps do not get on, and what takes over asks for double precision."""
 
 
-def improve(
-    dual: DualProblem,
-    state: State,
-    chosen: Indices,
-    tol: float,
-    solve: Callable[[DualProblem, State, float], State],
-) -> State:
-    """The state after ``solve`` has changed the variables of a working set, to a violation of ``tol`` inside it."""
-    before = state.s[chosen]
-    part = dual.part(chosen)
-    after = solve(part, part.state(before, state.h[chosen]), tol).s
+def _inside(part: DualProblem, state: State, which: Indices) -> State:
+    """The state of a working set's own problem."""
+    return part.state(state.s[which], state.h[which])
+
+
+def _moved(dual: DualProblem, state: State, which: Indices, after: Array) -> State:
+    """The state after the variables of a working set have changed."""
+    before = state.s[which]
     moved = after != before
-    where, s = chosen[moved], after[moved]
+    where, s = which[moved], after[moved]
     return dual.move(state, where, s, state.h + dual.rows.combine(where, dual.cost[where] * (before[moved] - s)))
 
 
@@ -255,7 +290,10 @@ def solve_in_memory(dual: DualProblem, state: State, tol: float, enough: float |
                 state = _solve_whole(dual, state, 0.5 * enough)
             if dual.survey(state).violation <= enough:
                 return state
-        steps, state = _descend_by_sets(dual, state, target)
+        if len(state.s) <= 2.5 * INNER:
+            steps, state = _descend(dual, state, target, PATIENCE + int(SHARE * len(state.s) ** 2))
+        else:
+            steps, state = _descend_by_sets(dual, state, target)
         violation = dual.survey(state).violation
         least, stalled = (violation, 0) if violation < 0.5 * least else (least, stalled + 1)
         if (turn and steps == 0) or (not double and violation <= tol) or stalled > STALLED_INSIDE or time_is_up():
@@ -289,17 +327,17 @@ def _solve_whole(dual: DualProblem, state: State, tol: float) -> State:
 
 
 def _descend_by_sets(dual: DualProblem, state: State, tol: float) -> tuple[int, State]:
-    """Compiled steps, on ever new working sets if the problem is larger than they go over fast."""
+    """Compiled steps on ever new working sets, for problems larger than they go over fast; and how many sets."""
     n = len(state.s)
-    if n <= 2.5 * INNER:
-        return _descend(dual, state, tol, PATIENCE + int(SHARE * n**2))
     for turn in range(PASSES * n // INNER):
         survey = dual.survey(state)
         if survey.violation <= tol or time_is_up():
             return turn, state
-        chosen = survey.choose(INNER, tol, _luck(n))
+        which = survey.choose(INNER, tol, _luck(n))
+        part = dual.part(which)
         target = max(0.5 * tol, INEXACT * survey.violation)
-        state = improve(dual, state, chosen, target, _descend_in_set)
+        _, after = _descend(part, _inside(part, state, which), target, PASSES * len(which))
+        state = _moved(dual, state, which, after.s)
     return turn + 1, state
 
 
@@ -314,11 +352,6 @@ def _descend(dual: DualProblem, state: State, tol: float, limit: int) -> tuple[i
     else:
         steps, _ = descend_single(*dual.matrix(), h, s, *losses, tol, limit)
     return steps, dual.state(s, h)
-
-
-def _descend_in_set(part: DualProblem, state: State, tol: float) -> State:
-    """Compiled steps on a working set."""
-    return _descend(part, state, tol, PASSES * len(state.s))[1]
 
 
 @functools.lru_cache(maxsize=8)
