@@ -20,7 +20,9 @@ def rings():
     return X, np.where(np.arange(300) < 20, truth, -1), truth
 
 
-@pytest.mark.parametrize("asked", ["nystroem", "fourier", PolynomialCountSketch(degree=2, n_components=60)])
+@pytest.mark.parametrize(
+    "asked", ["nystroem", "fourier", PolynomialCountSketch(degree=2, n_components=60, random_state=0)]
+)
 def test_rings_are_told_apart(rings, asked):
     X, y, truth = rings
     options = {"C": 10, "positive_fraction": truth.mean()}

@@ -177,7 +177,7 @@ def test_texts_are_points_of_a_pipeline():
 @pytest.mark.parametrize(
     "scoring",
     ["f1", "roc_auc", "average_precision", "neg_brier_score_of_labels", make_scorer(f1_score), f1_score],
-    ids=str,
+    ids=["f1", "roc_auc", "average_precision", "neg_brier_score_of_labels", "scorer", "function"],
 )
 def test_every_scorer_of_scikit_learn_judges_the_search(iris, scoring):
     X, _, y = iris
