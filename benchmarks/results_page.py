@@ -192,7 +192,7 @@ def few_labels():
     return f"""Labels drawn in two ways
 ------------------------
 
-Errors in % with 10, 20 and 100 labels, drawn from all points or per class, means over 22 sets
+Errors in % with 10, 20 and 100 labels, drawn from all points or per class, means over 26 sets
 ({kept("few_labels.md", "all sets")}):
 
 {table(["", *heads, "mean"], body)}
