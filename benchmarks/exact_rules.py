@@ -9,8 +9,8 @@ from exact import instance
 from exact_chapelle import two_moons
 
 import convex_tsvm as ct
-from convex_tsvm.exact.branching import RULES
 from convex_tsvm.exact.search import STRATEGIES
+from convex_tsvm.table import BRANCHING
 
 LIMIT = 60.0
 
@@ -44,7 +44,7 @@ def main():
     cell(*tasks["art100, 10% labelled"], bounds="svm")
     results("## Branching, best first in dives", "")
     results.table("rule", *tasks)
-    for rule in RULES:
+    for rule in BRANCHING:
         results.row(rule, *(cell(*task, bounds="svm", branching=rule) for task in tasks.values()))
     results("", "## Strategies", "")
     results.table("strategy", *tasks)

@@ -22,6 +22,7 @@ from .exact import verify_certificate as verify_certificate
 from .formulations import ElasticNet as ElasticNet
 from .formulations import Formulation as Formulation
 from .formulations import OutputConstraint as OutputConstraint
+from .formulations import build as build
 from .formulations import cannot_link as cannot_link
 from .formulations import cccp_tsvm as cccp_tsvm
 from .formulations import compact_margin as compact_margin

@@ -7,7 +7,8 @@ looks a method up by its name.  A new method is its file and one entry here.  No
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -68,6 +69,22 @@ class Method(Entry):
     def is_descent(self) -> bool:
         """Whether it is an outer loop over a solver's problems (a :class:`~convex_tsvm.methods.frame.Method`)."""
         return bool(self.solvers)
+
+
+@dataclass(frozen=True)
+class Formulation(Entry):
+    """What is minimized, stated for a problem by :func:`~convex_tsvm.build`.
+
+    Attributes
+    ----------
+    defaults : mapping of str to object
+        Its options, and what they are if they are not given.
+    """
+
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", tuple(self.defaults))
 
 
 SOLVERS = {
@@ -150,14 +167,23 @@ METHODS = {
 #: The methods that are descents.
 DESCENTS = tuple(name for name, entry in METHODS.items() if entry.is_descent)
 
+_TSVM = {"loss": "ramp", "s": -0.3, "fit_intercept": True}
+_COMPACT = {"epsilon": 2.0, "C_compact": "tenth", "s": -0.3, "fit_intercept": True}
+_RELATIVE = {"epsilon": 2.0, "C_compact": "balanced", "semi_supervised": True, "fit_intercept": True}
+_GRAPH = {"C_manifold": 1.0, "n_neighbors": 6, "normalized": True, "power": 1, "cache_size": "auto"}
+
 FORMULATIONS = {
-    "svm": Entry("formulations:svm", "the labelled points alone"),
-    "tsvm": Entry("formulations:tsvm", "transductive SVM (S3VM)", ("loss", "s")),
-    "cs3vm": Entry("formulations:cs3vm", "1-norm S3VM of Fung and Mangasarian"),
-    "cmm": Entry("formulations:compact_margin", "Compact Margin Machine", ("epsilon", "C_compact", "s")),
-    "rmm": Entry("formulations:relative_margin", "Relative Margin Machine", ("epsilon", "C_compact")),
-    "lapsvm": Entry("formulations:svm", "Laplacian SVM", ("C_manifold", "n_neighbors")),
-    "laptsvm": Entry("formulations:tsvm", "transductive SVM on its kernel", ("loss", "s", "C_manifold", "n_neighbors")),
+    "svm": Formulation("formulations.by_name:_supervised", "the labelled points alone", defaults=_TSVM),
+    "tsvm": Formulation("formulations.by_name:_transductive", "transductive SVM (S3VM)", defaults=_TSVM),
+    "cs3vm": Formulation("formulations.by_name:_one_norm", "1-norm S3VM of Fung and Mangasarian"),
+    "cmm": Formulation("formulations.by_name:_compact_margin", "Compact Margin Machine", defaults=_COMPACT),
+    "rmm": Formulation("formulations.by_name:_relative_margin", "Relative Margin Machine", defaults=_RELATIVE),
+    "lapsvm": Formulation(
+        "formulations.by_name:_laplacian", "Laplacian SVM", defaults={**_GRAPH, "fit_intercept": True}
+    ),
+    "laptsvm": Formulation(
+        "formulations.by_name:_transductive_laplacian", "transductive SVM on its kernel", defaults={**_TSVM, **_GRAPH}
+    ),
 }
 
 RELAXATIONS = {
@@ -166,4 +192,25 @@ RELAXATIONS = {
     "box": Entry("relaxations.output_space.relaxation:Boxes", "products of outputs, in the box the incumbent leaves"),
     "rlt": Entry("relaxations.output_space.relaxation:Products", "the same with products of ends"),
     "triangles": Entry("relaxations.output_space.relaxation:Triangles", "the same with triangle inequalities"),
+}
+
+#: Which point exact search branches on.
+BRANCHING = {
+    "auto": Entry("exact.branching:by_worst_or_correlation", "worst where that closes the node soon, else correlation"),
+    "gain": Entry("exact.branching:by_gain", "for which the bounds of both halves rise most"),
+    "correlation": Entry("exact.branching:by_correlation", "whose label says most about the others"),
+    "confidence": Entry("exact.branching:by_confidence", "that is furthest from the boundary"),
+    "ambiguity": Entry("exact.branching:by_ambiguity", "that is nearest to the boundary"),
+    "worst": Entry("exact.branching:by_worst", "for which the bound of the better half rises most"),
+}
+
+#: Which open node of exact search is next.
+STRATEGIES = {"hybrid": "dives from the least bound", "best": "the least bound", "depth": "the last one made"}
+
+#: What solves semidefinite relaxations with cuts.
+SDP_SOLVERS = {
+    "native": "interior point",
+    "sdpa": "SDPA (needs convex_tsvm[sdpa])",
+    "scs": "SCS, by CVXPY",
+    "clarabel": "Clarabel, by CVXPY",
 }

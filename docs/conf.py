@@ -65,7 +65,9 @@ def _write_table(app):
     lines = [".. list-table::", "   :header-rows: 1", ""]
     heads = ("name", "what it is", "own options", "takes")
     rows = [("formulations", "", "", "")]
-    rows += [(f"``{name}``", entry.summary, ", ".join(entry.options), "") for name, entry in FORMULATIONS.items()]
+    for name, entry in FORMULATIONS.items():
+        options = ", ".join(f"{option}={default!r}" for option, default in entry.defaults.items())
+        rows.append((f"``{name}``", entry.summary, options, ""))
     rows += [("methods", "", "", "")]
     for name, entry in METHODS.items():
         solvers = ", ".join(entry.solvers) or "brings its own solver"

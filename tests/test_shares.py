@@ -180,7 +180,7 @@ def test_labels_that_contradict_the_points_are_told_of(monkeypatch):
     X, truth = clusters(0.5, n=100)
     y = np.where(shown(truth, 18, 2) == 0, -1, (truth > 0).astype(int))
     half = ct.ShareEstimate(0.5, 0.05, 0.9, np.empty(0), np.empty(0), np.empty((0, 3)))
-    monkeypatch.setattr("convex_tsvm.estimators.shares.infer_share", lambda *_, **__: half)
+    monkeypatch.setattr("convex_tsvm.methods.shares.infer_share", lambda *_, **__: half)
     with pytest.warns(UserWarning, match=r"labels have the shares \{0: 0\.10, 1: 0\.90\}, but .* balance='labeled'"):
         clf = ct.TransductiveSVC().fit(X, y)
     np.testing.assert_array_equal(clf.class_shares_, [0.5, 0.5])
@@ -194,7 +194,7 @@ def test_unlabelled_points_that_do_not_help_are_told_of(monkeypatch):
     X, truth = clusters(0.5, n=100)
     y = np.where(shown(truth, 10, 10) == 0, -1, (truth > 0).astype(int))
     bad = ct.ShareEstimate(0.5, 0.05, 0.5, np.array([0.5]), np.zeros(1), np.array([[1, -1.0, 1.0]] * 9))
-    monkeypatch.setattr("convex_tsvm.estimators.shares.infer_share", lambda *_, **__: bad)
+    monkeypatch.setattr("convex_tsvm.methods.shares.infer_share", lambda *_, **__: bad)
     with pytest.warns(
         UserWarning, match="of 9 labels left out a transductive SVM has 9 wrong and the supervised SVM 0"
     ):

@@ -210,7 +210,7 @@ def test_the_table_is_true():
     from convex_tsvm import table
     from convex_tsvm.methods.frame import Method
 
-    for entries in (table.METHODS, table.SOLVERS, table.FORMULATIONS):
+    for entries in (table.METHODS, table.SOLVERS, table.FORMULATIONS, table.RELAXATIONS, table.BRANCHING):
         for entry in entries.values():
             assert callable(entry.load())
     for entry in table.METHODS.values():

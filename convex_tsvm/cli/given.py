@@ -8,11 +8,9 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..data import Classes, Data, load_data
 from ..formulations import tsvm
-from ..methods.shares import class_shares, infer_share
+from ..methods.shares import infer_class_shares
 from ..persistence import FittedModel
 from ..problem import Problem
 from ..progress import status_line
@@ -50,19 +48,13 @@ def with_shares(
     """
     if options.balance != "auto" or problems[0].n_unlabeled == 0:
         return problems, ""
-    counts = np.array([(problem.y > 0).sum() for problem in problems])
-    counts = np.array([counts[0], problems[0].n_labeled - counts[0]]) if len(problems) == 1 else counts
     with status_line(lambda: "shares of the classes") as progress:
         tell = None if progress is None else lambda tried: progress.tell(f"{tried} shares tried")
-        found = [
-            infer_share(problem, counts=[counts[k], *np.delete(counts, k)], callback=tell)
-            for k, problem in enumerate(problems)
-        ]
-    shares, errors = class_shares(found), [one.error for one in found]
-    named = zip(classes, shares, errors if len(found) > 1 else errors * 2, strict=True)
+        found = infer_class_shares(problems[0], [problem.y for problem in problems], callback=tell)
+    named = zip(classes, found.shares, found.errors, strict=True)
     told = ", ".join(f"{name} {share:.3f} ± {error:.3f}" for name, share, error in named)
-    own = shares if len(found) > 1 else shares[1:]
-    balanced = [problem.replace(balance=2 * share - 1) for problem, share in zip(problems, own.tolist(), strict=True)]
+    own = found.shares.tolist()[-len(problems) :]  # the second of two classes, or all
+    balanced = [problem.replace(balance=2 * share - 1) for problem, share in zip(problems, own, strict=True)]
     return balanced, f"\nshares of the classes among the unlabelled points, inferred: {told}"
 
 

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 from ..formulations import LOSSES
-from ..table import DESCENTS, FORMULATIONS, METHODS, RELAXATIONS, SOLVERS, Entry
+from ..table import BRANCHING, DESCENTS, FORMULATIONS, METHODS, RELAXATIONS, SDP_SOLVERS, SOLVERS, STRATEGIES, Entry
 from .tasks import read_task, task_names
 
 #: Formulations whose derivation can be checked.
 STEPPED = ("svm", "cccp", "cmm", "rmm", "lapsvm")
 BOUNDS = ("auto", *RELAXATIONS)
-#: As in ``exact.branching.RULES``.
-BRANCHING = ("auto", "gain", "correlation", "confidence", "ambiguity", "worst")
+_TSVM, _COMPACT, _GRAPH = (FORMULATIONS[name].defaults for name in ("tsvm", "cmm", "lapsvm"))
 
 
 class BadUsage(Exception):
@@ -109,7 +108,7 @@ def build_parser() -> argparse.ArgumentParser:
     bound.add_argument("--relaxation", choices=BOUNDS, default="sdp",
                        help="each contains those before it; beyond sdp for --loss squared_hinge; auto: the strongest "
                        "(default: sdp)")  # fmt: skip
-    bound.add_argument("--solver", choices=("auto", "native", "sdpa", "scs", "clarabel"), default="auto",
+    bound.add_argument("--solver", choices=("auto", *SDP_SOLVERS), default="auto",
                        help="for relaxations beyond sdp")  # fmt: skip
     bound.add_argument("--rounds", type=int, default=30, metavar="N", help="of cuts (default: 30)")
     bound.add_argument("--plot", metavar="FILE", help="draw the bounds of the relaxations, one after the other")
@@ -239,19 +238,21 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
                        help="of unlabelled points: a number, balanced (C L/U), or tenth (C/10, default)")  # fmt: skip
     own = "; ".join(f"{entry.loss} for {name}" for name, entry in METHODS.items())
     group.add_argument("--loss", choices=LOSSES, help=f"of unlabelled points (default: the method's, {own})")
-    group.add_argument("--s", type=float, default=-0.3, help="plateau of the ramp, in (-1, 0] (default: -0.3)")
+    group.add_argument("--s", type=float, default=_TSVM["s"],
+                       help=f"plateau of the ramp, in (-1, 0] (default: {_TSVM['s']:g})")  # fmt: skip
     group.add_argument("--balance", type=_balance, default="auto", metavar="B",
                        help="mean output of unlabelled points: auto (as the shares of the classes are inferred, "
                        "default), labeled, none, a number in (-1, 1), or exact:R for a share R of positive "
                        "labels")  # fmt: skip
-    group.add_argument("--epsilon", type=float, default=2.0, metavar="E",
-                       help="cmm, rmm: outputs up to E cost nothing (default: 2)")  # fmt: skip
+    group.add_argument("--epsilon", type=float, default=_COMPACT["epsilon"], metavar="E",
+                       help=f"cmm, rmm: outputs up to E cost nothing (default: {_COMPACT['epsilon']:g})")  # fmt: skip
     group.add_argument("--C-compact", type=float, metavar="COST",
                        help="cmm, rmm: cost of larger ones; inf forbids them (default: a tenth of C-unlabeled for "
                        "cmm, C L/U for rmm)")  # fmt: skip
-    group.add_argument("--C-manifold", type=float, default=1.0, metavar="COST",
-                       help="lapsvm: cost of the graph of neighbours (default: 1)")  # fmt: skip
-    group.add_argument("--n-neighbors", type=int, default=6, metavar="K", help="lapsvm: in that graph (default: 6)")
+    group.add_argument("--C-manifold", type=float, default=_GRAPH["C_manifold"], metavar="COST",
+                       help=f"lapsvm: cost of the graph of neighbours (default: {_GRAPH['C_manifold']:g})")  # fmt: skip
+    group.add_argument("--n-neighbors", type=int, default=_GRAPH["n_neighbors"], metavar="K",
+                       help=f"lapsvm: in that graph (default: {_GRAPH['n_neighbors']})")  # fmt: skip
     group.add_argument("--annealing", type=int, metavar="STEPS", help="raise C* in so many steps")
     group.add_argument("--tol", type=float, default=1e-3, help="tolerance of the native solver (default: 1e-3)")
     group.add_argument("--max-iter", type=int, default=100, help="limit on convex steps (default: 100)")
@@ -290,9 +291,9 @@ def _add_linear(parser: argparse.ArgumentParser) -> None:
 def _add_search(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("search (--method exact, with --loss hinge or squared_hinge)")
     group.add_argument("--bounds", choices=BOUNDS, default="auto", help="the strongest bound (default: auto)")
-    group.add_argument("--strategy", choices=("hybrid", "best", "depth"), default="hybrid",
+    group.add_argument("--strategy", choices=tuple(STRATEGIES), default="hybrid",
                        help="which node is next (default: hybrid)")  # fmt: skip
-    group.add_argument("--branching", choices=BRANCHING, default="auto",
+    group.add_argument("--branching", choices=tuple(BRANCHING), default="auto",
                        help="which point is branched on (default: auto)")  # fmt: skip
     group.add_argument("--gap", type=float, default=1e-6, help="relative gap to close (default: 1e-6)")
     group.add_argument("--max-nodes", type=int, metavar="N", help="stop after so many nodes")

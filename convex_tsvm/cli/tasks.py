@@ -10,21 +10,10 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from ..data import Data
 from ..deadline import time_is_up, until
-from ..formulations import (
-    Formulation,
-    compact_margin,
-    compactness_cost,
-    compactness_weights,
-    cs3vm,
-    relative_margin,
-    svm,
-    tsvm,
-)
-from ..kernels import laplacian_kernel, make_kernel
+from ..formulations import Formulation, Stated, build
+from ..kernels import make_kernel
 from ..methods.frame import Method, Settings, minimize
 from ..methods.solvers import solver_of
 from ..problem import Problem
@@ -105,35 +94,14 @@ def given_problem(options: argparse.Namespace, data: Data) -> Problem:
     return plain.replace(kernel=make_kernel(options.kernel, plain.X, **parameters))
 
 
-def formulated(options: argparse.Namespace, task: Task, problem: Problem) -> tuple[Formulation, Problem]:
+def formulated(options: argparse.Namespace, task: Task, problem: Problem) -> Stated:
     """What a task minimizes, and the problem as it sees it."""
-    asked, loss = options.C_compact, task.loss(options.loss)
-    if task.formulation == "cmm":
-        weights = compactness_weights(problem, compactness_cost(problem, "tenth" if asked is None else asked))
-        return compact_margin(options.epsilon, *weights, s=options.s).balanced_as(problem), problem
-    if task.formulation == "rmm":
-        if asked is None:
-            problem = problem.replace(C_unlabeled="balanced")
-        weights = compactness_weights(problem, compactness_cost(problem, asked))  # complains of a bad cost by its name
-        if asked is not None and np.isfinite(asked):
-            problem = problem.replace(C_unlabeled=asked)
-        return relative_margin(options.epsilon, weights[0], balance="linear").balanced_as(problem), problem
-    if task.formulation in ("lapsvm", "laptsvm"):
-        kernel = laplacian_kernel(
-            problem.kernel, problem.X, options.C_manifold, options.n_neighbors, cache_size=options.cache_size
-        )
-        problem = problem.replace(kernel=kernel)
-        found = svm() if task.formulation == "lapsvm" else tsvm(loss, s=options.s).balanced_as(problem)
-        return found, problem
-    if task.formulation == "cs3vm":
-        return cs3vm(), problem
-    if task.method == "subspace":
-        # The paper's setting; the others have a bias.
-        return tsvm(loss, s=options.s, balance=None, fit_intercept=False), problem
-    formulation = tsvm(loss, s=options.s).balanced_as(problem)
-    if task.formulation == "svm":
-        return formulation.supervised(), problem.by_mean()
-    return formulation, problem
+    given = {**vars(options), "loss": task.loss(options.loss)}
+    if task.method == "subspace":  # The paper's setting; the others have a bias.
+        given["fit_intercept"], problem = False, problem.replace(balance=None)
+    taken = FORMULATIONS[task.formulation].options
+    own = {name: given[name] for name in taken if given.get(name) is not None}
+    return build(task.formulation, problem, **own)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..decision import chosen_classes
 from ..losses import PLQ
-from ..methods.shares import per_class_probability, spoilt
+from ..methods.shares import ClassShares, per_class_probability, spoilt
 from ..methods.supervised import supervised_svms
 from ..notice import warn
 from ..solution import Solution
@@ -59,9 +59,9 @@ def advise(labels: Labels, solutions: Sequence[Solution], balance: Any) -> None:
         _warn_of_misfit(solution, name)
     if isinstance(balance, str) and balance == "labeled":
         _warn_of_shares(labels, solutions)
-    if labels.share_estimates and solutions[0].formulation.unlabeled is not None:
-        _warn_of_contradictions(labels)
-        _warn_of_no_help(labels)
+    if labels.inferred is not None and solutions[0].formulation.unlabeled is not None:
+        _warn_of_contradictions(labels, labels.inferred)
+        _warn_of_no_help(labels.inferred)
 
 
 def _warn_of_idle_points(solution: Solution, name: str) -> None:
@@ -114,11 +114,11 @@ def _warn_of_shares(labels: Labels, solutions: Sequence[Solution]) -> None:
         )
 
 
-def _warn_of_contradictions(labels: Labels) -> None:
+def _warn_of_contradictions(labels: Labels, found: ClassShares) -> None:
     """Labels that were not drawn per class have other shares of the classes than the points seem to have."""
     counts = np.bincount(labels.index[~labels.unlabeled], minlength=len(labels.classes))
-    counted, inferred = counts / counts.sum(), np.asarray(labels.shares)
-    room = np.maximum(APART, 2 * np.asarray(labels.share_errors))
+    counted, inferred = counts / counts.sum(), found.shares
+    room = np.maximum(APART, 2 * found.errors)
     if per_class_probability(counts) < EVEN and (np.abs(counted - inferred) > room).any():
         shown = [
             ", ".join(f"{name}: {share:.2f}" for name, share in zip(labels.classes, shares, strict=True))
@@ -131,9 +131,9 @@ def _warn_of_contradictions(labels: Labels) -> None:
         )
 
 
-def _warn_of_no_help(labels: Labels) -> None:
+def _warn_of_no_help(found: ClassShares) -> None:
     """Labels left out that the supervised SVM finds and the transductive one does not."""
-    left_out = [estimate.left_out for estimate in labels.share_estimates if len(estimate.left_out)]
+    left_out = [estimate.left_out for estimate in found.estimates if len(estimate.left_out)]
     errors = spoilt(np.concatenate(left_out), SURE) if left_out else None
     if errors is not None:
         count = sum(map(len, left_out))

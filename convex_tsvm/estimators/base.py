@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..deadline import Carried, share_of_time, within
 from ..formulations import Formulation, svm
 from ..kernels import Kernel, Linear, make_kernel
+from ..methods.shares import infer_class_shares
 from ..notice import warn
 from ..persistence import FittedModel
 from ..problem import Problem
@@ -25,7 +27,6 @@ from .advice import advise
 from .calibration import calibrated, n_calibrations
 from .costs import Cost, warn_of_cost
 from .labels import Labels, labeled_points
-from .shares import with_inferred_shares
 
 #: How a fit may have ended, the worst first: the worst of its classes says how.
 STATUSES, CONVERGED = ("interrupted", "time_limit", "node_limit", "max_iter", "failed", "inaccurate"), "converged"
@@ -164,7 +165,13 @@ class Transduction(ClassifierMixin, BaseEstimator):
         asked = self._asked_balance()
         if not (isinstance(asked, str) and asked == "auto" and labels.unlabeled.any()):
             return labels
-        return with_inferred_shares(first, labels, bool(self.fit_intercept), self.n_jobs)
+        found = infer_class_shares(
+            first,
+            [labels.signs(k) for k in labels.positives],
+            fit_intercept=bool(self.fit_intercept),
+            n_jobs=min(effective_n_jobs(self.n_jobs), len(labels.positives)),
+        )
+        return replace(labels, inferred=found)
 
     def _costly(self, problem: Problem) -> tuple[Cost, int] | None:
         """How the time of a fit grows and with how many, where that may be too long."""
@@ -238,8 +245,8 @@ class Transduction(ClassifierMixin, BaseEstimator):
 
     def _store(self, labels: Labels, solutions: list[Solution]) -> None:
         self.classes_ = classes = labels.classes
-        if labels.shares is not None:
-            self.class_shares_, self.class_shares_error_ = labels.shares, labels.share_errors
+        if labels.inferred is not None:
+            self.class_shares_, self.class_shares_error_ = labels.inferred.shares, labels.inferred.errors
         self.solutions_ = solutions
         self.model_ = FittedModel.from_solutions(solutions, classes, self.get_params(deep=False))
         self.intercept_ = self.model_.intercept

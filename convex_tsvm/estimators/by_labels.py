@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from ..deadline import share_of_time
-from ..formulations import Formulation, tsvm
+from ..formulations import Formulation, build
 from ..methods import cccp_path
 from ..problem import Problem
 from ..solution import Solution
@@ -25,7 +25,7 @@ class LabellingTransduction(KernelTransduction):
 
     def _formulation(self, problem: Problem) -> Formulation:
         one_of("loss", self.loss, LOSSES)
-        return tsvm(self.loss, fit_intercept=self.fit_intercept).balanced_as(problem)
+        return build("tsvm", problem, loss=self.loss, fit_intercept=self.fit_intercept).formulation
 
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
         if formulation.unlabeled is None:

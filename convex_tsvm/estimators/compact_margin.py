@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..formulations import Formulation, compact_margin, compactness_cost, compactness_weights, relative_margin
+from ..formulations import Formulation, build
 from ..problem import Problem
 from ..validation import finite
 from .descent import DescentTransduction
@@ -123,12 +123,8 @@ class CompactMarginClassifier(_OneCost):
         self.verbose = verbose
 
     def _formulation(self, problem: Problem) -> Formulation:
-        return compact_margin(
-            self.epsilon,
-            *compactness_weights(problem, compactness_cost(problem, self.C_compact)),
-            s=self.s,
-            fit_intercept=self.fit_intercept,
-        ).balanced_as(problem)
+        own = {"epsilon": self.epsilon, "C_compact": self.C_compact, "s": self.s}
+        return build("cmm", problem, **own, fit_intercept=self.fit_intercept).formulation
 
 
 class RelativeMarginClassifier(_OneCost):
@@ -224,12 +220,8 @@ class RelativeMarginClassifier(_OneCost):
         return self.C_compact if self.C_compact == "balanced" else finite("C_compact", self.C_compact, above=0)
 
     def _formulation(self, problem: Problem) -> Formulation:
-        # "balanced" is the problem's C*.
-        cost = compactness_cost(problem, None if isinstance(self.C_compact, str) else self.C_compact)
-        weight, _ = compactness_weights(problem, cost)
-        formulation = relative_margin(self.epsilon, weight, balance="linear", fit_intercept=self.fit_intercept)
-        formulation = formulation.balanced_as(problem)
-        return formulation if self.semi_supervised else formulation.supervised()
+        own = {"epsilon": self.epsilon, "C_compact": self.C_compact, "semi_supervised": self.semi_supervised}
+        return build("rmm", problem, **own, fit_intercept=self.fit_intercept).formulation
 
     @property
     def _is_hard(self) -> bool:

@@ -13,7 +13,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from ..methods.shares import ShareEstimate
+from ..methods.shares import ClassShares
 from ..notice import warn
 
 Array = NDArray[np.float64]
@@ -36,10 +36,8 @@ class Labels:
         How much every point counts, labelled or not (``sample_weight``).
     class_weights : array, shape (n,), or None
         How much labelled points count for their class; 1 for unlabelled ones.
-    shares, share_errors : array, shape (n_classes,), or None
-        Shares of the classes among the unlabelled points, where they have been inferred, and how well they are known.
-    share_estimates : tuple of ShareEstimate
-        What they were inferred from, one for each of ``positives``.
+    inferred : ClassShares or None
+        Shares of the classes among the unlabelled points, where they have been inferred.
     """
 
     classes: NDArray[Any]
@@ -47,9 +45,7 @@ class Labels:
     unlabeled: NDArray[np.bool_]
     weights: Array | None = None
     class_weights: Array | None = None
-    shares: Array | None = None
-    share_errors: Array | None = None
-    share_estimates: tuple[ShareEstimate, ...] = ()
+    inferred: ClassShares | None = None
 
     @classmethod
     def read(
@@ -105,9 +101,9 @@ class Labels:
             )
         elif isinstance(balance, str) and balance == "auto":
             # Until shares have been inferred they are those of the labels.
-            if self.shares is None:
+            if self.inferred is None:
                 return self.balance("labeled", k)
-            share = float(self.shares[k])
+            share = float(self.inferred.shares[k])
         elif isinstance(balance, str) and balance == "labeled" and self.weights is not None:
             return float(np.average(self.signs(k)[~self.unlabeled], weights=self.weights[~self.unlabeled]))
         else:

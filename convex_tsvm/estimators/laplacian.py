@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..formulations import Formulation, svm
-from ..kernels import laplacian_kernel
+from ..formulations import Formulation, on_neighbor_graph, svm
+from ..kernels import DeformedKernel
 from ..problem import Problem
 from ..progress import share_line
 from .descent import DescentTransduction
@@ -107,18 +107,18 @@ class LaplacianSVC(DescentTransduction):
         return None
 
     def _in_feature_space(self, problem: Problem) -> Problem:
-        kernel = laplacian_kernel(
-            problem.kernel,
-            problem.X,
-            self.C_manifold,
-            self.n_neighbors,
+        deformed = on_neighbor_graph(
+            problem,
+            C_manifold=self.C_manifold,
+            n_neighbors=self.n_neighbors,
             normalized=self.normalized,
             power=self.power,
             cache_size=self.cache_size,
         )
         with share_line(f"kernel of the graph, {problem.n_labeled} of {problem.n} rows") as progress:
-            kernel.prepare(problem.labeled, progress)
-        return problem.replace(kernel=kernel)
+            if isinstance(deformed.kernel, DeformedKernel):
+                deformed.kernel.prepare(problem.labeled, progress)
+        return deformed
 
     def _formulation(self, problem: Problem) -> Formulation:
         return svm(fit_intercept=self.fit_intercept)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
-from ..formulations import Formulation, tsvm
+from ..formulations import Formulation, build
 from ..points import LinearPoints, WithConstant, linear_points
 from ..problem import Problem
 from ..solution import Solution
@@ -240,8 +240,8 @@ class LinearTransductiveSVC(Descent):
             return None
         known, share = labels.signs(k)[~labels.unlabeled] > 0, self.positive_fraction
         weights = None if labels.weights is None else labels.weights[~labels.unlabeled]
-        if isinstance(share, str) and share == "auto" and labels.shares is not None:
-            r = float(labels.shares[k])
+        if isinstance(share, str) and share == "auto" and labels.inferred is not None:
+            r = float(labels.inferred.shares[k])
         elif share is None or isinstance(share, str):
             one_of("positive_fraction", share or "labeled", ("auto", "labeled"))
             r = float(np.average(known, weights=weights))
@@ -283,7 +283,7 @@ class LinearTransductiveSVC(Descent):
         if isinstance(self.loss, Formulation):
             return self.loss
         fit_intercept = self.fit_intercept and not self._counts
-        return tsvm(self.loss, fit_intercept=fit_intercept).balanced_as(problem)
+        return build("tsvm", problem, loss=self.loss, fit_intercept=fit_intercept).formulation
 
     def _method_options(self) -> dict[str, Any]:
         return {**DEFAULTS.get(self.method, {}), **super()._method_options()}

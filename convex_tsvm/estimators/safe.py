@@ -127,11 +127,11 @@ class SafeTransductiveSVC(LabellingTransduction):
 
     def _with_shares(self, first: Problem, labels: Labels) -> Labels:
         labels = super()._with_shares(first, labels)
-        self._range = {
-            str(labels.classes[k]): (labels.shares[k] - WIDE * labels.share_errors[k] - SLACK,
-                                     labels.shares[k] + WIDE * labels.share_errors[k] + SLACK)
-            for k in labels.positives
-        } if labels.shares is not None and labels.share_errors is not None else {}  # fmt: skip
+        self._range = {}
+        if labels.inferred is not None:
+            for k in labels.positives:
+                share, room = labels.inferred.shares[k], WIDE * labels.inferred.errors[k] + SLACK
+                self._range[str(labels.classes[k])] = (share - room, share + room)
         return labels
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> SafeSolution:

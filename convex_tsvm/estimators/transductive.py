@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..formulations import Formulation, svm, tsvm
-from ..kernels import laplacian_kernel
+from ..formulations import Formulation, build, on_neighbor_graph, svm
 from ..methods.shares import leave_labels_out, spoilt
 from ..problem import Problem
 from ..table import DESCENTS, METHODS
@@ -221,10 +220,13 @@ class TransductiveSVC(DescentTransduction):
     def _in_feature_space(self, problem: Problem) -> Problem:
         if finite("C_manifold", self.C_manifold, least=0) == 0:
             return problem
-        return problem.replace(
-            kernel=laplacian_kernel(
-                problem.kernel, problem.X, self.C_manifold, self.n_neighbors, cache_size=self.cache_size
-            )
+        return on_neighbor_graph(
+            problem,
+            C_manifold=self.C_manifold,
+            n_neighbors=self.n_neighbors,
+            normalized=True,
+            power=1,
+            cache_size=self.cache_size,
         )
 
     def _costly(self, problem: Problem) -> tuple[Cost, int] | None:
@@ -236,7 +238,8 @@ class TransductiveSVC(DescentTransduction):
         self.fell_back_ = False
         if not self.safe or formulation.unlabeled is None or not labels.unlabeled.any():
             return False
-        parts = [estimate.left_out for estimate in labels.share_estimates if len(estimate.left_out)]
+        estimates = () if labels.inferred is None else labels.inferred.estimates
+        parts = [estimate.left_out for estimate in estimates if len(estimate.left_out)]
         if len(parts) < len(labels.positives):
             problems = [self._other_class(first, labels, k) for k in labels.positives]
             parts = [
@@ -253,7 +256,7 @@ class TransductiveSVC(DescentTransduction):
             formulation = self.loss
         else:
             loss = METHODS[self.method].loss if self.loss == "auto" else self.loss
-            formulation = tsvm(loss, s=self.s, fit_intercept=self.fit_intercept).balanced_as(problem)
+            formulation = build("tsvm", problem, loss=loss, s=self.s, fit_intercept=self.fit_intercept).formulation
         if self.C_unlabeled is None:
             return svm(formulation.labeled, fit_intercept=formulation.fit_intercept)
         return formulation
@@ -262,4 +265,4 @@ class TransductiveSVC(DescentTransduction):
 def _share_of(labels: Labels, k: int) -> float:
     """The share of class k that was inferred, or that among the labels."""
     known = labels.index[~labels.unlabeled]
-    return float(labels.shares[k] if labels.shares is not None else (known == k).mean())
+    return float(labels.inferred.shares[k] if labels.inferred is not None else (known == k).mean())

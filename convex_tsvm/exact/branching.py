@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..problem import Array
+from ..table import BRANCHING
 from ..validation import one_of
 
 #: Levels in which bounds that are at hand should close a node: so many nodes take about as long as an SDP relaxation.
@@ -51,50 +52,40 @@ class Candidates:
 Rule = Callable[[Candidates], int]
 
 
-def _confidence(node: Candidates) -> int:
+def by_confidence(node: Candidates) -> int:
     """The point whose label is surest: the tree follows label propagation (chapelle2008 §3.1)."""
     return int(node.unknown[np.argmax(np.abs(node.v[node.unknown]))])
 
 
-def _ambiguity(node: Candidates) -> int:
+def by_ambiguity(node: Candidates) -> int:
     """The point whose output is nearest to zero."""
     return int(node.unknown[np.argmin(np.abs(node.v[node.unknown]))])
 
 
-def _gain(node: Candidates) -> int:
+def by_gain(node: Candidates) -> int:
     """The point for which the bounds of both halves rise most."""
     lesser, larger = node.rises
     return int(node.unknown[np.argmax(lesser + 0.15 * larger)])
 
 
-def _worst(node: Candidates) -> int:
+def by_worst(node: Candidates) -> int:
     """The point for which the bound of the better half rises most."""
     lesser, larger = node.rises
     return int(node.unknown[np.lexsort((larger, lesser))[-1]])
 
 
-def _correlation(node: Candidates) -> int:
+def by_correlation(node: Candidates) -> int:
     """The unsure point whose label says most about the others: halves that get SDP relaxations of their own."""
     if node.correlation is None:
-        return _worst(node)
+        return by_worst(node)
     unsure = np.maximum(1 - np.abs(node.v[node.unknown]), 1e-3)
     return int(node.unknown[np.argmax(node.correlation[node.unknown] * unsure)])
 
 
-def _auto(node: Candidates) -> int:
+def by_worst_or_correlation(node: Candidates) -> int:
     """By the better half where some levels of it close the node, otherwise by correlation."""
     lesser, _ = node.rises
-    return _worst(node) if LEVELS * lesser.max() >= node.lacking else _correlation(node)
-
-
-RULES: dict[str, Rule] = {
-    "auto": _auto,
-    "gain": _gain,
-    "correlation": _correlation,
-    "confidence": _confidence,
-    "ambiguity": _ambiguity,
-    "worst": _worst,
-}
+    return by_worst(node) if LEVELS * lesser.max() >= node.lacking else by_correlation(node)
 
 
 def rule(name: str) -> Rule:
@@ -105,4 +96,5 @@ def rule(name: str) -> Rule:
     ValueError
         If there is none.
     """
-    return RULES[one_of("branching", name, tuple(RULES))]
+    found: Rule = BRANCHING[one_of("branching", name, tuple(BRANCHING))].load()
+    return found

@@ -27,15 +27,13 @@ from ..relaxations import LowerBoundBuilder
 from ..relaxations.relaxation import Rules
 from ..solution import relative_gap
 from ..solvers.sdp.sparse_sdp import check_solver
+from ..table import BRANCHING, STRATEGIES
 from ..validation import finite, integer, new_file, one_of
-from .branching import RULES
 from .dive import Dive, dive
 from .files import load_search, save_search
 from .incumbent import FIRST_IDLE, Incumbent
 from .state import Progress, State
 from .tree import Node, OpenNodes, Record
-
-STRATEGIES = ("hybrid", "best", "depth")
 
 #: Nodes of one dive.
 DIVE = {"best": 1, "hybrid": 32, "depth": 32}
@@ -142,8 +140,8 @@ class BranchAndBound:
         callback: Callable[[Progress], None] | None = None,
     ) -> None:
         began = time.perf_counter()
-        self.strategy = one_of("strategy", strategy, STRATEGIES)
-        self.branching = one_of("branching", branching, tuple(RULES))
+        self.strategy = one_of("strategy", strategy, tuple(STRATEGIES))
+        self.branching = one_of("branching", branching, tuple(BRANCHING))
         solver = check_solver(solver)
         if refresh == "auto" and solver in ("scs", "clarabel"):
             refresh = None  # they take too long

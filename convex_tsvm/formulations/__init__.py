@@ -1,5 +1,6 @@
 """What is minimized: one file per formulation of the papers."""
 
+from .by_name import Stated, build, on_neighbor_graph
 from .compact_margin import compact_margin, compactness_cost, compactness_weights, relative_margin
 from .constraints import OutputConstraint, cannot_link, mean_output, must_link, output_constraint
 from .formulation import Formulation
@@ -12,6 +13,8 @@ __all__ = [
     "ElasticNet",
     "Formulation",
     "OutputConstraint",
+    "Stated",
+    "build",
     "cannot_link",
     "cccp_tsvm",
     "compact_margin",
@@ -20,6 +23,7 @@ __all__ = [
     "cs3vm",
     "mean_output",
     "must_link",
+    "on_neighbor_graph",
     "output_constraint",
     "relative_margin",
     "s3vm",

@@ -174,13 +174,11 @@ class Formulation:
             )
         better = labeled.minimum(labeled.reflect()) if labeled.is_finite else None
         if not isinstance(unlabeled, PLQ) or better is None:
-            raise ValueError(f"unlabeled={name}: labels are searched for with PLQ losses that are finite")
+            raise ValueError(f"unlabeled={name} is no finite PLQ loss; {_LABELS_NEED}")
         difference = unlabeled(GRID) - better(GRID)
         if np.ptp(difference) > 1e-9:
             raise ValueError(
-                f"unlabeled={name} is not the loss min(ℓ(f), ℓ(-f)) of a point with a label to be found; searches for "
-                "labels (relaxations, exact search, switching, annealing) are for symmetric_hinge beside hinge "
-                "(loss='hinge'), symmetric_squared_hinge beside squared_hinge (loss='squared_hinge'), and the like"
+                f"unlabeled={name} is not the loss min(ℓ(f), ℓ(-f)) of a point with a label to be found; {_LABELS_NEED}"
             )
         return labeled, float(difference.mean())
 
@@ -358,6 +356,13 @@ def _value(loss: Loss, t: Array) -> Array:
         return loss(t)
     inside = np.clip(t, *convex.domain)
     return loss(np.where(np.abs(t - inside) <= DOMAIN_TOLERANCE, inside, t))
+
+
+#: What methods that look for labels take, for messages.
+_LABELS_NEED = (
+    "searches for labels (relaxations, exact search, switching, annealing) are for symmetric_hinge beside hinge "
+    "(loss='hinge'), symmetric_squared_hinge beside squared_hinge (loss='squared_hinge'), and the like"
+)
 
 
 def _never_increases(loss: PLQ) -> bool:

@@ -14,8 +14,10 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, betaln, gammaln
 
@@ -308,6 +310,58 @@ def class_shares(estimates: Sequence[ShareEstimate]) -> Array:
         shares = np.array([1 - shares[0], shares[0]])
     shares = np.clip(shares, LEAST, 1 - LEAST)
     return np.asarray(shares / shares.sum())
+
+
+class ClassShares(NamedTuple):
+    """The shares of the classes among the unlabelled points, as they have been inferred.
+
+    Attributes
+    ----------
+    shares, errors : array, shape (n_classes,)
+        The shares, which add up to 1, and their standard deviations.
+    estimates : tuple of ShareEstimate
+        Of the second of two classes, or of each of several.
+    """
+
+    shares: Array
+    errors: Array
+    estimates: tuple[ShareEstimate, ...]
+
+
+def infer_class_shares(
+    problem: Problem,
+    signs: Sequence[Array],
+    *,
+    fit_intercept: bool = True,
+    n_jobs: int = 1,
+    callback: Callable[[int], None] | None = None,
+) -> ClassShares:
+    """Infer the shares of all classes, each against the rest (:func:`infer_share`).
+
+    Parameters
+    ----------
+    problem : Problem
+        Points, kernel and costs, with the labels of any class against the rest.
+    signs : sequence of array, shape (n,)
+        +1, -1 and 0 for unlabelled points: of the second of two classes, or of each of several.
+    fit_intercept : bool, default True
+    n_jobs : int, default 1
+        Classes at the same time.
+    callback : callable, optional
+        As for :func:`infer_share`.
+    """
+    plain = problem.replace(balance=None, balance_sample=None)
+    counted = problem.cost[problem.labeled] > 0  # labels that cost nothing say nothing
+    counts = np.array([np.sum(y[problem.labeled][counted] > 0) for y in signs])
+    counts = np.array([counts[0], counted.sum() - counts[0]]) if len(signs) == 1 else counts
+
+    def infer(k: int) -> ShareEstimate:
+        own_first = [int(counts[k]), *np.delete(counts, k).tolist()]
+        return infer_share(plain.replace(y=signs[k]), counts=own_first, fit_intercept=fit_intercept, callback=callback)
+
+    found = tuple(Parallel(n_jobs=n_jobs)(delayed(infer)(k) for k in range(len(signs))))
+    errors = np.array([one.error for one in found])
+    return ClassShares(class_shares(found), np.repeat(errors, 2) if len(found) == 1 else errors, found)
 
 
 def _fine_grid() -> tuple[Array, Array]:

@@ -412,10 +412,10 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         agreement = np.array([(chosen == one).mean() for one in chosen])
         labels = groups[0].labels
         shares = np.array([np.bincount(one, minlength=len(labels.classes)) / len(one) for one in chosen])
-        if labels.shares is None:
+        if labels.inferred is None:
             return agreement, shares.max(axis=1) < 1
-        room = np.maximum(ROOM, 2 * labels.share_errors)
-        return agreement, (np.abs(shares - labels.shares) <= room).all(axis=1)
+        room = np.maximum(ROOM, 2 * labels.inferred.errors)
+        return agreement, (np.abs(shares - labels.inferred.shares) <= room).all(axis=1)
 
     def _store_results(self, candidates: list[dict[str, Any]], scores: Array, groups: Sequence[Any] = ()) -> None:
         """What has been found, and what is the best of it; without groups, the first of those with the best score."""

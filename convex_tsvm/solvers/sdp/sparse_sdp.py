@@ -20,12 +20,11 @@ from numpy.typing import NDArray
 
 from ...deadline import TimeIsUp, in_background, time_is_up, time_left
 from ...problem import Array
+from ...table import SDP_SOLVERS
 from ...validation import one_of
 from . import sdpa
 from .interior_point import InteriorPoint
 from .sparse_matrices import SparseMatrices
-
-SOLVERS = ("native", "sdpa", "scs", "clarabel")
 
 #: SCS takes Ctrl-C for itself, and gives this as its status.
 SCS_INTERRUPTED = -5
@@ -69,7 +68,7 @@ def check_solver(solver: str) -> str:
     ValueError
         If it is unknown or not installed.
     """
-    one_of("solver", solver, ("auto", *SOLVERS))
+    one_of("solver", solver, ("auto", *SDP_SOLVERS))
     if solver != "auto" and solver not in available_solvers():
         raise ValueError(f"solver={solver!r} is not installed; there is {', '.join(available_solvers())}")
     return solver

@@ -1,0 +1,137 @@
+"""Formulations by the names of the table, stated for a problem: :func:`build`.
+
+The command line, the estimators and the documentation ask for a formulation here, so that its options have the same
+meaning and the same defaults for all of them.  Each function states one formulation; it is an entry of
+``table.FORMULATIONS``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..kernels import laplacian_kernel
+from ..problem import Problem
+from ..table import FORMULATIONS
+from ..validation import finite, one_of
+from .compact_margin import compact_margin, compactness_cost, compactness_weights, relative_margin
+from .formulation import Formulation
+from .svm import svm
+from .tsvm import cs3vm, tsvm
+
+
+class Stated(NamedTuple):
+    """A formulation, and the problem as it sees it.
+
+    Attributes
+    ----------
+    formulation : Formulation
+    problem : Problem
+        The problem that was given, with another kernel, other costs or another balance where the formulation says so.
+    """
+
+    formulation: Formulation
+    problem: Problem
+
+
+def build(name: str, problem: Problem, **options: Any) -> Stated:
+    """A formulation by its name, for a problem.
+
+    Parameters
+    ----------
+    name : {"svm", "tsvm", "cs3vm", "cmm", "rmm", "lapsvm", "laptsvm"}
+        What ``convex_tsvm.table.FORMULATIONS`` lists.
+    problem : Problem
+        Points, labels, kernel, costs and balance.
+    **options
+        Those of the formulation, as the table lists them with their defaults: ``loss`` and ``s`` of a TSVM;
+        ``epsilon``, ``C_compact`` and ``s`` of the Compact Margin Machine; ``C_manifold``, ``n_neighbors``,
+        ``normalized``, ``power`` and ``cache_size`` of the graph of neighbours; ``fit_intercept``.
+
+    Returns
+    -------
+    Stated
+        ``formulation, problem``, which any method takes.
+
+    Raises
+    ------
+    ValueError
+        If there is no such formulation, it does not take an option, or a value is not allowed.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> ct.cccp(*ct.build("cmm", problem, epsilon=2.0)).labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
+    """
+    one_of("name", name, tuple(FORMULATIONS))
+    entry = FORMULATIONS[name]
+    for option, value in options.items():
+        if option not in entry.options:
+            taken = ", ".join(entry.options) or "none"
+            raise ValueError(f"{option}={value!r} is no option of the formulation {name}, which takes {taken}")
+    stated: Stated = entry.load()(problem, **{**entry.defaults, **options})
+    return stated
+
+
+def _supervised(problem: Problem, loss: str, s: float, fit_intercept: bool) -> Stated:
+    """The part of a TSVM that its labelled points make, with the balance of the problem."""
+    transductive = tsvm(loss, s=s, fit_intercept=fit_intercept).balanced_as(problem)
+    return Stated(transductive.supervised(), problem.by_mean())
+
+
+def _transductive(problem: Problem, loss: str, s: float, fit_intercept: bool) -> Stated:
+    return Stated(tsvm(loss, s=s, fit_intercept=fit_intercept).balanced_as(problem), problem)
+
+
+def _one_norm(problem: Problem) -> Stated:
+    return Stated(cs3vm(), problem)
+
+
+def _compact_margin(
+    problem: Problem, epsilon: float, C_compact: float | str | None, s: float, fit_intercept: bool
+) -> Stated:
+    weights = compactness_weights(problem, compactness_cost(problem, C_compact))
+    formulation = compact_margin(epsilon, *weights, s=s, fit_intercept=fit_intercept)
+    return Stated(formulation.balanced_as(problem), problem)
+
+
+def _relative_margin(
+    problem: Problem, epsilon: float, C_compact: float | str, semi_supervised: bool, fit_intercept: bool
+) -> Stated:
+    """Unlabelled points pay ``C_compact`` each, which is the problem's C*; its hard form is a constraint on all."""
+    if isinstance(C_compact, str):
+        if C_compact != "balanced":
+            raise ValueError(f"C_compact={C_compact!r} must be a number > 0, inf or 'balanced'")
+        problem = problem.replace(C_unlabeled="balanced") if problem.n_unlabeled else problem
+        C_compact = compactness_cost(problem, None)
+    elif C_compact != np.inf:
+        C_compact = finite("C_compact", C_compact, above=0)
+        problem = problem.replace(C_unlabeled=C_compact) if problem.n_unlabeled else problem
+    weight, _ = compactness_weights(problem, C_compact)
+    formulation = relative_margin(epsilon, weight, balance="linear", fit_intercept=fit_intercept).balanced_as(problem)
+    return Stated(formulation if semi_supervised else formulation.supervised(), problem)
+
+
+def _laplacian(problem: Problem, fit_intercept: bool, **graph: Any) -> Stated:
+    return Stated(svm(fit_intercept=fit_intercept), on_neighbor_graph(problem, **graph))
+
+
+def _transductive_laplacian(problem: Problem, loss: str, s: float, fit_intercept: bool, **graph: Any) -> Stated:
+    return _transductive(on_neighbor_graph(problem, **graph), loss, s, fit_intercept)
+
+
+def on_neighbor_graph(
+    problem: Problem, *, C_manifold: float, n_neighbors: int, normalized: bool, power: int, cache_size: float | str
+) -> Problem:
+    """The problem in the feature space of a Laplacian SVM: its kernel is deformed by the graph of nearest neighbours.
+
+    Parameters and errors are those of :func:`~convex_tsvm.laplacian_kernel`.
+    """
+    kernel = laplacian_kernel(
+        problem.kernel, problem.X, C_manifold, n_neighbors, normalized=normalized, power=power, cache_size=cache_size
+    )
+    return problem.replace(kernel=kernel)
