@@ -8,8 +8,9 @@ from strategies import CATALOGUE, random_case
 
 import convex_tsvm as ct
 from convex_tsvm.kernels import GramRows
+from convex_tsvm.solvers import DualProblem
 from convex_tsvm.solvers._loops import proximal_all
-from convex_tsvm.solvers.dual import factors, flat_losses, working_sets
+from convex_tsvm.solvers.dual import factors, flat_losses, strategy
 from convex_tsvm.solvers.dual.interior import interior, segments_of
 from convex_tsvm.solvers.dual.rows_held import HeldRows
 from convex_tsvm.solvers.dual.splitting import splitting
@@ -90,26 +91,28 @@ def test_a_factor_where_the_rank_is_low():
     assert full.factor is None
     resolvent = np.linalg.inv(np.eye(60) + full.penalty * full.G)
     np.testing.assert_allclose(full.resolvent, resolvent, atol=1e-5)
-    rows = GramRows(Z @ Z.T)
-    assert not factors.are_kept(rows)
-    assert factors.factors_of(rows) is factors.factors_of(rows)
-    assert factors.are_kept(rows)
+    rows, kept = GramRows(Z @ Z.T), strategy.Strategy()
+    assert kept.factors(rows) is kept.factors(rows)
+    assert kept.factors(rows) is not strategy.Strategy().factors(rows)
 
 
 @pytest.mark.parametrize("n", [600, 1400])
 def test_points_that_come_many_times(n, monkeypatch):
     """They are solved to the tolerance by other methods, in double precision, and to the value found without these."""
     problem = few_bits(n)
-    taken = []
-    whole = working_sets._solve_whole
-    monkeypatch.setattr(working_sets, "_solve_whole", lambda *args: taken.append(1) or whole(*args))
-    solution = ct.cccp(ct.cccp_tsvm(), problem)
-    assert taken
+    solver = ct.NativeSolver(problem)
+    told = []
+    choose = solver.strategy.next
+    monkeypatch.setattr(solver.strategy, "next", lambda reached: told.append(choose(reached)) or told[-1])
+    solution = ct.cccp(ct.cccp_tsvm(), problem, solver=solver)
+    assert {"splitting", "interior"} & {choice.method for choice in told}
+    assert all(choice.why for choice in told)
+    assert solver.strategy.log[-1].method in ("none", "double precision")
     assert solution.status == "converged"
     assert solution.step.gap <= 1e-3
     assert solution.step.kkt <= 1e-3
     step = solution.step.step
-    monkeypatch.setattr(working_sets, "LEAST_HARD", 10**9)
+    monkeypatch.setattr(strategy, "LEAST_FOR_WHOLE", 10**9)
     without = ct.NativeSolver(problem, precision="double").solve(step)
     assert solution.step.primal == pytest.approx(without.primal, rel=2e-3)
 
@@ -121,7 +124,56 @@ def test_every_catalogue_loss_with_them_from_the_start(monkeypatch):
     for unlabeled in CATALOGUE.values():
         step = ct.Formulation(ct.hinge(), unlabeled).on(problem).step(rng.normal(0, 1, 40))
         with monkeypatch.context() as patch:
-            patch.setattr(working_sets, "LEAST_HARD", 0)
-            patch.setattr(working_sets, "PATIENT_TURNS", 0)
+            patch.setattr(strategy, "LEAST_FOR_WHOLE", 0)
+            patch.setattr(strategy, "EASY_TURNS", 0)
             hard = ct.NativeSolver(problem, tol=1e-6).solve(step)
         assert hard.primal == pytest.approx(ct.NativeSolver(problem, tol=1e-8).solve(step).primal, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [
+        ({}, "steps"),
+        ({"last": "steps", "turn": 0}, "newton"),
+        ({"last": "steps", "turn": 3, "n_steps": 0}, "none"),
+        ({"last": "newton", "turn": 5}, "steps"),
+        ({"last": "newton", "turn": 6}, "splitting"),
+        ({"last": "newton", "turn": 6, "enough": None}, "steps"),
+        ({"last": "newton", "turn": 6, "enough": 1e9}, "none"),
+        ({"last": "newton", "turn": 6, "low_rank": True}, "interior"),
+        ({"last": "newton", "turn": 6, "single": True}, "double precision"),
+        ({"last": "newton", "turn": 2, "many_sets": True}, "splitting"),
+        ({"last": "splitting", "turn": 6}, "interior"),
+        ({"last": "splitting", "turn": 6, "enough": 1e9}, "none"),
+        ({"last": "interior", "turn": 6}, "steps"),
+        ({"last": "newton", "turn": 50}, "none"),
+    ],
+)
+def test_which_method_is_next(known, expected):
+    """The whole of the strategy: what was done last, and how far that has led, says what is next."""
+    n, rng = 240, np.random.default_rng(0)
+    Z = rng.normal(size=(n, 4 if known.pop("low_rank", False) else n))
+    G = (Z @ Z.T).astype(np.float32 if known.pop("single", False) else np.float64)
+    losses = flat_losses.flatten((ct.hinge(),))
+    dual = DualProblem(losses, np.zeros(n, dtype=np.intp), np.ones(n), np.zeros(n), GramRows(G))
+    given = {"last": "none", "turn": 0, "n_steps": 5, "enough": 1e-3, "many_sets": False} | known
+    s = dual.start(None)
+    reached = strategy.Reached(
+        dual, dual.state(s, dual.outputs(s)), 1e-5, given.pop("enough"), given.pop("many_sets"), **given
+    )
+    chosen = strategy.Strategy().next(reached)
+    assert chosen.method == expected
+    assert chosen.why
+
+
+def test_what_was_hard_once_is_not_begun_with_patience():
+    n = 240
+    losses = flat_losses.flatten((ct.hinge(),))
+    dual = DualProblem(losses, np.zeros(n, dtype=np.intp), np.ones(n), np.zeros(n), GramRows(2.0 * np.eye(n)))
+    s = dual.start(None)
+    reached = strategy.Reached(dual, dual.state(s, dual.outputs(s)), 1e-5, 1e-3, False, last="newton", turn=1)
+    kept = strategy.Strategy()
+    assert kept.next(reached).method == "steps"
+    kept.is_hard = True
+    assert kept.next(reached).method == "splitting"
+    assert len(kept.log) == 2

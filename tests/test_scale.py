@@ -187,7 +187,7 @@ def test_the_tolerance_holds_for_the_duality_gap(monkeypatch):
     assert solution.gap <= 1e-3
     monkeypatch.setattr("convex_tsvm.solvers.dual.native.GAP_ROUNDS", 1)
     # Coordinate steps alone end just below the tolerance; Newton steps may end far below it.
-    monkeypatch.setattr("convex_tsvm.solvers.dual.working_sets.PATIENCE", 10**9)
+    monkeypatch.setattr("convex_tsvm.solvers.dual.in_memory.LEAST_STEPS", 10**9)
     with pytest.warns(UserWarning, match="relative duality gap"):
         first = ct.NativeSolver(problem).solve(step)
     assert first.status == "inaccurate"

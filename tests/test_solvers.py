@@ -84,7 +84,7 @@ def test_newton_steps_from_anywhere_give_the_same_solution(seed, monkeypatch):
     """Tried after every third coordinate step, they pass breakpoints all the time."""
     problem, step = steps_of(2500 + seed)
     usual = ct.NativeSolver(problem, tol=1e-8).solve(step)
-    monkeypatch.setattr("convex_tsvm.solvers.dual.working_sets.PATIENCE", 3)
+    monkeypatch.setattr("convex_tsvm.solvers.dual.in_memory.LEAST_STEPS", 3)
     early = ct.NativeSolver(problem, tol=1e-8).solve(step)
     assert early.status == "optimal"
     assert early.primal == pytest.approx(usual.primal, rel=1e-7, abs=1e-7)

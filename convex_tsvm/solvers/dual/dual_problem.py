@@ -7,6 +7,7 @@ Points that are differences of others have outputs without a bias; where it is f
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,8 +64,6 @@ class DualProblem:
         Whether the bias is free instead, with Σ γ = 0.
     tied : bool array, shape (n,), or None
         For a free bias, whether an output has it, and its γ a part in the sum; None says that all have.
-    hard : bool
-        Whether steps on single variables have failed on problems like it.
     """
 
     losses: FlatLosses
@@ -75,7 +74,6 @@ class DualProblem:
     offset: float | Array = 0.0
     free_bias: bool = False
     tied: NDArray[np.bool_] | None = None
-    hard: bool = False
 
     def gamma(self, s: Array) -> Array:
         """γ from s."""
@@ -129,7 +127,20 @@ class DualProblem:
         matrix = GramRows(self.rows.block(where, where))
         offset = self.offset[where] if isinstance(self.offset, np.ndarray) else self.offset
         mine = (self.kind[where], self.cost[where], self.slope[where])
-        return DualProblem(self.losses, *mine, matrix, offset, *self._bias_of(where), hard=self.hard)
+        return DualProblem(self.losses, *mine, matrix, offset, *self._bias_of(where))
+
+    def part_at(self, state: State, where: Indices) -> tuple[DualProblem, State]:
+        """The problem of some of the variables, and its state."""
+        part = self.part(where)
+        return part, part.state(state.s[where], state.h[where])
+
+    def with_part(self, state: State, where: Indices, after: Array) -> State:
+        """The state after some of the variables have got other values."""
+        before = state.s[where]
+        changed = after != before
+        which, s = where[changed], after[changed]
+        moved = self.rows.combine(which, self.cost[which] * (before[changed] - s))
+        return self.move(state, which, s, state.h + moved)
 
     def _bias_of(self, where: Indices) -> tuple[bool, NDArray[np.bool_] | None]:
         """Whether the bias is free for some of the variables, and which of them are tied by it."""
@@ -229,12 +240,13 @@ class Survey:
         violating = np.maximum(self.raise_by - shift, self.lower_by + shift) > tol
         return int((violating | self.between).sum())
 
-    def choose(self, size: int, tol: float, luck: Array) -> Indices:
+    def choose(self, size: int, tol: float) -> Indices:
         """A working set of at most ``size``: what violates, what answers to changes, what is next to violate.
 
-        Of ties, of which there are many when all variables are zero, ``luck`` takes some from everywhere.
+        Ties, of which there are many when all variables are zero, are broken by chance, the same in every run.
         """
         n = len(self.raise_by)
+        luck = _luck(n)
         if size >= n:
             return np.arange(n)
         shift = self._shift
@@ -256,6 +268,12 @@ class Survey:
         for side in (up, down):
             chosen[_largest(np.where(chosen, -np.inf, side * (1 + 0.05 * luck)), wanted)] = True
         return np.flatnonzero(chosen)
+
+
+@functools.lru_cache(maxsize=8)
+def _luck(n: int) -> Array:
+    """A number in [0, 1) for every point, the same in every run."""
+    return np.random.default_rng(0).random(n)
 
 
 def _largest(values: Array, count: int) -> Indices:

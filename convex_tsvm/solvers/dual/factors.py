@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.linalg
 from scipy.linalg.lapack import dpstrf
 
-from ...kernels import RowSource
 from .dual_problem import Array
 
 #: What is added to the diagonal, as a share of its largest entry: more than what rounding makes negative.
@@ -64,18 +62,3 @@ class Factors:
         """G γ as systems of equations have it, with the ridge."""
         product = self.G @ gamma if self.factor is None else self.factor @ (self.factor.T @ gamma)
         return np.asarray(product + self.ridge * gamma)
-
-
-_kept: WeakKeyDictionary[RowSource, Factors] = WeakKeyDictionary()
-
-
-def are_kept(rows: RowSource) -> bool:
-    """Whether something is known of these rows from before."""
-    return rows in _kept
-
-
-def factors_of(rows: RowSource) -> Factors:
-    """Of rows in memory; kept as long as these are."""
-    if rows not in _kept:
-        _kept[rows] = Factors(np.asarray(rows.full(), dtype=np.float64))
-    return _kept[rows]

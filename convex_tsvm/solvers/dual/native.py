@@ -26,6 +26,7 @@ from .dual_problem import DualPoint
 from .repeated import RepeatedPoints
 from .rows_held import HeldRows
 from .step_dual import StepDual
+from .strategy import Strategy
 from .working_sets import solve_dual
 
 #: Smallest violation that single precision can be asked for.
@@ -62,6 +63,12 @@ class NativeSolver:
     progress : callable, optional
         Called as ``progress(n_iter, violation)`` before every working set.
 
+    Attributes
+    ----------
+    strategy : Strategy
+        Which of the four methods is next inside a working set; its ``log`` says what was chosen for the last one, and
+        why.
+
     Raises
     ------
     ValueError
@@ -95,6 +102,7 @@ class NativeSolver:
         one_of("precision", precision, ("auto", "single", "double"))
         self._options = (int(cache_megabytes(cache_size, problem.n) * 2**20), precision, self.tol)
         self._repeated = RepeatedPoints.of(problem)
+        self.strategy = Strategy()
 
     def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
         """Solve one step.
@@ -208,6 +216,7 @@ class _Solving:
             "measure_rounding": self._measure if held.measures_rounding(way) else None,
             "rounding_tol": 0.25 * self._solver.tol,
             "progress": self._progress,
+            "strategy": self._solver.strategy,
         }
 
     def _measure(self, gamma: Array, outputs: Array) -> float:
@@ -234,6 +243,7 @@ class _Solving:
             else:
                 self._gamma, self._outputs, self.goes_on = self.dual.problem.gamma(point.s), point.h, True
         if self.solution.status == "inaccurate" and not self.goes_on and self._held.use_double(whole=True):
+            self._solver.strategy.is_hard = True
             self._begin(self.solution)
             self.goes_on = True
 

@@ -64,7 +64,6 @@ class StepDual:
             offset=(target if self.rows is None else target * bias) if self.way == "centred" else 0.0,
             free_bias=free_bias,
             tied=None if not free_bias or (bias > 0).all() else bias > 0,
-            hard=held.whole,
         )
 
     def coefficients(self, gamma: Array) -> Array:
