@@ -8,10 +8,11 @@ from strategies import CATALOGUE, random_case
 
 import convex_tsvm as ct
 from convex_tsvm.kernels import GramRows
+from convex_tsvm.losses import conjugate_pieces
 from convex_tsvm.solvers import DualProblem
 from convex_tsvm.solvers._loops import proximal_all
-from convex_tsvm.solvers.dual import factors, flat_losses, strategy
-from convex_tsvm.solvers.dual.interior import interior, segments_of
+from convex_tsvm.solvers.dual import factors, strategy
+from convex_tsvm.solvers.dual.interior import interior, ways_of
 from convex_tsvm.solvers.dual.rows_held import HeldRows
 from convex_tsvm.solvers.dual.splitting import splitting
 from convex_tsvm.solvers.dual.step_dual import StepDual
@@ -46,7 +47,7 @@ def test_a_method_finds_what_cvxpy_finds(method, block):
     found, asked = 0, 0
     for seed in range(20 * block, 20 * block + 20):
         case = dual_of(seed)
-        if case is None or (method == "interior" and segments_of(case[2]) is None):
+        if case is None or (method == "interior" and ways_of(case[2]) is None):
             continue  # an output that is prescribed has no breakpoint to begin from
         problem, step, dual = case
         asked += 1
@@ -71,11 +72,11 @@ def test_a_method_finds_what_cvxpy_finds(method, block):
 def test_the_proximal_map_is_that_of_the_loss(name, seed):
     rng = np.random.default_rng(seed)
     loss = CATALOGUE[name].split()[0]
-    flat = flat_losses.flatten((loss,))
+    derivatives = conjugate_pieces((loss,)).derivatives
     n, penalty = 30, float(rng.uniform(0.1, 20))
     cost, slope, v = rng.uniform(0.1, 10, n), rng.normal(0, 3, n), rng.normal(0, 4, n)
     s, z = np.empty(n), np.empty(n)
-    proximal_all(flat.S, flat.P, flat.R, flat.m, np.zeros(n, dtype=np.intp), cost, slope, penalty, v, s, z)
+    proximal_all(*derivatives, np.zeros(n, dtype=np.intp), cost, slope, penalty, v, s, z)
     expected = [loss.prox(np.array([a - b / penalty]), c / penalty)[0] for a, b, c in zip(v, slope, cost, strict=True)]
     np.testing.assert_allclose(z, expected, atol=1e-9)
     # The slope is one of the loss there (Fenchel-Young).
@@ -154,7 +155,7 @@ def test_which_method_is_next(known, expected):
     n, rng = 240, np.random.default_rng(0)
     Z = rng.normal(size=(n, 4 if known.pop("low_rank", False) else n))
     G = (Z @ Z.T).astype(np.float32 if known.pop("single", False) else np.float64)
-    losses = flat_losses.flatten((ct.hinge(),))
+    losses = conjugate_pieces((ct.hinge(),))
     dual = DualProblem(losses, np.zeros(n, dtype=np.intp), np.ones(n), np.zeros(n), GramRows(G))
     given = {"last": "none", "turn": 0, "n_steps": 5, "enough": 1e-3, "many_sets": False} | known
     s = dual.start(None)
@@ -168,7 +169,7 @@ def test_which_method_is_next(known, expected):
 
 def test_what_was_hard_once_is_not_begun_with_patience():
     n = 240
-    losses = flat_losses.flatten((ct.hinge(),))
+    losses = conjugate_pieces((ct.hinge(),))
     dual = DualProblem(losses, np.zeros(n, dtype=np.intp), np.ones(n), np.zeros(n), GramRows(2.0 * np.eye(n)))
     s = dual.start(None)
     reached = strategy.Reached(dual, dual.state(s, dual.outputs(s)), 1e-5, 1e-3, False, last="newton", turn=1)

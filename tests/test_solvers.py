@@ -8,7 +8,7 @@ from strategies import CATALOGUE, LABELED, UNLABELED, random_case
 
 import convex_tsvm as ct
 from convex_tsvm.kernels import GramRows
-from convex_tsvm.solvers import flatten
+from convex_tsvm.losses import conjugate_pieces
 from convex_tsvm.solvers.dual.dual_problem import DualProblem
 from convex_tsvm.solvers.dual.newton import newton
 
@@ -98,7 +98,7 @@ def test_newton_steps_never_make_the_dual_worse(seed, free_bias):
     n, losses = 30, (ct.hinge(), ct.squared_hinge(), ct.tube(0.5), ct.epsilon_insensitive(0.1))
     points = rng.standard_normal((n, int(rng.integers(1, 40))))
     kind, cost, slope = rng.integers(0, len(losses), n), rng.uniform(0.1, 30, n), rng.normal(0, 0.3, n)
-    dual = DualProblem(flatten(losses), kind, cost, slope, GramRows(points @ points.T), free_bias=free_bias)
+    dual = DualProblem(conjugate_pieces(losses), kind, cost, slope, GramRows(points @ points.T), free_bias=free_bias)
 
     def value(state):
         conjugates = [losses[k].conjugate()(s) for k, s in zip(kind, state.s, strict=True)]
@@ -201,17 +201,18 @@ def test_running_out_of_iterations_is_said():
     assert solution.kkt > 1e-9
 
 
-def test_flat_arrays_are_the_conjugates_derivatives():
+def test_pieces_are_the_conjugates_derivatives():
     for name, loss in CATALOGUE.items():
         convex, _ = loss.split()
-        flat, conjugate = flatten((convex,)), convex.conjugate()
+        pieces, conjugate = conjugate_pieces((convex,)), convex.conjugate()
         low, high = max(conjugate.lower, -5), min(conjugate.upper, 5)
         s = np.linspace(low, high, 53)[1:-1]
-        edges = flat.S[0, : flat.m[0] + 1]
+        edges = pieces.ends[0, : pieces.count[0] + 1]
         place = np.searchsorted(edges, s, side="right") - 1
-        np.testing.assert_allclose(flat.P[0, place] + flat.R[0, place] * s, conjugate.derivatives(s)[1], err_msg=name)
+        found = pieces.offset[0, place] + pieces.rate[0, place] * s
+        np.testing.assert_allclose(found, conjugate.derivatives(s)[1], err_msg=name)
     with pytest.raises(ValueError, match="not convex"):
-        flatten((ct.ramp(0),))
+        conjugate_pieces((ct.ramp(0),))
 
 
 @pytest.mark.parametrize(

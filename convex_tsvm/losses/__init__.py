@@ -17,6 +17,7 @@ from .catalogue import (
 )
 from .convex import ConvexLoss, logistic
 from .dc import ConcavePart, Convex, DCLoss, Loss, SmoothConcave, SmoothLoss, SplitLoss
+from .pieces import Pieces, Segments, conjugate_pieces
 from .plq import PLQ, indicator
 from .smooth import Annealed, Exponential, GaussianSmoothed, annealed, exponential, smoothed, without_convex_kinks
 from .weighted_sums import WeightedSums
@@ -31,11 +32,14 @@ __all__ = [
     "Exponential",
     "GaussianSmoothed",
     "Loss",
+    "Pieces",
+    "Segments",
     "SmoothConcave",
     "SmoothLoss",
     "SplitLoss",
     "WeightedSums",
     "annealed",
+    "conjugate_pieces",
     "epsilon_insensitive",
     "exponential",
     "flat_newton",

@@ -12,7 +12,7 @@ from scipy.special import expit, xlogy
 
 from .plq import PLQ, Array
 
-#: Halvings of an interval that a proximal point is looked for in.
+#: Number of halvings of the interval in which a proximal point is searched for.
 HALVINGS = 80
 
 
@@ -53,7 +53,7 @@ class ConvexLoss:
     expression: Callable[[Any, Any], Any]
     name: str = "convex loss"
 
-    #: As for PLQ functions.
+    #: These have the meaning of PLQ's properties of the same names.
     is_convex = True
     is_smooth = True
     is_finite = True
@@ -111,7 +111,7 @@ class ConvexLoss:
 
 
 class ConvexConjugate:
-    """ℓ* of a convex loss: its value, and the closed interval that slopes are kept in."""
+    """The conjugate ℓ* of a convex loss; its domain is taken to be the closed interval of the loss's slopes."""
 
     def __init__(self, loss: ConvexLoss) -> None:
         self._loss = loss

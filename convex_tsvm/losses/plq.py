@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 #: Relative tolerance below which a jump, a slope change or a curvature counts as zero.
 TOLERANCE = 1e-10
 
-#: Functions of up to so many breakpoints are evaluated a piece at a time.
+#: Functions with at most this many breakpoints are evaluated a piece at a time.
 FEW = 6
 
 
@@ -86,7 +86,7 @@ class PLQ:
                 raise ValueError(f"pieces {k} and {k + 1} do not meet at breaks[{k}]={t}: {left} and {right}")
         if lower == upper:
             pieces = np.array([[0.0, 0.0, _polynomial(pieces[0], lower)]])
-        # Equal neighbours are one piece: breakpoints always mean that something happens there.
+        # Equal neighbours are merged, so that the function changes at every breakpoint.
         keep = [
             k
             for k in range(len(breaks))
@@ -99,7 +99,7 @@ class PLQ:
         self.breaks.setflags(write=False)
         self.pieces.setflags(write=False)
 
-    # --- reading it -------------------------------------------------------------------------------------------
+    # --- reading a function -----------------------------------------------------------------------------------
 
     @property
     def edges(self) -> Array:
@@ -153,7 +153,7 @@ class PLQ:
         return np.where(inside, self._values(np.where(inside, t, 0.0)), np.inf)
 
     def _values(self, t: Array) -> Array:
-        """Values inside the domain, piece by piece: looking a piece up for each number takes longer."""
+        """Values inside the domain; with few pieces they are computed piece by piece, which is faster than a lookup."""
         if len(self.breaks) > FEW:
             a, b, c = np.moveaxis(self.pieces[np.searchsorted(self.breaks, t, side="right")], -1, 0)
             return np.asarray((a * t + b) * t + c)
@@ -523,7 +523,7 @@ class PLQ:
         Parameters
         ----------
         v : array
-        step : float > 0 or array
+        step : float > 0
 
         Returns
         -------

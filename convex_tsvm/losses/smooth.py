@@ -23,21 +23,16 @@ STEEPEST = 4 * np.exp(-1.5)
 
 @dataclass(frozen=True)
 class Exponential:
-    """h exp(-s t²), the smooth loss of unlabelled points of ∇S3VM (see :func:`exponential`).
+    """h exp(-s t²), the smooth loss of unlabelled points of ∇S3VM (see :func:`exponential`); h is ``height``.
 
-    Parameters
-    ----------
-    s : float > 0, or array of them
-        How narrow the loss is; an array has one number for each output that the loss is called with.
-    height : float or array, default 1.0
-        h, the value at 0.
+    s and h may be arrays with one number for each output that the loss is called with.
     """
 
     s: Any
     height: Any = 1.0
     name: str = "exponential"
 
-    #: For what asks a loss whether it has kinks, and whether one convex problem would do.
+    #: Methods ask a loss whether it is free of kinks, and whether it is convex.
     is_smooth = True
     is_convex = False
 
@@ -93,14 +88,9 @@ def exponential(s: float = 5.0) -> Exponential:
 
 @dataclass(frozen=True)
 class GaussianSmoothed:
-    """The convolution of a PLQ function with a Gaussian: E ℓ(t + width · z), z standard normal, in closed form.
+    """The convolution of a finite PLQ function with a Gaussian: E ℓ(t + width · z), z standard normal, in closed form.
 
-    Parameters
-    ----------
-    loss : PLQ
-        Finite everywhere.
-    width : float > 0 or array of them
-        Standard deviation, in units of the output; an array has one for each output that the loss is called with.
+    ``width`` may be an array with one number for each output that the loss is called with.
     """
 
     loss: PLQ
@@ -202,7 +192,7 @@ class Annealed:
 
     def __call__(self, t: ArrayLike) -> Array:
         t = np.asarray(t, dtype=float)
-        # The label -1 at its full price, less what being free to choose +1 gains.
+        # The loss of the label -1, less what the choice between both labels gains.
         return np.asarray(self.loss(-t) + self.temperature * log_expit(self._excess(t)))
 
     def derivative(self, t: ArrayLike) -> Array:

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .pieces import Pieces
 from .plq import PLQ, Array
 
 
@@ -82,14 +83,8 @@ class WeightedSums:
         kinks = np.append(self.breaks, 0.0)[np.minimum(piece, len(self.breaks))]
         return np.clip(np.where(place % 2 == 0, (v - b) / (1 + 2 * a), kinks), self.lower, self.upper)
 
-    def flat(self) -> tuple[Array, Array, Array]:
-        """Breakpoints of the conjugates' derivatives and, on each piece, P + R s: what compiled loops read.
-
-        Returns
-        -------
-        S : array, shape (m, q + 1)
-        P, R : array, shape (m, q)
-        """
+    def conjugate_pieces(self) -> Pieces:
+        """The pieces of the conjugates of all sums, each with as many as the others."""
         slopes, outputs = self._slopes, self._corners[0]
         m, pieces = self.a.shape
         S = slopes
@@ -103,7 +98,7 @@ class WeightedSums:
             S, P, R = _prepend(S, -np.inf), _prepend(P, self.lower), _prepend(R, 0.0)
         if np.isfinite(self.upper):
             S, P, R = _append(S, np.inf), _append(P, self.upper), _append(R, 0.0)
-        return S, P, R
+        return Pieces(S, P, R, np.full(len(P), P.shape[1], dtype=np.intp))
 
     @cached_property
     def _corners(self) -> tuple[Array, Array]:
@@ -121,7 +116,7 @@ class WeightedSums:
             infinite = np.isinf(ends)
             inner = 2 * self.a * np.where(infinite, 0.0, ends) + self.b
             slopes[:, side::2] = np.where(infinite & (self.a > 0), ends, inner)
-        # Rounding must not let a slope fall.
+        # Slopes of convex functions never decrease, not even by rounding.
         return np.maximum.accumulate(slopes, axis=1)
 
     def _at(self, piece: NDArray[np.intp]) -> tuple[Array, Array, Array]:
@@ -130,16 +125,11 @@ class WeightedSums:
 
 
 class Conjugates:
-    """The conjugates of weighted sums.
-
-    Attributes
-    ----------
-    lower, upper : array, shape (m,)
-        Ends of their domains.
-    """
+    """The conjugates of weighted sums; ``lower`` and ``upper``, shape (m,), are the ends of their domains."""
 
     def __init__(self, sums: WeightedSums) -> None:
-        self._sums, (self._S, self._P, self._R) = sums, sums.flat()
+        self._sums = sums
+        self._S, self._P, self._R, _ = sums.conjugate_pieces().derivatives
         self.lower: Array = self._S[:, 0]
         self.upper: Array = self._S[:, -1]
 

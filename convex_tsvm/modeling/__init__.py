@@ -1,6 +1,6 @@
 """The common CVXPY layer: convex steps as readable problems, compiled once and solved often."""
 
-from .expressions import Segment, conjugate_segments, loss_expression
+from .expressions import conjugate_segments, loss_expression
 from .models import DualModel, PrimalModel, StepModel
 from .solver import CvxpySolver
 
@@ -8,7 +8,6 @@ __all__ = [
     "CvxpySolver",
     "DualModel",
     "PrimalModel",
-    "Segment",
     "StepModel",
     "conjugate_segments",
     "loss_expression",

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import cvxpy as cp
 import numpy as np
 from numpy.typing import NDArray
 
-from ..losses import PLQ, Convex, ConvexLoss
+from ..losses import PLQ, Convex, ConvexLoss, Segments, conjugate_pieces
 
 Array = NDArray[np.float64]
 
@@ -49,44 +47,16 @@ def loss_expression(loss: Convex, t: cp.Expression) -> tuple[cp.Expression, list
     return sum_of(terms), constraints
 
 
-@dataclass(frozen=True)
-class Segment:
-    """One piece of the derivative of a conjugate, seen from the anchor.
+def conjugate_segments(loss: PLQ) -> tuple[float, float, Segments]:
+    """A conjugate as a sum of bounded variables: the slope nearest to 0, the value there, and the segments around it.
 
-    Attributes
-    ----------
-    sign : int
-        +1 if the slope rises along it, -1 if it falls.
-    length : float
-        Change of slope it allows, possibly infinite.
-    start : float
-        Output at the end nearer to the anchor.
-    rate : float
-        Change of the output per unit of slope (zero for a kink of the loss).
+    For c ℓ + β (·) the variables become c times as long, which is how an SVM's dual has the box 0 <= α <= C; a loss
+    with two kinks, such as the convex part of the symmetric ramp, gets two bounded variables, as collobert2006 has one
+    for each label.
     """
-
-    sign: int
-    length: float
-    start: float
-    rate: float
-
-
-def conjugate_segments(loss: PLQ) -> tuple[float, float, list[Segment]]:
-    """A conjugate as a sum of bounded variables: anchor slope, value there, and the segments around it.
-
-    ℓ*(s) is the least value of ℓ*(anchor) + Σ_k sign_k start_k u_k + rate_k u_k² / 2 over 0 <= u_k <= length_k with
-    s = anchor + Σ_k sign_k u_k.  For c ℓ + β (·) the u_k become c times as long, which is how an SVM's dual has
-    the box 0 <= α <= C; a loss with two kinks, such as the convex part of the symmetric ramp, gets two bounded
-    variables, as collobert2006 has one for each label.
-    """
-    f = loss.conjugate()
-    anchor = float(np.clip(0.0, f.lower, f.upper))
-    segments = []
-    for (a, b, _), left, right in f.spans():
-        for sign, near, far in ((1, max(left, anchor), right), (-1, min(right, anchor), left)):
-            if sign * (far - near) > 0:
-                segments.append(Segment(sign, abs(far - near), 2 * a * near + b, 2 * a))
-    return anchor, float(f(anchor)), segments
+    conjugate = loss.conjugate()
+    anchor = float(np.clip(0.0, conjugate.lower, conjugate.upper))
+    return anchor, float(conjugate(anchor)), conjugate_pieces((loss,)).outwards(np.array([anchor]))
 
 
 def sum_of(terms: list[cp.Expression]) -> cp.Expression:

@@ -304,25 +304,25 @@ class DualModel(StepModel):
             raise ValueError(f"{group.loss.name}: the dual is written for PLQ losses only; use form='primal'")
         where, cost = group.where, group.cost
         anchor, value, segments = conjugate_segments(group.loss)
-        if any(segment.rate for segment in segments):
+        if segments.rate.any():
             # DPP allows no division by a parameter, so 1 / c is one of its own.
             group.inverse_cost = cp.Parameter(len(where), nonneg=True, name=f"1/{cost.name()}")
         if value:
             terms.append(-value * cp.sum(cost))
         parts: list[cp.Expression] = [-anchor * cost] if anchor else []
-        counts = {sign: sum(segment.sign == sign for segment in segments) for sign in (1, -1)}
-        for number, segment in enumerate(segments):
-            side = "minus" if segment.sign > 0 else "plus"
-            name = f"alpha_{group.name}_{side}" + (f"_{number}" if counts[segment.sign] > 1 else "")
+        columns = (segments.sign, segments.start, segments.rate, segments.length)
+        for number, (sign, start, rate, length) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
+            alike = np.count_nonzero(segments.sign == sign)
+            name = f"alpha_{group.name}_{'minus' if sign > 0 else 'plus'}" + (f"_{number}" if alike > 1 else "")
             alpha = cp.Variable(len(where), nonneg=True, name=name)
-            parts.insert(0, -alpha if segment.sign > 0 else alpha)
-            gain = -segment.sign * segment.start
+            parts.insert(0, -alpha if sign > 0 else alpha)
+            gain = -sign * start
             if gain:
                 terms.append(cp.sum(alpha) if gain == 1 else gain * cp.sum(alpha))
-            if segment.rate:
-                terms.append(-0.5 * segment.rate * (group.inverse_cost @ cp.square(alpha)))
-            if np.isfinite(segment.length):
-                constraints.append(alpha <= (cost if segment.length == 1 else segment.length * cost))
+            if rate:
+                terms.append(-0.5 * rate * (group.inverse_cost @ cp.square(alpha)))
+            if np.isfinite(length):
+                constraints.append(alpha <= (cost if length == 1 else length * cost))
         return parts or [cp.Constant(np.zeros(len(where)))]
 
     def recover(self) -> dict[str, Any]:

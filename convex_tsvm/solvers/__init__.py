@@ -1,6 +1,6 @@
 """Solvers of convex problems; compiled loops live in ``_loops`` and nowhere else."""
 
-from .dual import CachedRows, DualPoint, DualProblem, FlatLosses, NativeSolver, flatten, solve_dual
+from .dual import CachedRows, DualPoint, DualProblem, NativeSolver, solve_dual
 from .finite_newton import FiniteNewton
 from .smooth import SmoothSolver
 
@@ -9,9 +9,7 @@ __all__ = [
     "DualPoint",
     "DualProblem",
     "FiniteNewton",
-    "FlatLosses",
     "NativeSolver",
     "SmoothSolver",
-    "flatten",
     "solve_dual",
 ]

@@ -1,7 +1,6 @@
 """The native solver of convex steps: working sets in the dual, Newton steps, and the kernel rows that are held."""
 
 from .dual_problem import DualPoint, DualProblem
-from .flat_losses import FlatLosses, flatten
 from .native import NativeSolver
 from .quadratic import Minimum, minimize_quadratic
 from .row_cache import CachedRows
@@ -11,10 +10,8 @@ __all__ = [
     "CachedRows",
     "DualPoint",
     "DualProblem",
-    "FlatLosses",
     "Minimum",
     "NativeSolver",
-    "flatten",
     "minimize_quadratic",
     "solve_dual",
 ]

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from ...kernels import CentredRows, GramRows, RowSource
 from ...kernels.rows import Rows
+from ...losses import Pieces
 from .._loops import locate_all, place_all
-from .flat_losses import FlatLosses
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -51,9 +51,10 @@ class DualProblem:
 
     Attributes
     ----------
-    losses : FlatLosses
+    conjugates : Pieces
+        Those of the losses.
     kind : int array, shape (n,)
-        Row of ``losses`` for each point.
+        Place in ``conjugates`` for each point.
     cost, slope : array, shape (n,)
         ψ_i = cost_i ℓ_kind(i) + slope_i (·).
     rows : RowSource
@@ -66,7 +67,7 @@ class DualProblem:
         For a free bias, whether an output has it, and its γ a part in the sum; None says that all have.
     """
 
-    losses: FlatLosses
+    conjugates: Pieces
     kind: Indices
     cost: Array
     slope: Array
@@ -87,9 +88,8 @@ class DualProblem:
 
     def locate(self, s: Array) -> tuple[Array, ...]:
         """low, rate_up, room_up, high, rate_down, room_down of every point (see ``_loops.locate``)."""
-        flat = self.losses
         place = tuple(np.empty(len(s)) for _ in range(6))
-        locate_all(flat.S, flat.P, flat.R, flat.m, self.kind, self.cost, s, *place)
+        locate_all(*self.conjugates.derivatives, self.kind, self.cost, s, *place)
         return place
 
     def survey(self, state: State) -> Survey:
@@ -109,9 +109,8 @@ class DualProblem:
 
     def move(self, state: State, where: Indices, s: Array, h: Array) -> State:
         """The state after some variables have got the values s, with outputs h."""
-        flat = self.losses
         place = tuple(np.empty(len(s)) for _ in range(6))
-        locate_all(flat.S, flat.P, flat.R, flat.m, self.kind[where], self.cost[where], s, *place)
+        locate_all(*self.conjugates.derivatives, self.kind[where], self.cost[where], s, *place)
         new = State(state.s.copy(), h, state.low.copy(), state.high.copy())
         new.s[where], new.low[where], new.high[where] = s, place[0], place[3]
         return new
@@ -127,7 +126,7 @@ class DualProblem:
         matrix = GramRows(self.rows.block(where, where))
         offset = self.offset[where] if isinstance(self.offset, np.ndarray) else self.offset
         mine = (self.kind[where], self.cost[where], self.slope[where])
-        return DualProblem(self.losses, *mine, matrix, offset, *self._bias_of(where))
+        return DualProblem(self.conjugates, *mine, matrix, offset, *self._bias_of(where))
 
     def part_at(self, state: State, where: Indices) -> tuple[DualProblem, State]:
         """The problem of some of the variables, and its state."""
@@ -157,16 +156,16 @@ class DualProblem:
         ValueError
             If no γ in the domain sums to zero: then the primal is unbounded below.
         """
-        n, flat = len(self.kind), self.losses
+        n, ends, count = len(self.kind), self.conjugates.ends, self.conjugates.count
         s = np.empty(n)
         near = np.zeros(n) if gamma is None else gamma
-        place_all(flat.S, flat.m, self.kind, self.cost, self.slope, near, s)
+        place_all(ends, count, self.kind, self.cost, self.slope, near, s)
         if self.free_bias:
             tied = np.ones(n, dtype=bool) if self.tied is None else self.tied
             excess = float(self.gamma(s)[tied].sum())
             used = (self.cost > 0) & tied
             cost = np.where(used, self.cost, 1.0)
-            first, last = flat.S[:, 0][self.kind], flat.S[np.arange(len(flat.m)), flat.m][self.kind]
+            first, last = ends[:, 0][self.kind], ends[np.arange(len(count)), count][self.kind]
             # Spread the excess over the variables that can move, in proportion to their room where it is finite.
             room = np.where(used, cost * (last - s if excess > 0 else s - first), 0.0)
             room = np.where(np.isfinite(room), room, abs(excess))

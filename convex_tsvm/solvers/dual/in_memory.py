@@ -85,8 +85,8 @@ def _steps_by_sets(dual: DualProblem, state: State, tol: float, _limit: int) -> 
 
 def _steps(dual: DualProblem, state: State, tol: float, limit: int) -> tuple[State, int]:
     """Compiled steps, and how many."""
-    flat, s, h = dual.losses, state.s.copy(), state.h.copy()
-    losses = (dual.kind, dual.cost, flat.S, flat.P, flat.R, flat.m)
+    s, h = state.s.copy(), state.h.copy()
+    losses = (dual.kind, dual.cost, *dual.conjugates.derivatives)
     if dual.free_bias and dual.tied is not None:
         steps, _ = descend_mixed(dual.rows.full(), h, s, dual.tied, *losses, tol, limit)
     elif dual.free_bias:

@@ -23,24 +23,15 @@ SHARE = 0.995
 
 
 @dataclass(frozen=True)
-class Segments:
-    """The pieces of every variable's conjugate as variables of their own, each from 0 to its length.
-
-    A variable that goes from its anchor through one piece after the other is the sum of what it has gone of each; as
-    the derivative rises from piece to piece, a minimum fills them in that order.
+class Ways:
+    """The ways that all dual variables can go, from the anchor of each, one segment after the other.
 
     Attributes
     ----------
     point : int array, shape (m,)
-        The variable that a piece belongs to.
-    sign : array, shape (m,)
-        Whether s rises (+1) or falls (-1) along it.
-    start : array, shape (m,)
-        The derivative of the conjugate where it begins.
-    rate : array, shape (m,)
-        By how much the derivative changes along it, per unit, at least 0.
-    length : array, shape (m,)
-        May be infinite.
+        The variable that a way belongs to.
+    sign, start, rate, length : array, shape (m,)
+        As in :class:`~convex_tsvm.losses.Segments`.
     anchor : array, shape (n,)
         Where s is when nothing has been gone.
     """
@@ -53,30 +44,23 @@ class Segments:
     anchor: Array
 
 
-def segments_of(dual: DualProblem) -> Segments | None:
-    """The pieces of all variables with a cost; None if one of them has no breakpoint to begin from."""
-    flat, kinds = dual.losses, np.unique(dual.kind)
-    parts, anchors = [], np.zeros(len(flat.m))
-    for k in kinds.tolist():
-        m, S, P, R = int(flat.m[k]), flat.S[k], flat.P[k], flat.R[k]
-        finite = np.flatnonzero(np.isfinite(S[: m + 1]))
-        if len(finite) == 0:
-            return None
-        first = int(finite[0])
-        anchors[k] = S[first]
-        members = np.flatnonzero((dual.kind == k) & (dual.cost > 0))
-        for j in range(m):
-            rising = j >= first
-            begin = S[j] if rising else S[j + 1]
-            piece = (1.0 if rising else -1.0, P[j] + R[j] * begin, R[j], S[j + 1] - S[j])
-            if piece[3] > 0 and len(members):
-                parts.append((members, piece))
-    if not parts:
+def ways_of(dual: DualProblem) -> Ways | None:
+    """The ways of all variables with a cost; None if one of them has no breakpoint to begin from."""
+    ends = dual.conjugates.ends
+    finite = np.isfinite(ends)
+    if not finite[np.unique(dual.kind)].any(axis=1).all():
         return None
-    point = np.concatenate([members for members, _ in parts])
-    columns = [np.concatenate([np.full(len(members), piece[c]) for members, piece in parts]) for c in range(4)]
-    sign, start, rate, length = columns
-    return Segments(point, sign, start, rate, length, anchors[dual.kind])
+    anchor = np.where(finite.any(axis=1), ends[np.arange(len(ends)), finite.argmax(axis=1)], 0.0)
+    segments = dual.conjugates.outwards(anchor)
+    # A variable has the segments of its kind; those of one segment stand together.
+    members = [np.flatnonzero((dual.kind == k) & (dual.cost > 0)) for k in range(len(ends))]
+    counts = [len(members[k]) for k in segments.function.tolist()]
+    if not any(counts):
+        return None
+    columns = (segments.sign, segments.start, segments.rate, segments.length)
+    sign, start, rate, length = (np.repeat(column, counts) for column in columns)
+    point = np.concatenate([members[k] for k in segments.function.tolist()])
+    return Ways(point, sign, start, rate, length, anchor[dual.kind])
 
 
 class _Systems:
@@ -113,18 +97,18 @@ def interior(dual: DualProblem, factors: Factors, tol: float) -> State | None:
         Of its matrix.
     tol : float
     """
-    pieces = segments_of(dual)
-    if pieces is None:
+    ways = ways_of(dual)
+    if ways is None:
         return None
     try:
-        return _minimize(dual, pieces, factors, tol)
+        return _minimize(dual, ways, factors, tol)
     except np.linalg.LinAlgError:
         return None
 
 
 @dataclass
 class _Point:
-    """What has been gone of each piece (u), what is left (v), and the multipliers of both ends (z, w)."""
+    """What has been gone of each way (u), what is left (v), and the multipliers of both ends (z, w)."""
 
     u: Array
     v: Array
@@ -133,14 +117,14 @@ class _Point:
 
 
 class _Barrier:
-    """The problem in its pieces, and steps of the method on it."""
+    """The problem in its ways, and steps of the method on it."""
 
-    def __init__(self, dual: DualProblem, pieces: Segments, factors: Factors) -> None:
-        self.dual, self.pieces, self.factors = dual, pieces, factors
-        self.n, self.cost = len(dual.kind), dual.cost[pieces.point]
-        self.bounded = np.isfinite(pieces.length)
-        self.length = np.where(self.bounded, pieces.length, 1.0)
-        self.count = len(pieces.point) + int(self.bounded.sum())
+    def __init__(self, dual: DualProblem, ways: Ways, factors: Factors) -> None:
+        self.dual, self.ways, self.factors = dual, ways, factors
+        self.n, self.cost = len(dual.kind), dual.cost[ways.point]
+        self.bounded = np.isfinite(ways.length)
+        self.length = np.where(self.bounded, ways.length, 1.0)
+        self.count = len(ways.point) + int(self.bounded.sum())
 
     def begin(self) -> _Point:
         """Everything in the middle."""
@@ -152,13 +136,13 @@ class _Barrier:
 
     def at(self, u: Array) -> Array:
         """s."""
-        return np.asarray(self.pieces.anchor + np.bincount(self.pieces.point, self.pieces.sign * u, self.n))
+        return np.asarray(self.ways.anchor + np.bincount(self.ways.point, self.ways.sign * u, self.n))
 
     def slope(self, u: Array) -> Array:
-        """The derivative of the dual along each piece."""
-        pieces = self.pieces
+        """The derivative of the dual along each way."""
+        ways = self.ways
         h = self.factors.times(self.dual.gamma(self.at(u))) + self.dual.offset
-        return np.asarray(self.cost * (pieces.sign * (pieces.start - h[pieces.point]) + pieces.rate * u))
+        return np.asarray(self.cost * (ways.sign * (ways.start - h[ways.point]) + ways.rate * u))
 
     def gap(self, p: _Point) -> float:
         """The mean of what should be 0: a way left or gone times the multiplier of that end."""
@@ -166,10 +150,10 @@ class _Barrier:
 
     def step(self, p: _Point) -> tuple[_Point, float]:
         """The next point, and what share of the full step led there."""
-        pieces, mu = self.pieces, self.gap(p)
-        i, signed = pieces.point, pieces.sign * self.cost
+        ways, mu = self.ways, self.gap(p)
+        i, signed = ways.point, ways.sign * self.cost
         residual = self.slope(p.u) - p.z + p.w
-        H = self.cost * pieces.rate + p.z / p.u + p.w / p.v
+        H = self.cost * ways.rate + p.z / p.u + p.w / p.v
         weight = np.maximum(np.bincount(i, self.cost * self.cost / H, self.n), 1e-300)
         systems = _Systems(self.factors, weight)
 
@@ -204,15 +188,15 @@ class _Barrier:
         return longest
 
     def settled(self, p: _Point, tol: float) -> State:
-        """The state next to a point: where an output is off its kink, its variable is at an end of the piece."""
+        """The state next to a point: where an output is off its kink, its variable is at an end of the way."""
         slack = 0.5 * tol * self.cost
         u = np.where(p.z > slack, 0.0, np.where(p.w > slack, self.length, p.u))
         s = self.dual.start(self.dual.gamma(self.at(u)))  # inside the domain, and on breakpoints but for rounding
         return self.dual.afresh(s)
 
 
-def _minimize(dual: DualProblem, pieces: Segments, factors: Factors, tol: float) -> State | None:
-    barrier = _Barrier(dual, pieces, factors)
+def _minimize(dual: DualProblem, ways: Ways, factors: Factors, tol: float) -> State | None:
+    barrier = _Barrier(dual, ways, factors)
     point, small = barrier.begin(), 1e-2 * tol * float(barrier.cost.mean())
     for _ in range(MOST_ITERATIONS):
         point, share = barrier.step(point)

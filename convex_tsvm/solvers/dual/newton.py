@@ -59,7 +59,7 @@ def newton(dual: DualProblem, state: State, max_steps: int = 2) -> State:
             break  # the matrix has lost its digits, and such a step is none
         s[free] -= change / cost[free]
         for i in free[blocked]:
-            s[i] = _breakpoint(dual.losses.S[dual.kind[i]], s[i])
+            s[i] = _breakpoint(dual.conjugates.ends[dual.kind[i]], s[i])
         h = moved
         if not blocked.any():
             break

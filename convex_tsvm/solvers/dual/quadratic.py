@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels import GramRows
-from ...losses import PLQ
+from ...losses import PLQ, conjugate_pieces
 from .dual_problem import Array, DualProblem
-from .flat_losses import flatten
 from .working_sets import solve_dual
 
 
@@ -79,7 +78,7 @@ def minimize_quadratic(
     if n == 0:
         return Minimum(np.zeros(0), np.zeros(0), 0.0, 0.0)
     dual = DualProblem(
-        losses=flatten(losses),
+        conjugates=conjugate_pieces(losses),
         kind=np.zeros(n, dtype=np.intp) if kind is None else kind,
         cost=cost,
         slope=np.zeros(n) if slope is None else slope,

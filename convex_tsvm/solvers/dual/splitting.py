@@ -35,8 +35,8 @@ def splitting(dual: DualProblem, factors: Factors, state: State, tol: float) -> 
         Where to start.
     tol : float
     """
-    flat, penalty = dual.losses, factors.penalty
-    losses = (flat.S, flat.P, flat.R, flat.m, dual.kind, dual.cost, dual.slope)
+    penalty = factors.penalty
+    losses = (*dual.conjugates.derivatives, dual.kind, dual.cost, dual.slope)
     best, least, stalled = state, dual.survey(state).violation, 0
     s, z = state.s.copy(), np.empty(len(state.s))
     u = -dual.gamma(s) / penalty

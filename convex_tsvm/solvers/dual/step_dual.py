@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from ...instance.convex_step import ConvexStep, StepSolution, mean_row, same_points
-from ...losses import PLQ, indicator
+from ...losses import PLQ, Pieces, WeightedSums, conjugate_pieces, indicator
 from ...problem import Array, Problem
 from .dual_problem import DualProblem
-from .flat_losses import flatten, flatten_step
 from .rows_held import HeldRows
 
 
@@ -38,7 +38,7 @@ class StepDual:
         self.with_x0 = balanced and (balance_by == "x0" or not step.fit_intercept)
         self.way = "centred" if balanced and not self.with_x0 else "plain"
         free_bias = step.fit_intercept and self.way == "plain"
-        flat, kind = flatten_step(step)
+        conjugates, kind = conjugates_of(step)
         losses: list[PLQ] = []
         sums = []
         if self.with_x0:
@@ -53,10 +53,10 @@ class StepDual:
         self.n_sums = len(losses)
         self.sums = sp.csr_array(sp.vstack(sums)) if sums else None
         if losses:
-            kind = np.append(kind, len(flat.m) + np.arange(self.n_sums))
-            flat = flat.joined(flatten(tuple(losses)))
+            kind = np.append(kind, len(conjugates.count) + np.arange(self.n_sums))
+            conjugates = conjugates.joined(conjugate_pieces(tuple(losses)))
         self.problem = DualProblem(
-            flat,
+            conjugates,
             kind,
             np.append(step.point_cost, np.ones(self.n_sums)),
             np.append(step.point_slope, np.zeros(self.n_sums)),
@@ -123,3 +123,27 @@ def _same_rows(step: ConvexStep, other: ConvexStep) -> bool:
     if step.rows is None or other.rows is None or step.rows.A.shape != other.rows.A.shape:
         return False
     return abs(step.rows.A - other.rows.A).sum() == 0
+
+
+def conjugates_of(step: ConvexStep) -> tuple[Pieces, NDArray[np.intp]]:
+    """The conjugates of the losses of a step's points, and which of them each point has.
+
+    Points that pay sums of several losses have one each.  A loss that is not piecewise linear-quadratic is a
+    ValueError.
+    """
+    losses = tuple(loss for loss in step.losses if isinstance(loss, PLQ))
+    if len(losses) < len(step.losses):
+        other = next(loss for loss in step.losses if not isinstance(loss, PLQ))
+        raise ValueError(f"{other.name}: the native solver takes convex PLQ losses only; use solver='cvxpy'")
+    found = conjugate_pieces(losses)
+    if step.point is None:
+        return found, np.asarray(step.kind, dtype=np.intp)
+    kind, sums, size = np.zeros(step.problem.n, dtype=np.intp), [], len(losses)
+    for loss, where, kinds in step.groups:
+        if isinstance(loss, WeightedSums):
+            sums.append(loss.conjugate_pieces())
+            kind[where] = size + np.arange(len(where))
+            size += len(where)
+        else:
+            kind[where] = kinds[0]
+    return found.joined(*sums), kind

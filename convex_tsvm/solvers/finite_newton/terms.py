@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...instance.convex_step import ConvexStep
-from ...losses import PLQ
+from ...losses import PLQ, Pieces
 from ...parallel import in_threads, n_parts, unsigned
 from ...problem import Array
 
@@ -24,12 +24,11 @@ class Terms:
     """
 
     def __init__(self, step: ConvexStep, losses: tuple[PLQ, ...]) -> None:
-        most = max(len(loss.breaks) for loss in losses)
-        self.n, n_losses = step.problem.n, len(losses)
-        breaks, pieces = np.full((n_losses, most + 1), np.inf), np.zeros((n_losses, most + 1, 3))
-        sizes = np.array([len(loss.breaks) for loss in losses], dtype=np.int64)
-        for k, loss in enumerate(losses):
-            breaks[k, : sizes[k]], pieces[k, : sizes[k] + 1] = loss.breaks, loss.pieces
+        self.n, table = step.problem.n, Pieces.of(losses)
+        assert table.constant is not None
+        breaks = np.ascontiguousarray(table.ends[:, 1:])  # loops read those between two pieces only
+        pieces = np.stack([table.rate / 2, table.offset, table.constant], axis=2)
+        sizes = table.count - 1
         point = np.zeros(0, dtype=np.intp) if step.point is None else step.point
         self._arrays = (breaks, pieces, unsigned(sizes), unsigned(step.kind), step.cost, step.slope, unsigned(point))
         # Terms of one run are of different points: threads that share a run do not write to the same place.

@@ -1,0 +1,128 @@
+"""Several PLQ functions as arrays: what compiled loops, interior points and CVXPY's duals read of a loss.
+
+All of them need the same few numbers: the ends of every piece, and on it the derivative, which is a line.  They are
+those of the loss itself where a primal is solved, and those of its conjugate in a dual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .plq import PLQ
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The pieces of several PLQ functions; function k has ``count[k]`` of them, and is constant + offset t + rate t²/2.
+
+    Attributes
+    ----------
+    ends : array, shape (n_functions, most + 1)
+        Breakpoints, with the ends of the domain, which may be infinite; unused entries are NaN.
+    offset, rate : array, shape (n_functions, most)
+        The derivative on each piece is ``offset + rate * t``.
+    count : int array, shape (n_functions,)
+        Number of pieces; 0 for a function that lives on one point, ``ends[k, 0]``.
+    constant : array, shape (n_functions, most), or None
+        The value on each piece extended to t = 0; None where only derivatives are asked for.
+    """
+
+    ends: Array
+    offset: Array
+    rate: Array
+    count: NDArray[np.intp]
+    constant: Array | None = None
+
+    @classmethod
+    def of(cls, functions: Sequence[PLQ]) -> Pieces:
+        """Those of some functions, in their order."""
+        count = np.array([0 if f.lower == f.upper else len(f.pieces) for f in functions], dtype=np.intp)
+        most = max(1, int(count.max()))
+        ends = np.full((len(functions), most + 1), np.nan)
+        offset, rate, constant = (np.zeros((len(functions), most)) for _ in range(3))
+        for k, (f, m) in enumerate(zip(functions, count, strict=True)):
+            ends[k, : m + 1] = f.edges[: m + 1]
+            rate[k, :m], offset[k, :m], constant[k, :m] = 2 * f.pieces[:m, 0], f.pieces[:m, 1], f.pieces[:m, 2]
+        return cls(ends, offset, rate, count, constant)
+
+    @property
+    def derivatives(self) -> tuple[Array, Array, Array, NDArray[np.intp]]:
+        """S, P, R and m, as compiled loops call ``ends``, ``offset``, ``rate`` and ``count``."""
+        return self.ends, self.offset, self.rate, self.count
+
+    def joined(self, *others: Pieces) -> Pieces:
+        """These functions, and others after them; only their derivatives."""
+        parts = (self, *others)
+        size, most = sum(len(part.count) for part in parts), max(part.rate.shape[1] for part in parts)
+        ends = np.full((size, most + 1), np.nan)
+        offset, rate, count = np.zeros((size, most)), np.zeros((size, most)), np.zeros(size, np.intp)
+        start = 0
+        for part in parts:
+            rows, m = slice(start, start + len(part.count)), part.rate.shape[1]
+            ends[rows, : m + 1], offset[rows, :m], rate[rows, :m] = part.ends, part.offset, part.rate
+            count[rows] = part.count
+            start += len(part.count)
+        return Pieces(ends, offset, rate, count)
+
+    def outwards(self, anchor: Array) -> Segments:
+        """The pieces, each from its end that is nearer to the anchor; a piece with the anchor inside is two segments.
+
+        ``anchor`` has a point of the domain of each function, shape (n_functions,).
+        """
+        found = []
+        for k, (at, m) in enumerate(zip(anchor.tolist(), self.count.tolist(), strict=True)):
+            for j in range(m):
+                left, right = float(self.ends[k, j]), float(self.ends[k, j + 1])
+                for sign, near, far in ((1, max(left, at), right), (-1, min(right, at), left)):
+                    if sign * (far - near) > 0:
+                        slope, rate = float(self.offset[k, j]), float(self.rate[k, j])
+                        found.append((k, sign, slope + rate * near if rate else slope, rate, abs(far - near)))
+        table = np.array(found, dtype=float).reshape(-1, 5).T
+        return Segments(table[0].astype(np.intp), *table[1:])
+
+
+@dataclass(frozen=True)
+class Segments:
+    """Convex functions as sums of variables u >= 0, one for each segment of their derivatives.
+
+    f_k(t) is the least value of f_k(anchor) + Σ sign · start · u + rate · u² / 2 over 0 <= u <= length with
+    t = anchor + Σ sign · u: as the derivative rises from segment to segment, a minimum fills them in that order.
+
+    Attributes
+    ----------
+    function : int array, shape (m,)
+        The function k that a segment is of.
+    sign : array, shape (m,)
+        Whether t rises (+1) or falls (-1) along it.
+    start : array, shape (m,)
+        The derivative where it begins.
+    rate : array, shape (m,)
+        By how much the derivative changes per unit, at least 0.
+    length : array, shape (m,)
+        May be infinite.
+    """
+
+    function: NDArray[np.intp]
+    sign: Array
+    start: Array
+    rate: Array
+    length: Array
+
+
+@lru_cache(maxsize=64)
+def conjugate_pieces(losses: tuple[PLQ, ...]) -> Pieces:
+    """The pieces of the conjugates ℓ_k*, which are all that a dual method needs of the losses.
+
+    Raises
+    ------
+    ValueError
+        If a loss is not convex.
+    """
+    return Pieces.of([loss.conjugate() for loss in losses])
