@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from .notice import warn
 from .persistence import unlike
 
-#: What readers of files raise, besides ValueError, for what they cannot read.
+#: Errors besides ValueError that readers of files raise where they cannot read one.
 UNREADABLE = (
     OSError,
     EOFError,
@@ -43,7 +43,7 @@ MISSING = frozenset(
     ]
 )
 
-#: So many classes are named in a line; the others are "…".
+#: Number of classes that a message names; the others are shown as "…".
 NAMED = 12
 
 
@@ -51,12 +51,8 @@ NAMED = 12
 class LabelCounts:
     """How the labels of a data set were read.
 
-    Attributes
-    ----------
-    known : dict of str to int
-        Points of every class whose labels are shown.
-    unknown : dict of str to int
-        Points whose labels are not, by what says so: a marker, or a split that hides them.
+    ``known`` has the number of points of every class whose labels are shown, ``unknown`` that of the others by the
+    reason: a marker in the file, or a split that hides them.
     """
 
     known: dict[str, int]
@@ -79,20 +75,15 @@ class Data:
 
     Attributes
     ----------
-    name : str
     X : array or CSR matrix, shape (n, d)
     y : array, shape (n,)
         +1, -1, or 0 where the label is hidden or unknown.
     truth : array, shape (n,)
-        +1, -1, or 0 where it is really unknown.
+        +1, -1, or 0 where the label is unknown in the file, too.
     classes : (str, str)
         What -1 and +1 stand for.
-    counts : LabelCounts, optional
-        How the labels were read.
-    feature_names : tuple of str, optional
-        Of the columns of X, from the header of a ``.csv`` file.
-    label_name : str, optional
-        Of the column of labels in that file.
+    feature_names, label_name : tuple of str and str, optional
+        The names of X's columns and of the column of labels, from the header of a ``.csv`` file.
     """
 
     name: str
@@ -122,25 +113,16 @@ class Data:
 
 
 class SeveralClasses(ValueError):
-    """There are more than two classes, and nothing says which of them count as +1."""
+    """Raised where there are more than two classes, and nothing says which of them count as +1."""
 
 
 @dataclass(frozen=True, eq=False)
 class Classes:
     """Points of several classes, some labels of which are hidden or unknown.
 
-    Attributes
-    ----------
-    name : str
-    X : array or CSR matrix, shape (n, d)
-    labels : array of str, shape (n,)
-        Classes, "" where hidden or unknown.
-    truth : array of str, shape (n,)
-        Classes, "" where really unknown.
-    classes : tuple of str
-        Sorted, numbers by their value.
-    counts, feature_names, label_name
-        As in :class:`Data`.
+    ``labels`` and ``truth`` are arrays of str, shape (n,): classes, with "" where a label is hidden or unknown, and
+    where it is unknown in the file, too.  ``classes`` are sorted, numbers by their value; the rest is as in
+    :class:`Data`.
     """
 
     name: str
@@ -153,7 +135,7 @@ class Classes:
     label_name: str | None = None
 
     def against_the_rest(self, k: int) -> Data:
-        """Class k as +1, all others as -1."""
+        """The data with class ``classes[k]`` as +1, and all others as -1."""
         rest = ",".join(name for name in self.classes if name != self.classes[k])
         y, truth = (
             np.where(names == "", 0.0, np.where(names == self.classes[k], 1.0, -1.0))
@@ -178,41 +160,13 @@ def load_points(
     label_name: str | None = None,
     classes: Sequence[str] = (),
 ) -> tuple[Any, NDArray[np.float64]]:
-    """Read points to be labelled, and their true signs where the file has labels.
+    """Read points to be labelled by a model, and their true signs, shape (n,): +1, -1, or 0 where unknown.
 
-    Parameters
-    ----------
-    source : str
-        As for :func:`load_data`; labels may be missing altogether.
-    n_features : int
-        Columns that the points must have; sparse points with fewer are widened, and a ``.csv`` file with exactly
-        this many columns has no label.
-    positive : sequence of str
-        Classes that count as +1; all others are -1.
-    label_column : str, optional
-        Of a ``.csv`` file; by default ``label_name``, or the last column where no names are known.
-    unlabeled : str or number, optional
-        As for :func:`load_data`.
-    feature_names : sequence of str, optional
-        Names that the columns of a ``.csv`` file must have; those in another order are taken by name, with a warning.
-    label_name : str, optional
-        Name of the column of labels, which the file may lack.
-    classes : sequence of str, optional
-        All classes there are: a single other label marks unknown ones, if it is 0 or -1.
-
-    Returns
-    -------
-    X : array or CSR matrix, shape (n, n_features)
-    truth : array, shape (n,)
-        +1, -1, or 0 where unknown.
-
-    Raises
-    ------
-    ValueError
-        As for :func:`load_data`, or if the names of the columns are not those of ``feature_names``, or a label is none
-        of the ``classes``.
-    FileNotFoundError
-        If there is no such file.
+    Arguments and errors are those of :func:`load_data`, but labels may be missing altogether.  Sparse points with fewer
+    than ``n_features`` columns are widened.  Columns of a ``.csv`` file must be ``feature_names``, in any order (with a
+    warning), besides one of labels, ``label_column`` or ``label_name``; where no names are known the last one is that,
+    unless there are exactly ``n_features`` columns.  With ``classes`` every other label is an error, except that a
+    single one which is 0 or -1 marks unknown labels.
     """
     X, labels = load_named_points(
         source,
@@ -237,7 +191,7 @@ def load_named_points(
     label_name: str | None = None,
     classes: Sequence[str] = (),
 ) -> tuple[Any, NDArray[np.str_]]:
-    """The same with the names of the classes, "" where unknown, shape (n,)."""
+    """As :func:`load_points`, but with the names of the classes, shape (n,), in place of signs; "" where unknown."""
     names = None if feature_names is None else tuple(feature_names)
     table = _read_source(source, "labeled", label_column, unlabeled, _Model(n_features, names, label_name), classes)
     if table.reordered:
@@ -288,7 +242,7 @@ def _split(rows: NDArray[np.int64], split: int, splits: str) -> NDArray[np.int64
 def _hidden(
     table: _Table, truth: NDArray[Any], split: int, splits: str, n_labeled: int | None, random_state: int
 ) -> NDArray[np.bool_]:
-    """Which labels are hidden: those that a draw leaves out, or a row of the file."""
+    """Which labels are hidden: all that are not drawn, or that are not in the chosen row of the file's splits."""
     if n_labeled is not None:
         return ~_draw(truth, n_labeled, random_state)
     hidden = np.zeros(len(truth), dtype=bool)
@@ -300,7 +254,7 @@ def _hidden(
 
 
 def _counts(table: _Table, hidden: NDArray[np.bool_], split: int, splits: str, n_labeled: int | None) -> LabelCounts:
-    """How many labels of every class are shown, and what says that others are not."""
+    """Count the labels of every class that are shown, and the others by the reason why they are unknown."""
     names, numbers = np.unique(table.labels[~hidden & (table.labels != "")], return_counts=True)
     known = dict(sorted(zip(names.tolist(), numbers.tolist(), strict=True), key=lambda pair: _natural(pair[0])))
     unknown = {table.marks: int((~hidden & (table.labels == "")).sum())}
@@ -313,16 +267,9 @@ def _counts(table: _Table, hidden: NDArray[np.bool_], split: int, splits: str, n
 class _Table:
     """What a file holds, before classes become signs.
 
-    Attributes
-    ----------
-    labels : array of str, shape (n,)
-        As they are written, missing ones as "NaN"; once markers have been told from classes "" where unknown.
-    marks : str
-        What marks the unknown ones.
-    names, label
-        Of the columns of X and of the labels, where they have some.
-    reordered : bool
-        Whether the columns of the file were in another order than the model's features.
+    ``labels``, shape (n,), are as they are written; once markers are told from classes they are "" where unknown, and
+    ``marks`` says what marks these.  ``names`` and ``label`` are the names of X's columns and of the column of labels.
+    ``reordered`` says whether the file's columns were in another order than the model's features.
     """
 
     X: Any
@@ -336,7 +283,7 @@ class _Table:
 
 
 class _Model(NamedTuple):
-    """What a model knows of its points, whose labels may be missing altogether."""
+    """What a model requires of points: how many features, and the names of the columns if it knows them."""
 
     n_features: int
     names: tuple[str, ...] | None
@@ -435,12 +382,10 @@ def _read_source(
 
 
 def _unknown(source: str, table: _Table, marker: Any, classes: Sequence[str]) -> NDArray[np.bool_]:
-    """Which labels of a table are unknown, by the marker that is given or by what they can only mean.
+    """Which labels of a table are unknown: those with the marker, or without one those that can only mean that.
 
-    Raises
-    ------
-    ValueError
-        If they can mean several things, or a label is missing that is not marked, or is none of the classes.
+    ValueError is raised if they can be read in several ways, if one is missing but not marked, or if one is not among
+    the classes that are given.
     """
     labels = table.labels
     if marker is None:
@@ -466,7 +411,7 @@ def _unknown(source: str, table: _Table, marker: Any, classes: Sequence[str]) ->
             "with positive"
         )
     if marker is not None or classes or table.splits is not None:
-        return np.asarray(unknown)  # beside splits y is the truth
+        return np.asarray(unknown)  # in a file with splits y holds true labels only, so none of them is a marker
     readings = _readings(kinds)
     if len(readings) > 1:
         raise ValueError(
@@ -479,7 +424,10 @@ def _unknown(source: str, table: _Table, marker: Any, classes: Sequence[str]) ->
 
 
 def _readings(kinds: Sequence[str]) -> list[str]:
-    """Labels that may mark unknown ones beside the others, or "nan" if none of them needs to; nothing if none can."""
+    """The labels that could mark unknown ones; a further "nan" stands for the reading in which all are classes.
+
+    The list is empty where all labels can only be classes.
+    """
     numbers = [_number(name) for name in kinds]
     zero, minus = ([name for name, number in zip(kinds, numbers, strict=True) if number == k] for k in (0, -1))
     others = [name for name in kinds if name not in minus]
@@ -487,7 +435,7 @@ def _readings(kinds: Sequence[str]) -> list[str]:
         return zero
     if minus and zero and set(numbers) <= {-1, 0, 1}:
         return [zero[0], minus[0]]
-    # Beside one other label -1 is a class: there are two, and with -1 as the marker there would be one.
+    # Beside a single other label -1 is a class, since with -1 as the marker only one class would be left.
     return [minus[0], "nan"] if minus and len(others) > 1 else []
 
 
@@ -522,7 +470,7 @@ def _is_marked(name: str, marker: Any) -> bool:
 
 
 def _is_missing(name: str) -> bool:
-    return name == "" or _number(name) != _number(name)  # NaN is unlike itself
+    return name == "" or _number(name) != _number(name)  # only NaN differs from itself
 
 
 def _number(text: str) -> float | None:
@@ -533,7 +481,7 @@ def _number(text: str) -> float | None:
 
 
 def _raw_table(source: str, splits: str, label_column: str | None, model: _Model | None) -> _Table:
-    """The table as it is written."""
+    """The table with its labels as they are written in the file."""
     if source in BUNDLED:
         return BUNDLED[source]()
     path = Path(source)

@@ -1,7 +1,7 @@
-"""A time at which work is to end: set around it, asked for by every loop that may take long.
+"""Deadlines: a time at which work is to end is set around it, and every loop that may take long asks for it.
 
-Loops end at their next step, with the best they have; what they return holds, whatever the time was.  A deadline counts
-in the thread that set it, and one that is set inside another one can only be earlier.
+Loops end at their next step with the best result they have, which is valid whenever they end.  A deadline counts in the
+thread that set it, and one that is set inside another one can only be earlier.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from .validation import finite
 
 _deadline: ContextVar[float] = ContextVar("deadline", default=float("inf"))
 
-#: Seconds between two looks at a call that runs in the background.
+#: Seconds after which the state of a call in the background is looked at again.
 LOOK = 0.2
 
 
 class TimeIsUp(Exception):
-    """The deadline came inside something that has nothing to give before its end."""
+    """Raised where a deadline passes inside work that has no result before its end."""
 
 
 @contextmanager
@@ -36,16 +36,9 @@ def until(deadline: float) -> Iterator[None]:
 
 
 def within(seconds: float | None) -> AbstractContextManager[None]:
-    """Work inside is to end after so many seconds, a ``time_limit`` as users give it; None is no limit.
+    """Work inside is to end after so many seconds; None is no limit.
 
-    Parameters
-    ----------
-    seconds : float > 0 or None
-
-    Raises
-    ------
-    ValueError
-        If it is neither.
+    It is the users' ``time_limit``, and ValueError names that if it is neither None nor a finite number > 0.
     """
     return until(float("inf") if seconds is None else time.time() + finite("time_limit", seconds, above=0))
 
@@ -57,7 +50,7 @@ def share_of_time(n: int) -> AbstractContextManager[None]:
 
 @contextmanager
 def unlimited() -> Iterator[None]:
-    """Work inside goes to its end whatever the deadline: it is the least that there must be."""
+    """Work inside goes to its end whatever the deadline, because without it there would be no result."""
     token = _deadline.set(float("inf"))
     try:
         yield
@@ -66,18 +59,13 @@ def unlimited() -> Iterator[None]:
 
 
 class Carried:
-    """A function that keeps the deadline of whoever wraps it, in whatever thread or process it is called.
-
-    Parameters
-    ----------
-    function : callable
-    """
+    """A function with the deadline that was set where it was wrapped, in whatever thread or process it is called."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function, self.deadline = function, _deadline.get()
 
     def __call__(self, *arguments: Any) -> Any:
-        """What the function gives."""
+        """Call the function under the deadline."""
         with until(self.deadline):
             return self.function(*arguments)
 
@@ -93,21 +81,11 @@ def time_left() -> float:
 
 
 def in_background(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function that takes long, looks at no clock and lets other threads run, such as those of LAPACK in NumPy.
+    """Call a function that takes long, checks no deadline and lets other threads run, as NumPy's calls of LAPACK do.
 
-    The call is in a thread of its own, so that Ctrl-C and the deadline end the waiting at once; the thread goes on to
-    its end, or to that of the program, and what it finds is dropped.
-
-    Parameters
-    ----------
-    function : callable
-    *arguments
-        Which it must not change.
-
-    Raises
-    ------
-    TimeIsUp
-        If the deadline comes first.
+    The call is in a thread of its own, so that Ctrl-C and the deadline, with TimeIsUp, end the waiting at once.  The
+    thread then goes on to its end, or to that of the program, and its result is dropped, so the function must not
+    change its arguments.
     """
     found: list[tuple[Any, BaseException | None]] = []
     done, context = threading.Event(), copy_context()

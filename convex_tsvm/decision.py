@@ -13,20 +13,15 @@ from .kernels import DeformedKernel, Kernel, Linear, Precomputed
 from .points import LinearPoints, WithConstant
 from .problem import Array, Problem
 
-#: Kernel values of new points are computed for so many bytes at a time.
+#: Kernel values of new points are computed in parts of about this many bytes.
 PART_BYTES = 32 * 2**20
 
 
 def chosen_classes(outputs: Array) -> NDArray[np.intp]:
-    """Places of the classes that outputs stand for: 1 where a single one is >= 0, else the largest of a row.
+    """Indices of the classes that outputs stand for, shape (n,).
 
-    Parameters
-    ----------
-    outputs : array, shape (n,) or (n, 1) for two classes, else (n, n_classes)
-
-    Returns
-    -------
-    int array, shape (n,)
+    Outputs of shape (n,) or (n, 1) stand for two classes: index 1 where they are >= 0, otherwise 0.  Those of shape
+    (n, n_classes) stand for the class with the largest output.
     """
     single = outputs.ndim == 1 or outputs.shape[1] == 1
     return np.asarray(outputs.ravel() >= 0 if single else outputs.argmax(axis=1), dtype=np.intp)
@@ -71,14 +66,14 @@ class DecisionFunctions:
         kernel, n_features = problem.kernel, problem.X.shape[1]
         if weights is not None:
             if isinstance(problem.X, WithConstant):
-                # New points come without the feature that is the same for all.
+                # New points come without the constant feature, so its weight becomes a part of the intercept.
                 intercept, weights = intercept + problem.X.constant * weights[:, -1], weights[:, :-1]
                 n_features -= 1
             return cls(kernel, sp.csr_matrix(sp.identity(n_features)), weights, intercept, n_features)
         if coefficients is None:
             raise ValueError("coefficients or weights must be given")
         if isinstance(kernel, DeformedKernel):
-            # In the base kernel a function needs no graph; every point is in its expansion.
+            # The same function is expanded in the base kernel, which needs no graph, over all points.
             coefficients, kernel = kernel.expand(coefficients.T).T, kernel.base
         support = np.flatnonzero(coefficients.any(axis=0))
         points: Any = support if isinstance(kernel, Precomputed) else problem.X[support]
@@ -92,17 +87,10 @@ class DecisionFunctions:
         return np.asarray((self.points.T @ self.coefficients.T).T)
 
     def __call__(self, X: Any) -> Array:
-        """Outputs at new points, shape (n_new, n_functions).
+        """Outputs at new points X, shape (n_new, n_functions); X has shape (n_new, n_features).
 
-        Parameters
-        ----------
-        X : array or sparse matrix, shape (n_new, n_features)
-            For a precomputed kernel, kernel values with all training points.
-
-        Raises
-        ------
-        ValueError
-            If X is not 2-dimensional, or has another number of features.
+        For a precomputed kernel X holds kernel values with all training points.  ValueError is raised if X is not
+        2-dimensional, or has another number of features.
         """
         if not (sp.issparse(X) or isinstance(X, LinearPoints)):
             X = np.asarray(X, dtype=float)

@@ -12,27 +12,23 @@ from ..problem import Array
 from ..table import BRANCHING
 from ..validation import one_of
 
-#: Levels in which bounds that are at hand should close a node: so many nodes take about as long as an SDP relaxation.
+#: Levels of branching within which the bounds at hand should close a node: with more, an SDP relaxation is faster.
 LEVELS = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """What a branching rule sees of a node's relaxation.
+    """What a branching rule sees of a node's relaxation: the points without a label, and all outputs v, shape (n,).
 
     Attributes
     ----------
-    unknown : int array
-        Points without a label.
-    v : array, shape (n,)
-        Their outputs in the relaxation.
     rates : callable
-        By how much the bound rises with the square of a change of each of these outputs, as long as the outputs that
-        are at their ends stay there: an array of shape (len(unknown),).  Only some rules ask for it.
+        Returns an array of shape (len(unknown),): by how much the bound rises with the square of a change of each of
+        these outputs, as long as the outputs that are at their ends stay there.  Only some rules ask for it.
     lacking : float
-        What the bound lacks to close the node.
+        By how much the bound has to rise to close the node.
     correlation : array, shape (n,), or None
-        How much the outputs vary together in the SDP relaxation made at this node: Σ_j of squared correlations.
+        For every output the sum of its squared correlations with all outputs in the SDP relaxation made at this node.
     """
 
     unknown: np.ndarray
@@ -75,7 +71,10 @@ def by_worst(node: Candidates) -> int:
 
 
 def by_correlation(node: Candidates) -> int:
-    """The unsure point whose label says most about the others: halves that get SDP relaxations of their own."""
+    """The point that varies most together with others in the SDP relaxation, with more weight where it is unsure.
+
+    A node without such a relaxation is branched as :func:`by_worst` says.
+    """
     if node.correlation is None:
         return by_worst(node)
     unsure = np.maximum(1 - np.abs(node.v[node.unknown]), 1e-3)
@@ -89,12 +88,6 @@ def by_worst_or_correlation(node: Candidates) -> int:
 
 
 def rule(name: str) -> Rule:
-    """The rule of that name.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """The rule of that name; ValueError if there is none."""
     found: Rule = BRANCHING[one_of("branching", name, tuple(BRANCHING))].load()
     return found

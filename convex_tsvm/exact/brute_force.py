@@ -1,4 +1,4 @@
-"""Every labelling: the reference for a handful of unlabelled points."""
+"""Enumeration of all labellings: the reference for problems with a handful of unlabelled points."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..problem import Array, Problem
 from ..relaxations.box import Box
 from ..relaxations.model import BoundModel
 
-#: Labellings of more unlabelled points are not gone through.
+#: Largest number of unlabelled points.
 MOST = 20
 
 

@@ -1,7 +1,7 @@
-"""Checking a saved search: every bound again, by the search's arithmetic, and that its leaves leave no labelling out.
+"""Checking a saved search: every bound is computed again, and the leaves of its tree must cover all labellings.
 
-This is the fast check, for a search that is trusted: it finds what is damaged or does not fit together.  What it shares
-with the search it cannot find wrong; :mod:`convex_tsvm.checker` shares nothing.
+This is the fast check, for a search that is trusted: it finds what is damaged or does not fit together.  It uses the
+search's own code, so it cannot find mistakes in that; :mod:`convex_tsvm.checker` shares no code with the search.
 """
 
 from __future__ import annotations
@@ -82,15 +82,14 @@ class Visit:
 
     Attributes
     ----------
-    record : Record
     labels : array, shape (n,)
-        Labels that are proven there, or on the way; 0 for the others.
+        Labels that are known or proven there; 0 for the others, and for all points where the box is empty.
     steps : tuple of (str, float, int)
-        Kind of each proof that was needed, its bound, and how many labels it settled.
+        Kind of each proof that was applied, its bound, and how many labels it settled.
     bound : float
-        The best one, those above it included.
+        The best bound of this node and of those above it.
     is_empty : bool
-        Whether the proofs leave no output to any solution below the cutoff.
+        Whether the proofs leave no solution below the cutoff.
     """
 
     record: Record
@@ -140,7 +139,7 @@ def verify_certificate(path: str | os.PathLike[str]) -> CertificateCheck:
 
 
 def visited(path: str | os.PathLike[str]) -> tuple[CertificateCheck, list[Visit], Problem, dict[str, Any]]:
-    """The check of a saved search, what it found at every node, the problem of it, and the statement about it."""
+    """Check a saved search; also returns what was found at every node, the problem, and the file's statement."""
     header, arrays = read_search(path)
     try:
         formulation, problem = problem_of(header, arrays)
@@ -173,7 +172,7 @@ def visited(path: str | os.PathLike[str]) -> tuple[CertificateCheck, list[Visit]
 
 
 class _Checker:
-    """The tree from the root down."""
+    """Applies the proofs of a tree's nodes from the root down, and collects what they find in ``visits``."""
 
     def __init__(
         self, model: BoundModel, records: list[Record], opened: list[tuple[int, int]], lower_bound: float
@@ -183,14 +182,14 @@ class _Checker:
         self.visits: list[Visit] = []
 
     def run(self) -> list[str]:
-        """What is wrong."""
+        """Everything that is wrong, in words; an empty list if the tree proves the lower bound."""
         if np.isnan(self.lower_bound):
             return ["the lower bound is not a number"]
         if not self.records:
             root = self.model.svm.point(self.model.search.y, np.zeros(self.model.n))
             return [] if root.value >= self.least else ["no node has been looked at, but a bound is claimed"]
         if not all(z.are_valid() for z in self.model.multipliers):
-            return ["a multiplier is negative, or not one of an inequality that holds"]
+            return ["a multiplier is negative, or belongs to a cut with an index, end or sign that is not allowed"]
         problems = self.shape()
         if problems:
             return problems
@@ -206,7 +205,7 @@ class _Checker:
                 if box.is_empty:
                     break
                 if not proof.holds_for(self.model):
-                    return [*problems, f"node {k}: a proof is of a kind that does not hold for this problem"]
+                    return [*problems, f"node {k}: a proof by {proof.name} is not valid for this problem"]
                 if not cutoff >= self.least:
                     return [*problems, f"node {k}: a proof is about solutions below {cutoff:.10g} only"]
                 n_before = len(box.unknown)
@@ -217,30 +216,33 @@ class _Checker:
             labels = np.zeros(self.model.n) if box.is_empty else box.labels
             self.visits.append(Visit(record, labels, tuple(steps), bound, box.is_empty))
             if record.variable < 0 and not box.is_empty and bound < self.least:
-                problems.append(f"node {k} is closed, but what is proven there is {bound:.10g}")
+                problems.append(f"node {k} is closed, but its bound is {bound:.10g}, less than {self.least:.10g}")
         for parent, _ in self.opened:
             if parent >= 0 and after[parent][1] < self.least:
-                problems.append(f"an open node below node {parent} has no better bound than {after[parent][1]:.10g}")
+                problems.append(f"an open node below node {parent} has the bound {after[parent][1]:.10g} only")
         return problems
 
     def shape(self) -> list[str]:
-        """Whether it is a tree with two halves below every node that is not closed."""
+        """What is wrong with the tree's shape: it needs one root, and two halves below every node that is branched."""
         children: dict[int, list[int]] = {}
         roots = [record.parent for record in self.records].count(-1) + sum(parent < 0 for parent, _ in self.opened)
         if roots != 1:
-            return [f"the tree has {roots} roots"]
+            return [f"the tree has {roots} roots; it must have one"]
         for k, record in enumerate(self.records):
             if record.parent >= k:
-                return [f"node {k} is not below an earlier one"]
+                return [f"node {k} has the parent {record.parent}, which is not an earlier node"]
             children.setdefault(record.parent, []).append(record.sign)
         for parent, sign in self.opened:
             if parent >= len(self.records):
-                return ["an open node is below none"]
+                return [f"an open node has the parent {parent}, but the nodes are 0 to {len(self.records) - 1}"]
             children.setdefault(parent, []).append(sign)
         for k, record in enumerate(self.records):
             signs = sorted(children.get(k, []))
             if record.variable >= self.model.n or signs != ([] if record.variable < 0 else [-1, 1]):
-                return [f"node {k} has not both halves of its labellings below it"]
+                return [
+                    f"node {k}, with variable {record.variable}, has children with the labels {signs}; a branched node "
+                    "must have -1 and 1, and a closed one none"
+                ]
         return []
 
 
@@ -253,10 +255,10 @@ def _check_incumbent(model: BoundModel, labels: Array, gamma: Array, objective: 
     if ((search.y != 0) & (labels != search.y)).any():
         return ["the incumbent contradicts a given label"]
     if model.count(Box.of_labels(labels)).is_empty:
-        return ["the incumbent has not the number of positive labels asked for"]
+        return ["the incumbent's labels do not meet the balance constraint"]
     if gamma.shape != labels.shape:
-        return ["the incumbent has no dual point"]
+        return [f"the incumbent's dual point has shape {gamma.shape}; it must be {labels.shape}"]
     value = model.svm.objective(labels, model.svm.point(labels, gamma))
     if not np.isfinite(objective) or not value - objective <= 10 * TOLERANCE * abs(objective):
-        return [f"the incumbent's objective is {value:.10g}"]
+        return [f"the incumbent's objective is {value:.10g}, not {objective:.10g} as claimed"]
     return []

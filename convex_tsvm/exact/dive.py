@@ -1,4 +1,4 @@
-"""Some nodes below an open one, depth first: the unit of work that parallel jobs share out."""
+"""Dives: an open node and some nodes below it are examined depth first, as one unit of work of parallel jobs."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from .tree import Node, Record
 
 @dataclass(eq=False)
 class Dive:
-    """What came of a dive: records and nodes left open (parents counted from the first record, but for that one's own),
-    multipliers made, and the incumbent after it.
+    """The result of a dive: its records, the nodes left open, the multipliers made, and the incumbent after it.
+
+    Parents are numbers of the dive's own records, except that of the node where it began.
     """
 
     records: list[Record]
@@ -39,7 +40,7 @@ def dive(
     n_nodes: int,
     deadline: float,
 ) -> Dive:
-    """Look at up to ``n_nodes`` nodes from one on, depth first."""
+    """Examine a node and nodes below it, up to ``n_nodes`` in all, depth first, until the deadline."""
     with until(deadline):
         return _dive(Examiner(builder, rules, branching, incumbent), node, strong, n_nodes)
 
@@ -49,7 +50,7 @@ def _dive(examiner: Examiner, node: Node, strong: bool, n_nodes: int) -> Dive:
     n_before = len(model.multipliers)
     records: list[Record] = []
     stack, interrupted = [node], False
-    # A relaxation takes as long as many nodes: with one, the dive has had its share.
+    # A dive ends with the first relaxation made in it, which takes as long as many other nodes.
     while stack and len(records) < n_nodes and len(model.multipliers) == n_before:
         if records and time_is_up():
             break

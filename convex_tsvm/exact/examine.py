@@ -1,4 +1,4 @@
-"""One node: its bounds, then a branching."""
+"""Examining one node: bounds that may close it, and otherwise a point to branch on."""
 
 from __future__ import annotations
 
@@ -13,22 +13,14 @@ from .tree import Node, Record
 
 @dataclass(eq=False)
 class Examined:
-    """What came of a node: its record, and its halves if it is still open."""
+    """The result of examining a node: its record, and its two halves if it is still open."""
 
     record: Record
     children: list[Node] = field(default_factory=list)
 
 
 class Examiner:
-    """Looks at nodes.
-
-    Parameters
-    ----------
-    builder : LowerBoundBuilder
-    rules : Rules
-    branching : str
-    incumbent : Incumbent
-    """
+    """Examines nodes with the bounds, rules, branching rule and incumbent of a search."""
 
     def __init__(self, builder: LowerBoundBuilder, rules: Rules, branching: str, incumbent: Incumbent) -> None:
         self.builder, self.rules, self.incumbent = builder, rules, incumbent

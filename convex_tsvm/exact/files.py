@@ -33,12 +33,7 @@ FORMAT = "convex_tsvm search 2"
 def save_search(path: str | os.PathLike[str], search: Search) -> None:
     """Write a search as one ``.npz`` file, complete or not at all.
 
-    Raises
-    ------
-    ValueError
-        If the problem's kernel is a Python function of the user's.
-    OSError
-        If the file cannot be written.
+    ValueError is raised if the problem's kernel is a Python function of the user's, OSError if writing fails.
     """
     state = search.state
     arrays, described = search.model.instance.problem.to_arrays()
@@ -75,7 +70,7 @@ def save_search(path: str | os.PathLike[str], search: Search) -> None:
 
 
 def statement(model: BoundModel) -> dict[str, Any]:
-    """What a search is about, as plainly as it can be said: docs/certificate.rst has the meaning of every word."""
+    """What a search is about, in plain values for a checker; docs/certificate.rst explains each of them."""
     search = model.search
     constraint, value = "none", 0.0
     if search.target_sum is not None:
@@ -95,7 +90,7 @@ def statement(model: BoundModel) -> dict[str, Any]:
 
 
 def _witness_arrays(model: BoundModel, labels: np.ndarray | None, gamma: np.ndarray | None) -> dict[str, np.ndarray]:
-    """What shows that labels have their objective: γ, the mean output, and targets where their sum is given."""
+    """Arrays that prove the objective of labels: γ, the mean output, and targets where their sum is given."""
     none = np.zeros(0)
     if labels is None or gamma is None:
         return {"labels": none, "gamma": none, "mean": none, "targets": none}
@@ -107,12 +102,7 @@ def _witness_arrays(model: BoundModel, labels: np.ndarray | None, gamma: np.ndar
 def read_search(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and arrays of a file written by :func:`save_search`.
 
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If the file is no search, or damaged.
+    FileNotFoundError is raised if there is no such file, ValueError if it is not a saved search or is damaged.
     """
     with reading(path, "a search", FORMAT) as found:
         return found
@@ -128,12 +118,10 @@ def is_search(path: str | os.PathLike[str]) -> bool:
 
 
 def load_search(path: str | os.PathLike[str], search: Search) -> State:
-    """The state of a search, for a search with the same problem and options.
+    """The saved state of a search that is to go on with the same problem and options.
 
-    Raises
-    ------
-    ValueError
-        If the file is no search, or one of another problem or with other options.
+    ValueError is raised if the file is not a saved search, is one of another problem or with other options, or is
+    trimmed.
     """
     header, arrays = read_search(path)
     if header.get("trimmed"):
@@ -172,13 +160,7 @@ def load_search(path: str | os.PathLike[str], search: Search) -> State:
 
 
 def problem_of(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> tuple[Formulation, Problem]:
-    """Formulation and problem of a saved search.
-
-    Raises
-    ------
-    ValueError
-        If the problem's arrays are not those that were saved.
-    """
+    """Formulation and problem of a saved search; ValueError if the problem's arrays have another digest than saved."""
     if digest(arrays) != header["digest"]:
         raise ValueError("the problem's arrays are not those that the search was about (their digest differs)")
     problem = Problem.from_arrays(arrays, header["problem"])
@@ -188,7 +170,7 @@ def problem_of(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> tuple[F
 
 
 def read_records(arrays: dict[str, np.ndarray]) -> tuple[list[Record], list[Multipliers]]:
-    """What a saved search has proven, and the multipliers its proofs use."""
+    """The records of a saved search, with their proofs, and the multipliers that these use."""
     return _records(arrays), _multipliers(arrays)
 
 

@@ -14,13 +14,13 @@ from ..relaxations.box import Box
 from ..relaxations.model import BoundModel
 from ..validation import InfeasibleError
 
-#: Points whose labels are tried the other way round in two-opt search, and of each class for exchanges.
+#: Two-opt search tries to change the labels of this many points, and to exchange this many points of each class.
 FLIPS, SWAPS = 30, 8
 
 #: Relative distance from the best objective within which labels are worth being improved.
 NEAR = 0.05
 
-#: Random labels that a labelling is grown from, at most, and steps in which it is.
+#: Largest number of random labels that a labelling is grown from, and number of steps in which it grows.
 SEEDS, STEPS = 5, 20
 
 #: Restarts without success after which the first search for labels is over.
@@ -28,15 +28,9 @@ FIRST_IDLE = 20
 
 
 class Incumbent:
-    """The best labelling so far.
+    """The best labelling so far, with its objective and the dual point ``gamma``, shape (n,), of its SVM.
 
-    Parameters
-    ----------
-    model : BoundModel
-    objective : float
-    labels : array, shape (n,), or None
-    gamma : array, shape (n,), or None
-        The dual point that has the objective.
+    Labels and dual point are None before any labels were found.
     """
 
     def __init__(
@@ -46,14 +40,10 @@ class Incumbent:
         self._tried: set[bytes] = set()
 
     def offer(self, scores: Array, *, thorough: bool = False) -> bool:
-        """Round scores, improve the labels by single changes (by all of two-opt if ``thorough``), keep the best.
+        """Round scores to labels, improve these, and keep them if they are the best so far; whether they were kept.
 
-        Those far above the best are not improved, unless ``thorough``.
-
-        Returns
-        -------
-        bool
-            Whether it is better than what was known.
+        Labels are improved by changes of single ones, and by exchanges if ``thorough``; where the number of positive
+        labels is given, by exchanges alone.  Those whose objective is far above the best are only if ``thorough``.
         """
         labels = self.model.rounded(scores)
         key = labels.tobytes()
@@ -77,7 +67,7 @@ class Incumbent:
         return found
 
     def begin(self, outputs: Array, idle: int = FIRST_IDLE) -> None:
-        """First labels: those of the outputs of the known labels' SVM, of every heuristic, grown ones, and restarts."""
+        """Find first labels: from ``outputs`` (of the SVM of known labels), heuristics, growing, and restarts."""
         self.offer(outputs, thorough=True)
         for scores in _heuristics(self.model):
             self.offer(scores, thorough=True)
@@ -87,7 +77,10 @@ class Incumbent:
         self.restart(idle)
 
     def grow(self, labels: Array) -> Array | None:
-        """The labels that follow from some: in every step the SVM of those known labels the points it is surest of."""
+        """Extend labels to all points: in every step the SVM of the known ones labels the points it is surest of.
+
+        None if no labelling meets the balance, or at a deadline.
+        """
         svm, y, gamma = self.model.svm, labels, None
         per_step = -(-len(self.model.search.unknown) // STEPS)
         while True:
@@ -105,11 +98,7 @@ class Incumbent:
     def restart(self, idle: int, seed: int = 0) -> None:
         """Grow labels from a part of the incumbent's, one of them changed, or from a few random ones; improve them.
 
-        Parameters
-        ----------
-        idle : int
-            Ends after so many that were not better, or as many as there are points.
-        seed : int
+        This ends after ``idle`` labellings in turn that were not better, or n of them if n is smaller.
         """
         search = self.model.search
         if self.labels is None or len(search.unknown) == 0:
@@ -128,7 +117,7 @@ class Incumbent:
             left = idle if labels is not None and self.offer(labels) else left - 1
 
     def evaluate(self, labels: Array, gamma: Array | None = None) -> tuple[float, Array]:
-        """Objective of the SVM of labels, as its solver leaves it: no solution below it is claimed; and γ."""
+        """The objective of the SVM of labels, rounded up, and its γ; ∞ and zeros if the labels break the balance."""
         if self.model.count(Box.of_labels(labels)).is_empty:
             return np.inf, np.zeros(len(labels))
         point = self.model.svm.solve(labels, gamma, tol=1e-9)
@@ -183,10 +172,10 @@ def _heuristics(model: BoundModel) -> Iterator[Array]:
     try:
         instance = model.instance.by_mean()
     except InfeasibleError:
-        return  # a mean output may be impossible where a number of labels is not
+        return  # a mean output may be impossible to reach where a number of positive labels is possible
     formulation, problem = instance.formulation, instance.problem
     if instance.target is None and formulation.fit_intercept:
-        return  # all labels alike are the optimum of that, and CCCP finds them
+        return  # with a free bias and no balance CCCP would find all labels alike
     for annealing in (None, 10):
         if time_is_up():
             return

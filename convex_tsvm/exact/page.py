@@ -14,10 +14,10 @@ from ..problem import Problem
 from ..validation import new_file
 from .certificate import CertificateCheck, Visit, visited
 
-#: A tree of more nodes than this is shown as far as its upper levels.
+#: Number of nodes that are shown, at most: the first ones, depth first.
 MOST = 3000
 
-#: What the constraint of a statement says.
+#: The constraint of a statement in words, with its value.
 CONSTRAINTS = {
     "none": "none",
     "mean": "the mean output of the unlabelled points is {:.6g}",

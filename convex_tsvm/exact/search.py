@@ -38,17 +38,18 @@ from .tree import Node, OpenNodes, Record
 #: Nodes of one dive.
 DIVE = {"best": 1, "hybrid": 32, "depth": 32}
 
-#: Open nodes for every parallel job: some take much longer than others.
+#: Number of dives given out at a time for every parallel job, as some dives take much longer than others.
 WIDTH = 4
 
-#: Restarts without success after which the search for better labels is over: before the tree, before bounds that take
-#: seconds, and where these have left many nodes.
+#: Restarts without success after which a search for better labels ends: the search before the tree, that before bounds
+#: that take seconds, and that after these have left many nodes.
 IDLE = (FIRST_IDLE, 20, 300)
 
-#: Nodes with bounds that take seconds after which there will be many more of them.
+#: Number of nodes with bounds that take seconds after which better labels are looked for once more, as many more of
+#: such nodes are likely to follow.
 MANY = 64
 
-#: Part of the time left that is spent on better labels before the bounds get theirs.
+#: Share of the time left that a search for better labels may take.
 SEARCHING = 0.3
 
 #: The smallest relative gap that bounds in double precision can be asked for.
@@ -144,7 +145,7 @@ class BranchAndBound:
         self.branching = one_of("branching", branching, tuple(BRANCHING))
         solver = check_solver(solver)
         if refresh == "auto" and solver in ("scs", "clarabel"):
-            refresh = None  # they take too long
+            refresh = None  # these solvers take too long below the root
         self.rules = Rules(
             gap=finite("gap", gap, least=0, below=1),
             refresh=refresh if refresh is None or refresh == "auto" else integer("refresh", refresh, least=1),
@@ -153,7 +154,7 @@ class BranchAndBound:
         with one_blas_thread():
             self.builder = LowerBoundBuilder(formulation, problem, relaxation="svm", solver=solver, gap=self.rules.gap)
             self.model = self.builder.model
-            self._svm = self.model.svm  # complains where there is none
+            self._svm = self.model.svm  # raises ValueError where exact search is not possible
             self.builder.use(bounds, argument="bounds")
         self._setup = time.perf_counter() - began
         self.patience = None if patience is None else integer("patience", patience, least=0)
@@ -191,7 +192,7 @@ class BranchAndBound:
     def _bound(self, still: float) -> float:
         state = self.state
         if not np.isfinite(state.objective):
-            # Without labels nothing excludes more than the tree does; before its first node it proves nothing.
+            # Without an incumbent the bound is that of the tree alone, which proves nothing before its first node.
             proven = min(self._closed, still) if state.records else -np.inf
             return proven if proven < np.inf else state.svm_bound
         return min(self._closed, still, self.rules.cutoff(state.objective))
@@ -209,8 +210,8 @@ class BranchAndBound:
             self.state = load_search(self.checkpoint, self)
         if self.time_limit is not None:
             deadline = time.time() + self.time_limit - self._setup - self.state.seconds
-        deadline = min(deadline, time.time() + time_left())  # that of whatever the search is a part of
-        # Threads of BLAS that wait for a core which somebody else uses take a hundred times longer.
+        deadline = min(deadline, time.time() + time_left())  # or the deadline around the search
+        # BLAS threads that wait for a core in use by another process make products a hundred times slower.
         with one_blas_thread(), until(deadline):
             return self._run(began, deadline)
 
@@ -240,7 +241,7 @@ class BranchAndBound:
                     self.state.open = self._heap.all()
                     due = time.perf_counter()
                     self._save()
-                    # Writing a large tree takes seconds: it is to remain a small part of the time.
+                    # Writing a large tree takes seconds: at most about a twentieth of the time goes to it.
                     due += max(self.checkpoint_every, 21 * (time.perf_counter() - due))
         except KeyboardInterrupt:
             self.status = "interrupted"
@@ -263,7 +264,7 @@ class BranchAndBound:
             warn(f"checkpoint={str(self.checkpoint)!r} could not be written: {error}")
 
     def _ending(self) -> str:
-        """What a search is that has nothing left to look at."""
+        """The status of a search that has no open node left."""
         if not np.isfinite(self.state.objective):
             return "infeasible" if self.model.root().is_empty else "inaccurate"
         gap = relative_gap(self.state.objective, self.lower_bound)
@@ -337,7 +338,7 @@ class BranchAndBound:
         return False
 
     def note_root(self) -> None:
-        """What the root's bounds have proven."""
+        """Store the root's bound, and how many unlabelled points its proofs have settled, in the state."""
         state, root = self.state, self.state.records[0]
         state.root_bound = max(state.root_bound, min(root.bound, state.objective))
         box = self._heap.all()[0].box if len(self._heap) else None
@@ -377,7 +378,7 @@ class BranchAndBound:
             dives = min(dives, self.max_nodes - state.n_nodes)
         if not state.settled:
             dives = min(dives, max(self._patience - state.n_nodes, 1))
-        # The root is looked at alone: everything below depends on it.
+        # The root is examined alone, as everything below depends on what it proves.
         width = WIDTH * self.n_jobs if state.records and self.n_jobs > 1 else 1
         nodes = self._heap.first(width)
         at_root = state.settled and not state.records
@@ -419,9 +420,9 @@ class BranchAndBound:
             Where the dive began.
         found : Dive
         shared : bool
-            Whether other dives ran at the same time.
+            Whether the dive has worked on the search's own multipliers and incumbent, as one that runs alone does.
         n_before : int
-            Nodes looked at before it.
+            Number of multipliers that there were before it.
         """
         state, base = self.state, len(self.state.records)
         shift = 0
@@ -473,7 +474,7 @@ def _least_closed(records: list[Record]) -> float:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Ctrl-C waits until the block is left: half of what it does would be a tree with a hole in it."""
+    """Hold back Ctrl-C until the block is left, as a block that is half done would leave an incomplete tree."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

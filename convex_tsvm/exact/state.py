@@ -1,4 +1,4 @@
-"""Where a search is: what is reported of it, and what it is taken up again from."""
+"""The state of a search: what is reported of it, and what a checkpoint stores so that it can go on."""
 
 from __future__ import annotations
 
@@ -50,27 +50,20 @@ class State:
 
     Attributes
     ----------
-    records : list of Record
-    open : list of Node
-    multipliers : list of Multipliers
-    objective : float
-    labels : array, shape (n,), or None
     gamma : array, shape (n,), or None
         The dual point of the labels' SVM that has the objective.
     settled, strong : bool
-        Whether it is settled which bounds are used, and whether more than the SVM's is.
+        Whether the choice of bounds is made, and whether it is more than the SVM's bound.
     n_searches : int
         How often better labels were looked for.
     n_first : int
         SVMs solved to find first labels.
     n_nodes : int
-        Looked at in all, those before a new start with stronger bounds included.
-    seconds : float
+        Nodes examined in all, those before a new start with stronger bounds included.
     svm_bound, root_bound : float
         Bounds of the labelled points' SVM, and of the root.
     root_fixed : int
-        Labels proven at the root.
-    history : list of Progress
+        Unlabelled points whose labels were proven at the root.
     """
 
     records: list[Record] = field(default_factory=list)
@@ -92,16 +85,7 @@ class State:
 
 
 class Search(Protocol):
-    """What is written of a search, and compared when one is taken up again.
-
-    Attributes
-    ----------
-    model : BoundModel
-    state : State
-    strategy : str
-    patience : int or None
-    status : str
-    """
+    """What is written of a search, and compared when one is taken up again."""
 
     model: BoundModel
     state: State
@@ -111,8 +95,8 @@ class Search(Protocol):
 
     @property
     def options(self) -> dict[str, Any]:
-        """What a checkpoint must have been made with."""
+        """The options that must be the same in a checkpoint from which the search goes on."""
 
     @property
     def lower_bound(self) -> float:
-        """No labelling is below it."""
+        """A bound that the objective of no labelling is below."""

@@ -15,12 +15,8 @@ from ..relaxations.relaxation import Region
 class Node(Region):
     """A partial labelling: a region with its place in the tree.
 
-    Attributes
-    ----------
-    parent : int
-        Number of the record that was branched; -1 for the root.
-    sign : int
-        Label that the parent's variable has here.
+    ``parent`` is the number of the record that was branched, -1 at the root, and ``sign`` the label that the point
+    branched on there has here.
     """
 
     parent: int = -1
@@ -29,19 +25,10 @@ class Node(Region):
 
 @dataclass(eq=False)
 class Record:
-    """What is kept of a node that has been looked at.
+    """What is kept of a node that has been examined; parent and sign are those of the :class:`Node`.
 
-    Attributes
-    ----------
-    parent : int
-        Number of the record that was branched; -1 for the root.
-    sign : int
-        Label that the parent's variable has here.
-    variable : int
-        Point that is branched on here; -1 if the node is closed.
-    bound : float
-    proofs : list of (Proof, float)
-        With the cutoff each was made for.
+    ``variable`` is the point that is branched on here, -1 if the node is closed; each of the proofs comes with the
+    cutoff that it was made for.
     """
 
     parent: int
@@ -52,12 +39,9 @@ class Record:
 
 
 class OpenNodes:
-    """Open nodes, in the order of a strategy.
+    """Open nodes in the order in which they are to be examined.
 
-    Parameters
-    ----------
-    depth_first : bool
-        Last in, first out; otherwise the least bound first.
+    If ``depth_first`` the last one pushed comes first, otherwise the one with the least bound.
     """
 
     def __init__(self, depth_first: bool) -> None:
@@ -66,17 +50,17 @@ class OpenNodes:
         self._count = 0
 
     def push(self, node: Node) -> None:
-        """One more."""
+        """Add a node."""
         self._count += 1
         key = (-float(self._count), 0.0) if self.depth_first else (node.bound, -float(node.depth))
         heapq.heappush(self._heap, (key, self._count, node))
 
     def first(self, count: int) -> list[Node]:
-        """The next ones, which stay where they are."""
+        """The next ``count`` nodes, which are not removed."""
         return [entry[2] for entry in heapq.nsmallest(count, self._heap, key=lambda entry: entry[:2])]
 
     def pop(self) -> Node:
-        """The next one, which is taken away."""
+        """Remove and return the next node."""
         return heapq.heappop(self._heap)[2]
 
     def __len__(self) -> int:
@@ -84,11 +68,11 @@ class OpenNodes:
 
     @property
     def bound(self) -> float:
-        """The least bound of them."""
+        """The least bound of all open nodes; infinite if there are none."""
         if self._heap and not self.depth_first:
             return self._heap[0][2].bound
         return min((entry[2].bound for entry in self._heap), default=np.inf)
 
     def all(self) -> list[Node]:
-        """All of them, in the order in which they would be popped."""
+        """All open nodes, in the order in which they would be popped."""
         return [entry[2] for entry in sorted(self._heap, key=lambda entry: entry[:2])]

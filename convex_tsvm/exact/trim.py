@@ -1,9 +1,9 @@
 """Making a certificate smaller: what its proof does not need is dropped.
 
-A search leaves more behind than its last bound rests on: nodes that were branched although, for the bound that is
-claimed in the end, they are closed; proofs whose box serves nothing below; what it would need to go on.  Proofs were
-made for the cutoff of their time, and are taken for the bound that is claimed, which leaves smaller boxes.  Every
-decision here is made by the rigorous checker's own arithmetic, so what is left proves the same bound.
+A search stores more than its last bound needs: nodes that were branched although the bound that is claimed in the end
+closes them, proofs that no node below needs, and what the search would need to go on.  Each proof was made for the
+cutoff at its time; applied with the bound that is claimed as the cutoff, it leaves a smaller box.  Every decision here
+is made by the rigorous checker's arithmetic, so what is left proves the same bound.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from ..validation import new_file
 from .certificate import verify_certificate
 from .rigorous import check_flint
 
-#: By how much cutoffs are raised while it is tried what is needed, relatively, so that the fast check gets as far.
+#: Relative amount by which the cutoff is raised while proofs are tried, so that the smaller file also passes the fast
+#: check, which has rounding errors of its own.
 LOOSER = 1e-7
 
-#: Nodes below one up to which it is tried whether they need its proofs.
+#: Whether a branched node's proofs are needed is tried only if it and the nodes below it are at most this many.
 MOST_BELOW = 60
 
 
@@ -116,7 +117,7 @@ def trim_certificate(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
                 if _holds(arrays, out):
                     break
             else:
-                raise ValueError(f"{path} cannot be made smaller: what is left of it would not hold")
+                raise ValueError(f"{path} cannot be made smaller: what is left of it would not pass both checks")
     except Refused as error:
         raise ValueError(f"{path} is no certificate that holds: {error}") from None
     finally:
@@ -138,9 +139,10 @@ def _holds(arrays: dict[str, Any], out: Path) -> bool:
 
 
 class _Trimmer:
-    """The tree from the root down: proofs that are needed at each node, and nodes that are needed at all.
+    """Goes through the tree from the root down, and keeps the nodes and the proofs that are needed.
 
-    Unless it is to be thorough, all proofs of the nodes that are needed are kept.
+    Unless it is to be ``thorough``, nodes that stay branched keep all their proofs, and closed ones those that have
+    changed something.
     """
 
     def __init__(self, certificate: Certificate, thorough: bool) -> None:
@@ -156,7 +158,7 @@ class _Trimmer:
         kept: dict[int, list[int]] = {}
         for k, parent in enumerate(self.parents):
             if parent >= 0 and (parent not in after or self.variables[parent] < 0):
-                continue  # what is above is dropped, or closed
+                continue  # the parent was dropped, or is closed now
             starts[k] = self.certificate.begin(k, after.get(parent))
             box, bound, needed = self.apply(*starts[k], self.proofs[k])
             if self.is_closed(box, bound):
@@ -174,7 +176,7 @@ class _Trimmer:
     def simplify(self, starts: dict[int, tuple[Any, float]], kept: dict[int, list[int]]) -> None:
         """Leave out proofs of branched nodes without which all leaves below them are closed as well.
 
-        From the last nodes up; below a node with many others that would take too long.
+        It goes from the last nodes up; nodes with many others below them are left out, as trying takes too long there.
         """
         children: dict[int, list[int]] = {k: [] for k in kept}
         sizes = dict.fromkeys(kept, 1)
@@ -200,7 +202,7 @@ class _Trimmer:
         )
 
     def is_closed(self, box: Any, bound: float) -> bool:
-        """Whether nothing below the claimed bound is left."""
+        """Whether the box is empty, or its bound is at least the claimed one."""
         return bool((box[0] > box[1]).any() or bound >= self.certificate.bound)
 
     def apply(self, box: Any, bound: float, proofs: list[int]) -> tuple[Any, float, list[int]]:
@@ -212,7 +214,7 @@ class _Trimmer:
             try:
                 proven, smaller = self.certificate.apply(p, box, self.cutoff)
             except Refused:
-                continue  # a quadratic that needs ends which a proof before it had made
+                continue  # the quadratic needs finite ends, and the proof that made them was left out
             changed = not (np.array_equal(smaller[0], box[0]) and np.array_equal(smaller[1], box[1]))
             if changed or proven > bound:
                 needed.append(p)
@@ -220,7 +222,7 @@ class _Trimmer:
         return box, bound, needed
 
     def fewest(self, box: Any, bound: float, proofs: list[int]) -> list[int]:
-        """Fewer proofs that close a node: each is left out that can be."""
+        """Fewer proofs that still close a node: each one is left out in turn if the others suffice."""
         left = list(proofs)
         for p in proofs:
             fewer = [other for other in left if other != p]
@@ -233,7 +235,8 @@ class _Trimmer:
         a = dict(self.arrays)
         place = {k: new for new, k in enumerate(kept)} | {-1: -1}
         nodes, proofs = np.array(list(kept), dtype=np.int64), [p for own in kept.values() for p in own]
-        # Open nodes below others are gone with these: what they inherit is the bound that is claimed, or more.
+        # Open nodes below others are dropped: the bound that they inherit is at least the claimed one, so that their
+        # parents are closed.
         opened = [row for row in a["node_numbers"].tolist() if row[1] < 0]
         a["record_parent"] = np.array([place[self.parents[k]] for k in kept], dtype=np.int64)
         a["record_sign"], a["record_bound"] = a["record_sign"][nodes], a["record_bound"][nodes]

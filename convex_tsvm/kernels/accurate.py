@@ -1,12 +1,12 @@
-"""Kernel matrices with a bound on what rounding has done to them: what bounds that must hold are made from.
+"""Kernel matrices with a bound on their rounding errors, from which proven bounds are made.
 
 Every matrix here comes with numbers η and s such that |G̃_ij - G_ij| <= η s_i s_j, for the G of exact arithmetic on the
 points as they are given; and |G_ij| <= s_i s_j.  In the linear space the points themselves are kept, moved to where the
-formulation wants its origin, with a bound δ_i on how far each is from where exact arithmetic would put it.  Then
-‖Σ γ_i x_i‖ is known to Σ |γ_i| δ_i, which is much better than what η says of γᵀ G γ when γ cancels.
+formulation has its origin, with a bound δ_i on how far each is from where exact arithmetic would put it.  Then
+‖Σ γ_i x_i‖ is known to Σ |γ_i| δ_i, which is much closer than what η says of γᵀ G γ where terms of the sum cancel.
 
-ε is the spacing of floating-point numbers at 1.  Rounded sums of k products are within k ε/2 of the sum of the sizes of
-the products, relatively, in whatever order they are added; constants here are at least twice what that asks for.
+ε is the spacing of floating-point numbers at 1.  A rounded sum of k products is off by at most k ε/2 times the sum of
+the products' sizes, in whatever order they are added; constants here are at least twice as large as that requires.
 """
 
 from __future__ import annotations
@@ -24,28 +24,16 @@ from .rows import GramRows, Indices, KernelRows
 from .types import Array, Points
 from .wrappers import CentredRows
 
-#: Sparse points are made dense, to be moved, up to this many entries.
+#: Sparse points are made dense, so that they can be moved, if they then have at most this many entries.
 DENSE = 10**8
 
 
 @dataclass(frozen=True, eq=False)
 class AccurateGram:
-    """A kernel matrix G̃ and what is known of its errors.
+    """A symmetric kernel matrix G̃, shape (n, n), with the ``error`` η and the ``scale`` s, shape (n,), of this module.
 
-    Attributes
-    ----------
-    matrix : array, shape (n, n)
-        G̃, symmetric.
-    error : float
-        η.
-    scale : array, shape (n,)
-        s, with |G̃_ij - G_ij| <= η s_i s_j and |G_ij| <= s_i s_j.
-    points : array or CSR matrix, shape (n, d), or None
-        In the linear space, the points whose inner products G̃ holds.
-    moved : array, shape (n,), or None
-        δ, how far each of them is at most from where exact arithmetic would have it.
-    lift : float
-        What was added to the diagonal of a matrix that was given, so that it is positive semidefinite beyond doubt.
+    In the linear space ``points``, shape (n, d), are those whose inner products G̃ holds, and ``moved`` is δ, shape
+    (n,).  ``lift`` was added to the diagonal of a matrix that was given, so that it is surely positive semidefinite.
     """
 
     matrix: Array
@@ -61,7 +49,7 @@ class AccurateGram:
         return len(self.matrix)
 
     def most_square(self, gamma: Array) -> float:
-        """A number that γᵀ G γ does not exceed."""
+        """A number that γᵀ G γ does not exceed in exact arithmetic."""
         size = float(np.abs(gamma) @ self.scale)
         if self.points is None:
             return float(gamma @ (self.matrix @ gamma)) + (self.error + (2 * self.n + 8) * EPS) * size * size
@@ -70,7 +58,7 @@ class AccurateGram:
         return length * length * (1 + 4 * EPS)
 
     def image(self, gamma: Array) -> tuple[Array, Array]:
-        """G γ as far as floating point has it, and how far it may be off, both of shape (n,)."""
+        """G γ as computed, and how far each entry may be off, both of shape (n,)."""
         if self.points is None:
             size = float(np.abs(gamma) @ self.scale)
             return self.matrix @ gamma, (self.error + (self.n + 4) * EPS) * size * self.scale
@@ -81,7 +69,7 @@ class AccurateGram:
         return np.asarray(self.points @ w).ravel(), np.asarray(off)
 
     def _combined(self, gamma: Array) -> tuple[Array, float]:
-        """Σ γ_i x_i, and how long the difference from the right one may be."""
+        """Σ γ_i x_i as computed, and a bound on its distance from the exact sum."""
         used = np.flatnonzero(gamma)
         points, share = self.points[used], gamma[used]
         w = np.asarray(points.T @ share).ravel()
@@ -91,7 +79,7 @@ class AccurateGram:
 
     @property
     def most_diagonal(self) -> Array:
-        """What the entries of G's diagonal do not exceed, shape (n,)."""
+        """Numbers that the entries of G's diagonal do not exceed, shape (n,)."""
         return np.maximum(np.diag(self.matrix), 0.0) + (self.error + 2 * EPS) * self.scale**2
 
 
@@ -99,16 +87,8 @@ class AccurateGram:
 class Projected:
     """Kernel and offsets under the constraint that the mean output of some points is c and there is no bias.
 
-    Then w = c φ̄ / ‖φ̄‖² + what is orthogonal to the mean φ̄ of these points.
-
-    Attributes
-    ----------
-    gram : AccurateGram
-        Of what is orthogonal to φ̄.
-    offset, offset_error : array, shape (n,)
-        c <φ̄, φ_i> / ‖φ̄‖², and how far it may be off.
-    square, square_error : float
-        c² / ‖φ̄‖², and how far it may be off.
+    Then w is c φ̄ / ‖φ̄‖² and a part orthogonal to the mean φ̄ of these points, whose kernel is ``gram``.  ``offset``,
+    shape (n,), is c <φ̄, φ_i> / ‖φ̄‖², and ``square`` is c² / ‖φ̄‖², each with how far it may be off.
     """
 
     gram: AccurateGram
@@ -119,7 +99,7 @@ class Projected:
 
 
 class NoMeanError(ValueError):
-    """The mean of some points is zero, or so near to it that rounding hides its direction."""
+    """Raised where the mean of some points is zero, or so close to zero that rounding hides its direction."""
 
 
 def entry_error(kernel: Kernel, X: Points) -> tuple[float, Array]:
@@ -135,11 +115,11 @@ def entry_error(kernel: Kernel, X: Points) -> tuple[float, Array]:
 
 
 def _relative_error(kernel: Kernel, X: Points) -> float:
-    """η of kernel values: of those of an RBF kernel from differences of points, of other values as they are given.
+    """η of kernel values; those of an RBF kernel are taken to be computed from differences of points.
 
-    An RBF kernel's is what rounding may do to exp(-t), t a scaled squared distance, since t exp(-t) < 1/2.  In a
-    polynomial kernel, γ x·z + coef0 is within (d + 3) ε (γ ‖x‖ ‖z‖ + coef0), and the power multiplies that by the
-    degree.
+    In an RBF kernel it bounds the error of exp(-t) for a scaled squared distance t, as t exp(-t) < 1/2.  In a
+    polynomial kernel γ x·z + coef0 is off by at most (d + 3) ε (γ ‖x‖ ‖z‖ + coef0), which the power multiplies by the
+    degree.  Values of a kernel function, or of a matrix that is given, are taken as they are: 2 ε.
     """
     d = X.shape[1]
     if isinstance(kernel, Linear):
@@ -150,7 +130,7 @@ def _relative_error(kernel: Kernel, X: Points) -> float:
 
 
 def plain_gram(kernel: Kernel, X: Points) -> AccurateGram:
-    """k(x_i, x_j)."""
+    """The matrix of k(x_i, x_j); ValueError if it overflows."""
     if isinstance(kernel, Linear):
         return _of_points(X, np.zeros(X.shape[0]))
     if isinstance(kernel, RBF):
@@ -162,7 +142,8 @@ def plain_gram(kernel: Kernel, X: Points) -> AccurateGram:
     matrix = (matrix + matrix.T) / 2
     lift = 0.0
     if not isinstance(kernel, Polynomial):
-        # The entries are what is given.  What they lack of being positive semidefinite is added: it may be rounding.
+        # The entries are exact by definition.  If they are not positive semidefinite, as rounding may leave them, the
+        # missing multiple of the identity is added.
         values = scipy.linalg.eigvalsh(matrix, check_finite=False)
         lift = max(0.0, 20 * len(matrix) * EPS * float(np.abs(values).max(initial=0.0)) - float(values[0]))
         matrix = matrix + lift * np.eye(len(matrix))
@@ -171,12 +152,15 @@ def plain_gram(kernel: Kernel, X: Points) -> AccurateGram:
 
 
 def shifted_gram(kernel: Kernel, X: Points) -> AccurateGram:
-    """A kernel matrix that serves where the bias is free: a linear space may have its origin anywhere."""
+    """A kernel matrix for a free bias: in a linear space the origin is then moved to the mean of the points.
+
+    It stays where it is for sparse points that are too large to be made dense.
+    """
     if not isinstance(kernel, Linear) or _too_large(X):
         return plain_gram(kernel, X)
     points = _dense(X)
     near = points - points.mean(axis=0)
-    # Whatever the origin is, as a vector of floating-point numbers: a difference is rounded once.
+    # The computed mean is an exact origin, whether or not it is the exact mean: each difference is rounded once.
     return _of_points(near, EPS * np.linalg.norm(near, axis=1))
 
 
@@ -191,8 +175,8 @@ def centred_gram(kernel: Kernel, X: Points, members: Indices) -> AccurateGram:
         moved = EPS * (np.linalg.norm(near, axis=1) + np.linalg.norm(centred, axis=1) + (len(members) + 4) * spread)
         return _of_points(centred, moved)
     if isinstance(kernel, RBF):
-        # k - 1 has the same centred matrix, and all its digits where points are near each other: there its error is
-        # relative, and this is more than it.
+        # k - 1 has the same centred matrix, and keeps its digits where points are near each other: the error of expm1
+        # is relative to its value, and the one taken here is larger.
         values = np.expm1(-_distances(kernel, X))
         error, size = _distance_error(kernel, X), float(np.sqrt(np.abs(values).max(initial=0.0)))
         scale, lift = np.full(X.shape[0], size), 0.0
@@ -207,10 +191,7 @@ def centred_gram(kernel: Kernel, X: Points, members: Indices) -> AccurateGram:
 def projected_gram(kernel: Kernel, X: Points, members: Indices, target: float) -> Projected:
     """The kernel without the direction of the mean of some points, whose mean output is to be ``target``.
 
-    Raises
-    ------
-    NoMeanError
-        If the mean is zero as far as floating point can tell.
+    NoMeanError is raised if that mean is zero as far as floating point can tell.
     """
     if isinstance(kernel, Linear) and not _too_large(X):
         return _projected_points(_dense(X), members, target)
@@ -223,10 +204,7 @@ def projected_gram(kernel: Kernel, X: Points, members: Indices, target: float) -
 def without_direction(gram: AccurateGram, weights: Array, target: float) -> Projected:
     """A kernel without the direction of φ̄ = Σ weights_i φ_i, whose output is to be ``target``; weights >= 0.
 
-    Raises
-    ------
-    NoMeanError
-        If ‖φ̄‖² is zero as far as floating point can tell.
+    NoMeanError is raised if ‖φ̄‖² is zero as far as floating point can tell.
     """
     mean = gram.matrix @ weights
     square, size = float(weights @ mean), float(weights @ gram.scale)
@@ -279,7 +257,7 @@ def _of_points(points: Points, moved: Array) -> AccurateGram:
 
 def _distances(kernel: RBF, X: Points) -> Array:
     if sp.issparse(X):
-        # Of sparse points with inner products where these are good enough, which is said of their absolute error.
+        # Sparse points too large to be made dense: their distances have a small absolute error, not a relative one.
         if _too_large(X):
             return squared_distances(X, X, kernel.gamma)
         X = X.toarray()

@@ -23,19 +23,19 @@ from .distances import EPS
 from .rows import GramRows, Indices, Rows, RowSource, multiplied
 from .types import Array
 
-#: Error of a solution, relative to the largest entry of the right-hand side, that is allowed.
+#: Largest error of a solution that is allowed, relative to the largest entry of the right-hand side.
 SOLVED = 1e-8
 
 #: Iterations of conjugate gradients after which a system is given up.
 MOST_ITERATIONS = 1000
 
-#: Points whose rows stand for all of K in the preconditioner, at most.
+#: Largest number of points whose rows approximate K in the preconditioner.
 LANDMARKS = 512
 
-#: Systems are solved together, as a pass over K costs nearly the same for a hundred vectors as for one; this many.
+#: Number of systems solved together: a pass over K takes nearly as long for one vector as for a hundred.
 TOGETHER = 256
 
-#: If one in so many rows is expected, all of the matrix at once is faster than they one by one.
+#: If at least one in so many rows is expected, computing the whole matrix at once is faster than computing them.
 FEW = 10
 
 #: Eigenvalues of the landmarks' matrix below this share of the largest are rounding errors.
@@ -47,29 +47,14 @@ Progress = Callable[[float], None]
 class DeformedRows(RowSource):
     """Rows of K̃ = (K⁻¹ + M)⁻¹; with K̃ an S3VM is a Laplacian S3VM.
 
-    If three n × n matrices fit into the budget, or so many rows are expected that nothing else is faster, all of K̃ is
-    computed at once and held, in n³ operations.  Otherwise rows are computed when they are asked for, and held, by
-    conjugate gradients in the inner product uᵀ M v, in which I + K M is symmetric: with a low-rank approximation of K
-    for a preconditioner that takes some twenty passes over K.
+    If three n × n matrices fit into the budget of ``max_bytes`` (None for no limit), or so many rows are ``expected``
+    that nothing else is faster, all of K̃ is computed at once and held, in n³ operations.  Otherwise rows are computed
+    when they are asked for, and held on top of the budget, by conjugate gradients in the inner product uᵀ M v, in which
+    I + K M is symmetric: with a low-rank approximation of K for a preconditioner that takes some twenty passes over K.
+    Rows that are expected are computed together, as soon as one of them is asked for.
 
-    Parameters
-    ----------
-    source : RowSource
-        Rows of K.
-    laplacian : array or sparse matrix, shape (n, n)
-        M, symmetric and positive semidefinite: a multiple of a power of the Laplacian.
-    max_bytes : int, optional
-        Budget; None for no limit.  The rows asked for come on top of it.
-
-    Attributes
-    ----------
-    expected : int array
-        Rows that are going to be asked for: they are computed together, as soon as one of them is.
-
-    Raises
-    ------
-    ValueError
-        If M has another shape or is not symmetric.
+    ``source`` has the rows of K; ``laplacian`` is M, shape (n, n), symmetric and positive semidefinite: a multiple of a
+    power of the Laplacian.  ValueError is raised if M has another shape or is not symmetric.
     """
 
     keeps = True
@@ -87,7 +72,7 @@ class DeformedRows(RowSource):
         return self.source.n
 
     def __getstate__(self) -> dict[str, Any]:
-        # What only speeds up rows that are not known yet is large, and made again.
+        # The preconditioner and the copy of K are large, and can be computed again when a further row is asked for.
         return {name: value for name, value in self.__dict__.items() if name not in ("_landmarks", "_rows_of_K")}
 
     @property
@@ -98,24 +83,18 @@ class DeformedRows(RowSource):
 
     @property
     def error(self) -> float:
-        """By how much entries may be wrong, relative to the largest of the diagonal of K."""
+        """A bound on the error of entries, relative to the largest entry of the diagonal of K."""
         return 16 * self.n * EPS if self.in_memory else 2 * SOLVED
 
     def prepare(self, progress: Progress | None = None) -> None:
-        """Compute the rows that are expected.
-
-        Parameters
-        ----------
-        progress : callable, optional
-            Called with the share that is done.
-        """
+        """Compute the rows that are expected; ``progress`` is called with the share of them that is done."""
         if self.in_memory:
             self.matrix  # noqa: B018
         elif len(missing := self._unknown(self.expected)):
             self._compute(missing, progress)
 
     def rows(self, indices: Indices) -> Rows:
-        """Rows, computed if need be together with others that are expected."""
+        """Rows of K̃; if one has to be computed that is expected, all expected ones are."""
         indices = np.asarray(indices, dtype=np.intp)
         if self.in_memory:
             return self.matrix[indices]
@@ -153,7 +132,7 @@ class DeformedRows(RowSource):
 
     @cached_property
     def matrix(self) -> Array:
-        """K̃, shape (n, n), whatever the budget says."""
+        """K̃, shape (n, n), computed even if it does not fit into the budget."""
         K = np.array(self.source.full(), dtype=float)
         system = np.asarray((self.M @ K).T)  # K M, as both are symmetric
         system[np.diag_indices(self.n)] += 1.0
@@ -163,45 +142,26 @@ class DeformedRows(RowSource):
         return np.asarray(deformed)
 
     def solve(self, right: Array) -> Array:
-        """(I + K M)⁻¹ times some vectors: outputs that the graph has smoothed.
-
-        Parameters
-        ----------
-        right : array, shape (n, k)
-
-        Returns
-        -------
-        array, shape (n, k)
-        """
+        """(I + K M)⁻¹ times vectors, shape (n, k): outputs that the graph has smoothed."""
         if self.in_memory:
             return np.asarray(right - self.matrix @ (self.M @ right))
         parts = [self._outputs(right[:, k : k + TOGETHER]) for k in range(0, right.shape[1], TOGETHER)]
         return np.hstack([np.empty((self.n, 0)), *parts])
 
     def expand(self, coefficients: Array) -> Array:
-        """The c with K c = K̃ a: coefficients of the same function in the kernel that is not deformed.
-
-        Parameters
-        ----------
-        coefficients : array, shape (n,) or (n, k)
-            a.
-
-        Returns
-        -------
-        array, as coefficients
-        """
+        """The c with K c = K̃ a, for a of shape (n,) or (n, k): coefficients of the same function in the base kernel."""
         columns = coefficients.reshape(self.n, -1)
         outputs = np.column_stack([self.combine(np.flatnonzero(a), a[a != 0]) for a in columns.T])
         return np.asarray(columns - self.M @ outputs).reshape(coefficients.shape)
 
     def _unknown(self, indices: Indices) -> Indices:
-        """Those whose rows have not been computed."""
+        """The indices whose rows have not been computed."""
         return indices[self._place[indices] < 0]
 
     # --- conjugate gradients ------------------------------------------------------------------------------------------
 
     def _compute(self, indices: Indices, progress: Progress | None = None) -> None:
-        """Rows that are not known yet, and enter what is."""
+        """Compute rows that are not known yet, and add them to those that are held."""
         fresh = np.empty((len(indices), self.n))
         for start in range(0, len(indices), TOGETHER):
             part = slice(start, min(start + TOGETHER, len(indices)))
@@ -254,14 +214,14 @@ class DeformedRows(RowSource):
             found[:, active] += length * direction
             residual[:, active] -= length * image
             previous = slope
-        # What M does not see of the residual is right as it is; what it sees is next to nothing.
+        # With the residual r added, what is left of the error is (I + K M)⁻¹ K M r, and |K M r| is within the goal.
         return np.asarray(found + residual)
 
     @cached_property
     def _landmarks(self) -> tuple[Array, tuple[Array, bool], float, float]:
-        """F with F Fᵀ ≈ K (Nyström, from the rows of some points), a factor of I + Fᵀ M F, what F lacks, and max K_ii.
+        """F with F Fᵀ ≈ K (Nyström, from the rows of some points), a factor of I + Fᵀ M F, an error, and max K_ii.
 
-        What it lacks is taken for ten times the largest entry of the diagonal of K - F Fᵀ.
+        The error of the approximation is taken to be ten times the largest entry of the diagonal of K - F Fᵀ.
         """
         n = self.n
         room = LANDMARKS if self.max_bytes is None else self.max_bytes // (16 * n)
@@ -280,7 +240,7 @@ class DeformedRows(RowSource):
 
     @cached_property
     def _rows_of_K(self) -> RowSource:
-        """K in memory if it fits into half of the budget, else as it is."""
+        """Rows of K, held in memory if two n × n matrices fit into the budget, otherwise the source itself."""
         fits = self.max_bytes is None or 16 * self.n**2 <= self.max_bytes
         return GramRows(self.source.full()) if fits else self.source
 

@@ -66,7 +66,7 @@ class DeformedKernel:
     def __post_init__(self) -> None:
         if isinstance(self.base, Precomputed):
             raise ValueError("kernel='precomputed' cannot be deformed: deform the matrix itself (DeformedRows)")
-        cache_megabytes(self.cache_size)  # complains of what is none
+        cache_megabytes(self.cache_size)  # raises ValueError if it is neither "auto" nor a number > 0
         object.__setattr__(self, "laplacian", checked_laplacian(self.laplacian, self.points.shape[0]))
 
     @property

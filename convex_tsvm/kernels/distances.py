@@ -8,13 +8,13 @@ from scipy.spatial.distance import cdist
 
 from .types import Array, Points
 
-#: Unit of relative rounding, twice over: every operation is within half of it.
+#: ε, the spacing of floating-point numbers at 1; the relative error of every operation is at most half of it.
 EPS = float(np.finfo(float).eps)
 
 #: Largest error of a scaled squared distance for which it may be computed from inner products.
 SMALL_ERROR = 1e-13
 
-#: Digits of entries below this share of the longest row are low ones.
+#: :func:`_halves` rounds the high part of every entry to a multiple of about this share of the longest row.
 LOW = 2.0**-24
 
 #: Columns of sparse points that are made dense at a time.
@@ -27,11 +27,6 @@ def squared_distances(X: Points, Z: Points, scale: float) -> Array:
     Inner products are the fast way to it, but ‖x‖² + ‖z‖² - 2 x·z loses the digits that ‖x‖² has before those of the
     distance.  They are used, from a common origin, only where that loss is below 10⁻¹³; otherwise differences are
     taken coordinate by coordinate, so that every distance has a relative error of (d + 3) ε, and equal points have 0.
-
-    Parameters
-    ----------
-    X, Z : array or CSR matrix, shape (n, d) and (m, d)
-    scale : float >= 0
     """
     with np.errstate(over="ignore", under="ignore"):
         if sp.issparse(X) or sp.issparse(Z):

@@ -10,7 +10,7 @@ from .types import Array
 
 def kernel_factor(kernel: Array, tol: float = 1e-13) -> Array:
     """Z with Z Zᵀ = K, without eigenvalues below ``tol`` times the largest."""
-    # SciPy's function keeps all other threads from running, and Ctrl-C with them.
+    # NumPy's function is used, as SciPy's keeps all other threads from running, and with them Ctrl-C from working.
     values, basis = in_background(np.linalg.eigh, kernel)
     kept = values > tol * max(values[-1], 1e-300)
     return np.asarray(basis[:, kept] * np.sqrt(values[kept]))

@@ -15,7 +15,7 @@ from ..validation import finite
 from .distances import sparse_squared_norms, squared_distances
 from .types import Array, Points
 
-#: Widths and scales of kernels beyond these leave the range of floating point when they are squared.
+#: Range of widths and scales of kernels whose squares are within the range of floating point.
 SMALLEST, LARGEST = 1e-150, 1e150
 
 
@@ -41,15 +41,8 @@ class Kernel(Protocol):
 class ProductForm:
     """A kernel as a function of inner products: k(x, z) = φ(x̃ᵀz̃ + a_x + a_z), x̃ = scale x.
 
-    Attributes
-    ----------
-    scale : float
-    term : callable
-        a of every point from its ‖x̃‖².
-    finish : callable or None
-        φ, in place on an array of arguments; None for the identity.
-    of_differences : bool
-        Whether k(x, z) depends on x - z only.
+    ``term`` computes a of every point from its ‖x̃‖²; ``finish`` applies φ in place to an array of arguments (None is
+    the identity).  ``of_differences`` says whether k(x, z) depends on x - z only.
     """
 
     scale: float
@@ -326,22 +319,9 @@ def make_kernel(
 ) -> Kernel:
     """Kernel from the parameters that estimators and the command line share.
 
-    Parameters
-    ----------
-    kernel : {"rbf", "linear", "poly", "precomputed"}, callable or Kernel
-    X : array or sparse matrix, shape (n, d), optional
-        Needed for ``gamma="scale"`` (1 / (d Var X)) and ``"auto"`` (1 / d), as in ``sklearn.svm.SVC``.
-    gamma : float > 0, {"scale", "auto"} or None
-        None means "scale", unless ``sigma`` is given.
-    sigma : float > 0, optional
-        RBF width; excludes a numeric ``gamma``.
-    degree, coef0 : int, float
-        Of the polynomial kernel.
-
-    Raises
-    ------
-    ValueError
-        Naming the parameter that does not fit.
+    As in ``sklearn.svm.SVC``, ``gamma`` may be "scale", 1 / (d Var X), which is the default, or "auto", 1 / d; both
+    need the points X.  An RBF kernel takes ``sigma`` or ``gamma``, not both.  ValueError names the parameter that does
+    not fit.
     """
     names = ("rbf", "linear", "poly", "precomputed")
     if isinstance(kernel, str):
@@ -390,7 +370,7 @@ def _gamma(gamma: float | str | None, X: Points) -> float:
 
 
 def _variance(X: Points) -> float:
-    """Of all entries, from their differences to the mean: squares of large entries have lost the digits it needs."""
+    """The variance of all entries, from differences to the mean: squares of large entries would lose digits."""
     if not sp.issparse(X):
         with np.errstate(over="ignore", invalid="ignore"):
             return float(np.nan_to_num(np.var(X), nan=np.inf))
@@ -399,7 +379,7 @@ def _variance(X: Points) -> float:
 
 
 def _exp(values: NDArray[Any]) -> None:
-    """exp of numbers that are not positive but for rounding."""
+    """exp, in place, of numbers that only rounding can make positive; those are taken as 0."""
     np.minimum(values, 0, out=values)
     np.exp(values, out=values)
 

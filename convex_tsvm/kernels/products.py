@@ -15,40 +15,29 @@ from .functions import Kernel, Linear, ProductForm, ProductKernel
 from .rows import Indices, KernelRows, LinearRows, Rows, RowSource
 from .types import Array, Points
 
-#: The one pass over all pairs of points goes by tiles of this many rows, and four times as many columns.
+#: A pass over all pairs of points is made in tiles of this many rows, and of four times as many columns in ``mean``.
 TILE = 512
 
 #: Columns of a tile that is used at once and not kept: with TILE rows it stays in the processor's cache.
 PANEL = 512
 
-#: Up to this many features a row is not worth keeping until it is asked for again.
+#: With at most this many features a dense row is cheap: a cache keeps it only once it is asked for again.
 CHEAP = 128
 
 #: Largest rounding error of the argument of a kernel of differences in double precision; with more, differences are
 #: taken one by one.
 LARGEST_DOUBLE_ERROR = 1e-8
 
-#: Rows of a product of sparse matrices made at a time: the product is sparse in name only.
+#: Rows of a product of sparse matrices made at a time, as most entries of the product are not zero.
 SPARSE_PART = 128
 
 
 class ProductRows(RowSource):
     """Rows of a kernel k(x, z) = φ(x̃ᵀz̃ + a_x + a_z) (see :class:`~convex_tsvm.kernels.functions.ProductForm`).
 
-    For dense points the terms a ride along as two more columns, so that one matrix product gives the argument of φ.
-    Where the kernel depends on differences only, dense points are moved to their mean first: the error of single
-    precision grows with ‖x̃‖².
-
-    Parameters
-    ----------
-    kernel : ProductKernel
-    X : array, shape (n, d), or CSR matrix
-    dtype : {float32, float64}
-
-    Attributes
-    ----------
-    error : float
-        What rounding may do to the argument of φ, roughly.
+    For dense points the terms a are two more columns, so that one matrix product gives the argument of φ.  Where the
+    kernel depends on differences only, dense points are moved to their mean first, since the error of single precision
+    grows with ‖x̃‖².  ``error`` is roughly the rounding error of the argument of φ.
     """
 
     def __init__(self, kernel: ProductKernel, X: Points, dtype: DTypeLike = np.float64) -> None:
@@ -74,7 +63,7 @@ class ProductRows(RowSource):
             part = slice(start, min(start + TILE, n))
             scaled = (X[part] - origin) * self.form.scale
             points[part, :d] = scaled
-            # Of the rounded points, so that ‖x̃ - z̃‖² is that of two points and the kernel stays one.
+            # Squared norms are those of the rounded points, so that the kernel stays positive semidefinite.
             squares[part] = np.einsum("ij,ij->i", points[part, :d], points[part, :d], dtype=float)
         points[:, d], points[:, d + 1] = self.form.term(squares), 1.0
         return points, squares
@@ -85,7 +74,7 @@ class ProductRows(RowSource):
         return self.kernel.product_form
 
     def __getstate__(self) -> dict[str, Any]:
-        # Functions without a name cannot be pickled.
+        # The form has lambdas, which cannot be pickled; it is made again when it is needed.
         return {name: value for name, value in self.__dict__.items() if name != "form"}
 
     @property
@@ -156,7 +145,7 @@ class ProductRows(RowSource):
         matrix = np.empty((n, n), dtype=self.dtype)
         for start in range(0, n, TILE):
             stop = min(start + TILE, n)
-            # A panel from the diagonal on; what is left of it has been computed, transposed.
+            # A panel begins at the diagonal; the part to the left of it has been computed already, transposed.
             panel = self._values(indices[start:stop], indices[start:], matrix[start:stop, start:])
             if stop < n:
                 below, right = matrix[stop:, start:stop], panel[:, stop - start :].T
@@ -190,7 +179,7 @@ class ProductRows(RowSource):
 
     @staticmethod
     def _turned(points: Rows) -> Rows:
-        """(x̃, 1, a) from (x̃, a, 1): with the rows of others the product is x̃ᵀz̃ + a_x + a_z."""
+        """(x̃, 1, a) from (x̃, a, 1), so that the product with a row (z̃, a_z, 1) is x̃ᵀz̃ + a_x + a_z."""
         left = points.copy()
         left[:, [-2, -1]] = points[:, [-1, -2]]
         return left
@@ -212,18 +201,9 @@ class ProductRows(RowSource):
 
 
 def rows_of(kernel: Kernel, X: Points, dtype: DTypeLike = np.float64) -> RowSource:
-    """Rows of a kernel at some points, in the fastest way that has the digits.
+    """Rows of a kernel at some points, by inner products where these are accurate enough.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    X : array or CSR matrix, shape (n, d)
-    dtype : {float32, float64}
-        Single precision is for kernels that have a product form, and whatever its rounding.
-
-    Returns
-    -------
-    RowSource
+    Single precision is used for kernels with a product form only, and then whatever its rounding errors are.
     """
     if isinstance(kernel, Linear):
         return LinearRows(X)

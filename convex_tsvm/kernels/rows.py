@@ -1,9 +1,8 @@
 """Sources of kernel rows: what a solver sees of the feature space.
 
-A source says ``n`` and answers ``rows(indices)`` and ``diag()``; what else it is asked for (a block, a combination of
-rows, all of them) follows from these three, and a source overrides what it can do better.  Sources wrap each other
-(see ``wrappers``), so that centring, the extra point x₀ or a deformation is added to any of them without the solver
-knowing, and so could rows computed on another device be.
+A source has ``n``, ``rows(indices)`` and ``diag()``; everything else (a block, a combination of rows, all of them)
+follows from these three, and a source overrides what it can do better.  Sources wrap each other (see ``wrappers``), so
+that centring, the extra point x₀ or a deformation can be added to any of them without a change of the solver.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from .functions import Kernel
 from .types import Array, Points
 
 Indices = NDArray[np.intp]
-#: Entries of a matrix are single or double precision; what is summed from them is always double.
+#: Rows have single or double precision; sums of rows are always in double precision.
 Rows = NDArray[Any]
 
 #: Rows that are needed only for their sum are computed in parts of this many bytes.
@@ -33,13 +32,13 @@ class RowSource(ABC):
 
     dtype: np.dtype[Any] = np.dtype(np.float64)
 
-    #: Whether a row is computed in less time than it takes to bring new memory into use for it.
+    #: Whether computing a row takes less time than allocating the memory for it.
     cheap = False
 
-    #: Whether entries are looked up, not computed.
+    #: Whether entries are read from memory rather than computed.
     in_memory = False
 
-    #: Whether rows need not be stored by who asks for them: the source does, or has no use for rows.
+    #: Whether the caller need not store rows: the source stores them, or needs no rows to combine them.
     keeps = False
 
     @property
@@ -117,7 +116,7 @@ class GramRows(RowSource):
         return self.matrix.take(indices, axis=0).take(columns, axis=1)
 
     def combine(self, indices: Indices, coefficients: Array) -> Array:
-        """Without a copy, where the coefficients are for most of the rows."""
+        """Σ coefficients_k row_k; without copying rows where most of them have a coefficient."""
         if 2 * len(indices) > self.n:
             every = np.zeros(self.n, dtype=self.dtype)
             every[indices] = coefficients
@@ -158,17 +157,12 @@ class KernelRows(RowSource):
 
     def _values(self, left: Points, right: Points) -> Array:
         if left.shape[0] == 0 or right.shape[0] == 0:
-            return np.empty((left.shape[0], right.shape[0]))  # scikit-learn refuses no points
+            return np.empty((left.shape[0], right.shape[0]))  # scikit-learn's kernels refuse empty arrays
         return self.kernel(left, right)
 
 
 class LinearRows(RowSource):
-    """Rows of X Xᵀ, of which nothing is formed but what is asked for: sums of rows go through w = Σ a_i x_i.
-
-    Parameters
-    ----------
-    X : array, shape (n, d), or CSR matrix
-    """
+    """Rows of X Xᵀ, formed only when they are asked for: sums of rows are computed from w = Σ a_i x_i."""
 
     keeps = True
 

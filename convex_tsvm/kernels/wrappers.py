@@ -15,15 +15,8 @@ from .types import Array
 class CentredRows(RowSource):
     """Rows of the kernel centred on the mean of some points (chapelle2008 eq. 13).
 
-    Sums of rows are corrected, not the rows: what is below keeps (and shares) the rows of the kernel itself.
-
-    Parameters
-    ----------
-    source : RowSource
-    members : int array
-        The points whose mean becomes the origin: the unlabelled ones.
-    mean : array, shape (n,), optional
-        The mean of their rows, where it is known.
+    ``members`` are the points whose mean becomes the origin, and ``mean``, shape (n,), is the mean of their rows where
+    that is known.  The source's own rows stay as they are, so that others can use them too.
     """
 
     def __init__(self, source: RowSource, members: Indices, mean: Array | None = None) -> None:
@@ -74,15 +67,8 @@ class RowsWithSums(RowSource):
     """The rows of a source and, after them, those of points Σ_i a_i Φ(x_i).
 
     A sum of outputs is the output of such a point: the point x₀ of a balance constraint (collobert2006 eq. 10) is the
-    mean of the unlabelled ones.
-
-    Parameters
-    ----------
-    source : RowSource
-    A : sparse matrix, shape (k, n)
-        The coefficients a of each point.
-    products : array, shape (k, n), optional
-        A times the source's matrix, where it is known.
+    mean of the unlabelled ones.  ``A``, shape (k, n), has a row of coefficients for each point; ``products`` is A times
+    the source's matrix, where that is known.
     """
 
     def __init__(self, source: RowSource, A: Any, products: Array | None = None) -> None:

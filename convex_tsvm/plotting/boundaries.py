@@ -15,7 +15,7 @@ from .canvas import axes_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Places along an axis at which outputs are looked at.
+#: Number of grid points along each axis at which outputs are computed.
 RESOLUTION = 200
 
 #: Markers of labelled points, by class.
@@ -96,7 +96,7 @@ def plot_boundary(
 def _points(
     model: Any, classes: NDArray[Any], X: Any, y: ArrayLike | None
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Points to draw, and the places of their labels among the classes, -1 where a label is none of them."""
+    """Points to draw, and the indices of their labels among the classes, -1 where a label is not among them."""
     if isinstance(X, Data):
         X, y = X.X, X.y
     elif X is None and isinstance(model, Solution):

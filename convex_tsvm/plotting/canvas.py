@@ -1,4 +1,4 @@
-"""Where pictures are drawn: axes that are given or made, and files."""
+"""Axes and figures that pictures are drawn in, and files that they are written to."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def axes_of(ax: Axes | None, size: tuple[float, float] = (5.6, 4.2)) -> Axes:
-    """The axes that are given, or those of a new figure of pyplot, which notebooks and galleries show."""
+    """The axes that are given, or new ones in a figure of pyplot, which notebooks and galleries show by themselves."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
@@ -59,7 +59,7 @@ def save_figure(picture: Figure | Axes, path: str | Path | None) -> None:
 
 
 def new_figure(panels: int, rows: int = 1, size: tuple[float, float] = (4.8, 4.2)) -> Figure:
-    """A new figure of pyplot, for so many panels beside each other in so many rows."""
+    """A new figure of pyplot for ``panels`` columns and ``rows`` rows; ``size`` is that of a panel in inches."""
     import matplotlib.pyplot as plt
 
     return plt.figure(figsize=(size[0] * panels, size[1] * rows), layout="constrained")

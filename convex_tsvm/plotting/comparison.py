@@ -16,7 +16,7 @@ from .canvas import new_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Panels side by side; more wrap into rows.
+#: Number of panels in a row, at most.
 COLUMNS = 3
 
 
@@ -55,7 +55,7 @@ def plot_boundaries(data: Data, solutions: Mapping[str, Solution], figure: Any =
     ['SVM: 1.0 % error', 'TSVM: 0.5 % error']
     """
     rows = -(-len(solutions) // COLUMNS)
-    columns = -(-len(solutions) // rows)  # four are two by two, not three and one
+    columns = -(-len(solutions) // rows)  # rows are filled evenly: four panels are two by two, not three and one
     figure = new_figure(columns, rows) if figure is None else figure
     for place, (name, solution) in enumerate(solutions.items()):
         axes = plot_boundary(solution, data, ax=figure.add_subplot(rows, columns, place + 1))
@@ -76,19 +76,19 @@ def plot_iterations(data: Data, solutions: Mapping[str, Solution]) -> Figure:
     left, right = figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2)
     styles = ["-", "--", ":", "-."]
     for place, (name, solution) in enumerate(solutions.items()):
-        # Solvers that agree draw the same line: growing hollow markers keep each of them visible.
+        # Solutions that agree draw the same line, so hollow markers of growing size keep each of them visible.
         marker = {"marker": "o", "markersize": 4 + 4 * (place % 4), "markerfacecolor": "none"}
         style: dict[str, Any] = {"linestyle": styles[place % 4], "label": name, **marker}
         if len(solution.history) > 1:
             steps = range(1, len(solution.history) + 1)
-            style["markevery"] = max(1, len(steps) // 12)  # of a long path the markers would be all that is seen
+            style["markevery"] = max(1, len(steps) // 12)  # on a long path a marker at every step would hide the line
             left.plot(steps, [iteration.objective for iteration in solution.history], **style)
             outputs = [iteration.outputs for iteration in solution.history if iteration.outputs is not None]
             errors = [data.error(np.where(f >= 0, 1.0, -1.0)) for f in outputs]
             if errors and errors[0] is not None:
                 right.plot(steps, [100 * (error or 0.0) for error in errors], **style)
         else:
-            # A convex problem takes one step: its error is a level to compare with.
+            # A convex problem takes one step, so its error is drawn as a horizontal line.
             error = data.error(solution.labels)
             if error is not None:
                 right.axhline(100 * error, color="gray", linestyle=styles[place % 4], label=name)

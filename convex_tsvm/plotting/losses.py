@@ -1,4 +1,4 @@
-"""Pictures of losses: what they are made of, and their conjugates."""
+"""Pictures of losses, their convex and concave parts, and their conjugates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of what chooses parameters: shares of classes, searches, learning curves."""
+"""Pictures for the choice of parameters: shares of classes, searches, learning curves."""
 
 from __future__ import annotations
 

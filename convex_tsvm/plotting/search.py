@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from ..relaxations import Bound
 
-#: Trees of up to so many nodes are drawn.
+#: Largest number of nodes of a tree that :func:`plot_search` draws.
 SMALL_TREE = 200
 
-#: Nodes of trees up to this size have the names of their points.
+#: Largest number of nodes of a tree whose nodes are labelled with the points that are branched on.
 NAMED_TREE = 60
 
 

@@ -17,7 +17,7 @@ from .canvas import axes_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Places along the axis of w.
+#: Number of values of w at which the objective is computed.
 RESOLUTION = 2001
 
 

@@ -1,9 +1,9 @@
-"""Compiled products with sparse rows: each reads the rows from ``first`` to ``last`` once, and writes what is its own.
+"""Compiled products with sparse rows: each reads the rows from ``first`` to ``last - 1`` once.
 
-A row that a vector gives the weight 0 is not read at all: the rows of an active set need no matrix of their own.
+A row whose weight is 0 is not read at all, so that the rows of an active set need no matrix of their own.
 
-Places are unsigned: a number that may be negative counts from the end, and asking that at every entry takes longer than
-the product.  Sums are not reordered: rows are short, and what vectorizes long ones slows them down.
+Indices are unsigned: a negative index would count from the end, and testing for that at every entry takes longer than
+the product.  Sums are not reordered, as rows are short, and vectorized sums of short rows are slower.
 """
 
 import numpy as np

@@ -10,7 +10,7 @@ from numba.core import event
 
 
 class _Told(event.Listener):
-    """Says so once, where somebody looks: on a terminal or in a notebook."""
+    """Prints the message once, if the error output is a terminal, or in a notebook."""
 
     def __init__(self) -> None:
         self.told = False
@@ -25,10 +25,10 @@ class _Told(event.Listener):
             print("convex_tsvm: compiling its loops, once on this machine; that takes some seconds", file=sys.stderr)
 
     def on_end(self, event: Any) -> None:
-        """Called by numba after it has."""
+        """Called by numba after it has compiled the function; nothing is printed then."""
 
 
 @cache
 def tell_of_compilation() -> None:
-    """Listen to numba; once, whoever asks."""
+    """Register the listener with numba; repeated calls do nothing."""
     event.register("numba:compile", _Told())

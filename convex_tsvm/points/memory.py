@@ -16,7 +16,7 @@ from .protocol import Array, LinearPoints
 #: Fewer entries than this are not worth a second thread.
 THREADED = 2**17
 
-#: Blocks of dense points have about this many entries: so much is copied at a time, and no more.
+#: Blocks of points have about this many entries; that many dense ones are converted to 64 bits at a time.
 BLOCK = 2**18
 
 
@@ -39,7 +39,7 @@ class SparsePoints(LinearPoints):
         self.shape, self.n_entries = (len(indptr) - 1, int(n_features)), int(indptr[-1])
         wanted = n_parts(self.n_entries, THREADED)
         cuts = np.searchsorted(indptr, np.linspace(0, self.n_entries, wanted + 1)[1:-1]).tolist()
-        #: Each thread's rows, with about as many entries.
+        #: First and last rows of each thread, with about the same number of entries.
         self._parts = [*zip([0, *cuts], [*cuts, self.shape[0]], strict=True)]
 
     def times(self, w: Array) -> Array:
@@ -124,7 +124,7 @@ class SparsePoints(LinearPoints):
 
 
 class DensePoints(LinearPoints):
-    """Rows of an array, as it is; of 32-bit numbers a block at a time is made 64-bit.
+    """Rows of an array, which is not copied; 32-bit numbers are converted to 64 bits a block at a time.
 
     Parameters
     ----------
@@ -147,8 +147,8 @@ class DensePoints(LinearPoints):
         return self._sum(add, self.shape[1], q)
 
     def curved(self, h: Array, p: Array, shift: float = 0.0) -> tuple[Array, float]:
-        # Directions need no more digits than the points have: 32-bit numbers are multiplied as they are, which takes a
-        # third of the time.  What multiplies them is scaled to 1, as 32-bit numbers overflow early.
+        # Directions need no more digits than the points have: 32-bit points are multiplied by 32-bit vectors, which
+        # takes a third of the time.  These vectors are scaled to a largest entry of 1, so that they do not overflow.
         kind = self.X.dtype
         size = float(np.abs(p).max()) or 1.0
         direction = (p / size).astype(kind)
@@ -210,11 +210,10 @@ class DensePoints(LinearPoints):
     def _sum(
         self, add: Callable[[Array, Any, Any], object], shape: Any, weights: Array, as_given: bool = False
     ) -> Array:
-        """What ``add`` adds to a total from the rows of each block with a weight, and the block.
+        """The total to which ``add(total, rows, block)`` has added something for each block with a weight.
 
-        Blocks are of 64-bit numbers, or ``as_given``.
-
-        There are so many totals that no two threads share one, and always the same blocks in each.
+        Blocks are of 64-bit numbers, or as they are stored if ``as_given``.  Every thread has a total of its own, which
+        always gets the same blocks, so that the result does not depend on timing.
         """
         pieces = self._pieces(weights)
         totals = np.zeros((n_parts(self.n_entries, THREADED), *np.atleast_1d(shape)))
@@ -228,12 +227,9 @@ class DensePoints(LinearPoints):
 
 
 def in_memory(X: Any) -> DensePoints | SparsePoints:
-    """An array or a sparse matrix as points; nothing is copied that need not be.
+    """An array or a sparse matrix as points, not copied if it has floating-point numbers and, if sparse, sorted rows.
 
-    Raises
-    ------
-    ValueError
-        If X is not two-dimensional, is empty, or holds NaN or infinity.
+    ValueError is raised if X is not two-dimensional, is empty, or holds NaN or infinity.
     """
     sparse = sp.issparse(X)
     X = X.tocsr() if sparse else np.asarray(X)
@@ -258,14 +254,17 @@ def in_memory(X: Any) -> DensePoints | SparsePoints:
 
 
 def check_rows(indices: Any, indptr: Any, n_features: int) -> None:
-    """Raise ValueError if compressed rows point outside of their arrays: compiled loops would follow."""
+    """Raise ValueError if compressed rows point outside of their arrays, which compiled loops would then read."""
     entries, step = len(indices), 2**22
     if len(indptr) == 0 or indptr[0] != 0 or indptr[-1] != entries:
-        raise ValueError("X is no CSR matrix: its rows do not end with its entries")
+        raise ValueError(f"X is no CSR matrix: indptr must begin with 0 and end with {entries}, the number of entries")
     for first in range(0, len(indptr), step):
         if (np.diff(indptr[first : first + step + 1]) < 0).any():
-            raise ValueError("X is no CSR matrix: a row ends before it begins")
+            raise ValueError("X is no CSR matrix: indptr decreases, so that a row ends before it begins")
     for first in range(0, entries, step):
         part = indices[first : first + step]
         if part.min() < 0 or part.max() >= n_features:
-            raise ValueError(f"X is no CSR matrix: a column index is outside of the {n_features} columns")
+            raise ValueError(
+                f"X is no CSR matrix: its column indices {part.min()} to {part.max()} go outside of the {n_features} "
+                f"columns; 0 to {n_features - 1} are allowed"
+            )

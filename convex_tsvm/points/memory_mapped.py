@@ -87,8 +87,7 @@ def convert_svmlight(
     """
     most = _check(n_features, dtype)
     source, size = Path(source), os.stat(source).st_size
-    # Small indices where the number of columns is known to allow them, and where it is not known as well: few files
-    # have more columns than 2³¹, and those are told when they are met.
+    # Column indices are written with 32 bits; a file with 2³¹ columns or more is refused when such a column is read.
     index, used, n_entries = np.dtype(np.int32), 0, 0
     with _written(Path(target)) as folder, _opened(folder) as files:
         np.zeros(1, dtype=np.int64).tofile(files["indptr"])
@@ -197,8 +196,8 @@ def open_points(path: str | os.PathLike[str], *, check: bool = True) -> SavedPoi
         for name, length in (("data", entries), ("indices", entries), ("indptr", n + 1), ("labels", n)):
             kind = np.dtype(header["types"][name])
             if os.stat(path / name).st_size != length * kind.itemsize:
-                raise ValueError(f"{name!r} has another length than {length}")
-            # A mapping of nothing is an error: rows may all be empty.
+                raise ValueError(f"the file {name!r} does not have {length} entries")
+            # An empty file, which all rows being empty makes, cannot be mapped.
             mapped = np.memmap(path / name, kind, "r", shape=(length,)) if length else np.zeros(0, kind)
             arrays[name] = np.asarray(mapped)
         if check:
@@ -209,7 +208,7 @@ def open_points(path: str | os.PathLike[str], *, check: bool = True) -> SavedPoi
 
 
 def _check(n_features: int | None, dtype: DTypeLike) -> int | None:
-    """The number of columns that is asked for; ValueError if it, or the type of the values, cannot be."""
+    """The number of columns asked for, None if it is to be found out; ValueError if it or ``dtype`` is not allowed."""
     if np.dtype(dtype) not in (np.float32, np.float64):
         raise ValueError(f"dtype={dtype!r} must be float32 or float64")
     return None if n_features is None else integer("n_features", n_features, least=1)
@@ -217,7 +216,7 @@ def _check(n_features: int | None, dtype: DTypeLike) -> int | None:
 
 @contextmanager
 def _written(target: Path) -> Iterator[Path]:
-    """A folder to write to, which gets its name when all is well and is gone otherwise."""
+    """A temporary folder to write to, which becomes ``target`` if nothing fails, and is removed otherwise."""
     if target.exists():
         raise FileExistsError(f"target={str(target)!r} is there already")
     if not target.parent.is_dir():

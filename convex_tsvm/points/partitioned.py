@@ -1,8 +1,8 @@
 """Points in parts that Dask holds, or makes when they are asked for: on several machines, or larger than memory.
 
-Every product is one small task for each part and a sum of what these return; a part is read, used and forgotten,
-unless the user has made Dask keep it.  A task knows all that it needs, so that those of a worker that is lost are done
-again by another.
+Every product is one small task for each part and a sum of their results; a part is read, used and forgotten, unless
+the user has made Dask keep it.  Tasks do not depend on a worker's state, so that another worker can repeat those of one
+that is lost.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PART = 2**22
 #: This many partial sums are added up by one task.
 ADDED = 8
 
-#: Dask warns of task graphs of more bytes than this: ours hold a number a point, which is what they are for.
+#: Size in bytes from which on Dask warns of a task graph: graphs here hold a number for each point, as they must.
 LARGE_GRAPH = 2**33
 
 
@@ -56,7 +56,7 @@ class DaskPoints(LinearPoints):
         facts = self._computed([self._task(_facts, block) for block in self._blocks])
         counts, features, entries = (np.array(column, dtype=np.int64) for column in zip(*facts, strict=True))
         if (features != features[0]).any():
-            raise ValueError(f"parts have {sorted(set(features.tolist()))} features; all must have as many")
+            raise ValueError(f"parts have {sorted(set(features.tolist()))} features; all must have the same number")
         edges = np.concatenate([[0], counts.cumsum()]).tolist()
         self.shape, self.n_entries = (edges[-1], int(features[0])), int(entries.sum())
         self._rows = [slice(first, last) for first, last in zip(edges[:-1], edges[1:], strict=True)]
@@ -101,13 +101,13 @@ class DaskPoints(LinearPoints):
         )
         if not found:
             return sp.csr_array((0, self.shape[1]))
-        # Parts come in the order of the points, rows as they were asked for.
+        # ``found`` has the rows sorted by parts; they are put into the order in which they were asked for.
         order = np.argsort(np.argsort(part, kind="stable"), kind="stable")
         together = sp.vstack(found, format="csr") if sp.issparse(found[0]) else np.vstack(found)
         return together[order]
 
     def _sum(self, name: str, weights: Array, nothing: Any, *given: Any) -> Any:
-        """What the parts' products sum to; parts without weights are not read."""
+        """The sum of the parts' products; parts whose weights are all zero are not read."""
         tasks = [
             self._task(_product, part, name, np.ascontiguousarray(weights[rows]), *given)
             for rows, part in zip(self._rows, self._blocks, strict=True)
@@ -118,7 +118,7 @@ class DaskPoints(LinearPoints):
         return self._computed(tasks)[0] if tasks else nothing
 
     def _task(self, function: Any, *given: Any) -> Any:
-        # Names of tasks are random: to make them of what they are given would be to read all of it.
+        # ``pure=False`` gives tasks random names: to derive names from the arguments, Dask would read all of these.
         return _dask().delayed(function, pure=False)(*given)
 
     def _computed(self, tasks: list[Any]) -> list[Any]:
@@ -151,7 +151,7 @@ def open_partitioned(path: str | os.PathLike[str], *, part_entries: int = PART, 
 
 
 def read_part(folder: str, first: int, last: int) -> Any:
-    """Some rows of a folder of points, read and not mapped: what is mapped counts as the memory of a worker."""
+    """Some rows of a folder of points, read rather than mapped, since Dask counts mapped files as a worker's memory."""
     points = open_points(folder, check=False).points
     begin, end = int(points.indptr[first]), int(points.indptr[last])
     path, indptr = Path(folder), np.asarray(points.indptr[first : last + 1])
@@ -163,13 +163,13 @@ def read_part(folder: str, first: int, last: int) -> Any:
 
 
 def _facts(part: Any) -> tuple[int, int, int]:
-    """Rows, features and entries of a part, which is looked through for what is no number."""
+    """Numbers of rows, features and entries of a part, which is checked for NaN and infinity."""
     points = in_memory(part)
     return *points.shape, points.n_entries
 
 
 def _points(part: Any) -> LinearPoints:
-    """A part as points, unchecked: it has been, and once is enough."""
+    """A part as points, without a check, as :func:`_facts` has checked every part once."""
     if not sp.issparse(part):
         X = np.asarray(part)
         return DensePoints(X if X.dtype in (np.float32, np.float64) else X.astype(float))

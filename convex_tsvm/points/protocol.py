@@ -1,7 +1,7 @@
-"""Points of the linear space, as methods for many of them know them: by products, never as an array.
+"""Points of the linear space for methods that use them in products only, never as an array.
 
-A solver that asks for no more than is here works with points in memory, in a file that is larger than memory, or on
-several machines.  Vectors of one number a point are in memory always; those of a feature each are as well.
+A solver that asks for no more than this protocol works with points in memory, in a file that is larger than memory, or
+on several machines.  Vectors with one number for each point, or for each feature, are always in memory.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ class LinearPoints(ABC):
 
     @abstractmethod
     def blocks(self) -> Iterator[tuple[slice, Any]]:
-        """The points in order, a part at a time: the rows that it is, and an array or CSR array of them."""
+        """Yield the points in order, a part at a time: a slice of rows, and these rows as an array or CSR array."""
 
     @abstractmethod
     def take(self, rows: NDArray[np.intp]) -> Any:
-        """Some points, as an array or CSR array of their own."""
+        """A copy of some points, as an array or CSR array, in the order of ``rows``."""
 
     def mean(self, members: NDArray[np.intp]) -> Array:
         """The mean of some points, shape (d,)."""

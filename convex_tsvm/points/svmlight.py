@@ -18,12 +18,9 @@ BLOCK = 2**25
 def read_blocks(
     path: Path, *, zero_based: bool = False, n_features: int | None = None, size: int = BLOCK
 ) -> Iterator[tuple[Any, NDArray[np.float64], int]]:
-    """Points, labels, and the bytes read so far, of one block of lines after the other.
+    """Yield points, labels, and the number of bytes read so far, for one block of lines after the other.
 
-    Raises
-    ------
-    ValueError
-        Naming the file and the line that cannot be read, and why.
+    ValueError names the file and the line that cannot be read, and why.
     """
     n_lines, done = 0, 0
     with open(path, "rb") as file:
@@ -53,12 +50,12 @@ def _parsed(
 
 
 def _worst_line(block: bytes, zero_based: bool, n_features: int | None) -> tuple[int, str] | None:
-    """The first line that is not as it must be, counted from 1, and what is wrong with it."""
+    """The first line with a mistake, counted from 1, and what is wrong with it; None if there is none."""
     for number, raw in enumerate(block.split(b"\n"), start=1):
         try:
             line = raw.split(b"#")[0].decode()
         except UnicodeDecodeError:
-            return number, "it is no text"
+            return number, "it is not text in UTF-8"
         words = line.split()
         if not words:
             continue
@@ -91,7 +88,7 @@ def _complaint(words: list[str], zero_based: bool, n_features: int | None) -> st
         if n_features is not None and place - first >= n_features:
             return f"the index {place} is beyond the {n_features} columns there are"
         if place - first >= 2**31 - 1:
-            return f"the index {place} is too large"
+            return f"the index {place} is too large; the largest possible one is {2**31 - 2 + first}"
         last = place
     return ""
 

@@ -7,7 +7,7 @@ from .output_space import OutputSpace
 from .relaxation import Stage
 from .safe_bounds import transduction_bound
 
-#: From the cheapest to the strongest.
+#: Names of the relaxations, from the cheapest to the strongest.
 RELAXATIONS = tuple(_TABLE)
 
 __all__ = [

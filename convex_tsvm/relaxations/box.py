@@ -1,4 +1,4 @@
-"""Boxes: ends of the outputs between which the solutions are that a bound is about."""
+"""Boxes: a lower and an upper end for every output; a bound is about the solutions with outputs between them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..problem import Array
 
 
 def settle(low: Array, high: Array, y: Array) -> tuple[Array, Array]:
-    """A box without (-1, 1): known labels, and unknown ones that one end settles."""
+    """Narrow a box where a label is known, or where one end leaves a single label: no output may be in (-1, 1)."""
     low, high = low.copy(), high.copy()
     positive, negative = (y > 0) | (low > -1), (y < 0) | (high < 1)
     low[positive] = np.maximum(low[positive], 1.0)
@@ -20,13 +20,16 @@ def settle(low: Array, high: Array, y: Array) -> tuple[Array, Array]:
 
 
 def labels_of(low: Array, high: Array) -> Array:
-    """Labels that a box settles; 0 for the others."""
+    """The labels that the ends of a box leave possible: +1, -1, or 0 where both are."""
     return np.where(low >= 1, 1.0, np.where(high <= -1, -1.0, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """Ends of the outputs v; an end beyond -1 or 1 is a label.  Empty if an end is beyond the other."""
+    """Ends of the outputs v: a lower end >= 1 is the label +1, an upper end <= -1 the label -1.
+
+    The box is empty if a lower end is above its upper end.
+    """
 
     low: Array
     high: Array
@@ -43,7 +46,7 @@ class Box:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is in it."""
+        """Whether no output vector is in the box."""
         return bool((self.low > self.high).any())
 
     @property
@@ -52,12 +55,12 @@ class Box:
         return bool(np.isfinite(self.low).all() and np.isfinite(self.high).all())
 
     def meet(self, low: Array, high: Array) -> Box:
-        """What is in both, without the outputs in (-1, 1)."""
-        # An end that is not a number, where something has overflown, says nothing.
+        """The intersection with another box, narrowed to outputs outside (-1, 1)."""
+        # Where something has overflown an end is NaN; ``fmax`` and ``fmin`` then keep the other end.
         return Box(*settle(np.fmax(self.low, low), np.fmin(self.high, high), np.zeros(len(low))))
 
     def with_label(self, i: int, sign: float) -> Box:
-        """The half in which point i has a label."""
+        """The part of the box in which point i has the label ``sign``, +1 or -1."""
         low, high = self.low.copy(), self.high.copy()
         if sign > 0:
             low[i] = max(low[i], 1.0)
@@ -67,5 +70,5 @@ class Box:
 
     @staticmethod
     def of_labels(y: Array) -> Box:
-        """No ends but those that labels are."""
+        """The box of labels alone: [1, ∞) for +1, (-∞, -1] for -1, the whole line where the label is 0."""
         return Box(np.where(y > 0, 1.0, -np.inf), np.where(y < 0, -1.0, np.inf))

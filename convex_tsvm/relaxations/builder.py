@@ -27,10 +27,10 @@ from .relaxation import Incumbent, Region, Relaxation, Rules, Stage, Work
 if TYPE_CHECKING:
     from ..modeling.printing import ReadableProblem
 
-#: What "auto" is the first of that there is, the strongest first.
+#: Relaxations that "auto" chooses from, the strongest first: the first one that exists for the problem.
 STRONGEST = ("triangles", "sdp", "svm")
 
-#: How bad what a solver says of itself is.
+#: Statuses of solvers, from the best to the worst.
 SEVERITY = ("optimal", "inaccurate", "failed")
 
 
@@ -216,7 +216,7 @@ class LowerBoundBuilder:
         self._strong: Relaxation | None = None if self.relaxation == "svm" else kind(**self._options)
 
     def _available(self, names: Iterable[str]) -> list[str]:
-        """Those of some relaxations that there are for the problem."""
+        """The names whose relaxations exist for the problem, in their order."""
         return [name for name in names if RELAXATIONS[name].load().why_not(self.model) is None]
 
     def bound(
@@ -253,7 +253,7 @@ class LowerBoundBuilder:
         work = Work(self.model, region, best, Rules(gap=self.gap), callback)
         try:
             if not np.isfinite(best.objective):
-                # Only labels that are known exclude outputs.
+                # Without an incumbent the SVM of the known labels gives the first labels.
                 point = self.model.known.solve(y)
                 best.offer(np.where(y != 0, y, point.outputs + point.bias))
             self._examine(work, strong=True)
@@ -377,26 +377,20 @@ class LowerBoundBuilder:
 
 
 class RoundedLabels:
-    """The best of the labels that signs of scores are.
-
-    Attributes
-    ----------
-    objective : float
-    labels : array, shape (n,), or None
-    """
+    """Keeps the best labels that were made by rounding scores; ``labels`` is None before any were found."""
 
     def __init__(self, builder: LowerBoundBuilder, objective: float = np.inf, labels: Array | None = None) -> None:
         self.builder, self.objective, self.labels = builder, objective, labels
 
     def offer(self, scores: Array, *, thorough: bool = False) -> bool:
-        """Labels of scores; keep them if their SVM is the best so far."""
+        """Round scores to labels and keep them if their SVM is the best so far; whether they were kept."""
         model = self.builder.model
         search, labels = model.search, model.rounded(scores)
         if search.n_positive is not None or search.target_sum is not None:
             objective = model.svm.objective(labels, model.svm.solve(labels, tol=1e-9))
         else:
             objective, solution = self.builder.evaluate(labels)
-            # The outputs may prefer other labels than those they were trained with.
+            # The signs of the outputs may be other labels than those the SVM was trained with, and better ones.
             labels = np.where(search.y != 0, search.y, np.where(solution.outputs >= 0, 1.0, -1.0))
         if objective >= self.objective:
             return False

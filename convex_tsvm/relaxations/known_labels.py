@@ -9,7 +9,7 @@ from .relaxation import Relaxation, Work
 
 
 class KnownLabels(Relaxation):
-    """The SVM of the labels known, again as long as it settles labels."""
+    """Train the SVM of the known labels, and train it again as long as it settles further labels."""
 
     @staticmethod
     def why_not(model: BoundModel) -> str | None:
@@ -21,11 +21,11 @@ class KnownLabels(Relaxation):
 
 
 def settle_labels(work: Work) -> float:
-    """Prove what the SVM of the labels known proves, again as long as it settles labels; its last bound."""
+    """Add proofs by the SVM of the known labels until it settles no further label, and return its last bound."""
     svm = work.model.known
     while True:
         point = svm.solve(work.box.labels, work.gamma)
-        # With a free bias the sum of γ is zero, exactly.
+        # With a free bias the entries of γ add up to exactly zero, which single precision would spoil.
         proof = SVMProof(point.gamma if svm.free_bias else single(point.gamma))
         work.gamma, work.outputs = point.gamma, point.outputs + point.bias
         if len(work.box.unknown) == 0:

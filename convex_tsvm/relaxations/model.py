@@ -18,29 +18,19 @@ from .output_space.quadratic_program import OutputSpace
 from .partial_svm import PartialSVM, is_partial
 from .plain_svm import PlainSVM
 
-#: How far from the border the quadratic form of kept multipliers is, relative to its largest entry.
+#: What is added to the chords' multipliers, relative to the largest diagonal entry of the quadratic form: with it
+#: the form stays positive semidefinite in other arithmetic, too.
 SPARE = 1e-12
 
-#: In the place of multipliers that a dive does not need.
+#: Takes the place of multipliers that a dive does not need.
 NOTHING = Multipliers(np.zeros(0), np.zeros(0), Cuts.none(), np.zeros(0))
 
 
 class BoundModel:
-    """A formulation on a problem, as proofs of its bounds see it: proofs are evaluated with it, and made with it.
+    """A formulation on a problem, with what proofs of its bounds are made and evaluated with.
 
-    Parameters
-    ----------
-    formulation : Formulation
-        With the loss min(ℓ(f), ℓ(-f)) for unlabelled points.
-    problem : Problem
-
-    Attributes
-    ----------
-    search : Labelling
-    known : PartialSVM or PlainSVM
-        The SVM of the labels known.
-    multipliers : list of Multipliers
-        Those that are kept, by number.
+    ``known`` is the SVM of the known labels; ``multipliers`` are those that are kept, to which proofs refer by their
+    places in the list.
     """
 
     def __init__(self, formulation: Formulation, problem: Problem) -> None:
@@ -52,12 +42,9 @@ class BoundModel:
 
     @property
     def svm(self) -> PartialSVM:
-        """The SVM of known labels where it says what exact search must know.
+        """The SVM of known labels; ValueError if the loss is neither hinge nor squared hinge, or a point has no cost.
 
-        Raises
-        ------
-        ValueError
-            If the loss is neither hinge nor squared hinge, or a point has no cost.
+        For these alone exact search knows what a bound says about single labels and outputs.
         """
         if isinstance(self.known, PartialSVM):
             return self.known
@@ -102,7 +89,7 @@ class BoundModel:
             high[rest] = np.minimum(high[rest], -1.0)
         else:
             low[rest] = np.maximum(low[rest], 1.0)
-        # What is forced may be one too many.
+        # The labels that were just forced may contradict the count, which the next round finds.
         return self.count(Box(low, high))
 
     def rounded(self, scores: Array) -> Array:
@@ -122,7 +109,7 @@ class BoundModel:
         return np.asarray(labels)
 
     def add(self, multipliers: Multipliers) -> int:
-        """Keep multipliers that make the objective convex, with something to spare; their number."""
+        """Keep multipliers, changed so that they make the objective convex with some room, and return their number."""
         made = Convexified(self.space, multipliers)
         z, spare = made.multipliers, SPARE * float(np.abs(np.diag(made.A)).max(initial=0.0))
         self.multipliers.append(dataclasses.replace(z, chord=z.chord + spare))
@@ -146,7 +133,10 @@ class BoundModel:
         return {**self.__dict__, "_convexified": {}}
 
     def fork(self, number: int) -> BoundModel:
-        """One for a dive beside others: they share what none of them changes, and have the multipliers of a node."""
+        """A copy for a dive that runs beside others, with the multipliers of that number alone.
+
+        Copies share everything that dives do not change.
+        """
         other = copy.copy(self)
         other.known, other._convexified = copy.copy(self.known), {}
         other.multipliers = [z if k == number else NOTHING for k, z in enumerate(self.multipliers)]

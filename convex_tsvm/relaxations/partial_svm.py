@@ -30,25 +30,23 @@ from ..solvers.dual import minimize_quadratic
 from ..validation import InfeasibleError
 from .rounding import EPS, ROOM, TINY, outward, safe, zero_sum
 
-#: Multipliers beyond this prove nothing, and are not kept (nor could they be, in single precision).
+#: Larger multipliers are dropped: they prove nothing, and would overflow in single precision.
 LARGEST = 1e30
 
 
 @dataclass(frozen=True, eq=False)
 class PartialPoint:
-    """A dual point of the SVM of known labels.
+    """A dual point of the SVM of known labels; all arrays have shape (n,).
 
     Attributes
     ----------
     value : float
-        A bound: its dual value, with the constant of the objective.
-    gamma : array, shape (n,)
+        A proven bound: the dual value with the constant of the objective, lowered by what rounding may have added.
+    gamma : array
         γ = y ∘ α; zero where the label is unknown.
-    outputs : array, shape (n,)
-        M γ + o, without a free bias; for the squared hinge these are the v of
-        :mod:`~convex_tsvm.relaxations.output_space.quadratic_program`.
-    error : array, shape (n,)
-        How far rounding may have moved the outputs.
+    outputs, error : array
+        M γ + o without the bias, and how far rounding may have moved it; for the squared hinge the outputs are the v
+        of :mod:`~convex_tsvm.relaxations.output_space.quadratic_program`.
     bias : float
         A free bias at the optimum; 0 where the point is not from a solver.
     violation : float
@@ -65,16 +63,14 @@ class PartialPoint:
 
 @dataclass(frozen=True, eq=False)
 class Witness:
-    """A point of the primal for labels of all points: it shows that they can have an objective.
+    """A primal point for labels of all points, which shows that an objective of ``value`` or less can be reached.
 
     Attributes
     ----------
-    value : float
-        The objective, or a little more.
     gamma : array, shape (n,)
-        γ, with w = Σ γ_i φ_i.
+        γ: w is Σ γ_i φ_i, or with targets that of :meth:`PartialSVM.coefficients_of_targets`.
     mean : float
-        The mean output of the points, where a bias is free.
+        The mean output of the points where the bias is free, otherwise 0.
     targets : array, shape (n,), or None
         v, where the sum of targets is given; their sum is right up to rounding.
     """
@@ -87,7 +83,10 @@ class Witness:
 
 @dataclass(frozen=True, eq=False)
 class Directions:
-    """Multipliers behind ends of outputs (:meth:`PartialSVM.direction`): point, θ and γ of each end."""
+    """Multipliers behind ends of outputs (:meth:`PartialSVM.direction`): for each of the m ends the point, θ and γ.
+
+    Their shapes are (m,), (m,) and (m, n); an end is an upper one where θ > 0, otherwise a lower one.
+    """
 
     index: NDArray[np.intp]
     theta: Array
@@ -101,25 +100,10 @@ def is_partial(search: Labelling) -> bool:
 
 
 class PartialSVM:
-    """The SVM of known labels, for any labels; the loss is the hinge or the squared hinge.
+    """The SVM of known labels, whichever points have them; the loss is the hinge or the squared hinge.
 
-    Attributes
-    ----------
-    M : array, shape (n, n)
-    offset : array, shape (n,)
-    cap : array, shape (n,)
-        Largest α_i.
-    free_bias : bool
-    constant : float
-    squared : bool
-        Whether the loss is the squared hinge.
-    n_solved : int
-        SVMs solved so far.
-
-    Raises
-    ------
-    InfeasibleError
-        If the sum of targets that is asked for cannot be reached.
+    ``squared`` tells which; ``cap``, shape (n,), has the largest α_i, infinite for the squared hinge.  InfeasibleError
+    is raised if a sum of targets is asked for that cannot be reached.
     """
 
     def __init__(self, search: Labelling) -> None:
@@ -132,7 +116,7 @@ class PartialSVM:
         self._losses = (margin, margin.reflect())
         self._cached: tuple[bytes, GramRows] | None = None
         self.n_solved = 0
-        #: M without its diagonal part, which is kept apart: beside a large kernel it would lose its digits.
+        #: M without its diagonal part 1 / (2 c), which is kept apart: added to a large kernel it would lose digits.
         self._gram, self._ridge = search.gram, np.zeros(search.n)
         if self.squared:
             self._ridge = 1 / (2 * search.cost)
@@ -141,7 +125,7 @@ class PartialSVM:
         self.M = self._gram.matrix + np.diag(self._ridge)
 
     def _fix_sum(self, search: Labelling) -> None:
-        """Σ_u v is fixed: what is orthogonal to the image of the unlabelled points' sum, and one point of the rest."""
+        """Fix the sum of the targets v: M and the offsets become those of the functions whose targets have that sum."""
         kernel = search.gram
         whole = AccurateGram(
             kernel.matrix + np.diag(self._ridge), kernel.error + 2 * EPS, np.sqrt(kernel.scale**2 + self._ridge)
@@ -156,7 +140,7 @@ class PartialSVM:
         self.constant_error += 0.5 * found.square_error + 4 * EPS * found.square
 
     def point(self, y: Array, gamma: Array) -> PartialPoint:
-        """The bound of a γ that is moved into the domain first: arithmetic, no solver."""
+        """The dual point of a γ, which is moved into the domain first; no solver is called."""
         gamma = np.where(y > 0, np.clip(gamma, 0, self.cap), np.where(y < 0, np.clip(gamma, -self.cap, 0), 0.0))
         if self.free_bias:
             gamma = zero_sum(gamma, np.where(y < 0, -self.cap, 0.0), np.where(y > 0, self.cap, 0.0))
@@ -173,7 +157,7 @@ class PartialSVM:
         return safe(value - 2 * doubt - ROOM * (size + 0.5 * square + abs(self.constant)) - TINY)
 
     def _most_square(self, gamma: Array) -> float:
-        """What γᵀ M γ does not exceed."""
+        """A number that γᵀ M γ does not exceed, rounding included."""
         own = float((gamma**2) @ self._ridge)
         return self._gram.most_square(gamma) + own * (1 + (self.search.n + 4) * EPS)
 
@@ -226,7 +210,7 @@ class PartialSVM:
         return Witness(value, point.gamma, float(outputs.mean()) if self.free_bias else 0.0)
 
     def _raised(self, value: float) -> float:
-        """A sum of n terms, or a little more."""
+        """A sum of about n terms, raised by what rounding may have taken from it; infinite for NaN."""
         value += (self.search.n + 8) * EPS * (abs(value) + abs(self.constant)) + self.constant_error
         return np.inf if np.isnan(value) else value
 
@@ -267,7 +251,7 @@ class PartialSVM:
         if len(movable) == 0:
             return Witness(np.inf, point.gamma, targets=v)
         v[movable] -= excess / len(movable)
-        # What rounding leaves of the excess could be put on any one of the targets.
+        # Rounding leaves a part of the excess, which could be added to any one of the targets.
         left = (len(members) + 4) * EPS * (np.abs(v[members]).sum() + abs(total))
         missed = np.abs(v - outputs) + error + 4 * EPS * (np.abs(v) + np.abs(outputs)) + left
         value = 0.5 * search.gram.most_square(a) + float(search.cost @ missed**2) + search.constant
@@ -369,7 +353,7 @@ class PartialSVM:
             excess = 0.5 * float(square) + self.constant - least - wanted
             if abs(excess) <= 1e-3 * wanted:
                 break
-            # q at the optimum grows with θ: bisection once both sides are known, its growth as θ² before.
+            # q at the optimum grows with θ, at first like θ²; once θ is known from both sides it is found by bisection.
             if excess > 0:
                 above = theta
             else:
@@ -394,7 +378,7 @@ class PartialSVM:
         )
 
     def directional_box(self, y: Array, found: Directions, cutoff: float) -> tuple[Array, Array]:
-        """What :meth:`directions` proves: ends of the outputs, infinite where nothing is."""
+        """The ends of the outputs that :meth:`directions` prove; infinite where they prove none."""
         low, high = np.full(len(y), -np.inf), np.full(len(y), np.inf)
         for i, theta, gamma in zip(found.index, found.theta, found.gamma, strict=True):
             end = self.direction(y, i, float(theta), gamma.astype(float), cutoff)
@@ -411,6 +395,6 @@ class PartialSVM:
         return self._cached[1]
 
     def margins(self, point: PartialPoint) -> Array:
-        """Outputs f that pay the losses: for the squared hinge v without the slack; a free bias is not in them."""
+        """The outputs f, without a free bias: those of the point, less the slacks y ξ for the squared hinge."""
         slack = point.gamma / (2 * self.search.cost) if self.squared else 0.0
         return np.asarray(point.outputs - slack)

@@ -1,4 +1,4 @@
-"""The SVM of the labels known so far, for losses that :mod:`~convex_tsvm.relaxations.partial_svm` does not know."""
+"""The SVM of the known labels for losses that :mod:`~convex_tsvm.relaxations.partial_svm` does not support."""
 
 from __future__ import annotations
 
@@ -14,19 +14,8 @@ from .safe_bounds import svm_bound
 class PlainSVM:
     """The SVM of known labels for any loss that never increases, and for points without a cost.
 
-    It proves a bound, and nothing about single outputs.
-
-    Attributes
-    ----------
-    free_bias, squared : bool
-        False: a free bias, and what is known of the squared hinge, are :class:`PartialSVM`'s.
-    n_solved : int
-        SVMs solved so far.
-
-    Raises
-    ------
-    ValueError
-        If a bias is free, or labels or targets are balanced.
+    It proves a bound, and nothing about single outputs.  ValueError is raised if the bias is free, or a number of
+    positive labels or a sum of targets is asked for.
     """
 
     free_bias = squared = False
@@ -41,7 +30,7 @@ class PlainSVM:
         self._solver = NativeSolver(search.problem, tol=1e-8, precision="double")
 
     def point(self, y: Array, gamma: Array) -> PartialPoint:
-        """The bound of a γ."""
+        """The dual point of a γ; nothing is known about the error of its outputs."""
         search = self.search.fixed(y)
         outputs = search.kernel @ gamma + search.offset
         return PartialPoint(svm_bound(search, gamma), gamma, outputs, np.full(search.n, np.inf))
@@ -52,5 +41,5 @@ class PlainSVM:
         return self.point(y, self._solver.solve(self.search.svm(y)).gamma)
 
     def consequences(self, y: Array, point: PartialPoint, cutoff: float) -> tuple[Array, Array]:
-        """Nothing: ends that are infinite."""
+        """Infinite ends for all outputs, as this SVM proves nothing about them."""
         return np.full(len(y), -np.inf), np.full(len(y), np.inf)

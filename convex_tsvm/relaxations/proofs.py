@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def single(values: Array) -> np.ndarray:
-    """Values as they are stored."""
+    """Values in single precision, as they are stored."""
     return np.asarray(values, dtype=np.float32)
 
 
@@ -32,7 +32,7 @@ NOTHING = np.zeros(0, dtype=np.float32)
 
 @dataclass(frozen=True)
 class Stored:
-    """A proof as numbers: a vector, for a quadratic which multipliers and what share of them, or ends of outputs."""
+    """A proof as numbers: a vector; for a quadratic also the multipliers' number and share; or ends of outputs."""
 
     vector: np.ndarray
     number: int = -1
@@ -41,13 +41,7 @@ class Stored:
 
 
 class Proof(ABC):
-    """One step of what is proven about a box.
-
-    Attributes
-    ----------
-    name : str
-        What reports call it.
-    """
+    """One step of what is proven about a box; reports call it by its ``name``."""
 
     name: str
 
@@ -57,19 +51,19 @@ class Proof(ABC):
 
     @abstractmethod
     def store(self) -> Stored:
-        """The numbers that make it."""
+        """The numbers from which :meth:`read` makes the proof again."""
 
     @staticmethod
     @abstractmethod
     def read(stored: Stored, n: int) -> Proof:
-        """The proof that numbers make, for n points."""
+        """The proof from its stored numbers, for n points."""
 
     def holds_for(self, model: BoundModel) -> bool:
-        """Whether proofs of this kind hold for a search, with multipliers that are there."""
+        """Whether this kind of proof is valid for the model's formulation, and the multipliers it uses exist."""
         return True
 
     def renumbered(self, first: int, shift: int) -> Proof:
-        """The same where the multipliers from number ``first`` on have got numbers that are larger by ``shift``."""
+        """The same proof after the multipliers with numbers from ``first`` on were renumbered by ``shift``."""
         return self
 
 
@@ -108,7 +102,7 @@ class DirectionsProof(Proof):
     @staticmethod
     def read(stored: Stored, n: int) -> DirectionsProof:
         if stored.directions is None:
-            raise ValueError("a proof of ends of outputs has none")
+            raise ValueError("a stored proof of ends of outputs has no directions")
         return DirectionsProof(stored.directions)
 
     def holds_for(self, model: BoundModel) -> bool:

@@ -17,18 +17,12 @@ from .proofs import Proof
 
 
 class Incumbent(Protocol):
-    """The best labels so far.
-
-    Attributes
-    ----------
-    objective : float
-        Of their SVM; infinite if there are none.
-    """
+    """The best labels so far, with the objective of their SVM: infinite if there are none."""
 
     objective: float
 
     def offer(self, scores: Array, *, thorough: bool = False) -> bool:
-        """Make labels of scores, shape (n,), and keep them if they are better; whether they are."""
+        """Round scores, shape (n,), to labels, and keep these if they are the best so far; whether they were kept."""
 
 
 @dataclass(frozen=True)
@@ -59,23 +53,18 @@ class Stage:
 
 @dataclass(eq=False)
 class Region:
-    """A box of outputs, and what is known of it from the box that it is a part of.
+    """A box of outputs, and what is known of it from the larger box that it is a part of.
 
     Attributes
     ----------
-    box : Box
     depth : int
-        How often a box was halved on the way to it.
-    bound : float
-        No solution in the box is below it.
-    gamma, v : array or None
+        How often a box was split on the way to this one; 0 at the root.
+    gamma, v : array, shape (n,), or None
         Where solvers may start.
     number : int
-        Multipliers of the model that serve here; -1 for none yet.
-    since : int
-        Depth at which they were made.
-    base : float
-        Bound that was reached when they were made.
+        The place of the multipliers to be used here among those of the model; -1 for none yet.
+    since, base : int, float
+        The depth at which these multipliers were made, and the bound that was reached then.
     """
 
     box: Box
@@ -90,15 +79,10 @@ class Region:
 
 @dataclass(frozen=True)
 class Rules:
-    """When a box is done with.
+    """When a box is closed: at the relative ``gap`` between the incumbent's objective and the box's bound.
 
-    Attributes
-    ----------
-    gap : float
-        Relative gap between the incumbent's objective and the bound at which it is closed.
-    refresh : int, "auto" or None
-        Levels below which the multipliers of a box above are replaced by its own.
-    keep_proofs : bool
+    After ``refresh`` levels a box gets multipliers of its own; "auto" decides that box by box, and with None it never
+    does.
     """
 
     gap: float = 1e-6
@@ -106,40 +90,32 @@ class Rules:
     keep_proofs: bool = True
 
     def cutoff(self, objective: float) -> float:
-        """What a box must reach to be closed, at an objective that is known to be reached.
+        """The bound at which a box is closed, for the objective of the incumbent; infinite if that is.
 
-        It is nearer to the objective than ``gap`` by a hundred millionth part, so that rounding does not leave the gap
-        that is reported above the one that was asked for.
+        It is nearer to the objective than ``gap`` says, by a share of 10⁻⁸ of the gap: otherwise rounding could leave
+        the gap that is reported above the one that was asked for.
         """
         return objective - self.gap * (1 - 1e-8) * abs(objective) if np.isfinite(objective) else np.inf
 
 
 @dataclass(eq=False)
 class Work:
-    """A region while relaxations work on it.
+    """A region while relaxations work on it: ``region`` is where the work began.
 
     Attributes
     ----------
-    model : BoundModel
-    region : Region
-        Where the work began.
-    incumbent : Incumbent
-    rules : Rules
-    callback : callable or None
-        Called with every stage.
     box, bound, gamma, v, number, since, base
-        As of :class:`Region`, now.
+        What :class:`Region` has under these names, as it is now.
     proofs : list of (Proof, float)
-        What has been proven, each with the cutoff that it was made for.
-    stages : list of Stage
+        The proofs so far, in their order, each with the cutoff that it was made for.
     outputs : array, shape (n,)
-        The last relaxation's.
+        Those of the last relaxation.
     rates : callable
-        By how much the bound rises with the square of a change of each output without a label.
+        Returns by how much the bound rises with the square of a change of each output without a label.
     correlation : array, shape (n,), or None
-        How much outputs vary together in an SDP relaxation made here.
+        How much each output varies together with the others in an SDP relaxation made here.
     duals : dict of arrays
-        What proves the last relaxation's bound.
+        The dual variables of the last relaxation, as in :class:`~convex_tsvm.Bound`.
     """
 
     model: BoundModel
@@ -162,7 +138,7 @@ class Work:
 
     @property
     def cutoff(self) -> float:
-        """What the bound must reach for the box to be closed."""
+        """The bound at which the box is closed."""
         return self.rules.cutoff(self.incumbent.objective)
 
     @property
@@ -171,7 +147,7 @@ class Work:
         return not self.box.is_empty and self.bound < self.cutoff
 
     def prove(self, proof: Proof) -> bool:
-        """Take what a proof gives; whether it settles a label or closes the box."""
+        """Apply a proof to the box and the bound; whether that settles a label or closes the box."""
         cutoff = self.cutoff
         bound, box = proof.apply(self.model, self.box, cutoff)
         n_before = len(self.box.unknown)
@@ -186,12 +162,12 @@ class Work:
         return not self.open or len(box.unknown) < n_before
 
     def offer(self, scores: Array, *, thorough: bool = False, always: bool = False) -> None:
-        """Labels of a relaxation's point for the incumbent; now and then only, unless ``always``: they cost a bound."""
+        """Offer scores to the incumbent, which takes about as long as a bound: at every fourth depth, or ``always``."""
         if always or self.region.depth % 4 == 0:
             self.incumbent.offer(np.where(self.box.labels != 0, self.box.labels, scores), thorough=thorough)
 
     def record(self, name: str, relaxed: float, n_cuts: int = 0, status: str = "optimal") -> None:
-        """A stage, for reports."""
+        """Add a stage to the report, and call the callback with it."""
         now = time.perf_counter()
         n_fixed = int((self.box.labels != 0).sum()) if not self.box.is_empty else self.model.n
         stage = Stage(name, self.bound, relaxed, n_cuts, n_fixed, now - self._began, status)
@@ -204,16 +180,7 @@ class Work:
 class Relaxation(ABC):
     """A way to bound the objective of all solutions in a box; :data:`convex_tsvm.table.RELAXATIONS` lists them.
 
-    Parameters
-    ----------
-    solver : str
-        Of SDPs.
-    tol : float
-        Relative accuracy of its value.
-    max_rounds : int
-        Rounds of cuts at the root.
-    cuts_per_round : int or None
-        Of each kind; as many as points if None.
+    The options are those of :class:`~convex_tsvm.LowerBoundBuilder`.
     """
 
     def __init__(

@@ -13,10 +13,10 @@ import numpy as np
 from ..kernels.distances import EPS
 from ..problem import Array
 
-#: By how much bounds are lower and boxes wider than they need be, relative to what they are made of.
+#: Additional room by which bounds are lowered and boxes widened, relative to the sizes of the terms they are made of.
 ROOM = 1e-9
 
-#: What underflow may take from a sum.
+#: More than underflow can take from a sum.
 TINY = 1e-290
 
 __all__ = ["EPS", "ROOM", "TINY", "outward", "safe", "zero_sum"]
@@ -28,7 +28,7 @@ def safe(bound: float) -> float:
 
 
 def outward(low: Array, high: Array) -> tuple[Array, Array]:
-    """Ends of outputs, a little further out."""
+    """Move lower ends down and upper ends up by a little, relative to 1 plus their size."""
     with np.errstate(invalid="ignore"):
         return low - ROOM * (1 + np.abs(low)), high + ROOM * (1 + np.abs(high))
 

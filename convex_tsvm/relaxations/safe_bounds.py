@@ -17,7 +17,7 @@ from .rounding import EPS, ROOM, TINY, safe
 
 
 def least_eigenvalue(S: Array) -> float:
-    """A number that the least eigenvalue of a symmetric matrix is not below.
+    """A lower bound of the least eigenvalue of a symmetric matrix.
 
     LAPACK's eigenvalues are those of a matrix within a modest multiple of n ε ‖S‖ of S.
     """
@@ -48,7 +48,7 @@ def transduction_bound(search: Labelling, alpha: Array, multipliers: Array) -> f
 
 
 def dominating(search: Labelling, alpha: Array, multipliers: Array) -> Array:
-    """λ near the multipliers given with Diag(λ) ⪰ N, whatever rounding has done to N and to the kernel.
+    """λ near the multipliers given with Diag(λ) ⪰ N for the exact N, of which rounding errors are taken off.
 
     N is known to 2 τ, the largest row sum of its errors: those of the kernel times the α of both points, added up over
     the points with known labels, which share a row, and those of the offsets.
@@ -82,7 +82,7 @@ def into_domain(search: Labelling, alpha: Array) -> tuple[Array, float, float]:
     s[used] = -np.nan_to_num(alpha[used]) / search.cost[used]
     s[used] = np.clip(s[used], conjugate.lower, min(conjugate.upper, 0.0))
     values = search.cost[used] * conjugate(s[used])
-    # Values of a convex function near zero may be differences of what is as large as its argument.
+    # A value near zero may be the difference of terms as large as the argument or its square, so these count as well.
     sizes = float(np.abs(values).sum() + (search.cost[used] * (np.abs(s[used]) + s[used] ** 2)).sum())
     return -search.cost * s, -float(values.sum()), (search.n + 16) * EPS * sizes
 
@@ -99,7 +99,7 @@ def stationary_multipliers(search: Labelling, alpha: Array, reduced: Array) -> A
 
 
 def coupling(search: Labelling, alpha: Array) -> Array:
-    """N: what the multipliers of the unit diagonal must dominate, shape (1 + u, 1 + u)."""
+    """The matrix N of :func:`transduction_bound`, shape (1 + u, 1 + u), offsets included."""
     N = weighted(search, alpha, reduced_basis(search.y))
     linear = (alpha * search.offset)[search.unknown]
     N[0, 1:] += linear
@@ -111,7 +111,7 @@ def raised(N: Array, multipliers: Array) -> Array:
     """λ with Diag(λ) ⪰ N: the multipliers given, shifted or scaled, whichever has the smaller sum."""
     doubt = (len(N) + 8) * EPS * float(np.abs(N).max(initial=0.0) + np.abs(multipliers).max(initial=0.0))
     shifted = multipliers + max(0.0, -least_eigenvalue(np.diag(multipliers) - N)) + doubt
-    # Rows of zeros need no multiplier.
+    # A row of zeros needs no multiplier.
     used = np.abs(N).max(axis=1) > 0
     if not used.any() or not (multipliers[used] > 0).all():
         return np.asarray(shifted)

@@ -96,7 +96,7 @@ class CalibratedTransduction(CalibratedClassifierCV):
         weights = None
         if sample_weight is not None:
             weights = checked_weights(sample_weight, n)[known]
-        given, cv = self.estimator, self.cv  # as they were passed, to which they are set back
+        given, cv = self.estimator, self.cv  # parameters as the user gave them, which are restored after the fit
         inner: Any = TransductiveSVC(unlabeled=self.unlabeled if len(others) else None) if given is None else given
         if len(others):
             inner = WithUnlabeled(inner, _safe_indexing(X, others), unlabeled=self.unlabeled)
@@ -108,14 +108,14 @@ class CalibratedTransduction(CalibratedClassifierCV):
         return self
 
     def _folds(self, labels: NDArray[Any]) -> Any:
-        """As many folds as are asked for, or as the smallest class has labels."""
+        """The number of folds, fewer than asked for if a class has fewer labels; a splitter is returned as it is."""
         if not isinstance(self.cv, numbers.Integral):
             return self.cv
         return n_folds(int(self.cv), labels)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # Without an estimator it is ours that is fitted, not scikit-learn's.
+        # The default estimator is a TransductiveSVC, not scikit-learn's default.
         tags.input_tags = (
             (TransductiveSVC() if self.estimator is None else self.estimator).__sklearn_tags__().input_tags
         )

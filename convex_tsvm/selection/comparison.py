@@ -130,7 +130,7 @@ def compare_supervised(
     """
     classifier = Steps.of(estimator).classifier
     if scoring is not None:
-        Judge.of(scoring)  # complains before anything is fitted
+        Judge.of(scoring)  # raises ValueError for a wrong ``scoring`` before anything is fitted
     known, marked = labeled_points(y, classifier.unlabeled)
     options = {"n_repeats": n_repeats, "random_state": random_state, "unlabeled": classifier.unlabeled}
     folds = LabeledKFold.at_most(integer("cv", cv, least=2), marked, **options)

@@ -127,7 +127,7 @@ def learning_curve(
     """
     truth, marker = np.asarray(y), marker_of(estimator)
     if scoring is not None:
-        Judge.of(scoring)  # complains before anything is fitted
+        Judge.of(scoring)  # raises ValueError for a wrong ``scoring`` before anything is fitted
     known = np.flatnonzero(~unlabeled_points(y, marker))
     classes = np.unique(truth[known].astype(str))
     for n in n_labeled:
@@ -159,7 +159,7 @@ def learning_curve(
 
 @dataclass(frozen=True)
 class _Draw:
-    """Both classifiers on labels that are drawn: called with a seed."""
+    """A function of a seed that draws labels, and fits and judges both classifiers on them."""
 
     estimator: Any
     supervised: Any
@@ -185,7 +185,7 @@ class _Draw:
             return [self._judged(np.sort(order[:n]), order[n:]) for n in self.numbers]
 
     def _judged(self, shown: NDArray[np.intp], hidden: NDArray[np.intp]) -> tuple[float, ...]:
-        """The same for one set of labels."""
+        """Errors and scores of both classifiers with the labels of ``shown``, at the points of ``hidden``."""
         X, truth, marker = self.X, self.truth, self.marker
         y = np.full(len(truth), marker, dtype=np.result_type(truth, np.asarray(marker)))
         if truth.dtype.kind in "USO":

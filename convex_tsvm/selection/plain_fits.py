@@ -18,21 +18,15 @@ from .steps import Steps
 
 
 class PlainFits:
-    """Candidates that are fitted as they are, every one to every fold.
+    """Candidates that share nothing: every one of them is fitted to every fold.
 
-    Parameters
-    ----------
-    estimator : estimator
-        A classifier of this package, or a pipeline that ends in one.
-    candidates : list of dict
-    X, y, sample_weight
-        As for ``fit`` of the search.
+    The estimator is a classifier of this package, or a pipeline that ends in one; candidates are dicts of parameters.
     """
 
     def __init__(self, estimator: Any, candidates: list[dict[str, Any]], X: Any, y: Any, sample_weight: Any) -> None:
         classifier = Steps.of(estimator).classifier
         self.labels = Labels.read(y, classifier.unlabeled, type(classifier).__name__, sample_weight)
-        # The classifier, or the labels, have complained of a column.
+        # ``Labels.read`` has already warned where y is a column.
         self.candidates, self.X, self.y = candidates, X, column_or_1d(y)
         check_consistent_length(X, self.y)
         self.estimators = [clone(estimator).set_params(**one) for one in candidates]
@@ -46,27 +40,19 @@ class PlainFits:
         return self.estimators[i]
 
     def finish(self, i: int, *, alone: bool = False) -> None:
-        """Fit the chosen candidate to all points; it is always alone."""
+        """Fit the chosen candidate to all points; ``alone`` makes no difference, as no other's outputs are used."""
         fit(self.estimators[i], self.X, self.y, self.labels.weights)
 
 
 def fit(estimator: Any, X: Any, y: Any, weights: Any) -> Any:
-    """The fitted estimator; weights are those of the classifier in the end."""
+    """Fit an estimator; weights go to the classifier at the end of a pipeline."""
     own = {} if weights is None else {f"{Steps.of(estimator).prefix}sample_weight": weights}
     return estimator.fit(X, y, **own)
 
 
 @dataclass(eq=False)
 class Alone:
-    """A candidate, by its place among all.
-
-    Attributes
-    ----------
-    place : int
-    estimator : estimator
-    X, y, labels, parts, judge
-        All points, their labels, pairs of a training and a test set, and what scores.
-    """
+    """A group of one candidate; ``place`` is its place among all, ``parts`` are pairs of a training and a test set."""
 
     place: int
     estimator: Any
@@ -82,7 +68,7 @@ class Alone:
         return {self.place: self.estimator}
 
     def scores(self, fold: int, which: list[int]) -> dict[int, float]:
-        """The score on a fold."""
+        """The candidate's score on a fold, by its place; ``which`` is not used."""
         (train, test), weights = self.parts[fold], self.labels.weights
         own = self._fitted(_safe_indexing(self.X, train), self.y[train], None if weights is None else weights[train])
         truth = self.labels.classes[self.labels.index[test]]
@@ -90,7 +76,7 @@ class Alone:
         return {self.place: self.judge(own, _safe_indexing(self.X, test), truth, given)}
 
     def transductions(self, which: list[int]) -> dict[int, NDArray[np.intp]]:
-        """Classes of the unlabelled points, as places in the classes, if the candidate is asked for."""
+        """Indices of the unlabelled points' classes, if ``which`` has the candidate's place; otherwise nothing."""
         if self.place not in which:
             return {}
         fitted = Steps.of(self._fitted(self.X, self.y, self.labels.weights)).classifier
@@ -102,5 +88,5 @@ class Alone:
             warnings.simplefilter("ignore")
             found = fit(clone(self.estimator), X, y, weights)
         if time_is_up():
-            raise TimeIsUp  # it may not have come to its end
+            raise TimeIsUp  # the fit may have been cut short
         return found

@@ -16,13 +16,13 @@ from ..estimators.labels import labeled_points
 
 Scorer = Callable[..., float]
 
-#: What is counted from labels alone, without a scorer around it.
+#: Scores that are computed from true and predicted labels directly, without one of scikit-learn's scorers.
 METRICS: dict[str, Callable[..., float]] = {
     "accuracy": accuracy_score,
     "balanced_accuracy": balanced_accuracy_score,
 }
 
-#: How the names of scorers begin that are never above 1.
+#: Beginnings of the names of scorers that are never above 1.
 AT_MOST_ONE = ("accuracy", "balanced", "average_precision", "f1", "jaccard", "matthews", "precision", "recall",
                "roc_auc", "top_k")  # fmt: skip
 
@@ -31,16 +31,8 @@ AT_MOST_ONE = ("accuracy", "balanced", "average_precision", "f1", "jaccard", "ma
 class Judge:
     """What ``scoring=`` asks for: a scorer of scikit-learn, by name or not, or a function of true and predicted labels.
 
-    Attributes
-    ----------
-    metric : callable or None
-        Of true and predicted classes, as places in ``classes_``.
-    scorer : callable or None
-        Of an estimator, points and labels, where there is no metric.
-    bounded : bool
-        Whether no score is above 1.
-    weighted : bool
-        Whether it takes ``sample_weight``.
+    Either ``metric`` is a function of true and predicted classes, as places in ``classes_``, or ``scorer`` one of an
+    estimator, points and labels.  Scores are at most 1 if ``bounded``, and take ``sample_weight`` if ``weighted``.
     """
 
     metric: Callable[..., float] | None
@@ -50,17 +42,7 @@ class Judge:
 
     @classmethod
     def of(cls, scoring: Any) -> Judge:
-        """The one that is asked for.
-
-        Parameters
-        ----------
-        scoring : str or callable
-
-        Raises
-        ------
-        ValueError
-            If it is neither a name that scikit-learn knows nor a function.
-        """
+        """The judge for a value of ``scoring=``; ValueError if it is neither a scorer's name nor a function."""
         if isinstance(scoring, str):
             if scoring in METRICS:
                 return cls(METRICS[scoring], None, weighted=True)
@@ -78,7 +60,7 @@ class Judge:
 
     @property
     def wants_probabilities(self) -> bool:
-        """Whether outputs will not do."""
+        """Whether the scorer needs probabilities rather than outputs."""
         return getattr(self.scorer, "_response_method", None) == "predict_proba"
 
     def __call__(self, estimator: Any, X: Any, y: NDArray[Any], weights: Any = None) -> float:
@@ -117,7 +99,7 @@ class LabeledScorer:
         self.scoring, self.unlabeled = scoring, unlabeled
 
     def __call__(self, estimator: Any, X: Any, y: Any, **arguments: Any) -> float:
-        """The score; arguments that have one entry per point lose those of unlabelled points."""
+        """The score at the labelled points; arguments, such as weights, are reduced to these points, too."""
         known, labels = labeled_points(y, self.unlabeled, " to score")
         own = {name: value if value is None else np.asarray(value)[known] for name, value in arguments.items()}
         scorer = check_scoring(estimator, scoring=self.scoring)

@@ -33,20 +33,21 @@ from .steps import Steps
 
 Array = NDArray[np.float64]
 
-#: What is tried by default: costs, and factors on the width of the kernel.  Where scores are equal the first is taken.
+#: Costs, and factors on the width of the kernel, that are tried by default; the first ones come first where scores are
+#: equal.
 COSTS, FACTORS = (10.0, 1.0, 100.0), (1.0, 0.5, 2.0)
 
-#: A candidate whose shares of the classes are this far from the inferred ones, or two of their standard deviations, is
-#: taken only where there is no other.
+#: Among candidates with the best score, one whose shares of the classes differ from the inferred ones by more than
+#: this, and by more than two of their standard deviations, is taken only where there is no other.
 ROOM = 0.1
 
-#: The same for classifiers that are fitted one by one: factors on their own C.
+#: Factors on their own C that are tried by default for classifiers that are fitted one by one.
 FACTORS_OF_COST = (1.0, 0.1, 10.0)
 
-#: A difference of scores is not known any better than to so much of the score of one labelled point.
+#: The standard error of a difference of scores is taken to be at least this share of one labelled point's score.
 LEAST_ERROR = 0.5
 
-#: Share of a limit on time that the search has, before the best candidate is fitted.
+#: Share of the time limit for the search; the rest is for fitting the best candidate.
 SEARCHING = 0.8
 
 
@@ -186,7 +187,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         with within(self.time_limit):
             fits = self._fit(X, y, sample_weight)
         if isinstance(fits, SharedFits):
-            advise(fits.labels, fits.fitted.solutions_, fits.fitted._asked_balance())  # others have advised themselves
+            advise(fits.labels, fits.fitted.solutions_, fits.fitted._asked_balance())  # others advise in ``fit``
         if self.status_ == "interrupted":
             raise KeyboardInterrupt(
                 "the search holds the best of the candidates that had seen all folds, and can be used as after a fit"
@@ -194,7 +195,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def _fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> SharedFits | PlainFits:
-        """The same inside the limit on time, without what is told to the user."""
+        """Search and fit inside the time limit, and return the fits; advice for the user is left to :meth:`fit`."""
         one_of("ties", self.ties, ("agreement", "first"))
         judge, tol = Judge.of(self.scoring), finite("tol", self.tol, above=0)
         cautious = self.param_grid is None and finite("caution", self.caution, least=0) > 0
@@ -210,7 +211,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             grid = {f"{steps.prefix}C": tuple(factor * steps.classifier.C for factor in FACTORS_OF_COST)}
             fits = PlainFits(estimator, candidates or list(ParameterGrid(grid)), X, y, sample_weight)
         candidates, labels = fits.candidates, fits.labels
-        y = column_or_1d(y)  # the fits have warned of a column
+        y = column_or_1d(y)  # without a warning, which making the fits has given
         parts = self._parts(X, y, labels, steps.classifier.unlabeled)
         groups = fits.groups(parts, judge)
         scores, self.status_ = np.full((len(candidates), len(parts)), np.nan), "converged"
@@ -235,7 +236,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return fits
 
     def _take_over(self, fitted: Any) -> None:
-        """Attributes of the best estimator that are those of the search, too, if it is fitted."""
+        """Copy attributes of the best estimator, if it is fitted, to the search."""
         classifier = Steps.of(fitted).classifier
         for owner, names in (
             (classifier, ("classes_", "transduction_", "transduction_scores_")),
@@ -314,7 +315,9 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return tags
 
     def _parts(self, X: Any, y: Any, labels: Labels, marker: Any) -> list[tuple[Any, Any]]:
-        """Training and test sets: of folds, of a splitter, or as they are given."""
+        """Pairs of a training and a test set: of the folds, of a splitter, or as they were passed; none if ``y`` has
+        a single label of every class.
+        """
         if hasattr(self.cv, "split"):
             return list(self.cv.split(X, y))
         if not isinstance(self.cv, (int, np.integer)):
@@ -340,26 +343,15 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return bool(difference.mean() <= self.caution * max(error, LEAST_ERROR / n_left_out) + 1e-12)
 
     def _score(self, groups: Sequence[Any], scores: Array, prune: bool, keep_first: bool) -> None:
-        """Put scores of candidates on folds in their places, which stay NaN where there is no need to look.
+        """Fill ``scores``, shape (n_candidates, n_folds); they stay NaN for candidates that were dropped before a fold.
 
-        Parameters
-        ----------
-        groups : sequence of Group or Alone
-        scores : array, shape (n_candidates, n_folds)
-        prune : bool
-            Whether candidates are dropped that cannot be the best any more.
-        keep_first : bool
-            Whether the first candidate sees all folds in any case.
-
-        Raises
-        ------
-        TimeIsUp
+        With ``prune`` those are dropped that cannot be the best any more; with ``keep_first`` the first never is.
         """
         n_candidates, n_folds = scores.shape
         jobs = min(effective_n_jobs(self.n_jobs), len(groups))
 
         def look(asked: list[tuple[Any, int, list[int]]]) -> None:
-            """Scores of some candidates of some groups on a fold each."""
+            """Compute the scores that are asked for: a group, a fold, and places of candidates in each entry."""
             if time_is_up():
                 raise TimeIsUp
             if jobs > 1:
@@ -382,7 +374,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                     (group, f, [i for i in group.estimators if alive[i] and np.isnan(scores[i, f])]) for group in groups
                 ]
                 look([one for one in asked if one[2]])
-                # What looks best is looked at to the end, so that others can be dropped.
+                # The candidate that looks best sees all folds at once, so that others can be dropped early.
                 best = int(np.where(_alive(scores, prune), np.nansum(scores, axis=1), -np.inf).argmax())
                 group = next(group for group in groups if best in group.estimators)
                 for rest in range(f + 1, n_folds):
@@ -400,10 +392,10 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         warn(f"{status}: {state}; the best of them is fitted now")
 
     def _agreement(self, groups: Sequence[Any], tied: list[int]) -> tuple[Array, NDArray[np.bool_]]:
-        """How far some candidates label the unlabelled points as the others of them do, and whose shares are possible.
+        """For each of some candidates: its mean agreement with them on the unlabelled points, whether its shares fit.
 
-        Shares of the classes are possible if they are as inferred, or, where they are not inferred, if there is more
-        than one class.
+        Shares of the classes fit if they are near the inferred ones, or, where none are inferred, if not all
+        unlabelled points have the same class.
         """
         found: dict[int, NDArray[np.intp]] = {}
         for group in groups:
@@ -418,7 +410,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return agreement, (np.abs(shares - labels.inferred.shares) <= room).all(axis=1)
 
     def _store_results(self, candidates: list[dict[str, Any]], scores: Array, groups: Sequence[Any] = ()) -> None:
-        """What has been found, and what is the best of it; without groups, the first of those with the best score."""
+        """Set the results and the best candidate; without groups that is the first of those with the best score."""
         seen = ~np.isnan(scores)
         means, deviations = np.full((2, len(scores)), np.nan)
         some = seen.any(axis=1)
@@ -431,7 +423,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             results[f"split{f}_test_score"] = scores[:, f]
         results["mean_test_score"], results["std_test_score"] = means, deviations
         results["n_splits"] = seen.sum(axis=1)
-        # Those that were dropped come after all others, and those that no fold has seen after these.
+        # Candidates that were dropped rank after all others, and those that saw no fold after these.
         span = 1.0 + float(np.ptp(means[some])) if some.any() else 1.0
         order = np.where(some, np.where(done, means, means - span), -np.inf)
         results["rank_test_score"] = np.array([int((order > value + 1e-12).sum()) + 1 for value in order])
@@ -441,14 +433,14 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if self.ties == "agreement" and len(tied) > 1 and groups and groups[0].labels.unlabeled.any():
             results["agreement"][tied], possible = self._agreement(groups, tied.tolist())
             tied = tied[possible] if possible.any() else tied
-            # Candidates that label alike agree up to rounding: the first of them is taken.
+            # Of candidates whose agreement is equal up to rounding the first is taken.
             tied = tied[results["agreement"][tied] >= results["agreement"][tied].max() - 1e-12]
         self.best_index_ = int(tied[0])
         self.best_params_, self.best_score_ = candidates[self.best_index_], float(means[self.best_index_])
 
 
 def _alive(scores: Array, prune: bool) -> NDArray[np.bool_]:
-    """Candidates that may still be the best: were they right at all points to come, they would be no worse."""
+    """Which candidates may still be the best: they would be if they scored 1 on all folds to come."""
     if not prune:
         return np.ones(len(scores), dtype=bool)
     reach = np.where(np.isnan(scores), 1.0, scores).mean(axis=1)

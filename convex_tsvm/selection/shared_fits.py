@@ -27,19 +27,10 @@ SHARING = ("C", "C_unlabeled", "C_compact", "balance", "epsilon", "loss", "s")
 
 
 class SharedFits:
-    """Candidates that are one classifier with a kernel, with parameters of its own, on the same transformed points.
+    """Candidates that differ in parameters of one classifier with a kernel only, on the same transformed points.
 
-    Parameters
-    ----------
-    steps : Steps
-    candidates : list of dict or None
-        Parameters of the whole estimator; None if they are still to be made (``candidates``).
-    X, y, sample_weight
-        As for ``fit`` of the search.
-    warm_start : bool
-        Whether descents follow C.
-    tol : float
-        Tolerance of candidates, if it is more than their own.
+    ``candidates`` are parameters of the whole estimator, or None if the attribute is set later.  With ``warm_start``
+    descents follow C; ``tol`` is the tolerance of candidates where it is larger than their own.
     """
 
     def __init__(
@@ -59,7 +50,7 @@ class SharedFits:
         self.points, self.y = points, y
         self.X, self.labels = self.fitted._read(points, y, sample_weight)
         if self.labels.unlabeled.any() and self.fitted._asked_balance() == "auto":
-            # Shares are those of all points, whatever is left out: they are inferred once for all candidates.
+            # Shares of the classes are inferred once, from all points, for all candidates and folds.
             first = self.fitted._problem(self.X, self.labels, self.labels.positives[0])
             self.labels = self.fitted._with_shares(first, self.labels)
         self.candidates, self.tol = candidates or [], tol
@@ -93,13 +84,9 @@ class SharedFits:
 
 @dataclass(eq=False)
 class Group:
-    """Candidates with the same points and kernel, by their places among all; ``replace`` makes one that keeps nothing.
+    """Candidates with the same points and kernel, by their places among all; ``parts`` are training and test sets.
 
-    Attributes
-    ----------
-    estimators : dict of int to estimator
-    X, labels, parts, judge, warm_start
-        Points as they are checked, their labels, pairs of a training and a test set, and as in the search.
+    ``dataclasses.replace`` makes a copy without the kernel matrix that was computed.
     """
 
     estimators: dict[int, Any]
@@ -123,12 +110,12 @@ class Group:
         return {i: self.judge(_Outputs(classes, one), test, truth, own) for i, one in found.items()}
 
     def transductions(self, which: list[int]) -> dict[int, NDArray[np.intp]]:
-        """Classes of the unlabelled points by the candidates asked for, and by those that they are started from."""
+        """Indices of the unlabelled points' classes by the candidates asked for, and by those that they start from."""
         found = self.outputs(self.labels, which, np.flatnonzero(self.labels.unlabeled))
         return {i: chosen_classes(one) for i, one in found.items()}
 
     def outputs(self, labels: Labels, which: list[int], points: NDArray[np.intp]) -> dict[int, NDArray[np.float64]]:
-        """Outputs at some points, shape (n_points, 1 or n_classes), of the same candidates."""
+        """Outputs at some points, shape (n_points, 1 or n_classes), of candidates and of those that they start from."""
         parameters = {i: estimator.get_params(deep=False) for i, estimator in self.estimators.items()}
         found = {}
         for chain in _chains(parameters, self.warm_start):
@@ -143,7 +130,7 @@ class Group:
         return found
 
     def follow(self, chain: list[int], last: Any) -> list[Solution]:
-        """The solutions of a candidate on all points, started from those of others, one after the other."""
+        """Solutions of ``last`` on all points, one for each class, each started from those of ``chain`` in turn."""
         found: list[Solution] = []
         for k in self.labels.positives:
             before = None
@@ -161,7 +148,7 @@ class Group:
     ) -> Solution:
         """Class k against the rest, from the outputs of another solution, if there is one."""
         if self._first is None:
-            # The kernel is that of all points, whatever is left out.
+            # Its kernel matrix, of all points, serves every fold and class.
             self._first = estimator._problem(self.X, self.labels, k)
         problem = self._first.replace(**estimator._given(labels, k))
         formulation = estimator._formulation(problem)
@@ -182,7 +169,7 @@ class Group:
 
 
 def _chains(parameters: Mapping[int, Mapping[str, Any]], together: bool) -> list[list[int]]:
-    """Places of candidates that differ by C only, from the least C on; each on its own if not ``together``."""
+    """Chains of candidates that differ in C only, with C increasing; unless ``together`` each is a chain of its own."""
     chains: dict[str, list[int]] = {}
     for i, own in parameters.items():
         others = sorted((name, repr(value)) for name, value in own.items() if name != "C")
@@ -193,7 +180,7 @@ def _chains(parameters: Mapping[int, Mapping[str, Any]], together: bool) -> list
 
 
 def _sharing(estimator: Any, candidates: list[dict[str, Any]]) -> list[dict[int, Any]]:
-    """Estimators of the candidates, by their places, together where the kernel is the same."""
+    """Groups of estimators with the same kernel matrix, each group by the candidates' places."""
     shared: dict[str, dict[int, Any]] = {}
     for i, parameters in enumerate(candidates):
         candidate = clone(estimator).set_params(**parameters)
@@ -203,7 +190,7 @@ def _sharing(estimator: Any, candidates: list[dict[str, Any]]) -> list[dict[int,
 
 
 class _Outputs(ClassifierMixin, BaseEstimator):
-    """Outputs at some points as a fitted classifier, for scorers, which ask no one else."""
+    """Outputs at some points in the form of a fitted classifier, as scikit-learn's scorers need one."""
 
     def __init__(self, classes: NDArray[Any], outputs: NDArray[np.float64]) -> None:
         self.classes, self.outputs = classes, outputs

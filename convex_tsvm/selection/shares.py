@@ -21,7 +21,7 @@ from .steps import Steps
 
 Array = NDArray[np.float64]
 
-#: Shares that are tried.
+#: Shares that are tried by default.
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
 
 
@@ -147,7 +147,7 @@ def share_path(
 
     def path(labels: Labels, k: int) -> list[Solution]:
         own = estimator._other_class(first, labels, k)
-        # Signs are the same all along a path, so each solution is started from the one before.
+        # Along the path only the balance changes, so each solution is started from the one before.
         problems = {
             f"{labels.classes[k]}, share {share:g}": own.replace(balance=estimator._share_balance(share))
             for share in tried.tolist()

@@ -88,8 +88,8 @@ class LabeledKFold(BaseCrossValidator):
 
         Parameters
         ----------
-        X : array, shape (n, n_features)
-            Only its length is looked at.
+        X : object
+            Not used.
         y : array, shape (n,)
             Labels, with ``unlabeled`` where unknown.
         groups : object
@@ -103,7 +103,7 @@ class LabeledKFold(BaseCrossValidator):
         Raises
         ------
         ValueError
-            If there are fewer labelled points than folds, or one class only.
+            If the largest class has fewer labelled points than there are folds, or there is one class only.
         """
         unknown = unlabeled_points(y, self.unlabeled)
         labels, known, others = np.asarray(y)[~unknown], np.flatnonzero(~unknown), np.flatnonzero(unknown)
@@ -114,7 +114,7 @@ class LabeledKFold(BaseCrossValidator):
             raise ValueError(
                 f"n_splits={self.n_splits} is more than the {counts.max()} labelled points of the largest class"
             )
-        # Without its only label a class could not be learned: that point is trained on in every fold.
+        # The only labelled point of a class is in every training set: without it the class could not be learned.
         only = np.isin(index, np.flatnonzero(counts == 1))
         always, divided = np.concatenate([known[only], others]), np.flatnonzero(~only)
         folds: Any = StratifiedKFold(self.n_splits, shuffle=True, random_state=self.random_state)
@@ -123,7 +123,7 @@ class LabeledKFold(BaseCrossValidator):
                 n_splits=self.n_splits, n_repeats=self.n_repeats, random_state=self.random_state
             )
         with warnings.catch_warnings():
-            # That a class has fewer points than folds is usual here.
+            # scikit-learn warns if a class has fewer points than folds, which is usual with few labels.
             warnings.simplefilter("ignore")
             for train, test in folds.split(divided, index[divided]):
                 yield np.sort(np.concatenate([known[divided[train]], always])), known[divided[test]]

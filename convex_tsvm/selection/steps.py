@@ -16,17 +16,9 @@ from ..estimators.transductive import TransductiveSVC
 
 @dataclass(frozen=True)
 class Steps:
-    """A classifier of this package with the transformers before it, if there are some.
+    """A classifier of this package and the transformers before it, None if there are none; ``whole`` is both together.
 
-    Attributes
-    ----------
-    whole : estimator
-        All of it.
-    before : Pipeline or None
-        The transformers.
-    name : str
-        What the classifier is called in the pipeline; "" without one.
-    classifier : estimator
+    ``name`` is that of the classifier's step in the pipeline, "" without a pipeline.
     """
 
     whole: Any
@@ -38,15 +30,7 @@ class Steps:
     def of(cls, estimator: Any) -> Steps:
         """The steps of an estimator, fitted or not.
 
-        Parameters
-        ----------
-        estimator : estimator
-            A classifier of this package, or a pipeline that ends in one.
-
-        Raises
-        ------
-        ValueError
-            If it is neither.
+        ValueError is raised if it is neither a classifier of this package nor a pipeline that ends in one.
         """
         before, name, classifier = None, "", estimator
         if isinstance(estimator, Pipeline):
@@ -61,11 +45,11 @@ class Steps:
 
     @property
     def prefix(self) -> str:
-        """What stands before the names of the classifier's parameters."""
+        """The prefix of the classifier's parameters among those of the whole estimator, such as "svc__"; or ""."""
         return f"{self.name}__" if self.name else ""
 
     def transformed(self, X: Any, y: Any) -> tuple[Pipeline | None, Any]:
-        """Transformers that are fitted to points, labelled or not, and what they make of these."""
+        """Copies of the transformers, fitted to all points, and the transformed points; None and X without any."""
         if self.before is None:
             return None, X
         before = clone(self.before)
@@ -76,10 +60,10 @@ class Steps:
         if not self.name:
             return classifier
         steps = [*(() if before is None else before.steps), (self.name, classifier)]
-        return clone(self.whole).set_params(steps=steps)  # its memory and kind of output stay
+        return clone(self.whole).set_params(steps=steps)  # other settings of the pipeline, such as memory, stay
 
     def own(self, parameters: Mapping[str, Any]) -> dict[str, Any] | None:
-        """The classifier's parameters out of the whole estimator's; None if there are others as well."""
+        """The whole estimator's parameters by the classifier's names; None if one is not the classifier's."""
         found = {}
         for name, value in parameters.items():
             if not name.startswith(self.prefix) or "__" in name[len(self.prefix) :]:
@@ -89,16 +73,9 @@ class Steps:
 
 
 def marker_of(estimator: Any) -> Any:
-    """How an estimator marks unlabelled points in ``y``, whatever is around the classifier.
+    """How an estimator marks unlabelled points in ``y``; pipelines and meta-estimators around it are looked through.
 
-    Parameters
-    ----------
-    estimator : estimator
-
-    Raises
-    ------
-    ValueError
-        If it has no such marker.
+    ValueError is raised if it has no such marker.
     """
     while True:
         if isinstance(estimator, Pipeline):
@@ -111,21 +88,9 @@ def marker_of(estimator: Any) -> Any:
 
 
 def fitted_apart(estimator: Any, X: Any, y: Any, members: Any) -> Any:
-    """Transformers fitted to all points, and the classifier to some of them: the supervised one, of labelled points.
+    """Fit an estimator's transformers to all points, and its classifier to ``members``, indices of some of them.
 
-    Parameters
-    ----------
-    estimator : estimator
-        As for :meth:`Steps.of`.
-    X, y
-        All points and their labels.
-    members : int array, shape (m,)
-        The points that the classifier is fitted to.
-
-    Returns
-    -------
-    estimator
-        The fitted whole.
+    With the labelled points as members that gives the supervised classifier to compare with.
     """
     steps = Steps.of(estimator)
     before, points = steps.transformed(X, y)

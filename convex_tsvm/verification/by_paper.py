@@ -17,19 +17,10 @@ from .statements.statement import Statement
 
 
 def paper_checks(formulation: Formulation, problem: Problem, as_printed: Iterable[str] = ()) -> Iterator[Check]:
-    """A check for every numbered statement about the formulation, as it is corrected or as it is printed.
+    """Yield a check for every numbered statement that concerns the formulation, in its corrected form.
 
-    Parameters
-    ----------
-    formulation : Formulation
-    problem : Problem
-    as_printed : iterable of str
-        Statements whose printed form is checked in place of the corrected one, such as "collobert2006 eq. 4".
-
-    Raises
-    ------
-    ValueError
-        If one of them has no misprint, or does not concern the formulation.
+    Statements named in ``as_printed``, such as "collobert2006 eq. 4", are checked in their printed form instead.
+    ValueError is raised for one that has no misprint or does not concern the formulation.
     """
     wanted = {" ".join(name.split()): name for name in as_printed}
     concerned = list(_concerning(formulation, problem))
@@ -46,7 +37,7 @@ def paper_checks(formulation: Formulation, problem: Problem, as_printed: Iterabl
         try:
             off = statement.off_with(claim, [q])
         except ValueError:
-            continue  # it asks more of a problem, as spectral methods ask kernel values that are similarities
+            continue  # the methods in it refuse this problem, as spectral ones do where a point's similarities sum to 0
         except cp.error.SolverError as error:
             off, detail = np.inf, f"{error} Scale the points."
         source = f"{_name(statement)}{', as printed' if printed else ''}"
@@ -58,7 +49,7 @@ def _name(statement: Statement) -> str:
 
 
 def _concerning(formulation: Formulation, problem: Problem) -> Iterator[tuple[Statement, Any]]:
-    """Statements, and the quantities of the problem that they are run on."""
+    """Yield the statements that concern the formulation, each with the quantities of the problem it is run on."""
     for name in PAPERS:
         made = paper(name)
         of = getattr(type(made.quantities()[0]), "of", None)

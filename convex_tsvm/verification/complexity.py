@@ -35,7 +35,7 @@ from ..validation import finite, integer
 #: Relative accuracy of the minimum over μ, and a limit on iterations; any μ gives a bound.
 ACCURACY, MAX_ITER = 1e-3, 2000
 
-#: A cost below this changes no figure, and its inverse overflows when it is squared.
+#: C₃ below this counts as 0: it would change no digit of the result, and its inverse overflows when it is squared.
 NEGLIGIBLE = 1e-100
 
 
@@ -196,7 +196,7 @@ def _sizes(problem: Problem) -> tuple[int, int]:
 
 
 def _bound(problem: Problem, Z: Array, D: float, C_compact: float) -> float:
-    """Lemma 2 or 3, with the best μ as far as it is known."""
+    """The bound of Lemma 2 (C₃ = 0) or Lemma 3, with the best μ that was found."""
     l, u = _sizes(problem)
     return float(2 * np.sqrt(D * _least_energy(Z, C_compact) / (l * u)))
 

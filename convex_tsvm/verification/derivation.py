@@ -72,7 +72,7 @@ def verify(
     """
     formulation.check(problem)
     tol = finite("tol", tol, above=0)
-    # A search over c says nothing new about the derivation: its first c stands for all.
+    # Where the number of positive labels is fixed, the mean output is fixed in its place: a linear constraint.
     given, problem = problem, problem.by_mean()
     checks = list(_losses(formulation))
     native = formulation.regularizer == "l2" and all(isinstance(convex, PLQ) for convex, _ in formulation.parts)
@@ -159,7 +159,7 @@ def _conjugate(kind: str, convex: Convex, t: Array) -> Check:
 def _duality(problem: Problem, step: ConvexStep, tol: float) -> Iterator[Check]:
     """Primal, dual and native solver agree on the last convex step."""
     plq = all(isinstance(loss, PLQ) for loss in step.losses)
-    # The values CVXPY gives its own problems, each at its own variables; other losses have no written dual.
+    # Primal and dual values are those that CVXPY reports for each problem; the dual is written for PLQ losses only.
     solvers = [CvxpySolver(problem, form=form) for form in ("primal", *(["dual"] if plq else []))]
     dual = [solver.solve(step) for solver in solvers][-1]
     least = float(solvers[0].model(step).problem.value)
@@ -213,7 +213,7 @@ def _optimality(solver: str, point: StepSolution, step: ConvexStep, tol: float) 
 
 
 def _objectives(formulation: Formulation, problem: Problem, native: bool) -> Array:
-    """Objectives of some steps from random outputs, each computed anew: those that CCCP records never rise."""
+    """Objectives of some steps from random outputs, each computed from the formulation rather than taken from CCCP."""
     solver = NativeSolver(problem, tol=1e-9) if native else CvxpySolver(problem)
     outputs, found = np.random.default_rng(0).normal(size=problem.n), []
     for _ in range(STEPS):
@@ -248,7 +248,7 @@ def _descent(formulation: Formulation, solution: Solution, objectives: Array) ->
 
 
 def _balance(problem: Problem, step: ConvexStep, tol: float) -> Iterator[Check]:
-    """The extra point x₀ and centring are the same thing."""
+    """The extra point x₀ and centring give the same value, and the mean output is c."""
     if step.target is None or not step.fit_intercept:
         return
     centred = NativeSolver(problem, tol=1e-9, balance_by="centring").solve(step)

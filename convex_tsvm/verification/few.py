@@ -6,21 +6,14 @@ import numpy as np
 
 from ..problem import Problem
 
-#: Label matrices of more points take an interior-point solver minutes.
+#: Number of points kept: with more, an interior-point solver takes minutes for a label matrix.
 FEW = 16
 
 
 def few_points(problem: Problem, count: int = FEW) -> Problem:
-    """A quarter of ``count`` labelled points of each class, as far as there are, and others up to that number.
+    """Keep the first ``count // 4`` labelled points of each class, and the first unlabelled ones up to ``count``.
 
-    Parameters
-    ----------
-    problem : Problem
-    count : int
-
-    Returns
-    -------
-    Problem
+    A balance that fixes the number of positive labels becomes one that fixes the mean output.
     """
     positive, negative = (np.flatnonzero(problem.y == sign)[: count // 4] for sign in (1, -1))
     known = np.concatenate([positive, negative])

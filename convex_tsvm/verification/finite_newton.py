@@ -16,7 +16,7 @@ from ..solvers.finite_newton import FiniteNewton
 from ..solvers.finite_newton.newton import NewtonDescent
 from .report import Check
 
-#: Line searches end when the slope is this share of what it was.
+#: Line searches end once the slope along the step has fallen to this share of its first value.
 FLAT = 1.1e-3
 
 
@@ -28,7 +28,7 @@ def finite_newton_checks(formulation: Formulation, problem: Problem, tol: float)
         return
     instance, rng = Instance(formulation, problem), np.random.default_rng(0)
     if instance.target is not None and not formulation.fit_intercept:
-        return  # the solver takes a mean output together with a bias only
+        return  # the solver supports a constraint on the mean output only where there is a bias
     labels = np.where(problem.y == 0, rng.choice([-1.0, 1.0], problem.n), problem.y)
     step, solver = instance.svm(labels), FiniteNewton(problem, tol=1e-10)
     x = rng.normal(size=solver.directions(step).space.size)
@@ -119,7 +119,7 @@ def _probabilities(instance: Instance, rng: np.random.Generator) -> Iterator[Che
 
     rise = np.inf
     for _ in range(20):
-        # Others with the same sum: what some gain, others lose.
+        # The change is moved so that the sum of the probabilities stays the same.
         move = rng.normal(size=len(unknown)) * found.p * (1 - found.p)
         weight = found.p * (1 - found.p)
         move -= weight * (move.sum() / weight.sum())

@@ -14,7 +14,7 @@ from ..problem import Problem
 from ..solvers import NativeSolver
 from .report import Check
 
-#: Labellings that are drawn.
+#: Number of random labellings from which pairs are exchanged.
 DRAWS = 5
 
 

@@ -130,7 +130,7 @@ class Report:
         return "\n".join(lines)
 
 
-#: What claims have that LaTeX reads as something else, but for Greek letters, powers, indices and accents.
+#: Characters of claims that need a LaTeX command; Greek letters, powers, indices and accents are treated elsewhere.
 _TEX = {"\\": r"\textbackslash{}", "^": r"\^{}", "§": r"\S"} | {character: "\\" + character for character in "&%#_{}"}
 _RELATIONS = zip(("<=", ">=", *"⪰≻±←"), [r"\le", r"\ge", r"\succeq", r"\succ", r"\pm", r"\leftarrow"], strict=True)
 _SYMBOLS = zip(
@@ -141,12 +141,12 @@ _SYMBOLS = zip(
 _RAISED = zip("ᵀ†*", [r"^\top", r"^\dagger", r"^*"], strict=True)
 _TEX |= {symbol: f"${command}$" for symbol, command in (*_RELATIONS, *_SYMBOLS, *_RAISED)}
 
-#: Accents, as characters that follow their letter.
+#: LaTeX commands of combining accents, which follow their letter in Unicode.
 _ACCENTS = {"\N{COMBINING TILDE}": "tilde", "\N{COMBINING CIRCUMFLEX ACCENT}": "hat"}
 
 
 def plain(text: str) -> str:
-    """Words with some symbols in them, as LaTeX of ASCII characters."""
+    """Text with mathematical symbols as LaTeX that has ASCII characters only."""
     symbols = "|".join(map(re.escape, sorted(_TEX, key=len, reverse=True)))
     return re.sub(rf"(.)([{''.join(_ACCENTS)}])|{symbols}|[^\x00-\x7f]", _as_latex, text)
 
@@ -165,7 +165,7 @@ def _as_latex(found: re.Match[str]) -> str:
 
 
 def _letter(character: str) -> str:
-    """A letter of ASCII as it is, a Greek one as its command."""
+    """An ASCII letter unchanged, or the LaTeX command of a Greek one."""
     if character.isascii():
         return character
     size, _, name = unicodedata.name(character).removeprefix("GREEK ").partition(" LETTER ")

@@ -27,7 +27,7 @@ from ...problem import Array
 from ..safe_bounds import stationary_multipliers, transduction_bound
 from .margins import margin_svm
 
-#: Curvatures of the Moreau envelopes, costs included, that are tried one after the other.
+#: Curvatures of the Moreau envelopes, times the costs, that are tried one after the other.
 CURVATURES = (1e2, 1e3, 1e4, 1e5, 1e6, 1e7)
 
 
@@ -40,13 +40,11 @@ class LowRankPoint:
     value : float
         The SVM's objective for a label matrix: at least the value of the relaxation, up to the SVM's tolerance.
     bound : float
-        A lower bound of the relaxation, proven.
+        A proven lower bound of the relaxation.
     vectors : array, shape (1 + u, p)
         r₀ and the vectors of the unlabelled points.
-    alpha : array, shape (n,)
-    multipliers : array, shape (1 + u,)
-    n_iter : int
-    seconds : float
+    alpha, multipliers : array, shapes (n,) and (1 + u,)
+        The dual point behind ``bound``.
     status : {"optimal", "inaccurate", "max_iter"}
     """
 
@@ -66,7 +64,7 @@ class LowRankPoint:
 
     @staticmethod
     def nothing(search: Labelling) -> LowRankPoint:
-        """What is known before anything is."""
+        """The point to begin with: value ∞, bound -∞."""
         u = len(search.unknown)
         return LowRankPoint(np.inf, -np.inf, np.ones((1 + u, 1)), np.zeros(search.n), np.zeros(1 + u))
 
@@ -193,7 +191,7 @@ class _Vectors:
         vectors = np.zeros((1 + len(self.unknown), self.rank))
         vectors[0, 0] = 1.0
         vectors[1:] = F[self.unknown] / np.maximum(t[self.unknown], 1e-100)[:, None]
-        # A vector of an output that is exactly zero may be any.
+        # Where an output is exactly zero any unit vector is a best one.
         vectors[1:][t[self.unknown] == 0, 0] = 1.0
         labels = self.basis @ vectors
         start = -search.cost * self.envelope(t)[1]

@@ -15,18 +15,8 @@ def margin_svm(
 ) -> tuple[float, Array]:
     """Least ½ αᵀ Q α + Σ c_i ℓ(t_i) with Q = G ∘ Γ and margins t = Q α + o ∘ g, and its α >= 0.
 
-    Parameters
-    ----------
-    search : Labelling
-        For ℓ, c, G and o.
-    label_matrix : array, shape (n, n)
-        Γ.
-    signs : array, shape (n,), or float
-        g, the labels before thresholding; without offsets it has no influence.
-    start : array, shape (n,), optional
-        α to start from.
-    tol : float
-        On the margins.
+    Γ is ``label_matrix``, shape (n, n), and g is ``signs``, shape (n,), the labels before thresholding, which count
+    only where there are offsets o.  ``start`` is an α to start from; ``tol`` is a tolerance on the margins.
     """
     kernel = search.kernel * label_matrix
     point = minimize_quadratic(
@@ -38,5 +28,5 @@ def margin_svm(
 
 
 def _inside(search: Labelling, margins: Array) -> Array:
-    """Losses of margins, which a solver may leave outside a domain by its tolerance."""
+    """Losses of margins; a margin that is outside the loss's domain by the solver's tolerance is moved into it."""
     return search.loss(np.clip(margins, *search.loss.domain))

@@ -12,10 +12,10 @@ from ..relaxation import Relaxation, Work
 from ..safe_bounds import dominating, into_domain
 from .low_rank import solve_low_rank
 
-#: Below the root, fewer points without a label than this are told apart sooner by branching.
+#: With fewer unlabelled points than this, below the root, branching is faster than the relaxation.
 WORTH = 5
 
-#: So many times less accurate is the relaxation below the root, of which there are many.
+#: Factor on the tolerance below the root, where the relaxation is solved many times.
 COARSER = 10
 
 

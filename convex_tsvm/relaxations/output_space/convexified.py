@@ -29,23 +29,16 @@ from .quadratic_program import OutputSpace
 #: What is added to the quadratic form before it is inverted, relative to its largest entry.
 LIFT = 2.0**-30
 
-#: By how much more than need be its inverse says: a small error of the form is a larger one of the inverse.
+#: Relative room that is added to the diagonal of the inverse, in which errors of the form are larger.
 INVERSE_ROOM = 2e-3
 
-#: max(0, -t): its costs and slopes make boxes in the dual.
+#: max(0, -t): with costs and slopes for each variable, its dual is the problem in a box.
 _SIDES = (hinge().shift(-1),)
 
 
 @dataclass(frozen=True, eq=False)
 class Multipliers:
-    """Multipliers >= 0 of V_ii >= 1, of the chords, and of cuts.
-
-    Attributes
-    ----------
-    diagonal, chord : array, shape (n,)
-    cuts : Cuts
-    weights : array, shape (cuts.m,)
-    """
+    """Multipliers >= 0 of V_ii >= 1 and of the chords, shape (n,) each, and of cuts, ``weights`` of shape (cuts.m,)."""
 
     diagonal: Array
     chord: Array
@@ -53,18 +46,18 @@ class Multipliers:
     weights: Array
 
     def are_valid(self) -> bool:
-        """Whether none is negative, and all are of inequalities that hold: otherwise they bound nothing."""
+        """Whether no multiplier is negative and every cut is a valid inequality; only then do they give a bound."""
         parts = (self.diagonal, self.chord, self.weights)
         return all(bool((part >= 0).all()) for part in parts) and self.cuts.are_valid(len(self.diagonal))
 
     def carried(self, cuts: Cuts) -> Multipliers:
-        """The same for other cuts: zero for those that are new here."""
+        """The same multipliers for another set of cuts; a cut that was not there before has the multiplier 0."""
         weights = dict(zip(self.cuts.names(), self.weights, strict=True))
         new = np.array([weights.get(name, 0.0) for name in cuts.names()])
         return Multipliers(self.diagonal, self.chord, cuts, new)
 
     def scaled(self, factor: float) -> Multipliers:
-        """All of them times a factor in [0, 1]: between q and what they make of it."""
+        """All multipliers times a factor in [0, 1]; with 0 they leave q as it is."""
         return Multipliers(factor * self.diagonal, factor * self.chord, self.cuts, factor * self.weights)
 
 
@@ -100,12 +93,12 @@ class Convexified:
         self._linear, self._constant = -own[0, 1:], 2 * float(weights[n_products:].sum()) - own[0, 0]
         A = space.C[1:, 1:] - pairs - pairs.T - own[1:, 1:]
         A[np.diag_indices(n)] += multipliers.chord - multipliers.diagonal
-        # An entry is a sum of what some cuts give it, of which rounding may take its share each time.
+        # An entry is a sum of terms of several cuts, and each addition may round it.
         total = float(weights.sum() + multipliers.chord.sum() + multipliers.diagonal.sum())
         self._share = (4 * n + 32) * EPS
         size = float(np.linalg.norm(space.C)) + float(np.linalg.norm(pairs)) + float(np.linalg.norm(own)) + total
         self.rounding = self._share * size
-        # With room for what rounding has done to q and to the multipliers, so that exact arithmetic finds it definite.
+        # The room covers the rounding errors of q and of the form, so that the exact form is positive semidefinite.
         room = 2 * (space.doubt + self.rounding)
         lacking = max(0.0, (room if np.isfinite(room) else 0.0) - least_eigenvalue(A))
         lowered = np.minimum(multipliers.diagonal, lacking)
@@ -136,7 +129,7 @@ class Convexified:
         return safe(value - self._doubt(low, high, v, b))
 
     def _doubt(self, low: Array, high: Array, v: Array, b: Array) -> float:
-        """What rounding may have added to a bound, and some room."""
+        """A number that the bound is to be lowered by: twice what rounding may have added to it, and some room."""
         space, z, n = self.space, self.multipliers, len(v)
         ends = np.maximum(np.abs(low), np.abs(high))
         far = np.maximum(ends, np.abs(v)) + np.abs(space.search.offset)

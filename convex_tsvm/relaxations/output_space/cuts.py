@@ -24,11 +24,12 @@ class Cuts:
     Attributes
     ----------
     products : int array, shape (p, 4)
-        i, j, and which ends of v_i and v_j (0 low, 1 high): (v_i - a)(v_j - b) >= 0 for equal ends, <= 0 for others
-        (RLT: reformulation and linearization).
+        i, j, and which ends a and b of v_i and v_j (0 low, 1 high): (v_i - a)(v_j - b) >= 0 if both are low or both
+        are high, and <= 0 otherwise (RLT: reformulation and linearization).
     triangles : int array, shape (q, 5)
         Rows i, j, k of X and signs s, t:  X_ii + X_jj + X_kk + s X_ij + t X_ik + s t X_jk >= 2.  The left side is
-        ½ Σ (w_a + w_b)² for w = ± v, and two of three numbers outside (-1, 1) share a sign; the constant may be one.
+        ½ Σ (w_a + w_b)² for w = ± v, and two of three numbers outside (-1, 1) share a sign; one of them may be X's
+        constant 1.
     """
 
     products: Indices
@@ -41,11 +42,11 @@ class Cuts:
 
     @property
     def m(self) -> int:
-        """How many."""
+        """Number of cuts."""
         return len(self.products) + len(self.triangles)
 
     def are_valid(self, n: int) -> bool:
-        """Whether they are what they are said to be, for n points: otherwise they may exclude solutions."""
+        """Whether all indices, ends and signs are possible for n points; other numbers could exclude solutions."""
         i, ends = self.products[:, :2], self.products[:, 2:]
         rows, signs = self.triangles[:, :3], self.triangles[:, 3:]
         return bool(
@@ -56,28 +57,28 @@ class Cuts:
         )
 
     def names(self) -> list[bytes]:
-        """What tells every cut from all others."""
+        """A key for every cut, its row of numbers as bytes: products first, then triangles."""
         return [row.tobytes() for row in (*self.products, *self.triangles)]
 
     def take(self, chosen: NDArray[np.bool_]) -> Cuts:
-        """Some of them."""
+        """The cuts chosen by a boolean array, shape (m,), products first."""
         return Cuts(self.products[chosen[: len(self.products)]], self.triangles[chosen[len(self.products) :]])
 
     def join(self, other: Cuts) -> Cuts:
-        """These and others, each once."""
+        """The cuts of both sets, without duplicates."""
         return Cuts(
             np.unique(np.vstack([self.products, other.products]), axis=0),
             np.unique(np.vstack([self.triangles, other.triangles]), axis=0),
         )
 
     def product_terms(self, low: Array, high: Array) -> tuple[Array, Array, Array]:
-        """Sign of every product's inequality, and its two ends in a box."""
+        """For every product the sign of its inequality (1 for >=, -1 for <=), and its two ends in a box."""
         i, j, first, second = self.products.T
         sign = np.where(first == second, 1.0, -1.0)
         return sign, np.where(first == 1, high[i], low[i]), np.where(second == 1, high[j], low[j])
 
     def rows(self, low: Array, high: Array) -> SparseMatrices:
-        """As constraints on X, in a box with finite ends."""
+        """The cuts as constraints <row, X> >= b, in a box with finite ends."""
         i, j = self.products[:, 0], self.products[:, 1]
         sign, a, b = self.product_terms(low, high)
         zero = np.zeros(len(i), dtype=int)
@@ -126,7 +127,7 @@ def violated_products(X: Array, low: Array, high: Array, most: int, tol: float =
 
 
 def violated_triangles(X: Array, most: int, tol: float = 1e-3) -> Indices:
-    """The triangle inequalities that are most violated, as in :class:`Cuts`; of those seen, if time is up before."""
+    """The triangle inequalities that are most violated, as in :class:`Cuts`; at a deadline, of those seen so far."""
     n = len(X)
     found: list[Array] = []
     n_found, limit, d = 0, -tol, np.diag(X)

@@ -53,7 +53,7 @@ class OutputSpace:
             sums = half.sum(axis=1)
             total = float(sums.sum())
             half = half - np.outer(sums, sums) / total
-            # Of a little less than the inverse, the best bias is another one, and costs at most so much more.
+            # With an error in the inverse the best bias is another one, too; ``stretch`` bounds what that adds.
             stretch = 1 + np.sqrt(n) * float(np.linalg.norm(sums)) / abs(total)
             self.doubt *= 2 * stretch**2 if total > 4 * n * self.doubt else np.inf
             self.doubt += (n + 8) * EPS * stretch**2 * float(np.linalg.norm(half))
@@ -93,7 +93,7 @@ class OutputSpace:
         error += gram.error * float(np.linalg.norm(gram.scale)) * float(np.linalg.norm(sizes @ gram.scale))
         if not error < 0.5:
             return inverse / 2, np.inf
-        # The largest row sum bounds the norm, and takes no eigenvalues.
+        # The largest row sum is a bound of the norm that needs no eigenvalues.
         return inverse / 2, 0.5 * float(sizes.sum(axis=1).max()) * 1.01 * error / (1 - error)
 
     def value(self, v: Array) -> float:

@@ -17,20 +17,18 @@ from .convexified import Multipliers
 from .cuts import Cuts
 from .tightening import SHARES, Relaxed, Stall, Tightening
 
-#: Levels in which multipliers that are at hand should close a box: so many take about as long as an SDP relaxation.
+#: Multipliers of a box above are kept if they are likely to close a box within so many levels of the tree, which
+#: takes about as long as one SDP relaxation.
 LEVELS = 8
 
-#: How often multipliers at hand are tried on a box that they make smaller.
+#: How often the same multipliers are applied to a box, at most, as long as they settle labels.
 TURNS = 20
 
 
 class Boxes(Relaxation):
-    """Ends of every output that the incumbent proves, with the chord of the square above it.
+    """The SDP relaxation in a box of proven ends, with the chord above the square of every output.
 
-    Attributes
-    ----------
-    products, triangles : bool
-        Whether products of ends (RLT) and shifted triangle inequalities are added, in rounds.
+    Subclasses add cuts in rounds: ``products`` of ends (RLT), and shifted ``triangles`` inequalities.
     """
 
     name = "box"
@@ -51,7 +49,7 @@ class Boxes(Relaxation):
             self._relax(work)
 
     def _is_stale(self, work: Work) -> bool:
-        """Whether the multipliers are to be replaced by ones for this box."""
+        """Whether new multipliers are to be computed for this box."""
         refresh, levels = work.rules.refresh, work.region.depth - work.since
         if work.number < 0:
             return True
@@ -59,12 +57,12 @@ class Boxes(Relaxation):
             return False
         if isinstance(refresh, int):
             return levels >= refresh
-        # With them a box costs next to nothing, but below this one there may be too many.
+        # The old multipliers cost almost nothing per box, but may need too many boxes below this one.
         gained, lacking = (work.bound - work.base) / levels, work.cutoff - work.bound
         return lacking > LEVELS * gained
 
     def _reuse(self, work: Work) -> None:
-        """Multipliers of a box above."""
+        """Prove what the multipliers of a box above prove here, as long as they settle labels."""
         for _ in range(TURNS):
             proof = _quadratic(work, work.number, 1.0, work.v)
             v = proof.v.astype(float)
@@ -95,7 +93,7 @@ class Boxes(Relaxation):
         stall, last, status = Stall(work.box.low, work.box.high, work.bound), 0.0, "optimal"
         for _ in range(self.max_rounds if at_root else 1):
             began = time.time()
-            # A round is not begun that would end after the deadline.
+            # A round that takes as long as the last one must end before the deadline.
             if not work.open or last > time_left() or time_is_up():
                 break
             turn, n_cuts = tightening.relax(work.box.low, work.box.high, cuts, work.cutoff), cuts.m
@@ -114,7 +112,7 @@ class Boxes(Relaxation):
             if not work.open or stall.after(work.bound, work.box.low, work.box.high, work.cutoff):
                 break
         if at_root and status != "optimal" and work.open and LabelMatrix.why_not(model) is None:
-            # Its solver is our own, and takes what others may not.
+            # The solver for label matrices is another one, and may succeed where that of the SDP has failed.
             LabelMatrix(tol=self.tol).tighten(work)
 
     def _cuts(self, n: int, at_root: bool) -> int:
@@ -122,7 +120,7 @@ class Boxes(Relaxation):
         return most if at_root else most // 2
 
     def _take(self, work: Work, turn: Relaxed, cuts: Cuts) -> None:
-        """What new multipliers, and shares of them, prove."""
+        """Keep new multipliers, and prove what they and shares of them prove."""
         multipliers: Multipliers = turn.multipliers.carried(cuts)
         work.number = number = work.model.add(multipliers)
         work.duals = {"diagonal": turn.multipliers.diagonal, "chord": turn.multipliers.chord}
@@ -136,12 +134,12 @@ class Boxes(Relaxation):
             work.prove(proof)
             if not work.open or time_is_up():
                 return
-        # The box may be smaller now, and with it the quadratic larger.
+        # In a box that has become smaller the same multipliers give a larger quadratic.
         self._reuse(work)
 
     @staticmethod
     def _ends(work: Work) -> None:
-        """Ends of all outputs by the SVM of the labels known, as long as that settles labels."""
+        """Prove ends of all outputs by the SVM of the known labels, again as long as that settles labels."""
         svm = work.model.svm
         if svm.free_bias:
             return
@@ -155,14 +153,14 @@ class Boxes(Relaxation):
 
 
 class Products(Boxes):
-    """The same with products of ends (RLT), in rounds."""
+    """As :class:`Boxes`, with products of ends (RLT) added in rounds."""
 
     name = "rlt"
     products = True
 
 
 class Triangles(Products):
-    """The same with shifted triangle inequalities, in rounds."""
+    """As :class:`Products`, with shifted triangle inequalities added in rounds, too."""
 
     name = "triangles"
     triangles = True

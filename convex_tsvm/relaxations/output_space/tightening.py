@@ -19,30 +19,21 @@ from .quadratic_program import OutputSpace
 #: Relative accuracy of relaxations.
 SDP_TOL = 1e-5
 
-#: Between the objective itself and the relaxation's optimal multipliers: each excludes other outputs.
+#: Factors on the relaxation's optimal multipliers: each of them may exclude outputs that the others do not.
 SHARES = (1.0, 0.98, 0.95, 0.9, 0.8, 0.6, 0.3)
 
 #: Cuts with a smaller multiplier than this times the largest are dropped.
 ACTIVE = 3e-3
 
-#: Attempts at multipliers to begin with; after so many halvings those on the diagonal are raised as well.
+#: Attempts to find multipliers to begin with, and halvings after which those on the diagonal are raised as well.
 ATTEMPTS, HALVED = 500, 60
 
 
 @dataclass(frozen=True, eq=False)
 class Relaxed:
-    """The relaxation in a box.
+    """The relaxation solved in a box, with X of shape (1 + n, 1 + n) and the SDP solver's status.
 
-    Attributes
-    ----------
-    multipliers : Multipliers
-    X : array, shape (1 + n, 1 + n)
-    value : float
-        As the solver left it: no bound.
-    kept : Cuts
-        Those that are active.
-    status : str
-        Of the SDP solver.
+    ``value`` is what the solver reports, which is not a proven bound; ``kept`` are the cuts that are active.
     """
 
     multipliers: Multipliers
@@ -64,21 +55,16 @@ class Relaxed:
 
 
 class Stall:
-    """Whether rounds still bring something: two in turn that do not are enough.
+    """Tells when rounds have stopped helping: when two in turn neither raise the bound nor narrow the box by much.
 
-    Parameters
-    ----------
-    low, high : array, shape (n,)
-        The box before the first round.
-    bound : float
-        What is known before it.
+    It begins with the box and the bound before the first round.
     """
 
     def __init__(self, low: Array, high: Array, bound: float = -np.inf) -> None:
         self.bound, self.width, self.idle = bound, float((high - low).sum()), 0
 
     def after(self, bound: float, low: Array, high: Array, cutoff: float) -> bool:
-        """Whether to stop after a round that has left this bound and box."""
+        """Whether to stop, after a round with this bound and box; ``cutoff`` is what the bound has to reach."""
         width = float((high - low).sum())
         lacking = cutoff - self.bound if np.isfinite(self.bound) else 0.0
         gained = bound > self.bound + max(2e-4 * abs(cutoff), 0.02 * lacking) or width < 0.99 * self.width
@@ -88,18 +74,7 @@ class Stall:
 
 
 class Tightening:
-    """Rounds of cuts and of tighter boxes.
-
-    Parameters
-    ----------
-    space : OutputSpace
-    solver : str
-        As in :func:`~convex_tsvm.relaxations.solve_sdp`.
-    cuts_per_round : int
-        Of each kind.
-    products, triangles : bool, default True
-        Which kinds.
-    """
+    """The SDP relaxation in a box, and the cuts that its solution violates, up to ``cuts_per_round`` of each kind."""
 
     def __init__(
         self,
@@ -114,7 +89,7 @@ class Tightening:
         self.products, self.triangles = products, triangles
 
     def relax(self, low: Array, high: Array, cuts: Cuts, cutoff: float = np.inf) -> Relaxed:
-        """The relaxation in a box with finite ends, as far as the cutoff."""
+        """Solve the relaxation in a box with finite ends; the native solver may stop once it is above the cutoff."""
         # For known labels V_ii >= 1 follows from the chord.
         unknown = np.flatnonzero(labels_of(low, high) == 0)
         parts = [unit_row(), diagonal_rows(unknown), chord_rows(low, high), cuts.rows(low, high)]
@@ -151,7 +126,7 @@ class Tightening:
         mu = 0.03 * float((np.diag(self.space.C)[1:] * room).mean())
         z = mu / np.maximum(rows.values(X) - rows.b, 0.1)
         z[0] = 0.0
-        # The chords' multipliers are on the diagonal, and as large as need be beside the others.
+        # The chords' multipliers are added to the diagonal of S and are kept, while the others are halved.
         chords = np.zeros(rows.m, dtype=bool)
         chords[1 + len(unknown) :][: len(low)] = True
         for attempt in range(ATTEMPTS):
@@ -162,7 +137,7 @@ class Tightening:
             except np.linalg.LinAlgError:
                 z[~chords] /= 2
                 if attempt >= HALVED:
-                    # C is not definite itself, as far as its digits tell: what is on the diagonal must outweigh it.
+                    # Rounding has left C indefinite, so the multipliers on the diagonal must outweigh that.
                     z[chords] *= 4
         else:
             raise np.linalg.LinAlgError("the quadratic of the relaxation is not finite: scale the points or the costs")

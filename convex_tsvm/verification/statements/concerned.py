@@ -10,15 +10,9 @@ from ...problem import Problem
 
 
 def pays_squared_hinge(formulation: Formulation) -> bool:
-    """Whether all points pay the squared hinge loss, of their better label where it is unknown (chapelle2008 eq. 5).
+    """Whether the objective is chapelle2008 eq. 5: squared hinge losses, an unlabelled point's for its better label.
 
-    Parameters
-    ----------
-    formulation : Formulation
-
-    Returns
-    -------
-    bool
+    A formulation with another regularizer than ½ ‖w‖², or with constraints, is not.
     """
     t, unlabeled = np.linspace(-3, 3, 25), formulation.unlabeled
     if formulation.regularizer != "l2" or formulation.constraints or not isinstance(unlabeled, PLQ):
@@ -28,30 +22,12 @@ def pays_squared_hinge(formulation: Formulation) -> bool:
 
 
 def has_two_costs(problem: Problem) -> bool:
-    """Whether all labelled points have one cost, and all unlabelled ones another.
-
-    Parameters
-    ----------
-    problem : Problem
-
-    Returns
-    -------
-    bool
-    """
+    """Whether all labelled points have the same cost, and so have all unlabelled ones (both costs may be equal)."""
     return all(len(np.unique(problem.cost[where])) == 1 for where in (problem.labeled, problem.unlabeled))
 
 
 def labelled_first(problem: Problem) -> Problem:
-    """The same problem with its labelled points first, as papers have them; its kernel is a matrix.
-
-    Parameters
-    ----------
-    problem : Problem
-
-    Returns
-    -------
-    Problem
-    """
+    """Reorder the points, the labelled ones first as papers have them; the new problem's kernel is precomputed."""
     order = np.concatenate([problem.labeled, problem.unlabeled])
     cost, gram = problem.cost[order], problem.gram[np.ix_(order, order)]
     return Problem(gram, problem.y[order], kernel="precomputed", C=cost, C_unlabeled=cost)

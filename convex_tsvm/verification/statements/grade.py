@@ -90,7 +90,7 @@ def _grade(statement: Statement, problems: list[Any], answer: Callable[[Any], An
     for q, right in zip(problems, wanted, strict=True):
         try:
             value = np.asarray(answer(q), dtype=float)
-        except Exception as error:  # whatever an answer raises is what is wrong with it
+        except Exception as error:  # an answer that raises anything is a wrong answer
             return Grade(False, f"the answer raises {type(error).__name__}: {error}")
         if value.shape != right.shape:
             return Grade(False, f"the answer has shape {value.shape}; it must be {right.shape}")

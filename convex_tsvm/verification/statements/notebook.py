@@ -23,29 +23,14 @@ DERIVATIONS = {
 
 
 def derivation(paper: Paper) -> list[Statement]:
-    """The statements of a paper's main derivation.
-
-    Parameters
-    ----------
-    paper : Paper
-
-    Returns
-    -------
-    list of Statement
-    """
+    """The statements of a paper's main derivation, in the order of :data:`DERIVATIONS`."""
     return [paper[number] for number in DERIVATIONS[paper.name]]
 
 
 def helpers(statement: Statement) -> list[Callable[..., Any]]:
-    """The functions beside the paper's statements that the right side calls, directly or through others.
+    """The functions in the paper's modules that the right side calls, directly or through others.
 
-    Parameters
-    ----------
-    statement : Statement
-
-    Returns
-    -------
-    list of functions
+    Functions of the module ``quantities`` are left out, as a notebook has the quantities ``q`` themselves.
     """
     module = inspect.getmodule(statement.computed)
     beside = f"{__package__}.{statement.paper}."
@@ -55,7 +40,6 @@ def helpers(statement: Statement) -> list[Callable[..., Any]]:
         for name in sorted({node.id for node in ast.walk(ast.parse(todo.pop())) if isinstance(node, ast.Name)}):
             function: Any = getattr(module, name, None)
             where = getattr(function, "__module__", "")
-            # What the quantities are made of comes with them.
             known = inspect.isfunction(function) and where.startswith(beside) and not where.endswith(".quantities")
             if known and function not in found:
                 found.append(function)
@@ -64,16 +48,7 @@ def helpers(statement: Statement) -> list[Callable[..., Any]]:
 
 
 def solution(statement: Statement) -> str:
-    """The right side as the code of a function ``answer``, with what it calls.
-
-    Parameters
-    ----------
-    statement : Statement
-
-    Returns
-    -------
-    str
-    """
+    """The code of a function ``answer(q)`` that returns the right side, after the functions that it calls."""
     parts = [inspect.getsource(function) for function in helpers(statement)]
     body = statement.claim.replace("\n", "\n    ")
     return "\n\n".join(
@@ -87,16 +62,7 @@ def _bracketed(expression: str) -> str:
 
 
 def quantities_of(paper: Paper) -> list[tuple[str, str]]:
-    """Names of the quantities that a right side may use, such as "q.y", and what they are.
-
-    Parameters
-    ----------
-    paper : Paper
-
-    Returns
-    -------
-    list of (str, str)
-    """
+    """Pairs of a quantity's name, such as "q.y", and what it is: from the docstrings of the paper's quantities."""
     kind = type(paper.quantities()[0])
     section = (inspect.getdoc(kind) or "").partition("Attributes\n----------\n")[2]
     found, names = [], ""
@@ -116,18 +82,9 @@ def quantities_of(paper: Paper) -> list[tuple[str, str]]:
 
 
 def notebook(paper: Paper, *, exercise: bool = False) -> dict[str, Any]:
-    """A paper's main derivation on its problem of six points, as a Jupyter notebook.
+    """A paper's main derivation on its problem of six points, as the contents of an .ipynb file.
 
-    Parameters
-    ----------
-    paper : Paper
-    exercise : bool, default False
-        Leave the right-hand sides out, to be filled in and graded.
-
-    Returns
-    -------
-    dict
-        What ``json.dump`` writes as an .ipynb file.
+    An ``exercise`` has the right-hand sides left out, to be filled in and graded.
     """
     statements = derivation(paper)
     sides = [side for one in statements for side in (*helpers(one), one.computed)]
@@ -159,22 +116,7 @@ def notebook(paper: Paper, *, exercise: bool = False) -> dict[str, Any]:
 
 
 def write_notebook(paper: Paper, path: str | Path, *, exercise: bool = False) -> None:
-    """Write :func:`notebook` to a file.
-
-    Parameters
-    ----------
-    paper : Paper
-    path : str or path
-        Ending in .ipynb.
-    exercise : bool, default False
-
-    Raises
-    ------
-    ValueError
-        If the file has another ending.
-    OSError
-        If it cannot be written.
-    """
+    """Write :func:`notebook` to a file; ValueError if its name does not end in .ipynb."""
     if Path(path).suffix != ".ipynb":
         raise ValueError(f"{str(path)!r} must end in .ipynb")
     text = json.dumps(notebook(paper, exercise=exercise), ensure_ascii=False, indent=1)
@@ -197,7 +139,7 @@ def _code(text: str) -> dict[str, Any]:
 
 
 def _name(text: str) -> str:
-    """A cell's name, which the format asks for."""
+    """A cell's identifier, which the notebook format requires: the first 12 hex digits of its text's SHA-256."""
     import hashlib
 
     return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -20,7 +20,7 @@ Value = Any
 #: A side of a statement, as a function of the quantities of a problem.
 Side = Callable[[Any], Value]
 
-#: How verdicts are called.
+#: The verdicts of :class:`Outcome`.
 HOLDS, FALSE_AS_PRINTED, FAILS, MEASURED, DIFFERS, NOT_BUILT, ABSENT = (
     "holds",
     "false as printed",
@@ -202,7 +202,7 @@ class Statement:
         held = bool(off <= self.tolerance)
         verdict = HOLDS if held else FAILS
         if held and printed is not None:
-            # A misprint that no problem shows is none.
+            # A printed form that holds on every problem is not a misprint, so calling it one is a failure.
             verdict = FALSE_AS_PRINTED if printed > self.tolerance else FAILS
         return Outcome(self, verdict, *pairs[0], off, printed, self.misprint)
 
@@ -249,7 +249,7 @@ class Statement:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """No warnings of solvers: what they have missed is in the comparison."""
+    """Silence the solvers' warnings: a solution that is inaccurate shows in the comparison."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         yield
@@ -413,19 +413,9 @@ class PaperReport:
 
 
 def source_of(side: Side | None, keyword: str, computed: Side) -> str:
-    """The source of a side: of a lambda, what it returns, as it stands among the arguments of the decorator.
+    """The source of one side of a statement; of a lambda the expression that it returns; "" if there is none.
 
-    Parameters
-    ----------
-    side : callable or None
-    keyword : str
-        The argument that it was given as.
-    computed : callable
-        The decorated function.
-
-    Returns
-    -------
-    str
+    ``keyword`` is the argument of the decorator that the side was given as, and ``computed`` the decorated function.
     """
     if side is None:
         return ""

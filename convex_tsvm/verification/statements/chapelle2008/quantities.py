@@ -18,7 +18,7 @@ from ....solvers import NativeSolver
 from ...few import few_points
 from ..concerned import has_two_costs, labelled_first, pays_squared_hinge
 
-#: What interior-point solvers are asked for.
+#: The solver that CVXPY calls, and its tolerances.
 EXACT: dict[str, Any] = {"solver": "CLARABEL", "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
 
 

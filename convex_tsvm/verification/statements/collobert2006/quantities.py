@@ -42,8 +42,6 @@ class Program:
 
     Attributes
     ----------
-    value : float
-    theta : (array, float)
     xi : array, shape (1 + L + 2U,)
         Slacks ξ; that of x₀ is 0.
     alpha : array, shape (1 + L + 2U,)

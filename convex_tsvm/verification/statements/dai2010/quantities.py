@@ -117,14 +117,8 @@ class Quantities:
     def dual(self, *, counted: int = 1, gamma: float = 1.0, gamma_hat: float = 1.0, moved: bool = True) -> float:
         """Minus the value of Algorithm 1's quadratic program.
 
-        Parameters
-        ----------
-        counted : int
-            How many times the compactness of an unlabelled point counts.
-        gamma, gamma_hat : float
-            Factors of ε γ'1 and ε γ̂'1.
-        moved : bool
-            Whether β is there.
+        Its arguments make mistakes: the compactness of an unlabelled point counts ``counted`` times, ``gamma`` and
+        ``gamma_hat`` are factors of ε γ'1 and ε γ̂'1, and without ``moved`` β is left out.
         """
         l, u, f = self.l, self.u, self.outputs
         point = np.concatenate([np.arange(l), np.arange(l, l + u), np.arange(l, l + u)])

@@ -77,16 +77,9 @@ def printed_bound(q: Quantities) -> float:
 
 @dataclass(frozen=True)
 class Population:
-    """Many points on a line, of which half are labelled: f(x) = w x, and a share of the signs of x is wrong.
+    """Many points x = ±``size`` on a line with f(x) = x and margin γ = ``gamma``, the first ``l`` of them labelled.
 
-    Attributes
-    ----------
-    wrong : float
-        That share.
-    size : float
-        |x|.
-    gamma : float
-        The margin γ.
+    The share ``wrong`` of all points has an output of the wrong sign.
     """
 
     wrong: float

@@ -19,7 +19,7 @@ from ....solvers import NativeSolver
 from ...few import few_points
 from ..concerned import labelled_first
 
-#: Interior-point solvers leave about this much.
+#: The solver that CVXPY calls, and its tolerances.
 EXACT: dict[str, Any] = {"solver": "CLARABEL", "tol_gap_abs": 1e-10, "tol_gap_rel": 1e-10, "tol_feas": 1e-10}
 
 
@@ -96,8 +96,8 @@ class Quantities:
         root = kernel_factor(_symmetric(self.K * gamma))
         alpha = cp.Variable(self.n, nonneg=True)
         goal = 2 * cp.sum(alpha) - squares * cp.sum_squares(root.T @ alpha)
-        # Without the bound the value is infinite where the matrix is singular: a bound a hundred times as large is
-        # as good as none.
+        # Without a bound on α the value is infinite where the matrix is singular, so a bound a hundred times as large
+        # takes its place.
         made = cp.Problem(cp.Maximize(goal), [alpha <= (self.C if bounded else 100 * self.C)])
         return float(made.solve(**EXACT))
 
