@@ -75,9 +75,10 @@ class ExpansionPrimal(SmoothPrimal):
         loss, slopes = self.loss_at(applied + shift)
         g, regularization = beta + slopes, 0.5 * float(beta @ applied)
         # Centring is undone: the members' mean is a point of the expansion, and w·mean part of the bias.
-        coefficients, bias, members = beta.copy(), shift, self.instance.members
+        coefficients, bias = beta, shift
         if self.instance.target is not None:
-            coefficients[members] -= beta.sum() / len(members)
+            rule = self.instance.bias
+            coefficients = rule.spread(beta, rule.gamma0(float(beta.sum())))
             bias = shift - float(coefficients @ self._mean)
         return SmoothPoint(
             primal_of=self,

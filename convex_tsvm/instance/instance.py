@@ -21,6 +21,7 @@ from ..formulations.constraints import mean_output
 from ..kernels import RBF
 from ..losses import PLQ, Convex
 from ..problem import Array, Problem
+from .bias import Bias
 from .convex_step import ConvexStep
 from .rows import OutputRows
 
@@ -102,6 +103,11 @@ class Instance:
     def members(self) -> NDArray[np.intp]:
         """The points whose mean, or sum of targets, a balance is about."""
         return self.problem.balance_points
+
+    @property
+    def bias(self) -> Bias:
+        """What becomes of the bias."""
+        return Bias(self.formulation.fit_intercept, self.target, self.members)
 
     @cached_property
     def rows(self) -> OutputRows | None:

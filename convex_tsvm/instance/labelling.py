@@ -21,8 +21,9 @@ from ..kernels.distances import EPS
 from ..losses import PLQ, indicator, squared_hinge
 from ..problem import Array, Problem
 from ..validation import InfeasibleError
-from .convex_step import ConvexStep, StepSolution
+from .convex_step import ConvexStep
 from .instance import Instance
+from .step_solution import StepSolution
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,24 +169,24 @@ def labelling(formulation: Formulation, problem: Problem) -> Labelling:
 
 def _space(instance: Instance, loss_constant: float) -> dict[str, Any]:
     """The kernel, offsets and bias that a balance constraint leaves, and the constant that it adds."""
-    problem, target = instance.problem, instance.target
+    problem, bias = instance.problem, instance.bias
     points, rounding = (problem.kernel, problem.X), 8 * EPS * abs(loss_constant)
     found: dict[str, Any] = {
         "offset": np.zeros(problem.n),
         "offset_error": np.zeros(problem.n),
         "constant": loss_constant,
         "constant_error": rounding,
-        "free_bias": instance.formulation.fit_intercept,
+        "free_bias": bias.fitted,
     }
-    if target is None or instance.n_positive is not None:
+    if bias.target is None or instance.n_positive is not None:
         # A free bias takes up whatever the origin of a linear space adds to all outputs.
-        anywhere = instance.formulation.fit_intercept and instance.target_sum is None
+        anywhere = bias.fitted and instance.target_sum is None
         return {**found, "gram": (shifted_gram if anywhere else plain_gram)(*points)}
-    if instance.formulation.fit_intercept:
-        gram = centred_gram(*points, instance.members)
-        return {**found, "gram": gram, "offset": np.full(problem.n, target), "free_bias": False}
+    if bias.centred:
+        gram = centred_gram(*points, bias.members)
+        return {**found, "gram": gram, "offset": np.full(problem.n, bias.offset), "free_bias": False}
     try:
-        projected = projected_gram(*points, instance.members, target)
+        projected = projected_gram(*points, bias.members, bias.target)
     except NoMeanError as error:
         raise InfeasibleError(f"{instance.balance} cannot be met: {error}, and there is no bias") from None
     return {

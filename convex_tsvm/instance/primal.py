@@ -60,7 +60,7 @@ class SmoothPrimal:
         if instance.target is not None and not formulation.fit_intercept:
             raise ValueError("fit_intercept=False with a linear balance: the smooth primal has no bias to fix")
         self.instance, self.cost = instance, instance.cost
-        self.free_bias = formulation.fit_intercept and instance.target is None
+        self.free_bias = instance.bias.free
         self._enter(features)
         losses = [loss for loss in (formulation.labeled, formulation.unlabeled) if loss is not None]
         for loss in losses:
@@ -73,7 +73,7 @@ class SmoothPrimal:
         """Choose the coordinates of w."""
         instance = self.instance
         features = features_of(instance) if features is None else features
-        self.space = Space(features, instance.target, instance.formulation.fit_intercept, instance.members)
+        self.space = Space(features, instance.bias)
         self.n_variables = self.space.size
 
     def at(self, *, scale: float = 1.0, deviations: Array | None = None) -> Self:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..points import LinearPoints
 from ..problem import Array
+from .bias import Bias
 
 
 class Space:
     """x = w, or (w, b) where the bias is free; f = X w + b.
 
-    A balance constraint, mean of f = c over its members, is gone: the origin of the points is moved to the members'
-    mean m and the bias is fixed, f = (X - 1 mᵀ) w + c (chapelle2008 eq. 13).
+    With a balance the origin of the points is moved to the members' mean m (:class:`~convex_tsvm.instance.bias.Bias`),
+    f = (X - 1 mᵀ) w + c; here this is also so where there is no bias to be fixed.
 
     Attributes
     ----------
@@ -25,20 +25,17 @@ class Space:
         1 for what is regularized, 0 for a free bias.
     """
 
-    def __init__(
-        self, points: LinearPoints, target: float | None, fit_intercept: bool, members: NDArray[np.intp]
-    ) -> None:
+    def __init__(self, points: LinearPoints, bias: Bias) -> None:
         d = points.shape[1]
-        self.points, self.target = points, target
-        self.free_bias = fit_intercept and target is None
-        self.mean = None if target is None else points.mean(members)
+        self.points, self.free_bias = points, bias.free
+        self.mean = None if bias.target is None else points.mean(bias.members)
         self.size, self.ridge = d + self.free_bias, np.ones(d + self.free_bias)
         if self.free_bias:
             self.ridge[-1] = 0.0
 
-    def serves(self, target: float | None, fit_intercept: bool) -> bool:
+    def serves(self, bias: Bias) -> bool:
         """Whether another balance of the same members, and a bias or none, has the same variables."""
-        return (target is None) == (self.target is None) and self.free_bias == (fit_intercept and target is None)
+        return (bias.target is None) == (self.mean is None) and self.free_bias == bias.free
 
     def outputs(self, x: Array, target: float | None) -> Array:
         """f, shape (n,)."""

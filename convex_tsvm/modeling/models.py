@@ -198,62 +198,65 @@ class DualModel(StepModel):
     """
 
     def __init__(self, step: ConvexStep, balance_by: str = "centring") -> None:
-        self.by_centring = step.target is not None and balance_by == "centring" and step.fit_intercept
+        self.bias = step.bias_by(balance_by)
         super().__init__(step)
 
     def build(self, step: ConvexStep) -> None:
         """Make ``self.problem``."""
-        problem, active = step.problem, self.active
-        with_x0 = self.target is not None and not self.by_centring
-        self.gamma = cp.Variable(len(active), name="gamma")
-        # The dual variables of all points: those with losses, x₀, and those of the other constraints.
-        parts: list[cp.Expression] = [self.gamma]
+        self.gamma = cp.Variable(len(self.active), name="gamma")
+        self.gamma0 = cp.Variable(1, name="gamma0") if self.bias.with_x0 else None
         terms: list[cp.Expression] = []
         constraints = self._conjugates(terms)
-        self.gamma0 = cp.Variable(1, name="gamma0") if with_x0 else None
-        if self.gamma0 is not None:
-            parts.append(self.gamma0)
-        self.mu: cp.Expression | None = None
-        if self.rows is not None:
-            self.mu = self._multipliers(terms)
-            parts.append(self.mu)
-        every = cp.hstack(parts) if len(parts) > 1 else self.gamma
-        # What the free bias, or with centring the fixed one, is multiplied with.
-        total = cp.sum(self.gamma) if self.gamma0 is None else cp.sum(self.gamma) + self.gamma0[0]
-        if self.rows is not None and self.mu is not None:
-            total = total + cp.Constant(self.rows.bias, name="sums") @ self.mu
+        self.mu: cp.Expression | None = None if self.rows is None else self._multipliers(terms)
+        total = self._total()
         self.box: list[cp.Constraint] | None = None
         if step.regularizer == "l2":
-            rows: RowSource = GramRows(problem.gram)
-            if self.by_centring:
-                rows = CentredRows(rows, step.members)
-            matrix = cp.Constant(self.extended(step, rows, with_x0), name="K")
-            terms.append(-0.5 * cp.quad_form(every, cp.psd_wrap(matrix)))
+            terms.append(self._quadratic(step))
         else:
-            mean: Any = 0
-            if self.target is not None:
-                mean = cp.Constant(np.asarray(problem.X[step.members].mean(axis=0)).ravel(), name="mean")
-            pull = cp.Constant(problem.X[active].T, name="Xᵀ") @ self.gamma
-            if self.gamma0 is not None:
-                pull = pull + self.gamma0[0] * mean
-            if self.rows is not None:
-                pull = pull + (self.rows.A @ problem.X).T @ self.mu
-            if self.by_centring:
-                pull = pull - total * mean
+            pull = self._pull(step, total)
             if isinstance(step.regularizer, ElasticNet):
                 terms.append(-0.5 * cp.sum_squares(cp.pos(cp.abs(pull) - step.regularizer.l1)))
             else:
                 self.box = [pull <= 1, -pull <= 1]
                 constraints += self.box
-        self.equality = None
-        if self.by_centring:
+        if self.bias.centred:
             terms.append(-(self.target * total))
         elif self.gamma0 is not None:
             terms.append(self.target * self.gamma0[0])
-        if step.fit_intercept and not self.by_centring:
-            self.equality = total == 0
+        self.equality = total == 0 if self.bias.free else None
+        if self.equality is not None:
             constraints.append(self.equality)
         self.problem = self.readable(cp.Maximize(sum_of(terms)), constraints)
+
+    def _total(self) -> cp.Expression:
+        """Σ a: what the free bias, or with centring the fixed one, is multiplied with."""
+        total = cp.sum(self.gamma)
+        if self.gamma0 is not None:
+            total = total + self.gamma0[0]
+        if self.rows is not None:
+            total = total + cp.Constant(self.rows.bias, name="sums") @ self.mu
+        return total
+
+    def _quadratic(self, step: ConvexStep) -> cp.Expression:
+        """-½ ‖Σ a_i Φ(x_i)‖², of the dual variables of all points: those with losses, x₀, and those of constraints."""
+        rows: RowSource = GramRows(step.problem.gram)
+        if self.bias.centred:
+            rows = CentredRows(rows, step.members)
+        matrix = cp.Constant(self.extended(step, rows, self.bias.with_x0), name="K")
+        parts = [part for part in (self.gamma, self.gamma0, self.mu) if part is not None]
+        every = cp.hstack(parts) if len(parts) > 1 else self.gamma
+        return -0.5 * cp.quad_form(every, cp.psd_wrap(matrix))
+
+    def _pull(self, step: ConvexStep, total: cp.Expression) -> cp.Expression:
+        """Σ a_i x_i, in the linear space."""
+        X = step.problem.X
+        pull = cp.Constant(X[self.active].T, name="Xᵀ") @ self.gamma
+        if self.rows is not None:
+            pull = pull + (self.rows.A @ X).T @ self.mu
+        if self.target is None:
+            return pull
+        mean = cp.Constant(np.asarray(X[step.members].mean(axis=0)).ravel(), name="mean")
+        return pull - total * mean if self.gamma0 is None else pull + self.gamma0[0] * mean
 
     def _multipliers(self, terms: list[cp.Expression]) -> cp.Expression:
         """μ as a difference of pulls at finite ends; adds -max(-μ lower, -μ upper) to ``terms``."""

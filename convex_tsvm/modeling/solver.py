@@ -9,7 +9,8 @@ import cvxpy as cp
 import numpy as np
 import scipy.sparse as sp
 
-from ..instance.convex_step import ConvexStep, StepSolution, certify, check_same_points
+from ..instance.convex_step import ConvexStep, check_same_points
+from ..instance.step_solution import StepSolution, certify
 from ..losses import PLQ
 from ..notice import warn
 from ..problem import Problem

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..deadline import time_is_up
 from ..formulations import Formulation
-from ..instance.convex_step import StepSolution
+from ..instance.step_solution import StepSolution
 from ..problem import Array, Problem
 from ..solution import relative_gap
 from ..solvers import NativeSolver

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..formulations import Formulation
-from ..instance.convex_step import ConvexStep, StepSolution
+from ..instance.convex_step import ConvexStep
+from ..instance.step_solution import StepSolution
 from ..losses import PLQ, ConcavePart, Convex, ConvexLoss, Loss, SplitLoss
 from ..methods import cccp
 from ..modeling import CvxpySolver

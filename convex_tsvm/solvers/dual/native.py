@@ -10,13 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ...instance.convex_step import (
-    ConvexStep,
-    StepSolution,
-    certify,
-    check_same_points,
-    members_of,
-)
+from ...instance.bias import members_of
+from ...instance.convex_step import ConvexStep, check_same_points
+from ...instance.step_solution import StepSolution, certify
 from ...memory import cache_megabytes
 from ...notice import warn
 from ...parallel import one_blas_thread
@@ -253,9 +249,8 @@ class _Solving:
         multipliers, applied = dual.multipliers(gamma), None
         if not dual.held.exact:
             applied = point.h[: dual.n]
-            if dual.way == "centred":
-                target = float(step.target or 0.0)
-                applied = applied - dual.held.centred_bias(dual.coefficients(gamma), target)
+            if dual.bias.centred:
+                applied = applied - dual.held.centred_bias(dual.coefficients(gamma), dual.bias.offset)
         if repeated is not None:
             outputs = point.h + point.bias if dual.problem.free_bias else point.h
             multipliers["gamma"] = repeated.shares(step, dual.problem, point.s, outputs)

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from ...instance.convex_step import ConvexStep, StepSolution, same_points
+from ...instance.convex_step import ConvexStep, same_points
 from ...instance.rows import OutputRows
+from ...instance.step_solution import StepSolution
 from ...kernels.types import Points
 from ...losses import PLQ
 from ...problem import Array, Problem

@@ -8,7 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ...instance.convex_step import ConvexStep, StepSolution, mean_row, same_points
+from ...instance.convex_step import ConvexStep, mean_row, same_points
+from ...instance.step_solution import StepSolution
 from ...losses import PLQ, Pieces, WeightedSums, conjugate_pieces, indicator
 from ...problem import Array, Problem
 from .dual_problem import DualProblem
@@ -33,38 +34,44 @@ class StepDual:
 
     def __init__(self, step: ConvexStep, balance_by: str, held: HeldRows) -> None:
         self.step, self.n, self.held = step, step.problem.n, held
-        target = 0.0 if step.target is None else float(step.target)
-        balanced = step.target is not None
-        self.with_x0 = balanced and (balance_by == "x0" or not step.fit_intercept)
-        self.way = "centred" if balanced and not self.with_x0 else "plain"
-        free_bias = step.fit_intercept and self.way == "plain"
-        conjugates, kind = conjugates_of(step)
-        losses: list[PLQ] = []
-        sums = []
-        if self.with_x0:
-            losses.append(indicator(target, target))
-            sums.append(mean_row(step))
+        self.bias = step.bias_by(balance_by)
+        self.way = "centred" if self.bias.centred else "plain"
         self.rows = None if step.rows is None or not len(step.rows) else step.rows.unit
-        bias = np.ones(self.n + len(losses))
-        if self.rows is not None:
-            losses += [indicator(low, high) for low, high in zip(self.rows.lower, self.rows.upper, strict=True)]
-            sums.append(self.rows.A)
-            bias = np.append(bias, self.rows.bias)
+        conjugates, kind = conjugates_of(step)
+        losses, self.sums = self._constraints()
         self.n_sums = len(losses)
-        self.sums = sp.csr_array(sp.vstack(sums)) if sums else None
         if losses:
             kind = np.append(kind, len(conjugates.count) + np.arange(self.n_sums))
-            conjugates = conjugates.joined(conjugate_pieces(tuple(losses)))
+            conjugates = conjugates.joined(conjugate_pieces(losses))
+        tied = self._raised_by_bias > 0
         self.problem = DualProblem(
             conjugates,
             kind,
             np.append(step.point_cost, np.ones(self.n_sums)),
             np.append(step.point_slope, np.zeros(self.n_sums)),
             held.rows(self.way, self.sums),
-            offset=(target if self.rows is None else target * bias) if self.way == "centred" else 0.0,
-            free_bias=free_bias,
-            tied=None if not free_bias or (bias > 0).all() else bias > 0,
+            offset=self.bias.offset if self.rows is None else self.bias.offset * self._raised_by_bias,
+            free_bias=self.bias.free,
+            tied=None if not self.bias.free or tied.all() else tied,
         )
+
+    def _constraints(self) -> tuple[tuple[PLQ, ...], sp.csr_array | None]:
+        """The losses of the points that stand for constraints, and the sums of points that they are."""
+        losses, sums = [], []
+        if self.bias.with_x0:
+            assert self.bias.target is not None
+            losses.append(indicator(float(self.bias.target), float(self.bias.target)))
+            sums.append(mean_row(self.step))
+        if self.rows is not None:
+            losses += [indicator(low, high) for low, high in zip(self.rows.lower, self.rows.upper, strict=True)]
+            sums.append(self.rows.A)
+        return tuple(losses), sp.csr_array(sp.vstack(sums)) if sums else None
+
+    @property
+    def _raised_by_bias(self) -> Array:
+        """By how much a bias raises the output of each point, and of those that stand for constraints."""
+        ones = np.ones(self.n + self.bias.with_x0)
+        return ones if self.rows is None else np.append(ones, self.rows.bias)
 
     def coefficients(self, gamma: Array) -> Array:
         """a of the expansion over the points, from the dual variables of all, shape (n,)."""
@@ -73,10 +80,10 @@ class StepDual:
 
     def multipliers(self, gamma: Array) -> dict[str, Any]:
         """The dual variables as a step's solution has them."""
-        rest, rows = gamma[self.n + self.with_x0 :], self.step.rows
+        rest, rows = gamma[self.n + self.bias.with_x0 :], self.step.rows
         return {
             "gamma": gamma[: self.n],
-            "gamma0": float(gamma[self.n]) if self.with_x0 else 0.0,
+            "gamma0": float(gamma[self.n]) if self.bias.with_x0 else 0.0,
             "multipliers": None if rows is None else rest / rows.scale,
         }
 
@@ -84,36 +91,33 @@ class StepDual:
         """Dual variables to start from, and G γ + c if the start knows it."""
         if start is None or len(start.gamma) != self.n:
             return None, None
-        parts, kept = [start.gamma], True
-        if self.with_x0:
+        same_rows = self.rows is None or _same_rows(self.step, start.step)
+        parts = [start.gamma]
+        if self.bias.with_x0:
             parts.append(np.array([start.gamma0]))
-        elif self.way == "plain":
-            kept = start.gamma0 == 0
         if self.rows is not None:
-            same = _same_rows(self.step, start.step)
-            parts.append(start.multipliers * start.step.rows.scale if same else np.zeros(len(self.rows)))  # type: ignore[union-attr]
-            kept = kept and (same or not start.multipliers.any())
-        elif start.multipliers.any():
-            kept = False
+            parts.append(start.multipliers * start.step.rows.scale if same_rows else np.zeros(len(self.rows)))  # type: ignore[union-attr]
         gamma = np.concatenate(parts)
-        known = kept and same_points(problem, start.step.problem) and start.step.regularizer == "l2"
-        if self.way == "centred":
-            known = known and start.step.target is not None and start.step.fit_intercept
-        if not known:
-            return gamma, None
+        return gamma, self._outputs_at(start, problem) if self._keeps_all(start, same_rows) else None
+
+    def _keeps_all(self, start: StepSolution, same_rows: bool) -> bool:
+        """Whether the dual variables to start from are all that the start has, so that its outputs are theirs."""
+        if start.gamma0 and self.bias.target is None:
+            return False
+        return (self.rows is not None and same_rows) or not start.multipliers.any()
+
+    def _outputs_at(self, start: StepSolution, problem: Problem) -> Array | None:
+        """G γ + c at a start whose dual variables are all kept, from its outputs; None if it is of other points."""
+        if not same_points(problem, start.step.problem) or start.step.regularizer != "l2":
+            return None
         outputs, shift = start.outputs - start.bias, 0.0
         if self.sums is not None:
             outputs = np.append(outputs, self.sums @ outputs)
-        if self.way == "centred":
-            shift = start.bias + float(self.step.target or 0.0) - float(start.step.target or 0.0)
-        bias = 1.0 if self.problem.tied is None and self.rows is None else np.append(np.ones(self.n), self._bias)
-        return gamma, outputs + shift * bias
-
-    @property
-    def _bias(self) -> Array:
-        """By how much a bias raises the output of each constraint's point."""
-        x0 = np.ones(int(self.with_x0))
-        return x0 if self.rows is None else np.append(x0, self.rows.bias)
+        if self.bias.centred:
+            if not start.step.bias_by().centred:
+                return None
+            shift = start.bias + self.bias.offset - float(start.step.target or 0.0)
+        return outputs + shift * (1.0 if self.rows is None else self._raised_by_bias)
 
 
 def _same_rows(step: ConvexStep, other: ConvexStep) -> bool:

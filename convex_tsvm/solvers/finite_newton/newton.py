@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from ...deadline import time_is_up
-from ...instance.convex_step import ConvexStep, StepSolution, certify, check_same_points
+from ...instance.convex_step import ConvexStep, check_same_points
+from ...instance.step_solution import StepSolution, certify
 from ...instance.space import Space
 from ...losses import PLQ
 from ...notice import warn
@@ -183,9 +184,9 @@ class FiniteNewton:
     def directions(self, step: ConvexStep) -> Directions:
         """What makes Newton directions for a step; kept for each kind of variables there is."""
         for known in self._directions:
-            if known.space.serves(step.target, step.fit_intercept):
+            if known.space.serves(step.bias_by()):
                 return known
-        self._directions.append(Directions(Space(self.points, step.target, step.fit_intercept, step.members)))
+        self._directions.append(Directions(Space(self.points, step.bias_by())))
         return self._directions[-1]
 
     def _begin(self, step: ConvexStep, start: StepSolution | None) -> tuple[Array, Array]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ....formulations import Formulation, s3vm
 from ....instance import Instance
-from ....instance.convex_step import StepSolution
+from ....instance.step_solution import StepSolution
 from ....kernels import RBF, kernel_factor
 from ....problem import Array, Problem
 from ....solvers import NativeSolver

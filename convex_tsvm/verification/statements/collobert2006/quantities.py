@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ....formulations import Formulation, cccp_tsvm, svm
 from ....instance import Instance
-from ....instance.convex_step import ConvexStep, StepSolution
+from ....instance.convex_step import ConvexStep
+from ....instance.step_solution import StepSolution
 from ....kernels import RBF, kernel_factor
 from ....losses import PLQ, hinge, symmetric_ramp
 from ....methods import cccp
