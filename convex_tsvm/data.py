@@ -508,19 +508,25 @@ def _raw_table(source: str, splits: str, label_column: str | None, model: _Model
         raise ValueError(f"DATA={str(path)!r} cannot be read as {kind or 'svmlight text'}: {error}") from error
 
 
+def _points_of(file: Any, path: Path) -> Any:
+    """The points of a file of arrays, dense or in CSR format."""
+    names = set(file.files)
+    if "X" in names:
+        return file["X"]
+    if not {"data", "indices", "indptr", "shape"} <= names:
+        raise ValueError(f"DATA={str(path)!r} has neither 'X' nor a CSR matrix; it has {', '.join(sorted(names))}")
+    X = sp.csr_matrix((file["data"], file["indices"], file["indptr"]), shape=tuple(file["shape"]))
+    X.check_format()
+    return X
+
+
 def _read_npz(path: Path, splits: str, needs_labels: bool) -> _Table:
     with np.load(path, allow_pickle=False) as file:
         names = set(file.files)
         if "y" not in names and needs_labels:
             raise ValueError(f"DATA={str(path)!r} has no array 'y'; it has {', '.join(sorted(names))}")
         y = file["y"] if "y" in names else None
-        if "X" in names:
-            X: Any = file["X"]
-        elif {"data", "indices", "indptr", "shape"} <= names:
-            X = sp.csr_matrix((file["data"], file["indices"], file["indptr"]), shape=tuple(file["shape"]))
-            X.check_format()
-        else:
-            raise ValueError(f"DATA={str(path)!r} has neither 'X' nor a CSR matrix; it has {', '.join(sorted(names))}")
+        X = _points_of(file, path)
         rows = file[splits] if splits in names else None
         if rows is None and splits != "labeled":
             others = ", ".join(sorted(n for n in names if n.startswith("labeled"))) or "no such array"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from ..decision import chosen_classes
 from ..formulations import tsvm
 from ..methods.solvers import solver_of
 from ..persistence import FittedModel, save_model
+from ..problem import Problem
 from .files import write_class_labels
 from .given import labels_shown, of_data, read_points, with_shares
 from .table import SOLVED, figures_of, result_of, stopped, table_of
@@ -45,21 +47,7 @@ def solve_classes(options: argparse.Namespace, task: Task) -> int:
     unsolved = [row["status"] for row in rows if row["status"] not in SOLVED]
     status = unsolved[0] if unsolved else str(rows[0]["status"])
     if options.json:
-        together = figures_of(
-            error,
-            first,
-            method=task.name,
-            formulation=task.formulation,
-            solver=solver,
-            objective=float(np.mean([row["objective"] for row in rows])),
-            lower_bound=None,
-            gap=None,
-            iterations=max(row["iterations"] for row in rows),
-            seconds=sum(row["seconds"] for row in rows),
-            status=status,
-            classes=rows,
-        )
-        print(json.dumps(together))
+        print(json.dumps(_together(task, solver, first, rows, error, status)))
     else:
         print(
             f"{data.name}: {first.n_labeled} labelled and {first.n_unlabeled} unlabelled points, "
@@ -76,6 +64,26 @@ def solve_classes(options: argparse.Namespace, task: Task) -> int:
         fitted = FittedModel.from_solutions(solutions, np.array(data.classes), parameters)
         save_model(replace(fitted, **of_data(data)), options.save)
     return 0 if not unsolved else 1
+
+
+def _together(
+    task: Task, solver: str, problem: Problem, rows: list[dict[str, Any]], error: float | None, status: str
+) -> dict[str, Any]:
+    """The figures of all classes together, with those of each."""
+    return figures_of(
+        error,
+        problem,
+        method=task.name,
+        formulation=task.formulation,
+        solver=solver,
+        objective=float(np.mean([row["objective"] for row in rows])),
+        lower_bound=None,
+        gap=None,
+        iterations=max(row["iterations"] for row in rows),
+        seconds=sum(row["seconds"] for row in rows),
+        status=status,
+        classes=rows,
+    )
 
 
 def predict_classes(options: argparse.Namespace, model: FittedModel) -> int:

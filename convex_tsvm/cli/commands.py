@@ -6,8 +6,9 @@ import argparse
 import json
 import time
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ..deadline import until
 from ..formulations import Formulation
 from ..methods.solvers import solver_of
 from ..persistence import FittedModel, load_model, save_model
+from ..problem import Problem
 from ..solution import Solution
 from .classes import predict_classes, solve_classes
 from .files import check_outputs, check_plot, write_labels, write_plot
@@ -23,6 +25,9 @@ from .given import given, of_data, read_points
 from .table import SOLVED, figures_of, result_of, stopped, table_of
 from .tasks import NO_SOLVER, check_method_options, formulated, given_problem, read_task, solved
 from .unused import refuse_all_but, refuse_label_column, refuse_unused
+
+if TYPE_CHECKING:
+    from ..relaxations import Stage
 
 #: Seconds at most that ``bound`` searches for labels, and the relative gap to their objective at which it is done.
 SEARCHING, CLOSED = 10.0, 1e-6
@@ -94,7 +99,7 @@ def _picture(data: Data, solution: Solution) -> Any:
 def bound(options: argparse.Namespace) -> int:
     """Bound the optimum from below; print what every relaxation gives."""
     from ..exact.incumbent import Incumbent
-    from ..relaxations import LowerBoundBuilder, Stage
+    from ..relaxations import LowerBoundBuilder
 
     began, task = time.perf_counter(), read_task("cccp")
     refuse_unused(options, [task], never=("tol", "max_iter", "annealing", "cache_size"))
@@ -111,17 +116,9 @@ def bound(options: argparse.Namespace) -> int:
     if not options.json:
         print(heading)
 
-    def show(stage: Stage) -> None:
-        if not options.json:
-            print(
-                f"{stage.name:9s}  lower bound {stage.bound:.8g}, as the solver has it {stage.relaxed:.8g}, "
-                f"{stage.n_cuts} cuts, {stage.n_fixed - problem.n_labeled} labels proven, "
-                f"{stage.seconds:.2f} s, {stage.status}"
-            )
-
     with until(time.time() + SEARCHING):
         incumbent = Incumbent.first(builder.model)
-    found = builder.bound(incumbent=incumbent, callback=show)
+    found = builder.bound(incumbent=incumbent, callback=None if options.json else partial(_tell_stage, problem))
     result = figures_of(
         data.error(problem.y if found.labels is None else found.labels),
         problem,
@@ -146,6 +143,15 @@ def bound(options: argparse.Namespace) -> int:
         )
     write_plot(lambda: _staircase(found), options.plot, options.json)
     return 0 if result["status"] in SOLVED else 1
+
+
+def _tell_stage(problem: Problem, stage: Stage) -> None:
+    """A line for a relaxation, when it is done."""
+    print(
+        f"{stage.name:9s}  lower bound {stage.bound:.8g}, as the solver has it {stage.relaxed:.8g}, "
+        f"{stage.n_cuts} cuts, {stage.n_fixed - problem.n_labeled} labels proven, "
+        f"{stage.seconds:.2f} s, {stage.status}"
+    )
 
 
 def _staircase(found: Any) -> Any:

@@ -48,24 +48,9 @@ def linear(options: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             if not hasattr(clf, "model_"):
                 raise  # else it holds the best so far, which is written
-    names, numbers = np.unique(y[y != marker], return_counts=True)
-    known = {f"{name:g}": int(number) for name, number in zip(names, numbers, strict=True)}
-    counts = LabelCounts(known, {f"marked {marker:g}": int((y == marker).sum())})
-    solution, signs = clf.solutions_[0], np.where(clf.transduction_ == clf.classes_[1], 1, -1)
-    result = {
-        "method": options.method,
-        "n_labeled": int((y != marker).sum()),
-        "n_unlabeled": int((y == marker).sum()),
-        "n_features": points.shape[1],
-        "n_entries": points.n_entries,
-        "n_positive": int((signs > 0).sum()),
-        "objective": solution.objective,
-        "step_duality_gap": float(solution.point.gap),
-        "iterations": solution.n_iter,
-        "seconds": solution.seconds,
-        "status": solution.status,
-        "classes": known,
-    }
+    signs = np.where(clf.transduction_ == clf.classes_[1], 1, -1)
+    counts = _counts(y, marker)
+    result = {"method": options.method, **_figures(clf, points, counts, signs)}
     if options.json:
         print(json.dumps(result))
     else:
@@ -81,7 +66,32 @@ def linear(options: argparse.Namespace) -> int:
         write_labels(options.labels_out, signs, clf.transduction_scores_, [str(name) for name in clf.classes_])
     if options.save:
         save_model(clf, options.save)
-    return 0 if solution.status == "converged" else 1
+    return 0 if result["status"] == "converged" else 1
+
+
+def _counts(y: NDArray[Any], marker: float) -> LabelCounts:
+    """How many points have each label, and how many none."""
+    names, numbers = np.unique(y[y != marker], return_counts=True)
+    known = {f"{name:g}": int(number) for name, number in zip(names, numbers, strict=True)}
+    return LabelCounts(known, {f"marked {marker:g}": int((y == marker).sum())})
+
+
+def _figures(clf: Any, points: Any, counts: LabelCounts, signs: NDArray[Any]) -> dict[str, Any]:
+    """What is printed of a fit."""
+    solution = clf.solutions_[0]
+    return {
+        "n_labeled": sum(counts.known.values()),
+        "n_unlabeled": sum(counts.unknown.values()),
+        "n_features": points.shape[1],
+        "n_entries": points.n_entries,
+        "n_positive": int((signs > 0).sum()),
+        "objective": solution.objective,
+        "step_duality_gap": float(solution.point.gap),
+        "iterations": solution.n_iter,
+        "seconds": solution.seconds,
+        "status": solution.status,
+        "classes": counts.known,
+    }
 
 
 def convert(options: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from ..formulations import LOSSES
 from ..table import BRANCHING, DESCENTS, FORMULATIONS, METHODS, RELAXATIONS, SDP_SOLVERS, SOLVERS, STRATEGIES, Entry
+from . import commands, comparison, linear
 from .tasks import read_task, task_names
 
 #: Formulations whose derivation can be checked.
@@ -46,12 +47,24 @@ class _Parser(argparse.ArgumentParser):
 def build_parser() -> argparse.ArgumentParser:
     """The parser of all commands; each sets ``run`` to a function of the options."""
     from .. import __version__
-    from . import commands, comparison, linear
 
     parser = _Parser(prog="convex-tsvm", description="Semi-supervised support vector machines by convex optimization.")
     parser.add_argument("--version", action="version", version=f"convex-tsvm {__version__}")
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
+    for add in (
+        _add_solve_command,
+        _add_compare_command,
+        _add_linear_command,
+        _add_convert_command,
+        _add_bound_command,
+        _add_verify_command,
+        _add_predict_command,
+    ):
+        add(subparsers)
+    return parser
 
+
+def _add_solve_command(subparsers: Any) -> None:
     solve = subparsers.add_parser("solve", help="fit one method to data")
     _add_data(solve)
     _add_model(solve)
@@ -71,6 +84,8 @@ def build_parser() -> argparse.ArgumentParser:
     files.add_argument("--checkpoint", metavar="FILE", help="save the search there, and go on from it if it is there")
     solve.set_defaults(run=commands.solve)
 
+
+def _add_compare_command(subparsers: Any) -> None:
     compare = subparsers.add_parser("compare", help="several methods and solvers side by side")
     _add_data(compare)
     _add_model(compare)
@@ -89,10 +104,14 @@ def build_parser() -> argparse.ArgumentParser:
     _add_search(compare)
     compare.set_defaults(run=comparison.compare, checkpoint=None, certificate=None)
 
+
+def _add_linear_command(subparsers: Any) -> None:
     many = subparsers.add_parser("linear", help="fit a linear function to many points, by SVMlin's methods")
     _add_linear(many)
     many.set_defaults(run=linear.linear)
 
+
+def _add_convert_command(subparsers: Any) -> None:
     convert = subparsers.add_parser("convert", help="an svmlight file to a folder of points, which is mapped, not read")
     convert.add_argument("source", metavar="SOURCE", help="an svmlight file")
     convert.add_argument("target", metavar="TARGET", help="the folder; it must not be there yet")
@@ -102,6 +121,8 @@ def build_parser() -> argparse.ArgumentParser:
                          help="of the values that are kept (default: float32)")  # fmt: skip
     convert.set_defaults(run=linear.convert)
 
+
+def _add_bound_command(subparsers: Any) -> None:
     bound = subparsers.add_parser("bound", help="a lower bound of the optimum that no labelling gets below")
     _add_data(bound)
     _add_model(bound)
@@ -115,6 +136,8 @@ def build_parser() -> argparse.ArgumentParser:
     bound.add_argument("--json", action="store_true", help="print one JSON object")
     bound.set_defaults(run=commands.bound, loss="hinge", formulation=None, method_option=[])
 
+
+def _add_verify_command(subparsers: Any) -> None:
     verify = subparsers.add_parser(
         "verify", help="check the derivation of a formulation on data, line by line, or a certificate of solve"
     )
@@ -140,6 +163,8 @@ def build_parser() -> argparse.ArgumentParser:
     papers.add_argument("--exercise", metavar="FILE", help="the same with right-hand sides left out, to be graded")
     verify.set_defaults(run=commands.verify, balance="labeled")  # a derivation holds for any balance
 
+
+def _add_predict_command(subparsers: Any) -> None:
     predict = subparsers.add_parser("predict", help="label the points of a file with a saved model")
     predict.add_argument("model", metavar="MODEL", help="written by solve --save")
     predict.add_argument("data", metavar="DATA", help="as for solve; its labels are only used to report the error")
@@ -152,7 +177,6 @@ def build_parser() -> argparse.ArgumentParser:
     predict.add_argument("--labels-out", metavar="FILE", help="write index, label and output of every point as CSV")
     predict.add_argument("--json", action="store_true", help="print one JSON object")
     predict.set_defaults(run=commands.predict)
-    return parser
 
 
 def _add_task(parser: argparse.ArgumentParser) -> None:

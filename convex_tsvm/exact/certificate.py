@@ -200,27 +200,36 @@ class _Checker:
             else:
                 above, bound = after[record.parent]
                 box = self.model.count(above.with_label(self.records[record.parent].variable, record.sign))
-            steps = []
-            for proof, cutoff in record.proofs:
-                if box.is_empty:
-                    break
-                if not proof.holds_for(self.model):
-                    return [*problems, f"node {k}: a proof by {proof.name} is not valid for this problem"]
-                if not cutoff >= self.least:
-                    return [*problems, f"node {k}: a proof is about solutions below {cutoff:.10g} only"]
-                n_before = len(box.unknown)
-                proven, box = proof.apply(self.model, box, cutoff)
-                bound = max(bound, proven)
-                steps.append((proof.name, proven, n_before - len(box.unknown)))
+            box, bound, wrong = self._visit(record, box, bound)
+            if wrong:
+                return [*problems, f"node {k}: {wrong}"]
             after[k] = (box, bound)
-            labels = np.zeros(self.model.n) if box.is_empty else box.labels
-            self.visits.append(Visit(record, labels, tuple(steps), bound, box.is_empty))
             if record.variable < 0 and not box.is_empty and bound < self.least:
                 problems.append(f"node {k} is closed, but its bound is {bound:.10g}, less than {self.least:.10g}")
-        for parent, _ in self.opened:
-            if parent >= 0 and after[parent][1] < self.least:
-                problems.append(f"an open node below node {parent} has the bound {after[parent][1]:.10g} only")
+        problems += [
+            f"an open node below node {parent} has the bound {after[parent][1]:.10g} only"
+            for parent, _ in self.opened
+            if parent >= 0 and after[parent][1] < self.least
+        ]
         return problems
+
+    def _visit(self, record: Record, box: Box, bound: float) -> tuple[Box, float, str]:
+        """The box and the bound after the proofs of a node, and what is wrong with one of them ("" if nothing is)."""
+        steps = []
+        for proof, cutoff in record.proofs:
+            if box.is_empty:
+                break
+            if not proof.holds_for(self.model):
+                return box, bound, f"a proof by {proof.name} is not valid for this problem"
+            if not cutoff >= self.least:
+                return box, bound, f"a proof is about solutions below {cutoff:.10g} only"
+            n_before = len(box.unknown)
+            proven, box = proof.apply(self.model, box, cutoff)
+            bound = max(bound, proven)
+            steps.append((proof.name, proven, n_before - len(box.unknown)))
+        labels = np.zeros(self.model.n) if box.is_empty else box.labels
+        self.visits.append(Visit(record, labels, tuple(steps), bound, box.is_empty))
+        return box, bound, ""
 
     def shape(self) -> list[str]:
         """What is wrong with the tree's shape: it needs one root, and two halves below every node that is branched."""

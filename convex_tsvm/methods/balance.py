@@ -71,6 +71,96 @@ class _Bracket:
         self.c = self.low + self.width * min(max(share, 0.05), 0.95)
 
 
+class _Next:
+    """Which c is next: in the bracket of all solutions, or in one around a solution that is near.
+
+    Attributes
+    ----------
+    is_tracking : bool
+        Whether it is the latter; descents then go on from the nearest solution.
+    """
+
+    def __init__(self, n_unlabeled: int, wanted: int, start: float) -> None:
+        self._n_unlabeled = n_unlabeled
+        self._whole, self._tracked = _Bracket(-float(wanted), float(n_unlabeled - wanted), start), None
+        # In a bracket this narrow no more than a point or two change sides, unless the method falls into another
+        # minimum.
+        self._narrow = 0.5 / max(n_unlabeled, 1000)
+
+    _tracked: _Bracket | None
+
+    @property
+    def is_tracking(self) -> bool:
+        return self._tracked is not None
+
+    @property
+    def c(self) -> float:
+        """The next c."""
+        return (self._tracked or self._whole).c
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the bracket of all solutions is too narrow for another c."""
+        return self._tracked is None and self._whole.width < self._narrow
+
+    def narrow(self, miss: float, nearer: bool) -> None:
+        """The solution for c misses by so many labels, and is the nearest so far or not."""
+        if self._tracked is not None:
+            self._tracked.narrow(miss)
+            if self._tracked.leads_nowhere or self._tracked.width < self._narrow:
+                self._tracked = None
+            return
+        c = self._whole.c
+        self._whole.narrow(miss)
+        if nearer and abs(miss) <= NEAR * self._n_unlabeled:
+            # A bracket of its own: other minima say nothing of this one.
+            self._tracked = _Bracket(-abs(miss), abs(miss), c, 2 * abs(miss) / self._n_unlabeled)
+            self._tracked.narrow(miss)
+
+
+class _Nearest:
+    """The solution so far that misses the number of positive labels wanted by least.
+
+    Attributes
+    ----------
+    misses_by : int
+        By how many labels.
+    stopped : str
+        Why the search has to end before its time: "interrupted", "time_limit", or "".
+    """
+
+    def __init__(self, instance: Instance, wanted: int) -> None:
+        self.unlabeled, self.wanted = instance.problem.unlabeled, wanted
+        self.solution: Solution | None = None
+        self.misses_by, self.stopped, self._seconds = instance.problem.n + 1, "", 0.0
+
+    def take(self, solution: Solution) -> tuple[float, bool]:
+        """By how many labels a solution misses, with the sign, and whether it is the nearest so far."""
+        self._seconds += solution.seconds
+        miss = float((solution.labels[self.unlabeled] > 0).sum() - self.wanted)
+        nearer = abs(miss) < self.misses_by
+        if nearer:
+            self.solution, self.misses_by = solution, int(abs(miss))
+        self.stopped = solution.status if solution.status in ("interrupted", "time_limit") else ""
+        return miss, nearer
+
+    def interrupt(self) -> None:
+        """Ctrl-C came before a solution was there: those before it are kept, if there are any."""
+        if self.solution is None:
+            raise KeyboardInterrupt
+        self.stopped = "interrupted"
+
+    def result(self) -> Solution:
+        """The solution, with the seconds of all, and a warning if it is not what was wanted."""
+        assert self.solution is not None
+        if self.stopped:
+            warn(f"{self.stopped}: the best balance so far is returned")
+            return dataclasses.replace(self.solution, seconds=self._seconds, status=self.stopped)
+        if self.misses_by:
+            warn(f"no balance c gives {self.wanted} positive labels; the nearest misses by {self.misses_by}")
+        return dataclasses.replace(self.solution, seconds=self._seconds)
+
+
 def search_balance(
     solve: Callable[[Instance, Solution | None], Solution], instance: Instance, max_iter: int = 30
 ) -> Solution:
@@ -93,46 +183,20 @@ def search_balance(
     problem, wanted, c = instance.problem, instance.n_positive, instance.target
     if wanted is None or c is None:
         raise ValueError(f"{instance.balance} must be ('exact', r) for a search")
-    # In a bracket this narrow no more than a point or two change sides, unless the method falls into another minimum.
-    narrow = 0.5 / max(problem.n_unlabeled, 1000)
-    best, best_miss, seconds = None, problem.n + 1, 0.0
-    bracket, stopped = _Bracket(-float(wanted), float(problem.n_unlabeled - wanted), c), ""
-    tracked: _Bracket | None = None
+    if max_iter < 1:
+        raise ValueError(f"max_iter={max_iter!r} must be an integer >= 1")
+    nearest, c_next = _Nearest(instance, wanted), _Next(problem.n_unlabeled, wanted, c)
     for _ in range(max_iter):
         try:
-            solution = solve(instance.with_mean((tracked or bracket).c), best if tracked else None)
+            start = nearest.solution if c_next.is_tracking else None
+            solution = solve(instance.with_mean(c_next.c), start)
         except KeyboardInterrupt:
-            # This c had no result yet; those before it are kept.
-            if best is None:
-                raise
-            stopped = "interrupted"
+            nearest.interrupt()
             break
-        seconds += solution.seconds
-        miss = float((solution.labels[problem.unlabeled] > 0).sum() - wanted)
-        improved = abs(miss) < best_miss
-        if improved:
-            best, best_miss = solution, int(abs(miss))
-        stopped = solution.status if solution.status in ("interrupted", "time_limit") else ""
-        if miss == 0 or stopped:
+        miss, nearer = nearest.take(solution)
+        if miss == 0 or nearest.stopped:
             break
-        if tracked:
-            tracked.narrow(miss)
-            if tracked.leads_nowhere or tracked.width < narrow:
-                tracked = None
-        else:
-            c = bracket.c
-            bracket.narrow(miss)
-            if improved and best_miss <= NEAR * problem.n_unlabeled:
-                # A bracket of its own: other minima say nothing of this one.
-                tracked = _Bracket(-abs(miss), abs(miss), c, 2 * abs(miss) / problem.n_unlabeled)
-                tracked.narrow(miss)
-        if tracked is None and bracket.width < narrow:
+        c_next.narrow(miss, nearer)
+        if c_next.is_over:
             break
-    if best is None:
-        raise ValueError(f"max_iter={max_iter!r} must be an integer >= 1")
-    if stopped:
-        warn(f"{stopped}: the best balance so far is returned")
-        return dataclasses.replace(best, seconds=seconds, status=stopped)
-    if best_miss:
-        warn(f"no balance c gives {wanted} positive labels; the nearest misses by {best_miss}")
-    return dataclasses.replace(best, seconds=seconds)
+    return nearest.result()

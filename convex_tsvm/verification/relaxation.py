@@ -123,6 +123,13 @@ def _forms(search: Labelling, tol: float) -> Iterator[Check]:
         abs(float(dual.problem.value) - value) / scale,
         accuracy,
     )
+    yield from _bounds(search, reduced, dual, accuracy)
+
+
+def _bounds(search: Labelling, reduced: ReducedSDP, dual: DualSDP, accuracy: float) -> Iterator[Check]:
+    """The same relaxation by vectors, and bounds from every dual point."""
+    value = float(reduced.problem.value)
+    scale = max(1.0, abs(value))
     point = solve_low_rank(search, tol=1e-6)
     yield Check(
         "low_rank",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from ...kernels.rows import Rows
@@ -41,19 +42,7 @@ def newton(dual: DualProblem, state: State, max_steps: int = 2) -> State:
         except np.linalg.LinAlgError:
             break  # coordinate steps go on without
 
-        with np.errstate(divide="ignore", invalid="ignore"):
-            limit = np.where(direction > 0, up, down) / np.abs(direction)
-        limit[direction == 0] = np.inf
-        length = float(limit.min())
-        change = min(1.0, length) * direction
-        blocked = limit <= length * (1 + 1e-12) if length <= 1 else np.zeros(len(free), dtype=bool)
-        if length < 1:
-            best = _value(rows, free, rate[free], residual, change)
-            for share in SHARES:
-                stopped = _stop(share * direction, -down, up, tied)
-                reached = _value(rows, free, rate[free], residual, stopped)
-                if reached < best:
-                    best, change, blocked = reached, stopped, (stopped <= -down) | (stopped >= up)
+        change, blocked = _inside_breakpoints(direction, residual, up, down, rows, free, rate[free], tied)
         moved = h + change @ rows
         if not (np.isfinite(moved).all() and np.isfinite(change).all()):
             break  # the matrix has lost its digits, and such a step is none
@@ -64,6 +53,35 @@ def newton(dual: DualProblem, state: State, max_steps: int = 2) -> State:
         if not blocked.any():
             break
     return dual.state(s, h)
+
+
+def _inside_breakpoints(
+    direction: Array,
+    residual: Array,
+    up: Array,
+    down: Array,
+    rows: Rows,
+    free: Indices,
+    rate: Array,
+    tied: Array | None,
+) -> tuple[Array, NDArray[np.bool_]]:
+    """The change of the free variables, which passes no breakpoint, and which of them are at one after it."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        limit = np.where(direction > 0, up, down) / np.abs(direction)
+    limit[direction == 0] = np.inf
+    length = float(limit.min())
+    change = min(1.0, length) * direction
+    if length > 1:
+        return change, np.zeros(len(free), dtype=bool)
+    blocked = limit <= length * (1 + 1e-12)
+    if length < 1:
+        best = _value(rows, free, rate, residual, change)
+        for share in SHARES:
+            stopped = _stop(share * direction, -down, up, tied)
+            reached = _value(rows, free, rate, residual, stopped)
+            if reached < best:
+                best, change, blocked = reached, stopped, (stopped <= -down) | (stopped >= up)
+    return change, blocked
 
 
 def _value(rows: Rows, free: Indices, rate: Array, residual: Array, move: Array) -> float:

@@ -19,8 +19,8 @@ import numpy as np
 
 from ...deadline import time_is_up
 from ...instance.convex_step import ConvexStep, check_same_points
-from ...instance.step_solution import StepSolution, certify
 from ...instance.space import Space
+from ...instance.step_solution import StepSolution, certify
 from ...losses import PLQ
 from ...notice import warn
 from ...parallel import one_blas_thread
@@ -232,6 +232,20 @@ class FiniteNewton:
         )
 
 
+class _Stalled:
+    """Whether steps bring nothing any more: neither is the gap halved nor the value lowered by more than rounding."""
+
+    def __init__(self) -> None:
+        self._least, self._lowest, self._count = np.inf, np.inf, 0
+
+    def after(self, gap: float, value: float, rounding: float) -> bool:
+        """Whether it is so after one more step."""
+        halved, lowered = gap < 0.5 * self._least, value < self._lowest - rounding
+        self._least, self._lowest = gap if halved else self._least, min(self._lowest, value)
+        self._count = 0 if halved or lowered else self._count + 1
+        return self._count > STALLED
+
+
 class NewtonDescent:
     """Newton steps on one sum of losses without kinks.
 
@@ -256,8 +270,7 @@ class NewtonDescent:
 
     def run(self, max_iter: int, goal: float, n_before: int, evaluate_last: bool = True) -> str:
         """Newton steps until the gap, relative to the objective, is at most ``goal``."""
-        ridge, before, stalled = self.space.ridge, np.inf, 0
-        least, lowest = np.inf, np.inf
+        ridge, before, stalled = self.space.ridge, np.inf, _Stalled()
         while True:
             gradient = self._gradient()
             value = 0.5 * float(self.x @ (ridge * self.x)) + self.loss
@@ -268,10 +281,7 @@ class NewtonDescent:
                 return "optimal"
             if self.n_iter >= max_iter:
                 return "max_iter"
-            halved, lowered = self.gap < 0.5 * least, value < lowest - ROUNDING * scale
-            least, lowest = self.gap if halved else least, min(lowest, value)
-            stalled = 0 if halved or lowered else stalled + 1
-            if stalled > STALLED:
+            if stalled.after(self.gap, value, ROUNDING * scale):
                 return "inaccurate"
             if time_is_up():
                 return "time_limit"
