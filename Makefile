@@ -6,16 +6,22 @@ LOWEST := .venv-lowest
 
 SECONDS ?= 600
 
-.PHONY: demo test slow fuzz lint docs lowest dist clean
+.PHONY: demo test quick slow fuzz lint docs lowest dist clean
 
 demo: $(VENV)/.ready  ## fit a transductive SVM to real data by two solvers: a table, and a picture in demo.png
 	$(BIN)/convex-tsvm compare breast_cancer --sigma 10 --C 10 --methods svm,cccp --solver native,cvxpy --plot demo.png
 
-test: $(VENV)/.ready lint  ## style, types, and the tests
-	$(BIN)/python -m pytest
+# One thread of BLAS for each of the processes that run tests: their problems are small.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
+
+test: $(VENV)/.ready lint  ## style, types, and the tests, on two cores
+	$(PYTEST) -n 2 --dist worksteal
+
+quick: $(VENV)/.ready  ## what one runs while editing: tests of every part that take no time, and no doctests
+	$(PYTEST) -n 2 --dist worksteal -m quick tests
 
 slow: $(VENV)/.ready  ## the tests that take long
-	$(BIN)/python -m pytest -m slow
+	$(PYTEST) -m slow
 
 fuzz: $(VENV)/.ready  ## random degenerate instances against rigorous arithmetic, for SECONDS (before every release)
 	$(BIN)/python tests/fuzz.py --seconds $(SECONDS)

@@ -44,7 +44,7 @@ MISSING = frozenset(
 )
 
 #: Number of classes that a message names; the others are shown as "…".
-NAMED = 12
+CLASSES_NAMED = 12
 
 
 @dataclass(frozen=True)
@@ -455,7 +455,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _shortened(names: Sequence[str]) -> list[str]:
-    return [*names[:NAMED], *(["…"] if len(names) > NAMED else [])]
+    return [*names[:CLASSES_NAMED], *(["…"] if len(names) > CLASSES_NAMED else [])]
 
 
 def _is_marked(name: str, marker: Any) -> bool:

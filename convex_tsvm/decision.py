@@ -14,7 +14,7 @@ from .points import LinearPoints, WithConstant
 from .problem import Array, Problem
 
 #: Kernel values of new points are computed in parts of about this many bytes.
-PART_BYTES = 32 * 2**20
+OUTPUT_BYTES_AT_ONCE = 32 * 2**20
 
 
 def chosen_classes(outputs: Array) -> NDArray[np.intp]:
@@ -108,7 +108,7 @@ class DecisionFunctions:
             return np.asarray(X)[:, self.points] @ self.coefficients.T + self.intercept
         if sp.issparse(X):
             X = X.tocsr() if self.kernel.accepts_sparse else X.toarray()
-        size = max(1, PART_BYTES // (8 * max(1, self.points.shape[0])))
+        size = max(1, OUTPUT_BYTES_AT_ONCE // (8 * max(1, self.points.shape[0])))
         parts = [self._outputs(X[start : start + size]) for start in range(0, X.shape[0], size)]
         return np.concatenate([np.zeros((0, len(self.intercept))), *parts])
 

@@ -28,7 +28,7 @@ LIMITS = (
 
 
 def cache_megabytes(cache_size: Any, n: int = 0) -> float:
-    """The budget for kernel values of n points in MB; a ValueError that names ``cache_size`` if it is none.
+    """The budget for kernel values of n points in MB; a ValueError if ``cache_size`` is neither "auto" nor > 0.
 
     "auto" is a quarter of the free memory, but 200 at least and no more than all rows take, which is 200 if n is not
     said.  A worker process shares the free memory with as many others as there are cores.
@@ -45,7 +45,7 @@ def cache_megabytes(cache_size: Any, n: int = 0) -> float:
 
 
 def free_bytes() -> int:
-    """Memory that can be had without swapping, in bytes: of the machine, or of the container if that has less."""
+    """Memory that is available without swapping, in bytes: of the machine, or of the container if that has less."""
     free = int(psutil.virtual_memory().available)
     for limit, used in LIMITS:
         try:

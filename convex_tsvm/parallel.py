@@ -17,7 +17,7 @@ from threadpoolctl import ThreadpoolController
 PIECE = 2**16
 
 #: Elementwise work on fewer entries than this is not worth a second thread.
-THREADED = 2**18
+THREADED_ENTRIES = 2**18
 
 
 #: A matrix product of fewer rows than this is slower a row.
@@ -40,17 +40,17 @@ def n_threads() -> int:
 
 @cache
 def blas_threads() -> ThreadpoolController:
-    """What limits the threads of BLAS: looking for its libraries takes as long as a small problem."""
+    """The object that limits the threads of BLAS, made once: finding its libraries takes as long as a small problem."""
     return ThreadpoolController()
 
 
 def blas_threads_for(n: int) -> AbstractContextManager[Any]:
-    """One thread of BLAS while matrices of n rows are worked on, if they are small."""
+    """A context for work on matrices of n rows: with one thread of BLAS, if they are small."""
     return one_blas_thread() if n <= SMALL else nullcontext()
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
-    """One thread of BLAS for each of ours: what is large is cut into tiles, which whoever is free takes.
+    """A context with one thread of BLAS for each of ours: large products are cut into tiles, taken by free threads.
 
     BLAS's own threads get equal shares and wait for each other; where another process has one of the cores, that takes
     several times as long as one thread alone.
@@ -59,8 +59,8 @@ def one_blas_thread() -> AbstractContextManager[Any]:
 
 
 def tiles(n_rows: int, size: int) -> list[slice]:
-    """Slices of rows for matrix products with ``size`` entries in all: some for each thread, none of them thin."""
-    parts = n_parts(size, THREADED)
+    """Slices of rows for matrix products with ``size`` entries in all: some for each thread, none with few rows."""
+    parts = n_parts(size, THREADED_ENTRIES)
     step = max(THIN, -(-n_rows // parts))
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
@@ -86,7 +86,7 @@ def in_threads(function: Callable[[Any], object], parts: Sequence[Any]) -> None:
     try:
         work()
     finally:
-        # A thread whose core somebody else uses may not have begun: nothing is left for it.
+        # A helper that has not begun, since another process uses its core, is cancelled: no parts are left for it.
         started = [helper for helper in helpers if not helper.cancel()]
         wait(started)
     for helper in started:
@@ -96,7 +96,7 @@ def in_threads(function: Callable[[Any], object], parts: Sequence[Any]) -> None:
 def row_slices(values: Any) -> list[slice]:
     """Slices of rows for elementwise work on a two-dimensional array; one, if the array is small."""
     n_rows = values.shape[0]
-    if values.size < THREADED:
+    if values.size < THREADED_ENTRIES:
         return [slice(0, n_rows)]
     step = max(1, PIECE // max(values.shape[1], 1))
     return [slice(start, start + step) for start in range(0, n_rows, step)]
@@ -108,5 +108,5 @@ def _pool() -> ThreadPoolExecutor:
 
 
 def unsigned(places: Any) -> Any:
-    """Whole numbers >= 0 as unsigned ones, uncopied: compiled loops need not ask whether one counts from the end."""
+    """Integers >= 0 as unsigned ones, not copied: compiled loops then need not check for negative indices."""
     return places.view(np.dtype(f"u{places.dtype.itemsize}"))

@@ -28,9 +28,9 @@ Array = NDArray[np.float64]
 FORMAT = "convex_tsvm model 1"
 
 #: So many names of features are listed in a message.
-NAMED = 5
+FEATURES_NAMED = 5
 
-#: What reading a file may raise that is no such file, or has lost some bits.
+#: What reading may raise if a file is not one of ours, or is damaged.
 DAMAGED = (
     ValueError,
     LookupError,
@@ -141,7 +141,7 @@ class FittedModel(DecisionFunctions):
         return self.decide(self.decision_function(X))
 
     def _check_names(self, X: Any) -> None:
-        """Complain about columns of other names than the model's, as scikit-learn does."""
+        """Raise a ValueError if columns have other names than the model's; warn if only one of both has names."""
         from sklearn.utils.validation import _get_feature_names  # here, as it takes a second
 
         given = _get_feature_names(X)
@@ -172,12 +172,14 @@ class FittedModel(DecisionFunctions):
 
 
 def unlike(fitted: Sequence[str], given: Sequence[str]) -> str:
-    """What scikit-learn says of names of features that are not those of the fit."""
+    """The message of scikit-learn for names of features that differ from those of the fit."""
     message = "The feature names should match those that were passed during fit.\n"
     unseen, missing = sorted(set(given) - set(fitted)), sorted(set(fitted) - set(given))
     for what, names in (("unseen at fit time", unseen), ("seen at fit time, yet now missing", missing)):
         if names:
-            lines = [f"- {name}\n" for name in names[:NAMED]] + (["- ...\n"] if len(names) > NAMED else [])
+            lines = [f"- {name}\n" for name in names[:FEATURES_NAMED]] + (
+                ["- ...\n"] if len(names) > FEATURES_NAMED else []
+            )
             message += f"Feature names {what}:\n{''.join(lines)}"
     if not (unseen or missing):
         message += "Feature names must be in the same order as they were in fit.\n"
@@ -329,14 +331,10 @@ def load_model(path: str | os.PathLike[str]) -> FittedModel:
 
 @contextmanager
 def reading(path: str | os.PathLike[str], what: str, form: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Header and arrays of a file of :func:`write_arrays`; what fails while they are used says that the file is bad.
+    """A context with the header and the arrays of a file that :func:`write_arrays` has written.
 
-    Raises
-    ------
-    FileNotFoundError
-        If there is no such file.
-    ValueError
-        If the file is not of this format, or is damaged: at once, or when what is read does not fit together.
+    A ValueError that says that the file is not ``what`` it should be takes the place of any error in the context that a
+    damaged file may lead to, as well as of those of reading it.  A FileNotFoundError stays as it is.
     """
     try:
         with np.load(path, allow_pickle=False) as file:

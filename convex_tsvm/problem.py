@@ -26,7 +26,7 @@ from .kernels.functions import CallableKernel, Polynomial
 from .points import LinearPoints
 
 Array = NDArray[np.float64]
-#: A kernel matrix up to this size is formed by whoever needs it, and kept.
+#: A kernel matrix of up to this many bytes is formed when a product with it is needed, and kept.
 GRAM_BYTES = 16 * 2**20
 
 Balance = None | str | float | tuple[str, float]
@@ -190,9 +190,9 @@ class Problem:
         return self.replace(X=X, y=self.y[keep], C=cost, C_unlabeled=cost, balance=balance, balance_sample=None)
 
     def distinct(self, first: NDArray[np.intp], which: NDArray[np.intp]) -> Problem:
-        """The points and kernel of a problem without repetitions; a mean counts a point as often as it was there.
+        """The problem of the distinct points; its mean output counts a point as often as it is in this problem.
 
-        Costs are not those of the points: whoever asks adds them up as it needs them.
+        All costs are 1: the caller has to add up the losses of points that are equal.
 
         Parameters
         ----------
@@ -209,9 +209,9 @@ class Problem:
         y[which[self.unlabeled]] = 0
         other = Problem.__new__(Problem)
         other.X, other.kernel = self.X[first], self.kernel
-        # Labels of one class alone are nothing wrong here.
+        # The labels are not checked: those of one class may all have gone to equal points without a label.
         other._set_labels(y, 1.0, 1.0 if self.n_unlabeled else None, None, None)
-        # A mean that is balanced has points as often as they were there.
+        # The mean that is balanced counts points as often as they were there.
         other.__dict__["balance_points"] = which[self.balance_points]
         other.balance_points.setflags(write=False)
         return other
@@ -224,7 +224,7 @@ class Problem:
     ARRAYS = ("y", "cost", "balance_points", "X", "X_data", "X_indices", "X_indptr", "X_shape")
 
     def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """The problem as arrays and as values that JSON holds, from which :meth:`from_arrays` makes it anew."""
+        """The problem as arrays and as values that JSON can hold, from which :meth:`from_arrays` makes it again."""
         arrays: dict[str, NDArray[Any]] = {"y": self.y, "cost": self.cost, "balance_points": self.balance_points}
         try:
             kernel = self.kernel.to_dict()

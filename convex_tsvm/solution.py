@@ -21,9 +21,9 @@ def relative_gap(objective: float, lower_bound: float) -> float:
 
 
 class Point(Protocol):
-    """A decision function on a problem's points: what every method ends with.
+    """A decision function and its outputs at a problem's points: what every method ends with.
 
-    The solution of a convex step is one, and :class:`Expansion` is one that came without.
+    It is the solution of a convex step, a :class:`~convex_tsvm.instance.SmoothPoint`, or an :class:`Expansion`.
     """
 
     @property
@@ -367,7 +367,7 @@ class Solution:
 
 
 def joint_function(solutions: Sequence[Solution]) -> DecisionFunctions:
-    """The decision functions of solutions on the same points."""
+    """The decision functions of solutions on the same points, as one object with a column of outputs for each."""
     points = [solution.point for solution in solutions]
     weights = [point.weights for point in points if point.weights is not None]
     intercept = np.array([point.bias for point in points])

@@ -118,40 +118,40 @@ SOLVERS = {
     ),
 }
 
-STEPS = ("native", "finite_newton", "cvxpy")
-DESCENT = ("smooth",)
+STEP_SOLVERS = ("native", "finite_newton", "cvxpy")
+SMOOTH_SOLVERS = ("smooth",)
 
 METHODS = {
-    "cccp": Method("methods.cccp:CCCP", "tangents of the concave parts", ("annealing",), STEPS, loss="ramp"),
+    "cccp": Method("methods.cccp:CCCP", "tangents of the concave parts", ("annealing",), STEP_SOLVERS, loss="ramp"),
     "switching": Method(
-        "methods.switching:Switching", "labels, exchanged in pairs", ("annealing", "max_pairs", "reheats"), STEPS
+        "methods.switching:Switching", "labels, exchanged in pairs", ("annealing", "max_pairs", "reheats"), STEP_SOLVERS
     ),
     "annealing": Method(
         "methods.annealing:Annealing",
         "probabilities of labels, cooled",
         ("cooling", "settled", "certain", "best"),
-        STEPS,
+        STEP_SOLVERS,
         loss="squared_hinge",
     ),
     "linearization": Method(
-        "methods.linearization:Linearization", "the lesser slack of both labels (CS³VM)", (), STEPS
+        "methods.linearization:Linearization", "the lesser slack of both labels (CS³VM)", (), STEP_SOLVERS
     ),
     "gradient": Method(
         "methods.gradient:Gradient",
         "gradient descent: ∇S3VM for smooth losses, ∇DA for those of labels",
         ("annealing", "cooling", "certain"),
-        DESCENT,
+        SMOOTH_SOLVERS,
         loss="exp",
     ),
     "continuation": Method(
         "methods.continuation:Continuation",
         "smoothed losses, narrowing (cS3VM)",
         ("widths", "whole"),
-        DESCENT,
+        SMOOTH_SOLVERS,
         loss="exp",
     ),
     "newton": Method(
-        "methods.newton:Newton", "Levenberg-Marquardt steps (Newton-S3VM)", ("annealing",), DESCENT, loss="flat"
+        "methods.newton:Newton", "Levenberg-Marquardt steps (Newton-S3VM)", ("annealing",), SMOOTH_SOLVERS, loss="flat"
     ),
     "sdp": Method("methods.sdp:sdp_transduction", "labels of the SDP relaxation"),
     "subspace": Method("methods.subspace:subspace_transduction", "labels of the SDP on a subspace"),

@@ -68,7 +68,10 @@ def one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
 
 
 def new_file(name: str, value: Any) -> Path:
-    """``value`` as the path of a file that can be written: what is opened before the work cannot lose it after."""
+    """``value`` as the path of a file that can be written; checked before long work, so that its result is not lost.
+
+    A ValueError or an OSError says what is wrong.  The file is neither made nor changed.
+    """
     if isinstance(value, bytes) or not isinstance(value, (str, os.PathLike)):
         raise ValueError(f"{name}={value!r} must be the path of a file")
     path = Path(value)

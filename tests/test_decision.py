@@ -50,7 +50,7 @@ def test_new_points_come_in_parts(monkeypatch, moons):
     X, _, y = moons
     solution = ct.cccp(ct.cccp_tsvm(), ct.Problem(X, y, kernel=ct.RBF(0.5)))
     whole = solution.decision_function(X)
-    monkeypatch.setattr("convex_tsvm.decision.PART_BYTES", 8 * len(X) * 7)
+    monkeypatch.setattr("convex_tsvm.decision.OUTPUT_BYTES_AT_ONCE", 8 * len(X) * 7)
     sizes = []
     original = DecisionFunctions._outputs
     monkeypatch.setattr(

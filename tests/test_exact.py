@@ -19,7 +19,7 @@ from strategies import searches
 import convex_tsvm as ct
 from convex_tsvm.exact.files import read_search
 from convex_tsvm.exact.incumbent import Incumbent
-from convex_tsvm.exact.search import IDLE
+from convex_tsvm.exact.search import IDLE_RESTARTS
 from convex_tsvm.persistence import write_arrays
 from convex_tsvm.relaxations.model import BoundModel
 
@@ -478,11 +478,11 @@ def test_many_nodes_are_worth_another_search_for_labels(monkeypatch):
             self.labels = np.where(problem.y == 0, np.resize([1.0, -1.0], problem.n), problem.y)
             self.objective, self.gamma = self.evaluate(self.labels)
 
-    monkeypatch.setattr("convex_tsvm.exact.search.MANY", 3)
+    monkeypatch.setattr("convex_tsvm.exact.search.SLOW_NODES", 3)
     monkeypatch.setattr(Incumbent, "restart", late)
     monkeypatch.setattr(Incumbent, "offer", lambda *given, **how: len(searched) > 2 and offer(*given, **how))
     search = ct.BranchAndBound(formulation, problem, **options).run()
-    assert searched == list(IDLE)
+    assert searched == list(IDLE_RESTARTS)
     assert search.status == "optimal"
     assert search.state.objective == pytest.approx(known.objective, rel=1e-6)
     # The first tree with strong bounds, of three nodes or a few more, is gone.

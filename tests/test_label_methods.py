@@ -272,7 +272,7 @@ def test_a_method_is_its_file_and_one_line_of_the_table(moons, monkeypatch, caps
             return "converged"
 
     monkeypatch.setattr(ct.methods, "Supervised", Supervised, raising=False)
-    entry = table.Method("methods:Supervised", "the SVM", ("twice",), table.STEPS)
+    entry = table.Method("methods:Supervised", "the SVM", ("twice",), table.STEP_SOLVERS)
     monkeypatch.setitem(table.METHODS, "supervised", entry)
     monkeypatch.setattr("convex_tsvm.estimators.transductive.DESCENTS", (*table.METHODS,))
     X, _, y = moons

@@ -63,7 +63,7 @@ def dense(block):
 
 
 def test_many_entries_are_shared_out_among_threads(monkeypatch):
-    monkeypatch.setattr("convex_tsvm.points.memory.THREADED", 10)
+    monkeypatch.setattr("convex_tsvm.points.memory.THREADED_PRODUCTS", 10)
     monkeypatch.setattr("convex_tsvm.parallel.n_threads", lambda: 3)
     X = sp.random_array((50, 8), density=0.4, rng=np.random.default_rng(0), format="csr")
     points, h, w = linear_points(X), np.linspace(-1, 2, 50), np.arange(8.0)

@@ -16,7 +16,7 @@ from convex_tsvm.solvers.dual.repeated import RepeatedPoints
 
 @pytest.fixture
 def always(monkeypatch):
-    monkeypatch.setattr(repeated, "LEAST", 1)
+    monkeypatch.setattr(repeated, "LEAST_MERGED", 1)
 
 
 def repeated_case(seed):
@@ -35,7 +35,7 @@ def repeated_case(seed):
 def separately(problem, monkeypatch, **options):
     """A solver that does not look for points that are there several times."""
     with monkeypatch.context() as patch:
-        patch.setattr(repeated, "WORTHWHILE", 0.0)
+        patch.setattr(repeated, "MOST_DISTINCT", 0.0)
         return ct.NativeSolver(problem, **options)
 
 

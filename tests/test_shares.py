@@ -71,7 +71,7 @@ def test_shares_add_up(found):
     assert class_shares(estimates).sum() == pytest.approx(1)
     assert (class_shares(estimates) > 0).all()
     two = class_shares(estimates[:1])
-    assert two[1] == pytest.approx(np.clip(found[0], shares.LEAST, 1 - shares.LEAST))
+    assert two[1] == pytest.approx(np.clip(found[0], shares.LEAST_SHARE, 1 - shares.LEAST_SHARE))
 
 
 def test_the_posterior_is_that_of_a_grid_without_likelihood():
@@ -223,7 +223,7 @@ def test_fits_to_many_points_are_announced(monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ct.TransductiveSVC().fit(X, y)  # some tenths of a second
-    monkeypatch.setattr(pilot, "LONG", 1e-3)
+    monkeypatch.setattr(pilot, "ANNOUNCED_SECONDS", 1e-3)
     with pytest.warns(UserWarning, match=r"going to take about .*kernel_approximation='nystroem'"):
         ct.TransductiveSVC().fit(X, y)
 
@@ -237,6 +237,6 @@ def test_times_are_continued_by_their_own_power():
     pilot.expected_seconds(problem, lambda part: sizes.append(part.n))
     assert sizes[0] == sizes[1]  # the first is not timed
     assert all(two <= 2 * one + 2 for one, two in zip(sizes, sizes[1:], strict=False))
-    assert max(sizes) <= pilot.LARGEST * 8000 + 2
+    assert max(sizes) <= pilot.MOST_OF_ALL * 8000 + 2
     assert pilot._continued([500.0, 1000.0], [0.1, 0.4], 8000) == pytest.approx(0.4 * 64)
     assert pilot.expected_seconds(problem.part(np.arange(0, 8000, 8)), sizes.append) is None

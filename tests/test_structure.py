@@ -266,6 +266,67 @@ def test_kernels_are_compiled_once(tmp_path):
     assert int(runs[1][1]) >= 2
 
 
+#: Names of constants that several modules have, because they mean the same there.
+SHARED_NAMES = {
+    "EPS": "the spacing of floating-point numbers at 1; checker.py shares no code with what it checks",
+    "EXACT": "CVXPY's solver with tight tolerances, for the statements of a paper",
+    "FORMAT": "the name that a file of ours begins with",
+    "KINDS": "the kinds of proofs; checker.py shares no code with what it checks",
+    "LIFT": "what is added to a quadratic form; checker.py shares no code with what it checks",
+    "ONE": "1 as the loops count",
+    "PAPER": "the paper that a folder of statements is of",
+    "RELAXATIONS": "the relaxations of the table, and their names",
+}
+
+
+def constants(path):
+    """Names in capitals that a module assigns."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if not isinstance(node, ast.Assign | ast.AnnAssign):
+            continue
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for target in targets:
+            for one in target.elts if isinstance(target, ast.Tuple) else [target]:
+                if isinstance(one, ast.Name) and len(one.id) > 1 and one.id.lstrip("_").isupper():
+                    yield one.id
+
+
+def test_no_constants_name_means_two_things():
+    places = {}
+    for path in FILES:
+        for name in constants(path):
+            places.setdefault(name, []).append(path.relative_to(ROOT).as_posix())
+    assert len(places) > 200
+    assert {name for name, where in places.items() if len(where) > 1} == set(SHARED_NAMES)
+
+
+#: What makes a function branch.
+BRANCHES = (ast.If, ast.For, ast.While, ast.IfExp, ast.ExceptHandler, ast.BoolOp, ast.match_case)
+
+
+def sizes(function):
+    """Lines of code and branches of a function, its docstring left out."""
+    documented = ast.get_docstring(function, clean=False) is not None and len(function.body) > 1
+    first = function.body[1 if documented else 0].lineno
+    return function.end_lineno - first + 1, sum(isinstance(node, BRANCHES) for node in ast.walk(function))
+
+
+def test_no_function_holds_too_many_cases():
+    """Outside compiled loops at most fifty lines and fourteen branches."""
+    (probe,) = ast.parse(
+        "def f(x):\n    'What it is.'\n    if x and x:\n        return x\n    return 1 if x else 2"
+    ).body
+    assert sizes(probe) == (3, 3)
+    for path in FILES:
+        if path.name == "_loops.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                lines, branches = sizes(node)
+                assert lines <= 50, (path, node.name, lines)
+                assert branches <= 14, (path, node.name, branches)
+
+
 def public_functions():
     """Functions and methods of the public names, by the names that users call them."""
     for name in ct.__all__:

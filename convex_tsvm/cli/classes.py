@@ -17,7 +17,7 @@ from ..persistence import FittedModel, save_model
 from ..problem import Problem
 from .files import write_class_labels
 from .given import labels_shown, of_data, read_points, with_shares
-from .table import SOLVED, figures_of, result_of, stopped, table_of
+from .table import SOLVED_STATUSES, figures_of, result_of, stopped, table_of
 from .tasks import NO_SOLVER, Task, given_problem, limited, solved
 
 
@@ -44,7 +44,7 @@ def solve_classes(options: argparse.Namespace, task: Task) -> int:
     scores = np.column_stack([solution.scores for solution in solutions])
     labels = np.where(data.labels == "", np.array(data.classes)[chosen_classes(scores)], data.labels)
     error = data.error(labels)
-    unsolved = [row["status"] for row in rows if row["status"] not in SOLVED]
+    unsolved = [row["status"] for row in rows if row["status"] not in SOLVED_STATUSES]
     status = unsolved[0] if unsolved else str(rows[0]["status"])
     if options.json:
         print(json.dumps(_together(task, solver, first, rows, error, status)))

@@ -22,7 +22,7 @@ from ..solution import Solution
 from .classes import predict_classes, solve_classes
 from .files import check_outputs, check_plot, write_labels, write_plot
 from .given import given, of_data, read_points
-from .table import SOLVED, figures_of, result_of, stopped, table_of
+from .table import SOLVED_STATUSES, figures_of, result_of, stopped, table_of
 from .tasks import NO_SOLVER, check_method_options, formulated, given_problem, read_task, solved
 from .unused import refuse_all_but, refuse_label_column, refuse_unused
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..relaxations import Stage
 
 #: Seconds at most that ``bound`` searches for labels, and the relative gap to their objective at which it is done.
-SEARCHING, CLOSED = 10.0, 1e-6
+SECONDS_FOR_LABELS, CLOSED_GAP = 10.0, 1e-6
 
 
 def solve(options: argparse.Namespace) -> int:
@@ -83,7 +83,7 @@ def solve(options: argparse.Namespace) -> int:
         }
         fitted = FittedModel.from_solutions([solution], np.array(data.classes), parameters)
         save_model(replace(fitted, **of_data(data)), options.save)
-    return 0 if solution.status in SOLVED else 1
+    return 0 if solution.status in SOLVED_STATUSES else 1
 
 
 def _picture(data: Data, solution: Solution) -> Any:
@@ -110,13 +110,13 @@ def bound(options: argparse.Namespace) -> int:
         problem,
         relaxation=options.relaxation,
         solver=options.solver,
-        gap=CLOSED,
+        gap=CLOSED_GAP,
         max_rounds=options.rounds,
     )
     if not options.json:
         print(heading)
 
-    with until(time.time() + SEARCHING):
+    with until(time.time() + SECONDS_FOR_LABELS):
         incumbent = Incumbent.first(builder.model)
     found = builder.bound(incumbent=incumbent, callback=None if options.json else partial(_tell_stage, problem))
     result = figures_of(
@@ -142,7 +142,7 @@ def bound(options: argparse.Namespace) -> int:
             "the value that the solver reports, to its tolerance)"
         )
     write_plot(lambda: _staircase(found), options.plot, options.json)
-    return 0 if result["status"] in SOLVED else 1
+    return 0 if result["status"] in SOLVED_STATUSES else 1
 
 
 def _tell_stage(problem: Problem, stage: Stage) -> None:

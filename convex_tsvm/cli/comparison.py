@@ -22,7 +22,7 @@ from ..solution import Solution
 from ..table import METHODS
 from .files import check_plot, write_plot
 from .given import given
-from .table import SOLVED, failure_of, figures_of, result_of, stopped, table_of
+from .table import SOLVED_STATUSES, failure_of, figures_of, result_of, stopped, table_of
 from .tasks import Task, check_method_options, formulated, limited, read_task, solved
 from .unused import refuse_unused
 
@@ -65,7 +65,7 @@ def compare(options: argparse.Namespace) -> int:
                 f"{line['objective_difference']:.1e} and differ on {line['labels_different']} labels"
             )
     write_plot(lambda: _picture(data, tasks, solutions), options.plot, options.json)
-    return 0 if supervised is not None and all(result["status"] in SOLVED for result in results) else 1
+    return 0 if supervised is not None and all(result["status"] in SOLVED_STATUSES for result in results) else 1
 
 
 def _solved(

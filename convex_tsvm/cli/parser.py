@@ -15,7 +15,7 @@ from .tasks import read_task, task_names
 #: Formulations whose derivation can be checked.
 STEPPED = ("svm", "cccp", "cmm", "rmm", "lapsvm")
 BOUNDS = ("auto", *RELAXATIONS)
-_TSVM, _COMPACT, _GRAPH = (FORMULATIONS[name].defaults for name in ("tsvm", "cmm", "lapsvm"))
+_OF_TSVM, _OF_CMM, _OF_GRAPH = (FORMULATIONS[name].defaults for name in ("tsvm", "cmm", "lapsvm"))
 
 
 class BadUsage(Exception):
@@ -262,21 +262,22 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
                        help="of unlabelled points: a number, balanced (C L/U), or tenth (C/10, default)")  # fmt: skip
     own = "; ".join(f"{entry.loss} for {name}" for name, entry in METHODS.items())
     group.add_argument("--loss", choices=LOSSES, help=f"of unlabelled points (default: the method's, {own})")
-    group.add_argument("--s", type=float, default=_TSVM["s"],
-                       help=f"plateau of the ramp, in (-1, 0] (default: {_TSVM['s']:g})")  # fmt: skip
+    group.add_argument("--s", type=float, default=_OF_TSVM["s"],
+                       help=f"plateau of the ramp, in (-1, 0] (default: {_OF_TSVM['s']:g})")  # fmt: skip
     group.add_argument("--balance", type=_balance, default="auto", metavar="B",
                        help="mean output of unlabelled points: auto (as the shares of the classes are inferred, "
                        "default), labeled, none, a number in (-1, 1), or exact:R for a share R of positive "
                        "labels")  # fmt: skip
-    group.add_argument("--epsilon", type=float, default=_COMPACT["epsilon"], metavar="E",
-                       help=f"cmm, rmm: outputs up to E cost nothing (default: {_COMPACT['epsilon']:g})")  # fmt: skip
+    group.add_argument("--epsilon", type=float, default=_OF_CMM["epsilon"], metavar="E",
+                       help=f"cmm, rmm: outputs up to E cost nothing (default: {_OF_CMM['epsilon']:g})")  # fmt: skip
     group.add_argument("--C-compact", type=float, metavar="COST",
                        help="cmm, rmm: cost of larger ones; inf forbids them (default: a tenth of C-unlabeled for "
                        "cmm, C L/U for rmm)")  # fmt: skip
-    group.add_argument("--C-manifold", type=float, default=_GRAPH["C_manifold"], metavar="COST",
-                       help=f"lapsvm: cost of the graph of neighbours (default: {_GRAPH['C_manifold']:g})")  # fmt: skip
-    group.add_argument("--n-neighbors", type=int, default=_GRAPH["n_neighbors"], metavar="K",
-                       help=f"lapsvm: in that graph (default: {_GRAPH['n_neighbors']})")  # fmt: skip
+    group.add_argument("--C-manifold", type=float, default=_OF_GRAPH["C_manifold"], metavar="COST",
+                       help="lapsvm: cost of the graph of neighbours "
+                       f"(default: {_OF_GRAPH['C_manifold']:g})")  # fmt: skip
+    group.add_argument("--n-neighbors", type=int, default=_OF_GRAPH["n_neighbors"], metavar="K",
+                       help=f"lapsvm: in that graph (default: {_OF_GRAPH['n_neighbors']})")  # fmt: skip
     group.add_argument("--annealing", type=int, metavar="STEPS", help="raise C* in so many steps")
     group.add_argument("--tol", type=float, default=1e-3, help="tolerance of the native solver (default: 1e-3)")
     group.add_argument("--max-iter", type=int, default=100, help="limit on convex steps (default: 100)")

@@ -9,7 +9,7 @@ from ..problem import Problem
 from ..solution import Solution
 from .tasks import Task
 
-SOLVED = ("converged", "optimal")
+SOLVED_STATUSES = ("converged", "optimal")
 
 
 def stopped(results: list[dict[str, Any]]) -> str:
@@ -71,7 +71,7 @@ def failure_of(error: BaseException, problem: Problem, task: Task, solver: str, 
 
 
 #: Columns of the table: heading, key of a result, format.
-COLUMNS = (
+TABLE_COLUMNS = (
     ("method", "method", "{}"),
     ("solver", "solver", "{}"),
     ("loss", "loss", "{}"),
@@ -90,7 +90,7 @@ COLUMNS = (
 
 def table_of(results: list[dict[str, Any]]) -> str:
     """Results as lines of text; a column that no result has is left out."""
-    columns = [column for column in COLUMNS if any(column[1] in result for result in results)]
+    columns = [column for column in TABLE_COLUMNS if any(column[1] in result for result in results)]
     rows = [[heading for heading, _, _ in columns]]
     for result in results:
         values = [(result.get(key), form) for _, key, form in columns]

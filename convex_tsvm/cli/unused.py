@@ -36,16 +36,16 @@ def _cached(options: argparse.Namespace, task: Task) -> bool:
     )
 
 
-EXACT = _Use(lambda options, task: task.method == "exact", "--method exact")
-DESCENT = _Use(
+FOR_EXACT = _Use(lambda options, task: task.method == "exact", "--method exact")
+FOR_DESCENTS = _Use(
     lambda options, task: METHODS[task.method].is_descent,
     f"the methods {', '.join(name for name, entry in METHODS.items() if entry.is_descent)}",
 )
-COMPACT = _formulations("cmm", "rmm")
-NEIGHBORS = _formulations("lapsvm", "laptsvm")
+FOR_COMPACT = _formulations("cmm", "rmm")
+FOR_NEIGHBORS = _formulations("lapsvm", "laptsvm")
 
 #: Who looks at the options of a model and of methods; those that are not here everyone looks at.
-USES = {
+LOOKED_AT_BY = {
     "sigma": _kernels("rbf"),
     "gamma": _kernels("rbf", "poly"),
     "degree": _kernels("poly"),
@@ -70,20 +70,20 @@ USES = {
         ),
         "the formulations svm, tsvm, laptsvm, cmm, rmm by other methods than subspace",
     ),
-    "epsilon": COMPACT,
-    "C_compact": COMPACT,
-    "C_manifold": NEIGHBORS,
-    "n_neighbors": NEIGHBORS,
+    "epsilon": FOR_COMPACT,
+    "C_compact": FOR_COMPACT,
+    "C_manifold": FOR_NEIGHBORS,
+    "n_neighbors": FOR_NEIGHBORS,
     "annealing": _Use(
         lambda options, task: task.formulation == "tsvm" and "annealing" in METHODS[task.method].options,
         "the formulation tsvm by the methods "
         + ", ".join(name for name, entry in METHODS.items() if "annealing" in entry.options),
     ),
-    "tol": DESCENT,
-    "max_iter": DESCENT,
+    "tol": FOR_DESCENTS,
+    "max_iter": FOR_DESCENTS,
     "cache_size": _Use(_cached, "--solver native and the formulations lapsvm, laptsvm"),
-    "solver": DESCENT,
-    **dict.fromkeys(("bounds", "strategy", "branching", "gap", "max_nodes", "n_jobs"), EXACT),
+    "solver": FOR_DESCENTS,
+    **dict.fromkeys(("bounds", "strategy", "branching", "gap", "max_nodes", "n_jobs"), FOR_EXACT),
 }
 
 
@@ -106,8 +106,8 @@ def refuse_unused(options: argparse.Namespace, tasks: Sequence[Task], never: Ite
             raise _refused(options, name, "relaxations beyond sdp", f"--relaxation {options.relaxation}")
         if name in never:
             raise _refused(options, name, "solve and compare", "this command")
-        if name in USES and not any(USES[name].by(options, task) for task in tasks):
-            raise _refused(options, name, USES[name].what, names)
+        if name in LOOKED_AT_BY and not any(LOOKED_AT_BY[name].by(options, task) for task in tasks):
+            raise _refused(options, name, LOOKED_AT_BY[name].what, names)
     _refuse_unused_data(options)
 
 

@@ -1,4 +1,4 @@
-"""The scikit-learn face."""
+"""Classifiers with the interface of scikit-learn."""
 
 from .transductive import TransductiveSVC
 

@@ -1,4 +1,4 @@
-"""What a fit says to its user: unlabelled points have no say, labels do not fit outputs, or say nothing of shares."""
+"""Warnings after a fit: unlabelled points changed nothing, outputs contradict labels, or shares are not known."""
 
 from __future__ import annotations
 
@@ -30,25 +30,28 @@ EVEN = 0.5
 SURE = 2.0
 
 #: A fit is idle if so large a share of the unlabelled points are on a plateau, and no more than the rest has a say.
-IDLE = 0.9
+IDLE_SHARE = 0.9
 
 #: Slopes of a loss up to this are rounding, and so are values.
-ROUNDING = 1e-9
+ZERO_SLOPE = 1e-9
 
 
 def acting(solution: Solution) -> NDArray[np.bool_]:
-    """Which unlabelled points have a say: their loss changes with their output, shape (n_unlabeled,)."""
+    """Which unlabelled points influence the solution, shape (n_unlabeled,): those whose loss has a slope there."""
     loss, outputs = solution.formulation.unlabeled, solution.scores[solution.problem.unlabeled]
     if loss is None:
         return np.zeros(len(outputs), dtype=bool)
     if not isinstance(loss, PLQ):
         smooth: Any = loss
-        return np.asarray(np.abs(smooth.derivative(outputs)) > ROUNDING)
-    return np.asarray(np.max(np.abs(loss.derivatives(outputs)), axis=0) > ROUNDING)
+        return np.asarray(np.abs(smooth.derivative(outputs)) > ZERO_SLOPE)
+    return np.asarray(np.max(np.abs(loss.derivatives(outputs)), axis=0) > ZERO_SLOPE)
 
 
 def advise(labels: Labels, solutions: Sequence[Solution], balance: Any) -> None:
-    """Warn of what can be seen from a fit, of one solution per class that is told from the others."""
+    """Warn of what a fit shows: ``solutions`` has one for each of ``labels.positives``, in that order.
+
+    Nothing is said where nothing is unlabelled, and nothing more after a solution that was interrupted or out of time.
+    """
     if not labels.unlabeled.any():
         return
     names = [str(labels.classes[k]) for k in labels.positives]
@@ -65,14 +68,17 @@ def advise(labels: Labels, solutions: Sequence[Solution], balance: Any) -> None:
 
 
 def _warn_of_idle_points(solution: Solution, name: str) -> None:
-    """The tangents of a ramp are flat where the outputs of all points are on its plateau: nothing is learned there."""
+    """Warn if nearly all unlabelled points are on the plateau of a ramp, where its tangents are flat.
+
+    Such points add nothing to the convex steps, so that nothing is learned from them.
+    """
     loss, n = solution.formulation.unlabeled, solution.problem.n_unlabeled
     if not isinstance(loss, PLQ):
         return
     values = loss(solution.scores[solution.problem.unlabeled])
     # Where the loss is flat and 0, far from the boundary, points are where they should be.
-    idle = int((~acting(solution) & (values > ROUNDING)).sum())
-    if idle >= IDLE * n:
+    idle = int((~acting(solution) & (values > ZERO_SLOPE)).sum())
+    if idle >= IDLE_SHARE * n:
         warn(
             f"class {name}: {idle} of {n} unlabelled points have no say, as their outputs are near 0, where the loss "
             "is flat, and the result is nearly that of the labelled points alone.  A ramp without a plateau, s=0, or "
@@ -81,7 +87,7 @@ def _warn_of_idle_points(solution: Solution, name: str) -> None:
 
 
 def _warn_of_misfit(solution: Solution, name: str) -> None:
-    """Most labelled points of a class on the wrong side, though the supervised SVM has them on the right one."""
+    """Warn if most labelled points of a class are on the wrong side, and are not so for the supervised SVM."""
     problem, alone = solution.problem, None
     for sign, side in ((1, name), (-1, f"the others than {name}")):
         own = problem.y == sign
@@ -89,7 +95,7 @@ def _warn_of_misfit(solution: Solution, name: str) -> None:
         if wrong >= 2 and 2 * wrong > own.sum():
             alone = supervised_svms(solution.formulation, [problem])[0] if alone is None else alone
             if 2 * (alone.scores[own] * sign < 0).sum() > own.sum():
-                continue  # labels that overlap
+                continue  # the classes overlap: the supervised SVM has most of these points wrong, too
             warn(
                 f"class {name}: {wrong} of the {int(own.sum())} labelled points of {side} are on the wrong side, where "
                 "the supervised SVM does not have them; the true shares of the classes as balance, a larger C or a "
@@ -98,7 +104,10 @@ def _warn_of_misfit(solution: Solution, name: str) -> None:
 
 
 def _warn_of_shares(labels: Labels, solutions: Sequence[Solution]) -> None:
-    """As many labels of every class say nothing of the shares of the classes, which the balance takes from them."""
+    """Warn if labels look drawn per class, and the supervised SVM finds other shares than the labels have.
+
+    Such labels say nothing of the shares of the classes, but balance="labeled" takes the shares from them.
+    """
     if not drawn_per_class(labels):
         return
     alone = supervised_svms(solutions[0].formulation, [solution.problem for solution in solutions])
@@ -115,7 +124,7 @@ def _warn_of_shares(labels: Labels, solutions: Sequence[Solution]) -> None:
 
 
 def _warn_of_contradictions(labels: Labels, found: ClassShares) -> None:
-    """Labels that were not drawn per class have other shares of the classes than the points seem to have."""
+    """Warn if the inferred shares of the classes differ from those among labels that were not drawn per class."""
     counts = np.bincount(labels.index[~labels.unlabeled], minlength=len(labels.classes))
     counted, inferred = counts / counts.sum(), found.shares
     room = np.maximum(APART, 2 * found.errors)
@@ -132,7 +141,7 @@ def _warn_of_contradictions(labels: Labels, found: ClassShares) -> None:
 
 
 def _warn_of_no_help(found: ClassShares) -> None:
-    """Labels left out that the supervised SVM finds and the transductive one does not."""
+    """Warn if the transductive SVM has clearly more of the labels left out wrong than the supervised SVM has."""
     left_out = [estimate.left_out for estimate in found.estimates if len(estimate.left_out)]
     errors = spoilt(np.concatenate(left_out), SURE) if left_out else None
     if errors is not None:
@@ -145,6 +154,6 @@ def _warn_of_no_help(found: ClassShares) -> None:
 
 
 def drawn_per_class(labels: Labels) -> bool:
-    """Whether labels look drawn per class: as many of each, and more than are so by chance."""
+    """Whether labels look drawn per class: equally many of every class, and too many for that to be chance."""
     counts = np.bincount(labels.index[~labels.unlabeled], minlength=len(labels.classes))
     return bool(counts.min() == counts.max() and counts.sum() >= DRAWN)

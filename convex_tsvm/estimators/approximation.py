@@ -22,32 +22,26 @@ from ..problem import Array
 from ..validation import integer
 
 #: A transformer is fitted to so many points, drawn at random.
-SAMPLE = 10_000
+FITTED_POINTS = 10_000
 
 #: Points that are mapped at a time.
-BLOCK = 2048
+POINTS_AT_ONCE = 2048
 
 #: Rounds of k-means over the sample: more bring landmarks little nearer to the points.
 ROUNDS = 5
 
 #: Axes of the landmarks' kernel matrix with eigenvalues below this share of the largest are left out.
-NOTHING = 1e-10
+LEAST_EIGENVALUE = 1e-10
 
 #: Centres of sparse points are not sparse: where they would have more numbers than this, points are landmarks.
-LARGEST = 2**24
+MOST_CENTRE_ENTRIES = 2**24
 
 NAMES = ("nystroem", "fourier")
 
 
 @dataclass(frozen=True, eq=False)
 class KernelApproximation:
-    """A map φ to some hundred features.
-
-    Attributes
-    ----------
-    transformer : object
-        Fitted, with the method ``transform`` of scikit-learn.
-    """
+    """A map φ from points to some hundred features, by a fitted transformer of scikit-learn."""
 
     transformer: Any
 
@@ -55,29 +49,16 @@ class KernelApproximation:
     def fit(
         cls, asked: Any, X: LinearPoints, *, n_components: int, gamma: float | str | None, random_state: int
     ) -> KernelApproximation:
-        """The map that is asked for, made for some points.
+        """The map that is asked for, "nystroem", "fourier" or a transformer (which is cloned), fitted to points X.
 
-        Parameters
-        ----------
-        asked : {"nystroem", "fourier"} or transformer
-            A transformer of scikit-learn is cloned, and fitted to at most 10 000 of the points.
-        X : LinearPoints
-        n_components : int >= 1
-            Features, for the names; there are no more of Nyström's than points.
-        gamma : float > 0, "scale" or None
-            Of the RBF kernel, for the names.
-        random_state : int
-
-        Raises
-        ------
-        ValueError
-            If it is neither, or an argument is not as stated.
+        At most 10 000 of the points are used.  ``n_components`` >= 1 and ``gamma`` of the RBF kernel are for the two
+        names; Nyström's map has at most as many features as there are points to fit to.  Anything else is a ValueError.
         """
         from sklearn.base import clone
         from sklearn.kernel_approximation import Nystroem, RBFSampler
 
         rng, n = np.random.default_rng(random_state), X.shape[0]
-        sample = X.take(np.sort(rng.choice(n, min(n, SAMPLE), replace=False)))
+        sample = X.take(np.sort(rng.choice(n, min(n, FITTED_POINTS), replace=False)))
         if isinstance(asked, str) and asked in NAMES:
             n_components = integer("n_components", n_components, least=1)
             kernel = make_kernel("rbf", sample, gamma=gamma)
@@ -92,44 +73,24 @@ class KernelApproximation:
         return cls(clone(asked).fit(sample))
 
     def __call__(self, X: LinearPoints) -> DensePoints:
-        """Features of points, in single precision: 4 bytes for each point and feature.
-
-        Parameters
-        ----------
-        X : LinearPoints, shape (n, d)
-
-        Returns
-        -------
-        DensePoints, shape (n, n_components)
-        """
+        """Features of n points, shape (n, n_components), in single precision: 4 bytes for each point and feature."""
         n = X.shape[0]
         first = np.asarray(self.transformer.transform(X.take(np.arange(1))))
         features = np.empty((n, first.shape[1]), dtype=np.float32)
 
         def fill(start: int) -> None:
-            rows = np.arange(start, min(start + BLOCK, n))
-            features[start : start + BLOCK] = self.transformer.transform(X.take(rows))
+            rows = np.arange(start, min(start + POINTS_AT_ONCE, n))
+            features[start : start + POINTS_AT_ONCE] = self.transformer.transform(X.take(rows))
 
         with one_blas_thread():
-            in_threads(fill, range(0, n, BLOCK))
+            in_threads(fill, range(0, n, POINTS_AT_ONCE))
         return DensePoints(features)
 
     def model(self, found: FittedModel, n_features: int) -> FittedModel:
-        """A model of features as one of the points themselves.
+        """The model of the points that is linear in their features as ``found`` says; the points have ``n_features``.
 
-        Of Nyström's features of the RBF kernel w·φ(x) is an expansion in that kernel, Σ_j c_j k(z_j, x), which is
-        saved like any other; of others it is a model that maps new points first.
-
-        Parameters
-        ----------
-        found : FittedModel
-            Linear in the features.
-        n_features : int
-            Of the points.
-
-        Returns
-        -------
-        FittedModel
+        With Nyström's features of the RBF kernel w·φ(x) is an expansion in that kernel, Σ_j c_j k(z_j, x), which can
+        be saved.  With other features the model maps new points before it computes outputs, and cannot be saved.
         """
         from sklearn.kernel_approximation import Nystroem
 
@@ -157,11 +118,14 @@ class KernelApproximation:
 
 
 def _landmarks(sample: Any, count: int, random_state: int) -> Any:
-    """Points with which kernel values are computed: centres of k-means, or some of the points."""
+    """Nyström's landmarks: all points if there are no more than ``count``, else centres of k-means.
+
+    Of sparse points whose centres would have too many entries, ``count`` are drawn at random.
+    """
     n = sample.shape[0]
     if n <= count:
         return sample
-    if sp.issparse(sample) and count * sample.shape[1] > LARGEST:
+    if sp.issparse(sample) and count * sample.shape[1] > MOST_CENTRE_ENTRIES:
         return sample[np.sort(np.random.default_rng(random_state).choice(n, count, replace=False))]
     from sklearn.cluster import MiniBatchKMeans
 
@@ -175,27 +139,21 @@ def _landmarks(sample: Any, count: int, random_state: int) -> Any:
 
 
 def _turned(made: Any) -> Any:
-    """Nyström's features turned to the principal axes of the landmarks, without those that hold nothing but rounding.
+    """Turn Nyström's features to the principal axes of the landmarks, and leave out axes that are only rounding.
 
-    Inner products stay what they are; second derivatives in these coordinates are nearly diagonal, which conjugate
-    gradients that divide by the diagonal need.
+    Inner products stay as they are.  In these coordinates second derivatives are nearly diagonal, which makes conjugate
+    gradients that divide by the diagonal converge faster.
     """
     K = RBF(gamma=made.gamma)(made.components_, made.components_)
     values, axes = np.linalg.eigh((K + K.T) / 2)
-    kept = values > NOTHING * values[-1]
+    kept = values > LEAST_EIGENVALUE * values[-1]
     made.normalization_ = (axes[:, kept] / np.sqrt(values[kept])).T[::-1]
     return made
 
 
 @dataclass(frozen=True, eq=False)
 class MappedModel(FittedModel):
-    """A model that is linear in features of the points.
-
-    Attributes
-    ----------
-    transformer : object
-        What makes the features.
-    """
+    """A model that is linear in features of the points, which ``transformer`` computes."""
 
     transformer: Any = field(kw_only=True)
 

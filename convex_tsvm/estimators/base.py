@@ -28,7 +28,7 @@ from .calibration import calibrated, n_calibrations
 from .costs import Cost, warn_of_cost
 from .labels import Labels, labeled_points
 
-#: How a fit may have ended, the worst first: the worst of its classes says how.
+#: How a fit may have ended, the worst first.  A fit of several classes has the worst status of any of them.
 STATUSES, CONVERGED = ("interrupted", "time_limit", "node_limit", "max_iter", "failed", "inaccurate"), "converged"
 
 
@@ -44,23 +44,26 @@ class Transduction(ClassifierMixin, BaseEstimator):
 
     @abstractmethod
     def _checked(self, X: Any, reset: bool) -> Any:
-        """Points as the problem takes them: those that are fitted (``reset``), or new ones."""
+        """Points as the problem takes them; with ``reset`` they are those of a fit, otherwise new ones."""
 
     @abstractmethod
     def _problem(self, X: Any, labels: Labels, k: int) -> Problem:
-        """The problem of class k against the rest, which is the first; complains about parameters."""
+        """The problem of class k, the first that is learned, against the rest; a ValueError names a bad parameter."""
 
     @abstractmethod
     def _other_class(self, first: Problem, labels: Labels, k: int) -> Problem:
-        """The problem of another class than the first."""
+        """The problem of class k against the rest, with the points and kernel of ``first``."""
 
     @abstractmethod
     def _formulation(self, problem: Problem) -> Formulation:
-        """What is solved for a problem (of any of the classes); complains about parameters."""
+        """The formulation that is solved for every class; a ValueError names a bad parameter."""
 
     @abstractmethod
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
-        """Solutions of the problems of some classes, by the classes' names; one that was interrupted is the last."""
+        """Solutions of problems, which are given by the names of their classes, in the same order.
+
+        After one that was interrupted no more are solved.
+        """
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to labelled and unlabelled points.
@@ -111,9 +114,9 @@ class Transduction(ClassifierMixin, BaseEstimator):
         return self
 
     def _parts(self, first: Problem, labels: Labels, formulation: Formulation) -> list[dict[str, Problem]]:
-        """Problems of the classes that are told from the others, by name; classes of a part share kernel rows.
+        """The problems of ``labels.positives`` by class name, divided into one part for each job.
 
-        ``first`` has the points of the problems.
+        Classes of one part are learned one after the other, and can share kernel rows.  ``first`` has the points.
         """
         positives = labels.positives
         problems = [self._other_class(first, labels, k) for k in positives]
@@ -123,18 +126,21 @@ class Transduction(ClassifierMixin, BaseEstimator):
         return [{str(labels.classes[positives[k]]): problems[k] for k in share} for share in shares]
 
     def _aside(self, formulation: Formulation, parts: list[dict[str, Problem]]) -> list[Solution]:
-        """Solutions of several parts, which are learned at the same time."""
+        """Solutions of several parts, in their order; the parts are learned at the same time."""
         solve = Carried(self._solve)
         solved = Parallel(n_jobs=len(parts))(delayed(solve)(formulation, part) for part in parts)
         return [solution for part in solved for solution in part]
 
     def _calibrate(self, X: Any, y: ArrayLike, labels: Labels) -> None:
-        """Find what turns outputs into probabilities, if these are asked for."""
+        """Fit the calibration that turns outputs into probabilities, if ``probability`` asks for it."""
         if self.probability not in (False, None):
             self.calibration_ = calibrated(self, X, y, labels)
 
     def _finish(self, labels: Labels, solutions: list[Solution]) -> None:
-        """Keep what has been learned, and pass on a Ctrl-C that came: whatever loop this fit is in ends with it."""
+        """Store the solutions; then raise KeyboardInterrupt if Ctrl-C came, so that a loop around the fit ends as well.
+
+        If a class has no solution, nothing is stored.
+        """
         interrupted, name = any(one.status == "interrupted" for one in solutions), type(self).__name__
         if len(solutions) < len(labels.positives):
             raise KeyboardInterrupt(
@@ -146,7 +152,7 @@ class Transduction(ClassifierMixin, BaseEstimator):
             raise KeyboardInterrupt(f"the {name} holds the best that it has found, and can be used as after a fit")
 
     def _read(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[Any, Labels]:
-        """Points to be fitted and their labels, both checked."""
+        """Points to be fitted and their labels, both checked; a ValueError if their numbers differ."""
         labels = Labels.read(y, self.unlabeled, type(self).__name__, sample_weight, self.class_weight)
         X = self._checked(X, True)
         if X.shape[0] != len(labels.index):
@@ -154,11 +160,11 @@ class Transduction(ClassifierMixin, BaseEstimator):
         return X, labels
 
     def _falls_back(self, first: Problem, labels: Labels, formulation: Formulation) -> bool:
-        """Whether the supervised SVM is learned in place of what was asked for."""
+        """Whether to learn the supervised SVM in place of ``formulation``."""
         return False
 
     def _announce(self, problem: Problem, labels: Labels, n_fits: int) -> None:
-        """Say how long a fit to many points is going to take, where that can be told."""
+        """Warn of how long ``n_fits`` fits are going to take, if a subclass can estimate it; here nothing is said."""
 
     def _with_shares(self, first: Problem, labels: Labels) -> Labels:
         """The labels with the shares of their classes among the unlabelled points, if these are to be inferred."""
@@ -174,7 +180,7 @@ class Transduction(ClassifierMixin, BaseEstimator):
         return replace(labels, inferred=found)
 
     def _costly(self, problem: Problem) -> tuple[Cost, int] | None:
-        """How the time of a fit grows and with how many, where that may be too long."""
+        """How the time of a fit grows, and the number that it grows with, or None if the time is not known so."""
         return None
 
     def _asked_balance(self) -> Any:
@@ -271,8 +277,8 @@ class Transduction(ClassifierMixin, BaseEstimator):
 class KernelTransduction(Transduction):
     """Base of the classifiers that learn a kernel expansion.
 
-    A subclass has besides the parameters of a :class:`~convex_tsvm.Problem`: ``kernel``, ``gamma``, ``sigma``,
-    ``degree``, ``coef0``, ``C``, ``C_unlabeled``, ``balance``.
+    Besides those of :class:`Transduction` a subclass has the parameters ``kernel``, ``gamma``, ``sigma``, ``degree``,
+    ``coef0``, ``C``, ``C_unlabeled`` and ``balance``.
     """
 
     def _unlabeled_cost(self) -> Any:
@@ -280,7 +286,7 @@ class KernelTransduction(Transduction):
         return self.C_unlabeled
 
     def _in_feature_space(self, problem: Problem) -> Problem:
-        """The problem in the feature space that is used, if it is not that of ``kernel``."""
+        """The problem in the feature space that is used; a subclass may change the kernel."""
         return problem
 
     def __sklearn_tags__(self) -> Any:
@@ -307,7 +313,7 @@ class KernelTransduction(Transduction):
         return make_kernel(self.kernel, X, gamma=gamma, sigma=self.sigma, degree=self.degree, coef0=self.coef0)
 
     def _given(self, labels: Labels, k: int) -> dict[str, Any]:
-        """What a problem is made of besides points and kernel, for class k against the rest."""
+        """The arguments of the problem of class k against the rest, without points and kernel."""
         C, C_unlabeled = labels.costs(self.C, self._unlabeled_cost() if labels.unlabeled.any() else None)
         return {
             "y": labels.signs(k),
@@ -323,7 +329,10 @@ class KernelTransduction(Transduction):
 
 
 def _weighted_scale(X: Any, weights: NDArray[np.float64]) -> float | str:
-    """The coefficient "scale" of points that count so much: that of each repeated so often."""
+    """γ of gamma="scale" for weighted points: what it would be if every point were repeated as often as it weighs.
+
+    It is the word "scale" itself if the points have no variance.
+    """
     total = weights.sum() * X.shape[1]
     if sp.issparse(X):
         mean = float((X.T @ weights).sum()) / total

@@ -1,4 +1,4 @@
-"""What the classifiers share that find labels first: by a relaxation, or by exact search."""
+"""What classifiers share that first find labels, by a relaxation or exact search, and then train an SVM on them."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ..solution import Solution
 from ..validation import one_of
 from .base import KernelTransduction
 
-#: Losses for which the best label of a point can be relaxed.
-LOSSES = ("hinge", "squared_hinge")
+#: Losses for which there are relaxations of the choice of labels.
+RELAXABLE_LOSSES = ("hinge", "squared_hinge")
 
 
 class LabellingTransduction(KernelTransduction):
-    """Labels of the unlabelled points; new points are told apart by the SVM trained on them."""
+    """Base of classifiers that find labels of the unlabelled points; the SVM trained on them classifies new points."""
 
     @abstractmethod
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
-        """The solution of one class's problem."""
+        """The solution of the problem of the class called ``name``, with labels of all points."""
 
     def _formulation(self, problem: Problem) -> Formulation:
-        one_of("loss", self.loss, LOSSES)
+        one_of("loss", self.loss, RELAXABLE_LOSSES)
         return build("tsvm", problem, loss=self.loss, fit_intercept=self.fit_intercept).formulation
 
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:

@@ -1,4 +1,4 @@
-"""Probabilities of classes from outputs: scikit-learn's calibration, at labelled points that were left out of a fit."""
+"""Probabilities of classes from outputs, by scikit-learn's calibration at labelled points left out of fits."""
 
 from __future__ import annotations
 
@@ -17,22 +17,13 @@ from ..validation import one_of
 from .labels import Labels
 
 #: Folds of the labelled points, at most.
-FOLDS = 5
+MOST_FOLDS = 5
 
 
 def n_folds(cv: int, labels: NDArray[Any]) -> int:
-    """As many folds as are asked for, or as the smallest class has labels.
+    """The number of folds of the known ``labels``, shape (n_labeled,): ``cv``, or fewer if a class has fewer labels.
 
-    Parameters
-    ----------
-    cv : int
-    labels : array, shape (n_labeled,)
-        The known labels.
-
-    Raises
-    ------
-    ValueError
-        If there is one class only, or a class has a single label.
+    A ValueError if there is one class only, or a class has a single label.
     """
     classes, counts = np.unique(labels, return_counts=True)
     if len(classes) < 2:
@@ -46,18 +37,9 @@ def n_folds(cv: int, labels: NDArray[Any]) -> int:
 
 
 def n_calibrations(probability: Any, X: Any, labels: Labels) -> int:
-    """How many fits probabilities take, besides that of all points.
+    """How many fits probabilities take besides the fit to all points: 0 if ``probability`` is False or None.
 
-    Parameters
-    ----------
-    probability : "calibrated", False or None
-    X : array, sparse matrix or DataFrame, shape (n, n_features)
-    labels : Labels
-
-    Raises
-    ------
-    ValueError
-        If ``probability`` is something else, or no labels or no points can be left out.
+    A ValueError if it is not "calibrated" either, X is ``LinearPoints`` or of dask, or a class has too few labels.
     """
     if probability in (False, None):
         return 0
@@ -67,22 +49,18 @@ def n_calibrations(probability: Any, X: Any, labels: Labels) -> int:
             "probability='calibrated' takes points in memory, an array, a sparse matrix or a DataFrame, to leave some "
             f"of them out; X is {type(X).__name__}"
         )
-    return n_folds(FOLDS, labels.classes[labels.index[~labels.unlabeled]])
+    return n_folds(MOST_FOLDS, labels.classes[labels.index[~labels.unlabeled]])
 
 
 def calibrated(estimator: Any, X: Any, y: Any, labels: Labels) -> CalibratedClassifierCV:
-    """What turns an estimator's outputs, shape (n, 1 or n_classes), into probabilities (Platt 1999).
+    """The calibration (Platt 1999) of a fitted estimator's outputs, shape (n, 1) for two classes, else (n, n_classes).
 
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted to all points; others like it are fitted to all but a fold of the labelled points each.
-    X, y, labels
-        All points and their labels, as they were given and as they are read.
+    It is fitted to outputs at the labelled points, each from a clone of the estimator whose fit left its fold out.
+    ``y`` is as the user gave it, ``labels`` as it was read.
     """
     known = np.flatnonzero(~labels.unlabeled)
     truth = labels.classes[labels.index[known]]
-    folds = StratifiedKFold(n_folds(FOLDS, truth))
+    folds = StratifiedKFold(n_folds(MOST_FOLDS, truth))
     like = clone(estimator).set_params(probability=False)
     outputs = np.empty((len(known), len(labels.positives)))
     for k, (_, test) in enumerate(folds.split(known, truth)):
@@ -102,7 +80,7 @@ def calibrated(estimator: Any, X: Any, y: Any, labels: Labels) -> CalibratedClas
 
 
 class _AsTheyAre(ClassifierMixin, BaseEstimator):
-    """A classifier whose points are outputs, which are those of its decision function."""
+    """A classifier that takes outputs as its points, and returns them as its decision function."""
 
     def fit(self, X: Any, y: Any) -> _AsTheyAre:
         self.classes_ = np.unique(y)

@@ -14,7 +14,7 @@ from .descent import DescentTransduction
 
 
 class _OneCost(DescentTransduction):
-    """A classifier whose loss has a weight that depends on the cost: one cost is that of all points."""
+    """Base of classifiers whose losses depend on C and C*: there is one of each, so that ``fit`` takes no weights."""
 
     def fit(self, X: Any, y: ArrayLike) -> Self:  # type: ignore[override]
         """Fit to labelled and unlabelled points.

@@ -1,4 +1,4 @@
-"""What a fit costs, said before it begins: a warning where it will take minutes, with what to do about it."""
+"""A warning before a fit that will take minutes, from measured times, with what to do about it."""
 
 from __future__ import annotations
 
@@ -7,25 +7,15 @@ from dataclasses import dataclass
 from ..notice import warn
 
 #: A fit that takes longer than this, in seconds, is worth a warning.
-LONG = 120.0
+WARNED_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
 class Cost:
-    """How the time of a fit grows.
+    """How the time of a fit grows: ``measured`` points took ``seconds``, and time grows with their number to ``power``.
 
-    Attributes
-    ----------
-    what : str
-        What is counted, as "points" or "unlabelled points".
-    measured : int
-        So many took ...
-    seconds : float
-        ... so long, on one core of a machine of 2024.
-    power : float
-        Time grows like their number to this power.
-    instead : str
-        What to do about it.
+    ``what`` says which points are counted, such as "unlabelled points", and ``instead`` what to do about a long fit.
+    The seconds are those of one core of a machine of 2024.
     """
 
     what: str
@@ -35,12 +25,14 @@ class Cost:
     instead: str
 
     def expected(self, count: int) -> float:
-        """Seconds for so many."""
+        """Seconds for ``count`` points."""
         return self.seconds * (count / self.measured) ** self.power
 
 
 #: The relaxation in Γ by itself.
-RELAXATION = Cost("unlabelled points", 300, 40.0, 2.7, "for more than some hundred, TransductiveSVC has no such limit")
+LABEL_MATRICES = Cost(
+    "unlabelled points", 300, 40.0, 2.7, "for more than some hundred, TransductiveSVC has no such limit"
+)
 
 #: Methods that factor the kernel matrix, and then take n² for every step.
 FACTORED = Cost("points", 1500, 15.0, 2.0, "method='cccp' does not factor the kernel matrix")
@@ -50,20 +42,9 @@ DEFORMED = Cost("points", 5000, 6.0, 3.0, "LaplacianSVC needs the rows of labell
 
 
 def warn_of_cost(name: str, cost: Cost, count: int, n_fits: int) -> None:
-    """Warn if a fit is going to take long.
-
-    Parameters
-    ----------
-    name : str
-        Of the estimator.
-    cost : Cost
-    count : int
-        Of what is counted.
-    n_fits : int
-        Classes that are learned one against the rest.
-    """
+    """Warn in the name of an estimator if ``n_fits`` fits to ``count`` points take ``WARNED_SECONDS`` or more."""
     seconds = n_fits * cost.expected(count)
-    if seconds < LONG:
+    if seconds < WARNED_SECONDS:
         return
     times = f" for each of {n_fits} classes" if n_fits > 1 else ""
     whole = f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.0f} hours"

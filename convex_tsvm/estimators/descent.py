@@ -1,4 +1,4 @@
-"""What the classifiers share whose formulation is minimized by a descent: progress, classes one after the other."""
+"""What classifiers share that minimize a formulation by a descent: method, solver, progress, classes in turn."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from .pilot import announce, expected_seconds
 
 
 class Descent(Transduction):
-    """A formulation minimized by a method that is a descent.
+    """Base of classifiers that minimize a formulation by a method that is a descent.
 
-    A subclass has the parameters ``tol``, ``max_iter``, ``verbose``, and ``method``, ``method_options``, ``annealing``,
-    ``solver`` and ``cache_size`` where they are not fixed.
+    A subclass has the parameters ``tol``, ``max_iter`` and ``verbose``, and those of ``method``, ``method_options``,
+    ``annealing``, ``solver`` and ``cache_size`` that are not fixed.
     """
 
     method: str = "cccp"
@@ -36,7 +36,7 @@ class Descent(Transduction):
     warm_start: bool = False
 
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
-        """Solutions of the problems of some classes; one that was interrupted is the last."""
+        """Solutions of the problems in their order, each with the kernel rows that the ones before have computed."""
         current = ""
 
         def in_turn() -> Iterator[Problem]:
@@ -70,7 +70,7 @@ class Descent(Transduction):
         announce(type(self).__name__, seconds, -(-n_fits // jobs), self._faster(problem))
 
     def _faster(self, problem: Problem) -> str:
-        """What is faster than this classifier on many points."""
+        """The part of a warning that says what is faster than this classifier on many points."""
         if problem.is_linear:
             return "LinearTransductiveSVC takes linear functions of many points"
         return (
@@ -79,7 +79,10 @@ class Descent(Transduction):
         )
 
     def _starts(self, problems: dict[str, Problem]) -> list[Solution | None] | None:
-        """Solutions of the previous fit for classes of the same name on as many points and features, if asked for."""
+        """Solutions of the previous fit to start from, in the order of the problems, or None without ``warm_start``.
+
+        A problem without a solution for a class of its name and points of its shape has None.
+        """
         if not self.warm_start or not hasattr(self, "solutions_"):
             return None
         positives = [self.classes_[1]] if len(self.classes_) == 2 else self.classes_
@@ -96,7 +99,7 @@ class Descent(Transduction):
         callback: Callable[[Iteration], None] | None = None,
         progress: Callable[[int, float], None] | None = None,
     ) -> Descents:
-        """The method with its solver, for any number of problems."""
+        """The method with its solver and settings, which solves any number of problems on the same points."""
         # A formulation without unlabelled points is solved at once, as one convex problem.
         named = self.method if formulation.unlabeled is not None else "cccp"
         solver = solver_of(named, self._asked_solver(named), formulation.regularizer)
@@ -110,12 +113,15 @@ class Descent(Transduction):
         )
 
     def _asked_solver(self, named: str) -> Any:
-        """The solver for a method, which without unlabelled points may be another than the estimator's."""
+        """The solver for the method ``named``: the user's, or "auto" if that method does not take it.
+
+        Without unlabelled points another method than the estimator's is used, which may not take the same solvers.
+        """
         fits = named == self.method or not isinstance(self.solver, str) or self.solver in METHODS[named].solvers
         return self.solver if fits else "auto"
 
     def _status(self, name: Callable[[], str], share: Callable[[float, float], float]) -> Any:
-        """The line on a terminal that says how far the work is."""
+        """A context manager that shows how far the work is, if ``verbose``; if not it does nothing, and gives None."""
         return status_line(name, share, lines=True) if self.verbose else nullcontext()
 
     def _method(self, formulation: Formulation) -> Method:
@@ -125,7 +131,7 @@ class Descent(Transduction):
         return METHODS[self.method].load()(**self._method_options())
 
     def _method_options(self) -> dict[str, Any]:
-        """What the method is made with, checked against the table."""
+        """The options that the method is made with; a ValueError if it does not take one of them."""
         entry, given = METHODS[self.method], dict(self.method_options or {})
         if self.annealing is not None:
             given["annealing"] = self.annealing
@@ -139,4 +145,4 @@ class Descent(Transduction):
 
 
 class DescentTransduction(Descent, KernelTransduction):
-    """The same for a kernel classifier."""
+    """Base of kernel classifiers that minimize a formulation by a descent."""

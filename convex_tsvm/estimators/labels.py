@@ -19,7 +19,7 @@ from ..notice import warn
 Array = NDArray[np.float64]
 
 #: By how much given shares may differ from 1 in sum.
-ROUNDED = 1e-3
+SUM_OF_SHARES_TOL = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +28,12 @@ class Labels:
 
     Attributes
     ----------
-    classes : array, shape (n_classes,)
     index : int array, shape (n,)
         Class of every point, as a place in ``classes``; -1 for unknown.
-    unlabeled : bool array, shape (n,)
     weights : array, shape (n,), or None
-        How much every point counts, labelled or not (``sample_weight``).
+        Factors on the costs of all points, labelled or not (``sample_weight``).
     class_weights : array, shape (n,), or None
-        How much labelled points count for their class; 1 for unlabelled ones.
+        Factors on the costs of labelled points by their class; 1 for unlabelled points.
     inferred : ClassShares or None
         Shares of the classes among the unlabelled points, where they have been inferred.
     """
@@ -70,7 +68,7 @@ class Labels:
         return np.where(self.unlabeled, 0.0, np.where(self.index == k, 1.0, -1.0))
 
     def costs(self, C: Any, C_unlabeled: Any) -> tuple[Any, Any]:
-        """C and C* as a problem takes them: of every point, where points count differently."""
+        """C and C* as a problem takes them: as given, or an array with the cost of every point if there are weights."""
         if self.weights is None and self.class_weights is None:
             return C, C_unlabeled
         factor = np.ones(len(self.index))
@@ -87,7 +85,10 @@ class Labels:
         return C, _times(C_unlabeled, factor, self.unlabeled)
 
     def balance(self, balance: Any, k: int) -> Any:
-        """The balance of class k against the rest, as a problem takes it, of one that may name shares of classes."""
+        """The balance of class k against the rest, as a problem takes it; a user's may have the shares of all classes.
+
+        A ValueError if there are more than two classes and ``balance`` is a single number, or if shares do not fit.
+        """
         exact = isinstance(balance, (tuple, list)) and len(balance) == 2 and isinstance(balance[0], str)
         shares = balance[1] if exact else balance
         if isinstance(shares, Mapping):
@@ -112,7 +113,7 @@ class Labels:
 
     @property
     def counted(self) -> NDArray[np.intp] | None:
-        """The unlabelled points whose mean output a balance constrains, if that is not all of them."""
+        """The unlabelled points of weight > 0, whose mean output a balance constrains; None if all are, or none is."""
         if self.weights is None:
             return None
         found = np.flatnonzero(self.unlabeled & (self.weights > 0))
@@ -122,19 +123,9 @@ class Labels:
 def split_labels(y: Any, marker: Any, name: str) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.bool_]]:
     """Classes, class index of every point (-1 for unknown), and which points are unlabelled.
 
-    Parameters
-    ----------
-    y : array, shape (n,)
-        Numbers or strings, with ``marker`` where unknown.
-    marker : object
-        NaN matches every missing value (NaN, None, pandas' NA); None marks nothing.
-    name : str
-        The estimator's, for errors.
-
-    Raises
-    ------
-    ValueError
-        If no point is labelled, there is one class only, or the labels are not classes.
+    ``y`` holds numbers or strings, and ``marker`` where a label is unknown; NaN matches every missing value (NaN, None,
+    pandas' NA), None marks nothing.  ``name`` is the estimator's, for errors.  A ValueError if no point is labelled,
+    there is one class only, or the labels are not classes.
     """
     if y is None:
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
@@ -207,7 +198,10 @@ def labeled_points(y: Any, marker: Any, purpose: str = "") -> tuple[NDArray[np.i
 
 
 def _warn_of_zeros(y: NDArray[Any], marker: Any) -> None:
-    """Say so where 0 may be meant for unlabelled points, or -1: labels -1, 0 and +1 can be read in two ways."""
+    """Warn if labels are -1, 0 and +1, and most points have that of -1 and 0 which is not the marker.
+
+    Such labels can be read in two ways, as three classes, or as two and the other marker of unlabelled points.
+    """
     if y.dtype.kind not in "if" or not isinstance(marker, (int, float)) or marker not in (-1, 0):
         return
     values, counts = np.unique(y[np.isfinite(y)] if y.dtype.kind == "f" else y, return_counts=True)
@@ -263,13 +257,16 @@ def _shares(shares: Mapping[Any, Any], classes: NDArray[Any]) -> Array:
         raise ValueError(f"balance={dict(shares)!r} must have a share for each of the classes {names}, and no other")
     by_name = {str(name): share for name, share in shares.items()}
     found = np.array([by_name[str(name)] for name in names], dtype=float)
-    if not ((found > 0) & (found < 1)).all() or abs(found.sum() - 1) > ROUNDED:
+    if not ((found > 0) & (found < 1)).all() or abs(found.sum() - 1) > SUM_OF_SHARES_TOL:
         raise ValueError(f"balance={dict(shares)!r}: shares must be numbers in (0, 1) whose sum is 1")
     return np.asarray(found / found.sum())
 
 
 def _times(cost: Any, factor: Array, where: NDArray[np.bool_]) -> Any:
-    """A cost, of all points or of some of them, times their factors, shape (n,); what is none is left as it is."""
+    """A cost times the factors of the points, shape (n,); ``cost`` may be of all points or of those at ``where``.
+
+    None, a word, and what is not a number stay as they are.
+    """
     if cost is None or isinstance(cost, str):
         return cost
     try:

@@ -170,7 +170,7 @@ class LinearTransductiveSVC(Descent):
         return ("fewer n_components, or " if self.kernel_approximation else "") + "a larger tol takes less"
 
     def _asked_solver(self, named: str) -> str:
-        """Products with the points are all that is asked of them."""
+        """Finite Newton steps for methods that take them, since these need products with the points only."""
         return "finite_newton" if "finite_newton" in METHODS[named].solvers else "auto"
 
     def __sklearn_tags__(self) -> Any:
@@ -235,7 +235,7 @@ class LinearTransductiveSVC(Descent):
         return first.replace(y=labels.signs(k), C=C, C_unlabeled=C_unlabeled, balance=self._balance(labels, k))
 
     def _balance(self, labels: Labels, k: int) -> Any:
-        """What is asked of the unlabelled points for class k against the rest."""
+        """The balance of the problem of class k against the rest, from ``positive_fraction``."""
         if not self._counts and not self.fit_intercept:
             return None
         known, share = labels.signs(k)[~labels.unlabeled] > 0, self.positive_fraction
@@ -263,7 +263,7 @@ class LinearTransductiveSVC(Descent):
         return self.positive_fraction if isinstance(self.positive_fraction, str) else None
 
     def _costs(self, labels: Labels) -> tuple[Any, Any]:
-        """C and C* of a problem."""
+        """C and C* of a problem, from ``lambda_`` and ``lambda_unlabeled`` where these are given."""
         n_labeled, n_unlabeled = int((~labels.unlabeled).sum()), int(labels.unlabeled.sum())
         C, C_unlabeled = self.C, self.C_unlabeled
         if self.lambda_ is not None:
@@ -275,7 +275,7 @@ class LinearTransductiveSVC(Descent):
 
     @property
     def _counts(self) -> bool:
-        """Whether the method keeps a number of positive labels itself."""
+        """Whether the method keeps a prescribed number of positive labels itself."""
         return bool(METHODS[self.method].load().keeps_number)
 
     def _formulation(self, problem: Problem) -> Formulation:

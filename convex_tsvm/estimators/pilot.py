@@ -1,7 +1,7 @@
-"""How long a fit is going to take: fits to some of the points are timed, and their times are continued.
+"""How long a fit is going to take: fits to some of the points are timed, and their times are extrapolated.
 
-The time of a fit is hardly known from the number of points: what counts is how many of them have a say, how fast a row
-of the kernel is computed, and how hard the convex steps are.  All of that is there in a fit to a thousand points.
+The number of points alone says little about the time: it depends on how many points influence the solution, how fast a
+row of the kernel is computed, and how hard the convex steps are.  A fit to a thousand points shows all of that.
 """
 
 from __future__ import annotations
@@ -18,44 +18,38 @@ from ..notice import warn
 from ..problem import Problem
 
 #: Fits to fewer points than this are not worth an estimate.
-WORTH = 4000
+LEAST_POINTS = 4000
 
 #: The first fit is to so many points; each is to twice as many as the one before, up to so many or this share of all.
-FIRST, ENOUGH_POINTS, LARGEST = 500, 2000, 0.25
+FIRST_POINTS, ENOUGH_POINTS, MOST_OF_ALL = 500, 2000, 0.25
 
 #: Fits are timed until they have taken so many seconds, or this share of what the whole fit is going to take.
-ENOUGH, SHARE = 0.5, 0.05
+ENOUGH, SHARE_OF_FIT = 0.5, 0.05
 
 #: To the next doubling of the number of points, time grows with the power of it that was seen at the last one, if that
 #: is between these; from there on the power is no more than the last: a steep rise is that of one size, seldom of all.
 POWERS, LATER = (0.8, 3.0), 2.25
 
 #: A fit that takes longer than this, in seconds, is announced.
-LONG = 10.0
+ANNOUNCED_SECONDS = 10.0
 
 
 def expected_seconds(problem: Problem, solve: Callable[[Problem], object]) -> float | None:
-    """How long it is going to take to solve a problem, in seconds; None if it is too small to ask.
+    """How many seconds ``solve`` is going to take for a problem; None if it has too few points for an estimate.
 
-    Parameters
-    ----------
-    problem : Problem
-    solve : callable
-        Solves a problem with fewer of the points.
-
-    Returns
-    -------
-    float or None
+    Problems of some of its points, with at least one label of each class, are solved to find out.
     """
-    if problem.n < WORTH:
+    if problem.n < LEAST_POINTS:
         return None
     order = np.random.default_rng(0).permutation(problem.n)
     # One label of each class is always there.
     first = [order[problem.y[order] == sign][0] for sign in (1, -1)]
     sizes: list[float] = []
     seconds: list[float] = []
-    n, spent, expected = FIRST, 0.0, np.inf
-    while n <= max(ENOUGH_POINTS, LARGEST * problem.n) and (not seconds or spent < max(ENOUGH, SHARE * expected)):
+    n, spent, expected = FIRST_POINTS, 0.0, np.inf
+    while n <= max(ENOUGH_POINTS, MOST_OF_ALL * problem.n) and (
+        not seconds or spent < max(ENOUGH, SHARE_OF_FIT * expected)
+    ):
         part = problem.part(np.union1d(first, order[:n]))
         with ExitStack() as inside, warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -72,7 +66,7 @@ def expected_seconds(problem: Problem, solve: Callable[[Problem], object]) -> fl
 
 
 def _continued(sizes: list[float], seconds: list[float], n: int) -> float:
-    """The time for n points by the power law through the last two fits."""
+    """The seconds for n points by the power law through the last two fits, with a power within limits."""
     power = 2.0
     if len(sizes) > 1 and min(seconds[-2:]) > 0:
         power = float(np.log(seconds[-1] / seconds[-2]) / np.log(sizes[-1] / sizes[-2]))
@@ -82,20 +76,11 @@ def _continued(sizes: list[float], seconds: list[float], n: int) -> float:
 
 
 def announce(name: str, seconds: float | None, n_fits: int, instead: str) -> None:
-    """Warn of a fit that takes long, with what would be faster.
+    """Warn in the name of an estimator if ``n_fits`` fits of so many seconds take ``ANNOUNCED_SECONDS`` or more.
 
-    Parameters
-    ----------
-    name : str
-        Of the estimator.
-    seconds : float or None
-        For one class.
-    n_fits : int
-        Classes that are learned one after the other.
-    instead : str
-        What would be faster.
+    ``instead`` says what would be faster.  Nothing is said if ``seconds`` is None.
     """
-    if seconds is None or seconds * n_fits < LONG:
+    if seconds is None or seconds * n_fits < ANNOUNCED_SECONDS:
         return
     whole = seconds * n_fits
     shown = f"{whole:.0f} seconds" if whole < 120 else f"{whole / 60:.0f} minutes" if whole < 7200 else (

@@ -11,7 +11,7 @@ from ..methods.subspace import subspace_transduction
 from ..problem import Problem
 from ..solution import Solution
 from .by_labels import LabellingTransduction
-from .costs import RELAXATION, Cost
+from .costs import LABEL_MATRICES, Cost
 
 
 class SDPTransduction(LabellingTransduction):
@@ -101,7 +101,7 @@ class SDPTransduction(LabellingTransduction):
         self.verbose = verbose
 
     def _costly(self, problem: Problem) -> tuple[Cost, int]:
-        return RELAXATION, problem.n_unlabeled
+        return LABEL_MATRICES, problem.n_unlabeled
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
         return sdp_transduction(formulation, problem, relaxation=self.relaxation, solver=self.solver, tol=self.tol)

@@ -18,7 +18,7 @@ from .by_labels import LabellingTransduction
 from .labels import Labels
 
 #: Shares of the classes further from the inferred ones than so many standard deviations, and so much, are impossible.
-WIDE, SLACK = 2.0, 0.1
+SHARE_DEVIATIONS, SHARE_SLACK = 2.0, 0.1
 
 
 class SafeTransductiveSVC(LabellingTransduction):
@@ -130,7 +130,7 @@ class SafeTransductiveSVC(LabellingTransduction):
         self._range = {}
         if labels.inferred is not None:
             for k in labels.positives:
-                share, room = labels.inferred.shares[k], WIDE * labels.inferred.errors[k] + SLACK
+                share, room = labels.inferred.shares[k], SHARE_DEVIATIONS * labels.inferred.errors[k] + SHARE_SLACK
                 self._range[str(labels.classes[k])] = (share - room, share + room)
         return labels
 
@@ -158,7 +158,11 @@ class SafeTransductiveSVC(LabellingTransduction):
 
 
 def _agreed(solutions: list[Solution]) -> NDArray[np.intp]:
-    """The class of every point, shape (n,), as a place: of those that take it, or of all, the supervised SVM's best."""
+    """The class of every point, shape (n,), as a place in the solutions.
+
+    It is the one with the largest output of its supervised SVM among those whose solution labels the point +1, or among
+    all where none does.
+    """
     taken = np.column_stack([solution.labels > 0 for solution in solutions])
     alone = supervised_svms(solutions[0].formulation, [solution.problem for solution in solutions])
     outputs = np.column_stack([one.scores for one in alone])

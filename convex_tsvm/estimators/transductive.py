@@ -18,7 +18,7 @@ from .labels import Labels
 
 #: ``safe=True`` falls back if errors at labels left out are more than the supervised SVM's by so many standard
 #: deviations of what chance does.
-CHANCE = 1.0
+FALL_BACK_DEVIATIONS = 1.0
 
 
 class TransductiveSVC(DescentTransduction):
@@ -246,7 +246,7 @@ class TransductiveSVC(DescentTransduction):
                 leave_labels_out(problem, _share_of(labels, k), fit_intercept=formulation.fit_intercept)
                 for k, problem in zip(labels.positives, problems, strict=True)
             ]
-        self.fell_back_ = spoilt(np.concatenate(parts), CHANCE) is not None
+        self.fell_back_ = spoilt(np.concatenate(parts), FALL_BACK_DEVIATIONS) is not None
         return self.fell_back_
 
     def _formulation(self, problem: Problem) -> Formulation:
@@ -263,6 +263,6 @@ class TransductiveSVC(DescentTransduction):
 
 
 def _share_of(labels: Labels, k: int) -> float:
-    """The share of class k that was inferred, or that among the labels."""
+    """The inferred share of class k among the unlabelled points, or its share among the labels if none was inferred."""
     known = labels.index[~labels.unlabeled]
     return float(labels.inferred.shares[k] if labels.inferred is not None else (known == k).mean())

@@ -13,7 +13,7 @@ from ..table import BRANCHING
 from ..validation import one_of
 
 #: Levels of branching within which the bounds at hand should close a node: with more, an SDP relaxation is faster.
-LEVELS = 8
+LEVELS_WITHOUT_SDP = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ def by_correlation(node: Candidates) -> int:
 def by_worst_or_correlation(node: Candidates) -> int:
     """By the better half where some levels of it close the node, otherwise by correlation."""
     lesser, _ = node.rises
-    return by_worst(node) if LEVELS * lesser.max() >= node.lacking else by_correlation(node)
+    return by_worst(node) if LEVELS_WITHOUT_SDP * lesser.max() >= node.lacking else by_correlation(node)
 
 
 def rule(name: str) -> Rule:

@@ -12,7 +12,7 @@ from ..relaxations.box import Box
 from ..relaxations.model import BoundModel
 
 #: Largest number of unlabelled points.
-MOST = 20
+MOST_UNKNOWN = 20
 
 
 def brute_force(formulation: Formulation, problem: Problem) -> tuple[float, Array]:
@@ -42,8 +42,10 @@ def brute_force(formulation: Formulation, problem: Problem) -> tuple[float, Arra
     model = BoundModel(formulation, problem)
     svm = model.svm
     unknown = model.search.unknown
-    if len(unknown) > MOST:
-        raise ValueError(f"the problem has {len(unknown)} unlabelled points; brute force goes through up to {MOST}")
+    if len(unknown) > MOST_UNKNOWN:
+        raise ValueError(
+            f"the problem has {len(unknown)} unlabelled points; brute force goes through up to {MOST_UNKNOWN}"
+        )
     best, best_labels = np.inf, model.search.y.copy()
     for signs in itertools.product((1.0, -1.0), repeat=len(unknown)):
         labels = model.search.y.copy()

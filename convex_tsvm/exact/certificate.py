@@ -21,7 +21,7 @@ from .files import problem_of, read_records, read_search, statement
 from .tree import Record
 
 #: Relative error that rounding may make in a bound or an objective.
-TOLERANCE = 1e-7
+CHECK_TOL = 1e-7
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ class _Checker:
         self, model: BoundModel, records: list[Record], opened: list[tuple[int, int]], lower_bound: float
     ) -> None:
         self.model, self.records, self.opened, self.lower_bound = model, records, opened, lower_bound
-        self.least = lower_bound - TOLERANCE * abs(lower_bound)
+        self.least = lower_bound - CHECK_TOL * abs(lower_bound)
         self.visits: list[Visit] = []
 
     def run(self) -> list[str]:
@@ -268,6 +268,6 @@ def _check_incumbent(model: BoundModel, labels: Array, gamma: Array, objective: 
     if gamma.shape != labels.shape:
         return [f"the incumbent's dual point has shape {gamma.shape}; it must be {labels.shape}"]
     value = model.svm.objective(labels, model.svm.point(labels, gamma))
-    if not np.isfinite(objective) or not value - objective <= 10 * TOLERANCE * abs(objective):
+    if not np.isfinite(objective) or not value - objective <= 10 * CHECK_TOL * abs(objective):
         return [f"the incumbent's objective is {value:.10g}, not {objective:.10g} as claimed"]
     return []

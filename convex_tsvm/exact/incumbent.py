@@ -18,10 +18,10 @@ from ..validation import InfeasibleError
 FLIPS, SWAPS = 30, 8
 
 #: Relative distance from the best objective within which labels are worth being improved.
-NEAR = 0.05
+NEAR_BEST = 0.05
 
 #: Largest number of random labels that a labelling is grown from, and number of steps in which it grows.
-SEEDS, STEPS = 5, 20
+MOST_SEEDS, GROWING_STEPS = 5, 20
 
 #: Restarts without success after which the first search for labels is over.
 FIRST_IDLE = 20
@@ -51,7 +51,7 @@ class Incumbent:
             return False
         self._tried.add(key)
         labels, objective, gamma = self.follow(labels)
-        promising = objective <= self.objective + NEAR * abs(self.objective)
+        promising = objective <= self.objective + NEAR_BEST * abs(self.objective)
         if thorough or promising:
             labels, objective, gamma = self.two_opt(labels, objective, gamma, exchanges=thorough)
         if objective < self.objective - 1e-12 * abs(objective):
@@ -82,7 +82,7 @@ class Incumbent:
         None if no labelling meets the balance, or at a deadline.
         """
         svm, y, gamma = self.model.svm, labels, None
-        per_step = -(-len(self.model.search.unknown) // STEPS)
+        per_step = -(-len(self.model.search.unknown) // GROWING_STEPS)
         while True:
             box = self.model.count(Box.of_labels(y))
             if box.is_empty or len(box.unknown) == 0:
@@ -108,7 +108,7 @@ class Incumbent:
         while left > 0 and not time_is_up():
             y, kept = search.y.copy(), not kept
             third = max(1, len(search.unknown) // 3)
-            size = rng.integers(1, 1 + (third if kept else min(third, SEEDS)))
+            size = rng.integers(1, 1 + (third if kept else min(third, MOST_SEEDS)))
             chosen = rng.choice(search.unknown, size=size, replace=False)
             y[chosen] = self.labels[chosen] if kept else rng.choice([-1.0, 1.0], size=len(chosen))
             if kept:

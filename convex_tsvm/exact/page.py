@@ -15,7 +15,7 @@ from ..validation import new_file
 from .certificate import CertificateCheck, Visit, visited
 
 #: Number of nodes that are shown, at most: the first ones, depth first.
-MOST = 3000
+NODES_SHOWN = 3000
 
 #: The constraint of a statement in words, with its value.
 CONSTRAINTS = {
@@ -126,15 +126,15 @@ def _tree(visits: list[Visit], problem: Problem) -> Iterator[str]:
         "<p>Every fold is a node: the label that leads to it, the best bound proven there, and how many labels are "
         "known. A leaf is closed by its bound, or because its proofs leave no solution below the cutoff.</p>"
     )
-    if len(visits) > MOST:
-        yield f"<p>The first {MOST} of {len(visits)} nodes are shown.</p>"
+    if len(visits) > NODES_SHOWN:
+        yield f"<p>The first {NODES_SHOWN} of {len(visits)} nodes are shown.</p>"
     shown, stack = 0, [(k, False) for k in reversed(children.get(-1, []))]
     while stack:
         k, leaving = stack.pop()
         if leaving:
             yield "</details>"
             continue
-        if shown == MOST:
+        if shown == NODES_SHOWN:
             continue
         shown += 1
         below, title = children.get(k, []), _title(k, visits, problem)

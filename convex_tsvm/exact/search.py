@@ -39,18 +39,18 @@ from .tree import Node, OpenNodes, Record
 DIVE = {"best": 1, "hybrid": 32, "depth": 32}
 
 #: Number of dives given out at a time for every parallel job, as some dives take much longer than others.
-WIDTH = 4
+DIVES_PER_JOB = 4
 
 #: Restarts without success after which a search for better labels ends: the search before the tree, that before bounds
 #: that take seconds, and that after these have left many nodes.
-IDLE = (FIRST_IDLE, 20, 300)
+IDLE_RESTARTS = (FIRST_IDLE, 20, 300)
 
 #: Number of nodes with bounds that take seconds after which better labels are looked for once more, as many more of
 #: such nodes are likely to follow.
-MANY = 64
+SLOW_NODES = 64
 
 #: Share of the time left that a search for better labels may take.
-SEARCHING = 0.3
+SHARE_FOR_LABELS = 0.3
 
 #: The smallest relative gap that bounds in double precision can be asked for.
 LEAST_GAP = 1e-8
@@ -280,8 +280,8 @@ class BranchAndBound:
         """The root, and first labels."""
         point = self._svm.solve(self.model.search.y)
         self.state.svm_bound = self.state.root_bound = point.value
-        with until(time.time() + SEARCHING * time_left()):
-            self.incumbent.begin(point.outputs + point.bias, IDLE[0])
+        with until(time.time() + SHARE_FOR_LABELS * time_left()):
+            self.incumbent.begin(point.outputs + point.bias, IDLE_RESTARTS[0])
         self.state.n_searches, self.state.n_first = 1, self._svm.n_solved
         self.keep_incumbent()
         self.state.settled = self.builder.relaxation == "svm"
@@ -291,7 +291,7 @@ class BranchAndBound:
         state = self.state
         if not state.settled:
             return state.n_nodes >= self._patience
-        return state.strong and state.n_searches < len(IDLE) and len(state.records) >= MANY
+        return state.strong and state.n_searches < len(IDLE_RESTARTS) and len(state.records) >= SLOW_NODES
 
     @property
     def _patience(self) -> int:
@@ -315,8 +315,8 @@ class BranchAndBound:
         """
         state, root, n_before = self.state, Node(self.model.root()), len(self.state.multipliers)
         best = state.objective
-        with until(time.time() + SEARCHING * time_left()):
-            self.incumbent.restart(IDLE[state.n_searches], seed=state.n_searches)
+        with until(time.time() + SHARE_FOR_LABELS * time_left()):
+            self.incumbent.restart(IDLE_RESTARTS[state.n_searches], seed=state.n_searches)
         state.n_searches += 1
         self.keep_incumbent()
         if state.settled and not state.objective < best:
@@ -379,7 +379,7 @@ class BranchAndBound:
         if not state.settled:
             dives = min(dives, max(self._patience - state.n_nodes, 1))
         # The root is examined alone, as everything below depends on what it proves.
-        width = WIDTH * self.n_jobs if state.records and self.n_jobs > 1 else 1
+        width = DIVES_PER_JOB * self.n_jobs if state.records and self.n_jobs > 1 else 1
         nodes = self._heap.first(width)
         at_root = state.settled and not state.records
         if at_root:

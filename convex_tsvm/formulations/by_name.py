@@ -78,7 +78,7 @@ def build(name: str, problem: Problem, **options: Any) -> Stated:
 
 
 def _supervised(problem: Problem, loss: str, s: float, fit_intercept: bool) -> Stated:
-    """The part of a TSVM that its labelled points make, with the balance of the problem."""
+    """The supervised part of a TSVM, with the balance of the problem as a mean of the outputs."""
     transductive = tsvm(loss, s=s, fit_intercept=fit_intercept).balanced_as(problem)
     return Stated(transductive.supervised(), problem.by_mean())
 
@@ -102,7 +102,7 @@ def _compact_margin(
 def _relative_margin(
     problem: Problem, epsilon: float, C_compact: float | str, semi_supervised: bool, fit_intercept: bool
 ) -> Stated:
-    """Unlabelled points pay ``C_compact`` each, which is the problem's C*; its hard form is a constraint on all."""
+    """``C_compact`` becomes the problem's C*; if it is infinite, |f| <= ε is a constraint on all points."""
     if isinstance(C_compact, str):
         if C_compact != "balanced":
             raise ValueError(f"C_compact={C_compact!r} must be a number > 0, inf or 'balanced'")

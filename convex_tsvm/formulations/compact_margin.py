@@ -99,10 +99,7 @@ def relative_margin(
 def compactness_cost(problem: Problem, C_compact: float | str | None) -> float:
     """C₃ as a number: as given, None for C* (C where nothing is unlabelled), or "tenth" for a tenth of that.
 
-    Raises
-    ------
-    ValueError
-        If it is another text.
+    Another word is a ValueError.
     """
     if isinstance(C_compact, str) and C_compact != "tenth":
         raise ValueError(f"C_compact={C_compact!r} must be a number >= 0, inf, 'tenth' or None")

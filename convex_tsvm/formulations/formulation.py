@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 #: Points at which losses are compared.
-GRID = np.linspace(-4, 4, 801)
+OUTPUT_GRID = np.linspace(-4, 4, 801)
 
 #: By how much an output may fail a constraint that is written as a loss.
 DOMAIN_TOLERANCE = 1e-6
@@ -175,7 +175,7 @@ class Formulation:
         better = labeled.minimum(labeled.reflect()) if labeled.is_finite else None
         if not isinstance(unlabeled, PLQ) or better is None:
             raise ValueError(f"unlabeled={name} is no finite PLQ loss; {_LABELS_NEED}")
-        difference = unlabeled(GRID) - better(GRID)
+        difference = unlabeled(OUTPUT_GRID) - better(OUTPUT_GRID)
         if np.ptp(difference) > 1e-9:
             raise ValueError(
                 f"unlabeled={name} is not the loss min(ℓ(f), ℓ(-f)) of a point with a label to be found; {_LABELS_NEED}"
@@ -358,7 +358,7 @@ def _value(loss: Loss, t: Array) -> Array:
     return loss(np.where(np.abs(t - inside) <= DOMAIN_TOLERANCE, inside, t))
 
 
-#: What methods that look for labels take, for messages.
+#: The end of messages about losses that methods which search for labels do not take.
 _LABELS_NEED = (
     "searches for labels (relaxations, exact search, switching, annealing) are for symmetric_hinge beside hinge "
     "(loss='hinge'), symmetric_squared_hinge beside squared_hinge (loss='squared_hinge'), and the like"

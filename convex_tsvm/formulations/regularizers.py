@@ -1,4 +1,4 @@
-"""What large weights cost: ½ ‖w‖², ‖w‖₁, or both."""
+"""Regularizers of the weights: ½ ‖w‖², ‖w‖₁, or both."""
 
 from __future__ import annotations
 

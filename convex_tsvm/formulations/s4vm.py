@@ -191,7 +191,10 @@ class SafeLabels:
 
 
 def _most_in_the_worst_case(effect: Array, sizes: Array) -> Array:
-    """Whole numbers n, 0 <= n <= sizes, with the largest least entry of effect·n, shape (n_kinds,)."""
+    """Integers n, 0 <= n <= sizes, shape (n_kinds,), for which the least entry of effect·n is largest.
+
+    They are 0 if the integer program finds nothing within its time.
+    """
     n_separators, n_kinds = effect.shape
     found = scipy.optimize.milp(
         c=np.append(np.zeros(n_kinds), -1.0),

@@ -10,7 +10,7 @@ from ..losses import Annealed, annealed, without_convex_kinks
 from ..points import LinearPoints
 from ..problem import Array
 from .instance import Instance
-from .primal import ROUNDED, SmoothPrimal
+from .primal import KINK_WIDTH, SmoothPrimal
 from .probabilities import Probabilities
 
 
@@ -26,7 +26,9 @@ class AnnealedPrimal(SmoothPrimal):
         As in :class:`SmoothPrimal`.
     """
 
-    def __init__(self, instance: Instance, features: LinearPoints | None = None, *, rounded: float = ROUNDED) -> None:
+    def __init__(
+        self, instance: Instance, features: LinearPoints | None = None, *, rounded: float = KINK_WIDTH
+    ) -> None:
         loss, constant = instance.formulation.label_loss()
         super().__init__(instance.replaced(instance.formulation), features, rounded=rounded)
         self.n_positive, self._loss = instance.n_positive, without_convex_kinks(loss, rounded)

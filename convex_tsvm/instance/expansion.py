@@ -8,7 +8,7 @@ import scipy.linalg
 from ..points import LinearPoints
 from ..problem import Array
 from .instance import Instance
-from .primal import ROUNDED, SmoothPrimal
+from .primal import KINK_WIDTH, SmoothPrimal
 from .smooth_point import SmoothPoint
 
 
@@ -26,7 +26,7 @@ class ExpansionPrimal(SmoothPrimal):
     """
 
     def __init__(
-        self, instance: Instance, centred: tuple[Array, Array] | None = None, *, rounded: float = ROUNDED
+        self, instance: Instance, centred: tuple[Array, Array] | None = None, *, rounded: float = KINK_WIDTH
     ) -> None:
         self.kernel, self._mean = centred_kernel(instance) if centred is None else centred
         super().__init__(instance, rounded=rounded)

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from ..modeling import StepModel
 
 #: A label less probable than this is left out of a step: its loss is next to nothing, but it would bend the dual.
-NEGLIGIBLE = 1e-6
+LEAST_PROBABILITY = 1e-6
 
 #: The names of the kinds of terms in CVXPY problems.
-KINDS = ("positive", "negative", "unlabeled")
+TERM_KINDS = ("positive", "negative", "unlabeled")
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +191,7 @@ class Instance:
             cost[self.problem.unlabeled] = 0.0
         slope = np.zeros(self.problem.n) if outputs is None else self.tangents(outputs, cost)
         losses = tuple(convex for convex, _ in self.formulation.parts)
-        return self._step(losses, self._kinds, cost, slope, KINDS, self.target)
+        return self._step(losses, self._kinds, cost, slope, TERM_KINDS, self.target)
 
     def svm(self, labels: Array, cost: Array | None = None) -> ConvexStep:
         """The SVM with the labelled points' loss for given labels of all points; those with label 0 pay nothing.
@@ -209,7 +209,7 @@ class Instance:
         """
         cost = np.where(labels == 0, 0.0, self.problem.cost if cost is None else cost)
         kind = (labels < 0).astype(np.intp)
-        return self._step(self._label_losses, kind, cost, np.zeros(len(cost)), KINDS[:2], self._label_target)
+        return self._step(self._label_losses, kind, cost, np.zeros(len(cost)), TERM_KINDS[:2], self._label_target)
 
     def weighted_svm(self, positive: Array, cost: Array | None = None) -> ConvexStep:
         """The SVM in which a point pays both labels' losses, by the probability that its label is +1, shape (n,).
@@ -228,14 +228,18 @@ class Instance:
         ConvexStep
         """
         cost = self.problem.cost if cost is None else cost
-        positive = np.where(positive < NEGLIGIBLE, 0.0, np.where(positive > 1 - NEGLIGIBLE, 1.0, positive))
+        positive = np.where(
+            positive < LEAST_PROBABILITY, 0.0, np.where(positive > 1 - LEAST_PROBABILITY, 1.0, positive)
+        )
         both = np.flatnonzero((positive > 0) & (positive < 1))
         points = np.arange(self.problem.n)
         point = np.concatenate([points, both])
         kind = np.concatenate([(positive == 0).astype(np.intp), np.ones(len(both), dtype=np.intp)])
         share = np.concatenate([np.where(positive == 0, 1.0, positive), 1 - positive[both]])
         cost, slope = cost[point] * share, np.zeros(len(point))
-        return self._step(self._label_losses, kind, cost, slope, KINDS[:2], self._label_target).replace(point=point)
+        return self._step(self._label_losses, kind, cost, slope, TERM_KINDS[:2], self._label_target).replace(
+            point=point
+        )
 
     def tangents(self, outputs: Array, cost: Array) -> Array:
         """β_i: cost times the slope of the concave part of point i's loss at its output (collobert2006 eq. 11).

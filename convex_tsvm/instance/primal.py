@@ -23,7 +23,7 @@ from .smooth_point import SmoothPoint
 from .space import Space
 
 #: Kinks of losses that open upwards are rounded over about this width of outputs.
-ROUNDED = 0.01
+KINK_WIDTH = 0.01
 
 
 class SmoothPrimal:
@@ -51,7 +51,9 @@ class SmoothPrimal:
         If the instance is not of that kind.
     """
 
-    def __init__(self, instance: Instance, features: LinearPoints | None = None, *, rounded: float = ROUNDED) -> None:
+    def __init__(
+        self, instance: Instance, features: LinearPoints | None = None, *, rounded: float = KINK_WIDTH
+    ) -> None:
         formulation, problem = instance.formulation, instance.problem
         if formulation.regularizer != "l2" or instance.rows is not None:
             raise ValueError("the smooth primal has ½ ‖w‖² and no constraints but a linear balance")

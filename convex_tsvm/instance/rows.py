@@ -16,7 +16,7 @@ from ..problem import Array, Problem
 from ..validation import InfeasibleError
 
 #: A sum of coefficients that is smaller than this, relative to the sum of their sizes, is a rounding error of 0.
-ROUNDING = 1e-12
+ZERO_SUM = 1e-12
 
 #: By how much outputs that meet constraints may miss them, relative to the size of the constraints' ends.
 FEASIBLE = 1e-6
@@ -63,7 +63,7 @@ class OutputRows:
         """By how much a bias of 1 raises each sum: Σ_i a_i, which is 1 for a mean and 0 for a difference."""
         sums = np.asarray(self.A.sum(axis=1), dtype=float).ravel()
         sizes = np.asarray(abs(self.A).sum(axis=1), dtype=float).ravel()
-        return np.where(np.abs(sums) <= ROUNDING * sizes, 0.0, sums)
+        return np.where(np.abs(sums) <= ZERO_SUM * sizes, 0.0, sums)
 
     @cached_property
     def unit(self) -> OutputRows:

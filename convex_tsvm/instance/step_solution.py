@@ -16,7 +16,7 @@ from .bias import Bias
 from .convex_step import ConvexStep
 
 #: Dual constraints violated by no more than this, relative to Σ |γ|, are met up to rounding.
-ROUNDING = 1e-13
+EQUALITY_TOL = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ class StepSolution:
 
         Multipliers of zero prove something as well, and that without rounding.
         """
-        if self.dual_infeasibility > ROUNDING * (1 + float(np.abs(self.gamma).sum())):
+        if self.dual_infeasibility > EQUALITY_TOL * (1 + float(np.abs(self.gamma).sum())):
             return None
         step, none = self.step, np.zeros(len(self.gamma))
         nothing = -step.conjugate_value(none) if (step.clip(none) == 0).all() and not step.n_rows else -np.inf
@@ -317,7 +317,7 @@ def _doubts(
 
 def sum_to(total: float, gamma: Array, least: Array, most: Array) -> Array:
     """γ with its sum's rounding error (or an inexact solver's) put on the variables that have most room for it."""
-    gamma, negligible = gamma.copy(), 0.01 * ROUNDING * float(np.abs(gamma).sum())
+    gamma, negligible = gamma.copy(), 0.01 * EQUALITY_TOL * float(np.abs(gamma).sum())
     for _ in range(len(gamma)):
         excess = float(gamma.sum()) - total
         if abs(excess) <= negligible:

@@ -25,7 +25,7 @@ from .types import Array, Points
 from .wrappers import CentredRows
 
 #: Sparse points are made dense, so that they can be moved, if they then have at most this many entries.
-DENSE = 10**8
+MOST_DENSE_ENTRIES = 10**8
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +271,7 @@ def _distance_error(kernel: RBF, X: Points) -> float:
 
 
 def _too_large(X: Points) -> bool:
-    return bool(sp.issparse(X) and X.shape[0] * X.shape[1] > DENSE)
+    return bool(sp.issparse(X) and X.shape[0] * X.shape[1] > MOST_DENSE_ENTRIES)
 
 
 def _dense(X: Points) -> Array:

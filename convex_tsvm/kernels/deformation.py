@@ -24,10 +24,10 @@ from .rows import GramRows, Indices, Rows, RowSource, multiplied
 from .types import Array
 
 #: Largest error of a solution that is allowed, relative to the largest entry of the right-hand side.
-SOLVED = 1e-8
+MOST_CG_ERROR = 1e-8
 
 #: Iterations of conjugate gradients after which a system is given up.
-MOST_ITERATIONS = 1000
+MOST_CG_ITERATIONS = 1000
 
 #: Largest number of points whose rows approximate K in the preconditioner.
 LANDMARKS = 512
@@ -36,7 +36,7 @@ LANDMARKS = 512
 TOGETHER = 256
 
 #: If at least one in so many rows is expected, computing the whole matrix at once is faster than computing them.
-FEW = 10
+ALL_ROWS_FROM_ONE_IN = 10
 
 #: Eigenvalues of the landmarks' matrix below this share of the largest are rounding errors.
 RANK_TOL = 1e-10
@@ -79,12 +79,12 @@ class DeformedRows(RowSource):
     def in_memory(self) -> bool:  # type: ignore[override]
         """Whether all of the matrix is held."""
         fits = self.max_bytes is None or 24 * self.n**2 <= self.max_bytes
-        return fits or FEW * len(self.expected) >= self.n
+        return fits or ALL_ROWS_FROM_ONE_IN * len(self.expected) >= self.n
 
     @property
     def error(self) -> float:
         """A bound on the error of entries, relative to the largest entry of the diagonal of K."""
-        return 16 * self.n * EPS if self.in_memory else 2 * SOLVED
+        return 16 * self.n * EPS if self.in_memory else 2 * MOST_CG_ERROR
 
     def prepare(self, progress: Progress | None = None) -> None:
         """Compute the rows that are expected; ``progress`` is called with the share of them that is done."""
@@ -189,10 +189,10 @@ class DeformedRows(RowSource):
 
         found = precondition(right, F.T @ (M @ right))
         residual = right - found - self._times(M @ found)
-        goal = np.maximum(SOLVED * np.abs(right).max(axis=0, initial=0.0), 1e-300)
+        goal = np.maximum(MOST_CG_ERROR * np.abs(right).max(axis=0, initial=0.0), 1e-300)
         active, first = np.arange(right.shape[1]), 0.0
         direction, previous = np.zeros(right.shape), np.ones(right.shape[1])
-        for _ in range(MOST_ITERATIONS):
+        for _ in range(MOST_CG_ITERATIONS):
             smoothed = M @ residual[:, active]
             seen = F.T @ smoothed
             # |K M r| <= √K_ii √(rᵀ M K M r): how wrong the outputs are if the residual is added to them.

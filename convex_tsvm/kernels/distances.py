@@ -18,7 +18,7 @@ SMALL_ERROR = 1e-13
 LOW = 2.0**-24
 
 #: Columns of sparse points that are made dense at a time.
-COLUMNS = 2048
+DENSE_COLUMNS = 2048
 
 
 def squared_distances(X: Points, Z: Points, scale: float) -> Array:
@@ -79,8 +79,8 @@ def _of_sparse(X: sp.csr_matrix, Z: sp.csr_matrix, scale: float) -> Array:
     total = np.zeros((X.shape[0], Z.shape[0]))
     used = np.union1d(np.unique(X.indices), np.unique(Z.indices))
     X, Z = X.tocsc()[:, used], Z.tocsc()[:, used]
-    for start in range(0, len(used), COLUMNS):
-        part = slice(start, start + COLUMNS)
+    for start in range(0, len(used), DENSE_COLUMNS):
+        part = slice(start, start + DENSE_COLUMNS)
         total += scaled_differences(X[:, part].toarray(), Z[:, part].toarray(), scale)
     return total
 

@@ -16,7 +16,7 @@ from .distances import sparse_squared_norms, squared_distances
 from .types import Array, Points
 
 #: Range of widths and scales of kernels whose squares are within the range of floating point.
-SMALLEST, LARGEST = 1e-150, 1e150
+SMALLEST_SCALE, LARGEST_SCALE = 1e-150, 1e150
 
 
 class Kernel(Protocol):
@@ -124,8 +124,8 @@ class RBF:
         if (sigma is None) == (gamma is None):
             raise ValueError(f"give exactly one of sigma and gamma, not sigma={sigma!r} and gamma={gamma!r}")
         if gamma is None:
-            gamma = 1 / (2 * finite("sigma", sigma, least=SMALLEST, most=LARGEST) ** 2)
-        object.__setattr__(self, "gamma", finite("gamma", gamma, above=0, most=LARGEST**2))
+            gamma = 1 / (2 * finite("sigma", sigma, least=SMALLEST_SCALE, most=LARGEST_SCALE) ** 2)
+        object.__setattr__(self, "gamma", finite("gamma", gamma, above=0, most=LARGEST_SCALE**2))
 
     @property
     def sigma(self) -> float:
@@ -186,7 +186,7 @@ class Polynomial:
     def __post_init__(self) -> None:
         if self.degree != int(self.degree) or self.degree < 1:
             raise ValueError(f"degree={self.degree!r} must be an integer >= 1")
-        finite("gamma", self.gamma, above=0, most=LARGEST)
+        finite("gamma", self.gamma, above=0, most=LARGEST_SCALE)
         finite("coef0", self.coef0, least=0)
 
     def __call__(self, X: Points, Z: Points) -> Array:
@@ -361,7 +361,7 @@ def kernel_from_dict(saved: dict[str, Any]) -> Kernel:
 def _gamma(gamma: float | str | None, X: Points) -> float:
     if gamma is None or gamma == "scale":
         variance = _variance(X)
-        return float(np.clip(1.0 / (X.shape[1] * variance), SMALLEST**2, LARGEST)) if variance > 0 else 1.0
+        return float(np.clip(1.0 / (X.shape[1] * variance), SMALLEST_SCALE**2, LARGEST_SCALE)) if variance > 0 else 1.0
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if isinstance(gamma, str):

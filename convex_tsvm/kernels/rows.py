@@ -24,7 +24,7 @@ Indices = NDArray[np.intp]
 Rows = NDArray[Any]
 
 #: Rows that are needed only for their sum are computed in parts of this many bytes.
-PART_BYTES = 8 * 2**20
+ROW_BYTES_AT_ONCE = 8 * 2**20
 
 
 class RowSource(ABC):
@@ -61,7 +61,7 @@ class RowSource(ABC):
     def combine(self, indices: Indices, coefficients: Array) -> Array:
         """Σ coefficients_k row_k over ``indices``, shape (n,), from rows computed in parts."""
         total = np.zeros(self.n)
-        size = max(1, PART_BYTES // (self.dtype.itemsize * self.n))
+        size = max(1, ROW_BYTES_AT_ONCE // (self.dtype.itemsize * self.n))
         for start in range(0, len(indices), size):
             part = slice(start, start + size)
             rows = self.rows(indices[part])
@@ -71,7 +71,7 @@ class RowSource(ABC):
     def times(self, vectors: Array) -> Array:
         """The matrix times some vectors, shape (n, k), from one pass over its rows in parts."""
         result = np.empty(vectors.shape)
-        size = max(1, PART_BYTES // (self.dtype.itemsize * self.n))
+        size = max(1, ROW_BYTES_AT_ONCE // (self.dtype.itemsize * self.n))
         for start in range(0, self.n, size):
             part = np.arange(start, min(start + size, self.n))
             multiplied(self.rows(part), vectors, result[start : start + size])

@@ -21,10 +21,10 @@ from ..validation import finite
 Array = NDArray[np.float64]
 
 #: Relative tolerance below which a jump, a slope change or a curvature counts as zero.
-TOLERANCE = 1e-10
+ZERO_TOL = 1e-10
 
 #: Functions with at most this many breakpoints are evaluated a piece at a time.
-FEW = 6
+FEW_BREAKS = 6
 
 
 class PLQ:
@@ -154,7 +154,7 @@ class PLQ:
 
     def _values(self, t: Array) -> Array:
         """Values inside the domain; with few pieces they are computed piece by piece, which is faster than a lookup."""
-        if len(self.breaks) > FEW:
+        if len(self.breaks) > FEW_BREAKS:
             a, b, c = np.moveaxis(self.pieces[np.searchsorted(self.breaks, t, side="right")], -1, 0)
             return np.asarray((a * t + b) * t + c)
         found = _along(self.pieces[0], t)
@@ -239,7 +239,7 @@ class PLQ:
         left, right = 2 * a[:-1] * self.breaks + b[:-1], 2 * a[1:] * self.breaks + b[1:]
         jumps = right - left
         scale = 1 + np.abs(2 * a[:-1] * self.breaks) + np.abs(b[:-1]) + np.abs(2 * a[1:] * self.breaks) + np.abs(b[1:])
-        return np.where(np.abs(jumps) <= TOLERANCE * scale, 0.0, jumps)
+        return np.where(np.abs(jumps) <= ZERO_TOL * scale, 0.0, jumps)
 
     @cached_property
     def is_convex(self) -> bool:
@@ -271,7 +271,7 @@ class PLQ:
             if a > 0 and left < -b / (2 * a) < right:
                 candidates.append((c - b * b / (4 * a), -b / (2 * a)))
         value = min(v for v, _ in candidates)
-        at = [t for v, t in candidates if v <= value + TOLERANCE * (1 + abs(value))]
+        at = [t for v, t in candidates if v <= value + ZERO_TOL * (1 + abs(value))]
         return value, min(at), max(at)
 
     def isclose(self, other: PLQ, tol: float = 1e-8) -> bool:

@@ -23,7 +23,7 @@ HOT = 10.0
 #: The last temperature, in units of the first: probabilities that are no labels there belong to points that tie.
 COLD = 1e-9
 
-#: The first temperature is about so many times that at which labels are certain: for estimates of the time left.
+#: The first temperature is about so many times the one at which labels are certain; used to estimate the time left.
 RANGE = 1e3
 
 

@@ -11,17 +11,17 @@ from ..instance import Instance
 from ..notice import warn
 from ..solution import Solution
 
-#: The balance c is searched in ±LARGEST.
-LARGEST = 1 - 1e-6
+#: The balance c is searched in ±MOST_BALANCE.
+MOST_BALANCE = 1 - 1e-6
 
 #: From a solution that misses at most this share of the unlabelled points on, its minimum is tracked: each descent
 #: starts at the nearest solution so far.  That takes less time than descents from nothing, and falls into no other
 #: minimum, whose number of positives may jump.
-NEAR = 0.05
+TRACKED_MISS = 0.05
 
 #: Tracking ends after so many descents, or when so many in a row have changed no label: some minima hold their labels
 #: whatever c is, and are left by descents from nothing.
-TRACKED, HELD = 8, 2
+TRACKED_DESCENTS, HELD_DESCENTS = 8, 2
 
 
 class _Bracket:
@@ -38,7 +38,7 @@ class _Bracket:
     """
 
     def __init__(self, few: float, many: float, start: float, step: float | None = None) -> None:
-        self.low, self.high, self.few, self.many, self.c = -LARGEST, LARGEST, few, many, start
+        self.low, self.high, self.few, self.many, self.c = -MOST_BALANCE, MOST_BALANCE, few, many, start
         self.step, self._before, self._evaluated, self._held = step, 0.0, 0, 0
 
     @property
@@ -49,7 +49,7 @@ class _Bracket:
     @property
     def leads_nowhere(self) -> bool:
         """Whether labels hold, or many descents have not brought the number wanted."""
-        return self._held >= HELD or self._evaluated > TRACKED
+        return self._held >= HELD_DESCENTS or self._evaluated > TRACKED_DESCENTS
 
     def narrow(self, miss: float) -> None:
         """Let c, which misses by so many labels, be an end, and propose the next one."""
@@ -61,10 +61,10 @@ class _Bracket:
             self.high, self.many, self.few = self.c, miss, self.few * same
         self._held = self._held + 1 if miss == self._before else 0
         self._before, self._evaluated = miss, self._evaluated + 1
-        closed = self.low > -LARGEST and self.high < LARGEST
+        closed = self.low > -MOST_BALANCE and self.high < MOST_BALANCE
         if self.step is not None and not closed:
             self.c, self.step = self.c - np.sign(miss) * self.step, 2 * self.step
-            if abs(self.c) < LARGEST:
+            if abs(self.c) < MOST_BALANCE:
                 return
         # Every third time a bracket with known ends is halved, whatever the counts say: they may jump.
         share = 0.5 if closed and self._evaluated % 3 == 0 else self.few / (self.few - self.many)
@@ -112,7 +112,7 @@ class _Next:
             return
         c = self._whole.c
         self._whole.narrow(miss)
-        if nearer and abs(miss) <= NEAR * self._n_unlabeled:
+        if nearer and abs(miss) <= TRACKED_MISS * self._n_unlabeled:
             # A bracket of its own: other minima say nothing of this one.
             self._tracked = _Bracket(-abs(miss), abs(miss), c, 2 * abs(miss) / self._n_unlabeled)
             self._tracked.narrow(miss)

@@ -16,7 +16,7 @@ from .frame import Callback, Method, Run, Settings, minimize, minimize_path
 from .schedule import annealing_schedule
 
 #: Steps in a row that do not lower the objective, after which it is said to have converged.
-STALLS = 3
+STALLED_CCCP = 3
 
 
 class CCCP(Method):
@@ -83,7 +83,7 @@ class _Stage:
             run.record(point, stage=self._scale, changed=self._changed, step_objective=now)
             self.outputs = point.outputs
         self._stalled = 0 if falls else self._stalled + 1
-        self.ended = still == 0 or self._stalled == STALLS
+        self.ended = still == 0 or self._stalled == STALLED_CCCP
         self._changed, self._before = still, min(now, before)
         self.step = self._convex.replace(slope=self._slope)
 

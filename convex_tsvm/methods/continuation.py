@@ -17,10 +17,10 @@ from .frame import Callback, Method, Run, Settings, minimize
 from .gradient import goal
 
 #: The last width that is not zero smooths no output by more than this standard deviation.
-NARROW = 0.05
+LAST_WIDTH = 0.05
 
 #: The curvature of a loss is looked at for outputs up to so large; beyond, no loss of the papers bends downwards.
-REACH = 3.0
+CURVED_UP_TO = 3.0
 
 #: The first width is found by raising it by this factor, at most so often, each time with so many power steps.
 WIDER, TRIALS, POWER = 1.6, 25, 4
@@ -60,7 +60,7 @@ class Continuation(Method):
         """
         if self.n_widths == 0:
             return np.zeros(1)
-        last = NARROW / max(float(norms.max()), 1e-300)
+        last = LAST_WIDTH / max(float(norms.max()), 1e-300)
         first, vector = last, np.random.default_rng(0).standard_normal(primal.n_variables)
         for _ in range(TRIALS):
             down = self._downward(primal, first * norms)
@@ -74,7 +74,7 @@ class Continuation(Method):
     def _downward(self, primal: SmoothPrimal, deviations: Array) -> Array:
         """By how much each unlabelled point's smoothed loss may bend downwards, times its cost, shape (n,)."""
         unknown, most = primal.instance.problem.unlabeled, np.zeros(len(deviations))
-        grid = np.linspace(-REACH, REACH, 31)[:, None] * np.ones(len(unknown))
+        grid = np.linspace(-CURVED_UP_TO, CURVED_UP_TO, 31)[:, None] * np.ones(len(unknown))
         for loss in primal.losses[1:]:
             # Where an output does not depend on w, neither does its loss.
             bend = smoothed(loss, np.maximum(deviations[unknown], 1e-6)).curvature(grid)

@@ -11,21 +11,22 @@ from .frame import Run
 from .schedule import growing
 
 #: Rounds at fixed costs that do not lower the objective, after which rounding is all that moves it.
-STALLS = 10
+STALLED_ROUNDS = 10
 
 #: While C* is below its value, the next one comes when no more labels change than this share of them.
-LEFT = 2e-4
+LEFT_SHARE = 2e-4
 
-#: Reheats lower C* to these shares of it, to the next one when one has not brought a share of GAIN, and raise it by
-#: RATIO.  The last one leads to other labellings altogether: of MANY points it has not found a better one.
-WARM, RATIO, GAIN, MANY = (0.3, 0.03), 2.0, 1e-4, 20_000
+#: Reheats lower C* to these shares of it, to the next one when one has not lowered the objective by a share of
+#: REHEAT_GAIN, and raise it by REHEAT_RATIO.  The last share leads to other labellings altogether: of MANY_POINTS it
+#: has not found a better one.
+REHEAT_SHARES, REHEAT_RATIO, REHEAT_GAIN, MANY_POINTS = (0.3, 0.03), 2.0, 1e-4, 20_000
 
 
 def settle(run: Run, labels: Array, scale: float = 1.0, max_pairs: int | None = None) -> tuple[str, Array]:
     """Rounds of SVMs and exchanges at fixed costs until no exchange lowers the objective; status and labels."""
     instance, cost = run.instance, run.instance.scaled_cost(scale)
     changed, before, exact, n_stalls = np.zeros(0, dtype=np.intp), np.inf, not run.improves, 0
-    left = LEFT * instance.problem.n_unlabeled if scale < 1 and max_pairs is None else 0.0
+    left = LEFT_SHARE * instance.problem.n_unlabeled if scale < 1 and max_pairs is None else 0.0
     for _ in range(run.settings.max_iter):
         point = (run.solve if exact else run.improve)(instance.svm(labels, cost))
         losses = instance.losses_of_labels(point.outputs, labels)
@@ -43,7 +44,7 @@ def settle(run: Run, labels: Array, scale: float = 1.0, max_pairs: int | None = 
         run.record(point, stage=scale, changed=len(changed), labels=labels.copy(), **known)
         changed = exchanges(instance, point.outputs, labels, cost, max_pairs)
         settled = len(changed) == 0 and (exact or stalls or point.status == "optimal")
-        if (settled and (exact or scale < 1)) or 0 < len(changed) <= left or n_stalls > STALLS:
+        if (settled and (exact or scale < 1)) or 0 < len(changed) <= left or n_stalls > STALLED_ROUNDS:
             return "converged", labels
         # The last point is to be one that the solver answers for.
         exact, before = settled or not run.improves, now
@@ -57,12 +58,16 @@ def reheat(run: Run, labels: Array, most: int, max_pairs: int | None = None) -> 
     It is lowered a little as long as that leads to a lower objective, then more: of many points a few more find their
     labels each time, of few points all are where they are or another labelling altogether is better.
     """
-    status, depth, shares = "converged", 0, WARM if run.instance.problem.n_unlabeled < MANY else WARM[:1]
+    status, depth, shares = (
+        "converged",
+        0,
+        REHEAT_SHARES if run.instance.problem.n_unlabeled < MANY_POINTS else REHEAT_SHARES[:1],
+    )
     for _ in range(most):
         before = run.best_objective
-        for scale in growing(shares[depth], RATIO):
+        for scale in growing(shares[depth], REHEAT_RATIO):
             status, labels = settle(run, labels, float(scale), max_pairs)
-        if not run.best_objective < before - GAIN * abs(before):
+        if not run.best_objective < before - REHEAT_GAIN * abs(before):
             depth += 1
         if depth == len(shares):
             break

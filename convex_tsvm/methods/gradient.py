@@ -19,12 +19,12 @@ from .schedule import annealing_schedule, doubling
 
 #: The last descent ends at this share of the tolerance of the gap; those before it, which are only passed through, at
 #: the tolerance itself.
-ACCURACY = 0.1
+LAST_DESCENT_TOL = 0.1
 
 
 def goal(run: Run, last: bool) -> float:
     """The relative gap at which a descent ends."""
-    return run.settings.tol * (ACCURACY if last else 1.0)
+    return run.settings.tol * (LAST_DESCENT_TOL if last else 1.0)
 
 
 def follow(run: Run, primal: Any, descend: Callable[[Any, Array, float], SmoothPoint], scales: Array) -> str:

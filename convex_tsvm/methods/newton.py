@@ -14,7 +14,7 @@ from .gradient import follow
 from .schedule import annealing_schedule
 
 #: The schedule of C* has so many factors, from 1/1000 on (§5.4.4).
-STEPS = 10
+COST_FACTORS = 10
 
 
 class Newton(Method):
@@ -23,7 +23,7 @@ class Newton(Method):
     name = "newton"
 
     def __init__(self, annealing: int | Sequence[float] | None = None) -> None:
-        self.scales = annealing_schedule(STEPS if annealing is None else annealing)
+        self.scales = annealing_schedule(COST_FACTORS if annealing is None else annealing)
 
     def descend(self, run: Run) -> str:
         """Newton steps in the coefficients of an expansion."""

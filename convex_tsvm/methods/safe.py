@@ -29,7 +29,7 @@ ANNEALED = 10
 
 #: The labels found are given up where they are wrong at more of the labels left out than the supervised SVM's are, by
 #: more than so many standard deviations of what chance does.
-CHANCE = 1.0
+GIVE_UP_DEVIATIONS = 1.0
 
 #: Factors on the cost of points whose labels were found, of which the first is taken for the decision function that is
 #: wrong at no more of the given labels than the supervised SVM.
@@ -125,7 +125,10 @@ def _separators(
     random_state: int,
     callback: Callable[[int], None] | None,
 ) -> tuple[tuple[Solution, ...], str]:
-    """The same, where the supervised SVM is known, with "converged", or what ended it before all starts were done."""
+    """:func:`low_density_separators` where the supervised SVM ``alone`` is known, and a status.
+
+    It is "converged", or the status of the start that Ctrl-C or a deadline ended; later starts are left out then.
+    """
     n_separators, n_starts = integer("n_separators", n_separators, least=1), integer("n_starts", n_starts, least=1)
     random, unknown = np.random.default_rng(random_state), problem.unlabeled
     descents, annealed = (
@@ -137,7 +140,7 @@ def _separators(
     def descend(k: int) -> Solution:
         if k < 2:
             return (descents, annealed)[k].solve(formulation, problem)[0]
-        # From a little noise to nothing but noise, in units of the outputs' spread.
+        # The share of noise grows from start to start, up to 1; its deviation is that of the SVM's outputs.
         share = (k - 1) / (n_starts - 2)
         noise = random.standard_normal(len(unknown)) * max(float(outputs[unknown].std()), 1e-12)
         start = outputs.copy()
@@ -165,14 +168,17 @@ def _separators(
             if callback is not None:
                 callback(k + 1)
     if status != "converged":
-        warn(f"{status}: of {n_starts} starts {len(found)} are looked at")
+        warn(f"{status}: separators are chosen among {len(found)} starts, in place of {n_starts}")
     return _different(found, unknown, n_separators, random_state), status
 
 
 def _different(
     solutions: Sequence[Solution], unknown: Any, n_separators: int, random_state: int
 ) -> tuple[Solution, ...]:
-    """The best of each cluster of labels."""
+    """Solutions with different labels, the lowest objective first: all of them, if they are at most ``n_separators``.
+
+    Of more, labels are divided into so many clusters by k-means, and the best solution of each is taken.
+    """
     from sklearn.cluster import KMeans
 
     ordered = sorted(solutions, key=lambda one: one.objective)
@@ -293,7 +299,7 @@ def _with_given(labels: Array, problem: Problem) -> Array:
 
 
 def _errors(solution: Solution, problem: Problem) -> int:
-    """At labelled points, of outputs."""
+    """The number of labelled points whose output has not the sign of the label."""
     known = problem.labeled
     return int((np.sign(solution.point.outputs[known]) != problem.y[known]).sum())
 
@@ -306,14 +312,18 @@ def _safe_labels(
     if not candidates:
         return None, labels
     safe = SafeLabels(np.array([one.labels[unknown] for one in candidates]), alone.labels[unknown], penalty)
-    # Of points that are alike those are turned first that the separators are surer of than the SVM.
+    # Of points at which the same separators differ from the SVM, those are turned first whose outputs at the
+    # separators are larger, on average, than that of the SVM.
     sure: Array = np.mean([np.abs(one.scores[unknown]) for one in candidates], axis=0) - np.abs(alone.scores[unknown])
     labels[unknown] = safe.solve(sure)
     return safe, labels
 
 
 def _trained(formulation: Formulation, problem: Problem, labels: Array, alone: Solution) -> StepSolution:
-    """The SVM of the labels found, wrong at no more of the given ones than the supervised SVM if that can be had."""
+    """The SVM of the labels found, with costs of unlabelled points at which it is as right as the supervised SVM.
+
+    Costs are lowered until it is wrong at no more of the given labels than that; the last try is taken in any case.
+    """
     known, unknown, most = problem.labeled, problem.unlabeled, _errors(alone, problem)
     # Once they have labels, all points count alike: at a C* of C L / U the bias would be that of the larger class.
     both = [problem.cost[where][problem.cost[where] > 0].mean() for where in (known, unknown)]
@@ -339,7 +349,10 @@ def _left_out_errors(
     share_range: tuple[float, float],
     random_state: int,
 ) -> tuple[tuple[int, int] | None, bool]:
-    """Errors at labels left out, of labels found without them and of the SVM's; whether the former are too many."""
+    """Errors at labels left out, of labels found without them and of the SVM's, and whether the former are too many.
+
+    In place of the errors there is None if no label can be left out.
+    """
     random, y = np.random.default_rng(random_state), problem.y
     fold = np.full(problem.n, -1)
     for sign in (1, -1):
@@ -365,4 +378,6 @@ def _left_out_errors(
         return None, False
     both = np.concatenate(wrong, axis=1)
     spoilt, corrected = int((both[0] & ~both[1]).sum()), int((both[1] & ~both[0]).sum())
-    return (int(both[0].sum()), int(both[1].sum())), spoilt - corrected > CHANCE * np.sqrt(spoilt + corrected)
+    return (int(both[0].sum()), int(both[1].sum())), spoilt - corrected > GIVE_UP_DEVIATIONS * np.sqrt(
+        spoilt + corrected
+    )

@@ -12,11 +12,8 @@ from ..problem import Array
 def annealing_schedule(annealing: int | Sequence[float] | None) -> Array:
     """Increasing factors on C*, the last one 1.
 
-    Parameters
-    ----------
-    annealing : int, sequence of float, or None
-        An int m gives m factors spaced geometrically from 1/1000 (chapelle2008 §5.4.4); a sequence is taken as it is;
-        None is the factor 1 alone.
+    An int m gives m factors spaced geometrically from 1/1000 (chapelle2008 §5.4.4), None the factor 1 alone; a sequence
+    of such factors is taken as it is.  Anything else is a ValueError.
     """
     if annealing is None:
         return np.ones(1)

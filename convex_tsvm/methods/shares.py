@@ -45,7 +45,7 @@ DIGITS = 1e-9
 COST = 10.0
 
 #: Parts that labels are left out in.
-FOLDS = 5
+LEFT_OUT_PARTS = 5
 
 #: A left-out label has the probability 1 / (1 + exp(-y f / SCALE)) of being as it is, or is wrong with DOUBT / 2.
 SCALE, DOUBT = 0.5, 0.04
@@ -60,7 +60,7 @@ PER_CLASS, AT_RANDOM = 1.0, 0.5
 
 #: A rate of error has a beta distribution with this parameter and one for each label left out; so many draws of it are
 #: averaged.  The supervised SVM's share of positive points is known to this standard deviation.
-RATE, DRAWS, COUNT_ERROR = 0.5, 200, 0.03
+RATE, RATE_DRAWS, COUNT_ERROR = 0.5, 200, 0.03
 
 #: Counts of labels drawn per class are equal, or those of a Dirichlet-multinomial distribution with this parameter.
 NEARLY_EQUAL = 1000.0
@@ -70,10 +70,10 @@ KNOWN = 0.02
 
 #: Where shares are tried first, as quantiles of the prior; how many are tried at most; and the probability, times the
 #: width of the gap between two of them, that is worth another one.
-QUANTILES, MOST_TRIED, WORTH = (0.05, 0.35, 0.65, 0.95), 6, 0.02
+QUANTILES, MOST_TRIED, WORTH_ANOTHER = (0.05, 0.35, 0.65, 0.95), 6, 0.02
 
 #: No class is said to be smaller than this.
-LEAST = 1e-3
+LEAST_SHARE = 1e-3
 
 #: The convex steps of descents that only tell points apart.
 SETTINGS = Settings(tol=3e-2, max_iter=20)
@@ -308,7 +308,7 @@ def class_shares(estimates: Sequence[ShareEstimate]) -> Array:
     shares = np.array([one.share for one in estimates])
     if len(shares) == 1:
         shares = np.array([1 - shares[0], shares[0]])
-    shares = np.clip(shares, LEAST, 1 - LEAST)
+    shares = np.clip(shares, LEAST_SHARE, 1 - LEAST_SHARE)
     return np.asarray(shares / shares.sum())
 
 
@@ -448,7 +448,7 @@ class _Tried:
         for sign in (1, -1):
             own = random.permutation(np.flatnonzero(signs == sign))
             if len(own) > 1:
-                fold[own] = (begin + np.arange(len(own))) % min(FOLDS, len(signs))
+                fold[own] = (begin + np.arange(len(own))) % min(LEFT_OUT_PARTS, len(signs))
                 begin += len(own)
         return fold
 
@@ -491,7 +491,7 @@ class _Tried:
         gap = np.clip(np.searchsorted(ends, grid, side="right") - 1, 0, len(ends) - 2)
         worth = np.bincount(gap, weights=posterior, minlength=len(ends) - 1) * np.diff(ends)
         own = gap == worth.argmax()
-        return [float(posterior[own] @ grid[own] / posterior[own].sum())] if worth.max() >= WORTH else []
+        return [float(posterior[own] @ grid[own] / posterior[own].sum())] if worth.max() >= WORTH_ANOTHER else []
 
     def posterior(self, grid: Array, density: Array) -> Array:
         """Probabilities on a grid; likelihoods are interpolated between shares that have been tried."""
@@ -513,7 +513,8 @@ class _Tried:
         judged = ~np.isnan(self._alone)
         labels, said = self.problem.y[self.known][judged] > 0, self._alone[judged] > 0
         rates = [
-            self._random.beta(RATE + (said & own).sum(), RATE + (~said & own).sum(), DRAWS) for own in (labels, ~labels)
+            self._random.beta(RATE + (said & own).sum(), RATE + (~said & own).sum(), RATE_DRAWS)
+            for own in (labels, ~labels)
         ]
         expected = grid[:, None] * rates[0] + (1 - grid[:, None]) * rates[1]
         likelihood = np.exp(-0.5 * ((found - expected) / COUNT_ERROR) ** 2).mean(axis=1)

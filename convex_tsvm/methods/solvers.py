@@ -10,14 +10,9 @@ from ..table import METHODS, SOLVERS
 
 
 def solver_of(method: str, solver: Any, regularizer: Any = "l2") -> Any:
-    """The solver of a method's problems, by the names of both.
+    """The name of the solver for a method, or ``solver`` if that is an object; a ValueError if they do not fit.
 
-    "auto" is the first that the method takes, or CVXPY where w costs other than ½ ‖w‖².
-
-    Raises
-    ------
-    ValueError
-        If the method poses other problems than the solver solves.
+    "auto" is the first solver that the method takes, or CVXPY if the regularizer is not ½ ‖w‖² and the method takes it.
     """
     takes = METHODS[method].solvers
     if isinstance(solver, str) and solver == "auto":
@@ -29,21 +24,10 @@ def solver_of(method: str, solver: Any, regularizer: Any = "l2") -> Any:
 
 
 def make_solver(solver: str | StepSolver, problem: Problem, tol: float, options: dict[str, Any]) -> StepSolver:
-    """Solver of convex steps.
+    """The solver of a name in ``SOLVERS``, made for a problem, or ``solver`` itself if it has ``solve(step, start)``.
 
-    Parameters
-    ----------
-    solver : {"native", "finite_newton", "cvxpy", "smooth"} or object with ``solve(step, start)``
-    problem : Problem
-    tol : float
-        For solvers that take a tolerance.
-    options : dict
-        Others of the solver's own.
-
-    Raises
-    ------
-    ValueError
-        If there is no such solver, or an option is none of its own.
+    ``tol`` is for solvers that take a tolerance.  A ValueError if there is no such solver, or it does not take one of
+    the options; an object takes none.
     """
     if isinstance(solver, str) and solver in SOLVERS:
         entry = SOLVERS[solver]

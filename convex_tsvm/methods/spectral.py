@@ -17,7 +17,7 @@ from ..validation import finite, integer, one_of
 from .trained import RelaxedSolution, trained_on_labels
 
 #: From this many unknowns on eigenvectors are found by Lanczos iterations.
-DENSE = 400
+LANCZOS_FROM = 400
 
 
 def spectral_transduction(
@@ -163,7 +163,7 @@ def tie(y: Array) -> sp.csr_array:
 def _dominant(similarity: Any, scaled: sp.csr_array, d: int, random_state: int) -> tuple[Array, Array]:
     """Largest eigenvalues of scaledᵀ K scaled and their eigenvectors, largest first."""
     m = scaled.shape[1]
-    if m <= DENSE and not isinstance(similarity, scipy.sparse.linalg.LinearOperator):
+    if m <= LANCZOS_FROM and not isinstance(similarity, scipy.sparse.linalg.LinearOperator):
         product = scaled.T @ (similarity @ scaled)
         product = product.toarray() if sp.issparse(product) else np.asarray(product)
         values, vectors = scipy.linalg.eigh((product + product.T) / 2, subset_by_index=(m - d, m - 1))

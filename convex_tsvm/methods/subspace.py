@@ -65,20 +65,15 @@ def subspace_transduction(
 
 @dataclass(frozen=True, eq=False)
 class SubspacePoint:
-    """An approximate solution of the subspace SDP.
+    """An approximate solution M, shape (d, d), of the subspace SDP, with its ``value`` S(M).
 
     Attributes
     ----------
-    M : array, shape (d, d)
-    value : float
-        S(M).
     bound : float
-        A lower bound of the subspace SDP's value, proven.  It bounds no S3VM: label vectors outside the subspace are
-        left out.
+        A proven lower bound of the subspace SDP's value.  It is none for the S3VM, whose labels need not be in the
+        subspace.
     scores : array, shape (n,)
         The column of Γ that belongs to a known positive point: labels before thresholding.
-    n_iter : int
-    seconds : float
     status : {"optimal", "max_iter", "time_limit", "interrupted"}
     """
 
@@ -122,7 +117,10 @@ def solve_subspace(search: Labelling, V: Array, *, tol: float = 1e-4, max_iter: 
 
 
 class _Planes:
-    """Kelley's method, from the largest multiple of a matrix that is allowed."""
+    """Kelley's cutting-plane method, in an orthonormal basis Q of the subspace.
+
+    It starts at the largest multiple of the identity that the constraints allow.
+    """
 
     def __init__(self, search: Labelling, V: Array) -> None:
         # In an orthonormal basis of the subspace M is as well scaled as it can be.
@@ -133,7 +131,7 @@ class _Planes:
         self.alpha: Array | None = None
 
     def run(self, tol: float, max_iter: int, began: float) -> SubspacePoint:
-        """Planes until the gap is closed."""
+        """Add planes until the gap is at most ``tol``, there are ``max_iter`` of them, or the time is up."""
         d = self.Q.shape[1]
         M = np.eye(d) / np.einsum("ij,ij->i", self.Q, self.Q).max()
         best, bound, status, n_iter = (np.inf, M), -np.inf, "max_iter", 0
@@ -169,7 +167,7 @@ class _Planes:
         )
 
     def cut(self, M: Array, tol: float) -> float:
-        """S(M), and the plane that its α gives."""
+        """S(M); the plane that its α gives is added to the model."""
         value, alpha = margin_svm(self.search, self.Q @ M @ self.Q.T, 0.0, start=self.alpha, tol=0.01 * tol)
         self.alpha, constant, _ = into_domain(self.search, alpha)
         self.values.append(constant)
@@ -177,7 +175,7 @@ class _Planes:
         return value
 
     def master(self) -> tuple[Array, float]:
-        """The best M of the model, and a bound from the multipliers."""
+        """The best M of the model, made feasible, and a lower bound from the multipliers."""
         M, weights, multipliers = best_of_planes(self.values, self.slopes, self.Q)
         slope = np.einsum("k,kij->ij", weights, self.slopes)
         bound = float(weights @ self.values) - 0.5 * self._most(slope, multipliers)
@@ -187,7 +185,10 @@ class _Planes:
         return value, bound
 
     def _most(self, slope: Array, multipliers: Array) -> float:
-        """At least the maximum of <slope, M>: Σ λ with Qᵀ Diag(λ) Q ⪰ slope."""
+        """An upper bound of <slope, M> over all M that are allowed: Σ λ_i for λ >= 0 with Qᵀ Diag(λ) Q ⪰ slope.
+
+        The multipliers are scaled until that holds.
+        """
         multipliers = np.maximum(np.nan_to_num(multipliers), 0.0) + 1e-12
         middle = self.Q.T @ (multipliers[:, None] * self.Q)
         root = scipy.linalg.inv(scipy.linalg.cholesky(middle, lower=True))

@@ -1,4 +1,4 @@
-"""The SVM of the labelled points alone: what unlabelled points are compared with."""
+"""The SVM of the labelled points alone, with which solutions that use unlabelled points are compared."""
 
 from __future__ import annotations
 
@@ -15,27 +15,13 @@ from .frame import unless_interrupted
 
 
 def supervised_svms(formulation: Formulation, problems: Iterable[Problem]) -> list[Solution]:
-    """The SVMs of problems with the same points, with the labelled loss of a formulation and no balance.
+    """The SVMs of one or more problems with the same points, with the labelled loss of a formulation and no balance.
 
-    Parameters
-    ----------
-    formulation : Formulation
-    problems : iterable of Problem
-        At least one.
-
-    Returns
-    -------
-    list of Solution
-        One for each problem.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If it came while solving: whoever compares with these is interrupted as well.
+    Deadlines do not end them.  Ctrl-C raises KeyboardInterrupt, as a comparison with unfinished SVMs would be wrong.
     """
     given = [problem.replace(balance=None, balance_sample=None) for problem in problems]
     solver = "finite_newton" if isinstance(given[0].X, LinearPoints) else "native"
-    # No deadline ends it: it is the least that there must be.
+    # No deadline ends this: callers cannot do without the supervised SVM.
     with warnings.catch_warnings(), unlimited():
         warnings.simplefilter("ignore")
         found = cccp_path(svm(formulation.labeled, fit_intercept=formulation.fit_intercept), given, solver=solver)

@@ -18,7 +18,7 @@ from .frame import Callback, Method, Run, Settings, minimize
 from .schedule import annealing_schedule, growing
 
 #: C* is raised from this share of it, by this factor each time (chapelle2008 Algorithm 1).
-FIRST, RATIO = 1e-5, 1.5
+FIRST_FACTOR, FACTOR_RATIO = 1e-5, 1.5
 
 
 class Switching(Method):
@@ -30,7 +30,7 @@ class Switching(Method):
     def __init__(
         self, annealing: int | Sequence[float] | None = None, max_pairs: int | None = None, reheats: int = 0
     ) -> None:
-        self.scales = growing(FIRST, RATIO) if annealing is None else annealing_schedule(annealing)
+        self.scales = growing(FIRST_FACTOR, FACTOR_RATIO) if annealing is None else annealing_schedule(annealing)
         self.max_pairs = None if max_pairs is None else integer("max_pairs", max_pairs, least=1)
         self.reheats = integer("reheats", reheats, least=0)
         self.best = self.reheats > 0

@@ -47,7 +47,10 @@ class RelaxedSolution(Solution):
 def trained_on_labels(
     formulation: Formulation, problem: Problem, scores: Array, began: float, status: str, bound: float | None = None
 ) -> RelaxedSolution:
-    """The SVM for the labels that scores give."""
+    """The solution with the labels that scores give; its decision function is the SVM trained on these labels.
+
+    ``began`` is the time when the work began, and ``bound`` a proven lower bound of the optimum, if one is known.
+    """
     if status in STOPPED:
         warn(f"{status}: the labels are those of an unfinished relaxation")
     instance = Instance(formulation, problem)
@@ -56,7 +59,7 @@ def trained_on_labels(
         point = NativeSolver(problem).solve(instance.svm(labels))
     objective = instance.objective(point.outputs, point.regularization)
     if bound is not None:
-        bound = min(bound, objective)  # they may meet, up to rounding
+        bound = min(bound, objective)  # where both are the optimum, rounding may have them in the wrong order
     return RelaxedSolution(
         formulation=formulation,
         problem=problem,

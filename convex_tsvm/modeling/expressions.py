@@ -11,7 +11,7 @@ from ..losses import PLQ, Convex, ConvexLoss, Segments, conjugate_pieces
 Array = NDArray[np.float64]
 
 #: Slopes up to this are rounding of the pieces of a loss.
-ROUNDING = 1e-14
+ZERO_SLOPE_OF_LOSS = 1e-14
 
 
 def loss_expression(loss: Convex, t: cp.Expression) -> tuple[cp.Expression, list[cp.Constraint]]:
@@ -37,7 +37,7 @@ def loss_expression(loss: Convex, t: cp.Expression) -> tuple[cp.Expression, list
     anchor = _anchor(loss)
     left, right = (float(d) for d in loss.derivatives(anchor))
     slope = float(np.clip(0.0, left, right))
-    slope = slope if abs(slope) > ROUNDING else 0.0
+    slope = slope if abs(slope) > ZERO_SLOPE_OF_LOSS else 0.0
     terms = [_times(slope, t)] if slope else []
     terms += _outwards(loss, anchor, right - slope, t - anchor if anchor else t, +1)
     terms += _outwards(loss, anchor, slope - left, anchor - t if anchor else -t, -1)

@@ -65,7 +65,7 @@ OF_KINDS = {
 SUM, PRODUCT, ATOM = 1, 2, 3
 
 #: A line of text that is longer is broken at its summands.
-WIDTH = 100
+LINE_WIDTH = 100
 
 #: Superscripts as text.
 RAISED = str.maketrans("+-0123456789", "⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -92,7 +92,7 @@ class ReadableProblem(cp.Problem):
         writer = Writer(self._parts, latex=False)
         head = "minimize" if isinstance(self.objective, cp.Minimize) else "maximize"
         terms = writer.summands(self.objective.args[0])
-        lines = [" ".join(terms)] if len(" ".join(terms)) <= WIDTH else terms
+        lines = [" ".join(terms)] if len(" ".join(terms)) <= LINE_WIDTH else terms
         rows = [f"{'' if place else head:12s}{line}" for place, line in enumerate(lines)]
         relations = [writer.relation(constraint) for constraint in self.constraints] + self._signs(writer)
         rows += [f"{'' if place else 'subject to':12s}{line}" for place, line in enumerate(relations)]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Number of grid points along each axis at which outputs are computed.
-RESOLUTION = 200
+GRID_POINTS = 200
 
 #: Markers of labelled points, by class.
 MARKERS = "s^oDvP*X"
@@ -65,10 +65,10 @@ def plot_boundary(
     colors = [_color(k, len(classes)) for k in range(len(classes))]
     low, high = points.min(axis=0), points.max(axis=0)
     margin = 0.15 * (high - low)
-    first, second = (np.linspace(low[k] - margin[k], high[k] + margin[k], RESOLUTION) for k in (0, 1))
+    first, second = (np.linspace(low[k] - margin[k], high[k] + margin[k], GRID_POINTS) for k in (0, 1))
     grid = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2)
     outputs = np.asarray(model.decision_function(grid))
-    shape = (RESOLUTION, RESOLUTION)
+    shape = (GRID_POINTS, GRID_POINTS)
     if outputs.ndim == 1:
         values = outputs.reshape(shape)
         ax.contourf(first, second, values, levels=[-np.inf, 0, np.inf], colors=colors, alpha=0.12)

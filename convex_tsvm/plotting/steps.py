@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: Number of values of w at which the objective is computed.
-RESOLUTION = 2001
+VALUES_OF_W = 2001
 
 
 def plot_surrogates(
@@ -73,7 +73,7 @@ def plot_surrogates(
     instance = Instance(formulation, problem)
     if instance.target is not None or formulation.regularizer != "l2":
         raise ValueError("formulation must have no balance (balance=None) and the regularizer 'l2'")
-    ax, w = axes_of(ax, (6.4, 4.4)), np.linspace(*span, RESOLUTION)
+    ax, w = axes_of(ax, (6.4, 4.4)), np.linspace(*span, VALUES_OF_W)
     X = np.asarray(problem.X, dtype=float).ravel()
     objective = np.array([instance.objective(X * one, 0.5 * one**2) for one in w])
     ax.plot(w, objective, color="black", linewidth=2.5, label="objective")

@@ -14,10 +14,10 @@ from ..parallel import in_threads, n_parts, unsigned
 from .protocol import Array, LinearPoints
 
 #: Fewer entries than this are not worth a second thread.
-THREADED = 2**17
+THREADED_PRODUCTS = 2**17
 
 #: Blocks of points have about this many entries; that many dense ones are converted to 64 bits at a time.
-BLOCK = 2**18
+ENTRIES_AT_ONCE = 2**18
 
 
 class SparsePoints(LinearPoints):
@@ -37,7 +37,7 @@ class SparsePoints(LinearPoints):
     def __init__(self, data: Any, indices: Any, indptr: Any, n_features: int) -> None:
         self.data, self.indices, self.indptr = data, indices, indptr
         self.shape, self.n_entries = (len(indptr) - 1, int(n_features)), int(indptr[-1])
-        wanted = n_parts(self.n_entries, THREADED)
+        wanted = n_parts(self.n_entries, THREADED_PRODUCTS)
         cuts = np.searchsorted(indptr, np.linspace(0, self.n_entries, wanted + 1)[1:-1]).tolist()
         #: First and last rows of each thread, with about the same number of entries.
         self._parts = [*zip([0, *cuts], [*cuts, self.shape[0]], strict=True)]
@@ -92,7 +92,7 @@ class SparsePoints(LinearPoints):
 
     def blocks(self) -> Iterator[tuple[slice, Any]]:
         n = self.shape[0]
-        step = max(1, n * BLOCK // max(self.n_entries, 1))
+        step = max(1, n * ENTRIES_AT_ONCE // max(self.n_entries, 1))
         for first in range(0, n, step):
             rows = slice(first, min(first + step, n))
             yield rows, self._rows(rows)
@@ -201,7 +201,7 @@ class DensePoints(LinearPoints):
 
     def _pieces(self, weights: Array | None = None) -> list[Any]:
         """Rows of the blocks that have a weight: all rows where most have one."""
-        n, step = self.shape[0], max(1, BLOCK // self.shape[1])
+        n, step = self.shape[0], max(1, ENTRIES_AT_ONCE // self.shape[1])
         if weights is None or np.count_nonzero(weights) > 0.5 * n:
             return [slice(first, min(first + step, n)) for first in range(0, n, step)]
         used = np.flatnonzero(weights)
@@ -216,7 +216,7 @@ class DensePoints(LinearPoints):
         always gets the same blocks, so that the result does not depend on timing.
         """
         pieces = self._pieces(weights)
-        totals = np.zeros((n_parts(self.n_entries, THREADED), *np.atleast_1d(shape)))
+        totals = np.zeros((n_parts(self.n_entries, THREADED_PRODUCTS), *np.atleast_1d(shape)))
 
         def follow(k: int) -> None:
             for rows in pieces[k :: len(totals)]:

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: About so many bytes are read at a time.
-BLOCK = 2**25
+BYTES_READ_AT_ONCE = 2**25
 
 
 def read_blocks(
-    path: Path, *, zero_based: bool = False, n_features: int | None = None, size: int = BLOCK
+    path: Path, *, zero_based: bool = False, n_features: int | None = None, size: int = BYTES_READ_AT_ONCE
 ) -> Iterator[tuple[Any, NDArray[np.float64], int]]:
     """Yield points, labels, and the number of bytes read so far, for one block of lines after the other.
 

@@ -23,7 +23,7 @@ from .plain_svm import PlainSVM
 SPARE = 1e-12
 
 #: Takes the place of multipliers that a dive does not need.
-NOTHING = Multipliers(np.zeros(0), np.zeros(0), Cuts.none(), np.zeros(0))
+NO_MULTIPLIERS = Multipliers(np.zeros(0), np.zeros(0), Cuts.none(), np.zeros(0))
 
 
 class BoundModel:
@@ -139,7 +139,7 @@ class BoundModel:
         """
         other = copy.copy(self)
         other.known, other._convexified = copy.copy(self.known), {}
-        other.multipliers = [z if k == number else NOTHING for k, z in enumerate(self.multipliers)]
+        other.multipliers = [z if k == number else NO_MULTIPLIERS for k, z in enumerate(self.multipliers)]
         return other
 
     @property

@@ -28,10 +28,10 @@ from ..problem import Array
 from ..solvers.cholesky import cholesky
 from ..solvers.dual import minimize_quadratic
 from ..validation import InfeasibleError
-from .rounding import EPS, ROOM, TINY, outward, safe, zero_sum
+from .rounding import EPS, SAFE_ROOM, UNDERFLOW, outward, safe, zero_sum
 
 #: Larger multipliers are dropped: they prove nothing, and would overflow in single precision.
-LARGEST = 1e30
+MOST_MULTIPLIER = 1e30
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +154,7 @@ class PartialSVM:
         size = float(np.abs(gamma) @ (np.abs(y) + np.abs(self.offset))) + abs(lost)
         doubt = (self.search.n + 8) * EPS * size + float(np.abs(moved) @ self.offset_error) + self.constant_error
         value = float(linear.sum()) - lost - 0.5 * square + self.constant
-        return safe(value - 2 * doubt - ROOM * (size + 0.5 * square + abs(self.constant)) - TINY)
+        return safe(value - 2 * doubt - SAFE_ROOM * (size + 0.5 * square + abs(self.constant)) - UNDERFLOW)
 
     def _most_square(self, gamma: Array) -> float:
         """A number that γᵀ M γ does not exceed, rounding included."""
@@ -370,7 +370,7 @@ class PartialSVM:
             for sign in (1, -1)
             if not time_is_up()
         ]
-        found = [one for one in found if one[1] != 0 and max(abs(one[1]), np.abs(one[2]).max()) < LARGEST]
+        found = [one for one in found if one[1] != 0 and max(abs(one[1]), np.abs(one[2]).max()) < MOST_MULTIPLIER]
         return Directions(
             index=np.array([one[0] for one in found], dtype=np.intp),
             theta=np.array([one[1] for one in found]),

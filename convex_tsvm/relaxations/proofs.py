@@ -27,7 +27,7 @@ def single(values: Array) -> np.ndarray:
     return np.asarray(values, dtype=np.float32)
 
 
-NOTHING = np.zeros(0, dtype=np.float32)
+NO_VECTOR = np.zeros(0, dtype=np.float32)
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class DirectionsProof(Proof):
         return -np.inf, model.count(box.meet(*model.svm.directional_box(box.labels, self.directions, cutoff)))
 
     def store(self) -> Stored:
-        return Stored(NOTHING, directions=self.directions)
+        return Stored(NO_VECTOR, directions=self.directions)
 
     @staticmethod
     def read(stored: Stored, n: int) -> DirectionsProof:

@@ -14,12 +14,12 @@ from ..kernels.distances import EPS
 from ..problem import Array
 
 #: Additional room by which bounds are lowered and boxes widened, relative to the sizes of the terms they are made of.
-ROOM = 1e-9
+SAFE_ROOM = 1e-9
 
 #: More than underflow can take from a sum.
-TINY = 1e-290
+UNDERFLOW = 1e-290
 
-__all__ = ["EPS", "ROOM", "TINY", "outward", "safe", "zero_sum"]
+__all__ = ["EPS", "SAFE_ROOM", "UNDERFLOW", "outward", "safe", "zero_sum"]
 
 
 def safe(bound: float) -> float:
@@ -30,7 +30,7 @@ def safe(bound: float) -> float:
 def outward(low: Array, high: Array) -> tuple[Array, Array]:
     """Move lower ends down and upper ends up by a little, relative to 1 plus their size."""
     with np.errstate(invalid="ignore"):
-        return low - ROOM * (1 + np.abs(low)), high + ROOM * (1 + np.abs(high))
+        return low - SAFE_ROOM * (1 + np.abs(low)), high + SAFE_ROOM * (1 + np.abs(high))
 
 
 def zero_sum(gamma: Array, least: Array, most: Array) -> Array:

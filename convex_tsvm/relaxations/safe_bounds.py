@@ -13,7 +13,7 @@ import scipy.linalg
 
 from ..instance.labelling import Labelling, reduced_basis
 from ..problem import Array
-from .rounding import EPS, ROOM, TINY, safe
+from .rounding import EPS, SAFE_ROOM, UNDERFLOW, safe
 
 
 def least_eigenvalue(S: Array) -> float:
@@ -72,7 +72,7 @@ def _lowered(search: Labelling, alpha: Array, value: float, square: float, doubt
     taken = alpha * search.y * search.offset
     sizes = float(np.abs(taken).sum()) + abs(square) + abs(search.constant)
     doubt += (search.n + 8) * EPS * sizes + float(alpha @ search.offset_error) + search.constant_error
-    return safe(value - float(taken.sum()) - 0.5 * square + search.constant - 2 * doubt - ROOM * sizes - TINY)
+    return safe(value - float(taken.sum()) - 0.5 * square + search.constant - 2 * doubt - SAFE_ROOM * sizes - UNDERFLOW)
 
 
 def into_domain(search: Labelling, alpha: Array) -> tuple[Array, float, float]:

@@ -39,7 +39,7 @@ COSTS, FACTORS = (10.0, 1.0, 100.0), (1.0, 0.5, 2.0)
 
 #: Among candidates with the best score, one whose shares of the classes differ from the inferred ones by more than
 #: this, and by more than two of their standard deviations, is taken only where there is no other.
-ROOM = 0.1
+SHARE_ROOM = 0.1
 
 #: Factors on their own C that are tried by default for classifiers that are fitted one by one.
 FACTORS_OF_COST = (1.0, 0.1, 10.0)
@@ -48,7 +48,7 @@ FACTORS_OF_COST = (1.0, 0.1, 10.0)
 LEAST_ERROR = 0.5
 
 #: Share of the time limit for the search; the rest is for fitting the best candidate.
-SEARCHING = 0.8
+SHARE_OF_TIME = 0.8
 
 
 class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -216,7 +216,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         groups = fits.groups(parts, judge)
         scores, self.status_ = np.full((len(candidates), len(parts)), np.nan), "converged"
         try:
-            with until(time.time() + SEARCHING * time_left()):
+            with until(time.time() + SHARE_OF_TIME * time_left()):
                 self._score(groups, scores, self.prune and judge.bounded, cautious)
                 self._store_results(candidates, scores, groups)
         except (KeyboardInterrupt, TimeIsUp) as stop:
@@ -406,7 +406,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         shares = np.array([np.bincount(one, minlength=len(labels.classes)) / len(one) for one in chosen])
         if labels.inferred is None:
             return agreement, shares.max(axis=1) < 1
-        room = np.maximum(ROOM, 2 * labels.inferred.errors)
+        room = np.maximum(SHARE_ROOM, 2 * labels.inferred.errors)
         return agreement, (np.abs(shares - labels.inferred.shares) <= room).all(axis=1)
 
     def _store_results(self, candidates: list[dict[str, Any]], scores: Array, groups: Sequence[Any] = ()) -> None:

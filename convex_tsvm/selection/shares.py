@@ -22,7 +22,28 @@ from .steps import Steps
 Array = NDArray[np.float64]
 
 #: Shares that are tried by default.
-SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
+SHARES_TRIED = (
+    0.02,
+    0.05,
+    0.1,
+    0.15,
+    0.2,
+    0.25,
+    0.3,
+    0.35,
+    0.4,
+    0.45,
+    0.5,
+    0.55,
+    0.6,
+    0.65,
+    0.7,
+    0.75,
+    0.8,
+    0.85,
+    0.9,
+    0.95,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +105,7 @@ class SharePath:
 
 
 def share_path(
-    estimator: Any, X: Any, y: ArrayLike, *, shares: Sequence[float] = SHARES, cv: int = 5, random_state: int = 0
+    estimator: Any, X: Any, y: ArrayLike, *, shares: Sequence[float] = SHARES_TRIED, cv: int = 5, random_state: int = 0
 ) -> SharePath:
     """Fit a classifier for many shares of its classes, each of them against the rest.
 

@@ -12,7 +12,7 @@ from ..points.compilation import tell_of_compilation
 
 tell_of_compilation()
 
-TINY = 1e-12
+LEAST_BEND = 1e-12
 
 #: Largest values are found lane by lane, variable i in lane i mod LANES: that is a loop that vectorizes, and the winner
 #: is looked for in its lane only.
@@ -61,7 +61,8 @@ def locate_all(S, P, R, m, kind, cost, s, low, rate_up, room_up, high, rate_down
 def place_all(S, m, kind, cost, slope, gamma, s):
     """s of every γ, moved into the domain, and onto a breakpoint that it misses by rounding only.
 
-    What is narrow is a piece's own business: a breakpoint catches no more than a thousandth of the pieces beside it.
+    That is within 1e-9, relative to the breakpoint, but no more than a thousandth of the width of the pieces beside it:
+    otherwise values inside a narrow piece would be moved to its end.
     """
     for i in range(s.shape[0]):
         s[i] = 0.0
@@ -200,7 +201,10 @@ def descend_single(Q, mean, constant, outputs, s, kind, cost, S, P, R, m, tol, m
     up, down = np.empty(q, Q.dtype), np.empty(q, Q.dtype)  # inverse curvatures
     for i in range(q):
         diagonal[i] = Q[i, i] - 2.0 * mean[i] + constant
-        up[i], down[i] = 1.0 / max(diagonal[i] + rate_up[i], TINY), 1.0 / max(diagonal[i] + rate_down[i], TINY)
+        up[i], down[i] = (
+            1.0 / max(diagonal[i] + rate_up[i], LEAST_BEND),
+            1.0 / max(diagonal[i] + rate_down[i], LEAST_BEND),
+        )
     gain, violation, lanes = np.empty(q, Q.dtype), np.empty(q, Q.dtype), np.empty(LANES, Q.dtype)
     change, row, shift = zero, Q[0], zero
     for step in range(max_steps + 1):
@@ -213,16 +217,19 @@ def descend_single(Q, mean, constant, outputs, s, kind, cost, S, P, R, m, tol, m
         # The variable's own step is in double precision: s must meet breakpoints exactly.
         below, up_by, space_up, above, down_by, space_down = locate(S, P, R, m, kind[i], cost[i], s[i])
         if h[i] < low[i]:
-            exact = min(max(below - h[i], 0.0) / max(diagonal[i] + up_by, TINY), space_up)
+            exact = min(max(below - h[i], 0.0) / max(diagonal[i] + up_by, LEAST_BEND), space_up)
             s[i] = moved(S, m, kind[i], cost[i], s[i], exact, space_up, True)
             change = real(exact)
         else:
-            exact = min(max(h[i] - above, 0.0) / max(diagonal[i] + down_by, TINY), space_down)
+            exact = min(max(h[i] - above, 0.0) / max(diagonal[i] + down_by, LEAST_BEND), space_down)
             s[i] = moved(S, m, kind[i], cost[i], s[i], exact, space_down, False)
             change = real(-exact)
         row, shift = Q[i], real(constant - mean[i])
         low[i], rate_up[i], room_up[i], high[i], rate_down[i], room_down[i] = locate(S, P, R, m, kind[i], cost[i], s[i])
-        up[i], down[i] = 1.0 / max(diagonal[i] + rate_up[i], TINY), 1.0 / max(diagonal[i] + rate_down[i], TINY)
+        up[i], down[i] = (
+            1.0 / max(diagonal[i] + rate_up[i], LEAST_BEND),
+            1.0 / max(diagonal[i] + rate_down[i], LEAST_BEND),
+        )
     outputs[:] = h
     return step, float(worst)
 
@@ -262,7 +269,7 @@ def descend_pairs(Q, outputs, s, kind, cost, S, P, R, m, tol, max_steps):
     for i in range(q):
         curvature[i] = Q[i, i] + rate_down[i]
     # Between points that coincide, rounding must not pass for slack that costs nothing.
-    tiny = real(max(TINY, np.finfo(Q.dtype).eps * curvature.max()))
+    tiny = real(max(LEAST_BEND, np.finfo(Q.dtype).eps * curvature.max()))
     below, above = np.empty(q, Q.dtype), np.empty(q, Q.dtype)
     gain, lanes = np.empty(q, Q.dtype), np.empty(LANES, Q.dtype)
     change, row, other = zero, Q[0], Q[0]
@@ -320,7 +327,7 @@ def descend_mixed(Q, outputs, s, tied, kind, cost, S, P, R, m, tol, max_steps):
                 miss = max(below, above)
                 single = max(single, miss)
                 rate = rate_up[p] if below > above else rate_down[p]
-                gain = miss * miss / max(Q[p, p] + rate, TINY) if miss > 0.0 else 0.0
+                gain = miss * miss / max(Q[p, p] + rate, LEAST_BEND) if miss > 0.0 else 0.0
                 if gain > single_gain:
                     single_gain, k = gain, p
         worst = max(top + bottom, single, 0.0)
@@ -331,7 +338,7 @@ def descend_mixed(Q, outputs, s, tied, kind, cost, S, P, R, m, tol, max_steps):
             for p in range(q):
                 d = top + outputs[p] - high[p]
                 if tied[p] and p != i and d > 0.0:
-                    gain = d * d / max(Q[i, i] + rate_up[i] + Q[p, p] + rate_down[p] - 2.0 * Q[i, p], TINY)
+                    gain = d * d / max(Q[i, i] + rate_up[i] + Q[p, p] + rate_down[p] - 2.0 * Q[i, p], LEAST_BEND)
                     if gain > pair_gain:
                         pair_gain, j = gain, p
         if max(pair_gain, single_gain) <= 0.0:
@@ -340,7 +347,7 @@ def descend_mixed(Q, outputs, s, tied, kind, cost, S, P, R, m, tol, max_steps):
             up = low[k] > outputs[k]
             room = room_up[k] if up else room_down[k]
             miss = low[k] - outputs[k] if up else outputs[k] - high[k]
-            delta = min(miss / max(Q[k, k] + (rate_up[k] if up else rate_down[k]), TINY), room)
+            delta = min(miss / max(Q[k, k] + (rate_up[k] if up else rate_down[k]), LEAST_BEND), room)
             s[k] = moved(S, m, kind[k], cost[k], s[k], delta, room, up)
             change = delta if up else -delta
             for p in range(q):
@@ -349,7 +356,7 @@ def descend_mixed(Q, outputs, s, tied, kind, cost, S, P, R, m, tol, max_steps):
             k = j
             bend = Q[i, i] + rate_up[i] + Q[j, j] + rate_down[j] - 2.0 * Q[i, j]
             gap = (low[i] - outputs[i]) - (high[j] - outputs[j])
-            delta = min(gap / max(bend, TINY), room_up[i], room_down[j])
+            delta = min(gap / max(bend, LEAST_BEND), room_up[i], room_down[j])
             s[i] = moved(S, m, kind[i], cost[i], s[i], delta, room_up[i], True)
             s[j] = moved(S, m, kind[j], cost[j], s[j], delta, room_down[j], False)
             for p in range(q):

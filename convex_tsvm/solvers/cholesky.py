@@ -7,29 +7,25 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 #: The first ridge, relative to each diagonal entry, and by how much it grows where it does not do.
-RIDGE, GROWTH = 1e-12, 100.0
+FIRST_RIDGE, RIDGE_GROWTH = 1e-12, 100.0
 
 #: Ridges tried: the last is 10⁸ times the diagonal, which makes every matrix of finite numbers definite.
 TRIES = 11
 
 
 def cholesky(H: NDArray[np.float64], *, overwrite: bool = False) -> tuple[NDArray[np.float64], bool]:
-    """The lower factor, as ``scipy.linalg.cho_solve`` takes it, of H with a ridge: a small one, or the least that does.
+    """The lower factor of H plus a ridge, as ``scipy.linalg.cho_solve`` takes it.
 
-    The ridge is relative to each diagonal entry, so that large entries elsewhere do not drown small ones.  What is
-    above the diagonal of the factor means nothing.  With ``overwrite`` it is in the place of H.
-
-    Raises
-    ------
-    numpy.linalg.LinAlgError
-        If H has entries that are not finite, or is far from positive semidefinite.
+    The ridge is small, and is raised until there is a factor.  It is relative to each diagonal entry, so that large
+    entries elsewhere do not drown small ones.  Entries above the diagonal of the factor mean nothing; ``overwrite``
+    allows to write it in the place of H.  A LinAlgError if H has entries that are not finite, or no ridge is enough.
     """
     diagonal = H.diagonal()
     size = np.abs(diagonal)
     if not size.all():
         # Rounding may leave a zero beside entries that are not; the largest of them says what is small there.
         size = np.where(size > 0, size, np.abs(H).max(initial=0.0) or 1.0)
-    ridge = RIDGE * size
+    ridge = FIRST_RIDGE * size
     diagonal = diagonal.copy()
     # By columns, as LAPACK has it, a symmetric matrix is its transpose.
     ridged = H.T if overwrite and H.flags.c_contiguous else H.T.copy(order="F")
@@ -41,7 +37,7 @@ def cholesky(H: NDArray[np.float64], *, overwrite: bool = False) -> tuple[NDArra
         try:
             factor = scipy.linalg.cho_factor(ridged, lower=True, overwrite_a=True, check_finite=False)
         except scipy.linalg.LinAlgError:
-            ridge = ridge * GROWTH
+            ridge = ridge * RIDGE_GROWTH
             continue
         if np.isfinite(factor[0].diagonal()).all():
             return factor

@@ -26,10 +26,10 @@ from ..instance.smooth_point import scale_of
 from ..problem import Array
 
 #: Curvatures below this share of the largest count as none.
-NEGLIGIBLE = 1e-9
+NO_CURVATURE = 1e-9
 
 #: λ beyond which no step can lower the objective but by rounding.
-LARGEST = 1e12
+MOST_DAMPING = 1e12
 
 
 def levenberg_marquardt(
@@ -40,19 +40,11 @@ def levenberg_marquardt(
     max_iter: int,
     progress: Callable[[int, float], None] | None = None,
 ) -> SmoothPoint:
-    """A stationary point below x (see :meth:`SmoothSolver.descend`).
+    """A stationary point below x, which holds β, shape (n,), and one more entry for the bias if that is free.
 
-    Parameters
-    ----------
-    primal : ExpansionPrimal
-    x : array, shape (n,) or (n + 1,)
-        β and the bias if that is free.
-    goal : float
-        Half the squared length of the gradient, relative to the value, at which steps end.
-    max_iter : int
-        Limit on steps.
-    progress : callable, optional
-        Called as ``progress(n_iter, gap)`` before every step.
+    Steps end where half the squared length of the gradient, relative to the value, is at most ``goal``, and after
+    ``max_iter`` of them.  ``progress(n_iter, gap)`` is called at every point that steps lead to.  The result is as that
+    of :meth:`SmoothSolver.descend`.
     """
     began, K = time.perf_counter(), primal.kernel
     beta, bias = primal.split(x)
@@ -74,7 +66,7 @@ def levenberg_marquardt(
             if time_is_up():
                 status = "time_limit"
                 break
-            if damping > LARGEST:
+            if damping > MOST_DAMPING:
                 status = "optimal"  # rounding: the gap says whether that is good enough
                 break
             n_iter += 1
@@ -106,20 +98,12 @@ def levenberg_marquardt(
 class _Bending:
     """The quadratic model of an objective around a point, and its minimizer with a ridge of λ - 1 times K.
 
-    Parameters
-    ----------
-    K : array, shape (n, n)
-    D : array, shape (n,)
-        Curvatures of the losses.
-    g : array, shape (n,)
-        β + slopes of the losses.
-    tilt : float
-        The derivative with respect to the bias.
-    free_bias : bool
+    K is the kernel matrix, D holds the curvatures of the losses and g is β plus their slopes, both of shape (n,), and
+    ``tilt`` is the derivative with respect to the bias.
     """
 
     def __init__(self, K: Array, D: Array, g: Array, tilt: float, free_bias: bool) -> None:
-        bends = np.abs(D) > NEGLIGIBLE * np.abs(D).max(initial=0.0)
+        bends = np.abs(D) > NO_CURVATURE * np.abs(D).max(initial=0.0)
         self.K, self.D, self.g, self.tilt, self.free_bias = K, np.where(bends, D, 0.0), g, tilt, free_bias
         self.bent: NDArray[np.intp] = np.flatnonzero(bends)
         self.straight = np.flatnonzero(~bends)

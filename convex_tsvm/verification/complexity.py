@@ -33,10 +33,10 @@ from ..solution import Solution
 from ..validation import finite, integer
 
 #: Relative accuracy of the minimum over μ, and a limit on iterations; any μ gives a bound.
-ACCURACY, MAX_ITER = 1e-3, 2000
+RELATIVE_ACCURACY, MAX_ITER = 1e-3, 2000
 
 #: C₃ below this counts as 0: it would change no digit of the result, and its inverse overflows when it is squared.
-NEGLIGIBLE = 1e-100
+LEAST_C_COMPACT = 1e-100
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ def _bound(problem: Problem, Z: Array, D: float, C_compact: float) -> float:
 
 def _residuals(Z: Array, sums: Array, C_compact: float) -> Array:
     """Root of the least ‖s - Zᵀ λ‖² + ‖λ‖₁² / C₃ for every row s, with λ as a difference of two vectors >= 0."""
-    if C_compact < NEGLIGIBLE:
+    if C_compact < LEAST_C_COMPACT:
         return np.asarray(np.linalg.norm(sums, axis=1))
     rows = np.vstack([np.hstack([Z.T, -Z.T]), np.full(2 * len(Z), C_compact**-0.5)])
     return np.array([scipy.optimize.nnls(rows, np.append(s, 0.0), maxiter=100 * len(Z))[1] for s in sums])
@@ -230,7 +230,7 @@ def _descend(Z: Array, C_compact: float) -> float:
         value = float((Z.T * solved).sum())
         # Minus the derivative by μ_i of the same with Σ μ in place of I's factor 1; Σ μ_i gains_i is the value.
         gains = (solved**2).sum() + C_compact * ((Z @ solved) ** 2).sum(axis=1)
-        if gains.max() <= (1 + ACCURACY) * value:
+        if gains.max() <= (1 + RELATIVE_ACCURACY) * value:
             break
         # Weights that vanish are kept above the denormal numbers, with which arithmetic takes a hundred times as long.
         mu = np.maximum(mu * np.sqrt(gains / value), 1e-15)

@@ -23,13 +23,13 @@ from .relaxation import relaxation_checks
 from .report import Check, Report
 
 #: Outputs on which losses are compared; losses live on this scale.
-GRID = np.linspace(-4, 4, 3201)
+FINE_GRID = np.linspace(-4, 4, 3201)
 
 #: Chords have this length, in units of the output.
 SHORT = 1e-6
 
 #: Steps from random outputs, whose objectives are compared.
-STEPS = 5
+STEPS_COMPARED = 5
 
 
 def verify(
@@ -217,7 +217,7 @@ def _objectives(formulation: Formulation, problem: Problem, native: bool) -> Arr
     """Objectives of some steps from random outputs, each computed from the formulation rather than taken from CCCP."""
     solver = NativeSolver(problem, tol=1e-9) if native else CvxpySolver(problem)
     outputs, found = np.random.default_rng(0).normal(size=problem.n), []
-    for _ in range(STEPS):
+    for _ in range(STEPS_COMPARED):
         point = solver.solve(formulation.on(problem).step(outputs))
         outputs = point.outputs
         found.append(formulation.objective(problem, outputs, point.regularization))
@@ -307,7 +307,7 @@ def _constraints(solution: Solution, tol: float) -> Iterator[Check]:
 def _grid(loss: Loss, convex: Convex) -> Array:
     """The grid, with the breakpoints of PLQ losses and their neighbourhoods."""
     breaks = [part.breaks for part in (loss, convex) if isinstance(part, PLQ)]
-    points = np.concatenate([GRID, *breaks])
+    points = np.concatenate([FINE_GRID, *breaks])
     return np.unique(np.clip(points, *convex.domain))
 
 

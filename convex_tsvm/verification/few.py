@@ -7,10 +7,10 @@ import numpy as np
 from ..problem import Problem
 
 #: Number of points kept: with more, an interior-point solver takes minutes for a label matrix.
-FEW = 16
+POINTS_KEPT = 16
 
 
-def few_points(problem: Problem, count: int = FEW) -> Problem:
+def few_points(problem: Problem, count: int = POINTS_KEPT) -> Problem:
     """Keep the first ``count // 4`` labelled points of each class, and the first unlabelled ones up to ``count``.
 
     A balance that fixes the number of positive labels becomes one that fixes the mean output.

@@ -17,7 +17,7 @@ from ..solvers.finite_newton.newton import NewtonDescent
 from .report import Check
 
 #: Line searches end once the slope along the step has fallen to this share of its first value.
-FLAT = 1.1e-3
+LINE_SEARCH_TOL = 1.1e-3
 
 
 def finite_newton_checks(formulation: Formulation, problem: Problem, tol: float) -> Iterator[Check]:
@@ -86,7 +86,7 @@ def _steps(step: ConvexStep, labels: Array, descent: NewtonDescent, tol: float) 
         "the line search ends where the derivative, which rises and is piecewise linear, is next to zero",
         "sindhwani2006 eq. 1.5",
         abs(slope(length)) / abs(slope(0.0)),
-        FLAT,
+        LINE_SEARCH_TOL,
         f"step length {length:.6g}",
     )
 

@@ -15,7 +15,7 @@ from ..solvers import NativeSolver
 from .report import Check
 
 #: Number of random labellings from which pairs are exchanged.
-DRAWS = 5
+RANDOM_LABELLINGS = 5
 
 
 def label_checks(formulation: Formulation, problem: Problem, tol: float) -> Iterator[Check]:
@@ -31,7 +31,7 @@ def label_checks(formulation: Formulation, problem: Problem, tol: float) -> Iter
     instance = Instance(formulation.balanced_as(prescribed), prescribed)
     solver = NativeSolver(problem, tol=1e-8)
     rise, promised, exchanged = 0.0, 0.0, 0
-    for _ in range(DRAWS):
+    for _ in range(RANDOM_LABELLINGS):
         labels = instance.best_labels(rng.normal(size=problem.n))
         point = solver.solve(instance.svm(labels))
         before = instance.labelled_objective(point.outputs, point.regularization, labels)
@@ -49,7 +49,7 @@ def label_checks(formulation: Formulation, problem: Problem, tol: float) -> Iter
         "chapelle2008 §3.2, eq. 6",
         max(rise, promised),
         tol,
-        f"{exchanged} pairs exchanged in {DRAWS} labellings",
+        f"{exchanged} pairs exchanged in {RANDOM_LABELLINGS} labellings",
     )
     positive, negative = instance.label_losses(rng.normal(size=problem.n))
     unknown = problem.unlabeled

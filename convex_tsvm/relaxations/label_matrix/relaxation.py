@@ -13,7 +13,7 @@ from ..safe_bounds import dominating, into_domain
 from .low_rank import solve_low_rank
 
 #: With fewer unlabelled points than this, below the root, branching is faster than the relaxation.
-WORTH = 5
+LEAST_UNKNOWN = 5
 
 #: Factor on the tolerance below the root, where the relaxation is solved many times.
 COARSER = 10
@@ -28,7 +28,7 @@ class LabelMatrix(Relaxation):
 
     def tighten(self, work: Work) -> None:
         at_root = work.region.depth == 0
-        least, tol = (1, self.tol) if at_root else (WORTH, COARSER * self.tol)
+        least, tol = (1, self.tol) if at_root else (LEAST_UNKNOWN, COARSER * self.tol)
         if len(work.box.unknown) < least or time_is_up():
             return
         part = work.model.search.fixed(work.box.labels)

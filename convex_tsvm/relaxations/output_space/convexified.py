@@ -21,7 +21,7 @@ from ...losses import hinge
 from ...problem import Array
 from ...solvers.cholesky import cholesky
 from ...solvers.dual import minimize_quadratic
-from ..rounding import EPS, ROOM, TINY, outward, safe
+from ..rounding import EPS, SAFE_ROOM, UNDERFLOW, outward, safe
 from ..safe_bounds import least_eigenvalue
 from .cuts import Cuts
 from .quadratic_program import OutputSpace
@@ -146,7 +146,7 @@ class Convexified:
         size = np.abs(self.A) @ np.abs(v) + np.abs(b)
         evaluated = float(size @ (4 * np.abs(v) + 2 * ends)) + 2 * float(np.abs(b) @ ends)
         doubt += self.rounding * float(ends @ ends) + (n + 8) * EPS * evaluated
-        return 2 * doubt + ROOM * (given + abs(space.constant) + float(np.abs(v) @ size)) + TINY
+        return 2 * doubt + SAFE_ROOM * (given + abs(space.constant) + float(np.abs(v) @ size)) + UNDERFLOW
 
     def minimize(self, low: Array, high: Array, start: Array | None = None, tol: float = 1e-7) -> Array:
         """v that minimizes q_z in the box."""
@@ -171,7 +171,7 @@ class Convexified:
         """
         bound = self.bound(low, high, v)
         far = np.maximum(np.abs(low - v), np.abs(high - v))
-        radius = (max(cutoff - bound, 0.0) + self._lift * float(far @ far)) * (1 + ROOM)
+        radius = (max(cutoff - bound, 0.0) + self._lift * float(far @ far)) * (1 + SAFE_ROOM)
         reach = np.sqrt(radius * self.spread)
         nearest, farthest = outward(v - reach, v + reach)
         return bound, np.maximum(low, nearest), np.minimum(high, farthest)

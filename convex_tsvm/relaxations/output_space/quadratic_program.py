@@ -20,7 +20,7 @@ from ...problem import Array
 from ..rounding import EPS
 
 #: Weight of the square of a fixed sum of targets, relative to the diagonal of the quadratic form.
-PENALTY = 1.0
+SUM_PENALTY = 1.0
 
 
 class OutputSpace:
@@ -62,7 +62,7 @@ class OutputSpace:
         linear, constant = -half @ search.offset, float(search.offset @ half @ search.offset)
         self.constant_error = search.constant_error + 4 * float(np.abs(search.offset) @ self.linear_error)
         if search.target_sum is not None:
-            weight = PENALTY * float(np.diag(half).mean())
+            weight = SUM_PENALTY * float(np.diag(half).mean())
             half = half + weight * np.outer(search.summed, search.summed)
             linear = linear - weight * search.target_sum * search.summed
             constant += weight * search.target_sum**2

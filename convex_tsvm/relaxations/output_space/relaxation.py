@@ -15,11 +15,11 @@ from ..proofs import DirectionsProof, QuadraticProof, single
 from ..relaxation import Relaxation, Work
 from .convexified import Multipliers
 from .cuts import Cuts
-from .tightening import SHARES, Relaxed, Stall, Tightening
+from .tightening import MULTIPLIER_FACTORS, Relaxed, Stall, Tightening
 
 #: Multipliers of a box above are kept if they are likely to close a box within so many levels of the tree, which
 #: takes about as long as one SDP relaxation.
-LEVELS = 8
+LEVELS_KEPT = 8
 
 #: How often the same multipliers are applied to a box, at most, as long as they settle labels.
 TURNS = 20
@@ -59,7 +59,7 @@ class Boxes(Relaxation):
             return levels >= refresh
         # The old multipliers cost almost nothing per box, but may need too many boxes below this one.
         gained, lacking = (work.bound - work.base) / levels, work.cutoff - work.bound
-        return lacking > LEVELS * gained
+        return lacking > LEVELS_KEPT * gained
 
     def _reuse(self, work: Work) -> None:
         """Prove what the multipliers of a box above prove here, as long as they settle labels."""
@@ -126,7 +126,7 @@ class Boxes(Relaxation):
         work.duals = {"diagonal": turn.multipliers.diagonal, "chord": turn.multipliers.chord}
         work.duals |= {"weights": turn.multipliers.weights, "A": work.model.convexified(number, 1.0).A}
         v: Array | None = np.clip(turn.scores, work.box.low, work.box.high)
-        for share in SHARES:
+        for share in MULTIPLIER_FACTORS:
             proof = _quadratic(work, number, share, v)
             v = proof.v.astype(float)
             if share == 1:

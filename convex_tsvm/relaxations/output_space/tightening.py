@@ -20,7 +20,7 @@ from .quadratic_program import OutputSpace
 SDP_TOL = 1e-5
 
 #: Factors on the relaxation's optimal multipliers: each of them may exclude outputs that the others do not.
-SHARES = (1.0, 0.98, 0.95, 0.9, 0.8, 0.6, 0.3)
+MULTIPLIER_FACTORS = (1.0, 0.98, 0.95, 0.9, 0.8, 0.6, 0.3)
 
 #: Cuts with a smaller multiplier than this times the largest are dropped.
 ACTIVE = 3e-3

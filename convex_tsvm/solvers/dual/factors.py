@@ -1,4 +1,4 @@
-"""What is kept of a dual's matrix from one convex step to the next, where steps on single variables do not get on."""
+"""Factors of a dual's matrix, kept from one convex step to the next, for methods that take all variables at once."""
 
 from __future__ import annotations
 
@@ -11,29 +11,26 @@ from scipy.linalg.lapack import dpstrf
 from .dual_problem import Array
 
 #: What is added to the diagonal, as a share of its largest entry: more than what rounding makes negative.
-RIDGE = 1e-9
+MATRIX_RIDGE = 1e-9
 
 #: A matrix whose rank is below this share of its size is of low rank: products with a factor are cheaper than with it.
 LOW_RANK = 1 / 6
 
 #: The penalty of operator splitting, over the mean of the diagonal.
-PENALTY = 30.0
+SPLITTING_PENALTY = 30.0
 
 
 class Factors:
-    """A matrix G in memory, in double precision, with what is costly to compute of it.
+    """A matrix G in memory, in double precision, with factors that are computed once: they are costly.
 
-    Parameters
-    ----------
-    G : array, shape (n, n)
-        Symmetric, positive semidefinite up to rounding.
+    G is symmetric, and positive semidefinite up to rounding.
     """
 
     def __init__(self, G: Array) -> None:
         self.G = G
         diagonal = G.diagonal()
-        self.ridge = RIDGE * float(diagonal.max(initial=0.0))
-        self.penalty = PENALTY / max(float(diagonal.mean()), 1e-300)
+        self.ridge = MATRIX_RIDGE * float(diagonal.max(initial=0.0))
+        self.penalty = SPLITTING_PENALTY / max(float(diagonal.mean()), 1e-300)
 
     @cached_property
     def factor(self) -> Array | None:
@@ -47,7 +44,7 @@ class Factors:
 
     @cached_property
     def resolvent(self) -> np.ndarray:
-        """(I + penalty G)⁻¹ in single precision, which is enough for products of which many are taken."""
+        """(I + penalty G)⁻¹ in single precision: it is for many products, which are faster so, and accurate enough."""
         system = self.penalty * self.G
         system[np.diag_indices_from(system)] += 1.0
         lower = scipy.linalg.lapack.dpotrf(system, lower=1, overwrite_a=1)[0]
@@ -59,6 +56,6 @@ class Factors:
         return np.asarray(below + below.T + np.diag(inverse.diagonal()))
 
     def times(self, gamma: Array) -> Array:
-        """G γ as systems of equations have it, with the ridge."""
+        """(G + ridge I) γ, by the factor of low rank where there is one."""
         product = self.G @ gamma if self.factor is None else self.factor @ (self.factor.T @ gamma)
         return np.asarray(product + self.ridge * gamma)

@@ -16,10 +16,10 @@ from .dual_problem import Array, DualProblem, Indices, State
 from .factors import Factors
 
 #: Iterations at most: a problem that takes more is left to others.
-MOST_ITERATIONS = 60
+MOST_SYSTEMS = 60
 
 #: Share of the way to the nearest end of an interval that a step goes.
-SHARE = 0.995
+SHARE_TO_END = 0.995
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class _Barrier:
         after = self.gap(self.moved(p, du, dz, dw, self.room(p, du, dz, dw)))
         centre = mu * (after / mu) ** 3
         du, dz, dw = direction(centre - du * dz, np.where(self.bounded, centre + du * dw, 0.0))
-        share = min(1.0, SHARE * self.room(p, du, dz, dw))
+        share = min(1.0, SHARE_TO_END * self.room(p, du, dz, dw))
         return self.moved(p, du, dz, dw, share), share
 
     def moved(self, p: _Point, du: Array, dz: Array, dw: Array, share: float) -> _Point:
@@ -198,7 +198,7 @@ class _Barrier:
 def _minimize(dual: DualProblem, ways: Ways, factors: Factors, tol: float) -> State | None:
     barrier = _Barrier(dual, ways, factors)
     point, small = barrier.begin(), 1e-2 * tol * float(barrier.cost.mean())
-    for _ in range(MOST_ITERATIONS):
+    for _ in range(MOST_SYSTEMS):
         point, share = barrier.step(point)
         if barrier.gap(point) < small:
             found = barrier.settled(point, tol)

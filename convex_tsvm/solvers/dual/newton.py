@@ -12,7 +12,7 @@ from ..cholesky import cholesky
 from .dual_problem import Array, DualProblem, Indices, State
 
 #: Parts of a step that passes breakpoints that are tried, every variable stopped at its own.
-SHARES = (1.0, 0.5, 0.25)
+STEP_SHARES = (1.0, 0.5, 0.25)
 
 
 def newton(dual: DualProblem, state: State, max_steps: int = 2) -> State:
@@ -76,7 +76,7 @@ def _inside_breakpoints(
     blocked = limit <= length * (1 + 1e-12)
     if length < 1:
         best = _value(rows, free, rate, residual, change)
-        for share in SHARES:
+        for share in STEP_SHARES:
             stopped = _stop(share * direction, -down, up, tied)
             reached = _value(rows, free, rate, residual, stopped)
             if reached < best:

@@ -15,18 +15,10 @@ from .working_sets import solve_dual
 
 @dataclass(frozen=True)
 class Minimum:
-    """Where a quadratic program has its minimum.
+    """Where a quadratic program has its minimum: γ, and the outputs M γ + offset, both of shape (n,).
 
-    Attributes
-    ----------
-    gamma : array, shape (n,)
-        γ.
-    outputs : array, shape (n,)
-        M γ + offset.
-    bias : float
-        The multiplier of Σ γ = 0, if that is a constraint.
-    violation : float
-        How far from optimal, in units of the outputs.
+    ``bias`` is the multiplier of Σ γ = 0, if that is a constraint, and ``violation`` says how far from optimal the
+    point is, in units of the outputs.
     """
 
     gamma: Array
@@ -50,29 +42,11 @@ def minimize_quadratic(
 ) -> Minimum:
     """Minimize ½ γᵀ M γ + Σ offset_i γ_i + Σ ψ_i*(-γ_i) with ψ_i(t) = cost_i ℓ_kind(i)(t) + slope_i t.
 
-    A loss max(0, -t) makes a box, 0 <= γ_i <= cost_i moved by -slope_i; an indicator makes a half-line.
-
-    Parameters
-    ----------
-    matrix : GramRows
-        M, symmetric and positive semidefinite, shape (n, n).
-    losses : tuple of PLQ
-        Convex.
-    cost, slope : array, shape (n,)
-        Slopes are 0 by default.
-    kind : int array, shape (n,), optional
-        The loss of each variable; the only one by default.
-    offset : array, shape (n,), or float
-    sums_to_zero : bool, default False
-        Whether Σ γ = 0 is a constraint.
-    start : array, shape (n,), optional
-    tol, max_iter
-        As in :func:`~convex_tsvm.solvers.solve_dual`.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If it came while solving: as a part of something else, the program has no point worth keeping.
+    M is symmetric and positive semidefinite, shape (n, n); ``losses`` are convex.  Every variable has the first of them
+    and the slope 0 by default.  A loss max(0, -t) makes a box, 0 <= γ_i <= cost_i moved by -slope_i; an indicator makes
+    a half-line; ``sums_to_zero`` adds the constraint Σ γ = 0.  ``tol`` and ``max_iter`` are those of
+    :func:`~convex_tsvm.solvers.solve_dual`.  Ctrl-C raises KeyboardInterrupt, as the program is a part of something
+    else, to which an unfinished point is of no use.
     """
     n = len(cost)
     if n == 0:

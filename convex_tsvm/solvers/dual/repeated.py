@@ -1,7 +1,7 @@
-"""Points that are there several times, as one point that pays the sum of their losses.
+"""Points that occur several times are merged into one point that pays the sum of their losses.
 
-Equal points have equal outputs.  A step of their sums of losses is a smaller problem with the same solution, and its
-matrix does not have equal rows, of which steps on single variables make much work.
+Equal points have equal outputs, so that the step with these sums is a smaller problem with the same solution.  Its
+matrix has no equal rows, with which steps on single variables would converge slowly.
 """
 
 from __future__ import annotations
@@ -22,29 +22,21 @@ from ...problem import Array, Problem
 from .dual_problem import DualProblem, Indices
 
 #: Points are merged if there are so many, and at most this share of them is distinct.
-LEAST, WORTHWHILE = 200, 0.9
+LEAST_MERGED, MOST_DISTINCT = 200, 0.9
 
 #: If so many points drawn at random are all distinct (and 4 √n of n, if that is more), so are nearly all.
-SAMPLE = 2000
+DISTINCT_SAMPLE = 2000
 
 #: Breakpoints of losses are looked for within this distance of an output, relative to its size.
-NEAR = 1e-9
+BREAK_DISTANCE = 1e-9
 
 
 @dataclass(frozen=True)
 class RepeatedPoints:
-    """The distinct points of a problem.
+    """The distinct points of a problem, themselves as a problem ``distinct``.
 
-    Attributes
-    ----------
-    problem : Problem
-        Its points.
-    distinct : Problem
-        The distinct ones.
-    first : int array, shape (number of distinct points,)
-        Where each of them is in ``problem`` for the first time.
-    which : int array, shape (n,)
-        The distinct point that each point is.
+    ``first`` has the place in ``problem`` where each distinct point is for the first time, and ``which``, shape (n,),
+    the distinct point that each point is.
     """
 
     problem: Problem
@@ -54,24 +46,27 @@ class RepeatedPoints:
 
     @staticmethod
     def of(problem: Problem) -> RepeatedPoints | None:
-        """The distinct points of a problem; None if few of them are there twice."""
+        """The distinct points of a problem; None if the points are few, if few are repeated, or if X is not in memory.
+
+        The kernel must be one of points themselves, linear or of products; with others the answer is None, too.
+        """
         n, rng = problem.n, np.random.default_rng(0)
         of_points = problem.is_linear or hasattr(problem.kernel, "product_form")
-        if n < LEAST or not of_points or not (sp.issparse(problem.X) or isinstance(problem.X, np.ndarray)):
+        if n < LEAST_MERGED or not of_points or not (sp.issparse(problem.X) or isinstance(problem.X, np.ndarray)):
             return None
-        size = max(SAMPLE, int(4 * np.sqrt(n)))
+        size = max(DISTINCT_SAMPLE, int(4 * np.sqrt(n)))
         if size < n and len(set(_keys(problem.X, rng.choice(n, size, replace=False)))) == size:
             return None
         places: dict[bytes, int] = {}
         which = np.array([places.setdefault(key, len(places)) for key in _keys(problem.X, np.arange(n))], dtype=np.intp)
-        if len(places) > WORTHWHILE * n:
+        if len(places) > MOST_DISTINCT * n:
             return None
         first = np.full(len(places), n, dtype=np.intp)
         np.minimum.at(first, which, np.arange(n))
         return RepeatedPoints(problem, problem.distinct(first, which), first, which)
 
     def can_merge(self, step: ConvexStep) -> bool:
-        """Whether the losses of a step can be added: those that forbid outputs say which points cannot be met."""
+        """Whether the losses of a step can be added up: all must be PLQ functions that are finite everywhere."""
         return all(isinstance(loss, PLQ) and loss.is_finite for loss in step.losses)
 
     def merged(self, step: ConvexStep) -> ConvexStep:
@@ -83,7 +78,7 @@ class RepeatedPoints:
         return step.replace(problem=self.distinct, point=point, rows=rows)
 
     def start(self, found: StepSolution | None) -> StepSolution | None:
-        """A solution of another step as one of distinct points."""
+        """A solution of another step as one of the distinct points, to start from; None if it has other points."""
         if found is None or len(found.gamma) != self.problem.n:
             return None
         same = same_points(self.problem, found.step.problem)
@@ -108,7 +103,7 @@ class RepeatedPoints:
         for kind, loss in enumerate(step.losses):
             terms = np.flatnonzero((step.kind == kind) & (step.cost > 0))
             at = t[point[terms]]
-            near = NEAR * (1 + np.abs(at))
+            near = BREAK_DISTANCE * (1 + np.abs(at))
             left[terms], right[terms] = loss.derivatives(at - near)[0], loss.derivatives(at + near)[1]  # type: ignore[union-attr]
         least = np.bincount(point, step.cost * left + step.slope, n)
         room = np.bincount(point, step.cost * (right - left), n)
@@ -124,7 +119,7 @@ class RepeatedPoints:
 
 
 def _keys(X: Points, points: Indices) -> Iterator[bytes]:
-    """What equal points have in common, and no others."""
+    """The bytes of every point: those of two points are the same if and only if all their stored numbers are."""
     if not sp.issparse(X):
         return (X[i].tobytes() for i in points.tolist())
     ends, columns, values = X.indptr.tolist(), X.indices, X.data

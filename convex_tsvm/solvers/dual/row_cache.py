@@ -6,36 +6,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels import RowSource
-from ...kernels.rows import PART_BYTES, Array, Indices, Rows
+from ...kernels.rows import ROW_BYTES_AT_ONCE, Array, Indices, Rows
 from ...parallel import in_threads, n_threads
 from .._loops import accumulate, gather
 
 #: Sums of fewer entries than this are not worth a second thread.
-THREADED = 2**20
+THREADED_SUMS = 2**20
 
 
 class CachedRows(RowSource):
-    """The least recently used rows of a source, in one slab.
+    """The rows of a source that were used last, in one slab; new rows displace those that have not been used longest.
 
     Rows asked for in one call never displace each other: of more rows than there is room for, the first stay.  Rows
-    that are cheap to compute are kept when they are asked for a second time.
-
-    Parameters
-    ----------
-    source : RowSource
-    max_bytes : int
-        Budget of the slab and of the rows on their way into it; one row is kept whatever it says.
-
-    Attributes
-    ----------
-    computed : int
-        Rows computed so far.
+    that are cheap to compute are kept when they are asked for a second time.  ``max_bytes`` is the budget of the slab
+    and of the rows on their way into it, but one row is kept in any case; ``computed`` counts the rows computed so far.
     """
 
     def __init__(self, source: RowSource, max_bytes: int) -> None:
         self.source, self.dtype = source, source.dtype
         row_bytes = self.dtype.itemsize * source.n
-        part_bytes = min(PART_BYTES, max_bytes // 4)
+        part_bytes = min(ROW_BYTES_AT_ONCE, max_bytes // 4)
         self.part = max(1, part_bytes // row_bytes)
         self.capacity = int(np.clip((max_bytes - self.part * row_bytes) // row_bytes, 1, source.n))
         self.computed = 0
@@ -52,7 +42,7 @@ class CachedRows(RowSource):
         return self.source.n
 
     def rows(self, indices: Indices) -> Rows:
-        """Rows, from the slab where they are in it."""
+        """Rows, shape (len(indices), n): copies of those in the slab, and the others computed."""
         indices = np.asarray(indices)
         result = np.empty((len(indices), self.n), dtype=self.dtype)
         stored = self._touch(indices)
@@ -70,7 +60,7 @@ class CachedRows(RowSource):
         return self.source.diag()
 
     def block(self, indices: Indices, columns: Indices) -> Rows:
-        """Submatrix; what is not in the slab is computed for these columns only."""
+        """The submatrix of these rows and columns; of rows that are not in the slab only these columns are computed."""
         stored = self._touch(indices)
         if 4 * stored.sum() < len(indices):  # not worth a copy of the rest
             return self.source.block(indices, columns)
@@ -80,7 +70,7 @@ class CachedRows(RowSource):
         def copy(part: NDArray[np.intp]) -> None:
             gather(self._slab, slots[part], columns, values, places[part])
 
-        if len(slots) * len(columns) < THREADED:
+        if len(slots) * len(columns) < THREADED_SUMS:
             copy(np.arange(len(slots)))
         else:
             in_threads(copy, np.array_split(np.arange(len(slots)), n_threads()))
@@ -101,11 +91,11 @@ class CachedRows(RowSource):
         return total
 
     def mean(self, members: Indices) -> Array:
-        """The source's own pass, which need not keep rows."""
+        """The mean of the rows ``members``, which the source computes in one pass; no rows are kept."""
         return self.source.mean(members)
 
     def _touch(self, indices: Indices) -> NDArray[np.bool_]:
-        """Which rows are in the slab; they count as used now."""
+        """Which of the rows are in the slab; these count as used now."""
         self._clock += 1
         stored = self._slot[indices] >= 0
         self._last_used[self._slot[indices[stored]]] = self._clock
@@ -115,7 +105,7 @@ class CachedRows(RowSource):
         return [slice(k, k + self.part) for k in range(0, len(indices), self.part)]
 
     def _compute(self, indices: Indices) -> Rows:
-        """Rows that are not in the slab, which they enter."""
+        """Compute rows that are not in the slab, and keep them there if there is room and they are worth it."""
         rows = self.source.rows(indices)
         self.computed += len(indices)
         known, self._known[indices] = self._known[indices], True
@@ -123,7 +113,7 @@ class CachedRows(RowSource):
         return rows
 
     def _keep(self, indices: Indices, rows: Rows) -> None:
-        """Rows enter in place of those not used in this call, the longest unused first."""
+        """Store rows in place of those not used in this call, the longest unused first, as far as there are such."""
         idle = np.flatnonzero(self._last_used < self._clock)
         if len(idle) > len(indices):
             idle = idle[np.argpartition(self._last_used[idle], len(indices) - 1)[: len(indices)]]
@@ -136,7 +126,7 @@ class CachedRows(RowSource):
     @staticmethod
     def _accumulate(store: Rows, slots: NDArray[np.intp], coefficients: Array, total: Array) -> None:
         n = len(total)
-        if len(slots) * n < THREADED:
+        if len(slots) * n < THREADED_SUMS:
             accumulate(store, slots, coefficients, total, 0, n)
         else:
             edges = np.linspace(0, n, n_threads() + 1).astype(int)

@@ -17,7 +17,7 @@ from ...kernels import (
     RowsWithSums,
     rows_of,
 )
-from ...kernels.rows import PART_BYTES, Indices
+from ...kernels.rows import ROW_BYTES_AT_ONCE, Indices
 from ...problem import Array, Problem
 from .row_cache import CachedRows
 
@@ -43,25 +43,16 @@ WHOLE_WITH_MEAN = 2560
 LARGEST_BLOCK = 4096
 
 #: Points at which rounding is measured.
-SAMPLE = 32
+MEASURED_POINTS = 32
 
 
 class HeldRows:
     """Kernel rows of one problem inside a byte budget.
 
-    They are wanted as they are ("plain") or centred on the points of a balance constraint ("centred"), and perhaps
-    with rows for sums of points.  The whole matrix is held if it fits; otherwise the rows used last are, and all ways
-    share them.
-
-    Parameters
-    ----------
-    problem : Problem
-    members : int array
-        The points that centring is on.
-    max_bytes : int
-    precision : {"auto", "single", "double"}
-    tol : float
-        Of the solver.
+    They are wanted as they are, which is the way "plain", or centred on the points ``members`` of a balance constraint,
+    "centred", and perhaps with rows for sums of points.  The whole matrix is held if it has few rows and fits into the
+    budget; otherwise the plain rows used last are, from which both ways are made.  ``precision`` is "auto", "single" or
+    "double"; ``tol`` is that of the solver.
     """
 
     def __init__(self, problem: Problem, members: Indices, max_bytes: int, precision: str, tol: float) -> None:
@@ -80,7 +71,7 @@ class HeldRows:
         """Go over to double precision; False if that is what is used already.
 
         With ``whole`` the matrix is held from then on even where it is larger than usual, as far as the budget goes:
-        what asks for digits is hard, and needs all rows.
+        problems that need double precision are hard, and solving them takes nearly all rows.
         """
         if not self.single:
             return False
@@ -90,7 +81,7 @@ class HeldRows:
 
     @property
     def exact(self) -> bool:
-        """Whether the problem's own matrix is used: its outputs are cheap to compute, and have no other error."""
+        """Whether the problem's own matrix is used, in double precision: outputs are as accurate as they can be."""
         problem = self.problem
         if self.single or problem.is_linear:
             return False
@@ -101,42 +92,32 @@ class HeldRows:
         )
 
     def measures_rounding(self, way: str) -> bool:
-        """Whether what rounding does to the outputs is worth measuring."""
+        """Whether rounding may have changed the outputs so much that it is worth measuring."""
         if isinstance(self.problem.kernel, DeformedKernel):
             return False  # rows are known to the tolerance they were computed with, and there are no others
         error = getattr(self._base, "error", np.inf)
         return not self.exact and not (self._is_whole(way) and error <= NEGLIGIBLE_ERROR)
 
     def block_size(self, way: str) -> int:
-        """Largest working set: everything if the matrix is held, else what fits into a quarter of the budget."""
+        """The number of variables in a working set, at most: more than there are if the whole matrix is held.
+
+        Otherwise the matrix of a working set takes at most a quarter of the budget.
+        """
         if self._is_whole(way):
             return self.problem.n + 1
         return self._largest_part
 
     def rows(self, way: str, sums: sp.csr_array | None = None) -> RowSource:
-        """The rows wanted, with those of sums of points after them.
-
-        Parameters
-        ----------
-        way : {"plain", "centred"}
-        sums : CSR array, shape (k, n), optional
-            The coefficients of each sum.
-        """
+        """The rows wanted, "plain" or "centred", and after them k rows of sums of points with coefficients (k, n)."""
         if self._held is None or self._held[0] != way or not _same(self._held[1], sums):
             self._held = None  # the budget is for one matrix
             self._held = way, sums, self._make(way, sums)
         return self._held[2]
 
     def rounding(self, way: str, coefficients: Array, outputs: Array) -> float:
-        """Largest error of G a found at some of the points, by the kernel function in double precision.
+        """The largest error of ``outputs`` G a at some of the points, found by the kernel function in double precision.
 
-        Parameters
-        ----------
-        way : {"plain", "centred"}
-        coefficients : array, shape (n,)
-            a, multipliers of sums spread over their points.
-        outputs : array, shape (n,)
-            G a as the solver has it.
+        ``coefficients`` are the a, shape (n,), with the multipliers of sums spread over their points.
         """
         sample = self._sample
         right = self._reference_outputs(coefficients)
@@ -159,7 +140,7 @@ class HeldRows:
         return 4 if self.single else 8
 
     def _is_whole(self, way: str) -> bool:
-        """Whether compiled steps are to work on one matrix of all points."""
+        """Whether the whole matrix is to be held, and compiled steps to work on it."""
         n = self.problem.n
         limit = WHOLE if way == "plain" else WHOLE_WITH_MEAN
         if self.exact or self.whole:
@@ -168,7 +149,7 @@ class HeldRows:
 
     @cached_property
     def _base(self) -> RowSource:
-        """Where kernel values come from."""
+        """The source of plain kernel rows."""
         problem = self.problem
         if self.exact:
             return GramRows(problem.gram)
@@ -182,7 +163,7 @@ class HeldRows:
 
     @cached_property
     def _mean(self) -> tuple[Array, float]:
-        """Mean row of the points of the balance, and its mean."""
+        """The mean of the kernel rows of the points of the balance, shape (n,), and its mean over these points."""
         return self._mean_of(self._base)
 
     def _mean_of(self, source: RowSource) -> tuple[Array, float]:
@@ -192,7 +173,7 @@ class HeldRows:
     @cached_property
     def _sample(self) -> Indices:
         n = self.problem.n
-        return np.random.default_rng(0).choice(n, min(SAMPLE, n), replace=False)
+        return np.random.default_rng(0).choice(n, min(MEASURED_POINTS, n), replace=False)
 
     def _reference_outputs(self, gamma: Array) -> Array:
         """K γ at the sample, from the kernel function itself; its rows are kept if they are small in the budget."""
@@ -202,7 +183,7 @@ class HeldRows:
                 self._reference = rows.rows(sample)
             return self._reference @ gamma
         used, total = np.flatnonzero(gamma), np.zeros(len(sample))
-        size = max(1, min(PART_BYTES, self.max_bytes // 4) // (8 * len(sample)))
+        size = max(1, min(ROW_BYTES_AT_ONCE, self.max_bytes // 4) // (8 * len(sample)))
         for start in range(0, len(used), size):
             part = used[start : start + size]
             total += rows.block(sample, part) @ gamma[part]
@@ -230,7 +211,7 @@ class HeldRows:
 
 
 def _same(one: sp.csr_array | None, other: sp.csr_array | None) -> bool:
-    """Whether two sets of sums are the same."""
+    """Whether two matrices of coefficients of sums are equal, or both are None."""
     if one is None or other is None or one.shape != other.shape:
         return one is other
     parts = ("indptr", "indices", "data")

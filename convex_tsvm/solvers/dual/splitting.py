@@ -16,24 +16,16 @@ from .factors import Factors
 
 #: Iterations at most; every so many it is looked how far from optimal the point is, and so many looks may bring
 #: nothing: products in single precision have their limits.
-MOST_ITERATIONS, LOOKS, STALLED = 1000, 10, 20
+MOST_PRODUCTS, PRODUCTS_PER_LOOK, STALLED_LOOKS = 1000, 10, 20
 
 #: How far beyond the new outputs the copy is drawn.
-RELAXATION = 1.6
+OVERRELAXATION = 1.6
 
 
 def splitting(dual: DualProblem, factors: Factors, state: State, tol: float) -> State:
-    """The best point found: one with a violation of at most ``tol``, unless the iterations ran out.
+    """The best point found from ``state``, for a dual without a free bias and the factors of its matrix.
 
-    Parameters
-    ----------
-    dual : DualProblem
-        Without a free bias.
-    factors : Factors
-        Of its matrix.
-    state : State
-        Where to start.
-    tol : float
+    Its violation is at most ``tol``, unless iterations or time ran out, or iterations brought nothing any more.
     """
     penalty = factors.penalty
     losses = (*dual.conjugates.derivatives, dual.kind, dual.cost, dual.slope)
@@ -41,19 +33,19 @@ def splitting(dual: DualProblem, factors: Factors, state: State, tol: float) -> 
     s, z = state.s.copy(), np.empty(len(state.s))
     u = -dual.gamma(s) / penalty
     proximal_all(*losses, penalty, state.h + u, s, z)
-    for iteration in range(1, MOST_ITERATIONS + 1):
+    for iteration in range(1, MOST_PRODUCTS + 1):
         # h minimizes ½ aᵀ G a + penalty / 2 ‖h - (z - u)‖² over h = G a + c.
         wanted = z - u - dual.offset
         h = z - u - factors.resolvent @ wanted.astype(np.float32)
-        drawn = RELAXATION * h + (1 - RELAXATION) * z + u
+        drawn = OVERRELAXATION * h + (1 - OVERRELAXATION) * z + u
         proximal_all(*losses, penalty, drawn, s, z)
         u = drawn - z
-        if iteration % LOOKS == 0:
+        if iteration % PRODUCTS_PER_LOOK == 0:
             found = dual.afresh(s.copy())
             violation = dual.survey(found).violation
             stalled = 0 if violation < 0.9 * least else stalled + 1
             if violation < least:
                 best, least = found, violation
-            if violation <= tol or stalled > STALLED or time_is_up():
+            if violation <= tol or stalled > STALLED_LOOKS or time_is_up():
                 break
     return best

@@ -37,7 +37,7 @@ MOST_REFRESHES = 10
 
 #: Working sets in a row that may leave the least violation found as it is (rounding keeps it from falling, or a cycle):
 #: where a working set is some of the variables, and where it is all of them.
-STALLED, STALLED_WHOLE = 300, 5
+STALLED_SETS, STALLED_WHOLE = 300, 5
 
 #: A violation has fallen if it is below this share of the least one before: where a working set is some of the
 #: variables, and where it is all of them, which are then solved for as far as rounding allows.
@@ -57,38 +57,20 @@ def solve_dual(
     progress: Callable[[int, float], None] | None = None,
     strategy: Strategy | None = None,
 ) -> DualPoint:
-    """Solve the dual to a violation of at most ``tol``.
+    """Solve the dual to a violation of at most ``tol``, starting at γ = ``gamma`` (with ``outputs`` G γ + c, if known).
 
-    Parameters
-    ----------
-    dual : DualProblem
-    gamma : array, shape (n,), optional
-        Start.
-    outputs : array, shape (n,), optional
-        G γ + c at the start, if it is known.
-    tol : float
-        Largest allowed distance of an output from the subdifferential of its ψ*, in units of the output; for a
-        free bias, the gap between the bounds that the points put on the bias.
-    max_iter : int
-        Limit on working sets solved.
-    block_size : int
-        Largest number of variables in a working set.
-    measure_rounding : callable, optional
-        From γ and outputs, how far off the outputs are.  What is off by more than ``rounding_tol`` is computed
-        afresh; without it, outputs are always computed afresh before they are returned as optimal.
-    rounding_tol : float, optional
-        A quarter of ``tol`` by default.
-    progress : callable, optional
-        Called with the number of working sets solved and the violation.
-    strategy : Strategy, optional
-        Which method is next inside a working set; it learns from one problem to the next.
+    The violation is the largest distance of an output from the subdifferential of its ψ*, in units of the output; for a
+    free bias, the gap between the bounds that the points put on the bias.  At most ``max_iter`` working sets of at most
+    ``block_size`` variables are solved; ``progress`` is called with their number and the violation.
 
-    Returns
-    -------
-    DualPoint
-        With ``status`` "optimal", "max_iter", "interrupted" (by Ctrl-C; the point is then the best one so far),
-        "time_limit" if a deadline has passed (:mod:`~convex_tsvm.deadline`), or "inaccurate" if rounding keeps undoing
-        what was reached, or nothing is reached any more.
+    ``measure_rounding`` tells from γ and outputs how far off the outputs are.  Outputs that are off by more than
+    ``rounding_tol``, by default a quarter of ``tol``, are computed afresh; without the function they always are, before
+    they are returned as optimal.  ``strategy`` chooses the method inside a working set, and learns from one problem to
+    the next.
+
+    The status is "optimal", "max_iter", "interrupted" by Ctrl-C, "time_limit" if a deadline has passed, or "inaccurate"
+    if rounding keeps undoing what was reached, or working sets do not lower the violation any more; the point is then
+    the one after the last working set.
     """
     rounding_tol = 0.25 * tol if rounding_tol is None else rounding_tol
     strategy = Strategy() if strategy is None else strategy
@@ -126,9 +108,10 @@ def solve_dual(
 
 @dataclass(eq=False)
 class _WorkingSet:
-    """Variables that are solved for while the others stay: all of them if ``which`` is None.
+    """Variables that are solved for while the others stay as they are: all variables if ``which`` is None.
 
-    ``part`` is solved to ``tol``, and is done with at ``enough``, if that is given.
+    ``part`` is their problem.  It is to be solved to a violation of ``tol``, but methods that would take long for that
+    may end at ``enough``, if that is given.
     """
 
     which: Indices | None
@@ -139,16 +122,9 @@ class _WorkingSet:
 
 
 class _WorkingSets:
-    """What one call of :func:`solve_dual` goes through.
+    """The progress of one call of :func:`solve_dual`: its current ``state``, and the ``status`` that it ends with.
 
-    Attributes
-    ----------
-    state : State
-        The point so far.
-    status : str
-        How it has ended.
-    rounding : float
-        The error of the outputs, where it was measured last.
+    ``rounding`` is the error of the outputs as it was measured last.
     """
 
     def __init__(
@@ -175,14 +151,15 @@ class _WorkingSets:
 
     @property
     def _takes_all(self) -> bool:
-        """Whether every working set is all variables."""
+        """Whether every working set has all variables that cost something."""
         most = self.block_size if self.dual.rows.in_memory else min(FIRST_SIZE, self.block_size)
         return int(np.count_nonzero(self.dual.cost)) <= most
 
     def holds(self, rounding_tol: float) -> bool:
-        """Whether a violation that is small enough is one of the kernel, and not of what rounding made of it.
+        """Whether to end at a violation that is small enough: only if rounding has not changed the outputs too much.
 
-        If it is not, outputs are computed afresh; if that was tried too often, it is all that can be had.
+        If it has, outputs are computed afresh, and the answer is no.  If that was done too often, or outputs that are
+        afresh are measured to be wrong, the answer is yes, with the status "inaccurate".
         """
         if self.measure_rounding is None:
             self.rounding = 0.0 if self._fresh else np.inf
@@ -198,11 +175,11 @@ class _WorkingSets:
         return False
 
     def is_stopped(self, violation: float) -> bool:
-        """Whether the time is up, or working sets bring nothing any more."""
+        """Whether the time is up, or working sets do not lower the violation any more; sets the status."""
         if time_is_up():
             self.status = "time_limit"
             return True
-        if self._stalled >= (STALLED_WHOLE if self._takes_all else STALLED):
+        if self._stalled >= (STALLED_WHOLE if self._takes_all else STALLED_SETS):
             self.status = "inaccurate"
             return True
         fallen = violation < (FALLEN_WHOLE if self._takes_all else FALLEN) * self._least
@@ -226,7 +203,7 @@ class _WorkingSets:
         return _WorkingSet(which, *dual.part_at(state, which), PART_OF_VIOLATION * max(tol, survey.violation))
 
     def take(self, chosen: _WorkingSet, after: State) -> bool:
-        """Go to where a working set has been solved; not if something has overflown, since that point is no good."""
+        """Go to where a working set has been solved; False, with the status "inaccurate", if numbers have overflown."""
         self._fresh = False
         state = after if chosen.which is None else self.dual.with_part(self.state, chosen.which, after.s)
         if not (np.isfinite(state.s).all() and np.isfinite(state.h).all()):

@@ -15,7 +15,7 @@ from ...problem import Array
 from . import few_points
 
 #: Up to so many variables the Hessian itself is kept, from step to step.
-FEW = 600
+DENSE_HESSIAN_VARIABLES = 600
 
 #: The kept Hessian is changed by the points whose curvature has changed, if these are no more than this share.
 CHANGED = 0.25
@@ -27,20 +27,20 @@ PATIENCE = 8
 CHANGES = 200
 
 #: The Hessian's diagonal serves so many others whose curvatures sum to the same but for this share.
-USES, NEAR = 20, 0.1
+DIAGONAL_USES, DIAGONAL_CHANGE = 20, 0.1
 
 #: A free bias that the losses hardly bend is not moved by more than this at once, in units of the outputs.
-REACH = 10.0
+MOST_BIAS_CHANGE = 10.0
 
 #: Curvatures count as at least this share of the largest one.
-FLAT = 1e-12
+LEAST_CURVATURE = 1e-12
 
 
 class Directions:
-    """Newton directions in one space, with what is kept from one to the next."""
+    """Newton directions in one space; Hessians, factors and diagonals are kept from one direction to the next."""
 
     def __init__(self, space: Space) -> None:
-        self.space, self.few = space, space.size <= FEW
+        self.space, self.few = space, space.size <= DENSE_HESSIAN_VARIABLES
         self._ridge = space.ridge
         self._h: Array | None = None
         self._latest: Array | None = None
@@ -51,7 +51,7 @@ class Directions:
         self._total, self._n_uses = 0.0, 0
 
     def newton(self, h: Array, gradient: Array, accuracy: float) -> Array:
-        """p with a residual of at most ``accuracy`` times the gradient; a direction of descent in any case."""
+        """A direction of descent for curvatures h, with a residual of about ``accuracy`` times the gradient or less."""
         ridge = self._ridged(h, gradient)
         if self._factor is not None and not np.array_equal(ridge, self._ridge):
             self._ridge = ridge
@@ -70,7 +70,7 @@ class Directions:
                 self._h, self._n_changes = h, self._n_changes + 1
                 self._refactor()
             elif np.count_nonzero(h - self._latest) <= CHANGED * len(h):
-                self._form(h)  # from now on the changes are few
+                self._form(h)  # few curvatures have changed since the last direction: this Hessian will serve again
             else:
                 self._latest = h
                 found, done = self._iterate(h, gradient, min(accuracy, 0.1), self._solve, PATIENCE)
@@ -81,11 +81,11 @@ class Directions:
         return -self._solve(gradient)
 
     def _ridged(self, h: Array, gradient: Array) -> Array:
-        """What is added to the diagonal: the regularization, and what keeps a free bias within reach."""
+        """What is added to the diagonal: the regularization, and for a free bias what keeps its next change small."""
         if not self.space.free_bias:
             return self.space.ridge
         found = self.space.ridge.copy()
-        found[-1] = max(0.0, abs(float(gradient[-1])) / REACH - float(h.sum()))
+        found[-1] = max(0.0, abs(float(gradient[-1])) / MOST_BIAS_CHANGE - float(h.sum()))
         return found
 
     def _form(self, h: Array) -> None:
@@ -96,7 +96,7 @@ class Directions:
         matrix = self._hessian + np.diag(self._ridge)  # type: ignore[operator]
         largest = float(np.diag(matrix).max())
         with blas_threads_for(len(matrix)):
-            for lift in (0.0, FLAT, 1e-8, 1e-4):
+            for lift in (0.0, LEAST_CURVATURE, 1e-8, 1e-4):
                 matrix[np.diag_indices_from(matrix)] += lift * largest
                 try:
                     self._factor = scipy.linalg.cho_factor(matrix, lower=True, check_finite=False)
@@ -109,19 +109,26 @@ class Directions:
         return np.asarray(scipy.linalg.cho_solve(self._factor, r, check_finite=False))
 
     def _precondition(self, h: Array) -> Callable[[Array], Array]:
-        """Division by the diagonal: of a Hessian of a while ago, as long as that is near enough."""
+        """Division by the Hessian's diagonal, or by an earlier one as long as curvatures have nearly the same sum."""
         total = float(h.sum())
-        if self._diagonal is None or abs(total - self._total) > NEAR * self._total or self._n_uses >= USES:
+        if (
+            self._diagonal is None
+            or abs(total - self._total) > DIAGONAL_CHANGE * self._total
+            or self._n_uses >= DIAGONAL_USES
+        ):
             self._diagonal, self._total, self._n_uses = self.space.diagonal(h), total, 0
         self._n_uses += 1
         diagonal = self._diagonal + self._ridge
-        diagonal = np.maximum(diagonal, FLAT * float(diagonal.max()))
+        diagonal = np.maximum(diagonal, LEAST_CURVATURE * float(diagonal.max()))
         return lambda r: r / diagonal
 
     def _iterate(
         self, h: Array, gradient: Array, accuracy: float, precondition: Callable[[Array], Array], most: int
     ) -> tuple[Array, bool]:
-        """Preconditioned conjugate gradients from 0; whether they got as far as was asked for."""
+        """A direction by at most ``most`` preconditioned conjugate gradients from 0, and whether it is accurate enough.
+
+        One that is not, since the time is up, counts as accurate enough as well.
+        """
         p, r = np.zeros(self.space.size), -gradient
         z = precondition(r)
         q, rz = z, float(r @ z)

@@ -1,4 +1,4 @@
-"""Newton directions where few points bend: a system of their number, not of the number of features.
+"""Newton directions where the losses of few points have curvature: a system of their number, not that of the features.
 
 The losses' Hessian is Zᵀ H Z over those points, and by the formula of Woodbury (R + Zᵀ H Z)⁻¹ g is
 R⁻¹ g - R⁻¹ Zᵀ (H⁻¹ + Z R⁻¹ Zᵀ)⁻¹ Z R⁻¹ g.  It is exact however large the curvatures are: those of rounded kinks slow
@@ -16,21 +16,21 @@ from ...parallel import blas_threads_for
 from ...problem import Array
 
 #: Systems of up to so many points are solved so.
-MOST = 1500
+FEW_POINTS = 1500
 
 #: Products of sparse rows with each other are made if the rows have no more entries than this.
 ENTRIES = 2**21
 
 
 def serves(space: Space, h: Array) -> bool:
-    """Whether the points that bend are few, beside the features and as such."""
+    """Whether the points with curvature are few: beside the features, and few enough to solve a system of them."""
     n, d = space.points.shape
     count = int(np.count_nonzero(h))
-    return 0 < count <= min(MOST, d // 2) and count * space.points.n_entries <= ENTRIES * n
+    return 0 < count <= min(FEW_POINTS, d // 2) and count * space.points.n_entries <= ENTRIES * n
 
 
 def newton(space: Space, h: Array, gradient: Array, last: float) -> Array:
-    """p with (R + Zᵀ H Z) p = -gradient, R = 1 but for ``last`` at a free bias."""
+    """p with (R + Zᵀ H Z) p = -gradient, where R is the identity, with ``last`` in its place for a free bias."""
     rows = np.flatnonzero(h)
     Z, bends = space.points.take(rows), h[rows]
     inner = Z @ Z.T

@@ -31,14 +31,14 @@ from .directions import Directions
 from .terms import Terms
 
 #: Kinks are rounded over this width of outputs at first, and then over less until the gap is what is asked for.
-WIDE, NARROW = 0.1, 1e-9
+FIRST_WIDTH, LEAST_WIDTH = 0.1, 1e-9
 
 #: Line searches end when the derivative has fallen to this share.
-FLAT = 1e-3
+LINE_SEARCH_SHARE = 1e-3
 
 #: A descent ends when so many steps in a row have neither halved the gap nor lowered the objective by more than this
 #: share of it: rounding keeps it from what is asked for.
-STALLED, ROUNDING = 25, 1e-9
+STALLED_STEPS, LOWERED_BY = 25, 1e-9
 
 #: Kinks are rounded over no less than this share of the width before: from further away steps are short.
 NARROWER = 0.3
@@ -83,7 +83,7 @@ class FiniteNewton:
         self.problem, self.progress = problem, progress
         self.tol, self.max_iter = finite("tol", tol, above=0), integer("max_iter", max_iter, least=1)
         self.points = linear_points(problem.X)
-        self._width = WIDE
+        self._width = FIRST_WIDTH
         self._directions: list[Directions] = []
 
     def threads(self) -> AbstractContextManager[Any]:
@@ -128,8 +128,8 @@ class FiniteNewton:
                 break
             if found.gap <= self.tol:
                 break
-            if has_kinks and width > NARROW:
-                width = max(width * float(np.clip(0.5 * self.tol / found.gap, NARROWER, 0.5)), NARROW)
+            if has_kinks and width > LEAST_WIDTH:
+                width = max(width * float(np.clip(0.5 * self.tol / found.gap, NARROWER, 0.5)), LEAST_WIDTH)
             elif goal > 1e-6 * self.tol:
                 goal *= 0.01
             else:
@@ -182,7 +182,7 @@ class FiniteNewton:
         )
 
     def directions(self, step: ConvexStep) -> Directions:
-        """What makes Newton directions for a step; kept for each kind of variables there is."""
+        """The object that computes Newton directions for a step; one is kept for every way of treating the bias."""
         for known in self._directions:
             if known.space.serves(step.bias_by()):
                 return known
@@ -190,7 +190,7 @@ class FiniteNewton:
         return self._directions[-1]
 
     def _begin(self, step: ConvexStep, start: StepSolution | None) -> tuple[Array, Array]:
-        """Variables and outputs to start from."""
+        """Variables and outputs to start from: those of ``start`` if it has w, otherwise w = 0."""
         space = self.directions(step).space
         x = np.zeros(space.size)
         if start is None:
@@ -233,33 +233,24 @@ class FiniteNewton:
 
 
 class _Stalled:
-    """Whether steps bring nothing any more: neither is the gap halved nor the value lowered by more than rounding."""
+    """Tells when steps have stalled: many in a row have neither halved the gap nor lowered the value noticeably."""
 
     def __init__(self) -> None:
         self._least, self._lowest, self._count = np.inf, np.inf, 0
 
     def after(self, gap: float, value: float, rounding: float) -> bool:
-        """Whether it is so after one more step."""
+        """Whether steps have stalled, counting one more that has led to this gap and this value."""
         halved, lowered = gap < 0.5 * self._least, value < self._lowest - rounding
         self._least, self._lowest = gap if halved else self._least, min(self._lowest, value)
         self._count = 0 if halved or lowered else self._count + 1
-        return self._count > STALLED
+        return self._count > STALLED_STEPS
 
 
 class NewtonDescent:
-    """Newton steps on one sum of losses without kinks.
+    """Newton steps on one sum of losses without kinks, from variables x and their outputs f.
 
-    Attributes
-    ----------
-    x : array
-        The variables.
-    f : array, shape (n,)
-        Outputs.
-    loss : float
-    g, h : array, shape (n,)
-        Slopes and curvatures of the losses at the outputs.
-    gap : float
-        Duality gap, as far as a free bias is optimal.
+    At the current point ``loss`` is the sum of the losses, g and h are their slopes and curvatures at the outputs, all
+    of shape (n,), and ``gap`` is the duality gap, which is valid as far as a free bias is optimal.
     """
 
     def __init__(self, solver: FiniteNewton, step: ConvexStep, losses: tuple[PLQ, ...], x: Array, f: Array) -> None:
@@ -269,7 +260,11 @@ class NewtonDescent:
         self.x, self.f, self.n_iter, self.gap = x, f, 0, np.inf
 
     def run(self, max_iter: int, goal: float, n_before: int, evaluate_last: bool = True) -> str:
-        """Newton steps until the gap, relative to the objective, is at most ``goal``."""
+        """Newton steps until the gap, relative to the objective, is at most ``goal``; the status.
+
+        ``n_before`` steps are counted as done before, for progress.  Without ``evaluate_last`` loss, slopes and gap are
+        not computed at the point after the last step that is allowed.
+        """
         ridge, before, stalled = self.space.ridge, np.inf, _Stalled()
         while True:
             gradient = self._gradient()
@@ -281,7 +276,7 @@ class NewtonDescent:
                 return "optimal"
             if self.n_iter >= max_iter:
                 return "max_iter"
-            if stalled.after(self.gap, value, ROUNDING * scale):
+            if stalled.after(self.gap, value, LOWERED_BY * scale):
                 return "inaccurate"
             if time_is_up():
                 return "time_limit"
@@ -305,7 +300,7 @@ class NewtonDescent:
         return found
 
     def _step(self, gradient: Array, accuracy: float) -> bool:
-        """A Newton step with an exact line search; whether anything changed."""
+        """Take a Newton step with an exact line search; False if there is no finite step of positive length."""
         p = self.directions.newton(self.h, gradient, accuracy)
         change = self.space.change(p)
         length = self._line_search(p, change, abs(float(gradient @ p)))
@@ -316,9 +311,10 @@ class NewtonDescent:
         return True
 
     def _line_search(self, p: Array, change: Array, first: float) -> float:
-        """The least point of the objective along p: its derivative is piecewise linear, and rises.
+        """The length t with the least objective along p: the root of a derivative that is piecewise linear, and rises.
 
-        Newton's steps for the root end on the right piece, hence at the root; what brackets it keeps them inside.
+        Newton's steps come to the piece with the root, and from there to the root itself; an interval that holds it
+        keeps them from going astray.
         """
         ridge = self.space.ridge
         inner, square = float(self.x @ (ridge * p)), float(p @ (ridge * p))
@@ -326,7 +322,7 @@ class NewtonDescent:
         for _ in range(60):
             down, bend = self.terms.along(self.f, change, t)
             slope, bend = inner + t * square + down, square + bend
-            if abs(slope) <= FLAT * first or not bend > 0:
+            if abs(slope) <= LINE_SEARCH_SHARE * first or not bend > 0:
                 break
             if slope < 0:
                 low = t

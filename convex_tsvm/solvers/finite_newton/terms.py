@@ -10,18 +10,11 @@ from ...parallel import in_threads, n_parts, unsigned
 from ...problem import Array
 
 #: Fewer terms than this are not worth a second thread.
-THREADED = 2**16
+THREADED_TERMS = 2**16
 
 
 class Terms:
-    """Σ over terms of c ℓ_k(f_i) + β f_i, for losses without kinks.
-
-    Parameters
-    ----------
-    step : ConvexStep
-    losses : sequence of PLQ
-        In place of the step's, without kinks.
-    """
+    """Σ over the terms of a step of c ℓ_k(f_i) + β f_i, with ``losses`` without kinks in place of the step's own."""
 
     def __init__(self, step: ConvexStep, losses: tuple[PLQ, ...]) -> None:
         self.n, table = step.problem.n, Pieces.of(losses)
@@ -69,6 +62,6 @@ class Terms:
 
 
 def _parts(first: int, last: int) -> list[tuple[int, int, int]]:
-    """A run of terms, shared out among threads: number, first and last."""
-    edges = np.linspace(first, last, n_parts(last - first, THREADED) + 1).astype(int).tolist()
+    """A run of terms divided into parts for threads: the number of each part, its first term, and the term after it."""
+    edges = np.linspace(first, last, n_parts(last - first, THREADED_TERMS) + 1).astype(int).tolist()
     return [(k, a, b) for k, (a, b) in enumerate(zip(edges[:-1], edges[1:], strict=True))]

@@ -25,15 +25,15 @@ from .. import _loops
 from .sparse_matrices import SparseMatrices
 
 #: Of the way to the boundary.
-NEAR = 0.98
+SHARE_TO_BOUNDARY = 0.98
 
 #: Steps shorter than this bring nothing; after so many of them in turn it is the end.
-SHORTEST, IDLE = 1e-4, 3
+SHORT_STEP, SHORT_STEPS = 1e-4, 3
 
 
 @dataclass(eq=False)
 class _Iterate:
-    """Primal and dual, all inside their cones."""
+    """A primal and a dual point inside their cones; they need not meet the constraints."""
 
     X: Array
     S: Array
@@ -45,13 +45,7 @@ class _Iterate:
 
 
 class InteriorPoint:
-    """A semidefinite program.
-
-    Parameters
-    ----------
-    C : array, shape (n, n)
-    rows : SparseMatrices
-    """
+    """A semidefinite program with an objective <C, X>, C of shape (n, n), and the constraints ``rows``."""
 
     def __init__(self, C: Array, rows: SparseMatrices) -> None:
         self.C, self.rows, self.signed = C, rows, ~rows.equal
@@ -63,17 +57,11 @@ class InteriorPoint:
     def solve(
         self, tol: float, max_iter: int, start: tuple[Array, Array] | None = None, enough: float = np.inf
     ) -> tuple[Array, Array, str]:
-        """Multipliers, X and a status.
+        """Multipliers z, X, and a status, after at most ``max_iter`` steps from ``start``, X and z.
 
-        Parameters
-        ----------
-        tol : float
-            Duality gap, relative to the value, and infeasibility.
-        max_iter : int
-        start : tuple of X and z, optional
-            Near the central path; infeasible ones do.
-        enough : float
-            A dual value that ends it.
+        ``tol`` is the duality gap relative to the value; constraints on X are met to 10⁻³ of its largest entry, or to
+        ``tol`` if that is more.  The start should be near the central path, and need not be feasible.  A dual value of
+        ``enough`` ends the steps, too.  The status is "optimal", "inaccurate", or "failed" if z is not feasible.
         """
         # Its matrices are small: threads of BLAS wait for each other, and for those of the normal equations.
         with one_blas_thread():
@@ -102,8 +90,8 @@ class InteriorPoint:
             except np.linalg.LinAlgError:
                 break
             at, last = at.moved(way, primal, dual), time.perf_counter() - began
-            idle = idle + 1 if min(primal, dual) < SHORTEST else 0
-            if idle >= IDLE:
+            idle = idle + 1 if min(primal, dual) < SHORT_STEP else 0
+            if idle >= SHORT_STEPS:
                 break
         return at.z, at.X, status
 
@@ -143,7 +131,7 @@ class InteriorPoint:
             return primal, dual
 
         way = direction(0.0, 0.0, 0.0)
-        primal, dual = (min(1.0, NEAR * length) for length in lengths(way))
+        primal, dual = (min(1.0, SHARE_TO_BOUNDARY * length) for length in lengths(way))
         ahead = at.moved(way, primal, dual)
         reached = float((ahead.X * ahead.S).sum() + ahead.z @ ahead.s) / self.degree
         target = min(1.0, max(0.02, max(reached, 0.0) / mu) ** 2 if min(primal, dual) > 0.1 else 0.5) * mu
@@ -176,7 +164,7 @@ def _inverse_root(A: Array) -> Array:
 
 
 def _longest(root: Array, way: Array) -> float:
-    """How far a positive definite matrix stays so."""
+    """The longest step along ``way`` up to which a matrix stays positive semidefinite, from the inverse of its root."""
     least = scipy.linalg.eigvalsh(root @ way @ root.T, subset_by_index=[0, 0], check_finite=False)[0]
     return np.inf if least >= 0 else -1 / float(least)
 

@@ -29,12 +29,8 @@ def solve(
 ) -> tuple[Array, Array, str]:
     """Solve min cᵀx, A x = b, for x of ``n_signed`` non-negative numbers and a positive semidefinite n × n matrix.
 
-    Returns
-    -------
-    x, y : array
-        Solution and multipliers.
-    phase : str
-        SDPA's word for how it ended; "failed" if it crashed.
+    Returns the solution x, the multipliers, and SDPA's word for how it ended, or "failed" if it crashed or a deadline
+    has passed.
     """
     options = {"print": "no", "epsilonStar": tol, "epsilonDash": tol, "numThreads": n_threads()}
     if max_iter is not None:
@@ -51,12 +47,12 @@ def solve(
         raise
 
 
-#: The process, and how many calls it has had.
+#: Empty, or the pool of one process and the number of calls that it has had.
 _held: list[Any] = []
 
 
 def _pool() -> Any:
-    """A process that has not had its share of calls."""
+    """The pool of one process, a new one if the last has had as many calls as it may have; one more call is counted."""
     if _held and _held[1] >= CALLS:
         end()
     if not _held:
@@ -74,13 +70,13 @@ def end() -> None:
 
 
 def _quiet() -> None:
-    """What the solver writes is for nobody, and Ctrl-C is for the caller."""
+    """Prepare the process: throw away what the solver writes, and leave Ctrl-C to the caller."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.setpgrp()
 
 
 def _solve(A: Any, b: Any, c: Any, n_signed: int, n: int, options: dict[str, Any]) -> tuple[Array, Array, str]:
-    """One semidefinite program, in the process."""
+    """Solve one semidefinite program; this runs in the other process."""
     # The package's own entry point spends as long as the solver on errors that are not used here.
     from sdpap.param import param
     from sdpap.sdpacall import solve_sdpa

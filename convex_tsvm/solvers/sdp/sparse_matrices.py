@@ -13,7 +13,11 @@ from ...problem import Array
 
 @dataclass(frozen=True, eq=False)
 class SparseMatrices:
-    """Constraints: entries f of Σ f X_ij (i <= j), sorted by constraint, right-hand sides, and which are equalities."""
+    """Sparse constraints on a symmetric matrix X: <B_k, X> is the sum of f X_ij over the entries (i, j, f) of B_k.
+
+    Entries have i <= j and are sorted by constraint k.  ``b`` has the right-hand sides, and ``equal`` says which
+    constraints are equations; the others are <B_k, X> >= b_k.
+    """
 
     k: NDArray[np.intp]
     i: NDArray[np.intp]
@@ -31,7 +35,10 @@ class SparseMatrices:
     def make(
         entries: Sequence[tuple[ArrayLike, ArrayLike, ArrayLike]], b: ArrayLike, equal: bool = False
     ) -> SparseMatrices:
-        """Equally built constraints: each of ``entries`` is one entry (i, j, f) of every constraint."""
+        """Constraints with equally many entries: each of ``entries`` is (i, j, f), with arrays of one per constraint.
+
+        Numbers in place of arrays are those of all constraints.
+        """
         b = np.atleast_1d(np.asarray(b, dtype=float))
         m, width = len(b), len(entries)
         i, j, f = (
@@ -55,7 +62,7 @@ class SparseMatrices:
         )
 
     def take(self, where: NDArray[np.intp]) -> SparseMatrices:
-        """Some of the constraints, in increasing order."""
+        """The constraints with the indices ``where``, which are increasing."""
         new = np.full(self.m, -1)
         new[where] = np.arange(len(where))
         kept = np.flatnonzero(new[self.k] >= 0)

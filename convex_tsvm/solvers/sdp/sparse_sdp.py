@@ -32,18 +32,10 @@ SCS_INTERRUPTED = -5
 
 @dataclass(frozen=True, eq=False)
 class SDPPoint:
-    """What a solver found.
+    """What a solver found: multipliers z, shape (m,), and a matrix X, shape (n, n).
 
-    Attributes
-    ----------
-    z : array, shape (m,)
-        Multipliers.
-    X : array, shape (n, n)
-    value : float
-        bᵀ z as the solver left it: no bound.
-    status : str
-        "optimal", "inaccurate" or "failed".
-    seconds : float
+    ``value`` is bᵀ z, which is no proven bound, since z may be slightly infeasible.  ``status`` is "optimal",
+    "inaccurate" or "failed".
     """
 
     z: Array
@@ -61,13 +53,7 @@ def available_solvers() -> tuple[str, ...]:
 
 
 def check_solver(solver: str) -> str:
-    """The name of a solver that is there, or "auto".
-
-    Raises
-    ------
-    ValueError
-        If it is unknown or not installed.
-    """
+    """The name of a solver, if it is "auto" or the solver is installed; otherwise a ValueError."""
     one_of("solver", solver, ("auto", *SDP_SOLVERS))
     if solver != "auto" and solver not in available_solvers():
         raise ValueError(f"solver={solver!r} is not installed; there is {', '.join(available_solvers())}")
