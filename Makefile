@@ -17,8 +17,8 @@ PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
 test: $(VENV)/.ready lint  ## style, types, and the tests, on two cores
 	$(PYTEST) -n 2 --dist worksteal
 
-quick: $(VENV)/.ready  ## what one runs while editing: tests of every part that take no time, and no doctests
-	$(PYTEST) -n 2 --dist worksteal -m quick tests
+quick: $(VENV)/.ready  ## what one runs while editing: one case of every test that takes no time
+	$(PYTEST) -n 2 --dist worksteal --quick tests
 
 slow: $(VENV)/.ready  ## the tests that take long
 	$(PYTEST) -m slow

@@ -16,6 +16,31 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 DATA = Path(os.environ.get("CONVEX_TSVM_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
 
 
+#: Test functions that take more than a third of a second; ``--quick`` leaves them out.
+LONG = Path(__file__).parent / "long.txt"
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--quick",
+        action="store_true",
+        help="of every test function one set of parameters, without those in tests/long.txt: what one runs while editing",
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--quick"):
+        return
+    long, seen, kept = set(LONG.read_text(encoding="utf-8").split()), set(), []
+    for item in items:
+        name = item.nodeid.split("[")[0]
+        if name not in long and name not in seen:
+            kept.append(item)
+        seen.add(name)
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    items[:] = kept
+
+
 @pytest.fixture
 def shared_data():
     """Reader of the benchmark sets; skips, saying so, where they are not."""
