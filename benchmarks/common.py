@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from document import Document
 from scipy.stats import norm
 
 import convex_tsvm as ct
@@ -105,35 +106,44 @@ def machine():
     return f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, {', '.join(versions)}"
 
 
-class Results:
-    """Lines printed as they come and kept in ``results/NAME.md``."""
+class Results(Document):
+    """A document that is printed as it grows, with the machine that it is made on."""
 
     def __init__(self, name, title):
-        self.path = HERE / "results" / f"{name}.md"
-        self.lines = []
-        self.began = time.perf_counter()
-        self(f"# {title}", "", f"`python benchmarks/{name}.py` on {machine()}", "")
+        super().__init__(name, title)
+        print(f"# {title}", flush=True)
+        self(f"`python benchmarks/{name}.py` on {machine()}")
 
     def __call__(self, *lines):
-        """Print and keep lines."""
-        for line in lines:
+        """Print and keep lines of text, headings and links to pictures; an empty line ends a paragraph."""
+        paragraph = []
+        for line in [*lines, ""]:
             print(line, flush=True)
-        self.lines += lines
+            if line and not line.startswith(("#", "![")):
+                paragraph.append(line)
+                continue
+            if paragraph:
+                self.text(*paragraph)
+                paragraph = []
+            if line.startswith("#"):
+                marks, _, words = line.partition(" ")
+                self.heading(words, len(marks))
+            elif line:
+                words, _, name = line.removeprefix("![").removesuffix(")").partition("](")
+                self.picture(words, name)
 
     def table(self, *heads):
         """Head of a table."""
-        self("| " + " | ".join(heads) + " |", "|" + "---|" * len(heads))
+        print("| " + " | ".join(heads) + " |", flush=True)
+        super().table(*heads)
 
     def row(self, *cells):
-        """Row of a table; from the first on the file is kept up to date, so an interrupted run leaves what it has."""
-        self("| " + " | ".join(str(cell) for cell in cells) + " |")
-        self._write()
+        """Row of a table; from the first on the files are kept up to date, so an interrupted run leaves what it has."""
+        print("| " + " | ".join(str(getattr(cell, "shown", cell)) for cell in cells) + " |", flush=True)
+        super().row(*cells)
+        self.save()
 
     def done(self):
         """Last line."""
-        self("", f"Took {time.perf_counter() - self.began:.0f} s.")
-        self._write()
-
-    def _write(self):
-        self.path.parent.mkdir(exist_ok=True)
-        self.path.write_text("\n".join(self.lines) + "\n", encoding="utf-8")
+        self(f"Took {time.perf_counter() - self.began:.0f} s.")
+        self.save()

@@ -33,6 +33,7 @@ if __name__ == "__main__":
 
 import numpy as np
 from common import DATA, HERE, load
+from document import Cell, Document
 from sklearn.decomposition import KernelPCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
@@ -198,13 +199,12 @@ def run_one(run):
 
 def write_report(known):
     """All that is known, the paper's figures below ours."""
-    lines = ["# The Compact Margin Machine and its rivals: accuracy in %", ""]
-    lines += [*__doc__.split("\n\n", 2)[2].strip().split("\n"), ""]
+    out = Document("compact_margin", "The Compact Margin Machine and its rivals: accuracy in %")
+    for paragraph in __doc__.split("\n\n", 2)[2].strip().split("\n\n"):
+        out.text(paragraph)
     for data, drawn in itertools.product(SETS, DRAWN):
-        lines += _part(known, data, drawn)
-    path = HERE / "results" / "compact_margin.md"
-    path.write_text("\n".join(lines) + "\n")
-    print(path)
+        _part(out, known, data, drawn)
+    print(out.save())
 
 
 def _accuracies(known, data, drawn, n_labeled, size, method):
@@ -213,40 +213,41 @@ def _accuracies(known, data, drawn, n_labeled, size, method):
     return None if None in found else 100 - np.array([one["error"] for one in found])
 
 
-def _part(known, data, drawn):
+def _part(out, known, data, drawn):
     labels, sizes, _ = SETS[data]
-    lines, rows = [f"## {data}, labels {drawn}", ""], {}
+    rows = {}
     for method, size in [(m, 0) for m in SUPERVISED] + [(m, size) for size in sizes for m in SEMI_SUPERVISED]:
         found = [_accuracies(known, data, drawn, n, size, method) for n in labels]
         if any(one is not None for one in found):
             rows[method, size] = found
     if not rows:
-        return []
-    lines += ["| unlabelled | method | " + " | ".join(f"{n} a class" for n in labels) + " | mean |"]
-    lines += ["|---" * (len(labels) + 3) + "|"]
+        return
+    out.heading(f"{data}, labels {drawn}")
+    out.table("unlabelled", "method", *(f"{n} a class" for n in labels), "mean")
     for (method, size), found in rows.items():
-        cells = ["–" if one is None else f"{one.mean():.2f} ± {one.std(ddof=1) / np.sqrt(TRIALS):.2f}" for one in found]
+        cells = ["–" if one is None else _cell(one) for one in found]
         mean = "–" if any(one is None for one in found) else f"{np.mean(found):.2f}"
-        lines += [f"| {size or ''} | {method} | " + " | ".join(cells) + f" | {mean} |"]
+        out.row(size or "", method, *cells, mean)
         printed = PAPER[data].get(method if method in SUPERVISED else (method, size))
         if printed and drawn == "per class":
-            lines += [f"| | {method}, the paper's | " + " | ".join(f"{v:.2f}" for v in printed)
-                      + f" | {np.mean(printed):.2f} |"]  # fmt: skip
-    return [*lines, "", *_summary(rows)]
+            out.row("", f"{method}, the paper's", *(f"{v:.2f}" for v in printed), f"{np.mean(printed):.2f}")
+    _summary(out, rows)
 
 
-def _summary(rows):
+def _cell(accuracies):
+    mean, error = float(accuracies.mean()), float(accuracies.std(ddof=1) / np.sqrt(TRIALS))
+    return Cell(f"{mean:.2f} ± {error:.2f}", mean, error)
+
+
+def _summary(out, rows):
     """Where unlabelled points help, where they hurt, and how far the CMM is ahead."""
     whole = {key: np.array(found) for key, found in rows.items() if all(one is not None for one in found)}
     if ("SVM", 0) not in whole:
-        return []
+        return
     svm = whole["SVM", 0].mean(axis=1)
     sizes = [size for method, size in whole if method == "CMM"]
-    lines = ["Over all numbers of labels and of unlabelled points that have every method:", ""]
-    lines += [
-        "| method | mean accuracy | gained over the SVM | hurt in | at worst by | CMM ahead by |",
-        "|---" * 6 + "|",
-    ]
+    out.text("Over all numbers of labels and of unlabelled points that have every method:")
+    out.table("method", "mean accuracy", "gained over the SVM", "hurt in", "at worst by", "CMM ahead by")
     for method in METHODS:
         own = np.array([found for (name, size), found in whole.items() if name == method and size in (0, *sizes)])
         if not len(own):
@@ -258,9 +259,8 @@ def _summary(rows):
             cmm = np.array([whole["CMM", size] for size in sizes])
             ahead = (cmm - own).mean(axis=(0, 1))
             lead = f"{ahead.mean():+.2f} ± {ahead.std(ddof=1) / np.sqrt(TRIALS):.2f}"
-        lines.append(f"| {method} | {own.mean():.2f} | {gained.mean():+.2f} | {(gained < 0).sum()} of {gained.size} | "
-                     f"{max(0.0, -gained.min()):.2f} | {lead} |")  # fmt: skip
-    return [*lines, ""]
+        out.row(method, f"{own.mean():.2f}", f"{gained.mean():+.2f}", f"{(gained < 0).sum()} of {gained.size}",
+                f"{max(0.0, -gained.min()):.2f}", lead)  # fmt: skip
 
 
 def main():

@@ -24,6 +24,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import scipy.sparse as sp
 from common import HERE
+from document import Document
 from sklearn.svm import SVC
 from store import Keyed, compute, finished
 
@@ -262,38 +263,31 @@ def report(known):
     ratios = np.array([figures["ratio"] for figures in by_key.values()])
     worst = sorted(by_key, key=lambda cell: -by_key[cell]["ratio"])
     ended = [cell for cell in by_key if not by_key[cell]["converged"]]
-    lines = [
-        "# Corners of the native path",
-        "",
+    out = Document("corners", "Corners of the native path")
+    out.text(
         "`python benchmarks/corners.py`, from `results/corners.csv`: processor seconds of a TSVM (ramp, s = -0.3; half",
         "of the points labelled, C = 10, C* = C / 10, a kernel as wide as the median distance, the balance of the",
         "labels, if nothing else is said) as multiples of libsvm's for the SVM of all labels; one thread.",
-        "",
+    )
+    out.text(
         f"{len(ratios)} cells: median {np.median(ratios):.1f} (target {MEDIAN:g}), nine in ten below "
-        f"{np.quantile(ratios, 0.9):.1f}, worst {ratios.max():.1f} (target {WORST:g}), {len(ended)} not converged.",
-        "",
-        "![heat map](corners.png)",
-        "",
-        "## The worst",
-        "",
-        "| data | n | positive | setting | libsvm, s | seconds | ratio | free variables | steps |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
+        f"{np.quantile(ratios, 0.9):.1f}, worst {ratios.max():.1f} (target {WORST:g}), {len(ended)} not converged."
+    )
+    out.picture("heat map", "corners.png")
+    out.heading("The worst")
+    out.table("data", "n", "positive", "setting", "libsvm, s", "seconds", "ratio", "free variables", "steps")
     for cell in worst[:25]:
         f = by_key[cell]
-        figures = f"{f['libsvm']:.3f} | {f['seconds']:.2f} | {f['ratio']:.1f} | {f['free']:.0f} | {f['steps']:.0f}"
-        lines.append(f"| {cell.data} | {cell.n} | {cell.positive:.0%} | {cell.setting} | {figures} |")
+        figures = (f"{f['libsvm']:.3f}", f"{f['seconds']:.2f}", f"{f['ratio']:.1f}", int(f["free"]), int(f["steps"]))
+        out.row(cell.data, cell.n, f"{cell.positive:.0%}", cell.setting, *figures)
     shown = max((cell.n for cell in by_key if cell.n != 16000), default=SIZES[0])
-    lines += ["", f"## Every data set, n = {shown}", ""]
+    out.heading(f"Every data set, n = {shown}")
     heads = [(positive, setting) for positive in (0.5, 0.03) for setting in SETTINGS]
-    lines += [
-        "| | " + " | ".join(f"{setting}, {positive:.0%}" for positive, setting in heads) + " |",
-        "|---" * (len(heads) + 1) + "|",
-    ]
+    out.table("", *(f"{setting}, {positive:.0%}" for positive, setting in heads))
     for name in DATA:
         row = [by_key.get(Cell(name, shown, positive, setting)) for positive, setting in heads]
-        lines.append(f"| {name} | " + " | ".join("–" if f is None else f"{f['ratio']:.1f}" for f in row) + " |")
-    (RESULTS / "corners.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        out.row(name, *("–" if f is None else f"{f['ratio']:.1f}" for f in row))
+    out.save()
     draw(by_key)
 
 

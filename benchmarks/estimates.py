@@ -19,6 +19,7 @@ if __name__ == "__main__":
 
 import corners
 import numpy as np
+from document import Document
 from store import compute, finished
 
 import convex_tsvm as ct
@@ -63,22 +64,19 @@ def report(known):
     """The table of those that take long."""
     long = {key: figures for key, figures in known.items() if figures["seconds"] > ANNOUNCED_SECONDS}
     factors = [max(f["expected"] / f["seconds"], f["seconds"] / f["expected"]) for f in long.values()]
-    lines = [
-        "# The time that is told before a fit",
-        "",
-        "`python benchmarks/estimates.py`: problems of the map of corners that take more than ten seconds, one thread.",
-        "",
+    out = Document("estimates", "The time that is told before a fit")
+    out.text(
+        "`python benchmarks/estimates.py`: problems of the map of corners that take more than ten seconds, one thread."
+    )
+    out.text(
         f"{len(long)} of {len(known)} problems took so long; within a factor of three: "
-        f"{sum(f <= 3 for f in factors)} of {len(long)}; the largest factor is {max(factors, default=np.nan):.1f}.",
-        "",
-        "| data | n | positive | setting | expected, s | took, s | seconds of asking |",
-        "|---|---|---|---|---|---|---|",
-    ]
+        f"{sum(f <= 3 for f in factors)} of {len(long)}; the largest factor is {max(factors, default=np.nan):.1f}."
+    )
+    out.table("data", "n", "positive", "setting", "expected, s", "took, s", "seconds of asking")
     for key, f in sorted(long.items(), key=lambda item: -item[1]["seconds"]):
         took = f"{f['seconds']:.0f}" + (" (ended)" if f["seconds"] > 0.98 * MOST else "")
-        lines.append(f"| {' | '.join(key)} | {f['expected']:.0f} | {took} | {f['asking']:.1f} |")
-    (RESULTS / "estimates.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(RESULTS / "estimates.md")
+        out.row(*key, f"{f['expected']:.0f}", took, f"{f['asking']:.1f}")
+    print(out.save())
 
 
 def main():

@@ -3,7 +3,7 @@
     python benchmarks/exact.py [--limit SECONDS] [--only NAME ...] [--shares SHARE ...]
 
 Up to 10 minutes an instance (--limit 3600 for what comes close), two dives side by side.  What is done is kept in
-benchmarks/results/exact.json and not done again; an instance that was interrupted goes on from its checkpoint (in
+benchmarks/results/exact_runs.json and not done again; an instance that was interrupted goes on from its checkpoint (in
 --work).
 
 The protocol: standardized data; squared hinge, C* = C, no bias, Σ_u v fixed to the mean of the known labels; 30 %, 20 %
@@ -119,7 +119,7 @@ def main():
     parser.add_argument("--work", default=str(HERE / ".exact"), help="folder for checkpoints")
     options = parser.parse_args()
     Path(options.work).mkdir(exist_ok=True)
-    store = HERE / "results" / "exact.json"
+    store = HERE / "results" / "exact_runs.json"
     todo = [(name, share, False) for name in SETS for share in SHARES]
     todo += [(name, share, True) for name in BOTH_KERNELS for share in SHARES]
     for name, share, other in todo:

@@ -10,6 +10,7 @@ each draw anew.  Finished runs are in results/few_labels.csv, one a line, and ar
 """
 
 import argparse
+import itertools
 import os
 import time
 import warnings
@@ -21,6 +22,7 @@ if __name__ == "__main__":
 
 import numpy as np
 import practice
+from document import Document
 from sklearn import datasets
 from sklearn.svm import SVC
 from store import Keyed, compute, finished
@@ -135,33 +137,26 @@ def write_report(known):
     errors = means(known)
     shown = [m for m in METHODS if any(key[3] == m for key in errors)]
     draws = len({key[3] for key in known})
-    lines = [
-        "# Few labels, drawn at random and per class: errors in % of the unlabelled points",
-        "",
+    out = Document("few_labels", "Few labels, drawn at random and per class: errors in % of the unlabelled points")
+    out.text(
         f"`python benchmarks/few_labels.py`: means over {draws} draws of labels; at most 1000 points of a set (3000 "
-        "of the one with 1 %).",
-        "",
-    ]
-    rows = []
-    for name in SETS:
-        for kind in KINDS:
-            for n in LABELS:
-                if any((name, kind, n, m) in errors for m in shown):
-                    cells = [errors.get((name, kind, n, m)) for m in shown]
-                    rows.append((name, kind, n, cells))
-    lines += ["## In short", "", *summary(errors, [m for m in shown if m in BASE])]
+        "of the one with 1 %)."
+    )
+    out.heading("In short")
+    summary(out, errors, [m for m in shown if m in BASE])
     for m in shown:
         if m not in BASE:
             pair = [BESIDE[m], m]
             both = {key: figures for key, figures in known.items() if all((*key[:4], one) in known for one in pair)}
-            lines += ["", f"## {m}, on the sets and draws that it was run on", "", *summary(means(both), pair)]
-    lines += ["", "## All", ""]
-    lines += ["| | labels | " + " | ".join(shown) + " |", "|---" * (len(shown) + 2) + "|"]
-    for name, kind, n, cells in rows:
-        text = " | ".join("–" if one is None else f"{one:.1f}" for one in cells)
-        lines.append(f"| {name} | {n} {kind} | {text} |")
-    (RESULTS / "few_labels.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    print(RESULTS / "few_labels.md")
+            out.heading(f"{m}, on the sets and draws that it was run on")
+            summary(out, means(both), pair)
+    out.heading("All")
+    out.table("", "labels", *shown)
+    for name, kind, n in itertools.product(SETS, KINDS, LABELS):
+        cells = [errors.get((name, kind, n, m)) for m in shown]
+        if any(one is not None for one in cells):
+            out.row(name, f"{n} {kind}", *("–" if one is None else f"{one:.1f}" for one in cells))
+    print(out.save())
 
 
 #: What each method is compared with: the supervised SVM of the same C.
@@ -169,15 +164,11 @@ BESIDE = {"ours": "SVM, C=10", "balance of the labels": "SVM, C=10", "safe": "SV
           "linear": "SVM, C=10"}  # fmt: skip
 
 
-def summary(errors, shown):
+def summary(out, errors, shown):
     """Means of all, and how far behind the supervised SVM a method is at worst, by set and kind of draw."""
-    rows = [
-        "| | "
-        + " | ".join(f"{n} {kind}" for kind in KINDS for n in LABELS)
-        + " | mean | behind the SVM of the same C by more than a point on (set, kind of draw; mean over labels) "
-        "| most |",
-        "|---" * (4 + 2 * len(LABELS)) + "|",
-    ]
+    heads = [f"{n} {kind}" for kind in KINDS for n in LABELS]
+    told = "behind the SVM of the same C by more than a point on (set, kind of draw; mean over labels)"
+    out.table("", *heads, "mean", told, "most")
     common = sorted(key for key in {k[:3] for k in errors} if all((*key, m) in errors for m in shown))
     for m in shown:
         cells = []
@@ -192,12 +183,12 @@ def summary(errors, shown):
                 behind.setdefault((name, kind), []).append(apart)
         mean = {key: float(np.mean(values)) for key, values in behind.items()}
         worst = max(mean, key=mean.get, default=None)
-        told = "– | –" if worst is None else (
-            f"{sum(value > 1 for value in mean.values())} of {len(mean)} | {mean[worst]:+.1f} ({worst[0]}, {worst[1]})"
-        )  # fmt: skip
-        mean_of_all = np.mean([errors[(*key, m)] for key in common])
-        rows.append(f"| {m} | " + " | ".join(cells) + f" | {mean_of_all:.1f} | {told} |")
-    return rows
+        mean_of_all = f"{np.mean([errors[(*key, m)] for key in common]):.1f}"
+        if worst is None:
+            out.row(m, *cells, mean_of_all, "–", "–")
+        else:
+            count = f"{sum(value > 1 for value in mean.values())} of {len(mean)}"
+            out.row(m, *cells, mean_of_all, count, f"{mean[worst]:+.1f} ({worst[0]}, {worst[1]})")
 
 
 def main():

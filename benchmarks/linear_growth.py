@@ -121,6 +121,7 @@ def main():
         row("kdd99", method, alone(fit, "kdd99", 0, method, None))
     for method, exponent in growth:
         results(f"Time grows with the entries to the power {exponent:.2f} ({method}).", "")
+        results.facts[f"exponent of {method}"] = round(exponent, 2)
     results.done()
 
 

@@ -26,6 +26,7 @@ if __name__ == "__main__":
 import numpy as np
 import scipy.sparse as sp
 from common import read
+from document import Cell, Document
 from sklearn import datasets
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.preprocessing import StandardScaler
@@ -271,30 +272,23 @@ def errors_of(known, name, method):
 
 
 def write_report(known):
-    lines = [
-        "# Without changing anything: errors in % of the unlabelled points",
-        "",
+    out = Document("practice", "Without changing anything: errors in % of the unlabelled points")
+    out.text(
         "`python benchmarks/practice.py`: ten draws of labels, mean ± standard error; at most 1000 points of a set.",
         "**Bold**: best in its row, or within a standard error (of the difference) of the best.",
         '"ours" has the balance of the labels (few_labels.md has the default one); the search and S4VM are those of',
         "the version before shares were inferred.",
-        "",
-    ]
-    lines += _table(known, TABLE, bold=True)
-    lines += [
-        "",
-        "## What the defaults were chosen among",
-        "",
-        "Means over all sets that every method has been run on.",
-        "",
-    ]
-    lines += _summary(known, METHODS)
-    (RESULTS / "practice.md").write_text("\n".join(lines) + "\n")
-    print(RESULTS / "practice.md")
+    )
+    _table(out, known, TABLE)
+    out.heading("What the defaults were chosen among")
+    out.text("Means over all sets that every method has been run on.")
+    _summary(out, known, METHODS)
+    print(out.save())
 
 
-def _table(known, methods, bold):
-    rows = ["| | " + " | ".join(methods) + " |", "|---" * (len(methods) + 1) + "|"]
+def _table(out, known, methods):
+    out.table("", *methods)
+    counts = dict.fromkeys(methods, 0)
     for name in SETS:
         found = {m: errors_of(known, name, m) for m in methods}
         there = {m: e for m, e in found.items() if e is not None}
@@ -308,18 +302,17 @@ def _table(known, methods, bold):
                 continue
             apart = found[m] - there[best]
             near = apart.mean() <= apart.std(ddof=1) / np.sqrt(DRAWS) + 1e-9
-            text = f"{found[m].mean():.1f} ± {found[m].std(ddof=1) / np.sqrt(DRAWS):.1f}"
-            cells.append(f"**{text}**" if bold and near else text)
-        rows.append(f"| {name} | " + " | ".join(cells) + " |")
-    return rows
+            mean, error = float(found[m].mean()), float(found[m].std(ddof=1) / np.sqrt(DRAWS))
+            text = f"{mean:.1f} ± {error:.1f}"
+            cells.append(Cell(f"**{text}**" if near else text, mean, error))
+            counts[m] += int(near)
+        out.row(name, *cells)
+    out.facts["best or as good on"] = counts
 
 
-def _summary(known, methods):
-    rows = [
-        "| | sets | error | behind ours, mean over sets ± standard error | ahead of ours on | above the SVM on the "
-        "worst set | behind the SVM on |",
-        "|---" * 7 + "|",
-    ]
+def _summary(out, known, methods):
+    out.table("", "sets", "error", "behind ours, mean over sets ± standard error", "ahead of ours on",
+              "above the SVM on the worst set", "behind the SVM on")  # fmt: skip
     base = {name: errors_of(known, name, "SVM") for name in SETS}
     done = {m: [n for n in SETS if errors_of(known, n, m) is not None and base[n] is not None] for m in methods}
     common = [n for n in SETS if all(n in done[m] for m in methods if done[m])]
@@ -330,13 +323,12 @@ def _summary(known, methods):
         mean = np.mean([errors_of(known, n, m).mean() for n in common])
         behind = np.array([(errors_of(known, n, m) - errors_of(known, n, "ours")).mean() for n in common])
         spread = behind.std(ddof=1) / np.sqrt(len(behind))
-        own = "– | –" if m == "ours" else f"{behind.mean():+.1f} ± {spread:.1f} | {int((behind < 0).sum())}"
+        own = ["–", "–"] if m == "ours" else [f"{behind.mean():+.1f} ± {spread:.1f}", int((behind < 0).sum())]
         worst = common[int(gaps.argmax())]
-        rows.append(
-            f"| {m} | {len(common)} | {mean:.1f} | {own} | {gaps.max():+.1f} ({worst}) | "
-            f"{int((gaps > 1).sum())} by more than 1 |"
-        )
-    return rows
+        out.row(
+            m, len(common), f"{mean:.1f}", *own, f"{gaps.max():+.1f} ({worst})",
+            f"{int((gaps > 1).sum())} by more than 1",
+        )  # fmt: skip
 
 
 def main():

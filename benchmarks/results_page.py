@@ -9,22 +9,29 @@ import re
 import textwrap
 from pathlib import Path
 
+from document import read, tables
+
 ROOT = Path(__file__).parents[1]
-RESULTS = ROOT / "benchmarks" / "results"
 PAGE = ROOT / "docs" / "results.rst"
 
 REVIEW = "Chapelle et al. (2008)"
 
 
-def rows(name, heading=None):
+class Figure(str):
+    """A cell as it is shown, with its value and the paper's."""
+
+    value: float
+    paper: float
+
+    def __new__(cls, cell):
+        made = super().__new__(cls, cell.shown.strip("*"))
+        made.value, made.paper = cell.value, cell.paper
+        return made
+
+
+def rows(name, heading=""):
     """The rows of the first table of a kept file, or of that under a heading, as dicts by the heads of its columns."""
-    text = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
-    if heading is not None:
-        text = text[text.index(heading) :]
-    lines = re.search(r"(?:^\|.*\n)+", text, flags=re.MULTILINE)[0].splitlines()
-    cells = [[cell.strip().strip("*") for cell in line.strip("|").split("|")] for line in lines]
-    heads = [head if head not in cells[0][:place] else f"{head} (2)" for place, head in enumerate(cells[0])]
-    return [dict(zip(heads, row, strict=True)) for row in cells[2:]]
+    return [{head: Figure(cell) for head, cell in row.items()} for row in tables(name, heading)[0]]
 
 
 def one(found, **wanted):
@@ -33,20 +40,14 @@ def one(found, **wanted):
     return row
 
 
-def figure(cell):
-    """The number that a cell begins with."""
-    return float(re.match(r"[-+0-9.e]+", cell)[0])
-
-
-def beside(cell, places=1):
-    """Ours and the paper's, of the review's 6.3 ± 0.3 (6.7)."""
-    ours, paper = re.match(r"([0-9.]+)[^(]*\(([0-9.]+)\)", cell).groups()
-    return f"{float(ours):.{places}f} % ({float(paper):.{places}f} %)"
+def beside(cell):
+    """Ours and the paper's."""
+    return f"{cell.value:.1f} % ({cell.paper:.1f} %)"
 
 
 def seconds(value):
     """Seconds with one digit below ten."""
-    value = figure(value) if isinstance(value, str) else value
+    value = value.value if isinstance(value, Figure) else value
     return f"{value:.2g} s" if value < 1 else f"{value:.1f} s" if value < 10 else f"{value:.0f} s"
 
 
@@ -90,7 +91,7 @@ def error_rates():
 
     def cell(data, method):
         row = one(measured, data=data, method=method)
-        return f"{figure(row['here']):.1f} % ({figure(row[paper]):.1f} %)"
+        return f"{row['here'].value:.1f} % ({row[paper].value:.1f} %)"
 
     first = [
         [data, cell(data, svm), cell(data, "CCCP, squared, annealed, estimated balance")]
@@ -99,7 +100,7 @@ def error_rates():
             ("text", "SVM, squared hinge, estimated balance"),
         )
     ]
-    review, annealing = rows("review", "## Tables 1 and 8"), rows("review", "## Table 2:")
+    review, annealing = rows("review", "Tables 1 and 8"), rows("review", "Table 2:")
     names = ("S3VMlight", "∇S3VM", "cS3VM", "∇DA", "Newton")
     second = [
         [
@@ -111,10 +112,10 @@ def error_rates():
         for data in ("g50c", "text")
     ]
     agreement = rows("solver_agreement")
-    worst = max(figure(row["objective"]) for row in agreement)
+    worst = max(row["objective"].value for row in agreement)
     assert all(row["labels"] == "0" for row in agreement)
     fits = {data: one(agreement, data=data, formulation="CCCP-TSVM, s = -0.3, UC* = LC") for data in ("g50c", "text")}
-    agreeing = re.search(r"(\d+) of (\d+) cells agree", (RESULTS / "review.md").read_text(encoding="utf-8"))
+    counts = read("review")["facts"]
     return f"""The papers' sets
 ----------------
 
@@ -133,16 +134,14 @@ On these sets CVXPY and the native solver agree on every label and on the object
 fit of g50c takes
 {seconds(fits["g50c"]["native, s"])}, one of text {seconds(fits["text"]["native, s"])},
 {fits["g50c"]["CVXPY / native"]} and
-{fits["text"]["CVXPY / native"]} times less than through CVXPY ({kept("solver_agreement.md", "all")}).""" + (
-        f" Of the review's\ncells that are computed so far, {agreeing[1]} of {agreeing[2]} agree with the paper's."
-        if agreeing
-        else ""
-    )
+{fits["text"]["CVXPY / native"]} times less than through CVXPY ({kept("solver_agreement.md", "all")}). Of the review's
+cells on the original splits that are computed so far, {counts["agree"]} of {counts["compared"]} agree with the
+paper's."""
 
 
 def practice():
     """What defaults and a search give on sets nobody tuned to."""
-    means = rows("practice", "## What the defaults were chosen among")
+    means = rows("practice", "What the defaults were chosen among")
     sets = rows("practice")
     named = {
         "SVM": "the supervised SVM, scikit-learn's defaults",
@@ -153,14 +152,7 @@ def practice():
         "ours, searched": "``TransductiveSearchCV()``",
         "S4VM": "``SafeTransductiveSVC()``",
     }
-    text = (RESULTS / "practice.md").read_text(encoding="utf-8")
-    head = re.search(r"(?:^\|.*\n)+", text, flags=re.MULTILINE)[0].splitlines()
-    best = dict.fromkeys(named, 0)
-    for line in head[2:]:
-        for name, cell in zip(
-            [c.strip() for c in head[0].strip("|").split("|")][1:], line.strip("|").split("|")[1:], strict=True
-        ):
-            best[name] += cell.strip().startswith("**")
+    best = read("practice")["facts"]["best or as good on"]
     body = [
         [words, f"{one(means, **{'': name})['error']} %", f"{best[name]} of {len(sets)}"]
         for name, words in named.items()
@@ -203,7 +195,7 @@ kind of draw, at most by {behind["most"]}."""
 
 def compact_margins():
     """Table 1 of Dai and Niu (2010)."""
-    shown = rows("compact_margin", "## MNIST, labels per class")
+    shown = rows("compact_margin", "MNIST, labels per class")
     counts = [head for head in shown[0] if head.endswith("a class")]
     names = {
         "SVM": "SVM",
@@ -214,14 +206,12 @@ def compact_margins():
     }
     body = [[words, *(one(shown, method=name)[count] for count in [*counts, "mean"])] for name, words in names.items()]
     body.append(["CMM, the paper", *(one(shown, method="CMM, the paper's")[count] for count in [*counts, "mean"])])
-    text = (RESULTS / "compact_margin.md").read_text(encoding="utf-8")
 
     def ahead(section, method):
-        part = text[text.index(section) :]
-        part = part[part.index("| method | mean accuracy") :]
-        return re.search(rf"^\| {re.escape(method)} \|.*\| (\S+ ± \S+) \|$", part, flags=re.MULTILINE)[1]
+        (summary,) = tables("compact_margin", section, column="CMM ahead by")
+        return one([{head: cell.shown for head, cell in row.items()} for row in summary], method=method)["CMM ahead by"]
 
-    per_class, at_random = "## MNIST, labels per class", "## MNIST, labels at random"
+    per_class, at_random = "MNIST, labels per class", "MNIST, labels at random"
     return f"""Compact margins
 ---------------
 
@@ -244,16 +234,16 @@ more. With the defaults that the benchmark of practice chose it is ahead of all 
 def many_points():
     """MNIST with up to 60 000 unlabelled points, beside libsvm."""
     mnist, theirs = [row for row in rows("table5") if row["L"] == "1000"], "the paper's"
-    svm, tsvm = rows("libsvm", "## The plain SVM"), rows("libsvm", "## The transductive SVM")
+    svm, tsvm = rows("libsvm", "The plain SVM"), rows("libsvm", "The transductive SVM")
     body = [
         ["test error, here", *(f"{row['test error, %']} %" for row in mnist)],
         ["test error, the paper", *(f"{row[theirs]} %" for row in mnist)],
         ["ten classes", *("–" if row["U"] == "0" else seconds(row["s, all classes"]) for row in mnist)],
         ["8 against the rest", *("–" if row["U"] == "0" else seconds(row["s, 8 vs rest"]) for row in mnist)],
     ]
-    memory = max(figure(row["memory, GB"]) for row in mnist)
+    memory = max(row["memory, GB"].value for row in mnist)
     ratios = {
-        n: [figure(row["libsvm / native"]) for row in svm if row["n"] == n] for n in ("1000", "2000", "4000", "8000")
+        n: [row["libsvm / native"].value for row in svm if row["n"] == n] for n in ("1000", "2000", "4000", "8000")
     }
     small, large = ratios["1000"] + ratios["2000"], ratios["4000"] + ratios["8000"]
     digits = one(tsvm, data="MNIST, 8 vs rest")
@@ -272,7 +262,7 @@ the plain SVM the native
 solver is {min(small):.1f} to {max(small):.1f} times as fast as libsvm with 1000 and 2000 points, and
 {min(large):.1f} to
 {max(large):.1f} times with 4000 and 8000; a TSVM on 10 000 digits costs
-{figure(digits["native / libsvm"]):.1f} times what libsvm takes
+{digits["native / libsvm"].value:.1f} times what libsvm takes
 for the SVM with all their labels. Beside UniverSVM, the code of the paper's authors, it is
 {gaussians[1]["faster by"]} as fast with
 2000 unlabelled points and {gaussians[2]["faster by"]} with 8000 ({kept("libsvm.md", "all")};
@@ -293,10 +283,9 @@ def linear():
     body.append(
         ["kdd99, 1000 labels", f"{count} × 118", seconds(kdd[0]["seconds"]), "–", seconds(kdd[1]["seconds"]), "–"]
     )
-    text = (RESULTS / "linear_growth.md").read_text(encoding="utf-8")
-    powers = re.findall(r"to the power ([0-9.]+) \(", text)
+    powers = [read("linear_growth")["facts"][f"exponent of {method}"] for method in ("switching", "annealing")]
     large = [row for row in growth if row["points"].startswith("5 million")]
-    minutes = sorted(figure(row["seconds"]) / 60 for row in large)
+    minutes = sorted(row["seconds"].value / 60 for row in large)
     memory = {row["points"].split(", ")[1]: row["memory, GB"] for row in large}
     return f"""Linear functions of many points
 -------------------------------
@@ -307,7 +296,8 @@ them ({kept("svmlin.md", "all")}):
 
 {table(["", "points × features", "multi-switch TSVM", "SVMlin", "annealing", "SVMlin"], body)}
 
-Time grows with the number of entries to the power {powers[0]} (switching) and {powers[1]} (annealing) between
+Time grows with the number of entries to the power {powers[0]:.2f} (switching) and {powers[1]:.2f} (annealing)
+between
 10⁵ and 10⁸. A
 multi-switch TSVM of 5 million points with 17 entries each took {minutes[0]:.0f} and {minutes[1]:.0f} minutes
 on one core and
@@ -317,7 +307,7 @@ on one core and
 
 def bounds():
     """The SDP relaxation beside CVXPY."""
-    measured = rows("debie2004", "## The SDP relaxation")
+    measured = rows("debie2004", "The SDP relaxation")
     body = []
     for count in ("100", "500"):
         for formulation in ("hinge, no bias", "hinge, balance", "squared hinge, balance"):
@@ -325,7 +315,7 @@ def bounds():
             peers = {
                 row["through CVXPY"].removeprefix("dual form, "): seconds(row["s"]) for row in found if row["s"] != "-"
             }
-            gap = power(figure(found[0]["gap to its value"]))
+            gap = power(found[0]["gap to its value"].value)
             first = [count, formulation, seconds(found[0]["low rank: s"]), gap]
             body.append([*first, peers.get("SCS", "–"), peers.get("SDPA", "–")])
     theirs = "the paper's"
@@ -348,9 +338,9 @@ def optima():
     small, peers, instances = rows("exact_chapelle"), rows("exact_peers"), rows("exact")
     moons = one(small, data="two moons")
     coil = [row for row in small if row["data"].startswith("Coil3")]
-    solved = [figure(row["s"]) for row in coil if row["status"] == "optimal"]
-    missed = [100 * figure(row["gap"]) for row in coil if row["status"] != "optimal"]
-    assert all(figure(row["error, %"]) == 0 for row in coil if row["status"] == "optimal")
+    solved = [row["s"].value for row in coil if row["status"] == "optimal"]
+    missed = [100 * row["gap"].value for row in coil if row["status"] != "optimal"]
+    assert all(row["error, %"].value == 0 for row in coil if row["status"] == "optimal")
     against = {row["unlabelled"]: row for row in peers}
     body, names = [], []
     for row in instances:
@@ -362,13 +352,13 @@ def optima():
         data, n = name.split(", n = ")
         cells = [
             f"{found[share]['s']} s"
-            if figure(found[share]["final gap, %"]) <= 0.1
-            else f"{figure(found[share]['final gap, %']):.1f} %"
+            if found[share]["final gap, %"].value <= 0.1
+            else f"{found[share]['final gap, %'].value:.1f} %"
             for share in ("30%", "20%", "10%")
         ]
         body.append([data, n, {"rbf": "RBF"}.get(kernel, kernel), *cells])
-    gaps = [figure(row["SVM gap, %"]) for row in instances]
-    closed = sum(figure(row["final gap, %"]) <= 0.1 for row in instances)
+    gaps = [row["SVM gap, %"].value for row in instances]
+    closed = sum(row["final gap, %"].value <= 0.1 for row in instances)
     return f"""The optimum itself
 ------------------
 
@@ -395,11 +385,11 @@ labelled points' SVM is {min(gaps):.0f} to {max(gaps):.0f} % off ({kept("exact.m
 
 def highlights():
     """The three figures that the README has, as it has them."""
-    fast = rows("libsvm", "## The transductive SVM")
+    fast = rows("libsvm", "The transductive SVM")
     factor = one(fast, data="like g50c", U="8000")["faster by"].split()[0]
     mean = {name: one(rows("few_labels"), **{"": name})["mean"] for name in ("ours", "SVM, C=10")}
     peers = {row["unlabelled"]: row for row in rows("exact_peers")}
-    million = min(figure(r["seconds"]) / 60 for r in rows("linear_growth") if r["points"].startswith("5 million"))
+    million = min(r["seconds"].value / 60 for r in rows("linear_growth") if r["points"].startswith("5 million"))
     return {
         "practice": f"{mean['ours']} % against {mean['SVM, C=10']} %",
         "native": f"{factor} times as fast as UniverSVM",

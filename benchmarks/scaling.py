@@ -92,8 +92,8 @@ def main():
     axes.set(xlabel="unlabelled points U", ylabel="seconds, whole fit", title="Native CCCP, RBF kernel, two cores")
     axes.legend()
     axes.grid(alpha=0.3, which="both")
-    figure.savefig(results.path.with_suffix(".png"), dpi=110)
-    results("", f"![log-log plot]({results.path.stem}.png)")
+    figure.savefig(results.folder / f"{results.name}.png", dpi=110)
+    results("", f"![log-log plot]({results.name}.png)")
     results.done()
 
 

@@ -15,7 +15,7 @@ if __name__ == "__main__":
     os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy as np
-from common import HERE
+from document import Document
 from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV
 
@@ -36,14 +36,10 @@ def main():
     parser.add_argument("--points", type=int, default=1797)
     options = parser.parse_args()
     X, truth = load_digits(return_X_y=True)
-    lines = [
-        "# A search over 25 candidates on digits, ten labels a class, five folds",
-        "",
-        f"`python benchmarks/search.py --draws {options.draws} --points {options.points}`: seconds of the processor.",
-        "",
-        "| draw | GridSearchCV | its choice | error % | TransductiveSearchCV | its choice | error % | ratio |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+    out = Document("search", "A search over 25 candidates on digits, ten labels a class, five folds")
+    asked = f"python benchmarks/search.py --draws {options.draws} --points {options.points}"
+    out.text(f"`{asked}`: seconds of the processor.")
+    out.table("draw", "GridSearchCV", "its choice", "error %", "TransductiveSearchCV", "its choice", "error %", "ratio")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for draw in range(options.draws):
@@ -62,9 +58,9 @@ def main():
                 found = search.best_estimator_.transduction_
                 chosen = ", ".join(f"{name} = {value:g}" for name, value in search.best_params_.items())
                 cells += [f"{spent:.0f}", chosen, f"{100 * np.mean(found[hidden] != classes[hidden]):.1f}"]
-            lines.append(f"| {draw} | " + " | ".join(cells) + f" | {seconds[0] / seconds[1]:.1f} |")
-            print(lines[-1], flush=True)
-    (HERE / "results" / "search.md").write_text("\n".join(lines) + "\n")
+            out.row(draw, *cells, f"{seconds[0] / seconds[1]:.1f}")
+            print(draw, *cells, flush=True)
+            out.save()
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import scipy.sparse as sp
 from common import DATA, Results, load
+from document import Cell
 from sklearn.model_selection import train_test_split
 
 import convex_tsvm as ct
@@ -104,7 +105,7 @@ def main():
             results.row(task, n_labeled, *(f"{v:.5f}" for v in mean[1:, 0]), *(f"{v:.2f}" for v in mean[:, 1]),
                         *(f"{mean[names.index(n), 2]:.2f}" for n in ("S = 1", "S = max", "DA")))  # fmt: skip
     verdicts(results, curves, names)
-    draw(results.path.with_suffix(".png"), curves)
+    draw(results.folder / f"{results.name}.png", curves)
     results.done()
 
 
@@ -116,7 +117,7 @@ def verdicts(results, curves, names):
     few = slice(0, 2)
 
     def marked(holds, figure):
-        return f"{'holds' if holds else 'does not hold'} ({figure})"
+        return Cell(f"{'holds' if holds else 'does not hold'} ({figure})", float(holds))
 
     def each(statement, judge):
         results.row(statement, *(judge(means) for means in curves.values()))

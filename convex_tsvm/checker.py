@@ -45,7 +45,7 @@ def demand(condition: Any, message: str) -> None:
 
 
 class Ball:
-    """Numbers, an array of them, each within ``rad`` of ``mid``; a result holds all results of what is in the operands.
+    """An array of numbers, each within ``rad`` of ``mid``; the result of an operation holds every possible result.
 
     A sum of k products, in whatever order it is added, is within (k + 1) EPS/2 of the sum of their sizes, relatively.
     """
@@ -59,17 +59,17 @@ class Ball:
 
     @staticmethod
     def of(value: Any) -> Ball:
-        """A ball as it is; numbers as balls without a radius."""
+        """A ball as it is, and numbers as balls of radius 0."""
         return value if isinstance(value, Ball) else Ball(value)
 
     @staticmethod
     def rounded(mid: Any, rad: Any, size: Any) -> Ball:
-        """Around a result of one rounding (of sums: of ``size`` EPS), with the radius from the operands."""
+        """A ball around a rounded result: ``rad`` comes from the operands, and ``size`` EPS covers the rounding."""
         return Ball(mid, (rad + EPS * size) * MORE + TINY)
 
     @staticmethod
     def exact(matrix: Any) -> Ball:
-        """Around a matrix of Arb's balls."""
+        """Balls that hold those of a matrix of Arb's; refused if numbers are not finite in double precision."""
         from flint import arb
 
         mid = np.array([float(x.mid()) for x in matrix.entries()])
@@ -110,23 +110,23 @@ class Ball:
         return Ball(self.mid[where], self.rad[where])
 
     def sum(self) -> Ball:
-        """Of all entries."""
+        """The sum of all entries."""
         size = float(np.abs(self.mid).sum())
         return Ball.rounded(math.fsum(self.mid.ravel().tolist()), float(self.rad.sum()), size)
 
     def per(self, index: Any, n: int, times: float) -> Ball:
-        """Sums of the entries with each index below n, of which there are ``times`` at most."""
+        """For every index below n the sum of the entries that have it, which are ``times`` at most."""
         size = np.bincount(index, np.abs(self.mid), n)
         return Ball.rounded(np.bincount(index, self.mid, n), np.bincount(index, self.rad, n), times * size)
 
     @property
     def low(self) -> Any:
-        """Numbers that those inside are not below."""
+        """Lower ends: no number in the balls is below them."""
         return np.nextafter(self.mid - self.rad, -np.inf)
 
     @property
     def high(self) -> Any:
-        """Numbers that those inside are not above."""
+        """Upper ends: no number in the balls is above them."""
         return np.nextafter(self.mid + self.rad, np.inf)
 
 
@@ -138,7 +138,10 @@ def column(values: Any) -> Any:
 
 
 def above(A: Any, L: Any) -> float:
-    """What no eigenvalue of A is below: A - L Lᵀ, exactly, has its diagonal, and beside it next to nothing."""
+    """A lower bound of the eigenvalues of A: L Lᵀ has none below 0, and Gershgorin's circles bound those of A - L Lᵀ.
+
+    The difference is in balls of Arb's; where L is nearly a Cholesky factor, it has little off its diagonal.
+    """
     from flint import arb_mat
 
     factor = arb_mat(L.tolist())
@@ -147,42 +150,45 @@ def above(A: Any, L: Any) -> float:
 
 
 def norm(off: Any) -> float:
-    """At least the largest eigenvalue, in size, of any symmetric matrix whose entries are within ``off``."""
+    """An upper bound of the absolute eigenvalues of any symmetric matrix whose absolute entries are at most ``off``."""
     return float(off.sum(axis=1).max()) * MORE
 
 
 def labels_of(low: Any, high: Any) -> Any:
-    """+1, -1, or 0 where both are possible."""
+    """The labels that ends of outputs leave: +1, -1, or 0 where both are possible."""
     return np.where(low >= 1, 1.0, np.where(high <= -1, -1.0, 0.0))
 
 
 class Problem:
     """min ½ ‖w‖² + Σ c ℓ(y f) over w, b and the labels that are 0 in y, under the constraint that the file states.
 
-    Where the constraint is used up there is a kernel G, offsets o and a constant, with f = <w, φ_i> + o_i (+ b, if
+    Once the constraint is eliminated there are a kernel G, offsets o and a constant, with f = <w, φ_i> + o_i (+ b, if
     ``bias``).  For the squared hinge v = f + y ξ are the outputs with signed slacks, and M = G + Diag(1 / 2c).
     """
 
     def __init__(self, stated: Any, kernel: Any, arrays: Any) -> None:
         self.y, self.cost = (np.array(arrays[name], dtype=np.float64) for name in ("y", "cost"))
         n = self.n = len(self.y)
-        demand(n and self.y.shape == (n,) and np.isin(self.y, (-1, 0, 1)).all(), "y holds something else than labels")
+        demand(n and self.y.shape == (n,) and np.isin(self.y, (-1, 0, 1)).all(), "y must be labels +1, -1 or 0")
         demand(self.cost.shape == (n,) and np.isfinite(self.cost).all() and (self.cost > 0).all(), "a cost is not > 0")
-        demand(stated["loss"] in ("hinge", "squared_hinge"), "the loss is unknown")
+        demand(stated["loss"] in ("hinge", "squared_hinge"), "the loss must be 'hinge' or 'squared_hinge'")
         self.squared, self.bias = stated["loss"] == "squared_hinge", stated["bias"] is True
         self.kind, self.value, self.unknown = stated["constraint"], stated["value"], np.flatnonzero(self.y == 0)
         self.members = np.array(arrays["balance_points"], dtype=np.int64)
-        demand(self.kind in ("none", "mean", "count", "targets"), "the constraint is unknown")
+        demand(self.kind in ("none", "mean", "count", "targets"), f"a constraint of kind {self.kind!r} is not covered")
         if self.kind != "none":
             distinct = len(self.members) and (np.diff(np.sort(self.members)) > 0).all()
-            demand(distinct and np.isin(self.members, self.unknown).all(), "labelled points are balanced")
-            demand(math.isfinite(self.value), "the constraint asks for no number")
-        demand(self.kind != "targets" or (self.squared and not self.bias), "targets are balanced with another loss")
+            demand(distinct and np.isin(self.members, self.unknown).all(), "balanced points repeat or are labelled")
+            demand(math.isfinite(self.value), f"the constraint asks for {self.value!r}; it must be a finite number")
+        demand(self.kind != "targets" or (self.squared and not self.bias), "targets need the squared hinge and no bias")
         self.cap = np.full(n, np.inf) if self.squared else self.cost
         self.settle(kernel_matrix(kernel, stated, arrays, n))
 
     def settle(self, K: Any) -> None:
-        """Use up the constraint."""
+        """Eliminate a constraint on a mean, which changes kernel, offsets and constant.
+
+        Where a bias stays free the kernel is centred; a number of labels stays a constraint.
+        """
         from flint import arb, arb_mat
 
         n, share, one = self.n, np.zeros(self.n), arb(1)
@@ -251,14 +257,14 @@ class Problem:
 
         exact, last = column(v), int(self.members[np.argmax(y[self.members] * v[self.members])])
         exact[last, 0] += arb(self.value) - sum((exact[int(i), 0] for i in self.members), arb(0))
-        demand(exact[last, 0] * arb(y[last]) >= 1 and (y * v >= 1).all(), "the targets in the file are none")
-        with ctx.workprec(4 * BITS):  # a matrix that is nearly singular takes so many
+        demand(exact[last, 0] * arb(y[last]) >= 1 and (y * v >= 1).all(), "a target times its label is below 1")
+        with ctx.workprec(4 * BITS):  # a matrix that is nearly singular takes so many bits
             return float((exact.transpose() * self.whole.solve(exact))[0, 0].upper()) / 2 * (1 + EPS)
 
-    # Boxes hold the ends of outputs; an end beyond -1 or 1 is a label.
+    # A box has a lower and an upper end for every output: a lower one >= 1 or an upper one <= -1 says the label.
 
     def meet(self, box: Any, low: Any, high: Any) -> Any:
-        """What is in both boxes, without outputs in (-1, 1), of which there is none."""
+        """The intersection of two boxes, without outputs in (-1, 1): no solution has such."""
         low, high = np.fmax(box[0], low), np.fmin(box[1], high)  # NaN says nothing
         positive, negative = low > -1, high < 1
         return self.count(
@@ -266,7 +272,10 @@ class Problem:
         )
 
     def count(self, low: Any, high: Any) -> Any:
-        """What follows from how many labels are +1: a given number; or, of targets with a sum, not all and not none."""
+        """The box with the labels that follow from how many are +1; one without a solution is empty.
+
+        That is a given number, or for targets with a sum, at least one and not all.
+        """
         unbalanced = self.kind == "targets" and not abs(self.value) < len(self.members)
         if self.kind not in ("count", "targets") or unbalanced or (low > high).any():
             return low, high
@@ -294,7 +303,7 @@ def kernel_matrix(kernel: Any, stated: Any, arrays: Any, n: int) -> Any:
     X, name = np.array(X, dtype=np.float64), kernel["name"]
     demand(X.ndim == 2 and len(X) == n and np.isfinite(X).all(), "the points are not n rows of finite numbers")
     if name == "precomputed":
-        demand(X.shape == (n, n) and math.isfinite(stated["lift"]) and stated["lift"] >= 0, "the kernel matrix is none")
+        demand(X.shape == (n, n) and math.isfinite(stated["lift"]) and stated["lift"] >= 0, "wrong shape or lift of K")
         K = (arb_mat(X.tolist()) + arb_mat(X.T.tolist())) * arb(0.5)
         K = K + arb_mat((stated["lift"] * np.eye(n)).tolist())
         ball = Ball.exact(K)
@@ -307,11 +316,11 @@ def kernel_matrix(kernel: Any, stated: Any, arrays: Any, n: int) -> Any:
     if name == "linear":
         return K
     gamma, each = arb(float(kernel["gamma"])), range(n)
-    demand(gamma > 0 and name in ("rbf", "poly"), "the kernel is unknown")
+    demand(gamma > 0 and name in ("rbf", "poly"), f"the kernel {name!r} with this gamma is not covered")
     if name == "rbf":
         return arb_mat([[(gamma * (2 * K[i, j] - K[i, i] - K[j, j])).exp() for j in each] for i in each])
     degree, coef0 = int(kernel["degree"]), arb(float(kernel["coef0"]))
-    demand(degree >= 1 and coef0 >= 0, "the polynomial kernel is none")
+    demand(degree >= 1 and coef0 >= 0, f"the polynomial kernel must have degree >= 1, not {degree}, and coef0 >= 0")
     return arb_mat([[math.prod([gamma * K[i, j] + coef0] * degree, start=arb(1)) for j in each] for i in each])
 
 
@@ -325,11 +334,11 @@ def centred(K: Any, share: Any) -> Any:
     return K - mean * ones.transpose() - ones * mean.transpose() + ones * ones.transpose() * middle
 
 
-# Proofs: no solution in a box is below a bound, and those below a cutoff are in a smaller box.
+# Proofs: each gives a bound that no solution in a box is below, and a smaller box that has all those below a cutoff.
 
 
 def by_svm(given: Problem, box: Any, gamma: Any, cutoff: float) -> Any:
-    """Weak duality for the SVM of the labels known, and what strong convexity then says of outputs."""
+    """A bound by weak duality for the SVM of the known labels, and ends of outputs by strong convexity."""
     y = labels_of(*box)
     gamma = np.where(y > 0, np.clip(gamma, 0, given.cap), np.where(y < 0, np.clip(gamma, -given.cap, 0), 0.0))
     if given.bias and math.fsum(gamma.tolist()) != 0:
@@ -352,7 +361,7 @@ def by_svm(given: Problem, box: Any, gamma: Any, cutoff: float) -> Any:
                 high = np.minimum(high, (ahead + reach).high)
     elif not given.bias:
         for sign, end in ((1.0, high), (-1.0, low)):
-            # A label that would raise the bound to the cutoff if its multiplier, still 0, alone were raised.
+            # A label is excluded if it would raise the bound above the cutoff when its multiplier, now 0, is raised.
             room = np.maximum((1 - sign * f).low, 0.0)
             step = np.minimum(room / np.maximum(given.variance, TINY), given.cap)
             gained = Ball(step) * room - Ball(0.5 * given.variance) * step * step
@@ -361,12 +370,12 @@ def by_svm(given: Problem, box: Any, gamma: Any, cutoff: float) -> Any:
 
 
 def by_directions(given: Problem, box: Any, index: Any, theta: Any, gammas: Any, cutoff: float) -> Any:
-    """Ends of single outputs: weak duality for q(v) - θ v_i."""
-    demand(given.squared and not given.bias, "a proof of ends is for the squared hinge without a free bias")
+    """Ends of single outputs, by weak duality for q(v) - θ v_i; they give no bound."""
+    demand(given.squared and not given.bias, "proofs of ends hold for the squared hinge without a free bias only")
     y, low, high = labels_of(*box), np.full(given.n, -np.inf), np.full(given.n, np.inf)
     gammas = np.where(y > 0, np.maximum(gammas, 0), np.where(y < 0, np.minimum(gammas, 0), 0.0)).astype(np.float64)
     for i, t, gamma in zip(index.tolist(), theta.tolist(), gammas, strict=True):
-        demand(0 <= i < given.n and t != 0 and math.isfinite(t), "a direction is none")
+        demand(0 <= i < given.n and t != 0 and math.isfinite(t), f"a direction has index {i} and factor {t}")
         gamma[i] = 0.0  # θ takes its place, so that their sum is not rounded
         moved = gamma.copy()
         moved[i] = t
@@ -380,8 +389,8 @@ def by_directions(given: Problem, box: Any, index: Any, theta: Any, gammas: Any,
 
 
 def by_matrix(given: Problem, box: Any, alpha: Any, multipliers: Any) -> Any:
-    """Weak duality for the relaxation in label matrices (debie2004 §2)."""
-    demand(not given.bias and given.kind in ("none", "mean"), "the relaxation in label matrices does not hold here")
+    """A bound by weak duality for the relaxation in label matrices (debie2004 §2); the box stays as it is."""
+    demand(not given.bias and given.kind in ("none", "mean"), "label matrices take no free bias, no count, no targets")
     y, free = labels_of(*box), np.flatnonzero(~np.isnan(multipliers[1:]))
     # Points that the proof takes as unknown may be known by now; those it takes as known must be.
     demand((np.delete(y, free) != 0).all(), "a proof takes a label as known that is not")
@@ -410,7 +419,7 @@ def by_matrix(given: Problem, box: Any, alpha: Any, multipliers: Any) -> Any:
 class Outputs:
     """q(v) = ½ (v - o)ᵀ M⁻¹ (v - o) + constant = vᵀ H v + 2 bᵀ v + c, the best bias minimized out.
 
-    Where targets have a sum, a multiple of the square of what it is off by is added, which is zero for all solutions.
+    Where targets must have a sum, a multiple of the square of its error is added, which is zero for all solutions.
     """
 
     def __init__(self, given: Problem) -> None:
@@ -433,7 +442,7 @@ class Outputs:
 
 
 class Quadratic:
-    """What multipliers >= 0 of inequalities for V = v vᵀ make of q: a convex quadratic below it in every box.
+    """A convex quadratic that is below q in every box: q less multipliers >= 0 times inequalities for V = v vᵀ.
 
     The inequalities: V_ii >= 1; (v_i - low_i)(high_i - v_i) >= 0; products of two ends; triangles, for numbers outside
     (-1, 1).
@@ -441,11 +450,11 @@ class Quadratic:
 
     def __init__(self, space: Outputs, diagonal: Any, chord: Any, products: Any, triangles: Any, w: Any, u: Any):
         n, signed = len(space.b.mid), (diagonal, chord, w, u)
-        demand(all((x >= 0).all() and np.isfinite(x).all() for x in signed), "a multiplier is not >= 0")
-        demand(len(products) == len(w) and len(triangles) == len(u), "a cut has no multiplier")
-        demand(((products[:, :2] >= 0) & (products[:, :2] < n)).all(), "a product is of no points")
-        demand(np.isin(products[:, 2:], (0, 1)).all() and np.isin(triangles[:, 3:], (-1, 1)).all(), "a cut is none")
-        demand(((triangles[:, :3] >= 0) & (triangles[:, :3] <= n)).all(), "a triangle is of no points")
+        demand(all((x >= 0).all() and np.isfinite(x).all() for x in signed), "multipliers must be finite numbers >= 0")
+        demand(len(products) == len(w) and len(triangles) == len(u), "there must be one multiplier for each cut")
+        demand(((products[:, :2] >= 0) & (products[:, :2] < n)).all(), f"points of a product must be 0 to {n - 1}")
+        demand(np.isin(products[:, 2:], (0, 1)).all() and np.isin(triangles[:, 3:], (-1, 1)).all(), "bad ends or signs")
+        demand(((triangles[:, :3] >= 0) & (triangles[:, :3] <= n)).all(), f"indices of a triangle must be 0 to {n}")
         self.i, self.j, self.first, self.second = products.T
         self.w = np.where(self.first == self.second, 1.0, -1.0) * w
         a, b, c, s, t = triangles.T
@@ -474,7 +483,7 @@ class Quadratic:
     def prove(self, given: Problem, box: Any, v: Any, cutoff: float) -> Any:
         """The tangent at v, which is below the quadratic everywhere, and the ellipsoid of what is below the cutoff."""
         (low, high), n = box, given.n
-        demand(np.isfinite(low).all() and np.isfinite(high).all(), "a quadratic is used in a box without ends")
+        demand(np.isfinite(low).all() and np.isfinite(high).all(), "a quadratic is used in a box with infinite ends")
         first = np.where(self.first == 1, high[self.i], low[self.i])
         second = np.where(self.second == 1, high[self.j], low[self.j])
         to_j, to_i = (Ball(self.w / 2) * ends for ends in (first, second))
@@ -494,7 +503,7 @@ class Quadratic:
 
 @dataclass
 class Verdict:
-    """Whether the claim is proven, what is wrong if it is not, and what was looked at."""
+    """Whether the claim is proven, what is wrong if it is not, and how many nodes and proofs were checked."""
 
     holds: bool
     problem: str
@@ -515,28 +524,28 @@ class Verdict:
 
 
 class Certificate:
-    """A file, and the tree in it from the root down."""
+    """A file with a certificate, whose search tree is checked from the root down."""
 
     def __init__(self, path: Any) -> None:
         with np.load(path, allow_pickle=False) as file:
             a = self.arrays = {name: file[name] for name in file.files}
         header = json.loads(str(a["header"]))
         demand(header["format"] == FORMAT, f"the format is {header['format']!r}, not {FORMAT!r}")
-        demand(digest(a) == header["digest"], "the problem is not the one that the search was about")
+        demand(digest(a) == header["digest"], "the problem is not the one that was searched: its digest is another")
         stated, self.bound, self.objective = header["statement"], header["lower_bound"], header["objective"]
-        demand(isinstance(self.bound, float) and not math.isnan(self.bound), "the bound is not a number")
+        demand(isinstance(self.bound, float) and not math.isnan(self.bound), f"{self.bound!r} is no number for a bound")
         demand(stated["constant"] == 0, "losses that add a constant to every objective are not covered")
         self.given = Problem(stated, header["problem"]["kernel"], a)
         self.parents, self.signs, self.variables = (a[f"record_{name}"].tolist() for name in COLUMNS)
         self.proofs: list[list[int]] = [[] for _ in self.parents]
         for p, record in enumerate(a["proof_record"].tolist()):
-            demand(0 <= record < len(self.parents), "a proof is of no node")
+            demand(0 <= record < len(self.parents), f"proof {p} is for node {record}, which is not there")
             self.proofs[record].append(p)
         self.space: Outputs | None = None
         self.quadratics: dict[tuple[int, float], Quadratic] = {}
 
     def check(self) -> Verdict:
-        """Every bound, that every labelling is in a leaf, and that the labels have their objective."""
+        """Check every bound, that every labelling is in a leaf, and that the labels have their objective."""
         a, after = self.arrays, list[Any]()
         opened = [(int(row[1]), int(row[2])) for row in a["node_numbers"].tolist()]
         self.check_shape(opened)
@@ -573,7 +582,7 @@ class Certificate:
         return self.given.count(low, high), bound
 
     def apply(self, p: int, box: Any, cutoff: float) -> Any:
-        """What proof p says in a box."""
+        """The bound that proof p gives in a box, and the box that it leaves for solutions below the cutoff."""
         a, given, kind = self.arrays, self.given, KINDS[int(a_kind := self.arrays["proof_kind"][p])]
         start = int(a["proof_end"][p - 1]) if p else 0
         vector = a["proof_vectors"][start : int(a["proof_end"][p])].astype(np.float64)
@@ -583,19 +592,19 @@ class Certificate:
             index, theta, gamma = (a[f"direction_{name}"][block] for name in ("index", "theta", "gamma"))
             return by_directions(given, box, index, theta, gamma, cutoff)
         if kind == "matrix":
-            demand(vector.shape == (2 * given.n + 1,), "a dual point of the relaxation in label matrices is none")
+            demand(vector.shape == (2 * given.n + 1,), f"proof {p} must have a vector of {2 * given.n + 1} numbers")
             return by_matrix(given, box, vector[: given.n], vector[given.n :])
-        demand(vector.shape == (given.n,) and np.isfinite(vector).all(), "a vector of a proof is none")
+        demand(vector.shape == (given.n,) and np.isfinite(vector).all(), f"proof {p} needs {given.n} finite numbers")
         if kind == "svm":
             return by_svm(given, box, vector, cutoff)
-        demand(given.squared, "a quadratic is for the squared hinge")
+        demand(given.squared, f"proof {p} is by a quadratic, which holds for the squared hinge only")
         return self.quadratic(int(a["proof_number"][p]), float(a["proof_share"][p])).prove(given, box, vector, cutoff)
 
     def quadratic(self, number: int, share: float) -> Quadratic:
-        """The quadratic of a share of some multipliers; those used last are kept."""
+        """The quadratic of a share of the multipliers with this number; some are kept, as other proofs use them."""
         if (number, share) not in self.quadratics:
             a, sizes = self.arrays, self.arrays["multiplier_sizes"]
-            demand(0 <= number < len(sizes) and 0 <= share <= 1, "a proof uses multipliers that are not there")
+            demand(0 <= number < len(sizes) and 0 <= share <= 1, f"there is no share {share} of multipliers {number}")
             (p, q), (m, k) = sizes[:number].sum(axis=0).tolist(), sizes[number].tolist()
             cuts = a["multiplier_products"][p : p + m], a["multiplier_triangles"][q : q + k]
             weights = share * a["multiplier_weights"][p + q : p + q + m + k].astype(np.float64)
@@ -607,29 +616,29 @@ class Certificate:
         return self.quadratics[number, share]
 
     def check_shape(self, opened: Any) -> None:
-        """A tree: one root, and below every node that is not closed both halves of its labellings, each once."""
+        """Check that there is one root, and below every node that is not closed both halves of its labellings, once."""
         parents, nodes = self.parents, [*zip(self.parents, self.signs, strict=True), *opened]
-        demand(sum(parent < 0 for parent, _ in nodes) == 1, "the tree has not one root")
+        demand(sum(parent < 0 for parent, _ in nodes) == 1, "the tree must have exactly one root")
         children: dict[int, list[int]] = {k: [] for k in range(len(parents))}
         for k, (parent, sign) in enumerate(nodes):
-            demand(parent < min(k, len(parents)), "a node is not below an earlier one")
+            demand(parent < min(k, len(parents)), f"node {k} is below node {parent}, which is no earlier one")
             if parent >= 0:
                 children[parent].append(sign)
         for k, variable in enumerate(self.variables):
             wanted = [] if variable < 0 else [-1, 1]
-            demand(variable < self.given.n and sorted(children[k]) == wanted, f"node {k} has not both halves")
+            demand(variable < self.given.n and sorted(children[k]) == wanted, f"node {k} lacks a half, or has more")
 
     def upper_bound(self) -> float:
-        """The value of a solution with the labels in the file, or more; infinite without labels."""
+        """The value of a solution with the labels in the file, or more; infinite if there are no labels."""
         given, y = self.given, self.arrays["labels"].astype(np.float64)
         if len(y) == 0:
             return math.inf
-        demand(y.shape == (given.n,) and np.isin(y, (-1, 1)).all(), "the labels in the file are none")
+        demand(y.shape == (given.n,) and np.isin(y, (-1, 1)).all(), f"the file must have {given.n} labels, +1 or -1")
         demand((y[given.y != 0] == given.y[given.y != 0]).all(), "the labels in the file contradict given ones")
         low, high = given.count(np.where(y > 0, 1.0, -np.inf), np.where(y < 0, -1.0, np.inf))
-        demand((low <= high).all(), "the labels in the file have not the number that is asked for")
+        demand((low <= high).all(), "the number of labels +1 in the file is not one that the constraint allows")
         witness = self.arrays["targets" if given.kind == "targets" else "gamma"].astype(np.float64)
-        demand(witness.shape == y.shape and np.isfinite(witness).all(), "nothing shows the objective of the labels")
+        demand(witness.shape == y.shape and np.isfinite(witness).all(), "no finite numbers show the labels' objective")
         if given.kind == "targets":
             return given.most_of_targets(y, witness)
         return given.most(y, witness, float(self.arrays["mean"][0]))

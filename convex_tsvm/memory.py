@@ -11,10 +11,10 @@ import psutil
 
 from .validation import finite
 
-#: What a store of rows may take in any case, in MB; that of ``sklearn.svm.SVC``.
+#: The memory that a store of rows may take in any case, in MB, which is the default of ``sklearn.svm.SVC``.
 USUAL = 200.0
 
-#: No more than this share of the memory that is free.
+#: The share of the free memory that a store of rows may take.
 SHARE_OF_FREE = 0.25
 
 #: Room in MB beside all rows, for the matrix of a working set and for rows on their way into the store.
@@ -28,7 +28,7 @@ LIMITS = (
 
 
 def cache_megabytes(cache_size: Any, n: int = 0) -> float:
-    """The budget for kernel values of n points in MB; a ValueError if ``cache_size`` is neither "auto" nor > 0.
+    """The budget for kernel values of n points in MB; a ValueError if ``cache_size`` is not "auto" or > 0.
 
     "auto" is a quarter of the free memory, but 200 at least and no more than all rows take, which is 200 if n is not
     said.  A worker process shares the free memory with as many others as there are cores.

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import joblib
 
-#: Files that are passed over on the way out: the package's, joblib's, which calls it for classes and folds, and that of
-#: context managers.
+#: Files whose frames are passed over on the way to the caller: the package's own, joblib's, which calls the package for
+#: classes and folds, and that of context managers.
 OWN = (str(Path(__file__).parent), str(Path(joblib.__file__).parent), contextlib.__file__)
 
 

@@ -13,17 +13,17 @@ import joblib
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-#: Elementwise work goes by pieces of about this many entries, which stay in the cache from one operation to the next.
+#: Elementwise work is done on pieces of about this many entries, which stay in the cache between operations.
 PIECE = 2**16
 
 #: Elementwise work on fewer entries than this is not worth a second thread.
 THREADED_ENTRIES = 2**18
 
 
-#: A matrix product of fewer rows than this is slower a row.
+#: Matrix products with fewer rows than this take longer for each row.
 THIN = 48
 
-#: Parts for each thread: one that has a core to itself takes more of them than one that has not.
+#: The number of parts for each thread: a thread whose core is free takes more of them than one that shares its core.
 PARTS = 3
 
 #: Matrices of up to this many rows are too small for threads of BLAS: waking them costs more than they bring (ten times
@@ -33,7 +33,7 @@ SMALL = 1000
 
 @cache
 def n_threads() -> int:
-    """Number of threads: the cores that this process may use, fewer if joblib or the user says so."""
+    """Number of threads: the cores that this process may use, or OMP_NUM_THREADS if that is fewer."""
     cores, limit = int(joblib.cpu_count()), os.environ.get("OMP_NUM_THREADS", "")
     return min(cores, int(limit)) if limit.isdecimal() and int(limit) else cores
 
@@ -76,7 +76,7 @@ def in_threads(function: Callable[[Any], object], parts: Sequence[Any]) -> None:
     left = iter(parts)
 
     def work() -> None:
-        for part in left:  # whoever is free takes the next one
+        for part in left:  # a thread that is free takes the next part
             function(part)
 
     if others < 1:

@@ -27,7 +27,7 @@ from .validation import integer
 Array = NDArray[np.float64]
 FORMAT = "convex_tsvm model 1"
 
-#: So many names of features are listed in a message.
+#: The number of names of features that a message lists, at most.
 FEATURES_NAMED = 5
 
 #: What reading may raise if a file is not one of ours, or is damaged.

@@ -220,7 +220,7 @@ class Problem:
         """The same problem with the mean of the labels asked for where their number is: a linear balance constraint."""
         return self if self.positive_count is None else self.replace(balance=self.balance_target)
 
-    #: What :meth:`to_arrays` may write.
+    #: The names of the arrays that :meth:`to_arrays` may write.
     ARRAYS = ("y", "cost", "balance_points", "X", "X_data", "X_indices", "X_indptr", "X_shape")
 
     def to_arrays(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -442,7 +442,10 @@ def _keep(value: Any) -> Any:
 
 
 def check_psd(K: Array, tol: float = 1e-8) -> None:
-    """Raise ValueError unless ``K`` is symmetric and positive semidefinite, up to ``tol`` times its largest entry."""
+    """Raise ValueError unless K, shape (n, n), is symmetric and positive semidefinite up to rounding.
+
+    Entries may differ by ``tol`` times the largest one, and eigenvalues be below 0 by n times as much.
+    """
     scale = float(np.abs(K).max()) or 1.0
     if np.abs(K - K.T).max() > tol * scale:
         raise ValueError(f"kernel matrix is not symmetric: entries differ by up to {np.abs(K - K.T).max():.3g}")

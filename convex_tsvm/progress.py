@@ -1,4 +1,4 @@
-"""A line about long work, on a terminal only."""
+"""A line on standard error that says how far long work is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from .solution import Iteration
 
 @dataclass(frozen=True)
 class StatusLine:
-    """What to call on the way: with every step of a method, with working sets and violation inside one, or a text."""
+    """What long work calls to update its line: after a step of a method, within a step, or with a text.
+
+    ``inner`` takes the number of working sets solved and the violation.
+    """
 
     step: Callable[[Iteration], None]
     inner: Callable[[int, float], None]
@@ -21,7 +24,7 @@ class StatusLine:
 
 
 def remaining(seconds: float, share: float) -> str:
-    """The time left, in words, when a share of the work has taken some seconds; nothing before that can be told."""
+    """The time left, in words, if ``share`` of the work has taken ``seconds``; empty if that is too little to tell."""
     if not 0.02 <= share < 1 or seconds < 1:
         return ""
     left = seconds * (1 - share) / share
@@ -34,7 +37,10 @@ PAUSE = 10.0
 
 @contextmanager
 def _shown(first: str, lines: bool) -> Iterator[Callable[[str], None] | None]:
-    """What shows a text on standard error: in a line of its own on a terminal, else as a line now and then, or None."""
+    """A function that shows a text on standard error: on a terminal in one line, which begins with ``first``.
+
+    Elsewhere it prints a line every ten seconds at most, if ``lines`` are asked for; otherwise there is None.
+    """
     if sys.stderr.isatty():
         from rich.console import Console
 
@@ -56,7 +62,7 @@ def _shown(first: str, lines: bool) -> Iterator[Callable[[str], None] | None]:
 def status_line(
     name: Callable[[], str], share: Callable[[float, float], float] | None = None, lines: bool = False
 ) -> Iterator[StatusLine | None]:
-    """A line on standard error that says where the work called ``name()`` is.
+    """A line on standard error that says how far the work called ``name()`` is.
 
     ``share`` tells from the first stage and the current one how much of the work is done (see ``Method.share``).
     Where standard error is no terminal there is a line every ten seconds, if ``lines`` are asked for; otherwise None.
@@ -90,7 +96,7 @@ def status_line(
 
 @contextmanager
 def share_line(what: str) -> Iterator[Callable[[float], None] | None]:
-    """What to call with the share of the work that is done: a line with the time left; None if there is no terminal."""
+    """A function that shows the share of the work that is done, and the time left; None if there is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -261,7 +261,7 @@ class Solution:
 
     @property
     def gap(self) -> float | None:
-        """(objective - lower bound) / objective, None without a bound."""
+        """(objective - lower bound) / |objective|, None without a bound."""
         if self.lower_bound is None:
             return None
         return relative_gap(self.objective, self.lower_bound)

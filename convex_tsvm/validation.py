@@ -84,7 +84,7 @@ def new_file(name: str, value: Any) -> Path:
             with open(path, "ab"):
                 pass
         if not path.exists() or path.is_file():
-            # Files are written under another name first, in the same folder.
+            # The file will be written under another name in the same folder first, so the folder must take new files.
             with tempfile.TemporaryFile(dir=path.parent):
                 pass
     except OSError as error:

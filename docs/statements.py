@@ -1,6 +1,7 @@
 """Pages of the papers' statements: a card for each, made by running it; derivations, and their exercise sheets."""
 
 import inspect
+import json
 import textwrap
 from pathlib import Path
 
@@ -8,7 +9,6 @@ import matplotlib as mpl
 import numpy as np
 
 from convex_tsvm.verification.statements import PAPERS, paper
-from convex_tsvm.verification.statements.kept import Measured
 from convex_tsvm.verification.statements.notebook import derivation, helpers, quantities_of, solution, write_notebook
 
 #: Verdicts in the order in which they are counted.
@@ -59,7 +59,7 @@ def index(reports):
     )
     text += HEAD + row("", "paper", *VERDICTS)
     for report in reports:
-        counts = [str(report.counts.get(verdict, 0) or "") for verdict in VERDICTS]
+        counts = [str(counts_of(report).get(verdict, 0) or "") for verdict in VERDICTS]
         text += row("", f":doc:`{report.paper.name}`: {report.paper.title}", *counts)
     text += "\n" + "".join(f"- **{verdict}**: {said}.\n" for verdict, said in VERDICTS.items())
     text += "\n" + title("Derivations and exercise sheets", "-")
@@ -91,7 +91,25 @@ def cards(report):
     text += f".. image:: {made.name}.png\n   :alt: Statements of {made.name}, with arrows to those they rest on\n\n"
     for outcome in report.outcomes:
         text += card(outcome, made)
+    text += title("Tables and figures", "=")
+    text += "The paper's figures beside those that ``benchmarks/`` have kept (``python benchmarks/papers``).\n\n"
+    for one in experiments(made.name):
+        text += title(f"{one['number']}: {one['verdict']}", "-") + f"{plain(one['says'])}\n\n{plain(one['detail'])}\n\n"
     return text
+
+
+def experiments(name):
+    """The tables and figures of a paper, with their verdicts."""
+    kept = Path(__file__).parents[1] / "benchmarks" / "results" / "papers.json"
+    return json.loads(kept.read_text(encoding="utf-8"))["facts"][name]
+
+
+def counts_of(report):
+    """How many items have each verdict, tables and figures too."""
+    found = report.counts
+    for one in experiments(report.paper.name):
+        found[one["verdict"]] = found.get(one["verdict"], 0) + 1
+    return found
 
 
 def card(outcome, made):
@@ -100,9 +118,7 @@ def card(outcome, made):
     text = f".. _{label(one)}:\n\n" + title(f"{one.number}: {outcome.verdict}", "-")
     if one.left:
         text += f".. math:: {one.tex}\n\n"
-    text += f"{plain(one.says)} {plain(one.remark) if outcome.verdict != 'not built' else ''}".rstrip() + "\n\n"
-    if isinstance(one, Measured) or one.claimed is None:
-        return text + f"{plain(outcome.detail)}\n\n"
+    text += f"{plain(one.says)} {plain(one.remark)}".rstrip() + "\n\n"
     if outcome.detail:
         text += f"**As printed:** {plain(outcome.detail)}\n\n"
     relation = "equal to" if one.relation == "=" else one.relation

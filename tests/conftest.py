@@ -24,7 +24,7 @@ def pytest_addoption(parser):
     parser.addoption(
         "--quick",
         action="store_true",
-        help="of every test function one set of parameters, without those in tests/long.txt: what one runs while editing",
+        help="one case of every test function that is not in tests/long.txt: what one runs while editing",
     )
 
 

@@ -8,8 +8,13 @@ import pytest
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT / "benchmarks"))
 
+import document  # noqa: E402
 import results_page  # noqa: E402
-from results_page import figure, one, rows  # noqa: E402
+from results_page import one, rows  # noqa: E402
+
+sys.path.insert(0, str(ROOT / "benchmarks" / "papers"))  # before a benchmark that has the name of a paper
+from experiment import Experiment, Figure, cells  # noqa: E402
+from verdicts import PAPERS, verdicts  # noqa: E402
 
 
 def read(path):
@@ -28,7 +33,7 @@ def test_the_figures_of_the_readme(name):
 
 def practice_claims():
     """What the guide says of the defaults."""
-    means = {row[""]: row for row in rows("practice", "## What the defaults were chosen among")}
+    means = {row[""]: row for row in rows("practice", "What the defaults were chosen among")}
     sets = {row[""]: row for row in rows("practice")}
     behind = {name: row["behind ours, mean over sets ± standard error"].lstrip("+-") for name, row in means.items()}
     error = {name: row["error"] for name, row in means.items()}
@@ -45,18 +50,18 @@ def practice_claims():
     better = float(error["S4VM"]) - float(error["S4VM, C=10"])
     yield f"with C = 10 it is {better:.1f} points better on average"
     drawn = sets["three classes, per class"]
-    yield f"{figure(drawn['ours'])} % error with it"
-    yield f"{figure(drawn['SVM'])} % for the supervised SVM"
+    yield f"{drawn['ours'].value:.1f} % error with it"
+    yield f"{drawn['SVM'].value:.1f} % for the supervised SVM"
 
 
 def method_claims():
     """The table of the guide's page on methods, a line a cell."""
     columns = ("∇S3VM", "cS3VM", "Newton", "∇DA")
-    review = {row[""]: row for row in rows("review", "## Tables 1 and 8")}
+    review = {row[""]: row for row in rows("review", "Tables 1 and 8")}
     for data in ("g50c", "text"):
-        cells = [f"{figure(review[data][name]):.1f}" for name in columns]
+        cells = [f"{review[data][name].value:.1f}" for name in columns]
         yield " - ".join(cells)
-        yield f"- {figure(review[data]['S3VMlight']):.1f} - {figure(review[data]['SVM']):.1f}"
+        yield f"- {review[data]['S3VMlight'].value:.1f} - {review[data]['SVM'].value:.1f}"
 
 
 @pytest.mark.parametrize("claim", list(practice_claims()))
@@ -72,3 +77,59 @@ def test_the_figures_of_the_methods(claim):
 def test_a_row_that_is_not_there_is_an_error():
     with pytest.raises(ValueError, match="not enough values"):
         one(rows("svmlin"), data="no such set")
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks" / "results").glob("*.md")), ids=lambda path: path.stem)
+def test_markdown_is_rendered_from_data(path):
+    assert document.rendered(document.read(path.stem)) == path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_verdicts_are_those_of_the_kept_results(paper):
+    assert document.read("papers")["facts"][paper] == verdicts(paper)
+
+
+@pytest.mark.parametrize(
+    ("shown", "value", "error", "paper"),
+    [
+        ("6.3 ± 0.3 (6.7)", 6.3, 0.3, 6.7),
+        ("9.4 ± 0.3 (6.3) **≠**", 9.4, 0.3, 6.3),
+        ("– (6.7)", None, None, 6.7),
+        ("**11.9 ± 1.0**", 11.9, 1.0, None),
+        ("1.76 ×", 1.76, None, None),
+        ("9.1 (T13)", 9.1, None, None),
+        ("4.5e-14", 4.5e-14, None, None),
+        ("converged", None, None, None),
+        ("two moons", None, None, None),
+        (7, 7.0, None, None),
+    ],
+)
+def test_a_cell_has_the_numbers_behind_it(shown, value, error, paper):
+    cell = document.Cell.of(shown)
+    assert (cell.shown, cell.value, cell.error, cell.paper) == (str(shown), value, error, paper)
+    assert document.Cell.from_json(cell.to_json()) == cell
+
+
+def test_figures_are_judged(tmp_path, monkeypatch):
+    monkeypatch.setattr("experiment.tables", lambda name, heading: document.tables(name, heading, folder=tmp_path))
+    table = Experiment("x", "Table 12", "A claim.", lambda: cells("review", "Table 12"))
+    assert table.judged().verdict == "no results"
+
+    def keep(cell):
+        out = document.Document("review", "A review", tmp_path)
+        out.heading("Table 12: x")
+        out.table("", "no annealing", "annealing")
+        out.row("g50c", "8.0 ± 0.2 (7.9)", cell)
+        out.save()
+
+    keep("6.4 ± 0.3 (6.3)")
+    assert table.judged().verdict == "measured"
+    keep("9.4 ± 0.3 (6.3)")
+    assert table.judged().verdict == "measured: differs"
+    assert "annealing: 9.4 ± 0.3, the paper 6.3 (differs)" in table.judged().detail
+    keep("– (6.3)")
+    assert "1 are not computed yet" in table.judged().detail
+    assert Experiment("x", "Table 13", "A claim.", None, "no data").judged().verdict == "not built"
+    assert Figure.compared("x", 5.0, 6.4, 0.1).agrees
+    assert not Figure.compared("x", 5.0, 6.6, 0.1).agrees
+    assert Figure.compared("x", 5.0, 6.6, 0.9).agrees

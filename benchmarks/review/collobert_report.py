@@ -6,6 +6,7 @@ import matplotlib as mpl
 import numpy as np
 from collobert import C_GRID, C_STAR, MNIST_SIGMA, S_GRID, SIGMAS, Trial, cells, grid, plateaus
 from datasets import SPLITS, TABLE_5
+from document import Cell, Document
 
 #: The methods whose times are compared.
 TRANSDUCTIVE = ("CCCP", "SVMlight", "∇TSVM")
@@ -42,17 +43,17 @@ TABLE_6 = {"text": (18.86, 6.60, 6.12), "mnist8": (6.68, 5.27, 4.87)}
 
 def write_report(figures, folder):
     """Write ``collobert2006.md`` and the pictures of what is known."""
-    lines = [
-        "# collobert2006, Tables 2 to 4 and 6, Figures 3 and 5 to 7: ours (the paper's)",
-        "",
-        "`python benchmarks/review --paper collobert2006`, from `results/collobert2006.csv`.  – is not computed yet.",
-    ]
-    _tuned(figures, lines)
-    _documents(figures, lines)
-    _transduction(figures, lines)
-    _pictures(figures, lines, folder)
-    (folder / "collobert2006.md").write_text("\n".join(lines) + "\n")
-    print(folder / "collobert2006.md")
+    out = Document(
+        "collobert2006", "collobert2006, Tables 2 to 4 and 6, Figures 3 and 5 to 7: ours (the paper's)", folder
+    )
+    out.text(
+        "`python benchmarks/review --paper collobert2006`, from `results/collobert2006.csv`.  – is not computed yet."
+    )
+    _tuned(figures, out)
+    _documents(figures, out)
+    _transduction(figures, out)
+    _pictures(figures, out, folder)
+    print(out.save())
 
 
 def _mean(figures, name, method, sigma, C, figure="error", **more):
@@ -93,36 +94,28 @@ def _best(figures, name, method, settings):
 def _shown(mean, error, printed):
     shown = "–" if np.isnan(mean) else f"{mean:.2f} ± {error:.2f}" if np.isfinite(error) else f"{mean:.2f}"
     far = np.isfinite(mean) and np.isfinite(error) and abs(mean - printed) > max(2 * error, 1.5)
-    return f"{shown} ({printed:.2f})" + (" **≠**" if far else "")
+    numbers = [float(x) if np.isfinite(x) else None for x in (mean, error)]
+    return Cell(f"{shown} ({printed:.2f})" + (" **≠**" if far else ""), *numbers, printed)
 
 
-def _tuned(figures, lines):
-    lines += [
-        "",
-        "## Tables 2 and 3: least mean error over hyperparameters, tuned on the test points",
-        "",
+def _tuned(figures, out):
+    out.heading("Tables 2 and 3: least mean error over hyperparameters, tuned on the test points")
+    out.text(
         f"C and σ: {', '.join(f'{n}: {len(grid(n))} choices' for n in C_GRID)}; s of {S_GRID}; C* of {C_STAR}, "
-        "factors on C L / U; of uspst two of each.",
-        "",
-        "| | " + " | ".join(C_GRID) + " |",
-        "|---|---|---|---|",
-    ]
+        "factors on C L / U; of uspst two of each."
+    )
+    out.table("", *C_GRID)
     for title in PRINTED:
         cells = [_shown(*_best(figures, name, *_rows(name)[title]), PRINTED[title][name]) for name in C_GRID]
-        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+        out.row(title, *cells)
 
 
-def _documents(figures, lines):
-    lines += [
-        "",
-        "## Table 4: documents (the paper's are of RCV1, which is not at hand: ours are news20, computers "
-        "against science)",
-        "",
-        "Hyperparameters by the error on 2000 validation points.",
-        "",
-        "| labelled | unlabelled | test error, % | of RCV1 |",
-        "|---|---|---|---|",
-    ]
+def _documents(figures, out):
+    out.heading(
+        "Table 4: documents (the paper's are of RCV1, which is not at hand: ours are news20, computers against science)"
+    )
+    out.text("Hyperparameters by the error on 2000 validation points.")
+    out.table("labelled", "unlabelled", "test error, %", "of RCV1")
     for (n, u), printed in TABLE_4.items():
         trials = [
             one
@@ -133,20 +126,16 @@ def _documents(figures, lines):
             and (u == 0 or key[8] == str(u))
         ]
         best = min(trials, key=lambda one: one["validation"], default=None)
-        lines.append(f"| {n} | {u} | {'–' if best is None else format(best['error'], '.2f')} | {printed:.2f} |")
+        out.row(n, u, "–" if best is None else f"{best['error']:.2f}", f"{printed:.2f}")
 
 
-def _transduction(figures, lines):
-    lines += [
-        "",
-        "## Table 6: the same test points, not seen (semi-supervised) and seen (transductive)",
-        "",
+def _transduction(figures, out):
+    out.heading("Table 6: the same test points, not seen (semi-supervised) and seen (transductive)")
+    out.text(
         "Least mean error over C*.  The paper does not print how many points of MNIST it takes: 100 labelled and "
-        "twice 2000 others here.",
-        "",
-        "| | SVM | semi-supervised | transductive |",
-        "|---|---|---|---|",
-    ]
+        "twice 2000 others here."
+    )
+    out.table("", "SVM", "semi-supervised", "transductive")
     for name, (sigma, C, more) in {
         "text": (0.0, 1000.0, {}),
         "mnist8": (MNIST_SIGMA, 10.0, {"n_labeled": 100, "n_unlabeled": 2000}),
@@ -160,10 +149,10 @@ def _transduction(figures, lines):
                 )
             )
         shown = [_shown(*cell, printed) for cell, printed in zip(cells, TABLE_6[name], strict=True)]
-        lines.append(f"| {name} | " + " | ".join(shown) + " |")
+        out.row(name, *shown)
 
 
-def _pictures(figures, lines, folder):
+def _pictures(figures, out, folder):
     """Figures 3, 5, 6 and 7 in one picture, of what is known."""
     mpl.use("Agg")
     import matplotlib.pyplot as plt
@@ -182,7 +171,8 @@ def _pictures(figures, lines, folder):
             ax.text(0.5, 0.5, "not computed yet", ha="center", transform=ax.transAxes)
     figure.savefig(folder / "collobert2006.png", dpi=110)
     plt.close(figure)
-    lines += ["", "## Figures 3, 5, 6 and 7", "", "![seconds and errors](collobert2006.png)"]
+    out.heading("Figures 3, 5, 6 and 7")
+    out.picture("seconds and errors", "collobert2006.png")
 
 
 def _line(ax, x, y, label, **scales):

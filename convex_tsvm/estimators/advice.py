@@ -16,23 +16,23 @@ from ..notice import warn
 from ..solution import Solution
 from .labels import Labels
 
-#: By how much the shares that a supervised SVM finds may differ from those among labels that were drawn per class.
+#: How far shares of the classes may be from each other before a warning; shares are from 0 to 1.
 APART = 0.15
 
-#: So many labels, equally many of every class, look drawn per class; fewer may be so by chance.
+#: From so many labels on, equally many of every class look drawn per class; of fewer that may be chance.
 DRAWN = 20
 
-#: Labels are taken to have been drawn per class from this probability on.
+#: Labels count as drawn per class if the probability of that is at least this.
 EVEN = 0.5
 
-#: Unlabelled points are said not to help if errors at labels left out are more than the supervised SVM's by so many
-#: standard deviations of what chance does.
+#: Unlabelled points are said not to help if the errors at labels left out exceed those of the supervised SVM by more
+#: than this number of standard deviations of chance.
 SURE = 2.0
 
-#: A fit is idle if so large a share of the unlabelled points are on a plateau, and no more than the rest has a say.
+#: The share of the unlabelled points that must be on a plateau of their loss for a warning.
 IDLE_SHARE = 0.9
 
-#: Slopes of a loss up to this are rounding, and so are values.
+#: Slopes and values of a loss up to this count as 0.
 ZERO_SLOPE = 1e-9
 
 

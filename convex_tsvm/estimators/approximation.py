@@ -21,19 +21,19 @@ from ..points import DensePoints, LinearPoints, linear_points
 from ..problem import Array
 from ..validation import integer
 
-#: A transformer is fitted to so many points, drawn at random.
+#: The number of points, drawn at random, that a transformer is fitted to, at most.
 FITTED_POINTS = 10_000
 
-#: Points that are mapped at a time.
+#: The number of points that are mapped at a time.
 POINTS_AT_ONCE = 2048
 
-#: Rounds of k-means over the sample: more bring landmarks little nearer to the points.
+#: Rounds of k-means over the sample: more of them would bring landmarks only a little nearer to the points.
 ROUNDS = 5
 
 #: Axes of the landmarks' kernel matrix with eigenvalues below this share of the largest are left out.
 LEAST_EIGENVALUE = 1e-10
 
-#: Centres of sparse points are not sparse: where they would have more numbers than this, points are landmarks.
+#: Centres of sparse points are not sparse: if they would have more entries than this, landmarks are some of the points.
 MOST_CENTRE_ENTRIES = 2**24
 
 NAMES = ("nystroem", "fourier")
@@ -133,7 +133,7 @@ def _landmarks(sample: Any, count: int, random_state: int) -> Any:
         # scikit-learn takes indices of 32 bits only.
         where = (sample.indices.astype(np.int32), sample.indptr.astype(np.int32))
         sample = sp.csr_array((sample.data, *where), shape=sample.shape)
-    # Every centre begins at a point of its own and stays where points are: none is moved because it has few.
+    # Every centre begins at a point of its own, and none is moved elsewhere because few points are near it.
     plain = {"init": "random", "n_init": 1, "reassignment_ratio": 0, "random_state": random_state}
     return MiniBatchKMeans(count, max_iter=ROUNDS, batch_size=4096, **plain).fit(sample).cluster_centers_
 

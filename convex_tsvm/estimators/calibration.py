@@ -16,7 +16,7 @@ from ..points import LinearPoints
 from ..validation import one_of
 from .labels import Labels
 
-#: Folds of the labelled points, at most.
+#: The number of folds of the labelled points, at most.
 MOST_FOLDS = 5
 
 

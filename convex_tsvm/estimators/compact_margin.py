@@ -216,7 +216,7 @@ class RelativeMarginClassifier(_OneCost):
 
     def _unlabeled_cost(self) -> Any:
         if self._is_hard:
-            return self.C  # says only that there is a cost
+            return self.C  # any number does: it only says that unlabelled points have a cost
         return self.C_compact if self.C_compact == "balanced" else finite("C_compact", self.C_compact, above=0)
 
     def _formulation(self, problem: Problem) -> Formulation:

@@ -29,7 +29,7 @@ class Cost:
         return self.seconds * (count / self.measured) ** self.power
 
 
-#: The relaxation in Γ by itself.
+#: The relaxation in label matrices.
 LABEL_MATRICES = Cost(
     "unlabelled points", 300, 40.0, 2.7, "for more than some hundred, TransductiveSVC has no such limit"
 )
@@ -37,7 +37,7 @@ LABEL_MATRICES = Cost(
 #: Methods that factor the kernel matrix, and then take n² for every step.
 FACTORED = Cost("points", 1500, 15.0, 2.0, "method='cccp' does not factor the kernel matrix")
 
-#: All of a kernel with a graph in it.
+#: The whole matrix of a kernel that a graph deforms.
 DEFORMED = Cost("points", 5000, 6.0, 3.0, "LaplacianSVC needs the rows of labelled points only")
 
 

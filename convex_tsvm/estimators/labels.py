@@ -18,7 +18,7 @@ from ..notice import warn
 
 Array = NDArray[np.float64]
 
-#: By how much given shares may differ from 1 in sum.
+#: How far the sum of given shares may be from 1.
 SUM_OF_SHARES_TOL = 1e-3
 
 
@@ -76,7 +76,7 @@ class Labels:
             factor = factor if weights is None else factor * weights
         C = _times(C, factor, ~self.unlabeled)
         if isinstance(C_unlabeled, str) and isinstance(C, np.ndarray):
-            # As without weights: a point of weight 2 counts as two of weight 1.
+            # These are means over the points: a point of weight 2 counts in them as two points of weight 1.
             if C_unlabeled == "balanced":
                 return C, factor * C[~self.unlabeled].sum() / factor[self.unlabeled].sum()
             if C_unlabeled == "tenth":

@@ -20,7 +20,7 @@ from .approximation import KernelApproximation
 from .descent import Descent
 from .labels import Labels
 
-#: What methods are made with, unless the user says otherwise: as good an objective in less time than by default.
+#: Options of methods in place of their own defaults: they lead to as good an objective in less time.
 DEFAULTS: dict[str, dict[str, Any]] = {
     "switching": {"annealing": 14, "reheats": 4},
     "annealing": {"best": True, "cooling": 1.2, "settled": 5e-6, "certain": 1e-2},

@@ -17,17 +17,19 @@ from ..deadline import time_left, until
 from ..notice import warn
 from ..problem import Problem
 
-#: Fits to fewer points than this are not worth an estimate.
+#: There is no estimate of fits to fewer points than this, which are short.
 LEAST_POINTS = 4000
 
-#: The first fit is to so many points; each is to twice as many as the one before, up to so many or this share of all.
+#: The number of points of the first timed fit, each of the others being to twice as many as the one before, and the
+#: largest number, which is the second of these or, if that is more, the third as a share of all points.
 FIRST_POINTS, ENOUGH_POINTS, MOST_OF_ALL = 500, 2000, 0.25
 
-#: Fits are timed until they have taken so many seconds, or this share of what the whole fit is going to take.
+#: Fits are timed until they have taken so many seconds or, if that is more, this share of the estimate.
 ENOUGH, SHARE_OF_FIT = 0.5, 0.05
 
-#: To the next doubling of the number of points, time grows with the power of it that was seen at the last one, if that
-#: is between these; from there on the power is no more than the last: a steep rise is that of one size, seldom of all.
+#: Up to twice the points of the last timed fit, time grows with the power of their number that was seen between the
+#: last two fits, if it is between the first two of these numbers.  Beyond that the power is the third at most, since a
+#: steep rise seldom goes on.
 POWERS, LATER = (0.8, 3.0), 2.25
 
 #: A fit that takes longer than this, in seconds, is announced.

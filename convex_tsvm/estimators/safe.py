@@ -17,7 +17,8 @@ from ..solution import Solution
 from .by_labels import LabellingTransduction
 from .labels import Labels
 
-#: Shares of the classes further from the inferred ones than so many standard deviations, and so much, are impossible.
+#: Separators may have shares of the classes that differ from the inferred ones by at most this number of standard
+#: deviations plus this much.
 SHARE_DEVIATIONS, SHARE_SLACK = 2.0, 0.1
 
 

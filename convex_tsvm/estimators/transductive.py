@@ -16,8 +16,8 @@ from .costs import DEFORMED, FACTORED, Cost
 from .descent import DescentTransduction
 from .labels import Labels
 
-#: ``safe=True`` falls back if errors at labels left out are more than the supervised SVM's by so many standard
-#: deviations of what chance does.
+#: ``safe=True`` falls back if the errors at labels left out exceed those of the supervised SVM by more than this number
+#: of standard deviations of chance.
 FALL_BACK_DEVIATIONS = 1.0
 
 

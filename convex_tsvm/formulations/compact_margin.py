@@ -136,7 +136,7 @@ def compactness_weights(problem: Problem, C_compact: float) -> tuple[float, floa
         C_compact = finite("C_compact", C_compact, least=0)
     weights = []
     for name, where in (("C", problem.labeled), ("C_unlabeled", problem.unlabeled)):
-        cost = problem.cost[where][problem.cost[where] > 0]  # points that cost nothing pay for no term
+        cost = problem.cost[where][problem.cost[where] > 0]  # points of cost 0 pay nothing, whatever the weight
         if len(cost) and np.ptp(cost) > 0:
             raise ValueError(
                 f"{name} is from {cost.min():g} to {cost.max():g}; with C_compact it must be one number, as "

@@ -126,7 +126,7 @@ class MeanOutput(OutputConstraint):
         where = {"unlabeled": problem.unlabeled, "labeled": problem.labeled, "all": np.arange(problem.n)}[self.of]
         a[where] = 1.0
         if not a.any():
-            raise ValueError(f"{self.name}: the problem has no such point")
+            raise ValueError(f"{self.name}: the problem has no {self.of} point")
         return np.asarray(a / a.sum())
 
 

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from ..instance import Instance
 
 
-#: Points at which losses are compared.
+#: Outputs at which losses are compared with each other.
 OUTPUT_GRID = np.linspace(-4, 4, 801)
 
-#: By how much an output may fail a constraint that is written as a loss.
+#: How far an output may be outside the domain of a loss, which is a constraint, and still count as inside.
 DOMAIN_TOLERANCE = 1e-6
 
 

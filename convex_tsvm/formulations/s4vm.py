@@ -30,7 +30,7 @@ from ..validation import finite
 if TYPE_CHECKING:
     import cvxpy as cp
 
-#: The integer program may take so many seconds, after which its best labels so far are taken.
+#: Seconds that the integer program may take; its best labels so far are taken then.
 TIME_LIMIT = 20.0
 
 

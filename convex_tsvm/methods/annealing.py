@@ -20,7 +20,7 @@ from .frame import Callback, Method, Run, Settings, minimize
 #: The first temperature, in units of C*.
 HOT = 10.0
 
-#: The last temperature, in units of the first: probabilities that are no labels there belong to points that tie.
+#: The last temperature, in units of the first.  Where probabilities are not 0 or 1 by then, both labels cost the same.
 COLD = 1e-9
 
 #: The first temperature is about so many times the one at which labels are certain; used to estimate the time left.
@@ -55,7 +55,7 @@ class Annealing(Method):
         while known.entropy() >= self.certain and temperature > last:
             status, known = self.stage(run, known, temperature)
             temperature /= self.cooling
-        # At temperature 0 probabilities are labels; of points that cost the same as each other, some of either sign.
+        # At temperature 0 probabilities are labels; of points with equal costs some may be positive and some negative.
         labels = instance.best_labels(run.latest.outputs)
         run.record(run.solve(instance.svm(labels)), stage=0.0, labels=labels)
         if self.best and run.best_labels is not None:

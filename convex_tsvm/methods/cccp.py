@@ -15,7 +15,7 @@ from ..solution import Solution
 from .frame import Callback, Method, Run, Settings, minimize, minimize_path
 from .schedule import annealing_schedule
 
-#: Steps in a row that do not lower the objective, after which it is said to have converged.
+#: Steps in a row that do not lower the objective, after which the procedure counts as converged.
 STALLED_CCCP = 3
 
 
@@ -28,7 +28,7 @@ class CCCP(Method):
         self.scales = annealing_schedule(annealing)
 
     def descend(self, run: Run) -> str:
-        """Steps for every factor of the annealing, from the tangents at the start."""
+        """Steps for every factor of the annealing, from the tangents at the start; one step if all is convex."""
         if run.instance.formulation.is_convex:
             point = run.solve(run.instance.step())
             run.record(point)
@@ -47,16 +47,9 @@ class CCCP(Method):
 
 
 class _Stage:
-    """Steps at fixed costs until the tangents stop changing.
+    """Steps at fixed costs until the tangents stop changing, or steps no longer lower the objective: ``ended``.
 
-    Attributes
-    ----------
-    step : ConvexStep
-        The next one.
-    outputs : array, shape (n,)
-        Those of the last step that was recorded.
-    ended : bool
-        Whether the tangents have stopped changing, or steps that change them have stopped to lower the objective.
+    ``step`` is the next one, and ``outputs``, shape (n,), are those of the last one that was recorded.
     """
 
     def __init__(self, run: Run, outputs: Array, scale: float) -> None:
@@ -77,7 +70,7 @@ class _Stage:
         falls = before == np.inf or now < before - 1e-12 * abs(before)
         previous, self._slope = self._slope, run.instance.tangents(point.outputs, self._cost)
         still = int((np.abs(self._slope - previous) > self._slope_tol * self._cost).sum())
-        # A point that is tangent to the objective is preferred to one that is lower by less than can be told.
+        # A point whose tangents are its own is preferred to one that is lower by less than accuracy allows to tell.
         doubt = max(point.primal - point.dual, 1e-12 * abs(before))
         if falls or (still == 0 and now - before <= doubt):
             run.record(point, stage=self._scale, changed=self._changed, step_objective=now)

@@ -19,10 +19,11 @@ from .gradient import goal
 #: The last width that is not zero smooths no output by more than this standard deviation.
 LAST_WIDTH = 0.05
 
-#: The curvature of a loss is looked at for outputs up to so large; beyond, no loss of the papers bends downwards.
+#: The curvature of a loss is looked at for outputs up to this size; beyond it no loss of the papers bends downwards.
 CURVED_UP_TO = 3.0
 
-#: The first width is found by raising it by this factor, at most so often, each time with so many power steps.
+#: The first width is found by trials: the factor from one to the next, their largest number, and the steps of the power
+#: method in each.
 WIDER, TRIALS, POWER = 1.6, 25, 4
 
 
@@ -76,7 +77,8 @@ class Continuation(Method):
         unknown, most = primal.instance.problem.unlabeled, np.zeros(len(deviations))
         grid = np.linspace(-CURVED_UP_TO, CURVED_UP_TO, 31)[:, None] * np.ones(len(unknown))
         for loss in primal.losses[1:]:
-            # Where an output does not depend on w, neither does its loss.
+            # The deviation is 0 where an output does not depend on w.  Any small one will do there, as what its loss
+            # adds to the curvature in w is 0.
             bend = smoothed(loss, np.maximum(deviations[unknown], 1e-6)).curvature(grid)
             most[unknown] = primal.cost[unknown] * np.maximum(-bend.min(axis=0), 0.0)
         return most

@@ -1,6 +1,6 @@
 """What all methods share: solving steps, the trace, the best point, Ctrl-C, an exact balance, paths over problems.
 
-A method is a descent and no more: it asks the run for solutions of convex steps and records what it wants kept.
+A method says how to descend and no more: it asks its run to solve convex steps, and to record those that it takes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ..validation import finite, integer
 from .balance import search_balance
 from .solvers import make_solver
 
-#: Up to this many points every figure is computed again before a solution is said to have converged.
+#: Up to this many points all figures are recomputed with the kernel function before a solution counts as converged.
 RECOMPUTED = 256
 
 Callback = Callable[[Iteration], None]
@@ -39,19 +39,17 @@ Recorded = StepSolution | SmoothPoint
 
 
 class Method(ABC):
-    """How a good point of an instance is found.
+    """A way to find a good point of an instance; messages call it by its ``name``.
 
     Attributes
     ----------
-    name : str
-        What messages call it.
     keeps_number : bool
-        Whether it keeps a prescribed number of positive labels itself.  For other methods it is reached by a search
-        for the mean output that brings it (chapelle2008 §4).
+        Whether it keeps a prescribed number of positive labels itself.  For other methods the mean output that brings
+        this number is searched for (chapelle2008 §4).
     best : bool
         Whether the result is the best point of the whole path, by the objective at the full costs, or the last one.
     scales : array
-        Factors on C* that it goes through, the last of them 1; other methods have no others.
+        Factors on C* that it goes through, the last of them 1.
     """
 
     name: str
@@ -61,20 +59,20 @@ class Method(ABC):
 
     @abstractmethod
     def descend(self, run: Run) -> str:
-        """Solve steps and record them; the status, "converged" or "max_iter"."""
+        """Solve steps and record them; the result is the status, "converged" or "max_iter"."""
 
     def suited(self, instance: Instance) -> Method:
-        """The method as it is on an instance: itself, unless the losses make it another."""
+        """The method to use on an instance: this one, unless its losses ask for a variant."""
         return self
 
     def nearby(self) -> Method:
-        """The method as it goes on from the solution of nearly the same instance: at the full costs only."""
+        """A copy that goes on from the solution of nearly the same instance, and so works at the full costs only."""
         found = copy.copy(self)
         found.scales = np.ones(1)
         return found
 
     def share(self, first: float, stage: float) -> float:
-        """About how much of the work is done when the stage, which began with ``first``, is this; 0 if unknown."""
+        """About which share of the work is done at ``stage``, if the stage was ``first`` at first; 0 if unknown."""
         return 0.0
 
 
@@ -92,29 +90,19 @@ class Settings:
         integer("max_iter", self.max_iter, least=1)
 
 
-#: What a solution's status is if its method did not come to its end.
+#: The statuses of a solution whose method was stopped before its end.
 STOPPED = ("interrupted", "time_limit")
 
 
 def unless_interrupted(solutions: Sequence[Solution]) -> Sequence[Solution]:
-    """The same solutions, for work that they are only a part of: Ctrl-C in one of them is Ctrl-C in all of it.
-
-    Parameters
-    ----------
-    solutions : sequence of Solution
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If one of them was interrupted.
-    """
+    """The same solutions; KeyboardInterrupt if one of them was interrupted, so that the work they are part of ends."""
     if any(solution.status == "interrupted" for solution in solutions):
         raise KeyboardInterrupt
     return solutions
 
 
 class _Interrupted(Exception):
-    """Ctrl-C or a deadline inside an inner solver, which gave the best point it had."""
+    """Raised where Ctrl-C or a deadline has ended an inner solver, with the point that the solver had reached."""
 
     def __init__(self, point: Recorded) -> None:
         self.point = point
@@ -125,16 +113,14 @@ class Run:
 
     Attributes
     ----------
-    instance : Instance
-    settings : Settings
     start : array, shape (n,), or None
-        Outputs to start from, if there are some.
+        Outputs to start from.
     near : SmoothPoint or other point, or None
-        The point that those are the outputs of, if it is the solution of nearly the same instance.
-    current : StepSolution or None
-        The last recorded point.
+        The point that has these outputs, if it is the solution of nearly the same instance.
+    current : StepSolution, SmoothPoint or None
+        The point of the last recorded step, or that of the envelope before there is one.
     lower_bound : float or None
-        A proven lower bound of the formulation's optimum, where the method comes by one.
+        A proven lower bound of the formulation's optimum, where the method finds one.
     status : str
         How the descent has ended.
     """
@@ -151,7 +137,7 @@ class Run:
         self.near = near
         self.instance, self.settings, self.start, self.known = instance, settings, start, known
         self.inner: Any = inner
-        #: Whether vectors of one number a point may be kept for every step: not where there are millions of points.
+        #: Whether the trace may keep a vector of n numbers for every step; solvers for millions of points say no.
         self.keeps_vectors = getattr(inner, "keeps_vectors", True)
         self.solved: list[StepSolution] = []
         self.history: list[Iteration] = []
@@ -164,7 +150,7 @@ class Run:
 
     @property
     def latest(self) -> Recorded:
-        """The current point, once there is one."""
+        """The current point; a RuntimeError if there is none yet."""
         if self.current is None:
             raise RuntimeError("no step has been solved")
         return self.current
@@ -187,13 +173,14 @@ class Run:
 
     @property
     def improves(self) -> bool:
-        """Whether the solver can do less than solve a step."""
+        """Whether the solver can improve a point of a step without solving the step."""
         return hasattr(self.inner, "improve")
 
     def improve(self, step: ConvexStep) -> StepSolution:
-        """A point of a step that is better than the current one, or optimal; solved, if the solver knows no less.
+        """A point of a step that is better than the current one, or optimal.
 
-        Where the next step depends on this one's point only roughly, more would be thrown away.
+        If the solver cannot improve, the step is solved.  This is for methods whose next step depends on the point only
+        roughly, so that it need not be solved.
         """
         if not self.improves:
             return self.solve(step)
@@ -204,9 +191,9 @@ class Run:
 
     @property
     def smooth(self) -> SmoothSolver:
-        """The solver of smooth primals, for methods that pose such."""
+        """The solver of smooth primals, for methods that descend on these; a ValueError if the solver is another."""
         if not isinstance(self.inner, SmoothSolver):
-            raise ValueError(f"solver={self.inner!r} solves convex steps; this method descends: solver='smooth'")
+            raise ValueError(f"solver={self.inner!r} solves convex steps; this method takes solver='smooth'")
         return self.inner
 
     def begin(self, primal: SmoothPrimal) -> Array:
@@ -216,7 +203,7 @@ class Run:
         return np.zeros(primal.n_variables) if self.start is None else primal.nearest(self.start)
 
     def checked(self, point: SmoothPoint) -> SmoothPoint:
-        """A point that a descent ended at, judged; one that was interrupted ends the run."""
+        """The point where a descent ended, with its status by the tolerance; if it was interrupted, the run ends."""
         judged: SmoothPoint = self._unless_interrupted(point).judged(self.settings.tol)
         return judged
 
@@ -226,9 +213,9 @@ class Run:
         return point
 
     def envelope(self) -> StepSolution:
-        """The convex envelope of the formulation, whose dual value is a lower bound, or the SVM if there is none.
+        """The solution of the convex envelope of the formulation, where methods begin, or of the SVM if there is none.
 
-        For a TSVM it is the SVM of the labelled points: where methods begin.  It is no step of theirs.
+        Its dual value is a lower bound.  For a TSVM it is the SVM of the labelled points.  It is no step of the trace.
         """
         return self.begun(self.solve(self.envelope_step()))
 
@@ -242,7 +229,7 @@ class Run:
         return self.instance.replaced(below).step()
 
     def begun(self, point: StepSolution) -> StepSolution:
-        """Begin at the solution of :meth:`envelope_step`, and keep what it bounds."""
+        """Begin at the solution of :meth:`envelope_step`, and keep its lower bound if it is that of an envelope."""
         self.current, envelope = point, self.instance.formulation.envelope()
         if envelope is not None and point.lower_bound is not None:
             idle, loss = 0.0, envelope.unlabeled
@@ -265,7 +252,7 @@ class Run:
     ) -> None:
         """Make a solved step the current point, and part of the trace (see :class:`~convex_tsvm.Iteration`).
 
-        A method that has computed the objective at the full costs passes it on.
+        ``objective`` is that at the full costs, which is computed here if the method has not done so.
         """
         self.current, self._labels = point, labels
         at_full_cost = step_objective is not None and stage == 1 and labels is None
@@ -291,30 +278,39 @@ class Run:
             self.settings.callback(iteration)
 
     def _is_better(self, objective: float, point: Recorded) -> bool:
-        """Whether a point is better than the best; one that is solved counts more than one lower by rounding."""
+        """Whether a point is better than the best so far.
+
+        One that is solved is better than one that is not, and lower by no more than rounding.
+        """
         least, best, _ = self._best  # type: ignore[misc]
         slack = 1e-9 * abs(least) * ((point.status == "optimal") - (best.status == "optimal"))
         return objective < least + slack or np.isnan(least)
 
     @property
     def best_objective(self) -> float:
-        """The objective of the best point so far, at the full costs."""
+        """The objective of the best point so far, at the full costs; infinite before there is one."""
         return np.inf if self._best is None else self._best[0]
 
     @property
     def best_labels(self) -> Array | None:
-        """The labels of the best point so far."""
+        """The labels of the best point so far, if the method gives it labels."""
         return None if self._best is None else self._best[2]
 
     def value(self, point: Recorded, labels: Array | None = None, cost: Array | None = None) -> float:
-        """The objective at a point, of its labels where it has some, by default at the problem's costs."""
+        """The objective at a point, at the problem's costs by default; ``labels`` are those that the points pay for.
+
+        Without labels every unlabelled point pays the loss of the formulation.
+        """
         if labels is None:
             return self.instance.objective(point.outputs, point.regularization, cost)
         return self.instance.labelled_objective(point.outputs, point.regularization, labels, cost)
 
     @contextmanager
     def guarded(self) -> Iterator[None]:
-        """Ctrl-C and deadlines inside end the descent, and the best point that there is by then is kept."""
+        """A context in which Ctrl-C and deadlines end the descent, with a warning, and the best point so far is kept.
+
+        Ctrl-C is raised again if there is no point yet.
+        """
         try:
             with getattr(self.inner, "threads", nullcontext)():
                 yield
@@ -330,13 +326,13 @@ class Run:
             warn(f"{self.status}: the best point so far is returned")
 
     def _fall_back(self) -> None:
-        """Take the supervised SVM if it is better, where time was up before the first step was done.
+        """Take the supervised SVM if it is better than the current point; for a time limit before the first step's end.
 
-        That is the least that is returned, however long it takes.
+        It is solved however long that takes, so that a point as good as the SVM is returned in any case.
         """
         instance = self.instance
         if self.current is not None and instance.formulation.unlabeled is None:
-            return  # it is the same problem
+            return  # the supervised SVM is the same problem
         below, inner = instance.replaced(instance.formulation.supervised()), self.inner
         with unlimited():
             if not isinstance(inner, SmoothSolver):
@@ -355,16 +351,16 @@ class Run:
             self.current = point
 
     def _holds(self, point: Recorded) -> bool:
-        """Whether figures recomputed with the kernel function itself are those of the solver; of few points only.
+        """Whether the point is still optimal by figures that are recomputed with the kernel function itself.
 
-        Where there are many, rounding has been measured at some of them.
+        That is done for few points only; where there are many, the solver has measured rounding at some of them.
         """
         if len(point.outputs) > RECOMPUTED:
             return True
         return point.recomputed().judged(self.settings.tol).status == "optimal"
 
     def solution(self, method: Method) -> Solution:
-        """What a method's descent has come to."""
+        """The solution of a method's descent: the best point or the last one, as the method has it."""
         if self.status == "max_iter":
             warn(f"{method.name} stopped after max_iter={self.settings.max_iter} steps; it has not converged")
         point: Recorded = self.latest
@@ -399,7 +395,7 @@ def minimize(
     settings: Settings,
     options: dict[str, Any],
 ) -> Solution:
-    """One problem by one method: what every method's function calls."""
+    """Solve one problem by one method; the function of every method calls this."""
     known = [start.step] if isinstance(start, Solution) and start.has_step else []
     with within(settings.time_limit):
         descents = Descents(method, solver=solver, settings=settings, options=options)
@@ -415,20 +411,14 @@ def minimize_path(
     settings: Settings,
     options: dict[str, Any],
 ) -> list[Solution]:
-    """Problems that resemble each other, by one method (see :func:`~convex_tsvm.cccp_path`)."""
+    """Solve problems that resemble each other by one method (see :func:`~convex_tsvm.cccp_path`)."""
     n = len(problems) if isinstance(problems, Sized) else None
     with within(settings.time_limit):
         return Descents(method, solver=solver, settings=settings, options=options).solve_all(formulation, problems, n)
 
 
 class Descents:
-    """One method on many problems: what the solver keeps, kernel rows above all, serves all that have the same points.
-
-    Parameters
-    ----------
-    method, solver, settings, options
-        As for :func:`minimize`.
-    """
+    """One method on many problems, with one solver for all that have the same points: it keeps kernel rows for them."""
 
     def __init__(
         self, method: Method, *, solver: str | StepSolver, settings: Settings, options: dict[str, Any]
@@ -444,10 +434,10 @@ class Descents:
         known: Sequence[StepSolution] = (),
         start: ArrayLike | Solution | None = None,
     ) -> tuple[Solution, list[StepSolution]]:
-        """The solution from outputs to start at, shape (n,), and the convex steps solved on the way.
+        """The solution of a problem, and the convex steps that were solved on the way.
 
-        ``known`` steps have dual variables that may be started from.  A solution to start at is that of nearly the same
-        problem, so that the method goes on at the full costs.
+        The start may be outputs, shape (n,), or the solution of nearly the same problem, from which the method goes on
+        at the full costs.  Convex steps may start at the dual variables of ``known`` steps.
         """
         method = self.method
         if isinstance(start, Solution):
@@ -466,7 +456,7 @@ class Descents:
     def _searched(
         self, method: Method, instance: Instance, inner: Any, outputs: Array | None, known: list[StepSolution]
     ) -> tuple[Solution, list[StepSolution]]:
-        """The same where the balance is searched that brings the number of positive labels asked for."""
+        """The same as :meth:`solve`, with a search for the balance that gives the number of positive labels."""
 
         def solve(instance: Instance, near: Solution | None) -> Solution:
             nonlocal known
@@ -489,9 +479,8 @@ class Descents:
     ) -> list[Solution]:
         """The solutions of problems that resemble each other; an interrupted one is the last.
 
-        Solutions to start at, if there are some, are in the order of the problems.
-        If it is said how many there are, each has an equal share of what time is left; otherwise one that takes all of
-        the time is the last.
+        Solutions to start at, if there are some, are in the order of the problems.  If their number n is given, every
+        problem has an equal share of the time left; otherwise one that takes all of the time is the last.
         """
         solutions: list[Solution] = []
         known: list[StepSolution] = []
@@ -500,7 +489,7 @@ class Descents:
                 before = solutions[-1].problem.n
                 raise ValueError(f"problems: {problem!r} has {problem.n} points, those before it {before}")
             if solutions and not np.array_equal(solutions[-1].problem.y, problem.y):
-                known = []  # another class: its dual variables are a worse start than none
+                known = []  # another class: dual variables of the one before are a worse start than none
             with nullcontext() if n is None else share_of_time(n - len(solutions)):
                 start = None if starts is None else starts[len(solutions)]
                 solution, known = self.solve(formulation, problem, known, start)

@@ -49,14 +49,14 @@ class Gradient(Method):
         self.annealed = GradientAnnealing(cooling, certain)
 
     def suited(self, instance: Instance) -> Method:
-        """∇DA, where a point pays for the better one of two labels: annealing is what makes that smooth."""
+        """∇DA if unlabelled points pay for the better of two labels, which annealing makes smooth; otherwise itself."""
         unlabeled = instance.formulation.unlabeled
         if not isinstance(unlabeled, PLQ) or unlabeled.is_smooth or unlabeled.is_convex:
             return self
         try:
             instance.formulation.label_loss()
         except ValueError:
-            return self  # such as a ramp: its kinks are rounded
+            return self  # such as a ramp, whose kinks are rounded
         return self.annealed
 
     def descend(self, run: Run) -> str:

@@ -20,7 +20,7 @@ class Linearization(Method):
     name = "linearization"
 
     def descend(self, run: Run) -> str:
-        """Problems in which every unlabelled point pays for one label, until no output has another sign."""
+        """SVMs in which every unlabelled point pays for one label, until all outputs have the signs of these labels."""
         instance = run.instance
         instance.formulation.label_loss()  # complains about a loss without labels
         outputs = run.envelope().outputs if run.start is None else run.start
@@ -36,7 +36,7 @@ class Linearization(Method):
 
 
 def _cheaper(problem: Problem, outputs: Any) -> Any:
-    """Known labels, and for other points the one that its output costs less with."""
+    """Known labels, and for every other point the label with which its output costs less."""
     return np.where(problem.y != 0, problem.y, np.where(outputs >= 0, 1.0, -1.0))
 
 

@@ -26,7 +26,7 @@ class Newton(Method):
         self.scales = annealing_schedule(COST_FACTORS if annealing is None else annealing)
 
     def descend(self, run: Run) -> str:
-        """Newton steps in the coefficients of an expansion."""
+        """Newton steps in the coefficients of an expansion, or in w for the linear kernel."""
         return follow(run, run.smooth.expansion(run.instance), run.smooth.newton, self.scales)
 
 

@@ -24,14 +24,14 @@ from .frame import STOPPED, Descents, Settings
 from .shares import without_labels
 from .supervised import supervised_svms
 
-#: Steps of the annealing of C*, with which one of the separators is found.
+#: The number of factors on C* in the annealing that one of the starts has.
 ANNEALED = 10
 
-#: The labels found are given up where they are wrong at more of the labels left out than the supervised SVM's are, by
-#: more than so many standard deviations of what chance does.
+#: The labels found are given up if their errors at labels left out exceed those of the supervised SVM by more than this
+#: number of standard deviations of chance.
 GIVE_UP_DEVIATIONS = 1.0
 
-#: Factors on the cost of points whose labels were found, of which the first is taken for the decision function that is
+#: Factors on the cost of points whose labels were found.  The decision function is that of the first with which it is
 #: wrong at no more of the given labels than the supervised SVM.
 TRUST = (1.0, 0.3, 0.1, 0.03, 0.01)
 
@@ -312,8 +312,8 @@ def _safe_labels(
     if not candidates:
         return None, labels
     safe = SafeLabels(np.array([one.labels[unknown] for one in candidates]), alone.labels[unknown], penalty)
-    # Of points at which the same separators differ from the SVM, those are turned first whose outputs at the
-    # separators are larger, on average, than that of the SVM.
+    # Of points at which the same separators differ from the SVM, those are turned first whose outputs are larger in
+    # size for the separators, on average, than for the SVM.
     sure: Array = np.mean([np.abs(one.scores[unknown]) for one in candidates], axis=0) - np.abs(alone.scores[unknown])
     labels[unknown] = safe.solve(sure)
     return safe, labels

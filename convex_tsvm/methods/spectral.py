@@ -16,7 +16,7 @@ from ..problem import Array, Problem
 from ..validation import finite, integer, one_of
 from .trained import RelaxedSolution, trained_on_labels
 
-#: From this many unknowns on eigenvectors are found by Lanczos iterations.
+#: With more unknowns than this, eigenvectors are found by Lanczos iterations.
 LANCZOS_FROM = 400
 
 
@@ -137,7 +137,7 @@ def spectral_subspace(
     scaled = root @ L  # D^-½ L
     values, h = _dominant(similarity, scaled.tocsr(), n_components, random_state)
     v = np.asarray(L @ h)
-    # A constant is added so that what the classes have on average becomes ± the same.
+    # A constant is added so that the means of the two classes become ± the same number.
     v -= (v[positive].mean(axis=0) + v[negative].mean(axis=0)) / 2
     if outliers:
         most = np.quantile(np.abs(v), 1 - outliers, axis=0, method="lower")

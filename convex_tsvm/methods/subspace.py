@@ -180,7 +180,7 @@ class _Planes:
         slope = np.einsum("k,kij->ij", weights, self.slopes)
         bound = float(weights @ self.values) - 0.5 * self._most(slope, multipliers)
         value = (M + M.T) / 2
-        # Clarabel's point may be outside by its tolerance.
+        # Clarabel's point may miss the constraints by its tolerance; scaled down it meets them.
         value *= min(1.0, 1 / max(1e-300, float(np.einsum("ij,jk,ik->i", self.Q, value, self.Q).max())))
         return value, bound
 

@@ -14,12 +14,12 @@ tell_of_compilation()
 
 LEAST_BEND = 1e-12
 
-#: Largest values are found lane by lane, variable i in lane i mod LANES: that is a loop that vectorizes, and the winner
-#: is looked for in its lane only.
+#: Largest values are found lane by lane, with variable i in lane i mod LANES: that loop vectorizes.  The place of the
+#: largest one is then searched for in its lane only.
 LANES = 256
 
-#: What lets scans vectorize: arithmetic may be reordered, and no division is checked.  Infinities stay: bounds are
-#: infinite.
+#: Options with which scans vectorize: arithmetic may be reordered, and divisions are not checked.  Infinities keep
+#: their meaning, as some bounds are infinite.
 SCAN = {"cache": True, "fastmath": {"nsz", "nnan", "arcp", "contract", "reassoc"}, "error_model": "numpy"}
 
 
@@ -35,7 +35,7 @@ def locate(S, P, R, m, k, cost, s):
     high, rate_down, room_down = np.inf, 0.0, 0.0
     inverse = 1.0 / cost
     for j in range(m[k]):
-        # Choices, not branches: where s lies is not to be predicted.
+        # These are selections, not branches: a processor could not predict on which piece s lies.
         first, last, rate = S[k, j], S[k, j + 1], R[k, j] * inverse
         output = P[k, j] + R[k, j] * s
         up, down = (first < s) & (s <= last), (first <= s) & (s < last)
@@ -169,7 +169,7 @@ def _argmax(lanes, values):
 
 @njit(**SCAN)
 def _rate_single(h, change, row, mean, shift, low, high, up, down, room_up, room_down, gain, violation, zero):
-    """Let outputs follow the last step; rate the next one.
+    """Update the outputs by the last step, and rate every variable by what its own step would gain.
 
     A variable with slack d moves by min(d / curvature, room), which brings d times that to first order: at most twice
     too much.
@@ -236,7 +236,7 @@ def descend_single(Q, mean, constant, outputs, s, kind, cost, S, P, R, m, tol, m
 
 @njit(**SCAN)
 def _rate_ends(h, change, row, other, low, high, below, above):
-    """Let outputs follow the last step; by how much each is below the bias that it asks for, and above."""
+    """Update the outputs by the last step; by how much each is below the bias that it asks for, and above."""
     for i in range(h.shape[0]):
         output = h[i] + change * (row[i] - other[i])
         h[i] = output
@@ -268,22 +268,22 @@ def descend_pairs(Q, outputs, s, kind, cost, S, P, R, m, tol, max_steps):
     curvature = np.empty(q, Q.dtype)
     for i in range(q):
         curvature[i] = Q[i, i] + rate_down[i]
-    # Between points that coincide, rounding must not pass for slack that costs nothing.
+    # Between equal points the curvature of a pair is 0 up to rounding, which must not make gains and steps huge.
     tiny = real(max(LEAST_BEND, np.finfo(Q.dtype).eps * curvature.max()))
     below, above = np.empty(q, Q.dtype), np.empty(q, Q.dtype)
     gain, lanes = np.empty(q, Q.dtype), np.empty(LANES, Q.dtype)
     change, row, other = zero, Q[0], Q[0]
     for step in range(max_steps + 1):
         _rate_ends(h, change, row, other, low, high, below, above)
-        i = _argmax(lanes, below)  # it most wants to be raised
+        i = _argmax(lanes, below)  # its output is furthest below the bias that it asks for
         top = below[i]
         _maxima(lanes, above)
         gap = max(top + lanes.max(), zero)
-        # A gap that is no number has overflown: the caller will see that.
+        # If numbers have overflown, the gap is NaN or infinite, and the caller sees that.
         if gap <= tol or top == -np.inf or step == max_steps or not gap < np.inf:
             break
         row = Q[i]
-        above[i] = -np.inf  # no partner of its own
+        above[i] = -np.inf  # a variable is not its own partner
         _rate_partners(above, curvature, row, top, Q[i, i] + rate_up[i], gain, zero, tiny)
         j = _argmax(lanes, gain)
         if gain[j] <= zero:

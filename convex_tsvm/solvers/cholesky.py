@@ -6,7 +6,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-#: The first ridge, relative to each diagonal entry, and by how much it grows where it does not do.
+#: The first ridge, relative to each diagonal entry, and the factor by which it grows where there is no Cholesky factor.
 FIRST_RIDGE, RIDGE_GROWTH = 1e-12, 100.0
 
 #: Ridges tried: the last is 10⁸ times the diagonal, which makes every matrix of finite numbers definite.
@@ -23,15 +23,15 @@ def cholesky(H: NDArray[np.float64], *, overwrite: bool = False) -> tuple[NDArra
     diagonal = H.diagonal()
     size = np.abs(diagonal)
     if not size.all():
-        # Rounding may leave a zero beside entries that are not; the largest of them says what is small there.
+        # Rounding may leave a zero on the diagonal; the ridge there is relative to the largest entry of H.
         size = np.where(size > 0, size, np.abs(H).max(initial=0.0) or 1.0)
     ridge = FIRST_RIDGE * size
     diagonal = diagonal.copy()
-    # By columns, as LAPACK has it, a symmetric matrix is its transpose.
+    # LAPACK stores matrices by columns: the transpose of a symmetric matrix by rows is one, without a copy.
     ridged = H.T if overwrite and H.flags.c_contiguous else H.T.copy(order="F")
     for attempt in range(TRIES):
         if attempt:
-            # A failed factor has spoilt what is below the diagonal; what is above is as it was.
+            # The attempt that failed has overwritten entries below the diagonal; those above are as they were.
             ridged = np.asfortranarray(np.triu(ridged) + np.triu(ridged, 1).T)
         np.fill_diagonal(ridged, diagonal + ridge)
         try:

@@ -25,10 +25,10 @@ from ..instance import ExpansionPrimal, SmoothPoint
 from ..instance.smooth_point import scale_of
 from ..problem import Array
 
-#: Curvatures below this share of the largest count as none.
+#: Curvatures below this share of the largest count as 0.
 NO_CURVATURE = 1e-9
 
-#: λ beyond which no step can lower the objective but by rounding.
+#: The largest λ: with more of it steps are too short to lower the objective by more than rounding.
 MOST_DAMPING = 1e12
 
 
@@ -67,7 +67,7 @@ def levenberg_marquardt(
                 status = "time_limit"
                 break
             if damping > MOST_DAMPING:
-                status = "optimal"  # rounding: the gap says whether that is good enough
+                status = "optimal"  # rounding allows no more; the gap decides below whether that is enough
                 break
             n_iter += 1
             found = solvable.step(damping)
@@ -119,7 +119,7 @@ class _Bending:
             D = self.D[bent]
             S = self.inner.copy(order="F")
             S[np.diag_indices_from(S)] += damping / D
-            # Without room to work LAPACK goes column by column.
+            # Without a large workspace LAPACK goes column by column, which is slow.
             factor, pivots, info = scipy.linalg.lapack.dsytrf(S, lower=1, lwork=64 * len(bent), overwrite_a=1)
             if info != 0 or _n_negative(factor, pivots) != self.n_down:
                 return None

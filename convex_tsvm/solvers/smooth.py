@@ -18,7 +18,7 @@ from ..problem import Array, Problem
 from ..validation import finite, integer
 from .levenberg_marquardt import levenberg_marquardt
 
-#: Pairs of steps and gradient changes that the curvature is estimated from.
+#: The number of pairs of steps and gradient changes that L-BFGS estimates the curvature from.
 MEMORY = 20
 
 
@@ -136,7 +136,7 @@ class SmoothSolver:
                     options={"maxiter": self.max_iter, "gtol": 0.0, **own},
                 )
                 if status == "optimal" and gap > goal:
-                    # Where no step lowers the value any more, the point says how far from stationary it is.
+                    # Where no step lowers the value any more, ``judged`` decides by the gradient.
                     status = "max_iter" if found.status == 1 else "optimal"
         except KeyboardInterrupt:
             status = "interrupted"
@@ -144,7 +144,10 @@ class SmoothSolver:
         return point.judged(goal)
 
     def _check(self, instance: Instance) -> None:
-        """Features are those of the points and the kernel, whatever the labels and the balance."""
+        """Raise a ValueError if an instance has other points or another kernel than the solver's problem.
+
+        Labels and balance may be others, since the features do not depend on them.
+        """
         problem = instance.problem
         if problem is not self.problem and not (problem.X is self.problem.X and problem.kernel == self.problem.kernel):
             raise ValueError(f"the solver was made for {self.problem!r}, not for {problem!r}")

@@ -12,7 +12,6 @@ from ..formulations import Formulation
 from ..problem import Problem
 from .report import Check
 from .statements import PAPERS, paper
-from .statements.kept import Measured
 from .statements.statement import Statement
 
 
@@ -31,8 +30,7 @@ def paper_checks(formulation: Formulation, problem: Problem, as_printed: Iterabl
             raise ValueError(f"as_printed={given!r} must be a misprint that concerns the formulation: {shown}")
     for statement, q in concerned:
         printed = _name(statement) in wanted
-        claim = statement.printed if printed else statement.claimed
-        assert claim is not None
+        claim = statement.printed if printed and statement.printed is not None else statement.claimed
         detail = statement.misprint if printed else ""
         try:
             off = statement.off_with(claim, [q])
@@ -57,6 +55,5 @@ def _concerning(formulation: Formulation, problem: Problem) -> Iterator[tuple[St
         if q is None:
             continue
         for statement in made:
-            checked = statement.claimed is not None and not isinstance(statement, Measured)
-            if checked and statement.quantities == made.quantities:
+            if statement.quantities == made.quantities:
                 yield statement, q

@@ -10,13 +10,13 @@ from scipy.linalg.lapack import dpstrf
 
 from .dual_problem import Array
 
-#: What is added to the diagonal, as a share of its largest entry: more than what rounding makes negative.
+#: The ridge on the diagonal, as a share of its largest entry: more than what rounding can make eigenvalues negative by.
 MATRIX_RIDGE = 1e-9
 
-#: A matrix whose rank is below this share of its size is of low rank: products with a factor are cheaper than with it.
+#: A matrix whose rank is below this share of its size counts as of low rank: products with its factor are cheaper.
 LOW_RANK = 1 / 6
 
-#: The penalty of operator splitting, over the mean of the diagonal.
+#: The penalty of operator splitting times the mean of the diagonal.
 SPLITTING_PENALTY = 30.0
 
 

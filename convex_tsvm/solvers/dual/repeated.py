@@ -21,13 +21,13 @@ from ...losses import PLQ
 from ...problem import Array, Problem
 from .dual_problem import DualProblem, Indices
 
-#: Points are merged if there are so many, and at most this share of them is distinct.
+#: Points are merged if there are at least this number of them, and at most this share of them is distinct.
 LEAST_MERGED, MOST_DISTINCT = 200, 0.9
 
-#: If so many points drawn at random are all distinct (and 4 √n of n, if that is more), so are nearly all.
+#: If this number of points drawn at random, or 4 √n of n if that is more, are all distinct, nearly all points are.
 DISTINCT_SAMPLE = 2000
 
-#: Breakpoints of losses are looked for within this distance of an output, relative to its size.
+#: An output is at a breakpoint of a loss if it is within this distance of it, relative to its size.
 BREAK_DISTANCE = 1e-9
 
 
@@ -78,7 +78,7 @@ class RepeatedPoints:
         return step.replace(problem=self.distinct, point=point, rows=rows)
 
     def start(self, found: StepSolution | None) -> StepSolution | None:
-        """A solution of another step as one of the distinct points, to start from; None if it has other points."""
+        """A solution of another step as one of the distinct points, to start from; None if it has not n points."""
         if found is None or len(found.gamma) != self.problem.n:
             return None
         same = same_points(self.problem, found.step.problem)
@@ -119,7 +119,7 @@ class RepeatedPoints:
 
 
 def _keys(X: Points, points: Indices) -> Iterator[bytes]:
-    """The bytes of every point: those of two points are the same if and only if all their stored numbers are."""
+    """The bytes of every point, which are the same for points whose stored numbers are the same, and no others."""
     if not sp.issparse(X):
         return (X[i].tobytes() for i in points.tolist())
     ends, columns, values = X.indptr.tolist(), X.indices, X.data

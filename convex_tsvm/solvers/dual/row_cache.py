@@ -62,7 +62,7 @@ class CachedRows(RowSource):
     def block(self, indices: Indices, columns: Indices) -> Rows:
         """The submatrix of these rows and columns; of rows that are not in the slab only these columns are computed."""
         stored = self._touch(indices)
-        if 4 * stored.sum() < len(indices):  # not worth a copy of the rest
+        if 4 * stored.sum() < len(indices):  # so few that copying them beside the others would take longer
             return self.source.block(indices, columns)
         values = np.empty((len(indices), len(columns)), dtype=self.dtype)
         places, slots = np.flatnonzero(stored), self._slot[indices[stored]]

@@ -21,16 +21,16 @@ from ...kernels.rows import ROW_BYTES_AT_ONCE, Indices
 from ...problem import Array, Problem
 from .row_cache import CachedRows
 
-#: From this many points on single precision is worth its rounding.
+#: From this number of points on single precision saves enough time to be worth its rounding.
 LARGE = 1000
 
-#: Smallest tolerance that single precision serves.
+#: The smallest tolerance for which single precision is used.
 LEAST_TOL = 1e-4
 
-#: Largest rounding error of the argument of a kernel function that single precision may start with.
+#: The largest rounding error of the argument of a kernel function with which single precision is tried.
 LARGEST_ERROR = 1e-4
 
-#: Rounding error of that argument that nobody will notice.
+#: A rounding error of that argument that is too small to be worth measuring.
 NEGLIGIBLE_ERROR = 1e-12
 
 #: Up to this many points the whole matrix is computed at once; of more points, most rows will not be needed.
@@ -39,10 +39,10 @@ WHOLE = 1536
 #: The same where the mean row is needed, which is a pass over all of it.
 WHOLE_WITH_MEAN = 2560
 
-#: Largest working set.
+#: The largest number of variables in a working set.
 LARGEST_BLOCK = 4096
 
-#: Points at which rounding is measured.
+#: The number of points at which rounding is measured.
 MEASURED_POINTS = 32
 
 
@@ -110,7 +110,7 @@ class HeldRows:
     def rows(self, way: str, sums: sp.csr_array | None = None) -> RowSource:
         """The rows wanted, "plain" or "centred", and after them k rows of sums of points with coefficients (k, n)."""
         if self._held is None or self._held[0] != way or not _same(self._held[1], sums):
-            self._held = None  # the budget is for one matrix
+            self._held = None  # first, since the budget is for one matrix
             self._held = way, sums, self._make(way, sums)
         return self._held[2]
 

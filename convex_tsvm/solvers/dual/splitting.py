@@ -14,8 +14,8 @@ from .._loops import proximal_all
 from .dual_problem import DualProblem, State
 from .factors import Factors
 
-#: Iterations at most; every so many it is looked how far from optimal the point is, and so many looks may bring
-#: nothing: products in single precision have their limits.
+#: The largest number of iterations; the number after which the violation is looked at each time; and how many looks in
+#: a row may show no less of it, which happens as products are in single precision.
 MOST_PRODUCTS, PRODUCTS_PER_LOOK, STALLED_LOOKS = 1000, 10, 20
 
 #: How far beyond the new outputs the copy is drawn.

@@ -19,24 +19,25 @@ from .strategy import Strategy
 
 # Chosen by benchmarks/speed.py and benchmarks/scaling.py.
 
-#: Variables of a first working set, when nothing is known yet; and of the smallest one that is worth its overhead.
+#: The number of variables of a first working set, when nothing is known yet, and the least number that is worth one.
 FIRST_SIZE, LEAST_SIZE = 1024, 512
 
-#: Working sets hold this many times what violates or answers to changes: the rest is what is next to violate.
+#: Working sets have this many times the number of variables that violate, or answer to changes of others: the rest of
+#: them are the next that may violate.
 AMPLE = 1.5
 
-#: Some variables are solved for to this share of the violation, and of the violation that is wanted.
+#: A working set of some variables is solved to this share of the violation, or of ``tol`` if that is more.
 PART_OF_VIOLATION = 0.1
 
-#: All variables are solved for to this share of the violation that is wanted: with the problem's own matrix in double
-#: and in single precision, and with a matrix of those variables that cost something.
+#: A working set of all variables is solved to this share of ``tol``: with the problem's own matrix in double and in
+#: single precision, and with a matrix in single precision of the variables that cost something.
 WHOLE_DOUBLE, WHOLE_SINGLE, WHOLE_PART = 0.01, 0.1, 0.05
 
-#: How often outputs are computed afresh before rounding is said to be in the way.
+#: How often outputs are computed afresh before the status is "inaccurate".
 MOST_REFRESHES = 10
 
-#: Working sets in a row that may leave the least violation found as it is (rounding keeps it from falling, or a cycle):
-#: where a working set is some of the variables, and where it is all of them.
+#: How many working sets in a row may leave the least violation as it is (because of rounding, or a cycle) before the
+#: solver ends: where a working set has some of the variables, and where it has all of them.
 STALLED_SETS, STALLED_WHOLE = 300, 5
 
 #: A violation has fallen if it is below this share of the least one before: where a working set is some of the
@@ -190,7 +191,7 @@ class _WorkingSets:
         """The next working set."""
         dual, state = self.dual, self.state
         if self._takes_all:
-            # Accuracy is cheap where the working set is everything: more of it than asked is taken.
+            # Where the working set has all variables accuracy is cheap, so that it is solved to less than ``tol``.
             used, double = np.flatnonzero(dual.cost), dual.rows.dtype == np.float64
             if dual.rows.in_memory and 2 * len(used) > len(state.s):
                 return _WorkingSet(None, dual, state, (WHOLE_DOUBLE if double else WHOLE_SINGLE) * tol, tol)

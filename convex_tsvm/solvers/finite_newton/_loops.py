@@ -11,7 +11,7 @@ from ...points.compilation import tell_of_compilation
 
 tell_of_compilation()
 
-#: Sums may be reordered, which vectorizes them; infinities and NaN mean what they mean.
+#: Sums may be reordered, which vectorizes them; infinities and NaN keep their meaning.
 FAST = {"cache": True, "nogil": True, "fastmath": {"nsz", "arcp", "contract", "reassoc"}, "error_model": "numpy"}
 
 ZERO, ONE = np.uint64(0), np.uint64(1)

@@ -14,22 +14,22 @@ from ...parallel import blas_threads_for
 from ...problem import Array
 from . import few_points
 
-#: Up to so many variables the Hessian itself is kept, from step to step.
+#: Up to this number of variables the Hessian is formed, and kept from step to step.
 DENSE_HESSIAN_VARIABLES = 600
 
-#: The kept Hessian is changed by the points whose curvature has changed, if these are no more than this share.
+#: The Hessian is updated by the points whose curvature has changed, if these are at most this share of all points.
 CHANGED = 0.25
 
-#: Its factor serves other Hessians as a preconditioner, as long as that takes no more iterations than this.
+#: The factor of a Hessian serves later ones as a preconditioner, as long as this number of iterations is enough.
 PATIENCE = 8
 
-#: After so many changes of the Hessian it is made anew: each leaves a rounding error.
+#: After this number of updates the Hessian is formed anew, since each update leaves a rounding error.
 CHANGES = 200
 
-#: The Hessian's diagonal serves so many others whose curvatures sum to the same but for this share.
+#: How many Hessians in a row use the diagonal of the first, while the sums of curvatures differ by at most this share.
 DIAGONAL_USES, DIAGONAL_CHANGE = 20, 0.1
 
-#: A free bias that the losses hardly bend is not moved by more than this at once, in units of the outputs.
+#: The largest change of a free bias in one step where the losses have little curvature, in units of the outputs.
 MOST_BIAS_CHANGE = 10.0
 
 #: Curvatures count as at least this share of the largest one.

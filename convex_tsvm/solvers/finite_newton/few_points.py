@@ -15,10 +15,10 @@ from ...instance.space import Space
 from ...parallel import blas_threads_for
 from ...problem import Array
 
-#: Systems of up to so many points are solved so.
+#: The largest number of points with curvature for which this system is solved.
 FEW_POINTS = 1500
 
-#: Products of sparse rows with each other are made if the rows have no more entries than this.
+#: The products of the rows of points with each other are computed if the rows have at most this number of entries.
 ENTRIES = 2**21
 
 
@@ -56,7 +56,7 @@ def newton(space: Space, h: Array, gradient: Array, last: float) -> Array:
 
     if not space.free_bias:
         return back(inverse(times(gradient))) - gradient
-    # The bias is eliminated first: (H⁻¹ + Z Zᵀ)⁻¹ 1 is what remains of the curvatures, without a difference.
+    # The bias is eliminated first: the sum of (H⁻¹ + Z Zᵀ)⁻¹ 1 is its curvature, without a difference of large numbers.
     w, rest, without = gradient[:-1], inverse(np.ones(len(rows))), inverse(times(gradient[:-1]))
     bias = (float(gradient[-1]) - float(without.sum())) / (last + float(rest.sum()))
     return np.append(back(without + bias * rest) - w, -bias)

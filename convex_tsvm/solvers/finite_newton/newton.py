@@ -30,20 +30,20 @@ from ...validation import finite, integer
 from .directions import Directions
 from .terms import Terms
 
-#: Kinks are rounded over this width of outputs at first, and then over less until the gap is what is asked for.
+#: The width of outputs over which kinks are rounded at first, and at least: it falls until the gap is small enough.
 FIRST_WIDTH, LEAST_WIDTH = 0.1, 1e-9
 
-#: Line searches end when the derivative has fallen to this share.
+#: A line search ends when the derivative has fallen to this share of that at its start.
 LINE_SEARCH_SHARE = 1e-3
 
-#: A descent ends when so many steps in a row have neither halved the gap nor lowered the objective by more than this
-#: share of it: rounding keeps it from what is asked for.
+#: A descent ends when more than this number of steps in a row have neither halved the gap nor lowered the objective by
+#: more than this share of it: rounding keeps it from going further.
 STALLED_STEPS, LOWERED_BY = 25, 1e-9
 
-#: Kinks are rounded over no less than this share of the width before: from further away steps are short.
+#: The width over which kinks are rounded falls to no less than this share at once, since Newton steps would be short.
 NARROWER = 0.3
 
-#: How accurate least squares are made at least.
+#: The largest residual with which least squares are solved, as a share of the gradient.
 LOOSE = 0.2
 
 
@@ -67,7 +67,7 @@ class FiniteNewton:
         If the problem has another kernel, or an argument is not as stated.
     """
 
-    #: Runs are to keep no vectors of one number a point for every step.
+    #: Whether runs may keep a vector of n numbers for every step: no, as there may be millions of points.
     keeps_vectors = False
 
     def __init__(
@@ -287,7 +287,7 @@ class NewtonDescent:
             except KeyboardInterrupt:
                 return "interrupted"
             except np.linalg.LinAlgError:
-                return "inaccurate"  # numbers have overflown, or lost all their digits
+                return "inaccurate"  # numbers have overflown, or rounding has left none of their digits
             before = self.gap
             self.n_iter += 1
             if self.n_iter == max_iter and not evaluate_last:
@@ -306,7 +306,7 @@ class NewtonDescent:
         length = self._line_search(p, change, abs(float(gradient @ p)))
         if not (np.isfinite(length) and length > 0):
             return False
-        # Ctrl-C may come between two assignments, but not into one.
+        # One assignment for both: Ctrl-C may come between two assignments, which would leave x and f of two points.
         self.x, self.f = self.x + length * p, self.f + length * change
         return True
 

@@ -24,10 +24,10 @@ from ...problem import Array
 from .. import _loops
 from .sparse_matrices import SparseMatrices
 
-#: Of the way to the boundary.
+#: The share of the way to the boundary of the cones that the predictor goes.
 SHARE_TO_BOUNDARY = 0.98
 
-#: Steps shorter than this bring nothing; after so many of them in turn it is the end.
+#: Steps shorter than the first of these bring nothing; after the second number of them in a row the method ends.
 SHORT_STEP, SHORT_STEPS = 1e-4, 3
 
 

@@ -20,7 +20,7 @@ from ...deadline import time_left
 from ...parallel import n_threads
 from ...problem import Array
 
-#: Calls after which a process is replaced: it has lost up to half a gigabyte by then.
+#: Calls after which the process is replaced: its leaks have come to up to half a gigabyte by then.
 CALLS = 25
 
 
@@ -77,7 +77,7 @@ def _quiet() -> None:
 
 def _solve(A: Any, b: Any, c: Any, n_signed: int, n: int, options: dict[str, Any]) -> tuple[Array, Array, str]:
     """Solve one semidefinite program; this runs in the other process."""
-    # The package's own entry point spends as long as the solver on errors that are not used here.
+    # The package's own entry point takes as long as the solver to compute errors that are not used here.
     from sdpap.param import param
     from sdpap.sdpacall import solve_sdpa
     from sdpap.symcone import SymCone

@@ -26,7 +26,7 @@ from . import sdpa
 from .interior_point import InteriorPoint
 from .sparse_matrices import SparseMatrices
 
-#: SCS takes Ctrl-C for itself, and gives this as its status.
+#: SCS catches Ctrl-C itself, and ends with this status.
 SCS_INTERRUPTED = -5
 
 
@@ -56,7 +56,7 @@ def check_solver(solver: str) -> str:
     """The name of a solver, if it is "auto" or the solver is installed; otherwise a ValueError."""
     one_of("solver", solver, ("auto", *SDP_SOLVERS))
     if solver != "auto" and solver not in available_solvers():
-        raise ValueError(f"solver={solver!r} is not installed; there is {', '.join(available_solvers())}")
+        raise ValueError(f"solver={solver!r} is not installed; installed are {', '.join(available_solvers())}")
     return solver
 
 
@@ -197,7 +197,7 @@ def _sdpa(C: Array, rows: SparseMatrices, tol: float, max_iter: int | None) -> t
     value = np.concatenate([np.where(off, rows.f / 2, rows.f), (rows.f / 2)[off]])
     signs = sp.csc_matrix((-np.ones(len(signed)), (np.arange(len(signed)), signed)), shape=(len(signed), rows.m))
     A = sp.vstack([signs, sp.csc_matrix((value, (row, column)), shape=(n * n, rows.m))]).T.tocsc()
-    # Its tolerances are absolute near zero, and its start is as if all numbers were about 1.
+    # SDPA's tolerances are absolute near zero, and its start suits numbers of about 1, to which C is therefore scaled.
     size = float(np.abs(np.diag(C)).mean()) or 1.0
     c = np.concatenate([np.zeros(len(signed)), C.ravel() / size])
     x, y, phase = sdpa.solve(A, rows.b, c, len(signed), n, tol, max_iter)

@@ -21,15 +21,7 @@ Value = Any
 Side = Callable[[Any], Value]
 
 #: The verdicts of :class:`Outcome`.
-HOLDS, FALSE_AS_PRINTED, FAILS, MEASURED, DIFFERS, NOT_BUILT, ABSENT = (
-    "holds",
-    "false as printed",
-    "fails",
-    "measured",
-    "measured: differs",
-    "not built",
-    "no results",
-)
+HOLDS, FALSE_AS_PRINTED, FAILS = "holds", "false as printed", "fails"
 
 #: How relations are written in LaTeX.
 RELATIONS = {"=": "=", "<=": r"\le", ">=": r"\ge"}
@@ -43,8 +35,7 @@ class Outcome:
     ----------
     statement : Statement
     verdict : str
-        "holds"; "false as printed", where the printed form fails and the corrected one holds; "fails"; "measured" or
-        "measured: differs" for tables and figures; "not built"; "no results" where the kept results are not at hand.
+        "holds"; "false as printed", where the printed form fails and the corrected one holds; "fails".
     computed, claimed : number, array or None
         Both sides, on the first of the paper's problems.
     off : float
@@ -73,7 +64,7 @@ class Outcome:
     @property
     def passed(self) -> bool:
         """Whether nothing speaks against the statement, as it is corrected."""
-        return self.verdict in (HOLDS, FALSE_AS_PRINTED, MEASURED)
+        return self.verdict in (HOLDS, FALSE_AS_PRINTED)
 
     def __str__(self) -> str:
         line = f"{self.statement.number}: {self.verdict}"
@@ -114,7 +105,7 @@ class Statement:
         What is claimed of the computed and the claimed side.
     computed : callable
         The left side, by the toolkit, for the quantities of a problem; its docstring says what is claimed.
-    claimed : callable or None
+    claimed : callable
         The right side, by the paper's formula.
     tolerance : float
         By how much both sides may miss each other, relative to the larger of 1 and their size.
@@ -138,7 +129,7 @@ class Statement:
     paper: str
     number: str
     computed: Side
-    claimed: Side | None = None
+    claimed: Side
     left: str = ""
     right: str = ""
     relation: str = "="
@@ -193,8 +184,6 @@ class Statement:
         Outcome
         """
         problems = self.quantities() if quantities is None else quantities
-        if self.claimed is None:
-            return Outcome(self, NOT_BUILT, detail=self.remark)
         with _quiet():
             pairs = [(self.computed(q), self.claimed(q)) for q in problems]
         off = max(self.miss(*pair) for pair in pairs)

@@ -1,45 +1,43 @@
-"""§1.5: what was found in experiments, from kept results.
+"""sindhwani2006 §1.5: what was found in experiments.
 
 Of the paper's data RCV1 and kdd99 are not at hand; other texts are in the place of its medium-sized sets.
 """
 
 from __future__ import annotations
 
-from ..kept import Figure, measured, not_built, tables
-from . import PAPER
+from experiment import Figure, experiment, not_built, rows_under
 
 
 def findings(*words: str) -> list[Figure]:
     """Which of the paper's findings hold on our data sets: 1 where one holds, 0 where it does not."""
     found = []
-    for head, rows in tables("svmlin_findings.md", "The paper's statements"):
-        for row in rows:
-            if any(word in row[0] for word in words):
-                for name, cell in zip(head[1:], row[1:], strict=True):
-                    holds = cell.startswith("holds")
-                    found.append(Figure(f"{row[0]}, {name}: {cell}", 1, float(holds), agrees=holds))
+    for row in rows_under("svmlin_findings", "The paper's statements"):
+        statement = row["statement"].shown
+        if any(word in statement for word in words):
+            for name, cell in list(row.items())[1:]:
+                found.append(Figure(f"{statement}, {name}: {cell.shown}", 1, cell.value, agrees=cell.value == 1))
     return found
 
 
-@measured(PAPER, "Figure 1.3")
+@experiment("sindhwani2006", "Figure 1.3")
 def figure_1_3() -> list[Figure]:
     """Multiple switching loses no objective against single switching, and annealing finds lower ones."""
     return findings("loses no optimization", "DA optimizes better")
 
 
-@measured(PAPER, "Figure 1.4")
+@experiment("sindhwani2006", "Figure 1.4")
 def figure_1_4() -> list[Figure]:
     """Errors of single and multiple switching are nearly the same."""
     return findings("errors of single and maximum")
 
 
-@measured(PAPER, "Figure 1.5")
+@experiment("sindhwani2006", "Figure 1.5")
 def figure_1_5() -> list[Figure]:
     """Unlabelled points help, most where labels are few."""
     return findings("unlabelled points help")
 
 
-@measured(PAPER, "Figure 1.6")
+@experiment("sindhwani2006", "Figure 1.6")
 def figure_1_6() -> list[Figure]:
     """Single switching is six to seven times slower than multiple switching where labels are few.
 
@@ -61,4 +59,6 @@ ON_LOST_DATA = {
 }
 
 for _number, _says in ON_LOST_DATA.items():
-    not_built(PAPER, _number, _says, "The data are not at hand (RCV1, the collection of UseNet articles, KDD 1999).")
+    not_built(
+        "sindhwani2006", _number, _says, "The data are not at hand (RCV1, the collection of UseNet articles, KDD 1999)."
+    )

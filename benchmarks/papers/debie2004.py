@@ -1,0 +1,25 @@
+"""debie2004 §5: the experiment."""
+
+from __future__ import annotations
+
+from experiment import Figure, experiment, rows_under
+
+
+@experiment("debie2004", "§5, areas under the ROC curve")
+def areas() -> list[Figure]:
+    """The subspace SDP has an area of 0.959 with 400 points and 0.993 with 1000; the inductive SVM 0.75.
+
+    With the stated kernel an inductive SVM has 0.985 on such digits.
+    """
+    found = []
+    for row in rows_under("debie2004", "§5"):
+        columns = list(row)
+        for method in ("subspace SDP", "SVM"):
+            ours, theirs = row[method], row[columns[columns.index(method) + 1]]  # the paper's stands beside it
+            if theirs.value is not None:
+                spread = max(2 * ours.error, 2 * (theirs.error or 0.0))
+                fits = abs(ours.value - theirs.value) <= spread
+                found.append(
+                    Figure(f"{method}, {row['points'].shown} points", theirs.value, ours.value, ours.error, fits)
+                )
+    return found
