@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from .notice import warn
 from .persistence import unlike
+from .validation import is_sparse
 
 #: Errors besides ValueError that readers of files raise where they cannot read one.
 UNREADABLE = (
@@ -199,9 +200,9 @@ def load_named_points(
             f"DATA={source!r} has its columns in another order than the model's features; they are taken by name",
         )
     X = table.X
-    if sp.issparse(X) and X.shape[1] < n_features:
+    if is_sparse(X) and X.shape[1] < n_features:
         X = X.copy()
-        X.resize((X.shape[0], n_features))
+        X.resize((X.shape[0], n_features))  # type: ignore[arg-type]
     return X, table.labels
 
 
@@ -370,7 +371,7 @@ def _read_source(
     table = _raw_table(source, splits, label_column, model)
     if model is not None:
         d = table.X.shape[1]
-        if d > model.n_features or (d < model.n_features and not sp.issparse(table.X)):
+        if d > model.n_features or (d < model.n_features and not is_sparse(table.X)):
             raise ValueError(
                 f"DATA={source!r}: X has {d} features, but the model was fitted with {model.n_features} features"
             )

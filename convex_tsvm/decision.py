@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .kernels import DeformedKernel, Kernel, Linear, Precomputed
 from .points import LinearPoints, WithConstant
 from .problem import Array, Problem
+from .validation import is_sparse
 
 #: Kernel values of new points are computed in parts of about this many bytes.
 OUTPUT_BYTES_AT_ONCE = 32 * 2**20
@@ -92,7 +93,7 @@ class DecisionFunctions:
         For a precomputed kernel X holds kernel values with all training points.  ValueError is raised if X is not
         2-dimensional, or has another number of features.
         """
-        if not (sp.issparse(X) or isinstance(X, LinearPoints)):
+        if not (is_sparse(X) or isinstance(X, LinearPoints)):
             X = np.asarray(X, dtype=float)
         if isinstance(X, LinearPoints) and not isinstance(self.kernel, Linear):
             raise ValueError(f"X={X!r}: points that are known by products alone need kernel='linear'")
@@ -106,7 +107,7 @@ class DecisionFunctions:
             return np.asarray(X @ self.weights.T) + self.intercept
         if isinstance(self.kernel, Precomputed):
             return np.asarray(X)[:, self.points] @ self.coefficients.T + self.intercept
-        if sp.issparse(X):
+        if is_sparse(X):
             X = X.tocsr() if self.kernel.accepts_sparse else X.toarray()
         size = max(1, OUTPUT_BYTES_AT_ONCE // (8 * max(1, self.points.shape[0])))
         parts = [self._outputs(X[start : start + size]) for start in range(0, X.shape[0], size)]

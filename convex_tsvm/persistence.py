@@ -22,7 +22,7 @@ from .decision import DecisionFunctions, chosen_classes
 from .kernels import kernel_from_dict
 from .notice import warn
 from .solution import Solution, joint_function
-from .validation import integer
+from .validation import integer, is_sparse
 
 Array = NDArray[np.float64]
 FORMAT = "convex_tsvm model 1"
@@ -246,7 +246,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         "intercept": fitted.intercept,
         "classes": fitted.classes.astype(str) if fitted.classes.dtype == object else fitted.classes,
     }
-    if sp.issparse(fitted.points):
+    if is_sparse(fitted.points):
         csr = fitted.points.tocsr()
         arrays.update(data=csr.data, indices=csr.indices, indptr=csr.indptr, shape=np.array(csr.shape))
     else:

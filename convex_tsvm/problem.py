@@ -24,6 +24,7 @@ from .kernels import (
 )
 from .kernels.functions import CallableKernel, Polynomial
 from .points import LinearPoints
+from .validation import is_sparse
 
 Array = NDArray[np.float64]
 #: A kernel matrix of up to this many bytes is formed when a product with it is needed, and kept.
@@ -232,7 +233,7 @@ class Problem:
             # A function cannot be saved; its matrix can.
             kernel, arrays["X"] = Precomputed().to_dict(), self.gram
         else:
-            if sp.issparse(self.X):
+            if is_sparse(self.X):
                 X = self.X
                 arrays.update(X_data=X.data, X_indices=X.indices, X_indptr=X.indptr, X_shape=np.array(X.shape))
             else:
@@ -348,7 +349,7 @@ class Problem:
         return f"Problem(n_labeled={self.n_labeled}, n_unlabeled={self.n_unlabeled}, kernel={space})"
 
     def _check_kernel(self) -> None:
-        if sp.issparse(self.X) and not self.kernel.accepts_sparse:
+        if is_sparse(self.X) and not self.kernel.accepts_sparse:
             shown = "precomputed" if isinstance(self.kernel, Precomputed) else repr(self.kernel)
             raise ValueError(
                 f"X is sparse, but kernel={shown} needs a dense array; "
@@ -395,7 +396,7 @@ class Problem:
         return cost
 
     def _check_balance(self) -> tuple[float | None, int | None]:
-        balance = self.balance
+        balance: Any = self.balance
         allowed = "None, 'labeled', a number c in (-1, 1), or ('exact', r) with r in (0, 1)"
         if balance is None:
             return None, None
@@ -403,13 +404,13 @@ class Problem:
             if balance != "labeled":
                 raise ValueError(f"balance={balance!r} must be {allowed}")
             return float(self.y[self.labeled].mean()), None
-        if isinstance(balance, numbers.Real) and not isinstance(balance, bool):
+        if _is_number(balance):
             if not -1 < balance < 1:
                 raise ValueError(f"balance={balance!r} must be {allowed}")
             return float(balance), None
         if isinstance(balance, (tuple, list)) and len(balance) == 2 and balance[0] == "exact":
             r = balance[1]
-            if isinstance(r, numbers.Real) and 0 < r < 1:
+            if _is_number(r) and 0 < r < 1:
                 return float(2 * r - 1), round(float(r) * self.n_unlabeled)
         raise ValueError(f"balance={balance!r} must be {allowed}")
 
@@ -461,7 +462,7 @@ def check_psd(K: Array, tol: float = 1e-8) -> None:
 def _check_points(X: Any) -> Any:
     if isinstance(X, LinearPoints):
         return X
-    if sp.issparse(X):
+    if is_sparse(X):
         X = sp.csr_matrix(X, dtype=np.float64, copy=True)
         X.sum_duplicates()
         values = X.data
@@ -500,3 +501,8 @@ def _check_labels(y: ArrayLike, n: int) -> Array:
         if not (labels == sign).any():
             raise ValueError(f"y has one class only: no point is labelled {sign:+d}; both +1 and -1 must occur")
     return labels
+
+
+def _is_number(value: Any) -> bool:
+    """Whether a value is a real number, as NumPy's are too, and no truth value."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)

@@ -7,9 +7,10 @@ import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
+import scipy.sparse as sp
 
 
 class InfeasibleError(ValueError):
@@ -27,6 +28,11 @@ class InfeasibleError(ValueError):
     ...     print(type(error).__name__)
     InfeasibleError
     """
+
+
+def is_sparse(X: Any) -> TypeGuard[sp.csr_matrix]:
+    """Whether points or a matrix are sparse, in whatever format; those of problems are in CSR format."""
+    return sp.issparse(X)
 
 
 def finite(

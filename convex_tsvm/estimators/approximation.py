@@ -19,7 +19,7 @@ from ..parallel import in_threads, one_blas_thread
 from ..persistence import FittedModel
 from ..points import DensePoints, LinearPoints, linear_points
 from ..problem import Array
-from ..validation import integer
+from ..validation import integer, is_sparse
 
 #: The number of points, drawn at random, that a transformer is fitted to, at most.
 FITTED_POINTS = 10_000
@@ -125,11 +125,11 @@ def _landmarks(sample: Any, count: int, random_state: int) -> Any:
     n = sample.shape[0]
     if n <= count:
         return sample
-    if sp.issparse(sample) and count * sample.shape[1] > MOST_CENTRE_ENTRIES:
+    if is_sparse(sample) and count * sample.shape[1] > MOST_CENTRE_ENTRIES:
         return sample[np.sort(np.random.default_rng(random_state).choice(n, count, replace=False))]
     from sklearn.cluster import MiniBatchKMeans
 
-    if sp.issparse(sample):
+    if is_sparse(sample):
         # scikit-learn takes indices of 32 bits only.
         where = (sample.indices.astype(np.int32), sample.indptr.astype(np.int32))
         sample = sp.csr_array((sample.data, *where), shape=sample.shape)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -23,6 +22,7 @@ from ..notice import warn
 from ..persistence import FittedModel
 from ..problem import Problem
 from ..solution import Solution
+from ..validation import is_sparse
 from .advice import advise
 from .calibration import calibrated, n_calibrations
 from .costs import Cost, warn_of_cost
@@ -334,7 +334,7 @@ def _weighted_scale(X: Any, weights: NDArray[np.float64]) -> float | str:
     It is the word "scale" itself if the points have no variance.
     """
     total = weights.sum() * X.shape[1]
-    if sp.issparse(X):
+    if is_sparse(X):
         mean = float((X.T @ weights).sum()) / total
         variance = float((X.multiply(X).T @ weights).sum()) / total - mean**2
     else:

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 
+from ..validation import is_sparse
 from .deformed import DeformedKernel
 from .distances import EPS, SMALL_ERROR, scaled_differences, squared_distances
 from .functions import RBF, Kernel, Linear, Polynomial, Precomputed
@@ -247,7 +247,7 @@ def _projected_points(X: Array, members: Indices, target: float) -> Projected:
 
 def _of_points(points: Points, moved: Array) -> AccurateGram:
     matrix = points @ points.T
-    matrix = np.asarray(matrix.toarray() if sp.issparse(matrix) else matrix, dtype=float)
+    matrix = np.asarray(matrix.toarray() if is_sparse(matrix) else matrix, dtype=float)
     if not np.isfinite(matrix).all():
         raise ValueError("inner products of the points overflow; scale the points")
     error = _relative_error(Linear(), points)
@@ -256,7 +256,7 @@ def _of_points(points: Points, moved: Array) -> AccurateGram:
 
 
 def _distances(kernel: RBF, X: Points) -> Array:
-    if sp.issparse(X):
+    if is_sparse(X):
         # Sparse points too large to be made dense: their distances have a small absolute error, not a relative one.
         if _too_large(X):
             return squared_distances(X, X, kernel.gamma)
@@ -271,8 +271,8 @@ def _distance_error(kernel: RBF, X: Points) -> float:
 
 
 def _too_large(X: Points) -> bool:
-    return bool(sp.issparse(X) and X.shape[0] * X.shape[1] > MOST_DENSE_ENTRIES)
+    return bool(is_sparse(X) and X.shape[0] * X.shape[1] > MOST_DENSE_ENTRIES)
 
 
 def _dense(X: Points) -> Array:
-    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)
+    return np.asarray(X.toarray() if is_sparse(X) else X, dtype=float)

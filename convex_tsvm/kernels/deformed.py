@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..memory import cache_megabytes
-from ..validation import finite, integer
+from ..validation import finite, integer, is_sparse
 from .deformation import TOGETHER, DeformedRows, Progress, checked_laplacian
 from .functions import Kernel, Precomputed
 from .products import rows_of
@@ -170,9 +170,9 @@ class DeformedKernel:
         """
         if X is self.points:
             return True
-        if X.shape != self.points.shape or sp.issparse(X) != sp.issparse(self.points):
+        if X.shape != self.points.shape or is_sparse(X) != is_sparse(self.points):
             return False
-        return (self.points != X).nnz == 0 if sp.issparse(X) else bool(np.array_equal(X, self.points))
+        return (self.points != X).nnz == 0 if is_sparse(X) else bool(np.array_equal(X, self.points))
 
     def to_dict(self) -> dict[str, Any]:
         """Not saved: fitted models are expanded in the base kernel."""
@@ -217,7 +217,7 @@ def graph_laplacian(X: Points, n_neighbors: int = 6, *, normalized: bool = True,
     from scipy.sparse.csgraph import laplacian
 
     graph = neighbor_graph(X, min(integer("n_neighbors", n_neighbors, least=1), X.shape[0] - 1))
-    L = sp.csr_array(laplacian(graph.astype(float), normed=normalized))
+    L: Any = sp.csr_array(laplacian(graph.astype(float), normed=normalized))  # type: ignore[arg-type]
     L = found = (L + L.T) / 2
     for _ in range(integer("power", power, least=1) - 1):
         found = found @ L

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
+from ..validation import is_sparse
 from .types import Array, Points
 
 #: ε, the spacing of floating-point numbers at 1; the relative error of every operation is at most half of it.
@@ -29,7 +30,7 @@ def squared_distances(X: Points, Z: Points, scale: float) -> Array:
     taken coordinate by coordinate, so that every distance has a relative error of (d + 3) ε, and equal points have 0.
     """
     with np.errstate(over="ignore", under="ignore"):
-        if sp.issparse(X) or sp.issparse(Z):
+        if is_sparse(X) or is_sparse(Z):
             return _of_sparse(sp.csr_matrix(X), sp.csr_matrix(Z), scale)
         X, Z = np.asarray(X, dtype=float), np.asarray(Z, dtype=float)
         origin = Z.mean(axis=0)
@@ -78,10 +79,10 @@ def _of_sparse(X: sp.csr_matrix, Z: sp.csr_matrix, scale: float) -> Array:
         return scale * _from_products(left, right, products)
     total = np.zeros((X.shape[0], Z.shape[0]))
     used = np.union1d(np.unique(X.indices), np.unique(Z.indices))
-    X, Z = X.tocsc()[:, used], Z.tocsc()[:, used]
+    left_columns, right_columns = X.tocsc()[:, used], Z.tocsc()[:, used]
     for start in range(0, len(used), DENSE_COLUMNS):
         part = slice(start, start + DENSE_COLUMNS)
-        total += scaled_differences(X[:, part].toarray(), Z[:, part].toarray(), scale)
+        total += scaled_differences(left_columns[:, part].toarray(), right_columns[:, part].toarray(), scale)
     return total
 
 

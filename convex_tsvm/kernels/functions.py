@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..points import LinearPoints
-from ..validation import finite
+from ..validation import finite, is_sparse
 from .distances import sparse_squared_norms, squared_distances
 from .types import Array, Points
 
@@ -371,7 +370,7 @@ def _gamma(gamma: float | str | None, X: Points) -> float:
 
 def _variance(X: Points) -> float:
     """The variance of all entries, from differences to the mean: squares of large entries would lose digits."""
-    if not sp.issparse(X):
+    if not is_sparse(X):
         with np.errstate(over="ignore", invalid="ignore"):
             return float(np.nan_to_num(np.var(X), nan=np.inf))
     mean, size = float(X.mean()), X.shape[0] * X.shape[1]
@@ -387,10 +386,10 @@ def _exp(values: NDArray[Any]) -> None:
 def _squared_norms(X: Points) -> Array:
     if isinstance(X, LinearPoints):
         return X.squared_norms()
-    if sp.issparse(X):
+    if is_sparse(X):
         return sparse_squared_norms(X)
     return np.einsum("ij,ij->i", X, X, dtype=float)
 
 
 def _dense(K: Any) -> Array:
-    return np.asarray(K.toarray() if sp.issparse(K) else K, dtype=float)
+    return np.asarray(K.toarray() if is_sparse(K) else K, dtype=float)

@@ -6,10 +6,10 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import DTypeLike
 
 from ..parallel import in_threads, row_slices, tiles
+from ..validation import is_sparse
 from .distances import sparse_squared_norms
 from .functions import Kernel, Linear, ProductForm, ProductKernel
 from .rows import Indices, KernelRows, LinearRows, Rows, RowSource
@@ -43,13 +43,13 @@ class ProductRows(RowSource):
     def __init__(self, kernel: ProductKernel, X: Points, dtype: DTypeLike = np.float64) -> None:
         self.kernel, self.dtype = kernel, np.dtype(dtype)
         self._diag = kernel.diag(X)
-        if sp.issparse(X):
-            self._points = (X * self.form.scale).astype(self.dtype)
+        if is_sparse(X):
+            self._points: Any = (X * self.form.scale).astype(self.dtype)
             squares = sparse_squared_norms(self._points)
             self._transposed = self._points.T.tocsr()
         else:
             self._points, squares = self._augmented(X)
-        self.cheap = not sp.issparse(X) and X.shape[1] <= CHEAP
+        self.cheap = not is_sparse(X) and X.shape[1] <= CHEAP
         self._terms = self.form.term(squares).astype(self.dtype)
         largest = squares.max(initial=0.0) + np.abs(self._terms).max(initial=0.0)
         self.error = float(np.finfo(self.dtype).eps * largest)
@@ -116,7 +116,7 @@ class ProductRows(RowSource):
 
     def times(self, vectors: Array) -> Array:
         """The matrix times some vectors, by tiles in memory that is used again: no row is ever whole."""
-        if sp.issparse(self._points):
+        if is_sparse(self._points):
             return super().times(vectors)
         result = np.zeros(vectors.shape)
         vectors = vectors.astype(self.dtype, copy=False)
@@ -153,7 +153,7 @@ class ProductRows(RowSource):
         return matrix
 
     def _values(self, indices: Indices, columns: Indices | slice, out: Rows | None = None) -> Rows:
-        if sp.issparse(self._points):
+        if is_sparse(self._points):
             values = self._sparse_products(indices, columns, out)
             values += self._terms[indices][:, None]
             values += self._terms[columns]

@@ -11,10 +11,10 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..parallel import in_threads, tiles
+from ..validation import is_sparse
 from .distances import sparse_squared_norms
 from .functions import Kernel
 from .types import Array, Points
@@ -180,7 +180,7 @@ class LinearRows(RowSource):
 
     def diag(self) -> Array:
         """Squared norms."""
-        if sp.issparse(self.X):
+        if is_sparse(self.X):
             return sparse_squared_norms(self.X)
         return np.einsum("ij,ij->i", self.X, self.X)
 
@@ -199,7 +199,7 @@ class LinearRows(RowSource):
     @staticmethod
     def _products(left: Points, right: Points) -> Array:
         products = left @ right.T
-        return np.asarray(products.toarray() if sp.issparse(products) else products, dtype=float)
+        return np.asarray(products.toarray() if is_sparse(products) else products, dtype=float)
 
 
 def multiplied(rows: Rows, vectors: Array, out: Array | None = None) -> Array:

@@ -134,7 +134,7 @@ def logistic() -> ConvexLoss:
         value=lambda t: np.logaddexp(0.0, -t),
         derivative=lambda t: -expit(-t),
         curvature=lambda t: expit(t) * expit(-t),
-        conjugate_value=lambda s: xlogy(-s, -s) + xlogy(1 + s, 1 + s),
+        conjugate_value=lambda s: np.asarray(xlogy(-s, -s) + xlogy(1 + s, 1 + s), dtype=float),
         slopes=(-1.0, 0.0),
         expression=lambda cvxpy, t: cvxpy.logistic(-t),
         name="logistic",

@@ -13,7 +13,7 @@ import scipy.sparse.linalg
 from ..formulations import Formulation
 from ..kernels import Precomputed, neighbor_graph
 from ..problem import Array, Problem
-from ..validation import finite, integer, one_of
+from ..validation import finite, integer, is_sparse, one_of
 from .trained import RelaxedSolution, trained_on_labels
 
 #: With more unknowns than this, eigenvectors are found by Lanczos iterations.
@@ -165,7 +165,7 @@ def _dominant(similarity: Any, scaled: sp.csr_array, d: int, random_state: int) 
     m = scaled.shape[1]
     if m <= LANCZOS_FROM and not isinstance(similarity, scipy.sparse.linalg.LinearOperator):
         product = scaled.T @ (similarity @ scaled)
-        product = product.toarray() if sp.issparse(product) else np.asarray(product)
+        product = product.toarray() if is_sparse(product) else np.asarray(product)
         values, vectors = scipy.linalg.eigh((product + product.T) / 2, subset_by_index=(m - d, m - 1))
         return values[::-1], vectors[:, ::-1]
 

@@ -20,6 +20,7 @@ from ..formulations.regularizers import Regularizer
 from ..instance.convex_step import ConvexStep, mean_row
 from ..kernels import CentredRows, GramRows, RowSource, RowsWithSums, kernel_factor
 from ..losses import PLQ, Convex
+from ..validation import is_sparse
 from .expressions import conjugate_segments, loss_expression, sum_of
 from .printing import ReadableProblem
 
@@ -156,7 +157,7 @@ class PrimalModel(StepModel):
         self.w = cp.Variable(X.shape[1], name="w")
         mean = np.asarray(X[balanced].mean(axis=0)).ravel() if len(balanced) else np.zeros(X.shape[1])
         product: Any = self.rows.A @ X if self.rows is not None else np.zeros((0, X.shape[1]))
-        sums = product.toarray() if sp.issparse(product) else np.asarray(product)
+        sums = product.toarray() if is_sparse(product) else np.asarray(product)
         outputs = cp.Constant(X[self.active], name="X") @ self.w
         return mean, sums, outputs, regularizer_expression(step.regularizer, self.w)
 

@@ -7,14 +7,13 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
-import scipy.sparse as sp
 
 from ..instance.convex_step import ConvexStep, check_same_points
 from ..instance.step_solution import StepSolution, certify
 from ..losses import PLQ
 from ..notice import warn
 from ..problem import Problem
-from ..validation import one_of
+from ..validation import is_sparse, one_of
 from .models import DualModel, PrimalModel, StepModel, structure
 
 #: What a point may miss, recomputed, for the word of a solver to be believed.
@@ -99,7 +98,7 @@ class CvxpySolver:
         if not self.problem.is_linear:
             return False
         X = self.problem.X
-        entries = X.nnz if sp.issparse(X) else X.size
+        entries = X.nnz if is_sparse(X) else X.size
         return bool(entries / X.shape[0] <= n_active / 4)
 
     def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from ..data import Data
 from ..solution import Solution
+from ..validation import is_sparse
 from .canvas import axes_of
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _points(
         X, y = model.problem.X, model.problem.y
     if X is None:
         raise ValueError("X=None: an estimator does not keep its points; pass them, and y")
-    points = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=float)
+    points = np.asarray(X.toarray() if is_sparse(X) else X, dtype=float)
     if points.ndim != 2 or points.shape[1] != 2:
         raise ValueError(f"X has shape {points.shape}; a boundary is drawn for points of two features")
     if y is None:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ..data import Data
 from ..solution import Solution
+from ..validation import is_sparse
 from .boundaries import plot_boundary
 from .canvas import new_figure
 
@@ -22,7 +22,7 @@ PANELS_IN_A_ROW = 3
 
 def plot_comparison(data: Data, solutions: Mapping[str, Solution]) -> Figure:
     """One picture of several solutions: boundaries where the points are two-dimensional, else iterations."""
-    if data.X.shape[1] == 2 and not sp.issparse(data.X):
+    if data.X.shape[1] == 2 and not is_sparse(data.X):
         figure: Figure = plot_boundaries(data, solutions)
         return figure
     return plot_iterations(data, solutions)

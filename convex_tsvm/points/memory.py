@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..parallel import in_threads, n_parts, unsigned
+from ..validation import is_sparse
 from .protocol import Array, LinearPoints
 
 #: Fewer entries than this are not worth a second thread.
@@ -231,7 +232,7 @@ def in_memory(X: Any) -> DensePoints | SparsePoints:
 
     ValueError is raised if X is not two-dimensional, is empty, or holds NaN or infinity.
     """
-    sparse = sp.issparse(X)
+    sparse = is_sparse(X)
     X = X.tocsr() if sparse else np.asarray(X)
     if X.ndim != 2:
         raise ValueError(f"X has shape {X.shape}; it must be 2-dimensional, (n, d)")

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..validation import integer
+from ..validation import integer, is_sparse
 from .memory import DensePoints, SparsePoints, in_memory
 from .memory_mapped import open_points
 from .protocol import Array, LinearPoints
@@ -103,7 +103,7 @@ class DaskPoints(LinearPoints):
             return sp.csr_array((0, self.shape[1]))
         # ``found`` has the rows sorted by parts; they are put into the order in which they were asked for.
         order = np.argsort(np.argsort(part, kind="stable"), kind="stable")
-        together = sp.vstack(found, format="csr") if sp.issparse(found[0]) else np.vstack(found)
+        together = sp.vstack(found, format="csr") if is_sparse(found[0]) else np.vstack(found)
         return together[order]
 
     def _sum(self, name: str, weights: Array, nothing: Any, *given: Any) -> Any:
@@ -170,7 +170,7 @@ def _facts(part: Any) -> tuple[int, int, int]:
 
 def _points(part: Any) -> LinearPoints:
     """A part as points, without a check, as :func:`_facts` has checked every part once."""
-    if not sp.issparse(part):
+    if not is_sparse(part):
         X = np.asarray(part)
         return DensePoints(X if X.dtype in (np.float32, np.float64) else X.astype(float))
     part = part.tocsr()

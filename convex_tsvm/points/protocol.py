@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..validation import is_sparse
+
 Array = NDArray[np.float64]
 
 
@@ -124,5 +126,5 @@ class WithConstant(LinearPoints):
     def _extended(self, block: Any) -> Any:
         import scipy.sparse as sp
 
-        column = np.full((block.shape[0], 1), self.constant, dtype=block.dtype)
-        return sp.hstack([block, column], format="csr") if sp.issparse(block) else np.hstack([block, column])
+        column: Any = np.full((block.shape[0], 1), self.constant, dtype=block.dtype)
+        return sp.hstack([block, column], format="csr") if is_sparse(block) else np.hstack([block, column])

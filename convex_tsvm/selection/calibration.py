@@ -6,7 +6,6 @@ import numbers
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils import _safe_indexing, assert_all_finite, check_consistent_length, column_or_1d
@@ -15,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from ..estimators.calibration import n_folds
 from ..estimators.labels import checked_weights, labeled_points
 from ..estimators.transductive import TransductiveSVC
+from ..validation import is_sparse
 from .pool import WithUnlabeled
 
 
@@ -85,7 +85,7 @@ class CalibratedTransduction(CalibratedClassifierCV):
         self
         """
         labels = column_or_1d(y, warn=True)
-        X = X.tocsr() if sp.issparse(X) else X if hasattr(X, "iloc") else np.asarray(X)
+        X = X.tocsr() if is_sparse(X) else X if hasattr(X, "iloc") else np.asarray(X)
         check_consistent_length(X, labels)
         n = len(labels)
         known, labels = labeled_points(labels, self.unlabeled)

@@ -11,6 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..validation import is_sparse
+
 
 def _has(name: str) -> Any:
     def has(self: Any) -> bool:
@@ -117,7 +119,7 @@ class WithUnlabeled(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
 def _stacked(first: Any, second: Any) -> Any:
     """Rows of both: data frames, sparse matrices or arrays."""
-    if sp.issparse(first) or sp.issparse(second):
+    if is_sparse(first) or is_sparse(second):
         return sp.vstack([sp.csr_matrix(first), sp.csr_matrix(second)], format="csr")
     if hasattr(first, "iloc") and hasattr(second, "iloc"):
         import pandas as pd

@@ -126,7 +126,7 @@ class SmoothSolver:
         at_start = 0.5 * float(gradient @ gradient)
         try:
             if at_start > goal * scale_of(primal, value, 0.5 * float(x @ (primal.space.ridge * x))):
-                found = scipy.optimize.minimize(
+                found = scipy.optimize.minimize(  # type: ignore[call-overload]
                     function,
                     x,
                     jac=True,

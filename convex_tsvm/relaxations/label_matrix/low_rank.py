@@ -118,7 +118,9 @@ def solve_low_rank(
         model.width = width
         left = max_iter - n_iter
         options = {"maxiter": left, "maxfun": 2 * left, "maxcor": 20, "ftol": 1e-14, "gtol": 1e-9}
-        found = scipy.optimize.minimize(model, w, jac=True, method="L-BFGS-B", options=options, callback=_stop_in_time)
+        found = scipy.optimize.minimize(  # type: ignore[call-overload]
+            model, w, jac=True, method="L-BFGS-B", options=options, callback=_stop_in_time
+        )
         w, n_iter = found.x, n_iter + int(found.nit)
         best = best.better(model.dual_point(w))
         if best.value - best.bound <= tol * max(1.0, abs(best.value)):

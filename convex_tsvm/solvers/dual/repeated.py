@@ -19,6 +19,7 @@ from ...instance.step_solution import StepSolution
 from ...kernels.types import Points
 from ...losses import PLQ
 from ...problem import Array, Problem
+from ...validation import is_sparse
 from .dual_problem import DualProblem, Indices
 
 #: Points are merged if there are at least this number of them, and at most this share of them is distinct.
@@ -52,7 +53,7 @@ class RepeatedPoints:
         """
         n, rng = problem.n, np.random.default_rng(0)
         of_points = problem.is_linear or hasattr(problem.kernel, "product_form")
-        if n < LEAST_MERGED or not of_points or not (sp.issparse(problem.X) or isinstance(problem.X, np.ndarray)):
+        if n < LEAST_MERGED or not of_points or not (is_sparse(problem.X) or isinstance(problem.X, np.ndarray)):
             return None
         size = max(DISTINCT_SAMPLE, int(4 * np.sqrt(n)))
         if size < n and len(set(_keys(problem.X, rng.choice(n, size, replace=False)))) == size:
@@ -120,7 +121,7 @@ class RepeatedPoints:
 
 def _keys(X: Points, points: Indices) -> Iterator[bytes]:
     """The bytes of every point, which are the same for points whose stored numbers are the same, and no others."""
-    if not sp.issparse(X):
+    if not is_sparse(X):
         return (X[i].tobytes() for i in points.tolist())
     ends, columns, values = X.indptr.tolist(), X.indices, X.data
     return (columns[ends[i] : ends[i + 1]].tobytes() + values[ends[i] : ends[i + 1]].tobytes() for i in points.tolist())

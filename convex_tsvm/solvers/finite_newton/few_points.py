@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 
 from ...instance.space import Space
 from ...parallel import blas_threads_for
 from ...problem import Array
+from ...validation import is_sparse
 
 #: The largest number of points with curvature for which this system is solved.
 FEW_POINTS = 1500
@@ -34,7 +34,7 @@ def newton(space: Space, h: Array, gradient: Array, last: float) -> Array:
     rows = np.flatnonzero(h)
     Z, bends = space.points.take(rows), h[rows]
     inner = Z @ Z.T
-    inner = inner.toarray() if sp.issparse(inner) else np.asarray(inner, dtype=float)
+    inner = inner.toarray() if is_sparse(inner) else np.asarray(inner, dtype=float)
     if space.mean is not None:
         # Points are centred: (x - m)·(x' - m).
         shift = np.asarray(Z @ space.mean).ravel()

@@ -108,7 +108,7 @@ def constrained_values(q: Quantities) -> Array:
             row[members[0]], row[other] = 1, -1
             rows.append(row)
     basis = scipy.linalg.null_space(np.array(rows)) if rows else np.eye(q.n)
-    return np.linalg.eigvalsh(basis.T @ normalized(q) @ basis)[::-1][:2]
+    return np.asarray(np.linalg.eigvalsh(basis.T @ normalized(q) @ basis)[::-1][:2], dtype=float)
 
 
 def unscaled(q: Quantities) -> Array:

@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from ....formulations import Formulation, s3vm
 from ....instance import Instance
@@ -14,6 +13,7 @@ from ....instance.probabilities import Probabilities
 from ....problem import Array, Problem
 from ....solvers.finite_newton import FiniteNewton
 from ....solvers.finite_newton.newton import NewtonDescent
+from ....validation import is_sparse
 from ...few import few_points
 from ..concerned import pays_squared_hinge
 
@@ -69,7 +69,7 @@ class Quantities:
     @classmethod
     def of(cls, formulation: Formulation, problem: Problem) -> Quantities | None:
         """Quantities of a formulation on a few points, if the paper is about them: linear, squared hinge."""
-        if not problem.is_linear or sp.issparse(problem.X) or not pays_squared_hinge(formulation):
+        if not problem.is_linear or is_sparse(problem.X) or not pays_squared_hinge(formulation):
             return None
         return cls(few_points(problem))
 
