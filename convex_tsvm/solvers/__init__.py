@@ -1,4 +1,4 @@
-"""Solvers of convex problems; compiled loops live in ``_loops`` and nowhere else."""
+"""Solvers of convex problems; compiled loops live in files named ``_loops`` and nowhere else."""
 
 from .dual import CachedRows, DualPoint, DualProblem, NativeSolver, solve_dual
 from .finite_newton import FiniteNewton
