@@ -23,11 +23,11 @@ SPLITTING_PENALTY = 30.0
 class Factors:
     """A matrix G in memory, in double precision, with factors that are computed once: they are costly.
 
-    G is symmetric, and positive semidefinite up to rounding.
+    G is symmetric, and positive semidefinite up to rounding.  Its rank is low below ``low_rank`` times its size.
     """
 
-    def __init__(self, G: Array) -> None:
-        self.G = G
+    def __init__(self, G: Array, low_rank: float = LOW_RANK) -> None:
+        self.G, self.low_rank = G, low_rank
         diagonal = G.diagonal()
         self.ridge = MATRIX_RIDGE * float(diagonal.max(initial=0.0))
         self.penalty = SPLITTING_PENALTY / max(float(diagonal.mean()), 1e-300)
@@ -36,7 +36,7 @@ class Factors:
     def factor(self) -> Array | None:
         """Z with G = Z Zᵀ up to the ridge, shape (n, rank), where the rank is low; otherwise None."""
         piled, order, rank, _ = dpstrf(self.G, tol=self.ridge, lower=1)
-        if rank >= LOW_RANK * len(self.G):
+        if rank >= self.low_rank * len(self.G):
             return None
         factor = np.empty((len(self.G), rank))
         factor[order - 1] = np.tril(piled[:, :rank])
@@ -54,8 +54,3 @@ class Factors:
         inverse = inverse.astype(np.float32)
         below = np.tril(inverse, -1)
         return np.asarray(below + below.T + np.diag(inverse.diagonal()))
-
-    def times(self, gamma: Array) -> Array:
-        """(G + ridge I) γ, by the factor of low rank where there is one."""
-        product = self.G @ gamma if self.factor is None else self.factor @ (self.factor.T @ gamma)
-        return np.asarray(product + self.ridge * gamma)

@@ -1,7 +1,7 @@
 """An interior-point method on the dual (Mehrotra 1992; Fine and Scheinberg 2001 for kernels of low rank).
 
 All variables stay between breakpoints, and are kept from these by barriers.  That takes some fifteen systems of
-equations whatever the data are, each as large as the rank of the kernel matrix.
+equations whatever the data are, each as large as the rank of the kernel matrix, which has to be low.
 """
 
 from __future__ import annotations
@@ -64,44 +64,32 @@ def ways_of(dual: DualProblem) -> Ways | None:
 
 
 class _Systems:
-    """Equations (1 / w + G) x = q / w with the ridge of G, for ever new weights w."""
+    """Equations (1 / w + G) x = q / w with the ridge of G, G = Z Zᵀ of low rank, for ever new weights w."""
 
-    def __init__(self, factors: Factors, weight: Array) -> None:
-        self.factors, self.share = factors, 1.0 / (1.0 + factors.ridge * weight)  # the ridge belongs to the diagonal
+    def __init__(self, Z: Array, ridge: float, weight: Array) -> None:
+        self.Z, self.share = Z, 1.0 / (1.0 + ridge * weight)  # the ridge belongs to the diagonal
         self.weight = weight * self.share
-        if factors.factor is None:
-            self.root = np.sqrt(self.weight)
-            system = self.root[:, None] * factors.G * self.root
-        else:
-            system = factors.factor.T @ (self.weight[:, None] * factors.factor)
+        system = Z.T @ (self.weight[:, None] * Z)
         system[np.diag_indices_from(system)] += 1.0
         self.cholesky = scipy.linalg.cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
 
     def solve(self, q: Array) -> Array:
         """x."""
-        q, Z = q * self.share, self.factors.factor
-        if Z is None:
-            inner = self.root * (self.factors.G @ q)
-            return np.asarray(q - self.root * scipy.linalg.cho_solve(self.cholesky, inner, check_finite=False))
-        return np.asarray(q - self.weight * (Z @ scipy.linalg.cho_solve(self.cholesky, Z.T @ q, check_finite=False)))
+        q = q * self.share
+        inner = scipy.linalg.cho_solve(self.cholesky, self.Z.T @ q, check_finite=False)
+        return np.asarray(q - self.weight * (self.Z @ inner))
 
 
 def interior(dual: DualProblem, factors: Factors, tol: float) -> State | None:
     """The minimum, to a violation of ``tol``; None where this method does not apply or does not get there.
 
-    Parameters
-    ----------
-    dual : DualProblem
-        Without a free bias.
-    factors : Factors
-        Of its matrix.
-    tol : float
+    It applies to duals without a free bias whose matrix has a factor of low rank.
     """
     ways = ways_of(dual)
-    if ways is None:
+    if ways is None or factors.factor is None:
         return None
     try:
-        return _minimize(dual, ways, factors, tol)
+        return _minimize(_Barrier(dual, ways, factors.factor, factors.ridge), tol)
     except np.linalg.LinAlgError:
         return None
 
@@ -119,8 +107,8 @@ class _Point:
 class _Barrier:
     """The problem in its ways, and steps of the method on it."""
 
-    def __init__(self, dual: DualProblem, ways: Ways, factors: Factors) -> None:
-        self.dual, self.ways, self.factors = dual, ways, factors
+    def __init__(self, dual: DualProblem, ways: Ways, Z: Array, ridge: float) -> None:
+        self.dual, self.ways, self.Z, self.ridge = dual, ways, Z, ridge
         self.n, self.cost = len(dual.kind), dual.cost[ways.point]
         self.bounded = np.isfinite(ways.length)
         self.length = np.where(self.bounded, ways.length, 1.0)
@@ -141,7 +129,8 @@ class _Barrier:
     def slope(self, u: Array) -> Array:
         """The derivative of the dual along each way."""
         ways = self.ways
-        h = self.factors.times(self.dual.gamma(self.at(u))) + self.dual.offset
+        gamma = self.dual.gamma(self.at(u))
+        h = self.Z @ (self.Z.T @ gamma) + self.ridge * gamma + self.dual.offset
         return np.asarray(self.cost * (ways.sign * (ways.start - h[ways.point]) + ways.rate * u))
 
     def gap(self, p: _Point) -> float:
@@ -155,7 +144,7 @@ class _Barrier:
         residual = self.slope(p.u) - p.z + p.w
         H = self.cost * ways.rate + p.z / p.u + p.w / p.v
         weight = np.maximum(np.bincount(i, self.cost * self.cost / H, self.n), 1e-300)
-        systems = _Systems(self.factors, weight)
+        systems = _Systems(self.Z, self.ridge, weight)
 
         def direction(target_z: Array, target_w: Array) -> tuple[Array, Array, Array]:
             # z u + z du + u dz is to be target_z, and so for w at the other end.
@@ -195,14 +184,13 @@ class _Barrier:
         return self.dual.afresh(s)
 
 
-def _minimize(dual: DualProblem, ways: Ways, factors: Factors, tol: float) -> State | None:
-    barrier = _Barrier(dual, ways, factors)
+def _minimize(barrier: _Barrier, tol: float) -> State | None:
     point, small = barrier.begin(), 1e-2 * tol * float(barrier.cost.mean())
     for _ in range(MOST_SYSTEMS):
         point, share = barrier.step(point)
         if barrier.gap(point) < small:
             found = barrier.settled(point, tol)
-            if dual.survey(found).violation <= tol:
+            if barrier.dual.survey(found).violation <= tol:
                 return found
         if not share > 1e-8 or time_is_up():
             return None

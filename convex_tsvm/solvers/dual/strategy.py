@@ -3,8 +3,8 @@
 There are four.  *Steps* on single variables (or pairs of them) find out at which breakpoint of its loss each variable
 sits; a *Newton* step solves for the variables between breakpoints.  These two take turns, and are fast as long as few
 outputs lie on a kink of their loss.  Where classes are far from equal thousands do, which are too many to be found out
-one by one: then *splitting* takes all variables at once, or *interior*, an interior-point method, where the matrix is
-of low rank or splitting has not got there.
+one by one: then methods take over that have all variables at once: *interior*, an interior-point method, where the
+matrix is of low rank, and otherwise *splitting*.
 """
 
 from __future__ import annotations
@@ -33,9 +33,6 @@ EASY_TURNS, HARD_TURNS = 6, 1
 
 #: Variables below which they do not take over: turns are never long there.
 LEAST_FOR_WHOLE = 200
-
-#: Variables up to which an interior point, whose time grows with their cube, is worth it where the rank is not low.
-MOST_FOR_INTERIOR = 1500
 
 #: A turn has brought something if the violation is below this share of the least one before; turns in a row that may
 #: bring nothing (rounding, or a cycle).
@@ -146,9 +143,6 @@ class Strategy:
         if reached.last == "steps":
             return _after_steps(reached)
         assert reached.enough is not None
-        small = reached.violation <= WHOLE_TOL * reached.enough
-        if reached.last == "splitting" and not small and len(reached.dual.kind) <= MOST_FOR_INTERIOR:
-            return Choice("interior", "splitting has not got there")
         if reached.violation <= reached.enough:
             return Choice("none", "the violation is small enough")
         return Choice("steps", "no method for all variables has got there")
