@@ -51,10 +51,11 @@ def index(reports):
     """The page that leads to the others, with the verdicts counted."""
     text = title("Statements of the papers", "=")
     text += (
-        "Every numbered equation, algorithm, proposition, table and figure of the five papers, and what was found in "
+        "Every numbered equation, algorithm and proposition of the five papers, and what was found in "
         "the text beside them, is a function here: it computes both sides of the statement apart from each other on a "
         "small problem, and the verdict comes from comparing them while this page is built. Each check has mistakes "
-        "planted in it in the tests (``tests/test_statements.py``), and finds every one. In the terminal: "
+        "planted in it in the tests (``tests/test_statements.py``), and finds every one. Tables and figures of "
+        "experiments stand at the end of each page, with the verdicts of the kept results of ``benchmarks/``. In the terminal: "
         "``convex-tsvm verify --paper collobert2006``; in Python: :func:`~convex_tsvm.paper`.\n\n"
     )
     text += HEAD + row("", "paper", *VERDICTS)

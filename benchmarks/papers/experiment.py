@@ -43,7 +43,7 @@ class Figure:
         return cls(where, theirs, ours, error, None if np.isnan(ours) else bool(fits))
 
     def __str__(self) -> str:
-        ours = "not computed" if np.isnan(self.ours) else f"{self.ours:g}" + f" ± {self.error:g}" * (self.error > 0)
+        ours = "not computed" if np.isnan(self.ours) else f"{self.ours:.4g}" + f" ± {self.error:.2g}" * (self.error > 0)
         mark = {True: "", False: " (differs)", None: ""}[self.agrees]
         return f"{self.where}: {ours}, the paper {self.theirs:g}{mark}"
 
