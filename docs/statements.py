@@ -55,7 +55,8 @@ def index(reports):
         "the text beside them, is a function here: it computes both sides of the statement apart from each other on a "
         "small problem, and the verdict comes from comparing them while this page is built. Each check has mistakes "
         "planted in it in the tests (``tests/test_statements.py``), and finds every one. Tables and figures of "
-        "experiments stand at the end of each page, with the verdicts of the kept results of ``benchmarks/``. In the terminal: "
+        "experiments stand at the end of each page, with the verdicts of the kept results of ``benchmarks/``. In the "
+        "terminal: "
         "``convex-tsvm verify --paper collobert2006``; in Python: :func:`~convex_tsvm.paper`.\n\n"
     )
     text += HEAD + row("", "paper", *VERDICTS)
