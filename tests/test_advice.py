@@ -160,9 +160,13 @@ def test_a_path_of_shares_finds_those_of_the_classes():
         ct.share_path(TransductiveSVC(), X, y, shares=[1.5])
 
 
-def test_a_comparison_with_the_supervised_svm():
-    X, _, y = three_classes(0, per_class=False)
-    clf = TransductiveSVC(C=10).fit(X, y)
+@pytest.mark.parametrize(
+    ("n_classes", "balance"), [(3, "labeled"), (2, "auto"), pytest.param(3, "auto", marks=pytest.mark.slow)]
+)
+def test_a_comparison_with_the_supervised_svm(n_classes, balance):
+    X, truth, y = three_classes(0, per_class=False)
+    X, y = X[truth < n_classes], y[truth < n_classes]
+    clf = TransductiveSVC(C=10, balance=balance).fit(X, y)
     found = ct.compare_supervised(clf, X, y, cv=3)
     alone = TransductiveSVC(C=10, C_unlabeled=None, gamma=clf.model_.kernel.gamma).fit(X, y)
     assert found.agreement == pytest.approx(np.mean(alone.transduction_[y < 0] == clf.transduction_[y < 0]))
@@ -170,5 +174,5 @@ def test_a_comparison_with_the_supervised_svm():
     assert found.supervised_objective > found.objective
     assert 0 <= found.error <= 0.5
     assert "have a say" in str(found)
-    unfitted = ct.compare_supervised(TransductiveSVC(C=10), X, y, cv=3)
+    unfitted = ct.compare_supervised(TransductiveSVC(C=10, balance=balance), X, y, cv=3)
     assert unfitted == found

@@ -89,6 +89,10 @@ def kernel_of(name):
     return ["--kernel", "linear"] if "cs3vm" in name or name == "linearization" else ["--sigma", "1"]
 
 
+#: What knows no balance.
+UNBALANCED = {"cs3vm", "lapsvm", "linearization", "subspace"}
+
+
 @pytest.mark.parametrize("name", choices("solve", "--method"))
 def test_every_method_and_solver_of_solve_works_or_is_refused(name, tiny, capsys):
     """To the files that it writes: a model that predicts the labels written."""
@@ -98,6 +102,7 @@ def test_every_method_and_solver_of_solve_works_or_is_refused(name, tiny, capsys
         arguments = ["solve", tiny / "tiny.npz", "--method", name, *formulation, *kernel_of(name)]
         if solver != "auto":
             arguments += ["--solver", solver]
+            arguments += [] if name in UNBALANCED else ["--balance", "labeled"]  # shares are inferred once
         status, _, err = run(capsys, *arguments, "--labels-out", labels, "--save", model, "--json")
         assert status in (0, 2), err
         if status == 2:
@@ -115,6 +120,8 @@ def test_every_method_and_loss_of_linear_works_or_is_refused(method, loss, tiny,
     for path in (labels, model):
         path.unlink(missing_ok=True)
     arguments = ["linear", tiny / "tiny.svm", "--method", method, "--loss", loss, "--json"]
+    if loss != METHODS[method].loss:
+        arguments += ["--positive-fraction", "0.4"]  # shares are inferred once for each method
     status, _, err = run(capsys, *arguments, "--labels-out", labels, "--save", model)
     assert status in (0, 2), err
     if status == 2:
@@ -128,6 +135,7 @@ def test_every_method_and_loss_of_linear_works_or_is_refused(method, loss, tiny,
 def test_every_relaxation_and_solver_of_bound_works_or_is_refused(relaxation, tiny, capsys):
     for solver in choices("bound", "--solver"):
         own = ["--solver", solver, "--rounds", "1"] if relaxation not in ("svm", "sdp") else []
+        own += ["--balance", "labeled"] if solver != "auto" else []  # shares are inferred once
         arguments = ["bound", tiny / "tiny.npz", "--sigma", "1", "--loss", "squared_hinge", "--relaxation", relaxation]
         status, _, err = run(capsys, *arguments, *own, "--json")
         assert status in (0, 1), err  # 1: the rounds were over before the gap was closed

@@ -204,10 +204,10 @@ def test_bad_input_is_named(options, y, message, data):
         TransductiveSVC(**options).fit(X, good if y is None else y)
 
 
-@pytest.mark.parametrize("method", DESCENTS)
-def test_every_method_has_a_loss_that_fits_it(method, data):
+@pytest.mark.parametrize(("method", "balance"), [*((method, "labeled") for method in DESCENTS), ("cccp", "auto")])
+def test_every_method_has_a_loss_that_fits_it(method, balance, data):
     X, _, y = data
-    found = TransductiveSVC(method=method, sigma=0.5).fit(X, y)
-    named = TransductiveSVC(method=method, sigma=0.5, loss=METHODS[method].loss).fit(X, y)
+    found = TransductiveSVC(method=method, sigma=0.5, balance=balance).fit(X, y)
+    named = TransductiveSVC(method=method, sigma=0.5, balance=balance, loss=METHODS[method].loss).fit(X, y)
     assert found.objective_ == named.objective_
     assert found.loss == "auto"

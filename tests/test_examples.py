@@ -40,7 +40,11 @@ def load(name):
     return runpy.run_path(str(EXAMPLES / f"{name}.py"))
 
 
-@pytest.mark.parametrize("name", PAGES)
+#: Pages that take half a minute.
+LONG = {"plot_practice"}
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow if name in LONG else ()) for name in PAGES])
 def test_pages_keep_their_claims(name, capsys):
     load(name)
     assert len(plt.get_fignums()) == PAGES[name]

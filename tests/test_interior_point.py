@@ -3,7 +3,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from convex_tsvm.solvers.sdp import solve_sdp
@@ -31,6 +31,7 @@ def dense(rows, n):
     return np.array([rows.combine(unit, n) for unit in np.eye(rows.m)])
 
 
+@settings(max_examples=settings().max_examples * 2 // 5)
 @given(st.integers(0, 2**20))
 def test_value_is_that_of_cvxpy(seed):
     C, rows = program(seed)

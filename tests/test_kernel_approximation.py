@@ -67,7 +67,7 @@ def test_a_model_of_landmarks_is_saved_and_one_of_frequencies_says_why_not(rings
 def test_sparse_points_classes_and_a_seed(rings):
     X, y, _ = rings
     three = np.where(y < 0, -1, np.where(X[:, 0] > 0, 2, y))
-    options = {"kernel_approximation": "nystroem", "n_components": 60, "C": 10}
+    options = {"kernel_approximation": "nystroem", "n_components": 60, "C": 10, "positive_fraction": "labeled"}
     dense = LinearTransductiveSVC(**options).fit(X, three)
     sparse = LinearTransductiveSVC(**options).fit(sp.csr_matrix(X), three)
     np.testing.assert_allclose(sparse.transduction_scores_, dense.transduction_scores_, atol=1e-4)

@@ -47,7 +47,7 @@ def test_expression_refuses_a_non_convex_loss():
         loss_expression(ct.ramp(0), cp.Variable(2))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", [*range(27), *(pytest.param(k, marks=pytest.mark.slow) for k in range(27, 60))])
 def test_primal_equals_dual(seed):
     """Each a cvxpy.Problem by itself; the dual once with centring, once with the extra point."""
     formulation, problem, rng = random_case(seed)

@@ -94,7 +94,7 @@ def test_the_proofs_of_a_bound_are_enough_for_it():
     assert value == bound.value
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", [*range(5), *(pytest.param(k, marks=pytest.mark.slow) for k in range(5, 10))])
 def test_the_command_gives_the_root_bound_of_the_search(seed, tmp_path, capsys):
     squared = seed % 2 == 0
     X, y = points(seed, 16)

@@ -196,6 +196,7 @@ def test_the_memory_of_workers_is_bounded(cluster, tmp_path, megabytes):
     assert (np.max(most, axis=0) - before < size / 5).all()
 
 
+@pytest.mark.slow
 def test_exact_search_under_dask_finds_the_same(cluster):
     formulation, problem, _ = moons(20, noise=0.3)
     with joblib.parallel_config(backend="dask"), get_task_stream(cluster) as stream:

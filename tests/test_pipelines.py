@@ -52,7 +52,7 @@ def test_the_supervised_svm_of_a_pipeline_has_the_scaling_of_all_points(iris):
     X, _, y = iris
     seen = []
     watch = FunctionTransformer(lambda X: seen.append(len(X)) or X)
-    ct.compare_supervised(make_pipeline(watch, TransductiveSVC()), X, y, cv=4)
+    ct.compare_supervised(make_pipeline(watch, TransductiveSVC(balance="labeled")), X, y, cv=4)
     assert not {18, 24} & set(seen)
 
 
@@ -105,8 +105,9 @@ def test_a_share_path_solves_what_fit_does(iris):
 def test_a_learning_curve_takes_pipelines_and_scorers(iris):
     X, truth, _ = iris
     options = {"n_labeled": [6, 30], "n_draws": 2}
-    found = ct.learning_curve(scaled(TransductiveSVC()), X, truth, scoring="balanced_accuracy", **options)
-    alone = ct.learning_curve(TransductiveSVC(), StandardScaler().fit_transform(X), truth, **options)
+    clf = TransductiveSVC(balance="labeled")
+    found = ct.learning_curve(scaled(clf), X, truth, scoring="balanced_accuracy", **options)
+    alone = ct.learning_curve(clf, StandardScaler().fit_transform(X), truth, **options)
     np.testing.assert_array_equal(found.errors, alone.errors)
     np.testing.assert_array_equal(found.supervised_errors, alone.supervised_errors)
     assert alone.scores is None
@@ -120,8 +121,9 @@ def test_a_search_over_a_pipelines_classifier_shares_kernels(iris):
     X, truth, y = iris
     grid = {"svc__C": [0.01, 1.0, 100.0], "svc__sigma": [0.5, 2.0]}
     options = {"cv": 4, "tol": 1e-3, "warm_start": False}
-    search = TransductiveSearchCV(scaled(TransductiveSVC()), grid, **options).fit(X, y)
-    alone = TransductiveSearchCV(TransductiveSVC(), {name[5:]: values for name, values in grid.items()}, **options).fit(
+    clf = TransductiveSVC(balance="labeled")
+    search = TransductiveSearchCV(scaled(clf), grid, **options).fit(X, y)
+    alone = TransductiveSearchCV(clf, {name[5:]: values for name, values in grid.items()}, **options).fit(
         StandardScaler().fit_transform(X), y
     )
     assert search.best_params_ == {f"svc__{name}": value for name, value in alone.best_params_.items()}
@@ -131,7 +133,7 @@ def test_a_search_over_a_pipelines_classifier_shares_kernels(iris):
     np.testing.assert_array_equal(search.predict(X), alone.predict(StandardScaler().fit_transform(X)))
     assert "param_svc__C" in search.cv_results_
     assert search.n_features_in_ == 4
-    kept = scaled(TransductiveSVC()).set_params(verbose=True)
+    kept = scaled(clf).set_params(verbose=True)
     assert TransductiveSearchCV(kept, {"svc__C": [1.0]}, cv=2).fit(X, y).best_estimator_.verbose
     default = TransductiveSearchCV(scaled(TransductiveSVC()), cv=2).fit(X[:100], y[:100])
     assert set(default.best_params_) >= {"svc__C", "svc__sigma", "svc__C_unlabeled"}
@@ -152,7 +154,19 @@ def test_what_cannot_be_shared_is_fitted_one_by_one(iris, n_jobs):
 
 @pytest.mark.parametrize(
     "classifier",
-    [LinearTransductiveSVC(), ct.SpectralTransduction(sigma=1.0), ct.SafeTransductiveSVC(n_starts=3)],
+    [
+        LinearTransductiveSVC(positive_fraction="labeled"),
+        ct.SpectralTransduction(sigma=1.0, balance="labeled"),
+        ct.SafeTransductiveSVC(n_starts=3, balance="labeled"),
+        *(
+            pytest.param(inferred, marks=pytest.mark.slow)
+            for inferred in (
+                LinearTransductiveSVC(),
+                ct.SpectralTransduction(sigma=1.0),
+                ct.SafeTransductiveSVC(n_starts=3),
+            )
+        ),
+    ],
     ids=str,
 )
 def test_a_search_takes_every_classifier(iris, classifier):
@@ -170,7 +184,7 @@ def test_texts_are_points_of_a_pipeline():
     pipeline = make_pipeline(TfidfVectorizer(), LinearTransductiveSVC(C=10))
     assert TransductiveSearchCV(pipeline, cv=2).fit(texts, y).best_score_ > 0.7
     assert ct.compare_supervised(pipeline, texts, y, cv=2).error <= 0.5
-    kernel = make_pipeline(TfidfVectorizer(), TransductiveSVC(kernel="linear"))
+    kernel = make_pipeline(TfidfVectorizer(), TransductiveSVC(kernel="linear", balance="labeled"))
     assert TransductiveSearchCV(kernel, {"transductivesvc__C": [1, 10]}, cv=2).fit(texts, y).best_score_ > 0.7
 
 

@@ -1,5 +1,7 @@
 """``probability="calibrated"``: probabilities without a wrapper."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,16 +25,31 @@ def iris():
 
 
 ESTIMATORS = [
-    ct.TransductiveSVC(tol=1e-6),
-    ct.LinearTransductiveSVC(method="cccp", tol=1e-8),
-    ct.CompactMarginClassifier(tol=1e-6),
+    ct.TransductiveSVC(balance="labeled", tol=1e-6),
+    ct.LinearTransductiveSVC(method="cccp", positive_fraction="labeled", tol=1e-8),
+    ct.CompactMarginClassifier(balance="labeled", tol=1e-6),
     ct.RelativeMarginClassifier(tol=1e-6),
     ct.LaplacianSVC(tol=1e-6),
 ]
 
+#: The first three as they are by default: shares of the classes are inferred, for every fold and class anew.
+INFERRED = [
+    ct.TransductiveSVC(tol=1e-6),
+    ct.LinearTransductiveSVC(method="cccp", tol=1e-8),
+    ct.CompactMarginClassifier(tol=1e-6),
+]
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=str)
-@pytest.mark.parametrize("n_classes", [2, 3])
+
+@pytest.mark.parametrize(
+    ("n_classes", "estimator"),
+    [
+        *itertools.product([2, 3], ESTIMATORS),
+        (2, INFERRED[0]),
+        *(pytest.param(2, one, marks=pytest.mark.slow) for one in INFERRED[1:]),
+        *(pytest.param(3, one, marks=pytest.mark.slow) for one in INFERRED),
+    ],
+    ids=str,
+)
 def test_they_are_those_of_the_wrapper(iris, estimator, n_classes):
     X, truth, y = iris
     X, truth, y = (one[: 50 * n_classes] for one in (X, truth, y))
@@ -58,18 +75,19 @@ def test_they_are_there_if_asked_for(iris, estimator):
 def test_weights_names_frames_and_kernels(iris):
     X, _, y = iris
     names = np.where(y < 0, None, np.array(["a", "b", "c"], dtype=object)[y])
-    clf = ct.TransductiveSVC(sigma=1.0, probability="calibrated", unlabeled=np.nan, tol=1e-6)
+    options = {"probability": "calibrated", "balance": "labeled", "tol": 1e-6}
+    clf = ct.TransductiveSVC(sigma=1.0, unlabeled=np.nan, **options)
     own = clf.fit(pd.DataFrame(X, columns=list("abcd")), pd.Series(names)).predict_proba(
         pd.DataFrame(X, columns=list("abcd"))
     )
     K = ct.RBF(1.0)(X, X)
-    kernel = ct.TransductiveSVC(kernel="precomputed", probability="calibrated", tol=1e-6).fit(K, y)
+    kernel = ct.TransductiveSVC(kernel="precomputed", **options).fit(K, y)
     np.testing.assert_allclose(kernel.predict_proba(K), own, atol=1e-3)
-    sparse = ct.TransductiveSVC(sigma=1.0, probability="calibrated", tol=1e-6).fit(sp.csr_matrix(X), y)
+    sparse = ct.TransductiveSVC(sigma=1.0, **options).fit(sp.csr_matrix(X), y)
     np.testing.assert_allclose(sparse.predict_proba(sp.csr_matrix(X)), own, atol=1e-3)
     # A labelled point that counts for nothing is not there.
     weights = np.where(np.isin(np.arange(150), [7, 57, 107]), 0.0, 1.0)
-    weighted = ct.TransductiveSVC(sigma=1.0, probability="calibrated", tol=1e-6, balance=None)
+    weighted = ct.TransductiveSVC(sigma=1.0, **options | {"balance": None})
     weighted.fit(X, y, sample_weight=weights)
     assert np.abs(weighted.predict_proba(X) - own).max() > 1e-3
 
@@ -98,7 +116,8 @@ def test_scorers_of_probabilities_have_them(iris):
     assert search.predict_proba(X).shape == (150, 3)
     fast = ct.TransductiveSearchCV(clf, {"transductivesvc__C": [1e-3, 10.0]}, cv=2).fit(X, y)
     np.testing.assert_allclose(fast.predict_proba(X), search.predict_proba(X), atol=0.1)
-    assert not hasattr(ct.TransductiveSearchCV(param_grid={"C": [1.0]}, cv=2).fit(X, y), "predict_proba")
+    plain = ct.TransductiveSearchCV(ct.TransductiveSVC(balance="labeled"), {"C": [1.0]}, cv=2)
+    assert not hasattr(plain.fit(X, y), "predict_proba")
 
 
 def test_a_limit_on_time_leaves_probabilities(iris):

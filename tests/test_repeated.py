@@ -39,7 +39,7 @@ def separately(problem, monkeypatch, **options):
         return ct.NativeSolver(problem, **options)
 
 
-@pytest.mark.parametrize("block", range(8))
+@pytest.mark.parametrize("block", [*range(4), *(pytest.param(k, marks=pytest.mark.slow) for k in range(4, 8))])
 @pytest.mark.parametrize("balance_by", ["centring", "x0"])
 def test_solutions_are_those_of_all_points(block, balance_by, always, monkeypatch):
     merged = 0

@@ -41,13 +41,17 @@ def test_scikit_learn_conventions(estimator, check):
     check(estimator)
 
 
-@pytest.fixture
-def iris():
+def labelled_iris():
     X, truth = load_iris(return_X_y=True)
     y = np.full(150, -1)
     shown = np.r_[0:8, 50:58, 100:108]
     y[shown] = truth[shown]
     return X, truth, y
+
+
+@pytest.fixture
+def iris():
+    return labelled_iris()
 
 
 @given(
@@ -79,7 +83,7 @@ def test_unlabelled_points_are_always_trained_on(labels, n_splits, n_repeats):
 
 def test_scores_leave_unlabelled_points_out(iris):
     X, truth, y = iris
-    clf = TransductiveSVC(C=10).fit(X, y)
+    clf = TransductiveSVC(C=10, balance="labeled").fit(X, y)
     known = y >= 0
     assert clf.score(X, y) == np.mean(clf.predict(X)[known] == truth[known])
     assert clf.score(X, truth) == np.mean(clf.predict(X) == truth)
@@ -93,26 +97,29 @@ def test_scores_leave_unlabelled_points_out(iris):
         labeled_scorer()(clf, X, np.full(150, -1))
 
 
+@pytest.mark.parametrize("balance", ["labeled", pytest.param("auto", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("cv", [3, LabeledKFold(3)])
-def test_scikit_learns_searches_see_known_labels_only(iris, cv):
+def test_scikit_learns_searches_see_known_labels_only(iris, cv, balance):
     X, _, y = iris
-    search = GridSearchCV(TransductiveSVC(), {"C": [0.01, 10]}, cv=cv).fit(X, y)
+    search = GridSearchCV(TransductiveSVC(balance=balance), {"C": [0.01, 10]}, cv=cv).fit(X, y)
     assert search.best_params_ == {"C": 10}
     assert search.best_score_ > 0.85
-    scores = cross_val_score(TransductiveSVC(C=10), X, y, cv=cv, scoring=labeled_scorer("f1_macro"))
+    clf = TransductiveSVC(C=10, balance=balance)
+    scores = cross_val_score(clf, X, y, cv=cv, scoring=labeled_scorer("f1_macro"))
     assert scores.mean() > 0.8
 
 
 def test_pipelines_and_outputs(iris):
     X, truth, y = iris
     frame = pd.DataFrame(X, columns=list("abcd"))
-    pipeline = make_pipeline(StandardScaler(), TransductiveSVC(C=10)).set_output(transform="pandas")
+    pipeline = make_pipeline(StandardScaler(), TransductiveSVC(C=10, balance="labeled")).set_output(transform="pandas")
     scores = cross_val_score(pipeline, frame, y, cv=LabeledKFold(4))
     assert scores.mean() > 0.85
     assert pipeline.fit(frame, y).score(frame, truth) > 0.85
     assert pipeline.score(frame, y) > 0.9
     named = np.where(y < 0, None, np.array(["a", "b", "c"], dtype=object)[y])
-    search = GridSearchCV(TransductiveSVC(unlabeled=np.nan), {"C": [0.01, 10]}, cv=LabeledKFold(3, unlabeled=np.nan))
+    clf = TransductiveSVC(unlabeled=np.nan, balance="labeled")
+    search = GridSearchCV(clf, {"C": [0.01, 10]}, cv=LabeledKFold(3, unlabeled=np.nan))
     assert search.fit(frame, named).best_params_ == {"C": 10}
 
 
@@ -120,11 +127,12 @@ def test_weights_are_routed(iris):
     X, _, y = iris
     weights = np.where(np.arange(150) % 3 == 0, 0.5, 1.0)
     with sklearn.config_context(enable_metadata_routing=True):
-        clf = TransductiveSVC(C=10).set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        clf = TransductiveSVC(C=10, balance="labeled")
+        clf.set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
         pipeline = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), clf)
         pipeline.fit(X, y, sample_weight=weights)
         scaled = StandardScaler().fit_transform(X)
-        alone = TransductiveSVC(C=10).fit(scaled, y, sample_weight=weights)
+        alone = TransductiveSVC(C=10, balance="labeled").fit(scaled, y, sample_weight=weights)
         np.testing.assert_allclose(pipeline[-1].transduction_scores_, alone.transduction_scores_)
         scores = cross_val_score(clf, X, y, cv=LabeledKFold(3), params={"sample_weight": weights})
         assert scores.shape == (3,)
@@ -133,19 +141,22 @@ def test_weights_are_routed(iris):
 def test_weights_are_costs(iris):
     X, _, y = iris
     weights = np.where(np.arange(150) % 3 == 0, 0.5, 2.0)
-    clf = TransductiveSVC(C=10, C_unlabeled=0.3, sigma=1.0).fit(X, y, sample_weight=weights)
+    clf = TransductiveSVC(C=10, C_unlabeled=0.3, sigma=1.0, balance="labeled").fit(X, y, sample_weight=weights)
     cost = weights * np.where(y >= 0, 10, 0.3)
     np.testing.assert_allclose(clf.solutions_[0].problem.cost, cost)
     # A C of its own for every point is the same.
     other = TransductiveSVC(C=10 * weights, C_unlabeled=0.3 * weights, sigma=1.0, balance=None).fit(X, y)
     same = TransductiveSVC(C=10, C_unlabeled=0.3, sigma=1.0, balance=None).fit(X, y, sample_weight=weights)
     np.testing.assert_allclose(other.transduction_scores_, same.transduction_scores_, atol=1e-9)
-    listed = TransductiveSVC(C=tuple(np.full(150, 10.0)), C_unlabeled=0.3).fit(X, y, sample_weight=weights)
+    listed = TransductiveSVC(C=tuple(np.full(150, 10.0)), C_unlabeled=0.3, balance="labeled")
+    listed.fit(X, y, sample_weight=weights)
     np.testing.assert_allclose(listed.solutions_[0].problem.cost, cost)
     # All labelled points together cost what all unlabelled ones do.
-    problem = TransductiveSVC(C=10, C_unlabeled="balanced").fit(X, y, sample_weight=weights).solutions_[0].problem
+    clf = TransductiveSVC(C=10, C_unlabeled="balanced", balance="labeled").fit(X, y, sample_weight=weights)
+    problem = clf.solutions_[0].problem
     assert problem.cost[problem.labeled].sum() == pytest.approx(problem.cost[problem.unlabeled].sum())
-    problem = TransductiveSVC(C=10, C_unlabeled="tenth").fit(X, y, sample_weight=weights).solutions_[0].problem
+    clf = TransductiveSVC(C=10, C_unlabeled="tenth", balance="labeled").fit(X, y, sample_weight=weights)
+    problem = clf.solutions_[0].problem
     np.testing.assert_allclose(problem.cost, weights * np.where(y >= 0, 10, 1))
 
 
@@ -179,11 +190,11 @@ def test_a_weight_of_zero_is_a_point_that_is_not_there(iris):
 
 METHODS = [
     TransductiveSVC(unlabeled=0, gamma=0.5, solver="cvxpy"),
-    TransductiveSVC(unlabeled=0, gamma=0.5, method="gradient", loss="exp"),
-    TransductiveSVC(unlabeled=0, gamma=0.5, method="newton", loss="flat"),
-    TransductiveSVC(unlabeled=0, gamma=0.5, method="continuation", loss="exp"),
-    TransductiveSVC(unlabeled=0, gamma=0.5, method="switching", loss="hinge"),
-    TransductiveSVC(unlabeled=0, gamma=0.5, method="annealing", loss="squared_hinge"),
+    TransductiveSVC(unlabeled=0, gamma=0.5, method="gradient", loss="exp", balance="labeled"),
+    TransductiveSVC(unlabeled=0, gamma=0.5, method="newton", loss="flat", balance="labeled"),
+    TransductiveSVC(unlabeled=0, gamma=0.5, method="continuation", loss="exp", balance="labeled"),
+    TransductiveSVC(unlabeled=0, gamma=0.5, method="switching", loss="hinge", balance="labeled"),
+    TransductiveSVC(unlabeled=0, gamma=0.5, method="annealing", loss="squared_hinge", balance="labeled"),
     ct.LinearTransductiveSVC(unlabeled=0, positive_fraction="labeled"),  # a number of points counts those of weight 0
     ct.LinearTransductiveSVC(unlabeled=0, method="cccp"),
     ct.SDPTransduction(unlabeled=0, gamma=0.5),
@@ -206,12 +217,13 @@ def test_every_method_leaves_points_of_weight_zero_out(clf):
 
 def test_weights_of_classes(iris):
     X, _, y = iris
-    clf = TransductiveSVC(C=10, class_weight={0: 1, 1: 5, 2: 1}).fit(X, y)
+    clf = TransductiveSVC(C=10, class_weight={0: 1, 1: 5, 2: 1}, balance="labeled").fit(X, y)
     cost = clf.solutions_[0].problem.cost
     np.testing.assert_allclose(cost[y == 1], 50)
     np.testing.assert_allclose(cost[y == 0], 10)
     shown = np.where(y == 0, np.where(np.arange(150) < 4, 0, -1), y)
-    balanced = TransductiveSVC(C=10, class_weight="balanced").fit(X, shown).solutions_[0].problem.cost
+    clf = TransductiveSVC(C=10, class_weight="balanced", balance="labeled").fit(X, shown)
+    balanced = clf.solutions_[0].problem.cost
     sums = [balanced[shown == k].sum() for k in range(3)]
     np.testing.assert_allclose(sums, sums[0])
     for weight, message in (({3: 1}, "no label of y"), ({0: -1}, "must be a number > 0"), ("all", "'balanced'")):
@@ -225,7 +237,7 @@ def test_weights_of_classes(iris):
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, pd.DataFrame])
 def test_probabilities(iris, kind):
     X, truth, y = iris
-    clf = ct.CalibratedTransduction(TransductiveSVC(C=10), cv=4).fit(kind(X), y)
+    clf = ct.CalibratedTransduction(TransductiveSVC(C=10, balance="labeled"), cv=4).fit(kind(X), y)
     assert clf.classes_.tolist() == [0, 1, 2]
     probabilities = clf.predict_proba(kind(X))
     assert probabilities.shape == (150, 3)
@@ -233,7 +245,7 @@ def test_probabilities(iris, kind):
     assert np.mean(clf.predict(kind(X)) == truth) > 0.85
     # Those of scikit-learn itself, with the unlabelled points brought along.
     known = y >= 0
-    own = CalibratedClassifierCV(WithUnlabeled(TransductiveSVC(C=10), kind(X[~known])), cv=4)
+    own = CalibratedClassifierCV(WithUnlabeled(TransductiveSVC(C=10, balance="labeled"), kind(X[~known])), cv=4)
     own.fit(kind(X[known]), y[known])
     np.testing.assert_allclose(own.predict_proba(kind(X)), probabilities, atol=1e-6)
 
@@ -241,7 +253,8 @@ def test_probabilities(iris, kind):
 def test_probabilities_of_names(iris):
     X, _, y = iris
     names = np.where(y < 0, None, np.array(["a", "b", "c"], dtype=object)[y])
-    clf = ct.CalibratedTransduction(TransductiveSVC(C=10, unlabeled=np.nan), cv=4, unlabeled=np.nan).fit(X, names)
+    plain = TransductiveSVC(C=10, unlabeled=np.nan, balance="labeled")
+    clf = ct.CalibratedTransduction(plain, cv=4, unlabeled=np.nan).fit(X, names)
     assert clf.classes_.tolist() == ["a", "b", "c"]
     with pytest.raises(ValueError, match="no labelled point"):
         ct.CalibratedTransduction(TransductiveSVC()).fit(X, np.full(150, -1))
@@ -250,21 +263,28 @@ def test_probabilities_of_names(iris):
 def test_unlabelled_points_of_an_estimator(iris):
     X, _, y = iris
     known = y >= 0
-    clf = WithUnlabeled(TransductiveSVC(C=10), X[~known]).fit(X[known], y[known])
-    alone = TransductiveSVC(C=10).fit(X, y)
+    clf = WithUnlabeled(TransductiveSVC(C=10, balance="labeled"), X[~known]).fit(X[known], y[known])
+    alone = TransductiveSVC(C=10, balance="labeled").fit(X, y)
     np.testing.assert_allclose(clf.decision_function(X), alone.decision_function(X), atol=1e-2)
     assert cross_val_score(clf, X[known], y[known], cv=4).mean() > 0.85
 
 
-@pytest.mark.parametrize("prune", [False, True])
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_the_search_chooses_what_scikit_learns_does(iris, prune, n_jobs):
-    X, _, y = iris
+@pytest.fixture(scope="module")
+def searched_by_scikit_learn():
+    X, _, y = labelled_iris()
     grid = {"C": [0.01, 1.0, 100.0], "sigma": [0.5, 2.0], "C_unlabeled": ["balanced", 0.1]}
     plain = TransductiveSVC(balance="labeled")  # shares are inferred anew in every fold by GridSearchCV
+    return GridSearchCV(plain, grid, cv=LabeledKFold(4)).fit(X, y)
+
+
+@pytest.mark.parametrize("prune", [False, True])
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_the_search_chooses_what_scikit_learns_does(iris, searched_by_scikit_learn, prune, n_jobs):
+    X, _, y = iris
+    other = searched_by_scikit_learn
+    plain, grid = other.estimator, other.param_grid
     own = TransductiveSearchCV(plain, grid, cv=4, tol=1e-3, warm_start=False, prune=prune, n_jobs=n_jobs)
     own.fit(X, y)
-    other = GridSearchCV(plain, grid, cv=LabeledKFold(4)).fit(X, y)
     assert own.best_params_ == other.best_params_
     assert own.best_score_ == pytest.approx(other.best_score_)
     results = own.cv_results_
@@ -301,7 +321,7 @@ def test_a_splitter_sees_the_labels_as_they_are(iris):
     X, _, y = iris
     names = np.where(y < 0, np.nan, y)
     own, plain = (
-        TransductiveSearchCV(TransductiveSVC(unlabeled=np.nan), {"C": [1.0]}, cv=cv).fit(X, names)
+        TransductiveSearchCV(TransductiveSVC(unlabeled=np.nan, balance="labeled"), {"C": [1.0]}, cv=cv).fit(X, names)
         for cv in (LabeledKFold(4, unlabeled=np.nan), 4)
     )
     assert own.best_score_ == plain.best_score_ > 0.8

@@ -109,9 +109,10 @@ def test_every_space_is_taken():
         ct.infer_share(ct.Problem(X, truth, C_unlabeled=None))
 
 
-def test_one_percent_and_as_many_labels_of_both_classes():
+@pytest.mark.parametrize(("n", "n_draws"), [(2000, 2), pytest.param(3000, 3, marks=pytest.mark.slow)])
+def test_one_percent_and_as_many_labels_of_both_classes(n, n_draws):
     """Ten and nine labels of classes of 99 and 1 %: not behind the supervised SVM; the labels' balance errs on half."""
-    X, truth = make_classification(3000, 20, n_informative=6, weights=[0.99], class_sep=1.5, flip_y=0, random_state=3)
+    X, truth = make_classification(n, 20, n_informative=6, weights=[0.99], class_sep=1.5, flip_y=0, random_state=3)
     methods = {
         "alone": ct.TransductiveSVC(C_unlabeled=None),
         "inferred": ct.TransductiveSVC(),
@@ -119,7 +120,7 @@ def test_one_percent_and_as_many_labels_of_both_classes():
         "linear": ct.LinearTransductiveSVC(),
     }
     errors = {name: [] for name in methods}
-    for seed in range(3):
+    for seed in range(n_draws):
         y = np.where(shown(2 * truth - 1, 9, 10, seed) == 0, -1, truth)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 import convex_tsvm as ct
 from convex_tsvm.instance import AnnealedPrimal, ExpansionPrimal, SmoothPrimal
@@ -212,10 +213,10 @@ def test_estimator_and_start():
     problem, truth = clusters(apart=3.0)
     y = np.where(problem.y == 0, -1, problem.y > 0)
     for method, loss in (("gradient", "exp"), ("gradient", "hinge"), ("continuation", "exp"), ("newton", "flat")):
-        found = ct.TransductiveSVC(method=method, loss=loss, sigma=2.0, C=3.0).fit(problem.X, y)
+        found = ct.TransductiveSVC(method=method, loss=loss, sigma=2.0, C=3.0, balance="labeled").fit(problem.X, y)
         assert (found.transduction_ == (truth > 0)).mean() > 0.9
         np.testing.assert_allclose(found.decision_function(problem.X), found.transduction_scores_, atol=1e-5)
-        linear = ct.LinearTransductiveSVC(method=method, loss=loss).fit(problem.X, y)
+        linear = ct.LinearTransductiveSVC(method=method, loss=loss, positive_fraction="labeled").fit(problem.X, y)
         assert (linear.transduction_ == (truth > 0)).mean() > 0.9
     with pytest.raises(ValueError, match="solver='native' is none of method='newton'"):
         ct.TransductiveSVC(method="newton", solver="native").fit(problem.X, y)
@@ -229,8 +230,9 @@ def test_any_method_on_the_kernel_of_a_laplacian_svm():
     problem, truth = clusters(apart=3.0)
     y = np.where(problem.y == 0, -1, problem.y > 0)
     for method in ("cccp", "switching", "gradient", "newton"):
-        plain = ct.TransductiveSVC(method=method, loss="squared_hinge", sigma=2.0).fit(problem.X, y)
-        hybrid = ct.TransductiveSVC(method=method, loss="squared_hinge", sigma=2.0, C_manifold=1.0).fit(problem.X, y)
+        plain = ct.TransductiveSVC(method=method, loss="squared_hinge", sigma=2.0, balance="labeled")
+        hybrid = clone(plain).set_params(C_manifold=1.0).fit(problem.X, y)
+        plain.fit(problem.X, y)
         assert (hybrid.transduction_ == (truth > 0)).mean() > 0.9
         assert not np.allclose(plain.transduction_scores_, hybrid.transduction_scores_, atol=1e-3)
         np.testing.assert_allclose(hybrid.decision_function(problem.X), hybrid.transduction_scores_, atol=1e-5)

@@ -239,6 +239,7 @@ def test_every_public_name_resolves():
     assert {"Problem", "Formulation", "TransductiveSVC", "verify", "cccp"} <= set(convex_tsvm.__all__)
 
 
+@pytest.mark.slow
 def test_kernels_are_compiled_once(tmp_path):
     """A second process finds every compiled loop in the cache of the first."""
     code = (

@@ -32,7 +32,7 @@ def weighted_step(seed):
     )
 
 
-@pytest.mark.parametrize("block", range(6))
+@pytest.mark.parametrize("block", [*range(3), *(pytest.param(k, marks=pytest.mark.slow) for k in range(3, 6))])
 def test_several_terms_a_point(block):
     """CVXPY's primal and dual, which have a term each, and the native solver, which has a loss a point."""
     for seed in range(3000 + 15 * block, 3015 + 15 * block):

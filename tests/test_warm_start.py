@@ -1,5 +1,7 @@
 """``warm_start=True``: a fit begins where the one before has ended."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -9,14 +11,14 @@ import convex_tsvm as ct
 
 ESTIMATORS = [
     ct.TransductiveSVC(),
-    ct.TransductiveSVC(solver="cvxpy"),
-    ct.TransductiveSVC(method="switching", loss="hinge"),
-    ct.TransductiveSVC(method="gradient", loss="exp"),
-    ct.TransductiveSVC(method="newton", loss="flat"),
+    ct.TransductiveSVC(solver="cvxpy", balance="labeled"),
+    ct.TransductiveSVC(method="switching", loss="hinge", balance="labeled"),
+    ct.TransductiveSVC(method="gradient", loss="exp", balance="labeled"),
+    ct.TransductiveSVC(method="newton", loss="flat", balance="labeled"),
     ct.TransductiveSVC(balance=("exact", 0.5)),
     ct.LinearTransductiveSVC(),
-    ct.LinearTransductiveSVC(method="cccp"),
-    ct.CompactMarginClassifier(),
+    ct.LinearTransductiveSVC(method="cccp", positive_fraction="labeled"),
+    ct.CompactMarginClassifier(balance="labeled"),
     ct.RelativeMarginClassifier(),
 ]
 
@@ -57,7 +59,15 @@ def test_several_classes_have_their_own_starts():
     assert (clf.n_iter_, steps > 1) == (1, True)
 
 
-@pytest.mark.parametrize("make", [ct.TransductiveSVC, ct.LinearTransductiveSVC])
+@pytest.mark.parametrize(
+    "make",
+    [
+        partial(ct.TransductiveSVC, balance="labeled"),
+        partial(ct.LinearTransductiveSVC, positive_fraction="labeled"),
+        pytest.param(ct.TransductiveSVC, marks=pytest.mark.slow),
+        pytest.param(ct.LinearTransductiveSVC, marks=pytest.mark.slow),
+    ],
+)
 def test_other_points_or_features_are_a_cold_start(make):
     X, y, _ = moons(60)
     wide = np.column_stack([X, X[:, 0] ** 2])

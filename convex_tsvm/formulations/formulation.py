@@ -351,7 +351,9 @@ def _latex_of(loss: Loss) -> str:
 
 
 def _value(loss: Loss, t: Array) -> Array:
-    convex = loss.split()[0] if isinstance(loss, SplitLoss) else None
+    # This is asked for every point of a descent, where a check against a protocol would take longer than the values.
+    split = getattr(loss, "split", None)
+    convex = None if split is None else split()[0]
     if convex is None or convex.is_finite:
         return loss(t)
     inside = np.clip(t, *convex.domain)
