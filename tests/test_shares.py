@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import NotFittedError
 
@@ -90,11 +91,12 @@ def test_scale_and_place_of_points_do_not_matter():
     y = shown(truth, 8, 8)
     found = [
         ct.infer_share(ct.Problem(points, y, kernel="linear", C=C)).share
-        for points, C in ((X, 1.0), (1000 * X, 1.0), (X + 100, 50.0))
+        for points, C in ((X, 1.0), (1000 * X, 1.0), (X + 100, 50.0), (X + 1e9, 1.0))
     ]
     np.testing.assert_allclose(found, found[0], atol=5e-3)
     # Rounding has spoilt inner products: nothing is said but what counts say.
-    assert len(ct.infer_share(ct.Problem(X + 1e9, y, kernel="linear")).tried) == 0
+    spoilt_kernel = ct.Problem((X + 1e9) @ (X + 1e9).T, y, kernel="precomputed")
+    assert len(ct.infer_share(spoilt_kernel).tried) == 0
 
 
 def test_every_space_is_taken():
@@ -130,6 +132,19 @@ def test_one_percent_and_as_many_labels_of_both_classes(n, n_draws):
     assert mean["inferred"] < mean["alone"] + 0.02
     assert mean["counted"] > 0.4
     assert mean["linear"] < 0.2
+
+
+@pytest.mark.parametrize("far", [1e4, 1e6])
+def test_points_far_from_the_origin(far):
+    """Shares are those of the points: a linear kernel of far points has lost its digits, but they have not."""
+    rng = np.random.default_rng(26)
+    truth = (rng.random(229) < 0.1).astype(int)
+    X = rng.normal(size=(229, 4)) + 1.2 * truth[:, None]
+    y = np.full(229, -1)
+    y[np.r_[np.flatnonzero(truth == 0)[:4], np.flatnonzero(truth == 1)[:5]]] = np.r_[np.zeros(4), np.ones(5)]
+    for estimator in (ct.LinearTransductiveSVC(), ct.TransductiveSVC(kernel="linear")):
+        near, away = (clone(estimator).fit(points, y).class_shares_ for points in (X, X + far))
+        np.testing.assert_allclose(away, near, atol=1e-2)
 
 
 def test_241_gaussian_features_are_safe():

@@ -24,7 +24,7 @@ from scipy.special import betainc, betaincinv, betaln, gammaln
 from ..deadline import time_is_up
 from ..formulations import Formulation, svm, tsvm
 from ..instance import StepSolution
-from ..kernels import DeformedKernel
+from ..kernels import DeformedKernel, Linear, centred_gram
 from ..losses import hinge
 from ..points import LinearPoints
 from ..problem import Array, Problem
@@ -39,7 +39,7 @@ Indices = NDArray[np.intp]
 MOST_UNLABELED, MOST_LABELED = 400, 200
 
 #: Points are told apart if their variance is more than this share of their squared distance from the origin.
-DIGITS = 1e-9
+DIGITS = 1e-7
 
 #: The mean cost C of labelled points, beside points of unit variance.
 COST = 10.0
@@ -395,11 +395,17 @@ def _some(problem: Problem, known: Indices, random: np.random.Generator) -> Prob
         # A graph's kernel of some of the points takes as long as that of all.
         problem = problem.replace(kernel=problem.kernel.base)
     as_it_is = len(keep) == problem.n and not isinstance(problem.X, LinearPoints)
-    gram = (problem if as_it_is else problem.part(keep)).gram
+    part = problem if as_it_is else problem.part(keep)
     # Points are taken from their mean and have unit variance, so that a cost means the same in every space.
-    mean = gram.mean(axis=0)
-    gram = gram - mean - mean[:, None] + mean.mean()
-    variance, size = float(gram.diagonal().mean()), float(np.abs(mean).max())
+    if isinstance(part.kernel, Linear) and not isinstance(part.X, LinearPoints):
+        # Differences from the mean keep their digits, however far the points are from the origin.
+        found = centred_gram(part.kernel, part.X, np.arange(part.n))
+        gram, size = found.matrix, found.error * float((found.scale**2).mean()) / DIGITS
+    else:
+        gram = part.gram
+        mean = gram.mean(axis=0)
+        gram, size = gram - mean - mean[:, None] + mean.mean(), float(np.abs(mean).max())
+    variance = float(gram.diagonal().mean())
     if variance <= DIGITS * size:
         return None
     gram = (gram + gram.T) / (2 * variance)
