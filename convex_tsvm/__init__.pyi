@@ -48,6 +48,8 @@ from .losses import PLQ as PLQ
 from .losses import ConvexLoss as ConvexLoss
 from .losses import DCLoss as DCLoss
 from .losses import SmoothConcave as SmoothConcave
+from .losses import convex_pieces as convex_pieces
+from .losses import envelope_of as envelope_of
 from .losses import epsilon_insensitive as epsilon_insensitive
 from .losses import exponential as exponential
 from .losses import flat_newton as flat_newton

@@ -599,7 +599,7 @@ def test_exact_search_and_its_certificate(files, capsys):
     # A search that is done is not done again.
     status, out, _ = run(capsys, *arguments)
     assert status == 0
-    assert "no labelling has an objective below" in out
+    assert "no solution has an objective below" in out
     whole = certificate.read_bytes()
     certificate.write_bytes(whole[:-200])
     status, _, err = run(capsys, "verify", certificate)
@@ -617,7 +617,7 @@ def test_exact_search_stops_at_a_limit(files, capsys):
     ("arguments", "said"),
     [
         (["--method", "cccp", "--certificate", "c.npz"], "certificate='c.npz' is for --method exact"),
-        (["--method", "exact", "--loss", "ramp"], "symmetric_hinge"),
+        (["--method", "exact", "--loss", "flat"], "negative curvature"),
         (["--method", "exact", "--loss", "hinge", "--bounds", "box"], "bounds='box'"),
         (["--method", "exact", "--loss", "hinge", "--gap", "2"], "gap=2"),
         (["--method", "exact", "--loss", "hinge", "--certificate", "nowhere/c.npz"], "there is no folder"),

@@ -64,7 +64,7 @@ def solve(options: argparse.Namespace) -> int:
             print(line)
         if task.method == "exact":
             print(
-                f"objective: of the labels found; lower bound: no labelling has an objective below "
+                f"objective: of the solution found; lower bound: no solution has an objective below "
                 f"{solution.lower_bound:.8g}, proven in {solution.n_iter} nodes"
             )
         else:

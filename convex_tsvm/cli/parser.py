@@ -314,7 +314,9 @@ def _add_linear(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_search(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("search (--method exact, with --loss hinge or squared_hinge)")
+    group = parser.add_argument_group(
+        "search (--method exact; over labels with --loss hinge or squared_hinge, else over pieces)"
+    )
     group.add_argument("--bounds", choices=BOUNDS, default="auto", help="the strongest bound (default: auto)")
     group.add_argument("--strategy", choices=tuple(STRATEGIES), default="hybrid",
                        help="which node is next (default: hybrid)")  # fmt: skip

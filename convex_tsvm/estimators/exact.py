@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from ..exact import ExactSolution, exact_search
-from ..formulations import Formulation
+from ..formulations import Formulation, build
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
@@ -29,7 +29,11 @@ class ExactTransductiveSVC(LabellingTransduction):
     ----------
     kernel, gamma, sigma, degree, coef0, C, C_unlabeled, unlabeled, n_jobs
         As in :class:`~convex_tsvm.TransductiveSVC`; for two classes, ``n_jobs`` dives into the tree go in parallel.
-    loss : {"squared_hinge", "hinge"}, default "squared_hinge"
+    loss : {"squared_hinge", "hinge", "ramp"} or Formulation, default "squared_hinge"
+        The ramp and other formulations are searched over the pieces of their losses
+        (:func:`~convex_tsvm.exact_search`), for some twenty to thirty unlabelled points.
+    s : float in (-1, 0], default -0.3
+        Plateau of the ramp.
     balance : "auto", "labeled", float, ("exact", float) or None, default "auto"
         As in :class:`~convex_tsvm.TransductiveSVC`; ("exact", r) is the constraint on labels itself (eq. 3).
     balance_of : {"outputs", "targets"}, default "outputs"
@@ -78,7 +82,8 @@ class ExactTransductiveSVC(LabellingTransduction):
         coef0: float = 0.0,
         C: float = 10.0,
         C_unlabeled: float | str = "tenth",
-        loss: str = "squared_hinge",
+        loss: str | Formulation = "squared_hinge",
+        s: float = -0.3,
         balance: Any = "auto",
         balance_of: str = "outputs",
         fit_intercept: bool = True,
@@ -103,6 +108,7 @@ class ExactTransductiveSVC(LabellingTransduction):
         self.C = C
         self.C_unlabeled = C_unlabeled
         self.loss = loss
+        self.s = s
         self.balance = balance
         self.balance_of = balance_of
         self.fit_intercept = fit_intercept
@@ -120,7 +126,11 @@ class ExactTransductiveSVC(LabellingTransduction):
         self.verbose = verbose
 
     def _formulation(self, problem: Problem) -> Formulation:
-        formulation = super()._formulation(problem)
+        if isinstance(self.loss, Formulation):
+            formulation = self.loss
+        else:
+            one_of("loss", self.loss, ("squared_hinge", "hinge", "ramp"))
+            formulation = build("tsvm", problem, loss=self.loss, s=self.s, fit_intercept=self.fit_intercept).formulation
         one_of("balance_of", self.balance_of, ("outputs", "targets"))
         return formulation.balancing_targets() if self.balance_of == "targets" else formulation
 

@@ -5,7 +5,8 @@ from .certificate import CertificateCheck, verify_certificate
 from .page import certificate_page
 from .rigorous import check_certificate
 from .search import BranchAndBound
-from .solution import ExactSolution, exact_search
+from .solution import ExactSolution
+from .solve import exact_search
 from .state import Progress
 from .trim import Trimmed, trim_certificate
 

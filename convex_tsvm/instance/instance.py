@@ -211,6 +211,27 @@ class Instance:
         kind = (labels < 0).astype(np.intp)
         return self._step(self._label_losses, kind, cost, np.zeros(len(cost)), TERM_KINDS[:2], self._label_target)
 
+    def envelope_step(
+        self, losses: tuple[Convex, ...], kind: NDArray[np.intp], cost: Array, slope: Array, names: tuple[str, ...]
+    ) -> ConvexStep:
+        """The convex problem in which each point pays a loss of its own: a bound if none is above the formulation's.
+
+        Parameters
+        ----------
+        losses : tuple of PLQ or ConvexLoss
+            Convex.
+        kind : int array, shape (n,)
+            Which of them each point pays.
+        cost, slope : array, shape (n,)
+        names : tuple of str
+            What the losses are called in CVXPY problems.
+
+        Returns
+        -------
+        ConvexStep
+        """
+        return self._step(losses, kind, cost, slope, names, self.target)
+
     def weighted_svm(self, positive: Array, cost: Array | None = None) -> ConvexStep:
         """The SVM in which a point pays both labels' losses, by the probability that its label is +1, shape (n,).
 

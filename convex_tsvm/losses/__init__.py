@@ -17,6 +17,7 @@ from .catalogue import (
 )
 from .convex import ConvexLoss, logistic
 from .dc import ConcavePart, Convex, DCLoss, Loss, SmoothConcave, SmoothLoss, SplitLoss
+from .envelopes import convex_pieces, envelope_of
 from .pieces import Pieces, Segments, conjugate_pieces
 from .plq import PLQ, indicator
 from .smooth import Annealed, Exponential, GaussianSmoothed, annealed, exponential, smoothed, without_convex_kinks
@@ -40,6 +41,8 @@ __all__ = [
     "WeightedSums",
     "annealed",
     "conjugate_pieces",
+    "convex_pieces",
+    "envelope_of",
     "epsilon_insensitive",
     "exponential",
     "flat_newton",

@@ -1,0 +1,161 @@
+"""Exact search as one call: over labels where the formulation is about labels, else over pieces of its losses."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from ..deadline import unlimited
+from ..formulations import Formulation
+from ..losses import hinge, squared_hinge
+from ..notice import warn
+from ..problem import Array, Problem
+from ..solution import Expansion, Point
+from ..solvers import NativeSolver
+from ..validation import InfeasibleError, new_file
+from .files import save_search
+from .pieces import PieceSearch
+from .search import BranchAndBound
+from .solution import ExactSolution
+
+
+def exact_search(
+    formulation: Formulation,
+    problem: Problem,
+    *,
+    certificate: str | os.PathLike[str] | None = None,
+    **options: Any,
+) -> ExactSolution:
+    """The solution with the least objective, by branch and bound (chapelle2008 §3.1).
+
+    Where unlabelled points pay min(ℓ(f), ℓ(-f)) of the hinge or the squared hinge, and there are no constraints but a
+    balance, it is a search over labels.  For any other piecewise linear-quadratic losses without negative curvature,
+    such as the ramp of :func:`~convex_tsvm.cccp_tsvm` and the compact margin machine, also of labelled points and with
+    constraints on outputs, it is a search over their convex pieces (:func:`~convex_tsvm.convex_pieces`): each node's
+    bound is the convex problem with the envelopes of the pieces that are left.
+
+    Parameters
+    ----------
+    formulation : Formulation
+    problem : Problem
+        For a search over pieces its balance is a mean output or None.
+    certificate : path, optional
+        A file for what proves the bound, to be checked by :func:`~convex_tsvm.verify_certificate`.
+    **options
+        Of :class:`~convex_tsvm.BranchAndBound`; a search over pieces has ``gap``, ``max_nodes``, ``time_limit`` and
+        ``callback`` of them, and no certificate so far.
+
+    Raises
+    ------
+    ValueError
+        If the formulation is not of that kind, or an option is not as stated.
+    InfeasibleError
+        (a ValueError) If no labelling meets the balance.
+    FileNotFoundError
+        If the folder of a file is not there.
+    OSError
+        If a file cannot be written, found out before the search.  What goes wrong after it is a warning.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=1, balance=None)
+    >>> solution = ct.exact_search(ct.s3vm(balance=None), problem)
+    >>> solution.status, solution.labels.astype(int).tolist()
+    ('optimal', [-1, -1, 1, 1, 1, 1])
+    """
+    why_not = _why_not_by_labels(formulation)
+    if why_not is not None:
+        return _by_pieces(formulation, problem, {"certificate": certificate, **options}, why_not)
+    if certificate is not None:
+        certificate = new_file("certificate", certificate)
+    options.setdefault("certificate", certificate is not None or options.get("checkpoint") is not None)
+    search = BranchAndBound(formulation, problem, **options).run()
+    if search.status == "infeasible":
+        raise InfeasibleError(f"{search.model.instance.balance} cannot be met: no labelling of the points has it")
+    if search.status == "interrupted":
+        warn("interrupted: the best labels so far are returned, with a bound that holds")
+    if certificate is not None:
+        try:
+            save_search(certificate, search)
+        except OSError as error:
+            warn(f"certificate={os.fspath(certificate)!r} could not be written: {error}")
+    return solution_of(search)
+
+
+#: Options of a search for labels that one over pieces does not have, as they are if nothing is asked.
+_OF_LABELS = {
+    "bounds": "auto",
+    "strategy": "hybrid",
+    "branching": "auto",
+    "solver": "auto",
+    "n_jobs": None,
+    "checkpoint": None,
+    "certificate": None,
+}
+
+
+def _why_not_by_labels(formulation: Formulation) -> str | None:
+    """Why a formulation is no search for labels, or None if it is one."""
+    if formulation.constraints:
+        return "it has constraints on outputs"
+    try:
+        loss, _ = formulation.label_loss()
+    except ValueError as error:
+        return str(error)
+    if not (loss.isclose(hinge()) or loss.isclose(squared_hinge())):
+        return f"searches for labels are for the hinge and the squared hinge, not {loss!r}"
+    return None
+
+
+def _by_pieces(formulation: Formulation, problem: Problem, options: dict[str, Any], why_not: str) -> ExactSolution:
+    own = {name: value for name, value in options.items() if name not in _OF_LABELS}
+    for name, default in _OF_LABELS.items():
+        if options.get(name, default) not in (default, None):
+            asked = f"{name}={options[name]!r} is for searches for labels"
+            raise ValueError(f"{asked}, and this formulation is none: {why_not}")
+    solution = PieceSearch(formulation, problem, **own).run()
+    if solution.status == "interrupted":
+        warn("interrupted: the best solution so far is returned, with a bound that holds")
+    return solution
+
+
+def solution_of(search: BranchAndBound) -> ExactSolution:
+    """The solution of a search that has run."""
+    state, instance = search.state, search.model.instance
+    labels = state.labels if state.labels is not None else search.model.rounded(np.zeros(search.model.n))
+    objective = state.objective if state.labels is not None else search.incumbent.evaluate(labels)[0]
+    with unlimited():
+        point = _trained(search, labels)
+    return ExactSolution(
+        formulation=instance.formulation,
+        problem=instance.problem,
+        point=point,
+        objective=objective,
+        status=search.status,
+        seconds=state.seconds,
+        lower_bound=min(search.lower_bound, objective),
+        given_labels=labels,
+        n_nodes=state.n_nodes,
+        n_open=len(state.open),
+        svm_bound=state.svm_bound,
+        root_bound=state.root_bound,
+        root_fixed=state.root_fixed,
+        progress=tuple(state.history),
+        tree=tuple(state.records),
+    )
+
+
+def _trained(search: BranchAndBound, labels: Array) -> Point:
+    """The SVM for labels of all points."""
+    model = search.model
+    if model.search.target_sum is None:
+        return NativeSolver(model.instance.problem, tol=1e-7, precision="double").solve(model.instance.svm(labels))
+    # The function of the targets v: ridge regression of v with costs c, whose coefficients solve (K + D) a = v.
+    problem, gamma = model.instance.problem, model.svm.solve(labels, tol=1e-9).gamma
+    a = model.svm.coefficients_of_targets(gamma)
+    outputs = problem.apply_kernel(a)
+    return Expansion(outputs, a, bias=0.0, regularization=0.5 * float(a @ outputs))
