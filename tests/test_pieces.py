@@ -1,5 +1,6 @@
 """Exact search over the convex pieces of losses, against every choice of pieces."""
 
+import contextlib
 import itertools
 import warnings
 
@@ -9,54 +10,97 @@ import pytest
 import convex_tsvm as ct
 from convex_tsvm.cli import main
 from convex_tsvm.exact.pieces import PieceSearch
+from convex_tsvm.instance import Instance
 
 
-def case(seed):
-    """A formulation and a problem of eight points, three of them labelled."""
+def random_loss(rng, *, concave=False):
+    """A continuous function that is bounded below, with up to six breakpoints."""
+    breaks = np.cumsum(rng.uniform(0.1, 1.0, rng.integers(1, 7))) - 1.5
+    a = rng.choice([0, 0, 0, 0.5, -0.5] if concave else [0, 0, 0, 0.5], len(breaks) + 1) * rng.random(len(breaks) + 1)
+    b = rng.normal(size=len(a))
+    a[[0, -1]] = 0.0
+    b[0], b[-1] = -abs(b[0]) * rng.integers(0, 2), abs(b[-1]) * rng.integers(0, 2)
+    c = np.zeros(len(a))
+    for j, t in enumerate(breaks):
+        c[j + 1] = c[j] + ((a[j] - a[j + 1]) * t + b[j] - b[j + 1]) * t
+    return ct.PLQ(breaks, np.column_stack([a, b, c]))
+
+
+#: A formulation for a random generator, the ramp's place, and options about the bias, the balance and constraints.
+FORMULATIONS = {
+    "ramp": lambda rng, s, options: ct.cccp_tsvm(s, balance=options["balance"]),
+    "two slopes": lambda rng, s, options: ct.Formulation(ct.hinge(), ct.two_slope_symmetric_ramp(-0.3, 0.3), **options),
+    "compact margin": lambda rng, s, options: ct.compact_margin(1.3, 0.5, 0.5, s=s, balance=options["balance"]),
+    "ramps on both": lambda rng, s, options: ct.Formulation(ct.ramp(-0.4), ct.symmetric_ramp(s), **options),
+    "squared hinge": lambda rng, s, options: ct.Formulation(
+        ct.squared_hinge(), ct.symmetric_squared_hinge(), **options
+    ),
+    "any": lambda rng, s, options: ct.Formulation(ct.hinge(), random_loss(rng), **options),
+    "any with concave pieces": lambda rng, s, options: ct.Formulation(
+        ct.hinge(), random_loss(rng, concave=True), **options
+    ),
+    "flat": lambda rng, s, options: ct.Formulation(ct.hinge(), ct.flat_newton(), **options),
+    "relative margin": lambda rng, s, options: ct.relative_margin(
+        1.2, 0.5, balance=options["balance"], fit_intercept=options["fit_intercept"]
+    ),
+}
+
+
+def case(name, seed):
+    """A formulation and a problem of five to eight points, three of them labelled."""
     rng = np.random.default_rng(seed)
-    truth = np.resize([1.0, -1.0], 8)
-    X = rng.normal(size=(8, 2)) + truth[:, None] * rng.uniform(0, 1)
-    y = np.where(np.arange(8) < 3, truth, 0.0)
+    n = int(rng.integers(5, 9))
+    truth = np.resize([1.0, -1.0], n)
+    X = rng.normal(size=(n, 2)) + truth[:, None] * rng.uniform(0, 1)
     balance = [None, "labeled", 0.2][seed % 3]
-    kernel = [ct.RBF(1.0), "linear"][seed % 2]
+    kernel = [ct.RBF(1.0), "linear"][(seed // 3) % 2]
     costs = {"C": float(rng.choice([0.5, 5])), "C_unlabeled": float(rng.choice([0.3, 3]))}
-    problem = ct.Problem(X, y, kernel=kernel, balance=balance, **costs)
-    s, linear = -float(rng.choice([0.0, 0.2, 0.5, 0.9])), None if balance is None else "linear"
-    formulation = [
-        ct.cccp_tsvm(s, balance=linear),
-        ct.Formulation(ct.hinge(), ct.two_slope_symmetric_ramp(-0.3, 0.3), balance=linear),
-        ct.compact_margin(1.3, 0.5, 0.5, s=s, balance=linear),
-        ct.Formulation(ct.ramp(-0.4), ct.symmetric_ramp(-0.3), balance=linear, fit_intercept=bool(seed % 5)),
-        ct.s3vm(balance=linear),
-        ct.Formulation(
-            ct.hinge(), ct.symmetric_ramp(s), balance=linear, constraints=[ct.must_link(4, 6), ct.cannot_link(3, 5)]
-        ),
-    ][seed % 6]
-    return formulation, problem
+    problem = ct.Problem(X, np.where(np.arange(n) < 3, truth, 0.0), kernel=kernel, balance=balance, **costs)
+    options = {
+        "balance": None if balance is None else "linear",
+        "fit_intercept": bool(rng.integers(0, 4)) or (balance is not None and kernel == "linear"),
+        "constraints": [ct.must_link(3, 4)] if rng.integers(0, 4) == 0 else [],
+    }
+    return FORMULATIONS[name](rng, -float(rng.choice([0.0, 0.2, 0.5, 0.9])), options), problem
 
 
-def least_of_all_pieces(search):
-    """The least objective over every choice of one piece for each point."""
-    pieces, best = search.pieces, np.inf
-    solver = ct.NativeSolver(search.instance.problem, tol=1e-8)
-    for chosen in itertools.product(*(range(len(pieces.of_kind[kind])) for kind in pieces.kind)):
+def least_of_all_pieces(formulation, problem):
+    """The least objective over every choice of one convex piece for each point."""
+    instance, solver = Instance(formulation, problem), ct.NativeSolver(problem, tol=1e-8)
+    labeled, unlabeled = formulation.labeled, formulation.unlabeled
+    pieces = [ct.convex_pieces(loss) for loss in (labeled, labeled.reflect(), unlabeled)]
+    kind = np.where(problem.y > 0, 0, np.where(problem.y < 0, 1, 2))
+    first = np.cumsum([0, *map(len, pieces)])[kind]
+    losses = tuple(itertools.chain(*pieces))
+    names, none = tuple(map(str, range(len(losses)))), np.zeros(problem.n)
+    best = np.inf
+    for chosen in itertools.product(*(range(len(pieces[k])) for k in kind)):
+        step = instance.envelope_step(losses, first + np.array(chosen), instance.cost, none, names)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            best = min(best, solver.solve(pieces.step(np.array([1 << k for k in chosen]))).primal)
+            with contextlib.suppress(ct.InfeasibleError):
+                best = min(best, solver.solve(step).primal)
     return best
 
 
-@pytest.mark.parametrize("seed", [*range(18), *(pytest.param(k, marks=pytest.mark.slow) for k in range(18, 300))])
-def test_search_finds_what_all_pieces_have(seed):
-    search = PieceSearch(*case(seed), gap=1e-7)
+@pytest.mark.parametrize("name", FORMULATIONS)
+@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(k, marks=pytest.mark.slow) for k in range(6, 350))])
+def test_search_finds_what_all_pieces_have(name, seed):
+    formulation, problem = case(name, seed)
+    search = PieceSearch(formulation, problem, gap=1e-7)
     solution = search.run()
-    best = least_of_all_pieces(search)
     assert solution.status == "optimal"
-    assert solution.objective == pytest.approx(best, rel=1e-5, abs=1e-6)
-    assert solution.lower_bound <= best + 1e-6 * max(1.0, abs(best))
     assert solution.gap <= 2e-7
     # The objective is the formulation's own, at the outputs of the solution.
     assert search.instance.objective(solution.scores, solution.regularization) == pytest.approx(solution.objective)
+    if any((loss.pieces[:, 0] < 0).any() for loss in (formulation.labeled, formulation.unlabeled)):
+        starts = np.random.default_rng(seed).normal(scale=2, size=(30, problem.n))
+        best = min(ct.cccp(formulation, problem, start=outputs).objective for outputs in starts)
+        assert solution.objective <= best + 1e-6 * max(1.0, abs(best))
+    else:
+        best = least_of_all_pieces(formulation, problem)
+        assert solution.objective == pytest.approx(best, rel=1e-6, abs=1e-6)
+        assert solution.lower_bound <= best + 1e-7 * max(1.0, abs(best))
 
 
 def test_labels_and_pieces_have_the_same_optimum(moons):
@@ -96,10 +140,12 @@ def test_what_it_does_not_take_is_named(moons):
     ):
         with pytest.raises(ValueError, match=said):
             ct.exact_search(ct.tsvm("ramp"), problem, **options)
-    with pytest.raises(ValueError, match="takes a mean output, or None"):
+    with pytest.raises(ValueError, match="envelopes take a mean output, or None"):
         ct.exact_search(ct.tsvm("ramp"), problem.replace(balance=("exact", 0.5)))
-    with pytest.raises(ValueError, match="negative curvature"):
-        ct.exact_search(ct.tsvm("flat"), problem)
+    with pytest.raises(ValueError, match="envelopes are for 'l2'"):
+        ct.exact_search(
+            ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), regularizer="l1"), problem.replace(kernel="linear")
+        )
     with pytest.raises(ValueError, match="piecewise linear-quadratic"):
         ct.exact_search(ct.tsvm("exp"), problem)
 

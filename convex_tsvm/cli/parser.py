@@ -315,7 +315,7 @@ def _add_linear(parser: argparse.ArgumentParser) -> None:
 
 def _add_search(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
-        "search (--method exact; over labels with --loss hinge or squared_hinge, else over pieces)"
+        "search (--method exact; over labels with --loss hinge or squared_hinge, else over intervals of outputs)"
     )
     group.add_argument("--bounds", choices=BOUNDS, default="auto", help="the strongest bound (default: auto)")
     group.add_argument("--strategy", choices=tuple(STRATEGIES), default="hybrid",

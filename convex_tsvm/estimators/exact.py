@@ -30,8 +30,8 @@ class ExactTransductiveSVC(LabellingTransduction):
     kernel, gamma, sigma, degree, coef0, C, C_unlabeled, unlabeled, n_jobs
         As in :class:`~convex_tsvm.TransductiveSVC`; for two classes, ``n_jobs`` dives into the tree go in parallel.
     loss : {"squared_hinge", "hinge", "ramp"} or Formulation, default "squared_hinge"
-        The ramp and other formulations are searched over the pieces of their losses
-        (:func:`~convex_tsvm.exact_search`), for some twenty to thirty unlabelled points.
+        The ramp and other formulations are searched over intervals of outputs (:func:`~convex_tsvm.exact_search`), for
+        some forty to eighty points.
     s : float in (-1, 0], default -0.3
         Plateau of the ramp.
     balance : "auto", "labeled", float, ("exact", float) or None, default "auto"

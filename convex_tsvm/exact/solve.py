@@ -1,4 +1,4 @@
-"""Exact search as one call: over labels where the formulation is about labels, else over pieces of its losses."""
+"""Exact search as one call: over labels where the formulation is about labels, else over intervals of outputs."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ def exact_search(
     """The solution with the least objective, by branch and bound (chapelle2008 §3.1).
 
     Where unlabelled points pay min(ℓ(f), ℓ(-f)) of the hinge or the squared hinge, and there are no constraints but a
-    balance, it is a search over labels.  For any other piecewise linear-quadratic losses without negative curvature,
-    such as the ramp of :func:`~convex_tsvm.cccp_tsvm` and the compact margin machine, also of labelled points and with
-    constraints on outputs, it is a search over their convex pieces (:func:`~convex_tsvm.convex_pieces`): each node's
-    bound is the convex problem with the envelopes of the pieces that are left.
+    balance, it is a search over labels.  For any other piecewise linear-quadratic losses, such as the ramp of
+    :func:`~convex_tsvm.cccp_tsvm` and the compact margin machine, also of labelled points and with constraints on
+    outputs, it is a search over intervals of outputs: each node's bound is the convex problem with the convex envelopes
+    of the losses on their intervals (:meth:`~convex_tsvm.PLQ.envelope`), to which the regularizer lends curvature.
 
     Parameters
     ----------
     formulation : Formulation
     problem : Problem
-        For a search over pieces its balance is a mean output or None.
+        For a search over intervals its balance is a mean output or None.
     certificate : path, optional
         A file for what proves the bound, to be checked by :func:`~convex_tsvm.verify_certificate`.
     **options
-        Of :class:`~convex_tsvm.BranchAndBound`; a search over pieces has ``gap``, ``max_nodes``, ``time_limit`` and
+        Of :class:`~convex_tsvm.BranchAndBound`; a search over intervals has ``gap``, ``max_nodes``, ``time_limit`` and
         ``callback`` of them, and no certificate so far.
 
     Raises
@@ -86,7 +86,7 @@ def exact_search(
     return solution_of(search)
 
 
-#: Options of a search for labels that one over pieces does not have, as they are if nothing is asked.
+#: Options of a search for labels that one over intervals does not have, as they are if nothing is asked.
 _OF_LABELS = {
     "bounds": "auto",
     "strategy": "hybrid",

@@ -432,28 +432,84 @@ class PLQ:
         concave = concave + (-float(level))
         return self + (-concave), concave
 
-    def envelope(self) -> PLQ:
-        """The convex envelope of a function that is convex on either side of its minimizers, as losses are.
+    def within(self, lower: float, upper: float) -> PLQ:
+        """The function on an interval, and +inf outside it.
 
-        Constant between the outermost minimizers, this function beyond them.  For other functions the least value
-        everywhere: convex and below, but not the largest such function.
+        Parameters
+        ----------
+        lower, upper : float
+            Ends of the interval, which may be infinite; its part in the domain is taken.
+
+        Returns
+        -------
+        PLQ
 
         Raises
         ------
         ValueError
-            If the function is not bounded below.
+            If the interval has no point of the domain.
+
+        Examples
+        --------
+        >>> import convex_tsvm as ct
+        >>> ct.hinge().within(0, 3)
+        hinge: -t + 1 on [0, 1]; 0 on [1, 3]
         """
-        least, first, last = self.minimizers()
-        if np.isnan(first):
-            raise ValueError(f"{self!r} is not bounded below: it has no convex envelope")
-        left = [(piece, start) for piece, start, _ in self.spans() if start < first]
-        right = [(piece, stop) for piece, _, stop in self.spans() if stop > last]
-        middle = [np.array([0.0, 0.0, least])] if first < last or not (left or right) else []
-        ends = [first] * bool(left and (middle or right)) + [last] * bool(middle and right)
-        breaks = [*(start for _, start in left[1:]), *ends, *(stop for _, stop in right[:-1])]
-        pieces = [*(piece for piece, _ in left), *middle, *(piece for piece, _ in right)]
-        found = PLQ(breaks, pieces, self.domain, self._name("envelope of {}"))
-        return found if found.is_convex else PLQ([], [(0, 0, least)], self.domain, found.name)
+        lower, upper = max(float(lower), self.lower), min(float(upper), self.upper)
+        if not lower <= upper:
+            raise ValueError(f"the interval [{lower}, {upper}] has no point of the domain {self.domain}")
+        inside = (self.breaks > lower) & (self.breaks < upper)
+        first, last = np.searchsorted(self.breaks, lower, side="right"), np.searchsorted(self.breaks, upper)
+        return PLQ(self.breaks[inside], self.pieces[first : max(first, last) + 1], (lower, upper), self.name)
+
+    def envelope(self, lower: float = -np.inf, upper: float = np.inf) -> PLQ:
+        """The convex envelope: the largest convex function that is nowhere above this one on an interval.
+
+        It is the conjugate of the largest of the conjugates of the pieces, of which a concave one counts as its chord.
+
+        Parameters
+        ----------
+        lower, upper : float, optional
+            Ends of the interval; the whole domain by default.
+
+        Returns
+        -------
+        PLQ
+            On the part of the interval that is in the domain.
+
+        Raises
+        ------
+        ValueError
+            If no line is below the function, or the interval has no point of the domain.
+
+        Examples
+        --------
+        >>> import convex_tsvm as ct
+        >>> ct.symmetric_ramp(-0.3).envelope(-0.3, 2)
+        envelope of symmetric_ramp(-0.3): -0.538462 t + 0.538462 on [-0.3, 1]; 0 on [1, 2]
+        """
+        part = self.within(lower, upper)
+        name = self._name("envelope of {}")
+        if part.is_convex:
+            return part.named(name)
+        conjugates: list[PLQ] = []
+        for own, left, right in part.spans():
+            piece = own
+            if piece[0] < 0:
+                if not (np.isfinite(left) and np.isfinite(right)):
+                    raise ValueError(f"{self!r} is not bounded below by a line: it has no convex envelope")
+                ends = _polynomial(piece, left), _polynomial(piece, right)
+                slope = (ends[1] - ends[0]) / (right - left)
+                piece = np.array([0.0, slope, ends[0] - slope * left])
+            conjugates.append(PLQ([], [piece], (left, right)).conjugate())
+        if max(f.lower for f in conjugates) > min(f.upper for f in conjugates):
+            raise ValueError(f"{self!r} is not bounded below by a line: it has no convex envelope")
+        highest = conjugates[0]
+        for other in conjugates[1:]:
+            highest = highest.maximum(other)
+        found = highest.conjugate()
+        # The ends have gone through two conjugates, and their rounding.
+        return PLQ(found.breaks, found.pieces).within(part.lower, part.upper).named(name)
 
     def conjugate(self) -> PLQ:
         """The convex conjugate f*(s) = sup_t (s t - f(t)), again a PLQ function.

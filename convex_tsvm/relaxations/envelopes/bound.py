@@ -1,0 +1,148 @@
+"""Bounds of boxes for one vector of lent curvatures: a convex problem for each box, and what it proves.
+
+Everything rests on one inequality, for any γ and any outputs g in the box (see :mod:`.curvature`):
+
+    J >= -½ γᵀ M γ + ½ (g_i - ĝ_i)² / M_ii + Σ_j q_j(g_j),
+
+    M = L B⁻¹ Lᵀ,    ĝ = M γ,    q_j(t) = φ_j(t) + ½ d_j t² + γ_j t.
+
+With the least value of each q_j it is the bound.  With q_i as it is, for one i, it says which g_i a solution can have
+that is below a cutoff, and how far the bound rises at least where g_i is held to a part of its interval.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from ...kernels import GramRows
+from ...problem import Array
+from ...solvers.dual.dual_problem import DualProblem
+from ...solvers.dual.working_sets import solve_dual
+from ..rounding import EPS, SAFE_ROOM, UNDERFLOW, outward, safe
+from ..safe_bounds import least_eigenvalue
+from .model import EnvelopeModel
+from .quadratics import Quadratics
+
+#: Curvatures are made smaller by this share, so that the matrix they leave of the regularizer can be inverted.
+KEPT = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class EnvelopePoint:
+    """A dual point for a box.
+
+    Attributes
+    ----------
+    value : float
+        A lower bound of the objective in the box.
+    gamma, outputs : array, shape (n,)
+        γ, and ĝ = M γ.
+    functions : Quadratics
+        q_j on its interval.
+    least : array, shape (n,)
+        Their least values.
+    """
+
+    value: float
+    gamma: Array
+    outputs: Array
+    functions: Quadratics
+    least: Array
+
+
+class Curved:
+    """The convex problems of boxes, for given curvatures.
+
+    Parameters
+    ----------
+    model : EnvelopeModel
+    curvature : array, shape (n,)
+        d with I - Lᵀ D L ⪰ 0.
+    """
+
+    def __init__(self, model: EnvelopeModel, curvature: Array) -> None:
+        self.model, self.curvature = model, curvature * (1 - KEPT)
+        L = model.factor
+        self._form = np.diag(model.metric) - (L.T * self.curvature) @ L
+        self._factor = scipy.linalg.cho_factor(self._form, lower=True)
+        half = scipy.linalg.solve_triangular(self._factor[0], L.T, lower=True)
+        self.M = half.T @ half
+        self.diagonal = np.maximum(np.diag(self.M), 1e-300) * (1 + SAFE_ROOM)
+        self._least = max(least_eigenvalue(self._form), 1e-300)
+        self._rows = GramRows(self.M)
+
+    def solve(self, low: Array, high: Array, gamma: Array | None = None, tol: float = 1e-4) -> EnvelopePoint:
+        """The best γ for a box, from a start where one is given.
+
+        Parameters
+        ----------
+        low, high : array, shape (n,)
+            Finite.
+        gamma : array, shape (n,), optional
+        tol : float, default 1e-4
+            In units of outputs.
+        """
+        n = self.model.n
+        dual = DualProblem(
+            conjugates=self._functions(low, high, np.zeros(n)).conjugates(),
+            kind=np.arange(n),
+            cost=np.ones(n),
+            slope=np.zeros(n),
+            rows=self._rows,
+        )
+        found = solve_dual(dual, gamma=gamma, tol=tol, max_iter=10, block_size=n + 1)
+        if found.status == "interrupted":
+            raise KeyboardInterrupt
+        return self.point(low, high, dual.gamma(found.s))
+
+    def point(self, low: Array, high: Array, gamma: Array) -> EnvelopePoint:
+        """The bound that a γ gives for a box; no solver is called."""
+        functions = self._functions(low, high, gamma)
+        least = functions.least()[0].min(axis=1)
+        square = self._most_square(gamma)
+        size = float(np.abs(least).sum()) + 0.5 * square
+        # Of each minimum: its terms are a few products, at the ends of the box at most.
+        far = np.maximum(np.abs(low), np.abs(high))
+        terms = float((0.5 * np.abs(self.curvature) * far**2 + np.abs(gamma) * far).sum())
+        doubt = 16 * EPS * (terms + size) + (self.model.n + 8) * EPS * size
+        value = float(least.sum()) - 0.5 * square - 2 * doubt - SAFE_ROOM * size - UNDERFLOW
+        return EnvelopePoint(safe(value), gamma, self.M @ gamma, functions, least)
+
+    def consequences(self, point: EnvelopePoint, cutoff: float) -> tuple[Array, Array]:
+        """Ends of the outputs of every solution in the point's box that is below ``cutoff``; low > high if none is."""
+        around = self._around(point)
+        low, high = around.below(point.least + max(cutoff - point.value, 0.0) * (1 + SAFE_ROOM))
+        none = low > high
+        low, high = outward(np.where(none, 0.0, low), np.where(none, 0.0, high))
+        first = np.where(around.low <= around.high, around.low, np.inf).min(axis=1)
+        last = np.where(around.low <= around.high, around.high, -np.inf).max(axis=1)
+        low, high = np.maximum(low, first), np.minimum(high, last)
+        return np.where(none, np.inf, low), np.where(none, -np.inf, high)
+
+    def _functions(self, low: Array, high: Array, gamma: Array) -> Quadratics:
+        return self.model.losses.within(low, high).plus(0.5 * self.curvature, gamma, np.zeros(len(gamma)))
+
+    def _around(self, point: EnvelopePoint) -> Quadratics:
+        """q_i + ½ (· - ĝ_i)² / M_ii."""
+        rate = 0.5 / self.diagonal
+        return point.functions.plus(rate, -2 * rate * point.outputs, rate * point.outputs**2)
+
+    def _most_square(self, gamma: Array) -> float:
+        """A number that γᵀ M γ does not exceed, rounding included.
+
+        For any w, pᵀ B⁻¹ p = wᵀ p + wᵀ r + rᵀ B⁻¹ r with r = p - B w.
+        """
+        L = self.model.factor
+        p = L.T @ gamma
+        w = scipy.linalg.cho_solve(self._factor, p)
+        r = p - self._form @ w
+        n = len(p) + len(gamma)
+        error = (n + 8) * EPS
+        sizes = np.abs(L.T) @ np.abs(gamma) + np.abs(self._form) @ np.abs(w)
+        square = float(w @ p) + float(np.abs(w) @ (np.abs(r) + error * sizes))
+        left = float(np.linalg.norm(r)) + error * float(np.linalg.norm(sizes))
+        square += left**2 / self._least
+        return square + error * float(np.abs(w) @ np.abs(p))

@@ -1,0 +1,184 @@
+"""A formulation as one quadratic of some outputs, and what each of them pays.
+
+Outputs here are those of points that cost something, the sums of outputs that are constrained, whose loss is zero in
+their interval, and a free bias.  All of them are linear in w and the bias, g = L z with the ‖z‖² of w's part in the
+objective, and the formulation is to minimize ½ ‖z‖² + Σ φ_i(g_i) with every g_i in an interval.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...instance import Instance
+from ...kernels import centred_gram, plain_gram
+from ...losses import PLQ, Pieces
+from ...problem import Array
+from ..rounding import EPS
+from .quadratics import Quadratics
+
+#: What is added to the diagonal of the kernel, relative to its largest eigenvalue: it covers all errors of its numbers.
+KERNEL_ROOM = 1e-11
+
+#: A loss that costs nothing.
+COSTS_NOTHING = PLQ([], [(0, 0, 0)])
+
+
+class EnvelopeModel:
+    """Outputs, losses and intervals of a formulation on a problem.
+
+    Parameters
+    ----------
+    instance : Instance
+        Its losses are piecewise linear-quadratic, its regularizer is ½ ‖w‖², and its balance a mean output or None.
+
+    Attributes
+    ----------
+    points : int array, shape (p,)
+        The points of the first p outputs.
+    factor : array, shape (n, r)
+        L.  Where the bias is free its last column is the bias, which is not in the norm.
+    losses : Quadratics
+        What outputs pay: φ_i, costs included, as functions of g_i.
+    low, high : array, shape (n,)
+        Intervals that the formulation itself asks for.
+    offset : array, shape (n,)
+        f_i = g_i + offset_i.
+    kinds : list of PLQ
+        The distinct losses, as functions of f and without their costs.
+    kind : int array, shape (p,)
+        Which of them each point pays.
+
+    Raises
+    ------
+    ValueError
+        If the formulation is not of that kind.
+    """
+
+    def __init__(self, instance: Instance) -> None:
+        _check(instance)
+        self.instance, problem, bias = instance, instance.problem, instance.bias
+        formulation = instance.formulation
+        labeled, unlabeled = formulation.labeled, formulation.unlabeled
+        assert isinstance(labeled, PLQ)
+        kinds = [labeled, labeled.reflect(), unlabeled if isinstance(unlabeled, PLQ) else COSTS_NOTHING, COSTS_NOTHING]
+        kind = np.where(problem.y > 0, 0, np.where(problem.y < 0, 1, 2))
+        pays = (instance.cost > 0) & ((problem.y != 0) | (unlabeled is not None))
+        self.points = np.flatnonzero(pays)
+        rows = [] if bias.centred and instance.rows is None else list(instance.dense_rows())
+        if bias.centred and instance.rows is not None:
+            rows = rows[1:]  # centring has met the first, which is the mean
+        n_points, n_rows = len(self.points), len(rows)
+        combination = np.zeros((n_points + n_rows, problem.n))
+        combination[np.arange(n_points), self.points] = 1.0
+        for k, (row, _, _) in enumerate(rows):
+            combination[n_points + k] = row
+        arguments = (problem.kernel, problem.X)
+        gram = centred_gram(*arguments, bias.members) if bias.centred else plain_gram(*arguments)
+        self.factor = combination @ _root(gram.matrix)
+        self.offset = combination.sum(axis=1) * bias.offset
+        self.free_bias = bias.free
+        low = np.concatenate([np.full(n_points, -np.inf), [low for _, low, _ in rows]])
+        high = np.concatenate([np.full(n_points, np.inf), [high for _, _, high in rows]])
+        which = np.concatenate([kind[self.points], np.full(n_rows, 3)])
+        cost = np.concatenate([instance.cost[self.points], np.ones(n_rows)])
+        low, high = low - self.offset, high - self.offset
+        if bias.free:
+            self.factor = np.hstack([self.factor, combination.sum(axis=1)[:, None]])
+            self.factor = np.vstack([self.factor, np.eye(1, self.factor.shape[1], self.factor.shape[1] - 1)])
+            which, cost = np.append(which, 3), np.append(cost, 1.0)
+            low, high, self.offset = np.append(low, -np.inf), np.append(high, np.inf), np.append(self.offset, 0.0)
+        self.low, self.high = low, high
+        self.losses = _losses(kinds, which.astype(np.intp), cost, self.offset)
+        self.n_points, self.kinds, self.kind = n_points, kinds, kind[self.points]
+
+    @property
+    def n(self) -> int:
+        """The number of outputs."""
+        return len(self.low)
+
+    @cached_property
+    def squares(self) -> Array:
+        """What the square of each output without the bias is at most, for ‖w‖ = 1."""
+        root = self.factor[:, :-1] if self.free_bias else self.factor
+        return np.asarray((root**2).sum(axis=1) * (1 + (self.n + 8) * EPS))
+
+    @cached_property
+    def metric(self) -> Array:
+        """The diagonal of the quadratic form of z: one, and zero for a free bias."""
+        found = np.ones(self.factor.shape[1])
+        if self.free_bias:
+            found[-1] = 0.0
+        return found
+
+    def box(self, cutoff: float) -> tuple[Array, Array]:
+        """Finite intervals of the outputs of every solution with an objective below ``cutoff``.
+
+        ½ ‖w‖² and every point's loss are each at most what is left when all others are as low as they can be.
+        """
+        least, _ = self.losses.within(self.low, self.high).least()
+        least = least.min(axis=1)
+        room = max(cutoff - float(least.sum()), 0.0) * (1 + 1e-9) + 1e-12 * abs(cutoff)
+        reach = np.sqrt(2 * room * self.squares)
+        low, high = self.losses.within(self.low, self.high).below(least + room)
+        if self.free_bias:
+            tied = self.factor[:, -1]
+            ends: list[float] = []
+            for sign in (1.0, -1.0):
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    # g_i = (w's part) + tied_i b, with w's part within reach.
+                    farthest = np.where(tied * sign > 0, high + reach, -low + reach) / np.abs(tied)
+                end = float(np.where(tied != 0, farthest, np.inf)[: self.n - 1].min(initial=np.inf))
+                if not np.isfinite(end):
+                    end = self._farthest_kink() + float(reach[: self.n_points].max(initial=0.0))
+                ends.append(end)
+            most, least_bias = ends[0], -ends[1]
+            low[-1], high[-1] = least_bias, most
+            low = np.maximum(low, np.minimum(tied * most, tied * least_bias) - reach)
+            high = np.minimum(high, np.maximum(tied * most, tied * least_bias) + reach)
+        else:
+            low, high = np.maximum(low, -reach), np.minimum(high, reach)
+        return np.maximum(low, self.low), np.minimum(high, self.high)
+
+    def _farthest_kink(self) -> float:
+        """Beyond this every point's loss is constant, or it would bound the bias itself."""
+        ends = np.concatenate([self.losses.low[: self.n_points].ravel(), self.losses.high[: self.n_points].ravel()])
+        return float(np.abs(ends[np.isfinite(ends)]).max(initial=0.0))
+
+    def outputs(self, g: Array) -> Array:
+        """f of the points that pay, shape (p,)."""
+        return g[: self.n_points] + self.offset[: self.n_points]
+
+
+def _check(instance: Instance) -> None:
+    formulation = instance.formulation
+    for name, loss in (("labeled", formulation.labeled), ("unlabeled", formulation.unlabeled)):
+        if loss is not None and not (isinstance(loss, PLQ) and loss.is_finite):
+            raise ValueError(f"{name}={loss!r}: envelopes are of piecewise linear-quadratic losses, finite everywhere")
+    if instance.n_positive is not None or instance.target_sum is not None:
+        raise ValueError(f"{instance.balance}: envelopes take a mean output, or None")
+    if formulation.regularizer != "l2":
+        raise ValueError(f"regularizer={formulation.regularizer!r}: envelopes are for 'l2'")
+
+
+def _root(matrix: Array) -> Array:
+    """A square root of a kernel matrix, whose square is no smaller."""
+    values, vectors = np.linalg.eigh(matrix)
+    room = KERNEL_ROOM * max(float(values[-1]), 1e-300)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0) + room))
+
+
+def _losses(kinds: list[PLQ], which: NDArray[np.intp], cost: Array, offset: Array) -> Quadratics:
+    """c_i ℓ(g + offset_i) for each output."""
+    pieces = Pieces.of(kinds)
+    assert pieces.constant is not None
+    ends = pieces.ends[which] - offset[:, None]
+    low, high = ends[:, :-1], ends[:, 1:]
+    a, slope, constant = pieces.rate[which] / 2, pieces.offset[which], pieces.constant[which]
+    o = offset[:, None]
+    b, c = slope + 2 * a * o, constant + slope * o + a * o**2
+    none = np.arange(a.shape[1]) >= pieces.count[which][:, None]
+    low, high = np.where(none, np.inf, low), np.where(none, -np.inf, high)
+    return Quadratics(low, high, a * cost[:, None], b * cost[:, None], c * cost[:, None])

@@ -1,0 +1,130 @@
+"""Convex envelopes on intervals, and the bounds that are made of them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_pieces import FORMULATIONS, case, random_loss
+
+import convex_tsvm as ct
+from convex_tsvm.exact.pieces import PieceSearch
+from convex_tsvm.relaxations.envelopes.bound import Curved
+from convex_tsvm.relaxations.envelopes.curvature import lend
+from convex_tsvm.relaxations.envelopes.quadratics import Quadratics
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def hull(t, values):
+    """The lower convex hull of points with rising t, at every t."""
+    kept = []
+    for k in range(len(t)):
+        while len(kept) > 1:
+            i, j = kept[-2:]
+            if (values[j] - values[i]) * (t[k] - t[i]) < (values[k] - values[i]) * (t[j] - t[i]):
+                break
+            kept.pop()
+        kept.append(k)
+    return np.interp(t, t[kept], values[kept])
+
+
+@given(seeds, st.floats(-3, 1), st.floats(0.01, 4))
+def test_the_envelope_on_an_interval_is_the_hull_of_its_graph(seed, lower, width):
+    f, upper = random_loss(np.random.default_rng(seed), concave=True), lower + width
+    envelope = f.envelope(lower, upper)
+    inside = f.breaks[(f.breaks > lower) & (f.breaks < upper)]
+    t = np.unique(np.concatenate([np.linspace(lower, upper, 1501), inside]))
+    room = 1e-9 * (1 + np.abs(f(t)).max())
+    assert envelope.domain == (lower, upper)
+    assert envelope.is_convex
+    assert (envelope(t) <= f(t) + room).all()
+    assert envelope([lower, upper]) == pytest.approx(f([lower, upper]), abs=room)
+    # The hull of some points of the graph is above the hull of all, by no more than a convex piece bends between them.
+    bend = max(0.0, 0.25 * float(f.pieces[:, 0].max()) * (width / 1500) ** 2)
+    assert hull(t, f(t)) == pytest.approx(envelope(t), abs=bend + 10 * room)
+
+
+@given(seeds, st.floats(-3, 1), st.floats(0, 4))
+def test_a_function_within_an_interval(seed, lower, width):
+    f = random_loss(np.random.default_rng(seed), concave=True)
+    part, t = f.within(lower, lower + width), np.linspace(-4, 6, 401)
+    inside = (t >= lower) & (t <= lower + width)
+    assert part(t[inside]) == pytest.approx(f(t[inside]), abs=1e-12)
+    assert np.isinf(part(t[~inside])).all()
+    assert part.envelope().isclose(f.envelope(lower, lower + width))
+
+
+def test_intervals_without_a_point_are_named():
+    with pytest.raises(ValueError, match=r"interval \[2.0, 1.0\] has no point"):
+        ct.hinge().within(2, 1)
+    with pytest.raises(ValueError, match="no point of the domain"):
+        ct.hinge().within(0, 1).envelope(2, 3)
+    with pytest.raises(ValueError, match="not bounded below by a line"):
+        (-1 * ct.squared_hinge()).envelope()
+
+
+@given(seeds, st.floats(-3, 1), st.floats(0.01, 4), st.integers(-10, 40), st.floats(-3, 3))
+def test_derivatives_of_conjugates(seed, lower, width, a, b):
+    """Those of the compiled loop, beside the conjugate of the envelope that the loss algebra makes."""
+    f = random_loss(np.random.default_rng(seed), concave=True)
+    part = f.within(lower, lower + width) + ct.PLQ([], [(a / 20, b, 0)])
+    spans = part.spans()
+    low, high = (np.array([[span[k] for span in spans]]) for k in (1, 2))
+    numbers = np.array([span[0] for span in spans])
+    found = Quadratics(low, high, *(numbers[None, :, k] for k in range(3))).conjugates()
+    conjugate, s = part.envelope().conjugate(), np.linspace(-20, 20, 801)
+    ends = found.ends[0, : found.count[0] + 1]
+    piece = np.clip(np.searchsorted(ends, s) - 1, 0, found.count[0] - 1)
+    # At a kink, which rounding may have moved, every slope between those on either side is one.
+    left, right = conjugate.derivatives(s - 1e-7)[0], conjugate.derivatives(s + 1e-7)[1]
+    derivative = found.offset[0, piece] + found.rate[0, piece] * s
+    assert (derivative >= left - 1e-7).all()
+    assert (derivative <= right + 1e-7).all()
+
+
+@pytest.mark.parametrize("name", FORMULATIONS)
+@given(seeds)
+@settings(max_examples=8)
+def test_bounds_and_what_follows_from_them(name, seed):
+    """For random curvatures, multipliers and boxes, no bound is above a solution in the box, and no box loses it."""
+    formulation, problem = case(name, seed)
+    rng = np.random.default_rng(seed)
+    try:
+        search = PieceSearch(formulation, problem)
+        search._descend(None)
+    except ct.InfeasibleError:
+        return
+    model = search.model
+    f = search.best.outputs
+    g = np.zeros(model.n)
+    g[: model.n_points] = f[model.points] - model.offset[: model.n_points]
+    cutoff = search.objective + 1e-6 * abs(search.objective)
+    low, high = model.box(cutoff)
+    assert (low[: model.n_points] <= g[: model.n_points] + 1e-5).all()
+    assert (g[: model.n_points] <= high[: model.n_points] + 1e-5).all()
+    d, gamma = lend(model, low, high)
+    for share, noise in ((1.0, 0.0), (1.0, 0.3), (0.5, 0.1), (0.0, 1.0)):
+        # A free bias has no curvature of its own, so that it must take some.
+        curved = Curved(model, np.where(d < 0, d, share * d))
+        for point in (
+            curved.point(low, high, gamma + noise * rng.normal(size=model.n)),
+            curved.solve(low, high),
+        ):
+            assert point.value <= search.objective + 1e-9 * (1 + abs(search.objective))
+            least, most = curved.consequences(point, cutoff)
+            assert (least[: model.n_points] <= g[: model.n_points] + 1e-5).all()
+            assert (g[: model.n_points] <= most[: model.n_points] + 1e-5).all()
+
+
+def test_lent_curvatures_raise_the_bound(moons):
+    X, _, y = moons
+    keep = np.r_[np.flatnonzero(y), np.flatnonzero(y == 0)[:16]]
+    problem = ct.Problem(X[keep], y[keep], kernel=ct.RBF(0.5), C=10, C_unlabeled=5)
+    search = PieceSearch(ct.tsvm("ramp"), problem)
+    search._descend(None)
+    low, high = search.model.box(search.objective)
+    plain = Curved(search.model, np.zeros(search.model.n)).solve(low, high).value
+    d, gamma = lend(search.model, low, high)
+    lent = Curved(search.model, d).point(low, high, gamma).value
+    assert plain < lent - 0.1 * (search.objective - plain)
+    assert lent <= search.objective
