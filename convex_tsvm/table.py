@@ -194,6 +194,14 @@ RELAXATIONS = {
     "triangles": Entry("relaxations.output_space.relaxation:Triangles", "the same with triangle inequalities"),
 }
 
+#: Relaxations of formulations that need not be about labels.
+INTERVAL_RELAXATIONS = {
+    "envelope": Entry("relaxations.envelopes.relaxation:EnvelopeRelaxation", "convex envelopes of the losses"),
+    "curvature": Entry(
+        "relaxations.envelopes.relaxation:CurvatureRelaxation", "the same with curvature lent by the regularizer"
+    ),
+}
+
 #: Which point exact search branches on.
 BRANCHING = {
     "auto": Entry("exact.branching:by_worst_or_correlation", "worst where that closes the node soon, else correlation"),

@@ -12,7 +12,7 @@ import convex_tsvm as ct
 from convex_tsvm.cli import main
 from convex_tsvm.cli.parser import build_parser
 from convex_tsvm.formulations import LOSSES
-from convex_tsvm.table import DESCENTS, FORMULATIONS, METHODS, RELAXATIONS, SDP_SOLVERS, SOLVERS
+from convex_tsvm.table import DESCENTS, FORMULATIONS, INTERVAL_RELAXATIONS, METHODS, RELAXATIONS, SDP_SOLVERS, SOLVERS
 
 X = np.random.default_rng(0).normal(size=(16, 2)) + np.repeat([[-1.5, 0], [1.5, 0]], 8, axis=0)
 Y = np.r_[-1, -1, np.zeros(6), np.zeros(6), 1, 1]
@@ -151,5 +151,5 @@ def test_help_offers_what_the_table_has():
     assert set(choices("solve", "--solver")) == {"auto", *SOLVERS}
     assert set(choices("solve", "--method")) == {*METHODS, *FORMULATIONS} - {"tsvm"}
     assert set(choices("linear", "--method")) == set(DESCENTS)
-    assert set(choices("bound", "--relaxation")) == {"auto", *RELAXATIONS}
+    assert set(choices("bound", "--relaxation")) == {"auto", *RELAXATIONS, *INTERVAL_RELAXATIONS}
     assert set(choices("bound", "--solver")) == {"auto", *SDP_SOLVERS}

@@ -269,7 +269,9 @@ def test_points_to_predict_need_no_labels(files, moons, capsys):
 
 def test_bound(files, capsys):
     """A bound below what every method reaches, each relaxation at least as good as the one before."""
-    status, out, _ = run(capsys, "bound", files / "split.npz", "--sigma", "0.5", "--C", "1", "--json")
+    status, out, _ = run(
+        capsys, "bound", files / "split.npz", "--sigma", "0.5", "--C", "1", "--loss", "hinge", "--json"
+    )
     result = json.loads(out)
     assert status == 0
     assert set(result) >= KEYS
@@ -484,9 +486,18 @@ BAD = {
     "unknown option": (["solve", "two_moons", "--magic"], "unrecognized arguments: --magic"),
     "no command": ([], "COMMAND"),
     "relaxation": (["bound", "two_moons", "--relaxation", "magic"], "invalid choice: 'magic'"),
-    "relaxation of the hinge": (["bound", "two_moons", "--relaxation", "rlt"], "v-space are for the squared hinge"),
-    "relaxation of the ramp": (["bound", "two_moons", "--loss", "ramp"], "is not the loss min("),
-    "relaxation of a free bias": (["bound", "two_moons", "--balance", "none"], "use balance='linear'"),
+    "relaxation of the hinge": (
+        ["bound", "two_moons", "--loss", "hinge", "--relaxation", "rlt"],
+        "v-space are for the squared hinge",
+    ),
+    "relaxation of the ramp": (
+        ["bound", "two_moons", "--loss", "ramp", "--relaxation", "sdp"],
+        "is not the loss min(",
+    ),
+    "relaxation of a free bias": (
+        ["bound", "two_moons", "--loss", "hinge", "--relaxation", "sdp", "--balance", "none"],
+        "use balance='linear'",
+    ),
     "relaxation by the ramp": (["solve", "two_moons", "--method", "sdp", "--loss", "ramp"], "is not the loss min("),
     "rounds": (
         ["bound", "two_moons", "--relaxation", "box", "--rounds", "-1"],
@@ -617,7 +628,7 @@ def test_exact_search_stops_at_a_limit(files, capsys):
     ("arguments", "said"),
     [
         (["--method", "cccp", "--certificate", "c.npz"], "certificate='c.npz' is for --method exact"),
-        (["--method", "exact", "--loss", "flat"], "negative curvature"),
+        (["--method", "exact", "--loss", "ramp", "--balance", "exact:0.5"], "envelopes take a mean output"),
         (["--method", "exact", "--loss", "hinge", "--bounds", "box"], "bounds='box'"),
         (["--method", "exact", "--loss", "hinge", "--gap", "2"], "gap=2"),
         (["--method", "exact", "--loss", "hinge", "--certificate", "nowhere/c.npz"], "there is no folder"),

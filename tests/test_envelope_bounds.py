@@ -8,6 +8,7 @@ from test_pieces import FORMULATIONS, case, random_loss
 
 import convex_tsvm as ct
 from convex_tsvm.exact.pieces import PieceSearch
+from convex_tsvm.instance import Instance
 from convex_tsvm.relaxations.envelopes.bound import Curved
 from convex_tsvm.relaxations.envelopes.curvature import lend
 from convex_tsvm.relaxations.envelopes.quadratics import Quadratics
@@ -91,11 +92,11 @@ def test_bounds_and_what_follows_from_them(name, seed):
     rng = np.random.default_rng(seed)
     try:
         search = PieceSearch(formulation, problem)
-        search._descend(None)
+        search.best.descend(None)
     except ct.InfeasibleError:
         return
     model = search.model
-    f = search.best.outputs
+    f = search.best.point.outputs
     g = np.zeros(model.n)
     g[: model.n_points] = f[model.points] - model.offset[: model.n_points]
     cutoff = search.objective + 1e-6 * abs(search.objective)
@@ -116,12 +117,63 @@ def test_bounds_and_what_follows_from_them(name, seed):
             assert (g[: model.n_points] <= most[: model.n_points] + 1e-5).all()
 
 
+@pytest.mark.parametrize("name", FORMULATIONS)
+@pytest.mark.parametrize("seed", range(3))
+def test_the_lower_bound_builder(name, seed):
+    """Both relaxations are below the optimum, and leave it the interval that it is in."""
+    formulation, problem = case(name, seed)
+    best = PieceSearch(formulation, problem, gap=1e-6).run()
+    room = 1e-6 * (1 + abs(best.objective))
+    for relaxation in ("envelope", "curvature"):
+        bound = ct.LowerBoundBuilder(formulation, problem, relaxation=relaxation, gap=1e-6).bound(
+            upper=best.objective + room
+        )
+        assert bound.status == "optimal"
+        assert bound.value <= best.objective + room
+        values = [stage.bound for stage in bound.stages]
+        assert values == sorted(values)
+        assert {stage.name for stage in bound.stages} == {relaxation}
+        if np.isfinite(bound.relaxed) and bound.gap > 1e-4:
+            paid = np.flatnonzero(Instance(formulation, problem).cost > 0)
+            ends = bound.duals["low"][: len(paid)], bound.duals["high"][: len(paid)]
+            assert (ends[0] <= best.scores[paid] + 1e-5).all()
+            assert (best.scores[paid] <= ends[1] + 1e-5).all()
+    # Without an objective it finds a solution itself.
+    own = ct.LowerBoundBuilder(formulation, problem, relaxation="curvature").bound()
+    assert own.value <= best.objective + room
+    assert own.upper >= best.objective - room
+    assert own.labels.shape == (problem.n,)
+
+
+def test_which_relaxation_is_the_default(moons):
+    X, _, y = moons
+    problem = ct.Problem(X[:20], y[:20], kernel=ct.RBF(0.5), balance=0.0)
+    for formulation, at, expected in (
+        (ct.tsvm("hinge"), problem, "sdp"),
+        (ct.tsvm("ramp"), problem, "curvature"),
+        (ct.tsvm("hinge", balance=None), problem.replace(balance=None), "curvature"),
+        (ct.s3vm(), problem.replace(balance=("exact", 0.5)), "svm"),
+    ):
+        assert ct.LowerBoundBuilder(formulation, at).relaxation == expected
+    told = []
+    bound = ct.LowerBoundBuilder(ct.tsvm("ramp"), problem).bound(callback=told.append)
+    assert tuple(told) == bound.stages
+    assert "no solution is below" in str(bound)
+    builder = ct.LowerBoundBuilder(ct.tsvm("ramp"), problem)
+    with pytest.raises(ValueError, match="not about labels; only upper"):
+        builder.bound(labels=y[:20])
+    with pytest.raises(ValueError, match="must be 'sdp' to be written"):
+        builder.primal()
+    with pytest.raises(ValueError, match=r"no relaxation: not by labels, since .*; nor by envelopes, since"):
+        ct.LowerBoundBuilder(ct.tsvm("exp"), problem)
+
+
 def test_lent_curvatures_raise_the_bound(moons):
     X, _, y = moons
     keep = np.r_[np.flatnonzero(y), np.flatnonzero(y == 0)[:16]]
     problem = ct.Problem(X[keep], y[keep], kernel=ct.RBF(0.5), C=10, C_unlabeled=5)
     search = PieceSearch(ct.tsvm("ramp"), problem)
-    search._descend(None)
+    search.best.descend(None)
     low, high = search.model.box(search.objective)
     plain = Curved(search.model, np.zeros(search.model.n)).solve(low, high).value
     d, gamma = lend(search.model, low, high)

@@ -82,7 +82,7 @@ def check_bounds(seed, relaxation, n, **options):
     if bound.upper > least * (1 + 1e-6):
         labels = np.where(bound.proven != 0, bound.proven, 0.0)
         fixed = LowerBoundBuilder(formulation, problem, relaxation="svm")
-        fixed.search = fixed.search.fixed(labels)
+        fixed.model.search = fixed.search.fixed(labels)
         assert optimum(fixed) <= least * (1 + 1e-6)
     return bound, least
 
@@ -342,7 +342,7 @@ def test_what_cannot_be_relaxed_says_why():
     with pytest.raises(ValueError, match="linear balance"):
         ReducedSDP(labelling(ct.cccp_tsvm(0.0), problem.replace(balance=("exact", 0.5))))
     with pytest.raises(ValueError, match=r"relaxation='sdp': balance='targets'.*There are 'svm' and 'box'"):
-        LowerBoundBuilder(ct.s3vm(balance="targets", fit_intercept=False), problem)
+        LowerBoundBuilder(ct.s3vm(balance="targets", fit_intercept=False), problem, relaxation="sdp")
     with pytest.raises(ValueError, match="squared hinge"):
         LowerBoundBuilder(ct.cccp_tsvm(0.0), problem, relaxation="box")
     builder = LowerBoundBuilder(ct.cccp_tsvm(0.0), problem)

@@ -101,7 +101,7 @@ def bound(options: argparse.Namespace) -> int:
     from ..exact.incumbent import Incumbent
     from ..relaxations import LowerBoundBuilder
 
-    began, task = time.perf_counter(), read_task("cccp")
+    began, task = time.perf_counter(), read_task("cccp", options.formulation)
     refuse_unused(options, [task], never=("tol", "max_iter", "annealing", "cache_size"))
     check_plot(options.plot)
     data, problem, heading = given(options)
@@ -116,8 +116,10 @@ def bound(options: argparse.Namespace) -> int:
     if not options.json:
         print(heading)
 
-    with until(time.time() + SECONDS_FOR_LABELS):
-        incumbent = Incumbent.first(builder.model)
+    incumbent = None
+    if builder.is_about_labels:
+        with until(time.time() + SECONDS_FOR_LABELS):
+            incumbent = Incumbent.first(builder.model)
     found = builder.bound(incumbent=incumbent, callback=None if options.json else partial(_tell_stage, problem))
     result = figures_of(
         data.error(problem.y if found.labels is None else found.labels),
@@ -138,7 +140,7 @@ def bound(options: argparse.Namespace) -> int:
     else:
         print(f"best objective known {found.upper:.8g}, lower bound {found.value:.8g}, gap {found.gap:.2%}")
         print(
-            "(lower bound: no labelling has a lower objective, whatever rounding has done; as the solver has it: "
+            "(lower bound: no solution has a lower objective, whatever rounding has done; as the solver has it: "
             "the value that the solver reports, to its tolerance)"
         )
     write_plot(lambda: _staircase(found), options.plot, options.json)

@@ -8,7 +8,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 from ..formulations import LOSSES
-from ..table import BRANCHING, DESCENTS, FORMULATIONS, METHODS, RELAXATIONS, SDP_SOLVERS, SOLVERS, STRATEGIES, Entry
+from ..table import (
+    BRANCHING,
+    DESCENTS,
+    FORMULATIONS,
+    INTERVAL_RELAXATIONS,
+    METHODS,
+    RELAXATIONS,
+    SDP_SOLVERS,
+    SOLVERS,
+    STRATEGIES,
+    Entry,
+)
 from . import commands, comparison, linear
 from .tasks import read_task, task_names
 
@@ -123,18 +134,20 @@ def _add_convert_command(subparsers: Any) -> None:
 
 
 def _add_bound_command(subparsers: Any) -> None:
-    bound = subparsers.add_parser("bound", help="a lower bound of the optimum that no labelling gets below")
+    bound = subparsers.add_parser("bound", help="a lower bound of the optimum")
     _add_data(bound)
     _add_model(bound)
-    bound.add_argument("--relaxation", choices=BOUNDS, default="sdp",
-                       help="each contains those before it; beyond sdp for --loss squared_hinge; auto: the strongest "
-                       "(default: sdp)")  # fmt: skip
+    bound.add_argument("--formulation", choices=tuple(FORMULATIONS), help=_listed(FORMULATIONS, "default: tsvm"))
+    bound.add_argument("--relaxation", choices=(*BOUNDS, *INTERVAL_RELAXATIONS), default=None,
+                       help="svm to triangles are about labels, and each contains those before it (beyond sdp for "
+                       "--loss squared_hinge); envelope and curvature are for any piecewise linear-quadratic losses; "
+                       "auto: the strongest (default: sdp, else curvature)")  # fmt: skip
     bound.add_argument("--solver", choices=("auto", *SDP_SOLVERS), default="auto",
                        help="for relaxations beyond sdp")  # fmt: skip
     bound.add_argument("--rounds", type=int, default=30, metavar="N", help="of cuts (default: 30)")
     bound.add_argument("--plot", metavar="FILE", help="draw the bounds of the relaxations, one after the other")
     bound.add_argument("--json", action="store_true", help="print one JSON object")
-    bound.set_defaults(run=commands.bound, loss="hinge", formulation=None, method_option=[])
+    bound.set_defaults(run=commands.bound, method_option=[])
 
 
 def _add_verify_command(subparsers: Any) -> None:

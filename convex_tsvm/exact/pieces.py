@@ -19,21 +19,18 @@ import numpy as np
 
 from ..deadline import time_is_up, until
 from ..formulations import Formulation
-from ..instance import ConvexStep, Instance, StepSolution
+from ..instance import ConvexStep, Instance
 from ..problem import Array, Problem
+from ..relaxations.envelopes.best import BestSolution
 from ..relaxations.envelopes.bound import EnvelopePoint
 from ..relaxations.envelopes.model import EnvelopeModel
-from ..relaxations.envelopes.region import IntervalRegion
-from ..solvers import NativeSolver
+from ..relaxations.envelopes.region import EnvelopeBounds, IntervalRegion
 from ..validation import InfeasibleError, finite, integer
 from .solution import ExactSolution
 from .state import Progress
 
 #: Tolerance of the convex problems of nodes, in units of outputs, beside the gap: their bounds hold whatever it is.
 NODE_TOL = 1e-2
-
-#: Tolerance of the convex problems that solutions are made of.
-STEP_TOL = 1e-8
 
 #: A box is bounded again, at most so many times, as long as its intervals shrink by this share in all.
 MOST_ROUNDS, WORTH = 4, 0.02
@@ -51,9 +48,6 @@ NOTHING = 1e-4
 #: The outputs of so many first nodes, and of one in so many after them, begin a descent; and it is told how far the
 #: search is after every so many.
 FIRST_NODES, IMPROVED_NODES, TOLD_NODES = 16, 16, 100
-
-#: A descent ends when it gains less than this share of the objective, or after so many steps.
-LEAST_GAIN, DESCENT_STEPS = 1e-10, 60
 
 #: An output is split no nearer to the ends of its interval than this share of it.
 MARGIN = 0.1
@@ -93,8 +87,6 @@ class PieceSearch:
         How the search ended.
     """
 
-    best: StepSolution | None = None
-
     def __init__(
         self,
         formulation: Formulation,
@@ -110,8 +102,9 @@ class PieceSearch:
         self.time_limit = None if time_limit is None else finite("time_limit", time_limit, above=0)
         self.instance = Instance(formulation, problem)
         self.model = EnvelopeModel(self.instance)
-        self.solver = NativeSolver(problem, tol=STEP_TOL, precision="double")
-        self.objective, self.n_nodes, self.status = np.inf, 0, "optimal"
+        self.bounds = EnvelopeBounds(self.model)
+        self.best = BestSolution(self.instance)
+        self.n_nodes, self.status = 0, "optimal"
         self.progress: list[Progress] = []
         self._waiting: list[_Node] = []
         self._least_leaf = self.root_bound = np.inf
@@ -131,7 +124,7 @@ class PieceSearch:
                     heapq.heappop(self._waiting)
             except KeyboardInterrupt:
                 self.status = "interrupted"
-            if self.best is None:
+            if self.best.point is None:
                 if self.status == "interrupted":
                     raise KeyboardInterrupt
                 raise InfeasibleError("no outputs meet the constraints")
@@ -139,7 +132,7 @@ class PieceSearch:
 
     def _begin(self) -> None:
         """First solutions, and the root."""
-        self._descend(None)
+        self.best.descend(None)
         low, high = self.model.box(self._cutoff)
         root = _Node(-np.inf, low, high, next(self._numbers))
         self._examine(root)
@@ -166,6 +159,11 @@ class PieceSearch:
                 self.callback(reached)
 
     @property
+    def objective(self) -> float:
+        """The best that was found."""
+        return self.best.objective
+
+    @property
     def lower_bound(self) -> float:
         """What no solution is below."""
         return float(min(self.objective, self._cutoff, self._least_leaf, *(node.bound for node in self._waiting[:1])))
@@ -185,7 +183,7 @@ class PieceSearch:
     def _examine(self, node: _Node) -> None:
         """Bound a node and narrow its intervals, as long as that brings much; lend curvatures where they are stale."""
         self.n_nodes += 1
-        if node.curved is None:
+        if node.curvature is None:
             self._lend(node)
         for _ in range(MOST_ROUNDS):
             if not self._bound(node):
@@ -199,12 +197,11 @@ class PieceSearch:
             worth = node.bound - before >= WORTH_LENDING * (self._cutoff - before)
             node.patience = 1 if worth else min(2 * node.patience, MOST_PATIENCE)
         if self._is_open(node) and (self.n_nodes <= FIRST_NODES or self.n_nodes % IMPROVED_NODES == 0):
-            assert node.point is not None
-            self._descend(self._all_outputs(node.point))
+            self.best.descend(self._all_outputs(self.bounds.point(node)))
 
     def _bound(self, node: _Node) -> bool:
         """Solve a node's convex problem, and narrow its box; whether that may bring more."""
-        kept = node.narrow(self._cutoff, max(NODE_TOL * min(1.0, 1e3 * self.gap), 1e-9))
+        kept = self.bounds.narrow(node, self._cutoff, max(NODE_TOL * min(1.0, 1e3 * self.gap), 1e-9))
         return self._is_open(node) and kept < 1 - WORTH
 
     def _is_stale(self, node: _Node) -> bool:
@@ -216,7 +213,7 @@ class PieceSearch:
 
     def _lend(self, node: _Node) -> None:
         """Find curvatures for a node's own box."""
-        node.lend(self.model)
+        self.bounds.lend(node)
         node.levels, node.base = 0, node.bound
 
     # --- branching --------------------------------------------------------------------------------------------------
@@ -239,10 +236,7 @@ class PieceSearch:
         It is the output whose loss is furthest above what the bound reckons with, split where a convex stretch of the
         loss ends, at the place nearest to the output, or inside a concave piece at the output itself.
         """
-        point, curved = node.point, node.curved
-        assert point is not None
-        assert curved is not None
-        point = curved.point(node.low, node.high, point.gamma)
+        point = self.bounds.point(node)
         at = np.clip(point.outputs, node.low, node.high)
         excess = np.maximum(point.functions.at(at) - point.least, 0.0)
         losses = self.model.losses.within(node.low, node.high)
@@ -263,13 +257,12 @@ class PieceSearch:
 
     def _settle(self, node: _Node) -> None:
         """Solve a node in whose box every loss is convex, so that its solution is the best one there."""
-        assert node.point is not None
         try:
-            found = self.solver.solve(self._step(node), None)
+            found = self.best.solver.solve(self._step(node), None)
         except InfeasibleError:
             return
         node.bound = max(node.bound, -np.inf if found.lower_bound is None else found.lower_bound)
-        self._offer(found)
+        self.best.offer(found)
         if self._is_open(node):
             self._least_leaf = min(self._least_leaf, node.bound)
 
@@ -295,29 +288,12 @@ class PieceSearch:
         outputs[self.model.points] = self.model.outputs(point.outputs)
         return outputs
 
-    def _descend(self, outputs: Array | None) -> None:
-        """Concave-convex steps from some outputs; the best of their solutions is kept."""
-        start, last = None, np.inf
-        for _ in range(DESCENT_STEPS):
-            start = self.solver.solve(self.instance.step(outputs), start)
-            objective = self._offer(start)
-            if time_is_up() or last - objective <= LEAST_GAIN * abs(objective):
-                break
-            outputs, last = start.outputs, objective
-
-    def _offer(self, found: StepSolution) -> float:
-        """Take a solution of a step for one of the formulation, if it is the best so far; its objective."""
-        objective = self.instance.objective(found.outputs, found.regularization)
-        if objective < self.objective:
-            self.objective, self.best = objective, found
-        return objective
-
     def _solution(self) -> ExactSolution:
-        assert self.best is not None
+        assert self.best.point is not None
         return ExactSolution(
             formulation=self.instance.formulation,
             problem=self.instance.problem,
-            point=self.best,
+            point=self.best.point,
             objective=self.objective,
             status=self.status,
             seconds=time.perf_counter() - self._began,

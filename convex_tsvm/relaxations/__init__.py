@@ -1,14 +1,16 @@
 """Convex relaxations: problems whose value is a lower bound of a formulation's optimum, and bounds that hold."""
 
-from ..table import RELAXATIONS as _TABLE
-from .builder import Bound, LowerBoundBuilder
+from ..table import INTERVAL_RELAXATIONS as _OF_INTERVALS
+from ..table import RELAXATIONS as _OF_LABELS
+from .bound import Bound
+from .builder import LowerBoundBuilder
 from .label_matrix import LowRankPoint, solve_low_rank
 from .output_space import OutputSpace
 from .relaxation import Stage
 from .safe_bounds import transduction_bound
 
-#: Names of the relaxations, from the cheapest to the strongest.
-RELAXATIONS = tuple(_TABLE)
+#: Names of the relaxations: those about labels, from the cheapest to the strongest, and those by envelopes.
+RELAXATIONS = (*_OF_LABELS, *_OF_INTERVALS)
 
 __all__ = [
     "RELAXATIONS",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,102 +11,34 @@ import numpy as np
 
 from ..deadline import time_is_up
 from ..formulations import Formulation
+from ..instance import Instance
+from ..instance.labelling import Labelling
 from ..instance.step_solution import StepSolution
 from ..problem import Array, Problem
-from ..solution import relative_gap
 from ..solvers import NativeSolver
 from ..solvers.sdp.sparse_sdp import check_solver
-from ..table import RELAXATIONS
-from ..validation import finite, integer, one_of
+from ..table import INTERVAL_RELAXATIONS, RELAXATIONS
+from ..validation import InfeasibleError, finite, integer, one_of
+from .bound import Bound
 from .box import Box
+from .envelopes.relaxation import EnvelopeRelaxation
 from .model import BoundModel
-from .proofs import Proof
 from .relaxation import Incumbent, Region, Relaxation, Rules, Stage, Work
 
 if TYPE_CHECKING:
     from ..modeling.printing import ReadableProblem
 
 #: Relaxations that "auto" chooses from, the strongest first: the first one that exists for the problem.
-STRONGEST = ("triangles", "sdp", "svm")
+STRONGEST = ("triangles", "sdp", "curvature", "svm")
+
+#: All of them.
+ALL = (*RELAXATIONS, *INTERVAL_RELAXATIONS)
+
+#: What is asked for by default, the first one that exists for the problem.
+BY_DEFAULT = ("sdp", "curvature", "svm")
 
 #: Statuses of solvers, from the best to the worst.
 SEVERITY = ("optimal", "inaccurate", "failed")
-
-
-@dataclass(frozen=True, eq=False)
-class Bound:
-    """A lower bound of an S3VM's optimum, and what was found on the way.
-
-    Attributes
-    ----------
-    value : float
-        A proven lower bound of the formulation's optimum over all labellings that agree with the labels given; or, if
-        ``upper`` was given and is smaller, of that.
-    relaxed : float
-        The value of the last relaxation as its solver left it: no bound.
-    upper : float
-        The least objective known.
-    labels : array, shape (n,), or None
-        Labels whose SVM has that objective.
-    scores : array, shape (n,)
-        Labels before thresholding, as the last relaxation has them.
-    proven : array, shape (n,)
-        Labels that every solution better than ``upper`` must have; 0 where that is not known.
-    duals : dict of arrays
-        The dual variables behind the last relaxation's bound: "gamma" of the SVM; "alpha" and "multipliers" of the SDP
-        (:func:`~convex_tsvm.relaxations.transduction_bound`); "diagonal", "chord" and "weights" (of the cuts) of a
-        relaxation in v-space, and the "A" ⪰ 0 of the convex quadratic that they make of the objective.
-    stages : tuple of Stage
-    status : {"optimal", "inaccurate", "failed", "interrupted"}
-        The worst of the solvers' ("optimal" also if the gap is closed); the bound holds whatever it is.
-    proofs : tuple of (Proof, float)
-        What proves the value, one step after the other, each with the cutoff that it was made for: a certificate of
-        exact search stores the same.
-
-    Examples
-    --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
-    >>> bound = ct.LowerBoundBuilder(ct.s3vm(), problem).bound()
-    >>> bound.status, bool(bound.value <= bound.upper)
-    ('optimal', True)
-    >>> bound.gap < 0.01
-    True
-    >>> print(str(bound).splitlines()[2])
-    6 of 6 labels are known or proven
-    """
-
-    value: float
-    relaxed: float
-    upper: float
-    labels: Array | None
-    scores: Array
-    proven: Array
-    duals: dict[str, Array] = field(repr=False)
-    stages: tuple[Stage, ...] = field(repr=False)
-    status: str = "optimal"
-    proofs: tuple[tuple[Proof, float], ...] = field(default=(), repr=False)
-
-    @property
-    def gap(self) -> float:
-        """(upper - value) / upper."""
-        return relative_gap(self.upper, self.value)
-
-    def __repr__(self) -> str:
-        return f"Bound(value={self.value:.8g}, upper={self.upper:.8g}, gap={self.gap:.2g}, status={self.status!r})"
-
-    def __str__(self) -> str:
-        proven = int((self.proven != 0).sum())
-        lines = [
-            f"no labelling is below {self.value:.8g}",
-            f"the best one known has {self.upper:.8g} (gap {100 * self.gap:.2f} %)",
-            f"{proven} of {len(self.proven)} labels are known or proven",
-        ]
-        lines += [
-            f"{stage.name}: {stage.bound:.8g} after {stage.seconds:.2g} s ({stage.status})" for stage in self.stages
-        ]
-        return "\n".join(lines)
 
 
 class LowerBoundBuilder:
@@ -118,16 +49,20 @@ class LowerBoundBuilder:
     Parameters
     ----------
     formulation : Formulation
-        With the loss min(ℓ(f), ℓ(-f)) for unlabelled points.  Any balance: none, linear, exact (chapelle2008 eq. 3), or
-        of the targets.
+        Either one about labels, with the loss min(ℓ(f), ℓ(-f)) for unlabelled points and any balance: none, linear,
+        exact (chapelle2008 eq. 3), or of the targets.  Or, for the relaxations by envelopes, any piecewise
+        linear-quadratic losses, constraints on outputs, and a mean output or none.
     problem : Problem
-    relaxation : {"auto", "svm", "sdp", "box", "rlt", "triangles"}, default "sdp"
+    relaxation : {"auto", "svm", "sdp", "box", "rlt", "triangles", "envelope", "curvature"}, optional
         "svm": the points without a label pay nothing (chapelle2008 §3.1).  "sdp": the relaxation of debie2004 §2; there
         is none with a free bias, nor for an exact balance or one of the targets.  The others, for the squared hinge,
         have products of outputs in place of labels, and add one after the other: ends for every output that the
         incumbent proves, with the chord of the square above it; products of these ends (RLT); shifted triangle
         inequalities.
-        "auto" is the strongest that there is for the problem.
+        "envelope": every point pays the convex envelope of its loss over the outputs that the incumbent leaves it.
+        "curvature": the same after the regularizer has lent curvature to the losses, as a semidefinite program says.
+        "auto" is the strongest that there is for the problem; by default it is "sdp" where there is one, else
+        "curvature", else "svm".
     solver : {"auto", "native", "sdpa", "scs", "clarabel"}, default "auto"
         For the relaxations from "box" on.
     tol : float, default 1e-4
@@ -141,8 +76,10 @@ class LowerBoundBuilder:
 
     Attributes
     ----------
+    relaxation : str
+        The one that is used.
     model : BoundModel
-        What bounds are computed with.
+        What bounds about labels are computed with; ValueError for a formulation that is not about labels.
     search : Labelling
         The formulation on the problem as a search for labels.
 
@@ -163,6 +100,12 @@ class LowerBoundBuilder:
     True
     >>> print(str(builder.primal()).splitlines()[0])
     minimize    ½ τ + Cᵀ max(0, 1 - t)²
+
+    The ramp is not about labels:
+
+    >>> bound = ct.LowerBoundBuilder(ct.cccp_tsvm(-0.3), problem).bound()
+    >>> bound.stages[0].name, bound.gap < 0.01
+    ('curvature', True)
     """
 
     def __init__(
@@ -170,15 +113,22 @@ class LowerBoundBuilder:
         formulation: Formulation,
         problem: Problem,
         *,
-        relaxation: str = "sdp",
+        relaxation: str | None = None,
         solver: str = "auto",
         tol: float = 1e-4,
         gap: float | None = None,
         max_rounds: int = 30,
         cuts_per_round: int | None = None,
     ) -> None:
-        self.model = BoundModel(formulation, problem)
-        self.search = self.model.search
+        self.instance = Instance(formulation, problem)
+        self._model: BoundModel | str
+        try:
+            self._model = BoundModel(formulation, problem)
+        except InfeasibleError:
+            raise
+        except ValueError as error:
+            # The formulation is not about labels; why, is told where that is asked for.
+            self._model = str(error)
         self.tol = finite("tol", tol, above=0)
         self.gap = self.tol if gap is None else finite("gap", gap, least=0, below=1)
         self.solver = check_solver(solver)
@@ -189,7 +139,7 @@ class LowerBoundBuilder:
             "cuts_per_round": None if cuts_per_round is None else integer("cuts_per_round", cuts_per_round, least=0),
         }
         self._known: Relaxation = RELAXATIONS["svm"].load()(**self._options)
-        self.use(relaxation)
+        self.use(self._first(BY_DEFAULT) if relaxation is None else relaxation)
 
     def use(self, relaxation: str, argument: str = "relaxation") -> None:
         """Choose the strongest relaxation that is asked from now on.
@@ -206,18 +156,56 @@ class LowerBoundBuilder:
         ValueError
             If there is none of that name, or not for the problem.
         """
-        one_of(argument, relaxation, ("auto", *RELAXATIONS))
-        self.relaxation = self._available(STRONGEST)[0] if relaxation == "auto" else relaxation
-        kind = RELAXATIONS[self.relaxation].load()
-        why = kind.why_not(self.model)
+        one_of(argument, relaxation, ("auto", *RELAXATIONS, *INTERVAL_RELAXATIONS))
+        self.relaxation = relaxation
+        if relaxation == "auto":
+            self.relaxation = self._first(STRONGEST)
+        why = self._why_not(self.relaxation)
         if why is not None:
-            others = " and ".join(repr(other) for other in self._available(RELAXATIONS))
-            raise ValueError(f"{argument}={relaxation!r}: {why}.  There are {others}")
-        self._strong: Relaxation | None = None if self.relaxation == "svm" else kind(**self._options)
+            others = " and ".join(repr(name) for name in ALL if self._why_not(name) is None)
+            if others:
+                raise ValueError(f"{argument}={relaxation!r}: {why}.  There are {others}")
+            raise ValueError(
+                f"there is no relaxation: not by labels, since {why}; nor by envelopes, since "
+                f"{self._why_not('envelope')}"
+            )
+        self._strong: Relaxation | None = None
+        self._intervals: EnvelopeRelaxation | None = None
+        if self.relaxation in INTERVAL_RELAXATIONS:
+            options = {"gap": self.gap, "tol": self.tol, "max_rounds": self._options["max_rounds"]}
+            self._intervals = INTERVAL_RELAXATIONS[self.relaxation].load()(self.instance, **options)
+        elif self.relaxation != "svm":
+            self._strong = RELAXATIONS[self.relaxation].load()(**self._options)
 
-    def _available(self, names: Iterable[str]) -> list[str]:
-        """The names whose relaxations exist for the problem, in their order."""
-        return [name for name in names if RELAXATIONS[name].load().why_not(self.model) is None]
+    def _first(self, names: Iterable[str]) -> str:
+        """The first one that exists for the problem; else "svm", whose absence is then explained."""
+        return next((name for name in names if self._why_not(name) is None), "svm")
+
+    def _why_not(self, name: str) -> str | None:
+        """Why there is no relaxation of that name, or None if there is."""
+        if name in INTERVAL_RELAXATIONS:
+            why: str | None = INTERVAL_RELAXATIONS[name].load().why_not(self.instance)
+        else:
+            model = self._model
+            why = model if isinstance(model, str) else RELAXATIONS[name].load().why_not(model)
+        return why
+
+    @property
+    def model(self) -> BoundModel:
+        """What bounds about labels are computed with; ValueError for a formulation that is not about labels."""
+        if isinstance(self._model, str):
+            raise ValueError(self._model)
+        return self._model
+
+    @property
+    def search(self) -> Labelling:
+        """The formulation on the problem as a search for labels; ValueError if it is none."""
+        return self.model.search
+
+    @property
+    def is_about_labels(self) -> bool:
+        """Whether the relaxation that is used is one about labels, and not by envelopes."""
+        return self._intervals is None
 
     def bound(
         self,
@@ -245,8 +233,13 @@ class LowerBoundBuilder:
         Raises
         ------
         ValueError
-            If labels are not as stated or contradict the problem's.
+            If labels are not as stated or contradict the problem's; or are given to a relaxation by envelopes.
         """
+        if self._intervals is not None:
+            for name, given in (("labels", labels), ("upper_labels", upper_labels), ("incumbent", incumbent)):
+                if given is not None:
+                    raise ValueError(f"{name}: relaxation={self.relaxation!r} is not about labels; only upper is taken")
+            return self._intervals.bound(upper, callback)
         y = self.model.search.y if labels is None else self.model.search.fixed(labels).y
         best = incumbent if incumbent is not None else RoundedLabels(self, upper, upper_labels)
         region = Region(self.model.count(Box.of_labels(y)))
@@ -313,7 +306,7 @@ class LowerBoundBuilder:
             Of these multipliers; -1 for none.
         """
         other = copy.copy(self)
-        other.model = self.model.fork(number)
+        other._model = self.model.fork(number)
         return other
 
     def evaluate(self, labels: Array) -> tuple[float, StepSolution]:

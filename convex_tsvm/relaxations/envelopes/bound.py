@@ -64,7 +64,7 @@ class Curved:
     """
 
     def __init__(self, model: EnvelopeModel, curvature: Array) -> None:
-        self.model, self.curvature = model, curvature * (1 - KEPT)
+        self.model, self.given, self.curvature = model, curvature, curvature * (1 - KEPT)
         L = model.factor
         self._form = np.diag(model.metric) - (L.T * self.curvature) @ L
         self._factor = scipy.linalg.cho_factor(self._form, lower=True)

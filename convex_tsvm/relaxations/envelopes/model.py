@@ -58,7 +58,9 @@ class EnvelopeModel:
     """
 
     def __init__(self, instance: Instance) -> None:
-        _check(instance)
+        why = why_no_envelopes(instance)
+        if why is not None:
+            raise ValueError(why)
         self.instance, problem, bias = instance, instance.problem, instance.bias
         formulation = instance.formulation
         labeled, unlabeled = formulation.labeled, formulation.unlabeled
@@ -152,15 +154,17 @@ class EnvelopeModel:
         return g[: self.n_points] + self.offset[: self.n_points]
 
 
-def _check(instance: Instance) -> None:
+def why_no_envelopes(instance: Instance) -> str | None:
+    """Why the losses or constraints of an instance are none that envelopes are for, or None if they are."""
     formulation = instance.formulation
     for name, loss in (("labeled", formulation.labeled), ("unlabeled", formulation.unlabeled)):
         if loss is not None and not (isinstance(loss, PLQ) and loss.is_finite):
-            raise ValueError(f"{name}={loss!r}: envelopes are of piecewise linear-quadratic losses, finite everywhere")
+            return f"{name}={loss!r}: envelopes are of piecewise linear-quadratic losses, finite everywhere"
     if instance.n_positive is not None or instance.target_sum is not None:
-        raise ValueError(f"{instance.balance}: envelopes take a mean output, or None")
+        return f"{instance.balance}: envelopes take a mean output, or None"
     if formulation.regularizer != "l2":
-        raise ValueError(f"regularizer={formulation.regularizer!r}: envelopes are for 'l2'")
+        return f"regularizer={formulation.regularizer!r}: envelopes are for 'l2'"
+    return None
 
 
 def _root(matrix: Array) -> Array:

@@ -1,0 +1,49 @@
+"""The best solution on the way to a bound: found by concave-convex steps from outputs that a relaxation has."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...deadline import time_is_up
+from ...instance import Instance, StepSolution
+from ...problem import Array
+from ...solvers import NativeSolver
+
+#: Tolerance of the convex problems that solutions are made of.
+STEP_TOL = 1e-8
+
+#: A descent ends when it gains less than this share of the objective, or after so many steps.
+LEAST_GAIN, DESCENT_STEPS = 1e-10, 60
+
+
+class BestSolution:
+    """The best solution so far.
+
+    Attributes
+    ----------
+    objective : float
+        Infinite before there is any.
+    point : StepSolution or None
+    """
+
+    def __init__(self, instance: Instance, objective: float = np.inf) -> None:
+        self.instance, self.objective = instance, objective
+        self.point: StepSolution | None = None
+        self.solver = NativeSolver(instance.problem, tol=STEP_TOL, precision="double")
+
+    def descend(self, outputs: Array | None) -> None:
+        """Concave-convex steps from outputs of all points, or from none; the best of their solutions is kept."""
+        start, last = None, np.inf
+        for _ in range(DESCENT_STEPS):
+            start = self.solver.solve(self.instance.step(outputs), start)
+            objective = self.offer(start)
+            if time_is_up() or last - objective <= LEAST_GAIN * abs(objective):
+                break
+            outputs, last = start.outputs, objective
+
+    def offer(self, found: StepSolution) -> float:
+        """Take a solution of a step for one of the formulation, if it is the best so far; its objective."""
+        objective = self.instance.objective(found.outputs, found.regularization)
+        if objective < self.objective:
+            self.objective, self.point = objective, found
+        return objective

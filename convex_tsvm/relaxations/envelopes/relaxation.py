@@ -1,0 +1,157 @@
+"""Lower bounds of any formulation with piecewise linear-quadratic losses, from the convex envelopes of its losses."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from ...deadline import time_is_up
+from ...instance import Instance
+from ...problem import Array
+from ..bound import Bound
+from ..relaxation import Rules, Stage
+from .best import BestSolution
+from .model import EnvelopeModel, why_no_envelopes
+from .region import EnvelopeBounds, IntervalRegion
+
+#: Another round is worth its time where the last one left at most this share of the intervals' widths.
+WORTH_A_ROUND = 0.98
+
+#: A free bias needs some negative curvature; it costs the bound at most this share of it.
+BIAS_COST = 1e-6
+
+
+class EnvelopeRelaxation:
+    """Every point pays the convex envelope of its loss over the outputs that a better solution may have.
+
+    Which outputs these are the objective of a known solution says: ½ ‖w‖² and every loss are each at most what is left
+    when all others are as low as they can be, and so is what the relaxation itself adds up.  Narrower intervals have
+    higher envelopes, so that there are rounds.
+
+    Parameters
+    ----------
+    instance : Instance
+    gap : float
+        The relative gap between the solution known and the bound at which to stop.
+    tol : float
+        Tolerance of the convex problems, in units of outputs.
+    max_rounds : int
+    """
+
+    name, lends = "envelope", False
+
+    def __init__(self, instance: Instance, *, gap: float, tol: float, max_rounds: int) -> None:
+        self.instance, self.gap, self.tol, self.max_rounds = instance, gap, tol, max_rounds
+        self.model = EnvelopeModel(instance)
+        self.bounds = EnvelopeBounds(self.model)
+
+    @staticmethod
+    def why_not(instance: Instance) -> str | None:
+        """Why there is none for the formulation or the problem of an instance, or None if there is."""
+        return why_no_envelopes(instance)
+
+    def bound(self, upper: float = np.inf, callback: Callable[[Stage], None] | None = None) -> Bound:
+        """The bound of the formulation.
+
+        Parameters
+        ----------
+        upper : float, optional
+            An objective that is known to be reached; else concave-convex steps find one.
+        callback : callable, optional
+            Called with every stage.
+        """
+        self._best, self._rules = BestSolution(self.instance, upper), Rules(gap=self.gap)
+        stages: list[Stage] = []
+        status = "optimal"
+        region = IntervalRegion(-np.inf, np.zeros(0), np.zeros(0))
+        try:
+            if not np.isfinite(upper):
+                self._best.descend(None)
+            region = IntervalRegion(-np.inf, *self.model.box(self._cutoff))
+            for _ in range(self.max_rounds + 1):
+                began = time.perf_counter()
+                kept = self._round(region)
+                stage = Stage(
+                    self.name,
+                    min(region.bound, self._best.objective),
+                    region.bound,
+                    0,
+                    int((self._proven(region) != 0).sum()),
+                    time.perf_counter() - began,
+                    "optimal",
+                )
+                stages.append(stage)
+                if callback is not None:
+                    callback(stage)
+                if region.bound >= self._cutoff or kept > WORTH_A_ROUND or time_is_up():
+                    break
+                self._best.descend(self._all_outputs(region))
+        except KeyboardInterrupt:
+            status = "interrupted"
+        return self._found(region, stages, status)
+
+    @property
+    def _cutoff(self) -> float:
+        return self._rules.cutoff(self._best.objective)
+
+    def _round(self, region: IntervalRegion) -> float:
+        """One convex problem for new curvatures; the share of the intervals' widths that is left."""
+        if self.lends:
+            self.bounds.lend(region)
+            if region.bound >= self._cutoff:
+                return 0.0
+        else:
+            region.curvature = self._none(region)
+        return self.bounds.narrow(region, self._cutoff, self.tol)
+
+    def _none(self, region: IntervalRegion) -> Array:
+        """No curvature, but for a free bias."""
+        d = np.zeros(self.model.n)
+        if self.model.free_bias:
+            farthest = max(abs(float(region.low[-1])), abs(float(region.high[-1])), 1e-3)
+            d[-1] = -2 * BIAS_COST * max(abs(self._cutoff), 1e-9) / farthest**2
+        return d
+
+    def _all_outputs(self, region: IntervalRegion) -> Array:
+        """Outputs of all points of the problem; zero where they cost nothing."""
+        outputs = np.zeros(self.instance.problem.n)
+        if region.gamma is not None:
+            outputs[self.model.points] = self.model.outputs(self.bounds.point(region).outputs)
+        return outputs
+
+    def _proven(self, region: IntervalRegion) -> Array:
+        """Labels given, or signs of all outputs that a better solution may have; 0 where they have both."""
+        model, proven = self.model, self.instance.problem.y.copy()
+        low, high = model.outputs(region.low), model.outputs(region.high)
+        signs = np.where(low > 0, 1.0, np.where(high < 0, -1.0, 0.0))
+        proven[model.points] = np.where(proven[model.points] != 0, proven[model.points], signs)
+        return proven
+
+    def _found(self, region: IntervalRegion, stages: list[Stage], status: str) -> Bound:
+        duals: dict[str, Array] = {}
+        if region.gamma is not None and region.curvature is not None:
+            duals = {"gamma": region.gamma, "curvature": self.bounds.curved(region.curvature).curvature}
+            duals |= {"low": region.low + self.model.offset, "high": region.high + self.model.offset}
+        # An empty box says that no solution is below the cutoff.
+        value = region.bound if np.isfinite(region.bound) else (self._cutoff if region.bound > 0 else -np.inf)
+        y = self.instance.problem.y
+        outputs = None if self._best.point is None else self._best.point.outputs
+        return Bound(
+            value=min(value, self._best.objective),
+            relaxed=value,
+            upper=self._best.objective,
+            labels=None if outputs is None else np.where(y != 0, y, np.where(outputs >= 0, 1.0, -1.0)),
+            scores=self._all_outputs(region),
+            proven=self._proven(region) if len(region.low) else y,
+            duals=duals,
+            stages=tuple(stages),
+            status=status,
+        )
+
+
+class CurvatureRelaxation(EnvelopeRelaxation):
+    """The same for losses to which the regularizer lends curvature, which a semidefinite program chooses."""
+
+    name, lends = "curvature", True
