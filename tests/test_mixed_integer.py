@@ -7,10 +7,12 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from strategies import searches
+from test_pieces import FORMULATIONS, case
 
 import convex_tsvm as ct
 from convex_tsvm import MixedIntegerModel
 from convex_tsvm.instance import labelling
+from convex_tsvm.modeling.expressions import loss_expression
 from convex_tsvm.relaxations.partial_svm import PartialSVM
 
 needs_scip = pytest.mark.skipif("SCIP" not in cp.installed_solvers(), reason="pyscipopt is not installed")
@@ -77,7 +79,61 @@ def test_bad_arguments_are_named():
     formulation, problem = one_norm(0)
     with pytest.raises(ValueError, match="upper=-1"):
         MixedIntegerModel(formulation, problem, -1)
-    with pytest.raises(ValueError, match="must be hinge"):
-        MixedIntegerModel(ct.Formulation(ct.ramp(-0.3), ct.symmetric_ramp(-0.3)), problem, 1)
-    with pytest.raises(ValueError, match="goes with the hinge"):
-        MixedIntegerModel(ct.Formulation(ct.squared_hinge(), regularizer="l1"), problem, 1)
+    with pytest.raises(ValueError, match="no finite number of convex stretches"):
+        MixedIntegerModel(ct.tsvm("flat", balance=None), problem.replace(balance=None), 1)
+    with pytest.raises(ValueError, match="not piecewise linear-quadratic"):
+        MixedIntegerModel(ct.tsvm("exp", balance=None), problem.replace(balance=None), 1)
+    # The number of positive labels would be that of another formulation's labels.
+    with pytest.raises(ValueError, match="is not the loss min"):
+        MixedIntegerModel(ct.cccp_tsvm(-0.3), problem.replace(balance=("exact", 0.5)), 1)
+
+
+@needs_scip
+@pytest.mark.parametrize("name", [name for name in FORMULATIONS if name not in ("flat", "any with concave pieces")])
+@pytest.mark.parametrize("seed", [*range(2), *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 30))])
+def test_search_over_intervals_finds_what_scip_finds(name, seed):
+    formulation, problem = case(name, seed)
+    best = ct.exact_search(formulation, problem).objective
+    model = MixedIntegerModel(formulation, problem, best + 0.01 * abs(best) + 1e-3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        value = model.problem.solve(solver="SCIP", scip_params=LIMITS)
+    assert value == pytest.approx(best, rel=1e-4, abs=1e-5), model.problem.status
+    outputs = np.asarray(model.outputs.value)
+    assert (model.low - 1e-6 <= outputs).all()
+    assert (outputs <= model.high + 1e-6).all()
+
+
+def test_the_ramps_program_by_highs():
+    """With the 1-norm it is a linear program with integers: against a linear program for every choice of stretches."""
+    _, problem = one_norm(0)
+    keep = np.r_[0, 1, 4:8]
+    problem = ct.Problem(problem.X[keep], problem.y[keep], C=2.0, balance=None)
+    formulation = ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), balance=None, regularizer="l1")
+    model = MixedIntegerModel(formulation, problem, float(problem.cost.sum()))
+    value = model.problem.solve(solver="HIGHS")
+    pieces = ct.convex_pieces(formulation.unlabeled)
+    w, b = cp.Variable(problem.X.shape[1]), cp.Variable()
+    f = problem.X @ w + b
+    known = problem.cost[:2] @ cp.pos(1 - cp.multiply(problem.y[:2], f[:2]))
+    least = np.inf
+    warnings.filterwarnings("ignore", "invalid value")  # CVXPY's own, about infinite bounds
+    for chosen in itertools.product(pieces, repeat=4):
+        paid = [
+            c * loss_expression(piece, f[i])[0]
+            for i, (c, piece) in enumerate(zip(problem.cost[2:], chosen, strict=True), 2)
+        ]
+        least = min(least, cp.Problem(cp.Minimize(cp.norm1(w) + known + sum(paid))).solve(solver="HIGHS"))
+    assert value == pytest.approx(least, rel=1e-6)
+
+
+def test_it_prints_in_symbols():
+    _, problem = one_norm(0)
+    text = str(MixedIntegerModel(ct.cccp_tsvm(-0.3, balance=None), problem.replace(balance=None), 10).problem)
+    assert "C[unlabeled]ᵀ max(0, t⁰[unlabeled] + z⁰[unlabeled])" in text
+    assert "z⁰[unlabeled] + z¹[unlabeled] + z²[unlabeled] = 1" in text
+    assert "z: 1 if" in text.replace("⁰[unlabeled], z¹[unlabeled], z²[unlabeled]", "")
+    assert "numbers]" not in text
+    compact = ct.compact_margin(1.3, 0.5, 0.5, balance=None)
+    latex = MixedIntegerModel(compact, problem.replace(balance=None), 10).problem.latex()
+    assert r"z^{0}_{\text{unlabeled}}" in latex

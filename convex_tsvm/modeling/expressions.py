@@ -14,8 +14,12 @@ Array = NDArray[np.float64]
 ZERO_SLOPE_OF_LOSS = 1e-14
 
 
-def loss_expression(loss: Convex, t: cp.Expression) -> tuple[cp.Expression, list[cp.Constraint]]:
+def loss_expression(
+    loss: Convex, t: cp.Expression, scale: cp.Expression | None = None
+) -> tuple[cp.Expression, list[cp.Constraint]]:
     """A convex loss of every entry of ``t``, and the constraints that keep ``t`` in its domain.
+
+    With a ``scale`` z, for polyhedral losses that are finite, the perspective z ℓ(t / z).
 
     Written from a minimizer outwards: a ``pos`` term for every kink, ``huber(pos)`` for a curved piece of finite
     width, ``square(pos)`` for one without end.  The hinge is ``pos(1 - t)``, the squared hinge ``square(pos(1 - t))``.
@@ -39,11 +43,11 @@ def loss_expression(loss: Convex, t: cp.Expression) -> tuple[cp.Expression, list
     slope = float(np.clip(0.0, left, right))
     slope = slope if abs(slope) > ZERO_SLOPE_OF_LOSS else 0.0
     terms = [_times(slope, t)] if slope else []
-    terms += _outwards(loss, anchor, right - slope, t - anchor if anchor else t, +1)
-    terms += _outwards(loss, anchor, slope - left, anchor - t if anchor else -t, -1)
+    terms += _outwards(loss, anchor, right - slope, t, +1, scale)
+    terms += _outwards(loss, anchor, slope - left, t, -1, scale)
     constant = float(loss(anchor)) - slope * anchor
     if constant or not terms:
-        terms.append(cp.Constant(np.full(t.shape, constant)))
+        terms.append(cp.Constant(np.full(t.shape, constant)) if scale is None else _number_of(constant, scale))
     return sum_of(terms), constraints
 
 
@@ -78,20 +82,31 @@ def _anchor(loss: PLQ) -> float:
     return float(finite[np.argmin(np.abs(finite))]) if len(finite) else 0.0
 
 
-def _outwards(loss: PLQ, anchor: float, kink: float, distance: cp.Expression, direction: int) -> list[cp.Expression]:
+def _number_of(number: float, scale: cp.Expression | None) -> float | cp.Expression:
+    """A number, or that number of scales."""
+    return number if scale is None else _times(number, scale)
+
+
+def _outwards(
+    loss: PLQ, anchor: float, kink: float, t: cp.Expression, direction: int, scale: cp.Expression | None
+) -> list[cp.Expression]:
     """Terms of the loss on one side of the anchor, as functions of the distance from it in that direction."""
-    terms = [_times(kink, cp.pos(distance))] if 0 < kink < np.inf else []
+
+    def beyond(place: float) -> cp.Expression:
+        away = t - _number_of(place, scale) if direction > 0 else _number_of(place, scale) - t
+        return cp.pos(away if place else t if direction > 0 else -t)
+
+    terms = [_times(kink, beyond(anchor))] if 0 < kink < np.inf else []
     jumps = dict(zip(loss.breaks.tolist(), loss.slope_jumps().tolist(), strict=True))
     for (a, _, _), left, right in loss.spans()[::direction]:
         near, far = (max(left, anchor), right) if direction > 0 else (min(right, anchor), left)
         if direction * (far - near) <= 0:
             continue
-        offset = abs(near - anchor)
-        beyond = cp.pos(distance - offset if offset else distance)
-        if offset and jumps[near] > 0:
-            terms.append(_times(jumps[near], beyond))
+        if near != anchor and jumps[near] > 0:
+            terms.append(_times(jumps[near], beyond(near)))
         if a > 0:
-            terms.append(_times(a, cp.square(beyond) if np.isinf(far) else cp.huber(beyond, abs(far - near))))
+            width = abs(far - near)
+            terms.append(_times(a, cp.square(beyond(near)) if np.isinf(far) else cp.huber(beyond(near), width)))
     return terms
 
 

@@ -1,125 +1,279 @@
-"""The S3VM as a mixed-integer program (Bennett and Demiriz 1998), with CVXPY: a reference for exact search.
+"""A formulation as a mixed-integer program with CVXPY: a reference for exact search, and a thing to read.
 
-A binary variable d_j for every unlabelled point says which of its two losses is paid:
+A loss is convex on the stretches between the places where its slope falls.  A binary variable z_k says on which of them
+an output is, and t_k is the output if it is that one, else zero:
 
-    ξ_j >= 1 - f_j - M (1 - d_j),   ξ_j >= 1 + f_j - M d_j,   ξ_j >= 0.
+    f = Σ t_k,    1 = Σ z_k,    l_k z_k <= t_k <= u_k z_k.
 
-With the 1-norm of w and the hinge this is the paper's linear program with integers; with ½ ‖w‖² and either loss it is
-the S3VM of chapelle2008 eq. 4.
+On a stretch the loss is a convex function p_k, and Σ p_k(t_k) - p_k(0) (1 - z_k) is paid; or, if p_k is polyhedral, its
+perspective z_k p_k(t_k / z_k), which is linear in both, and without integrality the convex envelope of the loss.  For
+the hinge of the better label z says which label a point has: with the 1-norm of w it is the program of Bennett and
+Demiriz (1998), with ½ ‖w‖² the S3VM of chapelle2008 eq. 4.
 """
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import dataclass
+
 import cvxpy as cp
 import numpy as np
+from numpy.typing import NDArray
 
 from ..formulations import Formulation
 from ..instance import Instance
+from ..instance.instance import TERM_KINDS
 from ..kernels import kernel_factor
-from ..losses import PLQ, hinge, squared_hinge
+from ..losses import PLQ, squared_hinge
 from ..problem import Array, Problem
 from ..validation import finite
+from .expressions import loss_expression, sum_of
+from .printing import ReadableProblem
+
+#: Ends of outputs are wider by this share of their size, for the rounding of solvers.
+ROOM_OF_ENDS = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class _Kind:
+    """The points that pay one loss: their name, the loss, and their places."""
+
+    name: str
+    loss: PLQ
+    where: NDArray[np.intp]
+
+    @property
+    def stretches(self) -> list[tuple[PLQ, float, float]]:
+        """The loss on each of its convex stretches, going on as it ends there, and the ends of the stretch."""
+        loss = self.loss
+        cuts = [-1, *np.flatnonzero(loss.slope_jumps() < 0).tolist(), len(loss.breaks)]
+        edges = [-np.inf, *loss.breaks[cuts[1:-1]].tolist(), np.inf]
+        found = []
+        for k, (first, last) in enumerate(itertools.pairwise(cuts)):
+            piece = PLQ(loss.breaks[first + 1 : last], loss.pieces[first + 1 : last + 1], name=f"{loss.name}[{k}]")
+            found.append((piece, edges[k], edges[k + 1]))
+        return found
 
 
 class MixedIntegerModel:
-    """A mixed-integer program whose optimum is the S3VM's.
+    r"""A mixed-integer program whose optimum is the formulation's.
 
     Parameters
     ----------
     formulation : Formulation
-        With hinge or squared hinge for labelled points, whatever its loss for unlabelled ones (that of the better
-        label); any balance; the 1-norm with the hinge.
+        With piecewise linear-quadratic losses without negative curvature, constraints on outputs, the regularizer
+        ½ ‖w‖² or ‖w‖₁ (linear kernel), and any balance; a number of positive labels needs a loss for unlabelled points
+        that is that of the better label, and a sum of targets needs the squared hinge.
     problem : Problem
     upper : float
-        An objective that is reached: outputs beyond what it allows are excluded, which makes M small.
+        An objective that is reached: outputs beyond what it allows are excluded.
 
     Attributes
     ----------
     problem : cvxpy.Problem
-    positive : cvxpy.Variable, shape (u,)
-        d.
+        It prints itself in symbols, and has ``latex()``.  SCIP solves it; HiGHS if losses and regularizer are
+        polyhedral.
     outputs : cvxpy expression, shape (n,)
         f.
-    reach : array, shape (n,)
-        No solution below ``upper`` has a larger |f_i| (or |v_i|); M is 1 more.
+    low, high : array, shape (n,)
+        No solution below ``upper`` has an output outside them.
+    positive : cvxpy.Variable, shape (u,), or None
+        1 where an unlabelled point is labelled +1, if the formulation is about labels.
+
+    Raises
+    ------
+    ValueError
+        If the program would be another one than the formulation's, or an argument is not as stated.
 
     Examples
     --------
     >>> import numpy as np, convex_tsvm as ct
     >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
-    >>> model = ct.MixedIntegerModel(ct.cccp_tsvm(s=0.0, balance=None), problem, upper=10.0)
+    >>> model = ct.MixedIntegerModel(ct.cccp_tsvm(s=-0.3, balance=None), problem, upper=10.0)
     >>> model.problem.is_mixed_integer()
     True
+    >>> print(str(model.problem).splitlines()[3])
+                + C[unlabeled]ᵀ max(0, t⁰[unlabeled] + z⁰[unlabeled])
     """
 
     def __init__(self, formulation: Formulation, problem: Problem, upper: float) -> None:
-        loss = formulation.labeled
-        squared = isinstance(loss, PLQ) and loss.isclose(squared_hinge())
-        if not (squared or (isinstance(loss, PLQ) and loss.isclose(hinge()))):
-            raise ValueError(f"labeled={loss!r} must be hinge() or squared_hinge()")
-        if formulation.regularizer == "l1" and squared:
-            raise ValueError("regularizer='l1' goes with the hinge")
+        self.instance = instance = Instance(formulation, problem)
         finite("upper", upper, above=0)
-        instance = Instance(formulation, problem)
-        known, unknown = problem.labeled, problem.unlabeled
-        features = np.asarray(problem.X) if formulation.regularizer == "l1" else kernel_factor(problem.gram, 1e-12)
-        w, b = cp.Variable(features.shape[1], name="w"), cp.Variable(name="b")
-        self.outputs = features @ w + b
-        self.positive = cp.Variable(len(unknown), boolean=True, name="d")
-        slack = cp.Variable(problem.n, nonneg=True, name="xi")
-        self.reach = _reach(formulation, problem, features, upper, squared, instance.target_sum is not None)
-        f, d, M = self.outputs[unknown], self.positive, 1 + self.reach[unknown]
-        constraints = []
-        if not formulation.fit_intercept:
-            constraints.append(b == 0)
+        linear = formulation.regularizer == "l1"
+        if formulation.regularizer not in ("l1", "l2"):
+            raise ValueError(
+                f"regularizer={formulation.regularizer!r} must be 'l2' or 'l1' for a mixed-integer program"
+            )
+        kinds = _kinds(instance)
+        features = np.asarray(problem.X) if linear else kernel_factor(problem.gram, 1e-12)
+        w = cp.Variable(features.shape[1], name="w")
+        b = cp.Variable(name="b") if formulation.fit_intercept else cp.Constant(0.0)
+        self.outputs = f = cp.Variable(problem.n, name="f")
+        objective = cp.norm1(w) if linear else 0.5 * cp.sum_squares(w)
+        constraints: list[cp.Constraint] = [f - (cp.Constant(features, name="X" if linear else "Z") @ w + b) == 0]
+        self.low, self.high = _ends(instance, kinds, features, upper)
+        self.positive: cp.Variable | None = None
         if instance.target_sum is not None:
-            # Slacks on both sides, since a sum of targets may need them.
-            v = cp.Variable(problem.n, name="v")
-            constraints += [
-                cp.multiply(problem.y[known], v[known]) >= 1,
-                slack >= v - self.outputs,
-                slack >= self.outputs - v,
-                v[unknown] >= 1 - cp.multiply(M, 1 - d),
-                v[unknown] <= -1 + cp.multiply(M, d),
-                cp.sum(v[instance.members]) == instance.target_sum,
-            ]
+            paid, more = self._of_targets(kinds)
         else:
-            constraints += [
-                slack[known] >= 1 - cp.multiply(problem.y[known], self.outputs[known]),
-                slack[unknown] >= 1 - f - cp.multiply(M, 1 - d),
-                slack[unknown] >= 1 + f - cp.multiply(M, d),
-            ]
-            if instance.n_positive is not None:
-                constraints.append(cp.sum(d) == instance.n_positive)
-            for row, low, high in instance.dense_rows():
-                constraints += [row @ self.outputs >= low, row @ self.outputs <= high]
-        regularization = cp.norm1(w) if formulation.regularizer == "l1" else 0.5 * cp.sum_squares(w)
-        paid = cp.square(slack) if squared else slack
-        self.problem = cp.Problem(cp.Minimize(regularization + problem.cost @ paid), constraints)
-        self._given, self._unknown = problem.y, unknown
+            paid, more = self._of_pieces(kinds)
+        for row, low, high in instance.dense_rows() if instance.target_sum is None else ():
+            constraints += [row @ f == low] if low == high else []
+            constraints += [row @ f >= low] if low < high and np.isfinite(low) else []
+            constraints += [row @ f <= high] if low < high and np.isfinite(high) else []
+        parts = {kind.name: kind.where for kind in kinds}
+        self.problem = ReadableProblem(cp.Minimize(objective + paid), constraints + more, parts=parts)
+
+    def _of_pieces(self, kinds: list[_Kind]) -> tuple[cp.Expression, list[cp.Constraint]]:
+        """What all points pay, and what ties the pieces' outputs to theirs."""
+        paid, constraints = [], []
+        for kind in kinds:
+            cost = cp.Constant(self.instance.cost[kind.where], name=f"cost_{kind.name}")
+            f = self.outputs[kind.where]
+            stretches = kind.stretches
+            if len(stretches) == 1:
+                paid.append(cost @ loss_expression(kind.loss, f)[0])
+                continue
+            size = len(kind.where)
+            t = [cp.Variable(size, name=f"part_{kind.name}_{k}") for k in range(len(stretches))]
+            z = [cp.Variable(size, boolean=True, name=f"on_{kind.name}_{k}") for k in range(len(stretches))]
+            constraints += [f == sum_of(t), sum_of(z) == 1]
+            for k, (piece, left, right) in enumerate(stretches):
+                low, high = self.low[kind.where], self.high[kind.where]
+                # Where the number of positive labels is given, a label may not be the sign of the output.
+                if self.instance.n_positive is None:
+                    low, high = np.maximum(low, np.minimum(left, high)), np.minimum(high, np.maximum(right, low))
+                constraints += [
+                    cp.multiply(cp.Constant(low, name=f"low_{kind.name}_{k}"), z[k]) <= t[k],
+                    t[k] <= cp.multiply(cp.Constant(high, name=f"high_{kind.name}_{k}"), z[k]),
+                ]
+                paid.append(cost @ _on_or_off(piece, t[k], z[k]))
+            if kind.name == "unlabeled" and len(stretches) == 2:
+                self.positive = z[1]
+        if self.instance.n_positive is not None:
+            assert self.positive is not None
+            constraints.append(cp.sum(self.positive) == self.instance.n_positive)
+        return sum_of(paid), constraints
+
+    def _of_targets(self, kinds: list[_Kind]) -> tuple[cp.Expression, list[cp.Constraint]]:
+        """The same for targets v = f + y ξ, whose sum is given (Bai and Yan 2016): v is outside (-1, 1)."""
+        instance, problem = self.instance, self.instance.problem
+        known, unknown = problem.labeled, problem.unlabeled
+        v, d = cp.Variable(problem.n, name="v"), cp.Variable(len(unknown), boolean=True, name="on_unlabeled_1")
+        self.positive = d
+        constraints = [
+            cp.multiply(problem.y[known], v[known]) >= 1,
+            v[unknown] >= 1 - cp.multiply(1 - self.low[unknown], 1 - d),
+            v[unknown] <= -1 + cp.multiply(1 + self.high[unknown], d),
+            cp.sum(v[instance.members]) == instance.target_sum,
+        ]
+        return instance.cost @ cp.square(v - self.outputs), constraints
 
     @property
     def labels(self) -> Array:
-        """+1 or -1 for every point, of the solution, shape (n,)."""
-        labels = self._given.copy()
-        labels[self._unknown] = np.where(np.asarray(self.positive.value) > 0.5, 1.0, -1.0)
+        """+1 or -1 for every point, of the solution, shape (n,): the label that it has, or the sign of its output."""
+        labels, unknown = self.instance.problem.y.copy(), self.instance.problem.unlabeled
+        if self.positive is not None:
+            labels[unknown] = np.where(np.asarray(self.positive.value) > 0.5, 1.0, -1.0)
+        else:
+            labels[unknown] = np.where(np.asarray(self.outputs.value)[unknown] >= 0, 1.0, -1.0)
         return labels
 
+    @property
+    def reach(self) -> Array:
+        """The largest |f_i|, shape (n,)."""
+        return np.maximum(np.abs(self.low), np.abs(self.high))
 
-def _reach(
-    formulation: Formulation, problem: Problem, features: Array, upper: float, squared: bool, with_targets: bool
-) -> Array:
-    """The largest |f_i| (or |v_i|) of a solution that is not above ``upper``."""
-    if formulation.regularizer == "l1":
-        free = upper * np.abs(features).max(axis=1)
+
+def _kinds(instance: Instance) -> list[_Kind]:
+    """The kinds of points that pay, with their losses' pieces; ValueError if the program would not be theirs."""
+    formulation, y = instance.formulation, instance.problem.y
+    about_labels = instance.n_positive is not None or instance.target_sum is not None
+    if about_labels:
+        of_labels, _ = formulation.label_loss()  # an error says which losses these are
+        if instance.target_sum is not None and not of_labels.isclose(squared_hinge()):
+            raise ValueError(f"labeled={formulation.labeled!r} must be squared_hinge() where targets are balanced")
+    losses = (formulation.labeled, formulation.labeled.reflect(), formulation.unlabeled)
+    found = []
+    for name, loss, sign in zip(TERM_KINDS, losses, (1, -1, 0), strict=True):
+        where = np.flatnonzero((y == sign) & (instance.cost > 0))
+        if loss is None or not len(where):
+            continue
+        if not isinstance(loss, PLQ):
+            raise ValueError(f"{loss!r} is not piecewise linear-quadratic: it has no mixed-integer program")
+        if not loss.is_finite or (loss.pieces[:, 0] < 0).any():
+            raise ValueError(f"{loss!r} has no finite number of convex stretches: it has no mixed-integer program")
+        found.append(_Kind(name, loss, where))
+    return found
+
+
+def _on_or_off(piece: PLQ, t: cp.Expression, z: cp.Expression) -> cp.Expression:
+    """What a piece costs an output that is on it (t = f, z = 1), and nothing for one that is not (t = 0, z = 0)."""
+    if (piece.pieces[:, 0] > 0).any():
+        return loss_expression(piece, t)[0] - float(piece(0.0)) * (1 - z)
+    return loss_expression(piece, t, z)[0]
+
+
+def _ends(instance: Instance, kinds: list[_Kind], features: Array, upper: float) -> tuple[Array, Array]:
+    """Between what outputs (or targets) a solution that is not above ``upper`` must be.
+
+    The regularizer and every point's loss are each at most what is left when all others are as low as they can be.
+    """
+    problem, n = instance.problem, instance.problem.n
+    least = np.zeros(n)
+    for kind in kinds:
+        least[kind.where] = instance.cost[kind.where] * kind.loss.minimizers()[0]
+    room = max(upper - float(least.sum()), 0.0) * (1 + 1e-9)
+    if instance.formulation.regularizer == "l1":
+        reach = room * np.abs(features).max(axis=1)
     else:
-        free = np.sqrt(2 * upper) * np.linalg.norm(features, axis=1)
-    slack = np.sqrt(upper / problem.cost) if squared else upper / problem.cost
-    if with_targets:
-        free = free + slack
-    if formulation.fit_intercept:
-        # Known points of both classes keep the bias in its place.
-        far = [float((slack + free)[problem.y == sign].min()) - 1 for sign in (1, -1)]
-        free = free + max(0.0, *far)
-    return np.asarray(1.01 * free)
+        reach = np.sqrt(2 * room) * np.linalg.norm(features, axis=1)
+    low, high = np.full(n, -np.inf), np.full(n, np.inf)
+    for kind in kinds:
+        lowest = kind.loss.minimizers()[0]
+        for i in kind.where:
+            low[i], high[i] = _level_set(kind.loss, lowest + room / instance.cost[i])
+    least_bias, most_bias = _ends_of_bias(instance, kinds, reach, low, high)
+    low, high = np.maximum(low, least_bias - reach), np.minimum(high, most_bias + reach)
+    if instance.target_sum is not None:
+        # |v - f| is the root of what a point pays, beside its cost.
+        slack = np.sqrt(room / problem.cost)
+        low, high = least_bias - reach - slack, most_bias + reach + slack
+    wider = ROOM_OF_ENDS * np.maximum(np.abs(low), np.abs(high)) + 1e-6
+    return low - wider, high + wider
+
+
+def _level_set(loss: PLQ, level: float) -> tuple[float, float]:
+    """The ends of the smallest interval with all t where a loss is not above a level."""
+    found = []
+    for (a, b, c), left, right in loss.spans():
+        roots = np.roots([a, b, c - level] if a else [b, c - level]) if a or b else np.zeros(0)
+        inside = [float(t.real) for t in roots if abs(t.imag) < 1e-9 and left <= t.real <= right]
+        ends = [t for t in (left, right) if np.isfinite(t) and (a * t + b) * t + c <= level]
+        outward = ((left, -1.0), (right, 1.0))
+        falls = [end for end, sign in outward if np.isinf(end) and (a < 0 or (a == 0 and b * sign < 0))]
+        flat = [end for end, _ in outward if np.isinf(end) and a == b == 0 and c <= level]
+        found += inside + ends + falls + flat
+    return min(found), max(found)
+
+
+def _ends_of_bias(instance: Instance, kinds: list[_Kind], reach: Array, low: Array, high: Array) -> tuple[float, float]:
+    """Between what a bias must be, where outputs without it are within reach and with it between two ends."""
+    if not instance.formulation.fit_intercept:
+        return 0.0, 0.0
+    ends = []
+    rows = [] if instance.target_sum is not None else list(instance.dense_rows())
+    for sign, end in ((1.0, high), (-1.0, -low)):
+        most = float((end + reach).min())
+        for row, least, largest in rows:
+            total = sign * float(row.sum())
+            if abs(total) > 1e-9 * np.abs(row).sum():
+                bound = (largest if total > 0 else -least) + float(np.abs(row) @ reach)
+                most = min(most, bound / abs(total))
+        if not np.isfinite(most):
+            # Beyond this every point's loss is constant, or it would bound the bias itself.
+            places = np.concatenate([kind.loss.breaks for kind in kinds])
+            most = float(np.abs(places).max(initial=0.0) + reach.max())
+        ends.append(sign * most)
+    return ends[1], ends[0]

@@ -59,6 +59,10 @@ OF_KINDS = {
     "cost": ("C", "C", "costs"),
     "1/cost": ("C⁻¹", "C^{-1}", "one over the costs"),
     "alpha": ("α", r"\alpha", "dual variables of the kinks of the loss"),
+    "part": ("t", "t", "the output if it is on that piece of the loss, else 0"),
+    "on": ("z", "z", "1 if the output is on that piece of the loss, else 0"),
+    "low": ("l", r"\ell", "least outputs on that piece"),
+    "high": ("u", "u", "largest outputs on that piece"),
 }
 
 #: How tightly an operation binds.
@@ -203,7 +207,7 @@ class Writer:
         return latex if self.latex else text
 
     def _constant(self, e: Any) -> tuple[str, int]:
-        if e.name() in SYMBOLS:
+        if self.symbol(e.name())[2]:
             return self._named(e), ATOM
         value = e.value
         values = np.asarray(value.toarray() if hasattr(value, "toarray") else value, dtype=float)
@@ -403,7 +407,7 @@ def _number(e: Any) -> float | None:
     if type(e).__name__ == "NegExpression":
         inner = _number(e.args[0])
         return None if inner is None else -inner
-    if not isinstance(e, cp.Constant) or e.name() in SYMBOLS:
+    if not isinstance(e, cp.Constant) or e.name() in SYMBOLS or e.name().split("_")[0] in OF_KINDS:
         return None
     value = e.value
     values = np.asarray(value.toarray() if hasattr(value, "toarray") else value, dtype=float)

@@ -75,6 +75,7 @@ class UnrelaxedCompactMargin:
         if instance.n_positive is None:
             raise ValueError(f"{instance.balance} must be ('exact', r): class means need the number of their points")
         self._model = model = MixedIntegerModel(s3vm, problem, upper)
+        assert model.positive is not None
         self.positive, self.outputs = model.positive, model.outputs
         unknown, reach = problem.unlabeled, model.reach
         f, far = self.outputs[unknown], reach[unknown]
