@@ -123,7 +123,7 @@ def test_the_ramps_program_by_highs():
             c * loss_expression(piece, f[i])[0]
             for i, (c, piece) in enumerate(zip(problem.cost[2:], chosen, strict=True), 2)
         ]
-        least = min(least, cp.Problem(cp.Minimize(cp.norm1(w) + known + sum(paid))).solve(solver="HIGHS"))
+        least = min(least, cp.Problem(cp.Minimize(cp.norm1(w) + known + sum(paid))).solve(solver="CLARABEL"))
     assert value == pytest.approx(least, rel=1e-6)
 
 
