@@ -173,3 +173,25 @@ def test_bad_options_are_one_line(capsys):
         assert status == 2
         assert said in err
         assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("C_compact", ["tenth", np.inf])
+def test_the_compact_margin_classifier_exactly(C_compact):
+    rng, truth = np.random.default_rng(0), np.resize([1, 0], 20)
+    X = rng.normal(size=(20, 3)) + (2 * truth - 1)[:, None] * 0.6
+    y = np.where(np.arange(20) < 6, truth, -1)
+    own = {"C_compact": C_compact, "epsilon": 1.2, "sigma": 2.0}
+    exact = CompactMarginClassifier(method="exact", gap=1e-4, **own).fit(X, y)
+    cccp = CompactMarginClassifier(**own).fit(X, y)
+    assert exact.status_ == "converged"
+    assert exact.gap_ <= 1e-4
+    assert exact.lower_bound_ <= exact.objective_ <= cccp.objective_ + 1e-6
+    assert cccp.objective_ >= exact.lower_bound_
+    if C_compact == np.inf:
+        assert np.abs(exact.transduction_scores_).max() <= 1.2 + 1e-6
+    np.testing.assert_array_equal(exact.predict(X), (exact.decision_function(X) > 0).astype(int))
+    # Without unlabelled points both are one convex problem.
+    both = [CompactMarginClassifier(method=method, **own).fit(X, truth) for method in ("exact", "cccp")]
+    assert both[0].objective_ == pytest.approx(both[1].objective_, rel=1e-6)
+    with pytest.raises(ValueError, match="method='best' must be 'cccp' or 'exact'"):
+        CompactMarginClassifier(method="best").fit(X, y)

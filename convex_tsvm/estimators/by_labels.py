@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from ..deadline import share_of_time
 from ..formulations import Formulation, build
@@ -30,17 +32,33 @@ class LabellingTransduction(KernelTransduction):
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
         if formulation.unlabeled is None:
             return cccp_path(formulation, problems.values())
-        solutions: list[Solution] = []
-        for name, problem in problems.items():
-            with share_of_time(len(problems) - len(solutions)):
-                solutions.append(self._label(formulation, name, problem))
-            if self.verbose:
-                last = solutions[-1]
-                bound = "" if last.lower_bound is None else f", lower bound {last.lower_bound:.6g}, gap {last.gap:.2e}"
-                print(
-                    f"[{type(self).__name__}] class {name}: objective {last.objective:.6g}{bound}, "
-                    f"{last.seconds:.3f} s, {last.status}"
-                )
-            if solutions[-1].status == "interrupted":
-                break
-        return solutions
+        label = partial(self._label, formulation)
+        return one_by_one(type(self).__name__, problems, label, verbose=bool(self.verbose))
+
+
+def one_by_one(
+    owner: str, problems: Mapping[str, Problem], solve: Callable[[str, Problem], Solution], *, verbose: bool
+) -> list[Solution]:
+    """Solutions of the problems of classes, each of which has its share of the time; after an interrupted one no more.
+
+    Parameters
+    ----------
+    owner : str
+        The name of the estimator, for what is told if ``verbose``.
+    problems : mapping of str to Problem
+        By the names of their classes.
+    solve : callable
+        Makes a solution of a name and a problem.
+    verbose : bool
+    """
+    solutions: list[Solution] = []
+    for name, problem in problems.items():
+        with share_of_time(len(problems) - len(solutions)):
+            solutions.append(solve(name, problem))
+        if verbose:
+            last = solutions[-1]
+            bound = "" if last.lower_bound is None else f", lower bound {last.lower_bound:.6g}, gap {last.gap:.2e}"
+            print(f"[{owner}] class {name}: objective {last.objective:.6g}{bound}, {last.seconds:.3f} s, {last.status}")
+        if solutions[-1].status == "interrupted":
+            break
+    return solutions

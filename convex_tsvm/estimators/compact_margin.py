@@ -7,10 +7,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..exact import exact_search
 from ..formulations import Formulation, build
+from ..methods.cccp import CCCP
+from ..methods.frame import Method
 from ..problem import Problem
-from ..validation import finite
+from ..solution import Solution
+from ..validation import finite, one_of
+from .by_labels import one_by_one
 from .descent import DescentTransduction
+from .labels import Labels
 
 
 class _OneCost(DescentTransduction):
@@ -37,7 +43,8 @@ class CompactMarginClassifier(_OneCost):
     """Relaxed Compact Margin Machine (Dai and Niu 2010, eq. 8).
 
     A transductive SVM whose outputs are also kept from being large: every point, labelled or not, pays
-    ``C_compact`` · max(0, |f| - ``epsilon``).  Solved by the concave-convex procedure (the paper's Algorithm 1).
+    ``C_compact`` · max(0, |f| - ``epsilon``).  Solved by the concave-convex procedure (the paper's Algorithm 1), or
+    exactly.
 
     Time grows and memory is bounded as for :class:`~convex_tsvm.TransductiveSVC`.
 
@@ -51,13 +58,19 @@ class CompactMarginClassifier(_OneCost):
         ε: outputs up to ±ε are free.
     s : float in (-1, 0], default -0.3
         δ of Algorithm 1; below 0 the symmetric hinge is clipped.
+    method : {"cccp", "exact"}, default "cccp"
+        "exact" searches the best solution of all (:func:`~convex_tsvm.exact_search`), for some eighty points.
+    gap : float >= 0, default 1e-4
+        Relative gap between it and what no solution is below, at which an exact search ends.
     solver, fit_intercept, annealing, tol, max_iter, cache_size, warm_start, time_limit, verbose
-        As in :class:`~convex_tsvm.TransductiveSVC`.
+        As in :class:`~convex_tsvm.TransductiveSVC`; an exact search takes no other of them than ``fit_intercept``,
+        ``time_limit`` and ``verbose``.
 
     Attributes
     ----------
     classes_, transduction_, transduction_scores_, objective_, lower_bound_, gap_, history_, n_iter_, status_
-        As in :class:`~convex_tsvm.TransductiveSVC`.
+        As in :class:`~convex_tsvm.TransductiveSVC`; after an exact search as in
+        :class:`~convex_tsvm.ExactTransductiveSVC`.
     solutions_, dual_coef_, intercept_, coef_, n_features_in_, feature_names_in_
         As in :class:`~convex_tsvm.TransductiveSVC`.
 
@@ -84,6 +97,8 @@ class CompactMarginClassifier(_OneCost):
         C_compact: float | str | None = "tenth",
         epsilon: float = 2.0,
         s: float = -0.3,
+        method: str = "cccp",
+        gap: float = 1e-4,
         solver: str = "native",
         balance: Any = "auto",
         fit_intercept: bool = True,
@@ -108,6 +123,8 @@ class CompactMarginClassifier(_OneCost):
         self.C_compact = C_compact
         self.epsilon = epsilon
         self.s = s
+        self.method = method
+        self.gap = gap
         self.solver = solver
         self.balance = balance
         self.fit_intercept = fit_intercept
@@ -125,6 +142,23 @@ class CompactMarginClassifier(_OneCost):
     def _formulation(self, problem: Problem) -> Formulation:
         own = {"epsilon": self.epsilon, "C_compact": self.C_compact, "s": self.s}
         return build("cmm", problem, **own, fit_intercept=self.fit_intercept).formulation
+
+    def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
+        if one_of("method", self.method, ("cccp", "exact")) == "cccp" or formulation.unlabeled is None:
+            return super()._solve(formulation, problems)
+
+        def search(name: str, problem: Problem) -> Solution:
+            return exact_search(formulation, problem, gap=self.gap)
+
+        return one_by_one(type(self).__name__, problems, search, verbose=bool(self.verbose))
+
+    def _announce(self, problem: Problem, labels: Labels, n_fits: int) -> None:
+        if self.method == "cccp":
+            super()._announce(problem, labels, n_fits)
+
+    def _method(self, formulation: Formulation) -> Method:
+        """The concave-convex procedure, which is also what solves a problem without unlabelled points at once."""
+        return CCCP(annealing=self.annealing)
 
 
 class RelativeMarginClassifier(_OneCost):

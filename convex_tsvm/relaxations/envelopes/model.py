@@ -158,8 +158,8 @@ def why_no_envelopes(instance: Instance) -> str | None:
     """Why the losses or constraints of an instance are none that envelopes are for, or None if they are."""
     formulation = instance.formulation
     for name, loss in (("labeled", formulation.labeled), ("unlabeled", formulation.unlabeled)):
-        if loss is not None and not (isinstance(loss, PLQ) and loss.is_finite):
-            return f"{name}={loss!r}: envelopes are of piecewise linear-quadratic losses, finite everywhere"
+        if loss is not None and not (isinstance(loss, PLQ)):
+            return f"{name}={loss!r}: envelopes are of piecewise linear-quadratic losses"
     if instance.n_positive is not None or instance.target_sum is not None:
         return f"{instance.balance}: envelopes take a mean output, or None"
     if formulation.regularizer != "l2":
