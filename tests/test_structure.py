@@ -277,6 +277,7 @@ SHARED_NAMES = {
     "ONE": "1 as the loops count",
     "PAPER": "the paper that a folder of statements is of",
     "RELAXATIONS": "the relaxations of the table, and their names",
+    "INTERVAL_RELAXATIONS": "the relaxations of the table, and their names",
 }
 
 

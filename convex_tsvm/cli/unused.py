@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..data import BUNDLED
-from ..table import METHODS, SOLVERS
+from ..table import INTERVAL_RELAXATIONS, METHODS, SOLVERS
 from .tasks import Task
+
+#: Relaxations, and what stands for one if none is asked for, whose problems no solver but our own solves.
+UNSOLVED = (None, *INTERVAL_RELAXATIONS)
 
 
 class _Use(NamedTuple):
@@ -102,13 +105,25 @@ def refuse_unused(options: argparse.Namespace, tasks: Sequence[Task], never: Ite
     """
     names = ", ".join(dict.fromkeys(task.name for task in tasks))
     for name in options.told:
-        if name in ("solver", "rounds") and getattr(options, "relaxation", "") in ("svm", "sdp"):
-            raise _refused(options, name, "relaxations beyond sdp", f"--relaxation {options.relaxation}")
+        if name in _unused_by_bound(options):
+            raise _refused(
+                options, name, "relaxations beyond sdp", f"--relaxation {options.relaxation or 'by default'}"
+            )
         if name in never:
             raise _refused(options, name, "solve and compare", "this command")
         if name in LOOKED_AT_BY and not any(LOOKED_AT_BY[name].by(options, task) for task in tasks):
             raise _refused(options, name, LOOKED_AT_BY[name].what, names)
     _refuse_unused_data(options)
+
+
+def _unused_by_bound(options: argparse.Namespace) -> tuple[str, ...]:
+    """The options of ``bound`` that its relaxation does not look at; none for another command."""
+    if not hasattr(options, "relaxation"):
+        return ()
+    named = options.relaxation
+    if named is None and options.loss in ("hinge", "squared_hinge"):
+        named = "sdp"
+    return ("solver", "rounds") if named in ("svm", "sdp") else ("solver",) if named in UNSOLVED else ()
 
 
 def refuse_all_but(options: argparse.Namespace, names: Sequence[str], what: str) -> None:

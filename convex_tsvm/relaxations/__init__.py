@@ -9,10 +9,14 @@ from .output_space import OutputSpace
 from .relaxation import Stage
 from .safe_bounds import transduction_bound
 
-#: Names of the relaxations: those about labels, from the cheapest to the strongest, and those by envelopes.
-RELAXATIONS = (*_OF_LABELS, *_OF_INTERVALS)
+#: Names of the relaxations about labels, from the cheapest to the strongest.
+RELAXATIONS = tuple(_OF_LABELS)
+
+#: Names of those by envelopes, from the cheapest to the strongest.
+INTERVAL_RELAXATIONS = tuple(_OF_INTERVALS)
 
 __all__ = [
+    "INTERVAL_RELAXATIONS",
     "RELAXATIONS",
     "Bound",
     "LowRankPoint",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -236,10 +237,11 @@ class LowerBoundBuilder:
             If labels are not as stated or contradict the problem's; or are given to a relaxation by envelopes.
         """
         if self._intervals is not None:
-            for name, given in (("labels", labels), ("upper_labels", upper_labels), ("incumbent", incumbent)):
+            for name, given in (("labels", labels), ("incumbent", incumbent)):
                 if given is not None:
                     raise ValueError(f"{name}: relaxation={self.relaxation!r} is not about labels; only upper is taken")
-            return self._intervals.bound(upper, callback)
+            found = self._intervals.bound(upper, callback)
+            return replace(found, labels=upper_labels) if found.labels is None else found
         y = self.model.search.y if labels is None else self.model.search.fixed(labels).y
         best = incumbent if incumbent is not None else RoundedLabels(self, upper, upper_labels)
         region = Region(self.model.count(Box.of_labels(y)))
