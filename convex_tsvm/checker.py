@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-FORMAT = "convex_tsvm search 2"
 PROBLEM = {"y", "cost", "balance_points", "X", "X_data", "X_indices", "X_indptr", "X_shape"}
 KINDS = ("svm", "directions", "quadratic", "matrix")
 COLUMNS = ("parent", "sign", "variable")
@@ -517,30 +516,37 @@ class Verdict:
         if not self.holds:
             return f"NOT PROVEN: {self.problem}"
         return (
-            f"PROVEN: no labelling has an objective below {self.lower_bound!r}; "
-            f"that in the file has one of at most {self.upper_bound!r}\n"
-            f"{self.n_nodes} nodes, {self.n_proofs} proofs, {self.seconds:.1f} s"
+            f"PROVEN: no solution has an objective below {self.lower_bound!r}; that in the file has one of at most "
+            f"{self.upper_bound!r}\n{self.n_nodes} nodes, {self.n_proofs} proofs, {self.seconds:.1f} s"
         )
 
 
 class Certificate:
     """A file with a certificate, whose search tree is checked from the root down."""
 
+    form = "convex_tsvm search 2"
+
     def __init__(self, path: Any) -> None:
         with np.load(path, allow_pickle=False) as file:
             a = self.arrays = {name: file[name] for name in file.files}
         header = json.loads(str(a["header"]))
-        demand(header["format"] == FORMAT, f"the format is {header['format']!r}, not {FORMAT!r}")
+        demand(header["format"] == self.form, f"the format is {header['format']!r}, not {self.form!r}")
         demand(digest(a) == header["digest"], "the problem is not the one that was searched: its digest is another")
-        stated, self.bound, self.objective = header["statement"], header["lower_bound"], header["objective"]
+        self.bound, self.objective = header["lower_bound"], header["objective"]
         demand(isinstance(self.bound, float) and not math.isnan(self.bound), f"{self.bound!r} is no number for a bound")
-        demand(stated["constant"] == 0, "losses that add a constant to every objective are not covered")
-        self.given = Problem(stated, header["problem"]["kernel"], a)
+        self.state(header["statement"], header["problem"]["kernel"])
         self.parents, self.signs, self.variables = (a[f"record_{name}"].tolist() for name in COLUMNS)
         self.proofs: list[list[int]] = [[] for _ in self.parents]
         for p, record in enumerate(a["proof_record"].tolist()):
             demand(0 <= record < len(self.parents), f"proof {p} is for node {record}, which is not there")
             self.proofs[record].append(p)
+
+    def state(self, stated: Any, kernel: Any) -> None:
+        """Read the problem."""
+        demand(stated["constant"] == 0, "losses that add a constant to every objective are not covered")
+        self.given = Problem(stated, kernel, self.arrays)
+        self.n, zero = self.given.n, np.zeros(self.given.n)
+        self.nothing = self.given.least(zero, zero, self.given.y)  # a bound that holds without any proof
         self.space: Outputs | None = None
         self.quadratics: dict[tuple[int, float], Quadratic] = {}
 
@@ -561,9 +567,8 @@ class Certificate:
             after.append((box, bound))
             closed = self.variables[k] >= 0 or (box[0] > box[1]).any() or bound >= self.bound
             demand(closed, f"node {k} is closed, but what is proven there is {bound!r}")
-        nothing = self.given.least(np.zeros(self.given.n), np.zeros(self.given.n), self.given.y)
         for parent, _ in opened:
-            proven = after[parent][1] if parent >= 0 else nothing
+            proven = after[parent][1] if parent >= 0 else self.nothing
             demand(proven >= self.bound, f"an open node below node {parent} has a bound of {proven!r} only")
         upper = self.upper_bound()
         right = upper <= self.objective + 1e-6 * abs(self.objective)
@@ -626,7 +631,7 @@ class Certificate:
                 children[parent].append(sign)
         for k, variable in enumerate(self.variables):
             wanted = [] if variable < 0 else [-1, 1]
-            demand(variable < self.given.n and sorted(children[k]) == wanted, f"node {k} lacks a half, or has more")
+            demand(variable < self.n and sorted(children[k]) == wanted, f"node {k} lacks a half, or has more")
 
     def upper_bound(self) -> float:
         """The value of a solution with the labels in the file, or more; infinite if there are no labels."""
@@ -653,14 +658,14 @@ def digest(arrays: Any) -> str:
     return found.hexdigest()
 
 
-def check(path: Any) -> Verdict:
-    """Check a certificate; FileNotFoundError if there is none, ImportError without python-flint."""
+def check(path: Any, kind: Any = Certificate) -> Verdict:
+    """Check a certificate of a kind; FileNotFoundError if there is none, ImportError without python-flint."""
     import flint
 
     began, bits, flint.ctx.prec = time.perf_counter(), flint.ctx.prec, BITS
     try:
         with np.errstate(all="ignore"):
-            found = Certificate(path).check()
+            found = kind(path).check()
     except (FileNotFoundError, KeyboardInterrupt):
         raise
     except np.linalg.LinAlgError:

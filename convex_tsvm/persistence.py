@@ -330,7 +330,9 @@ def load_model(path: str | os.PathLike[str]) -> FittedModel:
 
 
 @contextmanager
-def reading(path: str | os.PathLike[str], what: str, form: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+def reading(
+    path: str | os.PathLike[str], what: str, form: str | tuple[str, ...]
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """A context with the header and the arrays of a file that :func:`write_arrays` has written.
 
     A ValueError that says that the file is not ``what`` it should be takes the place of any error in the context that a
@@ -340,8 +342,9 @@ def reading(path: str | os.PathLike[str], what: str, form: str) -> Iterator[tupl
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         header = json.loads(str(arrays["header"]))
-        if header["format"] != form:
-            raise ValueError(f"its format is {header['format']!r}, not {form!r}")
+        forms = (form,) if isinstance(form, str) else form
+        if header["format"] not in forms:
+            raise ValueError(f"its format is {header['format']!r}, not {' or '.join(map(repr, forms))}")
         yield header, arrays
     except FileNotFoundError:
         raise

@@ -135,7 +135,7 @@ def test_what_it_does_not_take_is_named(moons):
     problem = ct.Problem(X[:20], y[:20], kernel=ct.RBF(0.5))
     for options, said in (
         ({"bounds": "sdp"}, "bounds='sdp' is for searches for labels"),
-        ({"certificate": "x.npz"}, "certificate='x.npz' is for searches for labels"),
+        ({"checkpoint": "x.npz"}, "checkpoint='x.npz' is for searches for labels"),
         ({"n_jobs": 2}, "n_jobs=2 is for searches for labels"),
     ):
         with pytest.raises(ValueError, match=said):

@@ -178,9 +178,11 @@ def verify(options: argparse.Namespace) -> int:
         if options.plot:
             raise ValueError(f"plot={options.plot!r} is for a derivation; --html shows a certificate")
         return _verify_certificate(options)
-    for name in ("rigorous", "html", "trim"):
+    for name in ("rigorous", "html", "trim", "of_data"):
         if getattr(options, name):
-            raise ValueError(f"{name} is for certificates; DATA={options.data!r} is none")
+            raise ValueError(
+                f"{'data' if name == 'of_data' else name} is for certificates; DATA={options.data!r} is none"
+            )
     from ..verification import verify as check
 
     task = read_task(options.method, options.formulation)
@@ -243,18 +245,22 @@ def _loss(formulation: Formulation) -> Any:
 def _verify_certificate(options: argparse.Namespace) -> int:
     from ..exact import certificate_page, check_certificate, trim_certificate, verify_certificate
 
-    refuse_all_but(options, ("html", "trim"), f"the certificate {options.data!r}")
+    mine: tuple[Formulation, Problem] | tuple[()] = ()
+    if options.of_data is None:
+        refuse_all_but(options, ("html", "trim"), f"the certificate {options.data!r}")
+    else:
+        mine = _problem_of(options)
     check_outputs(html=options.html, trim=options.trim)
     try:
-        if options.rigorous:
-            verdict = check_certificate(options.data)
+        if options.rigorous or mine:
+            verdict = check_certificate(options.data, *mine)
             print(json.dumps(asdict(verdict)) if options.json else verdict)
             holds = verdict.holds
         else:
             found = certificate_page(options.data, options.html) if options.html else verify_certificate(options.data)
             print(json.dumps({**asdict(found), "gap": found.gap}) if options.json else found)
             holds = found.holds
-        if options.rigorous and options.html:
+        if (options.rigorous or mine) and options.html:
             certificate_page(options.data, options.html)
         if options.trim:
             trimmed = trim_certificate(options.data, options.trim)
@@ -263,6 +269,16 @@ def _verify_certificate(options: argparse.Namespace) -> int:
     except ImportError as error:
         raise ValueError(str(error)) from None
     return 0 if holds else 1
+
+
+def _problem_of(options: argparse.Namespace) -> tuple[Formulation, Problem]:
+    """The formulation and the problem that ``solve --method exact`` would make of the data and the options."""
+    named = argparse.Namespace(**{**vars(options), "data": options.of_data})
+    if "balance" not in options.told:
+        named.balance = "auto"
+    _, problem, _ = given(named)
+    stated = formulated(named, read_task("exact", options.formulation), problem)
+    return stated.formulation, stated.problem
 
 
 def predict(options: argparse.Namespace) -> int:

@@ -167,6 +167,9 @@ def _add_verify_command(subparsers: Any) -> None:
     files.add_argument("--rigorous", action="store_true",
                        help="prove its claim by arithmetic and code that the search does not share "
                        "(needs convex_tsvm[rigorous])")  # fmt: skip
+    files.add_argument("--data", dest="of_data", metavar="DATA",
+                       help="prove it (--rigorous) for the problem that this file and the options of solve make: a "
+                       "proof of another problem does not count")  # fmt: skip
     files.add_argument("--html", metavar="FILE", help="write it as a page: problem, tree, what closes each leaf")
     files.add_argument("--trim", metavar="FILE", help="write what of it the proof needs (needs convex_tsvm[rigorous])")
     papers = verify.add_argument_group("for a paper")

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..deadline import time_is_up, until
 from ..formulations import Formulation
@@ -24,7 +25,7 @@ from ..problem import Array, Problem
 from ..relaxations.envelopes.best import BestSolution
 from ..relaxations.envelopes.bound import EnvelopePoint
 from ..relaxations.envelopes.model import EnvelopeModel
-from ..relaxations.envelopes.region import EnvelopeBounds, IntervalRegion
+from ..relaxations.envelopes.region import EnvelopeBounds, EnvelopeProof, IntervalRegion
 from ..validation import InfeasibleError, finite, integer
 from .solution import ExactSolution
 from .state import Progress
@@ -42,12 +43,19 @@ MOST_LEVELS = 6
 #: Curvatures that close less than this share of what is lacking are lent half as often below, but after so many levels.
 WORTH_LENDING, MOST_PATIENCE = 0.3, 8
 
+#: Curvatures are lent anew where a loss that is convex lacks more than this many times what any other does.
+MISLED = 4.0
+
 #: A level that closes less than this share of what is lacking has gained nothing.
 NOTHING = 1e-4
 
 #: The outputs of so many first nodes, and of one in so many after them, begin a descent; and it is told how far the
 #: search is after every so many.
 FIRST_NODES, IMPROVED_NODES, TOLD_NODES = 16, 16, 100
+
+#: Where proofs are kept a leaf with convex losses is bounded by the convex problem without curvatures: its tolerance,
+#: and what a free bias may cost, as a share of the gap and, beside it, of the objective.
+LEAF_TOL, LEAF_SHARE = 1e-10, 1e-3
 
 #: An output is split no nearer to the ends of its interval than this share of it.
 MARGIN = 0.1
@@ -65,6 +73,8 @@ class _Node(IntervalRegion):
         The bound when its curvatures were lent, and how many levels ago that was.
     above : float
         The bound of its parent.
+    record : int
+        Its place among the records.
     patience : int
         The levels before curvatures may be lent anew.
     """
@@ -74,6 +84,34 @@ class _Node(IntervalRegion):
     above: float = field(compare=False, default=-np.inf)
     levels: int = field(compare=False, default=0)
     patience: int = field(compare=False, default=1)
+    record: int = field(compare=False, default=0)
+
+
+@dataclass(eq=False)
+class IntervalRecord:
+    """A node of the tree as a certificate has it.
+
+    Attributes
+    ----------
+    parent, sign : int
+        The record of the node over it, -1 for the root; -1 for the half with lower outputs, 1 for that with higher.
+    variable, place : int, float
+        The output that it is split at, -1 for a leaf, and where.
+    proofs : tuple of EnvelopeProof
+    """
+
+    parent: int
+    sign: int
+    variable: int = -1
+    place: float = 0.0
+    proofs: tuple[EnvelopeProof, ...] = ()
+
+    def kept_proofs(self) -> list[EnvelopeProof]:
+        """The proofs that a certificate needs: those that narrow the box, and for a leaf the last of the others."""
+        last = max((k for k, proof in enumerate(self.proofs) if np.isinf(proof.cutoff)), default=-1)
+        if self.variable >= 0:
+            last = -1
+        return [proof for k, proof in enumerate(self.proofs) if np.isfinite(proof.cutoff) or k == last]
 
 
 class PieceSearch:
@@ -96,13 +134,15 @@ class PieceSearch:
         max_nodes: int | None = None,
         time_limit: float | None = None,
         callback: Callable[[Progress], None] | None = None,
+        keep_proofs: bool = False,
     ) -> None:
         self.gap, self.callback = finite("gap", gap, least=0), callback
         self.max_nodes = None if max_nodes is None else integer("max_nodes", max_nodes, least=1)
         self.time_limit = None if time_limit is None else finite("time_limit", time_limit, above=0)
         self.instance = Instance(formulation, problem)
         self.model = EnvelopeModel(self.instance)
-        self.bounds = EnvelopeBounds(self.model)
+        self.bounds = EnvelopeBounds(self.model, keep_proofs=keep_proofs)
+        self.records: list[IntervalRecord] = []
         self.best = BestSolution(self.instance)
         self.n_nodes, self.status = 0, "optimal"
         self.progress: list[Progress] = []
@@ -134,7 +174,9 @@ class PieceSearch:
         """First solutions, and the root."""
         self.best.descend(None)
         low, high = self.model.box(self._cutoff)
+        self.root_box, self.root_cutoff = (low, high), self._cutoff
         root = _Node(-np.inf, low, high, next(self._numbers))
+        self.records.append(IntervalRecord(-1, 0))
         self._examine(root)
         self.root_bound = root.bound
         self._wait(root)
@@ -181,6 +223,13 @@ class PieceSearch:
     # --- bounds -----------------------------------------------------------------------------------------------------
 
     def _examine(self, node: _Node) -> None:
+        """Bound a node, and keep what proves it."""
+        try:
+            self._tighten(node)
+        finally:
+            self.records[node.record].proofs = node.proofs
+
+    def _tighten(self, node: _Node) -> None:
         """Bound a node and narrow its intervals, as long as that brings much; lend curvatures where they are stale."""
         self.n_nodes += 1
         if node.curvature is None:
@@ -213,36 +262,58 @@ class PieceSearch:
 
     def _lend(self, node: _Node) -> None:
         """Find curvatures for a node's own box."""
-        self.bounds.lend(node)
+        self.bounds.lend(node, self._cutoff)
         node.levels, node.base = 0, node.bound
 
     # --- branching --------------------------------------------------------------------------------------------------
 
     def _branch(self, node: _Node) -> None:
         """Examine both halves of a node."""
+        if node.levels > 0 and self._is_misled(node):
+            self._lend(node)
+            self._bound(node)
+            self.records[node.record].proofs = node.proofs
+            if not self._is_open(node):
+                return
         halves = self._halves(node)
         if halves is None:
             self._settle(node)
             return
-        for low, high in halves:
+        variable, place, boxes = halves
+        record = self.records[node.record]
+        record.variable, record.place = variable, place
+        for sign, (low, high) in zip((-1, 1), boxes, strict=True):
             number, levels = next(self._numbers), node.levels + 1
-            half = replace(node, number=number, low=low, high=high, above=node.bound, levels=levels)
+            half = replace(node, number=number, low=low, high=high, above=node.bound, levels=levels, proofs=())
+            half.record = len(self.records)
+            self.records.append(IntervalRecord(node.record, sign))
             self._examine(half)
             self._wait(half)
 
-    def _halves(self, node: _Node) -> list[tuple[Array, Array]] | None:
-        """The node split at one output, or None if every loss is convex in its box.
+    def _excess(self, node: _Node) -> tuple[Array, Array, NDArray[np.bool_]]:
+        """How far each output's loss is above what the bound reckons with, at the output; whether it can be split."""
+        point = self.bounds.point(node)
+        at = np.clip(point.outputs, node.low, node.high)
+        losses = self.model.losses.within(node.low, node.high)
+        concave = ((losses.low < losses.high) & (losses.a < 0)).any(axis=1)
+        can_split = np.asarray(losses.cuts()[1].any(axis=1) | concave)
+        return np.maximum(point.functions.at(at) - point.least, 0.0), at, can_split
+
+    def _is_misled(self, node: _Node) -> bool:
+        """Whether the bound lacks most at outputs with convex losses, from which old curvatures take too much."""
+        excess, _, can_split = self._excess(node)
+        return bool(can_split.any() and excess[~can_split].max(initial=0.0) > MISLED * excess[can_split].max())
+
+    def _halves(self, node: _Node) -> tuple[int, float, list[tuple[Array, Array]]] | None:
+        """The output to split a node at, the place, and both boxes; None if every loss is convex in its box.
 
         It is the output whose loss is furthest above what the bound reckons with, split where a convex stretch of the
         loss ends, at the place nearest to the output, or inside a concave piece at the output itself.
         """
-        point = self.bounds.point(node)
-        at = np.clip(point.outputs, node.low, node.high)
-        excess = np.maximum(point.functions.at(at) - point.least, 0.0)
+        excess, at, can_split = self._excess(node)
         losses = self.model.losses.within(node.low, node.high)
         t, is_cut = losses.cuts()
-        concave = ((losses.low < losses.high) & (losses.a < 0)).any(axis=1)
-        score = np.where(is_cut.any(axis=1) | concave, excess, -1.0)
+        score = np.where(can_split, excess, -1.0)
         i = int(score.argmax())
         if score[i] < 0:
             return None
@@ -253,16 +324,23 @@ class PieceSearch:
             place = float(np.clip(at[i], node.low[i] + room, node.high[i] - room))
         left, right = node.high.copy(), node.low.copy()
         left[i] = right[i] = place
-        return [(node.low, left), (right, node.high)]
+        return i, place, [(node.low, left), (right, node.high)]
 
     def _settle(self, node: _Node) -> None:
         """Solve a node in whose box every loss is convex, so that its solution is the best one there."""
         try:
             found = self.best.solver.solve(self._step(node), None)
         except InfeasibleError:
-            return
-        node.bound = max(node.bound, -np.inf if found.lower_bound is None else found.lower_bound)
-        self.best.offer(found)
+            if not self.bounds.keep_proofs:
+                return
+        else:
+            self.best.offer(found)
+            if not self.bounds.keep_proofs:
+                node.bound = max(node.bound, -np.inf if found.lower_bound is None else found.lower_bound)
+        if self._is_open(node) and self.bounds.keep_proofs:
+            none = self.model.no_curvature(node.low, node.high, self._cutoff, LEAF_SHARE * max(self.gap, LEAF_TOL))
+            self.bounds.close(node, none, LEAF_TOL)
+            self.records[node.record].proofs = node.proofs
         if self._is_open(node):
             self._least_leaf = min(self._least_leaf, node.bound)
 
@@ -287,6 +365,18 @@ class PieceSearch:
         outputs = np.zeros(self.instance.problem.n)
         outputs[self.model.points] = self.model.outputs(point.outputs)
         return outputs
+
+    def finished_records(self) -> list[IntervalRecord]:
+        """The records of the tree whose leaves are closed or wait, without what was begun below a node that waits."""
+        waiting, place = {node.record for node in self._waiting}, dict[int, int]()
+        found: list[IntervalRecord] = []
+        for k, record in enumerate(self.records):
+            if record.parent >= 0 and (record.parent not in place or record.parent in waiting):
+                continue
+            place[k] = len(found)
+            parent = place[record.parent] if record.parent >= 0 else -1
+            found.append(replace(record, parent=parent, variable=-1 if k in waiting else record.variable))
+        return found
 
     def _solution(self) -> ExactSolution:
         assert self.best.point is not None

@@ -5,16 +5,30 @@ from __future__ import annotations
 import os
 from importlib.util import find_spec
 
+import numpy as np
+
 from ..checker import Verdict, check
+from ..checker_intervals import check_intervals
+from ..formulations import Formulation
+from ..instance import Instance
+from ..persistence import DAMAGED
+from ..problem import Problem
+from .files import FORMAT, digest, statement
+from .interval_files import is_of_intervals, read_any, statement_of_intervals
 
 
-def check_certificate(path: str | os.PathLike[str]) -> Verdict:
+def check_certificate(
+    path: str | os.PathLike[str], formulation: Formulation | None = None, problem: Problem | None = None
+) -> Verdict:
     """Prove what a certificate claims, in arithmetic that cannot err on the wrong side and by code that shares nothing.
 
     Parameters
     ----------
     path : path
         A certificate or a checkpoint.
+    formulation : Formulation, optional
+    problem : Problem, optional
+        With both, the file must be about this formulation on this problem: a proof of another problem is none of this.
 
     Returns
     -------
@@ -25,6 +39,8 @@ def check_certificate(path: str | os.PathLike[str]) -> Verdict:
     ------
     FileNotFoundError
         If there is no such file.
+    ValueError
+        If only one of formulation and problem is given.
     ImportError
         If python-flint is not installed (``pip install convex_tsvm[rigorous]``).
 
@@ -38,11 +54,49 @@ def check_certificate(path: str | os.PathLike[str]) -> Verdict:
     ...     file = pathlib.Path(folder, "optimum.npz")
     ...     solution = ct.exact_search(ct.s3vm(balance=None), problem, certificate=file)
     ...     proof = ct.check_certificate(file)
+    ...     other = ct.check_certificate(file, ct.s3vm(balance=None), problem.replace(C=2))
     >>> proof.holds
     True
+    >>> other.holds, other.problem
+    (False, 'it is about another problem: cost is another')
     """
     check_flint()
-    return check(path)
+    if (formulation is None) != (problem is None):
+        raise ValueError("formulation and problem are given together, or not at all")
+    if formulation is not None and problem is not None:
+        why = _differs(path, formulation, problem)
+        if why is not None:
+            return Verdict(False, why)
+    return check_intervals(path) if is_of_intervals(path) else check(path)
+
+
+def _differs(path: str | os.PathLike[str], formulation: Formulation, problem: Problem) -> str | None:
+    """In what a file is about something else than a formulation on a problem, or None if it is about that."""
+    try:
+        header, theirs = read_any(path)
+        mine, described = problem.to_arrays()
+        for name in sorted({*mine, *(set(theirs) & set(Problem.ARRAYS))}):
+            if name not in mine or name not in theirs or digest({name: mine[name]}) != digest({name: theirs[name]}):
+                return f"it is about another problem: {name} is another"
+        if header["problem"]["kernel"] != described["kernel"]:
+            return f"it is about another problem: its kernel is {header['problem']['kernel']}"
+        if header["format"] == FORMAT:
+            from ..relaxations.model import BoundModel
+
+            stated, arrays = statement(BoundModel(formulation, problem)), dict[str, np.ndarray]()
+        else:
+            stated, arrays = statement_of_intervals(Instance(formulation, problem))
+        for name, value in stated.items():
+            if header["statement"][name] != value:
+                return f"it is about another formulation: its {name} is {header['statement'][name]!r}, not {value!r}"
+        for name, array in arrays.items():
+            if not np.array_equal(theirs[name], array):
+                return f"it is about another formulation: {name} is another"
+    except FileNotFoundError:
+        raise
+    except DAMAGED as error:
+        return f"the file is damaged, or about another kind of formulation: {error}"
+    return None
 
 
 def check_flint() -> None:

@@ -16,6 +16,7 @@ from ..solution import Expansion, Point
 from ..solvers import NativeSolver
 from ..validation import InfeasibleError, new_file
 from .files import save_search
+from .interval_files import save_interval_search
 from .pieces import PieceSearch
 from .search import BranchAndBound
 from .solution import ExactSolution
@@ -45,7 +46,7 @@ def exact_search(
         A file for what proves the bound, to be checked by :func:`~convex_tsvm.verify_certificate`.
     **options
         Of :class:`~convex_tsvm.BranchAndBound`; a search over intervals has ``gap``, ``max_nodes``, ``time_limit`` and
-        ``callback`` of them, and no certificate so far.
+        ``callback`` of them.
 
     Raises
     ------
@@ -94,7 +95,6 @@ _OF_LABELS = {
     "solver": "auto",
     "n_jobs": None,
     "checkpoint": None,
-    "certificate": None,
 }
 
 
@@ -112,14 +112,23 @@ def _why_not_by_labels(formulation: Formulation) -> str | None:
 
 
 def _by_pieces(formulation: Formulation, problem: Problem, options: dict[str, Any], why_not: str) -> ExactSolution:
-    own = {name: value for name, value in options.items() if name not in _OF_LABELS}
+    own = {name: value for name, value in options.items() if name not in (*_OF_LABELS, "certificate")}
+    certificate = options["certificate"]
+    if certificate is not None:
+        certificate = new_file("certificate", certificate)
     for name, default in _OF_LABELS.items():
         if options.get(name, default) not in (default, None):
             asked = f"{name}={options[name]!r} is for searches for labels"
             raise ValueError(f"{asked}, and this formulation is none: {why_not}")
-    solution = PieceSearch(formulation, problem, **own).run()
+    search = PieceSearch(formulation, problem, **own, keep_proofs=certificate is not None)
+    solution = search.run()
     if solution.status == "interrupted":
         warn("interrupted: the best solution so far is returned, with a bound that holds")
+    if certificate is not None:
+        try:
+            save_interval_search(certificate, search)
+        except OSError as error:
+            warn(f"certificate={os.fspath(certificate)!r} could not be written: {error}")
     return solution
 
 

@@ -23,6 +23,9 @@ Array = NDArray[np.float64]
 #: Relative tolerance below which a jump, a slope change or a curvature counts as zero.
 ZERO_TOL = 1e-10
 
+#: A parabola whose slope changes by no more than this, relative to one and the slope, counts as its chord.
+SLIVER = 1e-12
+
 #: Functions with at most this many breakpoints are evaluated a piece at a time.
 FEW_BREAKS = 6
 
@@ -494,9 +497,11 @@ class PLQ:
             return part.named(name)
         conjugates: list[PLQ] = []
         for own, left, right in part.spans():
-            piece = own
-            if piece[0] < 0:
-                if not (np.isfinite(left) and np.isfinite(right)):
+            piece, finite = own, bool(np.isfinite(left) and np.isfinite(right))
+            # A sliver of a parabola is its chord, too: the slopes at its ends are one number.
+            steepest = abs(own[1]) + 2 * abs(own[0]) * max(abs(left), abs(right)) if finite else np.inf
+            if own[0] < 0 or (finite and own[0] * (right - left) <= SLIVER * (1 + steepest)):
+                if not finite:
                     raise ValueError(f"{self!r} is not bounded below by a line: it has no convex envelope")
                 ends = _polynomial(piece, left), _polynomial(piece, right)
                 slope = (ends[1] - ends[0]) / (right - left)

@@ -44,6 +44,8 @@ class EnvelopePoint:
         q_j on its interval.
     least : array, shape (n,)
         Their least values.
+    terms : array, shape (n,)
+        The sizes of what q_j adds to φ_j, at the ends of the box.
     """
 
     value: float
@@ -51,6 +53,7 @@ class EnvelopePoint:
     outputs: Array
     functions: Quadratics
     least: Array
+    terms: Array
 
 
 class Curved:
@@ -106,20 +109,22 @@ class Curved:
         size = float(np.abs(least).sum()) + 0.5 * square
         # Of each minimum: its terms are a few products, at the ends of the box at most.
         far = np.maximum(np.abs(low), np.abs(high))
-        terms = float((0.5 * np.abs(self.curvature) * far**2 + np.abs(gamma) * far).sum())
-        doubt = 16 * EPS * (terms + size) + (self.model.n + 8) * EPS * size
+        terms = 0.5 * np.abs(self.curvature) * far**2 + np.abs(gamma) * far
+        doubt = 16 * EPS * (float(terms.sum()) + size) + (self.model.n + 8) * EPS * size
         value = float(least.sum()) - 0.5 * square - 2 * doubt - SAFE_ROOM * size - UNDERFLOW
-        return EnvelopePoint(safe(value), gamma, self.M @ gamma, functions, least)
+        return EnvelopePoint(safe(value), gamma, self.M @ gamma, functions, least, terms)
 
     def consequences(self, point: EnvelopePoint, cutoff: float) -> tuple[Array, Array]:
-        """Ends of the outputs of every solution in the point's box that is below ``cutoff``; low > high if none is."""
+        """Ends of the outputs of every solution in the point's box that is below ``cutoff``; low > high if none is.
+
+        They may be beyond those of the box.
+        """
         around = self._around(point)
-        low, high = around.below(point.least + max(cutoff - point.value, 0.0) * (1 + SAFE_ROOM))
+        lacking = max(cutoff - point.value, 0.0)
+        room = SAFE_ROOM * (point.terms + np.abs(point.least) + lacking)
+        low, high = around.below(point.least + lacking + room)
         none = low > high
         low, high = outward(np.where(none, 0.0, low), np.where(none, 0.0, high))
-        first = np.where(around.low <= around.high, around.low, np.inf).min(axis=1)
-        last = np.where(around.low <= around.high, around.high, -np.inf).max(axis=1)
-        low, high = np.maximum(low, first), np.minimum(high, last)
         return np.where(none, np.inf, low), np.where(none, -np.inf, high)
 
     def _functions(self, low: Array, high: Array, gamma: Array) -> Quadratics:

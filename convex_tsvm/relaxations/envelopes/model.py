@@ -22,6 +22,12 @@ from .quadratics import Quadratics
 #: What is added to the diagonal of the kernel, relative to its largest eigenvalue: it covers all errors of its numbers.
 KERNEL_ROOM = 1e-11
 
+#: Ends are wider than they are given by this, relative to one and their size, for the rounding of offsets.
+ENDS_ROOM = 1e-12
+
+#: A free bias needs some negative curvature; where nothing is lent it costs the bound at most this share of it.
+BIAS_COST = 1e-6
+
 #: A loss that costs nothing.
 COSTS_NOTHING = PLQ([], [(0, 0, 0)])
 
@@ -46,6 +52,12 @@ class EnvelopeModel:
         Intervals that the formulation itself asks for.
     offset : array, shape (n,)
         f_i = g_i + offset_i.
+    rows : list of (array, float, float)
+        The constraints on outputs that are left: coefficients of all points, and ends.
+    root : array, shape (n_samples, r)
+        A square root of the kernel of all points, or of a slightly larger one.
+    lift : float
+        What the diagonal of a precomputed kernel is larger by than was given.
     kinds : list of PLQ
         The distinct losses, as functions of f and without their costs.
     kind : int array, shape (p,)
@@ -72,6 +84,7 @@ class EnvelopeModel:
         rows = [] if bias.centred and instance.rows is None else list(instance.dense_rows())
         if bias.centred and instance.rows is not None:
             rows = rows[1:]  # centring has met the first, which is the mean
+        self.rows = rows
         n_points, n_rows = len(self.points), len(rows)
         combination = np.zeros((n_points + n_rows, problem.n))
         combination[np.arange(n_points), self.points] = 1.0
@@ -79,7 +92,9 @@ class EnvelopeModel:
             combination[n_points + k] = row
         arguments = (problem.kernel, problem.X)
         gram = centred_gram(*arguments, bias.members) if bias.centred else plain_gram(*arguments)
-        self.factor = combination @ _root(gram.matrix)
+        self.lift = gram.lift
+        self.root = _root(gram.matrix)
+        self.factor = combination @ self.root
         self.offset = combination.sum(axis=1) * bias.offset
         self.free_bias = bias.free
         low = np.concatenate([np.full(n_points, -np.inf), [low for _, low, _ in rows]])
@@ -142,7 +157,16 @@ class EnvelopeModel:
             high = np.minimum(high, np.maximum(tied * most, tied * least_bias) + reach)
         else:
             low, high = np.maximum(low, -reach), np.minimum(high, reach)
-        return np.maximum(low, self.low), np.minimum(high, self.high)
+        low, high = np.maximum(low, self.low), np.minimum(high, self.high)
+        return low - ENDS_ROOM * (1 + np.abs(low)), high + ENDS_ROOM * (1 + np.abs(high))
+
+    def no_curvature(self, low: Array, high: Array, cutoff: float, share: float = BIAS_COST) -> Array:
+        """Curvatures that lend nothing in a box, but for a free bias, which costs a share of the cutoff at most."""
+        d = np.zeros(self.n)
+        if self.free_bias:
+            farthest = max(abs(float(low[-1])), abs(float(high[-1])), 1e-3)
+            d[-1] = -2 * share * max(abs(cutoff), 1e-9) / farthest**2
+        return d
 
     def _farthest_kink(self) -> float:
         """Beyond this every point's loss is constant, or it would bound the bias itself."""

@@ -19,9 +19,6 @@ from .region import EnvelopeBounds, IntervalRegion
 #: Another round is worth its time where the last one left at most this share of the intervals' widths.
 WORTH_A_ROUND = 0.98
 
-#: A free bias needs some negative curvature; it costs the bound at most this share of it.
-BIAS_COST = 1e-6
-
 
 class EnvelopeRelaxation:
     """Every point pays the convex envelope of its loss over the outputs that a better solution may have.
@@ -99,20 +96,12 @@ class EnvelopeRelaxation:
     def _round(self, region: IntervalRegion) -> float:
         """One convex problem for new curvatures; the share of the intervals' widths that is left."""
         if self.lends:
-            self.bounds.lend(region)
+            self.bounds.lend(region, self._cutoff)
             if region.bound >= self._cutoff:
                 return 0.0
         else:
-            region.curvature = self._none(region)
+            region.curvature = self.model.no_curvature(region.low, region.high, self._cutoff)
         return self.bounds.narrow(region, self._cutoff, self.tol)
-
-    def _none(self, region: IntervalRegion) -> Array:
-        """No curvature, but for a free bias."""
-        d = np.zeros(self.model.n)
-        if self.model.free_bias:
-            farthest = max(abs(float(region.low[-1])), abs(float(region.high[-1])), 1e-3)
-            d[-1] = -2 * BIAS_COST * max(abs(self._cutoff), 1e-9) / farthest**2
-        return d
 
     def _all_outputs(self, region: IntervalRegion) -> Array:
         """Outputs of all points of the problem; zero where they cost nothing."""

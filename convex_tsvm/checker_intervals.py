@@ -1,0 +1,328 @@
+"""Proves what a certificate of a search over intervals of outputs claims: of the package it imports checker.py alone.
+
+    python checker_intervals.py FILE           or           convex-tsvm verify FILE --rigorous
+
+Losses are given by pieces a t² + b t + c, so that all that is to be known of them is the least value of a quadratic on
+an interval.  docs/certificate.rst says what the file holds, and why a proof's inequality is true.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import numpy as np
+
+if __package__:
+    from .checker import EPS, MORE, TINY, Ball, Certificate, Verdict, centred, check, column, demand, kernel_matrix
+else:
+    from checker import (  # type: ignore[import-not-found, no-redef]
+        EPS,
+        MORE,
+        TINY,
+        Ball,
+        Certificate,
+        Verdict,
+        centred,
+        check,
+        column,
+        demand,
+        kernel_matrix,
+    )  # fmt: skip
+
+FAR = 1e30  # beyond which a quadratic only rises, or only falls
+OUTSIDE = (
+    1e-6  # how far outputs of the solution in the file may be beyond ends of constraints and of losses, relatively
+)
+
+
+def least(low: Any, high: Any, a: Ball, b: Ball, c: Ball) -> Any:
+    """Numbers that a t² + b t + c is not below on [low, high], which is finite, or empty."""
+    empty = low > high
+    low, high = np.where(empty, 0.0, low), np.where(empty, 0.0, high)
+    ends = np.minimum(((a * low + b) * low + c).low, ((a * high + b) * high + c).low)
+    straight = ((2 * a * low + b).low >= 0) | ((2 * a * high + b).high <= 0) | (a.high <= 0)
+    # Of a convex one the vertex; of one that is nearly straight, what it is below its chord at most.
+    vertex = c.low - b.size**2 / (4 * np.maximum(a.low, TINY)) * (1 + 8 * EPS)
+    arch = ends - np.maximum(a.high, 0.0) * (high - low) ** 2 / 4 * MORE
+    inside = np.maximum(np.where(a.low > 0, vertex - EPS * np.abs(vertex), -np.inf), arch - EPS * np.abs(arch))
+    return np.where(empty, np.inf, np.where(straight, ends, np.minimum(ends, inside)))
+
+
+class Formulated:
+    """min ½ ‖w‖² + Σ φ_j(g_j) over w and perhaps a bias, for outputs g that are linear in them, each in an interval.
+
+    Outputs are those of points that pay, less an offset; sums of outputs that are constrained; last, a free bias.
+    """
+
+    def __init__(self, stated: Any, kernel: Any, arrays: Any) -> None:
+        from flint import arb, arb_mat
+
+        self.y, self.cost, self.rows = (np.array(arrays[name], dtype=np.float64) for name in ("y", "cost", "rows"))
+        n, self.way, self.value = len(self.y), stated["bias"], float(stated["value"])
+        demand(n and self.y.shape == self.cost.shape == (n,) and np.isin(self.y, (-1, 0, 1)).all(), "bad labels")
+        demand(np.isfinite(self.cost).all() and (self.cost >= 0).all(), "a cost is not a finite number >= 0")
+        demand(self.rows.shape[1:] == (n,) and np.isfinite(self.rows).all(), "constraints are not rows of n numbers")
+        demand(self.way in ("none", "free", "centred") and math.isfinite(self.value), f"a bias is {self.way!r}")
+        self.share, self.free = np.zeros(n), int(self.way == "free")
+        np.add.at(self.share, np.array(arrays["balance_points"], dtype=np.int64), 1.0)
+        K = self.plain = kernel_matrix(kernel, stated, arrays, n)
+        labeled, unlabeled = (np.array(arrays[f"loss_{name}"], dtype=np.float64) for name in ("labeled", "unlabeled"))
+        for loss in (labeled, unlabeled):
+            demand(loss.ndim == 2 and loss.shape[1] == 5, "a loss is no table of pieces")
+            demand((loss[1:, 0] == loss[:-1, 1]).all() and (loss[:, 0] <= loss[:, 1]).all(), "a loss has a gap")
+        mirrored = labeled[::-1] * [-1, -1, 1, -1, 1]
+        self.losses = [labeled, mirrored[:, [1, 0, 2, 3, 4]], unlabeled]
+        self.kind = np.where(self.y > 0, 0, np.where(self.y < 0, 1, 2))
+        points = np.flatnonzero((self.cost > 0) & ((self.y != 0) | (len(unlabeled) > 0)))
+        R = np.vstack([np.eye(n)[points], self.rows])
+        total = arb_mat(R.tolist()) * column(np.ones(n))
+        offset = Ball.exact(total * arb(self.value)) if self.way == "centred" else Ball(np.zeros(len(R)))
+        K = centred(K, self.share) if self.way == "centred" else K
+        self.read_root(arrays, R, K, Ball.exact(total))
+        self.untied = np.array([*(t == 0 for t in total.entries()), *[False] * self.free])
+        tables = [self.losses[k] for k in self.kind[points]]
+        self.read_pieces(arrays, tables, self.cost[points], offset)
+
+    def read_root(self, arrays: Any, R: Any, K: Any, tied: Ball) -> None:
+        """Read a square root of a kernel that is no smaller, and make L of it: g = L z, ½ ‖z‖² the regularizer.
+
+        Where a bias is free it is the last entry of z, and of g.
+        """
+        root, m = np.array(arrays["root"], dtype=np.float64), len(R) + self.free
+        demand(
+            root.ndim == 2 and len(root) == K.nrows() and np.isfinite(root).all(),
+            f"the root is no matrix with {K.nrows()} rows",
+        )
+        rest = Ball(root) @ root.T - Ball.exact(K)
+        around = (rest.size.sum(axis=1) - np.diag(rest.size)) * MORE
+        demand((np.diag(rest.low) >= around).all(), "the root is not one of a larger kernel")
+        part = Ball(R) @ root
+        mid, rad = np.zeros((m, root.shape[1] + self.free)), np.zeros((m, root.shape[1] + self.free))
+        mid[: len(R), : root.shape[1]], rad[: len(R), : root.shape[1]] = part.mid, part.rad
+        if self.free:
+            mid[: len(R), -1], rad[: len(R), -1], mid[-1, -1] = tied.mid, tied.rad, 1.0
+        self.L, self.LT, self.tied = Ball(mid, rad), Ball(mid.T, rad.T), Ball(mid[:, -1], rad[:, -1])
+        own = self.L.size[:, : root.shape[1]]
+        self.reach = np.linalg.norm(own, axis=1) * MORE
+        self.m = m
+
+    def read_pieces(self, arrays: Any, tables: Any, cost: Any, offset: Ball) -> None:
+        """Read what outputs pay as a quadratic for each piece, costs and offsets included."""
+        m = self.m
+        ends = [arrays["row_low"], arrays["row_high"]]
+        tables += [np.array([[low, high, 0.0, 0.0, 0.0]]) for low, high in zip(*ends, strict=True)]
+        tables += [np.array([[-np.inf, np.inf, 0.0, 0.0, 0.0]])] * self.free
+        pieces, none = max(len(table) for table in tables), [np.inf, -np.inf, 0.0, 0.0, 0.0]
+        table = np.array([[*part.tolist(), *[none] * (pieces - len(part))] for part in tables])
+        demand(
+            not np.isnan(table).any() and np.isfinite(table[:, :, 2:]).all(), "a loss has pieces that are no numbers"
+        )
+        cost = np.append(cost, np.ones(m - len(cost)))[:, None]
+        o = Ball(np.append(offset.mid, np.zeros(self.free)), np.append(offset.rad, np.zeros(self.free)))
+        o = Ball(o.mid[:, None], o.rad[:, None])
+        a, b, c = (Ball(table[:, :, k]) for k in (2, 3, 4))
+        self.a, self.b, self.c = a * cost, (b + 2 * a * o) * cost, (c + (b + a * o) * o) * cost
+        low, high = Ball(table[:, :, 0]) - o, Ball(table[:, :, 1]) - o
+        some = table[:, :, 0] <= table[:, :, 1]
+        quadratic, slope = table[:, :, 2], table[:, :, 3]
+        demand(((quadratic == 0) | (np.abs(slope) < FAR * np.abs(quadratic))).all(), "a loss has a vertex that is far")
+        self.flat = (quadratic == 0) & (slope == 0)
+        self.rises = {s: (quadratic > 0) | ((quadratic == 0) & (s * slope >= 0)) for s in (-1.0, 1.0)}
+        self.low = np.where(some, np.where(np.isinf(table[:, :, 0]), -np.inf, low.low), np.inf)
+        self.high = np.where(some, np.where(np.isinf(table[:, :, 1]), np.inf, high.high), -np.inf)
+
+    def least(self, low: Any, high: Any) -> Any:
+        """What each output pays at least between two ends, which may be infinite."""
+        low, high = np.maximum(self.low, low[:, None]), np.minimum(self.high, high[:, None])
+        found = least(np.maximum(low, -FAR), np.minimum(high, FAR), self.a, self.b, self.c)
+        # Beyond, a piece is where it is already, or it falls without end.
+        for end, sign in ((low < -FAR, -1.0), (high > FAR, 1.0)):
+            found = np.where(end & (low <= high) & ~self.rises[sign], -np.inf, found)
+        return found.min(axis=1)
+
+    def check_root(self, low: Any, high: Any, cutoff: float) -> None:
+        """Refuse ends that leave out a solution below the cutoff: ½ ‖w‖² and every loss are at most what is left."""
+        far = np.full(self.m, np.inf)
+        lowest = self.least(-far, far)
+        room = max(float((Ball(cutoff) - Ball(lowest).sum()).high), 0.0)
+        reach, level = np.sqrt(2 * room) * self.reach * MORE + TINY, np.nextafter(lowest + room, np.inf)
+        first, last = -reach, reach
+        if self.free:
+            tied = self.tied
+            for bias, sign in ((high[-1], 1.0), (low[-1], -1.0)):
+                # With a bias beyond its end some output pays too much, wherever w puts it.
+                ends = tied * bias
+                right, left = (sign * tied).low > 0, (sign * tied).high < 0
+                up = self.least(np.where(right, (ends - reach).low, np.inf), np.where(right, np.inf, -np.inf))
+                down = self.least(np.where(left, -np.inf, np.inf), np.where(left, (ends + reach).high, -np.inf))
+                excluded = (np.minimum(up, down) >= level)[:-1].any()
+                demand(excluded or self.still(sign, ends, reach, low, high), "a bias is not bounded by what points pay")
+            both = tied * low[-1], tied * high[-1]
+            first = (Ball(np.minimum(both[0].low, both[1].low)) - reach).low
+            last = (Ball(np.maximum(both[0].high, both[1].high)) + reach).high
+            first[-1], last[-1] = low[-1], high[-1]
+        left, right = self.least(first, np.minimum(low, last)), self.least(np.maximum(high, first), last)
+        demand(((left >= level) | (low <= first)).all(), "the root leaves out outputs that are too low")
+        demand(((right >= level) | (high >= last)).all(), "the root leaves out outputs that are too high")
+
+    def still(self, sign: float, ends: Ball, reach: Any, low: Any, high: Any) -> bool:
+        """Whether nothing changes beyond an end of the bias: all points pay constants there, as they do at w = 0.
+
+        That solution must be in the box, so that none that is left out is better than the best one in it.
+        """
+        up = (sign * self.tied.mid > 0)[:, None]
+        beyond = np.where(up, self.high > (ends - reach).low[:, None], self.low < (ends + reach).high[:, None])
+        beyond &= self.low <= self.high
+        inside = (low <= ends.low) & (ends.high <= high)
+        inside[-1] = True
+        constant = (beyond.sum(axis=1) == 1) & ~(beyond & ~self.flat).any(axis=1)
+        return bool((inside & (constant | self.untied)).all())
+
+
+class Lent:
+    """What curvatures d, lent to the losses, leave of the regularizer: B = I - Lᵀ D L, and M = L B⁻¹ Lᵀ.
+
+    For every γ and every output i, with ĝ = M γ and q_j(t) = φ_j(t) + ½ d_j t² + γ_j t, the objective is at least
+    -½ γᵀ M γ + ½ (g_i - ĝ_i)² / M_ii + Σ q_j(g_j).
+    """
+
+    def __init__(self, given: Formulated, d: Any) -> None:
+        self.given, self.d, L, LT = given, d, given.L, given.LT
+        ones = np.ones(L.mid.shape[1])
+        ones[-1] -= given.free
+        self.B = Ball(np.diag(ones)) - (LT * d) @ L
+        part = 0.5 * float(np.linalg.eigvalsh(self.B.mid)[0])
+        R = np.linalg.cholesky(self.B.mid - part * np.eye(len(ones)))
+        rest = self.B - Ball(R) @ R.T
+        around = rest.size.sum(axis=1) - np.diag(rest.size)
+        self.least = float((np.diag(rest.low) - around * MORE).min())  # of the eigenvalues of B
+        demand(self.least > 0, "curvatures leave a form that is not positive definite")
+        Z = np.linalg.solve(self.B.mid, LT.mid)
+        left = LT - self.B @ Z
+        M = (Ball(np.ones(len(ones))) @ (Ball(Z) * (LT + left))).high + (left.size**2).sum(axis=0) / self.least * MORE
+        self.rate = 1 / np.maximum(M * MORE, TINY)
+        self.root = np.sqrt(np.maximum(M, 0.0)) * MORE
+
+    def prove(self, box: Any, gamma: Any, cutoff: float, claimed: Any) -> Any:
+        """The bound in a box, and the claimed box, if what it leaves out is not below the cutoff."""
+        given, (low, high) = self.given, box
+        p = given.LT @ gamma
+        z = np.linalg.solve(self.B.mid, p.mid)
+        left = p - self.B @ z
+        far = float(np.linalg.norm(left.size)) * MORE
+        square = float((Ball(z) * (p + left)).sum().high) + far**2 / self.least * MORE
+        middle = given.L @ z
+        middle = Ball(middle.mid, middle.rad + self.root * far / math.sqrt(self.least) * MORE)
+        first, last = np.maximum(given.low, low[:, None]), np.minimum(given.high, high[:, None])
+        a, b, c = given.a + (0.5 * self.d)[:, None], given.b + gamma[:, None], given.c
+        each = least(first, last, a, b, c).min(axis=1)
+        bound = float((Ball(each).sum() - 0.5 * square).low) if np.isfinite(each).all() else -math.inf
+        level = np.nextafter(each + max(float((Ball(cutoff) - bound).high), 0.0), np.inf)
+        rate = (0.5 * self.rate)[:, None]
+        middle = Ball(middle.mid[:, None], middle.rad[:, None])
+        a, b, c = a + rate, b - 2 * rate * middle, c + rate * (middle * middle)
+        for new, side in ((claimed[0], 0), (claimed[1], 1)):
+            part = (first, np.minimum(last, new[:, None])) if side == 0 else (np.maximum(first, new[:, None]), last)
+            smaller = new > low if side == 0 else new < high
+            beyond = least(*part, a, b, c).min(axis=1)
+            demand((beyond >= level)[smaller].all(), "a proof leaves out outputs of solutions below its cutoff")
+        return bound, (np.maximum(low, claimed[0]), np.minimum(high, claimed[1]))
+
+
+class IntervalCertificate(Certificate):
+    """A file with a certificate of a search over intervals."""
+
+    form = "convex_tsvm intervals 1"
+
+    def state(self, stated: Any, kernel: Any) -> None:
+        """Read the problem, and check the box of the root."""
+        a = self.arrays
+        self.formulated = Formulated(stated, kernel, a)
+        self.n, self.lent, self.nothing = self.formulated.m, dict[int, Lent](), -math.inf
+        self.root = a["root_low"].astype(np.float64), a["root_high"].astype(np.float64)
+        demand(
+            all(end.shape == (self.n,) and np.isfinite(end).all() for end in self.root), "the root's box is infinite"
+        )
+        cutoff = float(a["root_cutoff"][0])
+        demand(cutoff >= self.bound, "the root leaves out solutions below the bound")
+        self.formulated.check_root(*self.root, cutoff)
+
+    def begin(self, k: int, over: Any) -> Any:
+        """Box and bound before the proofs of node k."""
+        if over is None:
+            return self.root, -math.inf
+        (low, high), bound = over
+        parent, low, high = self.parents[k], low.copy(), high.copy()
+        i, place = self.variables[parent], float(self.arrays["record_place"][parent])
+        demand(math.isfinite(place), f"node {parent} is split at {place}")
+        if self.signs[k] < 0:
+            high[i] = min(high[i], place)
+        else:
+            low[i] = max(low[i], place)
+        return (low, high), bound
+
+    def apply(self, p: int, box: Any, cutoff: float) -> Any:
+        """The bound that proof p gives in a box, and the box that it leaves for solutions below the cutoff."""
+        a, number = self.arrays, int(self.arrays["proof_curvature"][p])
+        vectors = [a[f"proof_{name}"][p].astype(np.float64) for name in ("gamma", "low", "high")]
+        demand(all(v.shape == (self.n,) for v in vectors) and np.isfinite(vectors[0]).all(), f"proof {p} is damaged")
+        demand(not np.isnan(vectors[1:]).any(), f"proof {p} has ends that are no numbers")
+        demand(0 <= number < len(a["curvatures"]), f"there are no curvatures {number}")
+        if number not in self.lent:
+            if len(self.lent) > 64:
+                self.lent.clear()
+            d = a["curvatures"][number].astype(np.float64)
+            demand(d.shape == (self.n,) and np.isfinite(d).all(), f"curvatures {number} are no numbers")
+            self.lent[number] = Lent(self.formulated, d)
+        return self.lent[number].prove(box, vectors[0], cutoff, vectors[1:])
+
+    def upper_bound(self) -> float:
+        """The objective of the solution in the file, or more; constraints hold to a millionth."""
+        from flint import arb, arb_mat
+
+        given, a = self.formulated, self.arrays
+        n, coefficients = len(given.y), a["coefficients"].astype(np.float64)
+        demand(coefficients.shape == (n,) and np.isfinite(coefficients).all(), "the solution is no finite numbers")
+        w, ones = column(coefficients), column(np.ones(n))
+        f = given.plain * w
+        bias = arb(float(a["intercept"][0])) if given.free else arb(0)
+        if given.way == "centred":
+            bias = arb(given.value) - (column(given.share).transpose() * f)[0, 0] / int(given.share.sum())
+        total = (w.transpose() * f)[0, 0] / 2
+        f, rows = Ball.exact(f + ones * bias), Ball(np.zeros(0))
+        if len(given.rows):
+            rows = Ball(given.rows) @ f
+            low, high = a["row_low"], a["row_high"]
+            room = OUTSIDE * (
+                1 + np.where(np.isfinite(low), np.abs(low), 0) + np.where(np.isfinite(high), np.abs(high), 0)
+            )
+            demand(
+                (rows.low >= low - room).all() and (rows.high <= high + room).all(), "the solution breaks constraints"
+            )
+        paid = []
+        for i in np.flatnonzero(given.cost > 0).tolist():
+            table = given.losses[given.kind[i]]
+            if not len(table):
+                continue
+            room = np.zeros((len(table), 2))
+            room[0, 0] = room[-1, 1] = OUTSIDE * (1 + abs(f.mid[i]))
+            on = (table[:, 0] - room[:, 0] <= f.high[i]) & (table[:, 1] + room[:, 1] >= f.low[i])
+            demand(on.any(), f"output {i} of the solution is where its loss is infinite")
+            t = Ball(np.full(len(table), f.mid[i]), np.full(len(table), f.rad[i]))
+            values = (Ball(table[:, 2]) * t + table[:, 3]) * t + table[:, 4]
+            paid.append(given.cost[i] * float(np.where(on, values.high, -np.inf).max()))
+        objective = Ball.exact(arb_mat([[total]]))[0] + Ball(np.array(paid) * (1 + EPS * np.sign(paid))).sum()
+        return float(objective.high)
+
+
+def check_intervals(path: Any) -> Verdict:
+    """Check such a certificate; FileNotFoundError if there is none, ImportError without python-flint."""
+    return check(path, IntervalCertificate)
+
+
+if __name__ == "__main__":
+    verdict = check_intervals(sys.argv[1])
+    print(verdict)
+    sys.exit(not verdict.holds)
