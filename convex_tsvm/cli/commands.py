@@ -178,11 +178,9 @@ def verify(options: argparse.Namespace) -> int:
         if options.plot:
             raise ValueError(f"plot={options.plot!r} is for a derivation; --html shows a certificate")
         return _verify_certificate(options)
-    for name in ("rigorous", "html", "trim", "of_data"):
-        if getattr(options, name):
-            raise ValueError(
-                f"{'data' if name == 'of_data' else name} is for certificates; DATA={options.data!r} is none"
-            )
+    for name, dest in (("rigorous", "rigorous"), ("html", "html"), ("trim", "trim"), ("data", "of_data")):
+        if getattr(options, dest):
+            raise ValueError(f"{name} is for certificates; DATA={options.data!r} is none")
     from ..verification import verify as check
 
     task = read_task(options.method, options.formulation)
