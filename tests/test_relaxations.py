@@ -379,3 +379,19 @@ def test_a_free_bias_makes_relaxations_useless():
     assert values[0] > 0.1
     assert values == sorted(values, reverse=True)
     assert values[-1] < 0.02 * values[0]
+
+
+@pytest.mark.parametrize("solver", ["scs", "clarabel", "sdpa"])
+def test_a_conic_solver_is_obeyed_at_sdp(solver):
+    """It solves the dual with CVXPY; its bound is that of our own method to what either leaves."""
+    if solver not in available_solvers():
+        pytest.skip(f"{solver} is not installed")
+    formulation, problem = instance(0)
+    own = LowerBoundBuilder(formulation, problem, relaxation="sdp").bound()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("convex_tsvm.relaxations.label_matrix.relaxation.solve_low_rank", None)
+        conic = LowerBoundBuilder(formulation, problem, relaxation="sdp", solver=solver).bound()
+    assert conic.value == pytest.approx(own.value, rel=2e-3)
+    assert conic.value <= conic.upper
+    with pytest.raises(ValueError, match="solver='nonsense' must be"):
+        LowerBoundBuilder(formulation, problem, solver="nonsense")

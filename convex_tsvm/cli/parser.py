@@ -143,7 +143,7 @@ def _add_bound_command(subparsers: Any) -> None:
                        "--loss squared_hinge); envelope and curvature are for any piecewise linear-quadratic losses; "
                        "auto: the strongest (default: sdp, else curvature)")  # fmt: skip
     bound.add_argument("--solver", choices=("auto", *SDP_SOLVERS), default="auto",
-                       help="for relaxations beyond sdp")  # fmt: skip
+                       help="for relaxations from sdp on")  # fmt: skip
     bound.add_argument("--rounds", type=int, default=30, metavar="N", help="of cuts (default: 30)")
     bound.add_argument("--plot", metavar="FILE", help="draw the bounds of the relaxations, one after the other")
     bound.add_argument("--json", action="store_true", help="print one JSON object")

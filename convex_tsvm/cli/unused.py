@@ -106,9 +106,8 @@ def refuse_unused(options: argparse.Namespace, tasks: Sequence[Task], never: Ite
     names = ", ".join(dict.fromkeys(task.name for task in tasks))
     for name in options.told:
         if name in _unused_by_bound(options):
-            raise _refused(
-                options, name, "relaxations beyond sdp", f"--relaxation {options.relaxation or 'by default'}"
-            )
+            what = "relaxations from sdp to triangles" if name == "solver" else "relaxations beyond sdp"
+            raise _refused(options, name, what, f"--relaxation {options.relaxation or 'by default'}")
         if name in never:
             raise _refused(options, name, "solve and compare", "this command")
         if name in LOOKED_AT_BY and not any(LOOKED_AT_BY[name].by(options, task) for task in tasks):
@@ -123,7 +122,7 @@ def _unused_by_bound(options: argparse.Namespace) -> tuple[str, ...]:
     named = options.relaxation
     if named is None and options.loss in ("hinge", "squared_hinge"):
         named = "sdp"
-    return ("solver", "rounds") if named in ("svm", "sdp") else ("solver",) if named in UNSOLVED else ()
+    return {"svm": ("solver", "rounds"), "sdp": ("rounds",)}.get(named or "", ("solver",) if named in UNSOLVED else ())
 
 
 def refuse_all_but(options: argparse.Namespace, names: Sequence[str], what: str) -> None:

@@ -6,7 +6,9 @@ of the S3VM's objective, half of what eq. (1) has: ½ ‖w‖² + Σ c_i ℓ(y_i
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 import cvxpy as cp
 import numpy as np
@@ -177,3 +179,35 @@ class DualSDP:
     def scores(self) -> Array:
         """g of the unlabelled points (§2.3)."""
         return self.reduced()[0, 1:]
+
+
+class ConicPoint(NamedTuple):
+    """What a conic solver says of the dual: its value, α, λ, and the labels before thresholding."""
+
+    value: float
+    alpha: Array
+    multipliers: Array
+    scores: Array
+    status: str = "inaccurate"
+
+
+def solve_dual(search: Labelling, solver: str) -> ConicPoint:
+    """The dual by a conic solver of CVXPY's, whatever it makes of it.
+
+    Parameters
+    ----------
+    search : Labelling
+    solver : {"scs", "clarabel", "sdpa"}
+    """
+    dual, u = DualSDP(search), len(search.unknown)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an inaccurate solution is reported as a status
+            value = float(dual.problem.solve(solver=solver.upper()))
+    except cp.SolverError:
+        value = np.nan
+    if not np.isfinite(value) or dual.alpha.value is None:
+        return ConicPoint(np.nan, np.zeros(search.n), np.zeros(1 + u), np.zeros(u))
+    status = "optimal" if dual.problem.status == "optimal" else "inaccurate"
+    found = (np.asarray(dual.alpha.value), np.asarray(dual.multipliers.value), dual.scores)
+    return ConicPoint(value, *found, status)

@@ -65,7 +65,8 @@ class LowerBoundBuilder:
         "auto" is the strongest that there is for the problem; by default it is "sdp" where there is one, else
         "curvature", else "svm".
     solver : {"auto", "native", "sdpa", "scs", "clarabel"}, default "auto"
-        For the relaxations from "box" on.
+        For the relaxations from "sdp" on; those by envelopes have their own.  With "auto" and "native" the relaxation
+        "sdp" is solved by our low-rank method.
     tol : float, default 1e-4
         Relative accuracy of the relaxation "sdp" at the root; below it ten times less.
     gap : float, optional

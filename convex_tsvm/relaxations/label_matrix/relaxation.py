@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ...deadline import time_is_up
-from ...instance.labelling import why_not_relaxable
+from ...instance.labelling import Labelling, why_not_relaxable
 from ..model import BoundModel
 from ..proofs import MatrixProof, single
 from ..relaxation import Relaxation, Work
 from ..safe_bounds import dominating, into_domain
-from .low_rank import solve_low_rank
+from .low_rank import LowRankPoint, solve_low_rank
+
+if TYPE_CHECKING:
+    from ...modeling.label_matrix import ConicPoint
 
 #: With fewer unlabelled points than this, below the root, branching is faster than the relaxation.
 LEAST_UNKNOWN = 5
@@ -32,7 +37,7 @@ class LabelMatrix(Relaxation):
         if len(work.box.unknown) < least or time_is_up():
             return
         part = work.model.search.fixed(work.box.labels)
-        point = solve_low_rank(part, tol=tol)
+        point = self._solved(part, tol)
         scores = work.box.labels.copy()
         scores[part.unknown] = point.scores
         alpha, multipliers = single(point.alpha), np.full(1 + part.n, np.nan)
@@ -45,3 +50,11 @@ class LabelMatrix(Relaxation):
         if work.open:
             work.offer(scores)
         work.record("sdp", point.value, status="optimal" if point.status == "optimal" else "inaccurate")
+
+    def _solved(self, part: Labelling, tol: float) -> LowRankPoint | ConicPoint:
+        """A solution by our own low-rank method, or by a conic solver that is asked for by name."""
+        if self.solver in ("auto", "native"):
+            return solve_low_rank(part, tol=tol)
+        from ...modeling.label_matrix import solve_dual
+
+        return solve_dual(part, self.solver)
