@@ -395,3 +395,46 @@ def test_a_conic_solver_is_obeyed_at_sdp(solver):
     assert conic.value <= conic.upper
     with pytest.raises(ValueError, match="solver='nonsense' must be"):
         LowerBoundBuilder(formulation, problem, solver="nonsense")
+
+
+@pytest.mark.parametrize("squared", [False, True])
+@pytest.mark.parametrize("seed", range(1, 8))
+def test_class_balance(squared, seed):
+    """For every number of labels: between the SVM's bound and the best labelling with it, by every solver and form."""
+    rng, n = np.random.default_rng(seed), 12
+    truth = np.resize([1.0, -1.0], n)
+    X = rng.normal(size=(n, 3)) + 0.4 * truth[:, None]
+    y = np.where(np.arange(n) < 4, truth, 0.0)
+    problem = ct.Problem(X, y, kernel=ct.RBF(2.0), C=5, balance=("exact", seed / 8))
+    formulation = ct.s3vm(fit_intercept=False) if squared else ct.tsvm("hinge", fit_intercept=False)
+    search = labelling(formulation, problem)
+    count = search.n_positive
+    best = ct.exact_search(formulation, problem, gap=1e-8).objective
+    least = LowerBoundBuilder(formulation, problem, relaxation="svm").bound(upper=best).value
+    found = LowerBoundBuilder(formulation, problem).bound(upper=best)
+    assert found.stages[-1].name == "sdp" or found.gap < 1e-4
+    assert least - 1e-9 <= found.value <= best + 1e-9
+    values = [found.value]
+    for solver in ("scs", "clarabel"):
+        values.append(LowerBoundBuilder(formulation, problem, relaxation="sdp", solver=solver).bound(upper=best).value)
+    assert values == pytest.approx([found.value] * 3, rel=5e-3)
+    solution = ct.sdp_transduction(formulation, problem)
+    assert (solution.labels[y == 0] > 0).sum() == count
+    assert found.value - 1e-4 * best <= solution.lower_bound <= solution.objective
+    assert solution.objective >= best - 1e-6 * best
+    if 0 < count < 8:
+        written = [form(search).problem.solve(solver="CLARABEL") for form in (ReducedSDP, DualSDP)]
+        assert written == pytest.approx([written[0]] * 2, rel=1e-3)
+        assert found.value <= written[0] + 1e-4 * best
+
+
+def test_searches_take_no_class_balance_in_label_matrices():
+    formulation, problem = ct.tsvm("hinge", fit_intercept=False), instance(0)[1].replace(balance=("exact", 0.5))
+    assert LowerBoundBuilder(formulation, problem).relaxation == "sdp"
+    with pytest.raises(ValueError, match=r"bounds='sdp': .* searches take a linear balance.*There are 'svm'$"):
+        ct.exact_search(formulation, problem, bounds="sdp")
+    assert ct.exact_search(formulation, problem).status == "optimal"
+    with pytest.raises(ValueError, match="fit_intercept=False"):
+        LowerBoundBuilder(ct.tsvm("hinge"), problem, relaxation="sdp")
+    with pytest.raises(ValueError, match="takes no number of labels"):
+        solve_low_rank(labelling(formulation, problem))

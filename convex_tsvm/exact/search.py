@@ -155,7 +155,7 @@ class BranchAndBound:
             self.builder = LowerBoundBuilder(formulation, problem, relaxation="svm", solver=solver, gap=self.rules.gap)
             self.model = self.builder.model
             self._svm = self.model.svm  # raises ValueError where exact search is not possible
-            self.builder.use(bounds, argument="bounds")
+            self.builder.use(bounds, argument="bounds", searched=True)
         self._setup = time.perf_counter() - began
         self.patience = None if patience is None else integer("patience", patience, least=0)
         self.max_nodes = None if max_nodes is None else integer("max_nodes", max_nodes, least=1)

@@ -124,6 +124,14 @@ class Labelling:
             raise ValueError(f"labels[{changed[0]}]={labels[changed[0]]:g} contradicts the known label")
         return dataclasses.replace(self, y=labels)
 
+    @property
+    def unknown_sum(self) -> int | None:
+        """What the labels that are searched for sum to, if the number of positive ones is prescribed."""
+        if self.n_positive is None:
+            return None
+        found = int((self.y[self.instance.problem.unlabeled] > 0).sum())
+        return 2 * (self.n_positive - found) - len(self.unknown)
+
     def hard_margin(self) -> Labelling:
         """The same search with margins of at least 1 and no slacks (debie2004 §2.1: μ = 0), for the SDP relaxation."""
         return dataclasses.replace(self, loss=indicator(1, np.inf))
@@ -205,10 +213,10 @@ def why_not_relaxable(search: Labelling) -> str | None:
     With a free bias and no balance constraint it is no better than the SVM of the labelled points, since label matrices
     may contain a multiple of the matrix of ones that the bias pays for.
     """
-    if search.n_positive is not None:
+    if search.n_positive is not None and search.free_bias:
         return (
-            f"{search.instance.balance}: relaxations in label matrices take a linear balance; "
-            f"use balance={search.instance.target:g}"
+            f"{search.instance.balance}: relaxations in label matrices take a linear balance, or a number of labels "
+            f"without a bias; use balance={search.instance.target:g} or fit_intercept=False"
         )
     if search.target_sum is not None:
         return "balance='targets': relaxations in label matrices take balance='linear' or None"
@@ -218,6 +226,11 @@ def why_not_relaxable(search: Labelling) -> str | None:
             "SVM on the labelled points; use balance='linear' or fit_intercept=False"
         )
     return None
+
+
+def balanced_direction(total: float, u: int) -> Array:
+    """(-q, 1, ..., 1): Γ̃ times it is zero where the unknown labels sum to q, as Γ̃ ⪰ 0 (chapelle2008 §3.4)."""
+    return np.append(-float(total), np.ones(u))
 
 
 def check_relaxable(search: Labelling) -> None:

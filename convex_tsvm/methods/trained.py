@@ -58,6 +58,9 @@ def trained_on_labels(
     with unlimited():
         point = NativeSolver(problem).solve(instance.svm(labels))
     objective = instance.objective(point.outputs, point.regularization)
+    if instance.n_positive is not None:
+        # Without a bias that moves them, outputs may have other signs than the labels, which then are what is paid for.
+        objective = instance.labelled_objective(point.outputs, point.regularization, labels)
     if bound is not None:
         bound = min(bound, objective)  # where both are the optimum, rounding may have them in the wrong order
     return RelaxedSolution(
@@ -68,5 +71,6 @@ def trained_on_labels(
         status=status,
         seconds=time.perf_counter() - began,
         lower_bound=bound,
+        given_labels=None if instance.n_positive is None else labels,
         relaxed=np.where(problem.y != 0, problem.y, scores),
     )

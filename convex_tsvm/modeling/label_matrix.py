@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import cvxpy as cp
 import numpy as np
+import scipy.linalg
 
-from ..instance.labelling import Labelling, check_relaxable, reduced_basis
+from ..instance.labelling import Labelling, balanced_direction, check_relaxable, reduced_basis
 from ..kernels import kernel_factor
 from ..problem import Array
 from ..validation import finite
@@ -33,7 +34,8 @@ class TransductionSDP(ABC):
     positive_share : float in [0, 1], optional
         r, the share of the unlabelled points that are labelled +1, as a constraint on Γ: with q = (2 r - 1) u,
         Σ Γ_ij = q² over pairs of unlabelled points (chapelle2008 §3.4), and what is implied by yᵀ y_u = q besides and
-        makes the relaxation tighter, Σ g_i = q and Σ_j Γ_ij = q g_i.
+        makes the relaxation tighter, Σ g_i = q and Σ_j Γ_ij = q g_i.  Where the problem prescribes a number of positive
+        labels, that number is the default.
 
     Attributes
     ----------
@@ -49,17 +51,11 @@ class TransductionSDP(ABC):
         check_relaxable(search)
         self.search = search
         n = search.n
-        self.labels, gamma, signs, constraints = self.label_matrix()
+        self.total: float | None = search.unknown_sum
         if positive_share is not None:
             r = finite("positive_share", positive_share, least=0, most=1)
-            unknown = search.unknown
-            excess = (2 * r - 1) * len(unknown)
-            block = gamma[np.ix_(unknown, unknown)]
-            constraints += [
-                cp.sum(block) == excess**2,
-                cp.sum(signs[unknown]) == excess,
-                block @ cp.Constant(np.ones(len(unknown)), name="1") == excess * signs[unknown],
-            ]
+            self.total = (2 * r - 1) * len(search.unknown)
+        self.labels, gamma, signs, constraints = self.label_matrix()
         self.margins = cp.Variable(n, name="t")
         self.tau = cp.Variable(name="tau")
         losses, domain = loss_expression(search.loss, self.margins)
@@ -105,7 +101,16 @@ class FullSDP(TransductionSDP):
         outer = cp.Constant(np.outer(y[known], y[known]), name="yyᵀ")
         block = gamma[np.ix_(known, known)] == outer  # (5)
         signs = gamma[:, known[0]] if y[known[0]] > 0 else -gamma[:, known[0]]
-        return gamma, gamma, signs, [block, cp.diag(gamma) == 1]  # (6)
+        constraints = [block, cp.diag(gamma) == 1]  # (6)
+        if self.total is not None:
+            unknown = self.search.unknown
+            part = gamma[np.ix_(unknown, unknown)]
+            constraints += [
+                cp.sum(part) == self.total**2,
+                cp.sum(signs[unknown]) == self.total,
+                part @ cp.Constant(np.ones(len(unknown)), name="1") == self.total * signs[unknown],
+            ]
+        return gamma, gamma, signs, constraints
 
     def reduced(self) -> Array:
         """Γ̃: the rows of one known point, which stand for all of them, and of the unlabelled ones."""
@@ -117,12 +122,21 @@ class FullSDP(TransductionSDP):
 
 
 class ReducedSDP(TransductionSDP):
-    """Γ̃ = [[1, gᵀ], [g, Γʷ]] ⪰ 0 with a unit diagonal, which is equivalent (§2.2, Proposition 2.3)."""
+    """Γ̃ = [[1, gᵀ], [g, Γʷ]] ⪰ 0 with a unit diagonal, which is equivalent (§2.2, Proposition 2.3).
+
+    With a class balance all of Γ̃ is orthogonal to (-q, 1, ..., 1), so that no Γ̃ is positive definite, which
+    interior-point methods need: it is written as Q Ω Qᵀ with Ω ⪰ 0 and the orthogonal complement Q.
+    """
 
     def label_matrix(self) -> tuple[cp.Variable, cp.Expression, cp.Expression, list[cp.Constraint]]:
         """Γ̃, and Γ = B Γ̃ Bᵀ."""
         basis = cp.Constant(reduced_basis(self.search.y), name="B")
-        small = cp.Variable((basis.shape[1], basis.shape[1]), PSD=True, name="Gamma_reduced")
+        size = basis.shape[1]
+        if self.total is None:
+            small = cp.Variable((size, size), PSD=True, name="Gamma_reduced")
+        else:
+            complement = cp.Constant(_complement(self.total, size - 1), name="Q")
+            small = complement @ cp.Variable((size - 1, size - 1), PSD=True, name="Omega") @ complement.T
         return small, basis @ small @ basis.T, basis @ small[:, 0], [cp.diag(small) == 1]
 
     def reduced(self) -> Array:
@@ -152,6 +166,8 @@ class DualSDP:
         basis = cp.Constant(reduced_basis(search.y), name="B")
         self.alpha = cp.Variable(n, name="alpha")
         self.multipliers = cp.Variable(1 + u, name="lambda")
+        # With a class balance the inequality is asked for on the subspace that label matrices are in.
+        self.complement = None if search.unknown_sum is None else _complement(search.unknown_sum, u)
         scale, cost = cp.Constant(1 / search.cost, name="1/C"), cp.Constant(search.cost, name="C")
         conjugates, domain = loss_expression(search.loss.conjugate(), -cp.multiply(scale, self.alpha))
         top = cp.diag(self.multipliers)
@@ -167,18 +183,29 @@ class DualSDP:
             top = top - row - row.T
             objective = objective - cp.Constant(search.y * search.offset, name="yo") @ self.alpha
         side = factor.T @ (cp.diag(self.alpha) @ basis)
+        if self.complement is not None:
+            Q = cp.Constant(self.complement, name="Q")
+            top, side = Q.T @ top @ Q, side @ Q
         self.inequality = cp.bmat([[top, side.T], [side, cp.Constant(np.eye(factor.shape[1]), name="I")]]) >> 0
         self.problem = ReadableProblem(cp.Maximize(objective), [self.inequality, *domain])
 
     def reduced(self) -> Array:
         """Γ̃, from the multiplier of the matrix inequality."""
         size = 1 + len(self.search.unknown)
-        return np.asarray(2 * self.inequality.dual_value[:size, :size])
+        if self.complement is None:
+            return np.asarray(2 * self.inequality.dual_value[:size, :size])
+        Q, size = self.complement, size - 1
+        return np.asarray(Q @ (2 * self.inequality.dual_value[:size, :size]) @ Q.T)
 
     @property
     def scores(self) -> Array:
         """g of the unlabelled points (§2.3)."""
         return self.reduced()[0, 1:]
+
+
+def _complement(total: float, u: int) -> Array:
+    """Orthonormal columns that are orthogonal to (-q, 1, ..., 1), shape (1 + u, u)."""
+    return np.asarray(scipy.linalg.null_space(balanced_direction(total, u)[None]))
 
 
 class ConicPoint(NamedTuple):

@@ -37,6 +37,8 @@ SYMBOLS = {
     "mu_lower": ("μ⁻", r"\mu^-", "dual variables of lower ends"),
     "mu_upper": ("μ⁺", r"\mu^+", "dual variables of upper ends"),
     "Gamma": ("Γ", r"\Gamma", "label matrix, in labellings y yᵀ"),
+    "Omega": ("Ω", r"\Omega", "makes Γ̃ = Q Ω Qᵀ, whose labels are balanced"),
+    "Q": ("Q", "Q", "orthonormal columns, orthogonal to (-q, 1, ..., 1) for labels that sum to q"),
     "Gamma_reduced": ("Γ̃", r"\tilde\Gamma", "label matrix of one known point and the unlabelled ones"),
     "t": ("t", "t", "margins, label times output"),
     "tau": ("τ", r"\tau", "‖w‖²"),

@@ -55,8 +55,9 @@ class LowerBoundBuilder:
         linear-quadratic losses, constraints on outputs, and a mean output or none.
     problem : Problem
     relaxation : {"auto", "svm", "sdp", "box", "rlt", "triangles", "envelope", "curvature"}, optional
-        "svm": the points without a label pay nothing (chapelle2008 §3.1).  "sdp": the relaxation of debie2004 §2; there
-        is none with a free bias, nor for an exact balance or one of the targets.  The others, for the squared hinge,
+        "svm": the points without a label pay nothing (chapelle2008 §3.1).  "sdp": the relaxation of debie2004 §2, with
+        the class balance of chapelle2008 §3.4 where the number of labels is prescribed; there is none with a free bias,
+        nor for a balance of the targets.  The others, for the squared hinge,
         have products of outputs in place of labels, and add one after the other: ends for every output that the
         incumbent proves, with the chord of the square above it; products of these ends (RLT); shifted triangle
         inequalities.
@@ -143,7 +144,7 @@ class LowerBoundBuilder:
         self._known: Relaxation = RELAXATIONS["svm"].load()(**self._options)
         self.use(self._first(BY_DEFAULT) if relaxation is None else relaxation)
 
-    def use(self, relaxation: str, argument: str = "relaxation") -> None:
+    def use(self, relaxation: str, argument: str = "relaxation", *, searched: bool = False) -> None:
         """Choose the strongest relaxation that is asked from now on.
 
         Parameters
@@ -152,19 +153,26 @@ class LowerBoundBuilder:
             As for the class.
         argument : str, default "relaxation"
             The name by which an error calls it.
+        searched : bool, default False
+            Whether it is for a search, whose proofs are about labels, and in label matrices about uncounted ones.
 
         Raises
         ------
         ValueError
             If there is none of that name, or not for the problem.
         """
-        one_of(argument, relaxation, ("auto", *RELAXATIONS, *INTERVAL_RELAXATIONS))
+        one_of(argument, relaxation, ("auto", *RELAXATIONS, *(() if searched else INTERVAL_RELAXATIONS)))
+        counted = searched and self.search.n_positive is not None
+        left_out = (*INTERVAL_RELAXATIONS, *(("sdp",) if counted else ())) if searched else ()
         self.relaxation = relaxation
         if relaxation == "auto":
-            self.relaxation = self._first(STRONGEST)
+            self.relaxation = self._first(name for name in STRONGEST if name not in left_out)
         why = self._why_not(self.relaxation)
+        if self.relaxation in left_out:
+            why = f"{self.search.instance.balance}: searches take a linear balance beside label matrices"
         if why is not None:
-            others = " and ".join(repr(name) for name in ALL if self._why_not(name) is None)
+            kept = (name for name in ALL if name not in left_out)
+            others = " and ".join(repr(name) for name in kept if self._why_not(name) is None)
             if others:
                 raise ValueError(f"{argument}={relaxation!r}: {why}.  There are {others}")
             raise ValueError(

@@ -106,6 +106,8 @@ def solve_low_rank(
         With status "max_iter" if the gap was not closed within the limit, "inaccurate" if it was not closed otherwise.
     """
     check_relaxable(search)
+    if search.n_positive is not None:
+        raise ValueError(f"{search.instance.balance}: the low-rank method takes no number of labels")
     began = time.perf_counter()
     u = len(search.unknown)
     rank = int(np.ceil(np.sqrt(2 * (1 + u)))) + 1 if rank is None else rank

@@ -52,9 +52,10 @@ class LabelMatrix(Relaxation):
         work.record("sdp", point.value, status="optimal" if point.status == "optimal" else "inaccurate")
 
     def _solved(self, part: Labelling, tol: float) -> LowRankPoint | ConicPoint:
-        """A solution by our own low-rank method, or by a conic solver that is asked for by name."""
-        if self.solver in ("auto", "native"):
+        """A solution by our own low-rank method, or by a conic solver: of one's choice, or where labels are counted."""
+        counted = part.unknown_sum is not None
+        if self.solver in ("auto", "native") and not counted:
             return solve_low_rank(part, tol=tol)
         from ...modeling.label_matrix import solve_dual
 
-        return solve_dual(part, self.solver)
+        return solve_dual(part, "clarabel" if self.solver in ("auto", "native") else self.solver)
