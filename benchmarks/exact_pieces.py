@@ -1,4 +1,4 @@
-"""Exact search for the ramp and the compact margin machine: nodes, seconds, SCIP, and what heuristics reach (2 hours).
+"""Exact search for the ramp and the compact margin machine: nodes, seconds, SCIP, and what heuristics reach (1 hour).
 
 The problems are the README's two moons, draws like g50c with 40 to 80 points, and 20 + 40 digits 8 and 9 of MNIST.
 SCIP gets the same formulation as a mixed-integer program, with the optimum as the objective that is reached.
