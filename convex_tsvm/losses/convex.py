@@ -60,6 +60,9 @@ class ConvexLoss:
     is_piecewise_linear = False
     domain = (-np.inf, np.inf)
 
+    def __repr__(self) -> str:
+        return self.name
+
     def __post_init__(self) -> None:
         slopes = np.asarray(self.derivative(np.linspace(-5, 5, 1001)), dtype=float)
         if not np.isfinite(slopes).all() or np.diff(slopes).min() < -1e-8 * (1 + np.abs(slopes).max()):

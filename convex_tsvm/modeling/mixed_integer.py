@@ -47,7 +47,7 @@ class _Kind:
         """The loss on each of its convex stretches, going on as it ends there, and the ends of the stretch."""
         loss = self.loss
         cuts = [-1, *np.flatnonzero(loss.slope_jumps() < 0).tolist(), len(loss.breaks)]
-        edges = [-np.inf, *loss.breaks[cuts[1:-1]].tolist(), np.inf]
+        edges = [loss.lower, *loss.breaks[cuts[1:-1]].tolist(), loss.upper]
         found = []
         for k, (first, last) in enumerate(itertools.pairwise(cuts)):
             piece = PLQ(loss.breaks[first + 1 : last], loss.pieces[first + 1 : last + 1], name=f"{loss.name}[{k}]")
@@ -133,7 +133,9 @@ class MixedIntegerModel:
             f = self.outputs[kind.where]
             stretches = kind.stretches
             if len(stretches) == 1:
-                paid.append(cost @ loss_expression(kind.loss, f)[0])
+                value, domain = loss_expression(kind.loss, f)
+                paid.append(cost @ value)
+                constraints += domain
                 continue
             size = len(kind.where)
             t = [cp.Variable(size, name=f"part_{kind.name}_{k}") for k in range(len(stretches))]
@@ -202,7 +204,7 @@ def _kinds(instance: Instance) -> list[_Kind]:
             continue
         if not isinstance(loss, PLQ):
             raise ValueError(f"{loss!r} is not piecewise linear-quadratic: it has no mixed-integer program")
-        if not loss.is_finite or (loss.pieces[:, 0] < 0).any():
+        if (loss.pieces[:, 0] < 0).any():
             raise ValueError(f"{loss!r} has no finite number of convex stretches: it has no mixed-integer program")
         found.append(_Kind(name, loss, where))
     return found
