@@ -9,6 +9,7 @@ from test_pieces import FORMULATIONS, case, random_loss
 import convex_tsvm as ct
 from convex_tsvm.exact.pieces import PieceSearch
 from convex_tsvm.instance import Instance
+from convex_tsvm.losses import Exponential
 from convex_tsvm.relaxations.envelopes.bound import Curved
 from convex_tsvm.relaxations.envelopes.curvature import lend
 from convex_tsvm.relaxations.envelopes.quadratics import Quadratics
@@ -43,6 +44,24 @@ def test_the_envelope_on_an_interval_is_the_hull_of_its_graph(seed, lower, width
     # The hull of some points of the graph is above the hull of all, by no more than a convex piece bends between them.
     bend = max(0.0, 0.25 * float(f.pieces[:, 0].max()) * (width / 1500) ** 2)
     assert hull(t, f(t)) == pytest.approx(envelope(t), abs=bend + 10 * room)
+
+
+@given(st.floats(0.1, 20), st.floats(0.1, 5), st.floats(1e-6, 0.5))
+def test_a_minorant_of_a_smooth_loss(s, height, error):
+    loss = Exponential(s, height)
+    below, t = loss.minorant(error), np.linspace(-8, 8, 20_001) / np.sqrt(s)
+    missed = loss(t) - below(t)
+    assert missed.min() >= 0
+    assert missed.max() <= error
+    for sign in (1, -1):
+        assert below(sign * 1e6) == pytest.approx(-error / 2)
+
+
+def test_a_minorant_is_of_one_loss():
+    with pytest.raises(ValueError, match="several losses"):
+        Exponential(np.array([1.0, 2.0])).minorant(0.1)
+    with pytest.raises(ValueError, match="error=0"):
+        ct.exponential().minorant(0)
 
 
 @given(seeds, st.floats(-3, 1), st.floats(0, 4))
@@ -165,7 +184,7 @@ def test_which_relaxation_is_the_default(moons):
     with pytest.raises(ValueError, match="must be 'sdp' to be written"):
         builder.primal()
     with pytest.raises(ValueError, match=r"no relaxation: not by labels, since .*; nor by envelopes, since"):
-        ct.LowerBoundBuilder(ct.tsvm("exp"), problem)
+        ct.LowerBoundBuilder(ct.Formulation(ct.logistic(), ct.symmetric_ramp(-0.3)), problem)
 
 
 def test_lent_curvatures_raise_the_bound(moons):

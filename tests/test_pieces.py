@@ -146,8 +146,33 @@ def test_what_it_does_not_take_is_named(moons):
         ct.exact_search(
             ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), regularizer="l1"), problem.replace(kernel="linear")
         )
-    with pytest.raises(ValueError, match="piecewise linear-quadratic"):
-        ct.exact_search(ct.tsvm("exp"), problem)
+    with pytest.raises(ValueError, match="piecewise linear-quadratic losses, and of exp"):
+        ct.exact_search(ct.Formulation(ct.logistic(), ct.symmetric_ramp(-0.3)), problem)
+    with pytest.raises(
+        ValueError, match=r"a certificate is of .*which unlabeled=.* is not: its search is over a function"
+    ):
+        ct.exact_search(ct.tsvm("exp"), problem, certificate="x.npz")
+
+
+@pytest.mark.parametrize("seed", [*range(6), *(pytest.param(k, marks=pytest.mark.slow) for k in range(6, 60))])
+def test_smooth_losses(seed):
+    """exp(-s t²): below what descents from many starts reach, and a bound below all of them, to the gap asked for."""
+    rng = np.random.default_rng(seed)
+    truth = np.resize([1.0, -1.0], 9)
+    X = rng.normal(size=(9, 2)) + truth[:, None] * rng.uniform(0, 1)
+    problem = ct.Problem(X, np.where(np.arange(9) < 3, truth, 0.0), kernel=ct.RBF(1.0), C=2, C_unlabeled=3, balance=0.1)
+    formulation = ct.Formulation(ct.squared_hinge(), ct.exponential(float(rng.choice([1.0, 3.0, 5.0]))))
+    gap = float(rng.choice([1e-2, 1e-3, 1e-4]))
+    solution = ct.exact_search(formulation, problem, gap=gap)
+    assert solution.status == "optimal"
+    assert solution.gap <= gap
+    starts = rng.normal(scale=1.5, size=(40, 9))
+    best = min(ct.cccp(formulation, problem, start=start, tol=1e-8, max_iter=500).objective for start in starts)
+    assert solution.lower_bound <= best + 1e-9
+    assert solution.objective <= best * (1 + gap) + 1e-6
+    bound = ct.LowerBoundBuilder(formulation, problem).bound()
+    assert bound.value <= best + 1e-9
+    assert bound.stages[-1].name == "curvature"
 
 
 def test_estimator_and_command_line(moons, tmp_path, capsys):

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from ..exact import ExactSolution, exact_search
-from ..formulations import Formulation, build
+from ..formulations import LOSSES, Formulation, build
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
@@ -29,9 +29,9 @@ class ExactTransductiveSVC(LabellingTransduction):
     ----------
     kernel, gamma, sigma, degree, coef0, C, C_unlabeled, unlabeled, n_jobs
         As in :class:`~convex_tsvm.TransductiveSVC`; for two classes, ``n_jobs`` dives into the tree go in parallel.
-    loss : {"squared_hinge", "hinge", "ramp"} or Formulation, default "squared_hinge"
-        The ramp and other formulations are searched over intervals of outputs (:func:`~convex_tsvm.exact_search`), for
-        some forty to eighty points.
+    loss : {"squared_hinge", "hinge", "ramp", "flat", "exp"} or Formulation, default "squared_hinge"
+        The last three and other formulations are searched over intervals of outputs
+        (:func:`~convex_tsvm.exact_search`), for some forty to eighty points.
     s : float in (-1, 0], default -0.3
         Plateau of the ramp.
     balance : "auto", "labeled", float, ("exact", float) or None, default "auto"
@@ -129,7 +129,7 @@ class ExactTransductiveSVC(LabellingTransduction):
         if isinstance(self.loss, Formulation):
             formulation = self.loss
         else:
-            one_of("loss", self.loss, ("squared_hinge", "hinge", "ramp"))
+            one_of("loss", self.loss, LOSSES)
             formulation = build("tsvm", problem, loss=self.loss, s=self.s, fit_intercept=self.fit_intercept).formulation
         one_of("balance_of", self.balance_of, ("outputs", "targets"))
         return formulation.balancing_targets() if self.balance_of == "targets" else formulation

@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from ..deadline import time_is_up, until
 from ..formulations import Formulation
 from ..instance import ConvexStep, Instance
+from ..losses import Exponential
 from ..problem import Array, Problem
 from ..relaxations.envelopes.best import BestSolution
 from ..relaxations.envelopes.bound import EnvelopePoint
-from ..relaxations.envelopes.model import EnvelopeModel
+from ..relaxations.envelopes.model import EnvelopeModel, error_for, why_no_envelopes
 from ..relaxations.envelopes.region import EnvelopeBounds, EnvelopeProof, IntervalRegion
 from ..validation import InfeasibleError, finite, integer
 from .solution import ExactSolution
@@ -140,10 +141,18 @@ class PieceSearch:
         self.max_nodes = None if max_nodes is None else integer("max_nodes", max_nodes, least=1)
         self.time_limit = None if time_limit is None else finite("time_limit", time_limit, above=0)
         self.instance = Instance(formulation, problem)
-        self.model = EnvelopeModel(self.instance)
+        why = why_no_envelopes(self.instance)
+        if why is not None:
+            raise ValueError(why)
+        self.best = BestSolution(self.instance)
+        if not isinstance(formulation.unlabeled, Exponential):
+            self.model = EnvelopeModel(self.instance)
+        else:
+            # The search is for the optimum of a problem that is a little below; solutions are measured by the real one.
+            self.best.descend(None)
+            self.model = EnvelopeModel(self.instance, error_for(self.instance, self.best.objective, self.gap))
         self.bounds = EnvelopeBounds(self.model, keep_proofs=keep_proofs)
         self.records: list[IntervalRecord] = []
-        self.best = BestSolution(self.instance)
         self.n_nodes, self.status = 0, "optimal"
         self.progress: list[Progress] = []
         self._waiting: list[_Node] = []

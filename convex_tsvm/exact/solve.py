@@ -9,7 +9,7 @@ import numpy as np
 
 from ..deadline import unlimited
 from ..formulations import Formulation
-from ..losses import hinge, squared_hinge
+from ..losses import Exponential, hinge, squared_hinge
 from ..notice import warn
 from ..problem import Array, Problem
 from ..solution import Expansion, Point
@@ -35,7 +35,8 @@ def exact_search(
     balance, it is a search over labels.  For any other piecewise linear-quadratic losses, such as the ramp of
     :func:`~convex_tsvm.cccp_tsvm` and the compact margin machine, also of labelled points and with constraints on
     outputs, it is a search over intervals of outputs: each node's bound is the convex problem with the convex envelopes
-    of the losses on their intervals (:meth:`~convex_tsvm.PLQ.envelope`), to which the regularizer lends curvature.
+    of the losses on their intervals (:meth:`~convex_tsvm.PLQ.envelope`), to which the regularizer lends curvature.  In
+    place of exp(-s t²) it is over a PLQ function that is below it by a share of ``gap`` at most.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def exact_search(
     problem : Problem
         For a search over intervals its balance is a mean output or None.
     certificate : path, optional
-        A file for what proves the bound, to be checked by :func:`~convex_tsvm.verify_certificate`.
+        A file for what proves the bound, to be checked by :func:`~convex_tsvm.verify_certificate`; not for exp(-s t²).
     **options
         Of :class:`~convex_tsvm.BranchAndBound`; a search over intervals has ``gap``, ``max_nodes``, ``time_limit`` and
         ``callback`` of them.
@@ -116,6 +117,11 @@ def _by_pieces(formulation: Formulation, problem: Problem, options: dict[str, An
     certificate = options["certificate"]
     if certificate is not None:
         certificate = new_file("certificate", certificate)
+        if isinstance(formulation.unlabeled, Exponential):
+            raise ValueError(
+                "a certificate is of piecewise linear-quadratic losses, which "
+                f"unlabeled={formulation.unlabeled!r} is not: its search is over a function that is a little below"
+            )
     for name, default in _OF_LABELS.items():
         if options.get(name, default) not in (default, None):
             asked = f"{name}={options[name]!r} is for searches for labels"

@@ -20,6 +20,9 @@ from .plq import PLQ, Array
 #: The curvature of exp(-s t²) is at most this times s, and that is at t² = 3 / (2 s).
 STEEPEST = 4 * np.exp(-1.5)
 
+#: The third derivative of exp(-x² / 2) is at most this, and |x (x - 1) (x + 1)| for |x| <= 1.
+THIRD, CUBIC = 1.381, 0.385
+
 
 @dataclass(frozen=True)
 class Exponential:
@@ -59,6 +62,47 @@ class Exponential:
         k = 0.5 * STEEPEST * self.s * self.height
         concave = SmoothConcave(lambda t: self(t) - k * t * t, lambda t: self.derivative(t) - 2 * k * t)
         return PLQ([], [(k, 0.0, 0.0)]), concave
+
+    def minorant(self, error: float) -> PLQ:
+        """A PLQ function that is below it by ``error`` at most, and nowhere above it.
+
+        It interpolates on cells by parabolas, which miss it by its third derivative, is zero far out, and is lowered by
+        as much as it may be above.
+
+        Parameters
+        ----------
+        error : float > 0
+
+        Raises
+        ------
+        ValueError
+            If s or h is an array.
+
+        Examples
+        --------
+        >>> import numpy as np, convex_tsvm as ct
+        >>> loss, t = ct.exponential(), np.linspace(-3, 3, 1001)
+        >>> below = loss(t) - loss.minorant(0.01)(t)
+        >>> bool(below.min() >= 0), bool(below.max() <= 0.01)
+        (True, True)
+        """
+        if np.ndim(self.s) or np.ndim(self.height):
+            raise ValueError(f"{self.name} is several losses, one for each output; a minorant is of one")
+        half = 0.5 * finite("error", error, above=0)
+        # Half of what may be missed is kept for the ends, where it is cut off, and for rounding.
+        far = float(np.sqrt(np.log(max(4 * self.height / half, 2.0)) / self.s))
+        third = THIRD * float(2 * self.s) ** 1.5 * self.height
+        radius = (0.5 * half / (third * CUBIC / 6)) ** (1 / 3)
+        n_cells = 2 * int(np.ceil(far / (2 * radius)))
+        nodes = np.linspace(-far, far, 2 * n_cells + 1)
+        values = self(nodes)
+        values[0] = values[-1] = 0.0
+        left, middle, right = values[:-2:2], values[1:-1:2], values[2::2]
+        m, r = nodes[1:-1:2], nodes[1] - nodes[0]
+        a, slope = (left - 2 * middle + right) / (2 * r * r), (right - left) / (2 * r)
+        inner = np.column_stack([a, slope - 2 * a * m, middle - slope * m + a * m * m])
+        pieces = np.vstack([np.zeros((1, 3)), inner, np.zeros((1, 3))])
+        return (PLQ(nodes[::2], pieces) + (-half)).named(f"minorant of {self.name}")
 
     def smoothed(self, width: ArrayLike) -> Exponential:
         """Its convolution with a Gaussian of standard deviation ``width``: lower, wider, and exponential again."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...instance import Instance
 from ...kernels import centred_gram, plain_gram
-from ...losses import PLQ, Pieces
+from ...losses import PLQ, Exponential, Pieces
 from ...problem import Array
 from ..rounding import EPS
 from .quadratics import Quadratics
@@ -28,6 +28,9 @@ ENDS_ROOM = 1e-12
 #: A free bias needs some negative curvature; where nothing is lent it costs the bound at most this share of it.
 BIAS_COST = 1e-6
 
+#: The share of a gap that minorants of smooth losses may cost, and the least that each is off by.
+SHARE_OF_GAP, LEAST_MISSED = 0.2, 1e-8
+
 #: A loss that costs nothing.
 COSTS_NOTHING = PLQ([], [(0, 0, 0)])
 
@@ -38,7 +41,10 @@ class EnvelopeModel:
     Parameters
     ----------
     instance : Instance
-        Its losses are piecewise linear-quadratic, its regularizer is ½ ‖w‖², and its balance a mean output or None.
+        Its losses are piecewise linear-quadratic, or exponential, its regularizer is ½ ‖w‖², and its balance a mean
+        output or None.
+    error : float, default 1e-3
+        By how much a piecewise linear-quadratic function may be below an exponential loss, in whose place it is.
 
     Attributes
     ----------
@@ -69,7 +75,7 @@ class EnvelopeModel:
         If the formulation is not of that kind.
     """
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, error: float = 1e-3) -> None:
         why = why_no_envelopes(instance)
         if why is not None:
             raise ValueError(why)
@@ -77,7 +83,8 @@ class EnvelopeModel:
         formulation = instance.formulation
         labeled, unlabeled = formulation.labeled, formulation.unlabeled
         assert isinstance(labeled, PLQ)
-        kinds = [labeled, labeled.reflect(), unlabeled if isinstance(unlabeled, PLQ) else COSTS_NOTHING, COSTS_NOTHING]
+        below = unlabeled.minorant(error) if isinstance(unlabeled, Exponential) else unlabeled
+        kinds = [labeled, labeled.reflect(), below if isinstance(below, PLQ) else COSTS_NOTHING, COSTS_NOTHING]
         kind = np.where(problem.y > 0, 0, np.where(problem.y < 0, 1, 2))
         pays = (instance.cost > 0) & ((problem.y != 0) | (unlabeled is not None))
         self.points = np.flatnonzero(pays)
@@ -178,12 +185,19 @@ class EnvelopeModel:
         return g[: self.n_points] + self.offset[: self.n_points]
 
 
+def error_for(instance: Instance, objective: float, gap: float) -> float:
+    """What a minorant may be off by at each point, so that all of them cost a share of a relative gap at most."""
+    cost = float(instance.cost[instance.problem.unlabeled].sum())
+    return max(SHARE_OF_GAP * gap * abs(objective) / max(cost, 1e-300), LEAST_MISSED)
+
+
 def why_no_envelopes(instance: Instance) -> str | None:
     """Why the losses or constraints of an instance are none that envelopes are for, or None if they are."""
     formulation = instance.formulation
     for name, loss in (("labeled", formulation.labeled), ("unlabeled", formulation.unlabeled)):
-        if loss is not None and not (isinstance(loss, PLQ)):
-            return f"{name}={loss!r}: envelopes are of piecewise linear-quadratic losses"
+        taken = PLQ if name == "labeled" else (PLQ, Exponential)
+        if loss is not None and not isinstance(loss, taken):
+            return f"{name}={loss!r}: envelopes are of piecewise linear-quadratic losses, and of exp(-s t²)"
     if instance.n_positive is not None or instance.target_sum is not None:
         return f"{instance.balance}: envelopes take a mean output, or None"
     if formulation.regularizer != "l2":

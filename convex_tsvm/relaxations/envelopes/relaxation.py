@@ -13,11 +13,15 @@ from ...problem import Array
 from ..bound import Bound
 from ..relaxation import Rules, Stage
 from .best import BestSolution
-from .model import EnvelopeModel, why_no_envelopes
+from .model import EnvelopeModel, error_for, why_no_envelopes
 from .region import EnvelopeBounds, IntervalRegion
 
 #: Another round is worth its time where the last one left at most this share of the intervals' widths.
 WORTH_A_ROUND = 0.98
+
+
+#: The gap that minorants of smooth losses are made for, where a smaller one is asked for.
+GAP_OF_MINORANTS = 1e-3
 
 
 class EnvelopeRelaxation:
@@ -41,8 +45,6 @@ class EnvelopeRelaxation:
 
     def __init__(self, instance: Instance, *, gap: float, tol: float, max_rounds: int) -> None:
         self.instance, self.gap, self.tol, self.max_rounds = instance, gap, tol, max_rounds
-        self.model = EnvelopeModel(instance)
-        self.bounds = EnvelopeBounds(self.model)
 
     @staticmethod
     def why_not(instance: Instance) -> str | None:
@@ -66,6 +68,9 @@ class EnvelopeRelaxation:
         try:
             if not np.isfinite(upper):
                 self._best.descend(None)
+            error = error_for(self.instance, self._best.objective, max(self.gap, GAP_OF_MINORANTS))
+            self.model = EnvelopeModel(self.instance, error)
+            self.bounds = EnvelopeBounds(self.model)
             region = IntervalRegion(-np.inf, *self.model.box(self._cutoff))
             for _ in range(self.max_rounds + 1):
                 began = time.perf_counter()
