@@ -302,8 +302,8 @@ class PieceSearch:
     def _excess(self, node: _Node) -> tuple[Array, Array, NDArray[np.bool_]]:
         """How far each output's loss is above what the bound reckons with, at the output; whether it can be split."""
         point = self.bounds.point(node)
-        at = np.clip(point.outputs, node.low, node.high)
         losses = self.model.losses.within(node.low, node.high)
+        at = np.clip(point.outputs, *losses.ends())
         concave = ((losses.low < losses.high) & (losses.a < 0)).any(axis=1)
         can_split = np.asarray(losses.cuts()[1].any(axis=1) | concave)
         return np.maximum(point.functions.at(at) - point.least, 0.0), at, can_split

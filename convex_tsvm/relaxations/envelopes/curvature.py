@@ -78,6 +78,8 @@ class _Lending:
         if model.free_bias and start is None:
             self.d[-1] = -0.1 * self.taken[-1]
         self.d = np.maximum(self.d, -0.99 * self.taken)
+        # Ends may be a little beyond where a loss is finite.
+        low, high = self.losses.ends()
         grid = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, PLACES)
         kinks = np.where(self.losses.low <= self.losses.high, self.losses.low, low[:, None])
         self.t = np.clip(np.hstack([grid, kinks]), low[:, None], high[:, None])

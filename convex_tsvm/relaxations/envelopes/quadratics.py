@@ -32,6 +32,11 @@ class Quadratics:
             np.maximum(self.low, low[:, None]), np.minimum(self.high, high[:, None]), self.a, self.b, self.c
         )
 
+    def ends(self) -> tuple[Array, Array]:
+        """Where each function is finite."""
+        is_piece = self.low <= self.high
+        return np.where(is_piece, self.low, np.inf).min(axis=1), np.where(is_piece, self.high, -np.inf).max(axis=1)
+
     def plus(self, a: Array, b: Array, c: Array) -> Quadratics:
         """The functions and a quadratic for each."""
         return Quadratics(self.low, self.high, self.a + a[:, None], self.b + b[:, None], self.c + c[:, None])
