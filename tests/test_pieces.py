@@ -189,3 +189,26 @@ def test_estimator_and_command_line(moons, tmp_path, capsys):
     for own in (["--loss", "ramp"], ["--formulation", "cmm"]):
         assert main(["solve", *arguments, "--method", "exact", *own]) == 0
     assert '"status": "optimal"' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("loss", ["ramp", "exp"])
+@pytest.mark.parametrize("balance", [None, 0.0])
+def test_points_that_are_all_the_same(loss, balance):
+    """w changes no output of them but all at once, or none where they are balanced."""
+    problem = ct.Problem(np.ones((12, 2)), np.r_[1, -1, np.zeros(10)], C=2, balance=balance)
+    formulation = ct.tsvm(loss, balance=None if balance is None else "linear")
+    solution = ct.exact_search(formulation, problem, gap=1e-3)
+    assert solution.status == "optimal"
+    assert solution.objective <= ct.cccp(formulation, problem).objective + 1e-6
+    assert solution.lower_bound <= solution.objective
+
+
+def test_a_gap_that_is_not_reached_is_told(monkeypatch):
+    """Where a box with convex losses has a bound that is too low, the search says "inaccurate"."""
+    formulation, problem = case("ramp", 0)
+    search = PieceSearch(formulation, problem, gap=1e-3)
+    monkeypatch.setattr(search, "_halves", lambda node: None)
+    monkeypatch.setattr(search, "_settle", lambda node: setattr(search, "_least_leaf", node.bound))
+    found = search.run()
+    assert found.gap > 1e-3
+    assert found.status == "inaccurate"

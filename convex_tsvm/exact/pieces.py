@@ -58,6 +58,9 @@ FIRST_NODES, IMPROVED_NODES, TOLD_NODES = 16, 16, 100
 #: and what a free bias may cost, as a share of the gap and, beside it, of the objective.
 LEAF_TOL, LEAF_SHARE = 1e-10, 1e-3
 
+#: A search is done if its bound is off by no more than this, relative to the objective.
+CLOSED = 1e-9
+
 #: An output is split no nearer to the ends of its interval than this share of it.
 MARGIN = 0.1
 
@@ -177,6 +180,9 @@ class PieceSearch:
                 if self.status == "interrupted":
                     raise KeyboardInterrupt
                 raise InfeasibleError("no outputs meet the constraints")
+        # A box with convex losses is not split further, however far its bound is off.
+        if self.status == "optimal" and self.lower_bound < self._cutoff - CLOSED * abs(self.objective):
+            self.status = "inaccurate"
         return self._solution()
 
     def _begin(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from ...deadline import time_is_up
@@ -34,12 +36,15 @@ class BestSolution:
     def descend(self, outputs: Array | None) -> None:
         """Concave-convex steps from outputs of all points, or from none; the best of their solutions is kept."""
         start, last = None, np.inf
-        for _ in range(DESCENT_STEPS):
-            start = self.solver.solve(self.instance.step(outputs), start)
-            objective = self.offer(start)
-            if time_is_up() or last - objective <= LEAST_GAIN * abs(objective):
-                break
-            outputs, last = start.outputs, objective
+        with warnings.catch_warnings():
+            # The tolerance is nobody's wish: that it could not be met is nothing to tell.
+            warnings.simplefilter("ignore", UserWarning)
+            for _ in range(DESCENT_STEPS):
+                start = self.solver.solve(self.instance.step(outputs), start)
+                objective = self.offer(start)
+                if time_is_up() or last - objective <= LEAST_GAIN * abs(objective):
+                    break
+                outputs, last = start.outputs, objective
 
     def offer(self, found: StepSolution) -> float:
         """Take a solution of a step for one of the formulation, if it is the best so far; its objective."""

@@ -33,6 +33,9 @@ PLACES = 6
 #: tiny interval would be given ever more.
 MOST_TAKEN = 10.0
 
+#: Outputs that w changes by less than the root of this are constants.
+LEAST_SQUARE = 1e-100
+
 #: How often places are added, and steps in between at most.
 PLACE_ROUNDS, INNER_STEPS = 4, 30
 
@@ -59,6 +62,9 @@ def lend(
     -------
     d, gamma : array, shape (n,)
     """
+    if model.squares.max(initial=0.0) < LEAST_SQUARE:
+        # All points are where the origin is: w changes no output.
+        return model.no_curvature(low, high, 1.0), np.zeros(model.n)
     with one_blas_thread():
         return _Lending(model, low, high, start).maximize(tol)
 
