@@ -174,7 +174,7 @@ def test_exact_transduction_of_three_classes(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"loss": "flat"}, "loss='flat'"),
+        ({"loss": "blunt"}, "loss='blunt'"),
         ({"balance_of": "labels"}, "balance_of='labels'"),
         ({"balance_of": "targets"}, "fit_intercept=False"),
         ({"bounds": "best"}, "bounds='best'"),
