@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_pieces import FORMULATIONS, case, random_loss
+from test_interval_search import FORMULATIONS, case, random_loss
 
 import convex_tsvm as ct
-from convex_tsvm.exact.pieces import PieceSearch
+from convex_tsvm.exact.intervals import IntervalSearch
 from convex_tsvm.instance import Instance
 from convex_tsvm.losses import Exponential
 from convex_tsvm.relaxations.envelopes.bound import Curved
@@ -110,7 +110,7 @@ def test_bounds_and_what_follows_from_them(name, seed):
     formulation, problem = case(name, seed)
     rng = np.random.default_rng(seed)
     try:
-        search = PieceSearch(formulation, problem)
+        search = IntervalSearch(formulation, problem)
         search.best.descend(None)
     except ct.InfeasibleError:
         return
@@ -141,7 +141,7 @@ def test_bounds_and_what_follows_from_them(name, seed):
 def test_the_lower_bound_builder(name, seed):
     """Both relaxations are below the optimum, and leave it the interval that it is in."""
     formulation, problem = case(name, seed)
-    best = PieceSearch(formulation, problem, gap=1e-6).run()
+    best = IntervalSearch(formulation, problem, gap=1e-6).run()
     room = 1e-6 * (1 + abs(best.objective))
     for relaxation in ("envelope", "curvature"):
         bound = ct.LowerBoundBuilder(formulation, problem, relaxation=relaxation, gap=1e-6).bound(
@@ -191,7 +191,7 @@ def test_lent_curvatures_raise_the_bound(moons):
     X, _, y = moons
     keep = np.r_[np.flatnonzero(y), np.flatnonzero(y == 0)[:16]]
     problem = ct.Problem(X[keep], y[keep], kernel=ct.RBF(0.5), C=10, C_unlabeled=5)
-    search = PieceSearch(ct.tsvm("ramp"), problem)
+    search = IntervalSearch(ct.tsvm("ramp"), problem)
     search.best.descend(None)
     low, high = search.model.box(search.objective)
     plain = Curved(search.model, np.zeros(search.model.n)).solve(low, high).value

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_pieces import FORMULATIONS, case
+from test_interval_search import FORMULATIONS, case
 
 import convex_tsvm as ct
 from convex_tsvm import checker

@@ -7,7 +7,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from strategies import searches
-from test_pieces import FORMULATIONS, case
+from test_interval_search import FORMULATIONS, case
 
 import convex_tsvm as ct
 from convex_tsvm import MixedIntegerModel

@@ -14,18 +14,18 @@ from ..persistence import reading, write_arrays
 from ..problem import Array
 from ..relaxations.envelopes.model import EnvelopeModel
 from .files import FORMAT, digest
-from .pieces import IntervalRecord, PieceSearch
+from .intervals import IntervalRecord, IntervalSearch
 
 FORMAT_OF_INTERVALS = "convex_tsvm intervals 1"
 
 
-def save_interval_search(path: str | os.PathLike[str], search: PieceSearch) -> None:
+def save_interval_search(path: str | os.PathLike[str], search: IntervalSearch) -> None:
     """Write what proves the bound of a search over intervals as one ``.npz`` file, complete or not at all.
 
     Parameters
     ----------
     path : path
-    search : PieceSearch
+    search : IntervalSearch
         That has run and has kept its proofs.
 
     Raises
@@ -90,7 +90,7 @@ def _pieces(loss: Any) -> Array:
     return np.array([(left, right, *piece) for piece, left, right in loss.spans()], dtype=float)
 
 
-def _tree(records: list[IntervalRecord], search: PieceSearch) -> dict[str, np.ndarray]:
+def _tree(records: list[IntervalRecord], search: IntervalSearch) -> dict[str, np.ndarray]:
     """The arrays of nodes and proofs; of proofs those that narrow a box, and for a leaf the best bound."""
     curvatures: dict[int, int] = {}
     vectors: list[Array] = []

@@ -15,7 +15,7 @@ from .tree import Record
 class ExactSolution(Solution):
     """The best solution found, with a bound that none is below; its step is the SVM trained on its labels.
 
-    Of a search over pieces of losses it is the convex problem with one piece for each point.
+    Of a search over intervals it is a step of the concave-convex procedure, or a convex problem in a box.
 
     Attributes
     ----------

@@ -17,7 +17,7 @@ from ..solvers import NativeSolver
 from ..validation import InfeasibleError, new_file
 from .files import save_search
 from .interval_files import save_interval_search
-from .pieces import PieceSearch
+from .intervals import IntervalSearch
 from .search import BranchAndBound
 from .solution import ExactSolution
 
@@ -71,7 +71,7 @@ def exact_search(
     """
     why_not = _why_not_by_labels(formulation)
     if why_not is not None:
-        return _by_pieces(formulation, problem, {"certificate": certificate, **options}, why_not)
+        return _by_intervals(formulation, problem, {"certificate": certificate, **options}, why_not)
     if certificate is not None:
         certificate = new_file("certificate", certificate)
     options.setdefault("certificate", certificate is not None or options.get("checkpoint") is not None)
@@ -112,7 +112,7 @@ def _why_not_by_labels(formulation: Formulation) -> str | None:
     return None
 
 
-def _by_pieces(formulation: Formulation, problem: Problem, options: dict[str, Any], why_not: str) -> ExactSolution:
+def _by_intervals(formulation: Formulation, problem: Problem, options: dict[str, Any], why_not: str) -> ExactSolution:
     own = {name: value for name, value in options.items() if name not in (*_OF_LABELS, "certificate")}
     certificate = options["certificate"]
     if certificate is not None:
@@ -126,7 +126,7 @@ def _by_pieces(formulation: Formulation, problem: Problem, options: dict[str, An
         if options.get(name, default) not in (default, None):
             asked = f"{name}={options[name]!r} is for searches for labels"
             raise ValueError(f"{asked}, and this formulation is none: {why_not}")
-    search = PieceSearch(formulation, problem, **own, keep_proofs=certificate is not None)
+    search = IntervalSearch(formulation, problem, **own, keep_proofs=certificate is not None)
     solution = search.run()
     if solution.status == "interrupted":
         warn("interrupted: the best solution so far is returned, with a bound that holds")

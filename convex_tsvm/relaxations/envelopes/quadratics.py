@@ -41,10 +41,6 @@ class Quadratics:
         """The functions and a quadratic for each."""
         return Quadratics(self.low, self.high, self.a + a[:, None], self.b + b[:, None], self.c + c[:, None])
 
-    def take(self, where: Array) -> Quadratics:
-        """Some of the functions."""
-        return Quadratics(self.low[where], self.high[where], self.a[where], self.b[where], self.c[where])
-
     def at(self, t: Array) -> Array:
         """The value of each function at its own t."""
         inside = (self.low <= t[:, None]) & (t[:, None] <= self.high)

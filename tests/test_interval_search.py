@@ -1,4 +1,4 @@
-"""Exact search over the convex pieces of losses, against every choice of pieces."""
+"""Exact search over intervals of outputs, against every choice of convex pieces of the losses."""
 
 import contextlib
 import itertools
@@ -9,7 +9,7 @@ import pytest
 
 import convex_tsvm as ct
 from convex_tsvm.cli import main
-from convex_tsvm.exact.pieces import PieceSearch
+from convex_tsvm.exact.intervals import IntervalSearch
 from convex_tsvm.instance import Instance
 
 
@@ -87,7 +87,7 @@ def least_of_all_pieces(formulation, problem):
 @pytest.mark.parametrize("seed", [*range(6), *(pytest.param(k, marks=pytest.mark.slow) for k in range(6, 350))])
 def test_search_finds_what_all_pieces_have(name, seed):
     formulation, problem = case(name, seed)
-    search = PieceSearch(formulation, problem, gap=1e-7)
+    search = IntervalSearch(formulation, problem, gap=1e-7)
     solution = search.run()
     assert solution.status == "optimal"
     assert solution.gap <= 2e-7
@@ -109,7 +109,7 @@ def test_labels_and_pieces_have_the_same_optimum(moons):
     problem = ct.Problem(X[keep], y[keep], kernel=ct.RBF(0.5), C=1, C_unlabeled=1)
     for formulation in (ct.tsvm("hinge"), ct.tsvm("squared_hinge")):
         by_labels = ct.exact_search(formulation, problem, gap=1e-5)
-        by_pieces = PieceSearch(formulation, problem, gap=1e-5).run()
+        by_pieces = IntervalSearch(formulation, problem, gap=1e-5).run()
         assert by_pieces.objective == pytest.approx(by_labels.objective, rel=2e-5)
         assert by_pieces.lower_bound <= by_labels.objective + 1e-9
 
@@ -206,7 +206,7 @@ def test_points_that_are_all_the_same(loss, balance):
 def test_a_gap_that_is_not_reached_is_told(monkeypatch):
     """Where a box with convex losses has a bound that is too low, the search says "inaccurate"."""
     formulation, problem = case("ramp", 0)
-    search = PieceSearch(formulation, problem, gap=1e-3)
+    search = IntervalSearch(formulation, problem, gap=1e-3)
     monkeypatch.setattr(search, "_halves", lambda node: None)
     monkeypatch.setattr(search, "_settle", lambda node: setattr(search, "_least_leaf", node.bound))
     found = search.run()

@@ -118,7 +118,7 @@ class IntervalRecord:
         return [proof for k, proof in enumerate(self.proofs) if np.isfinite(proof.cutoff) or k == last]
 
 
-class PieceSearch:
+class IntervalSearch:
     """The search; see :func:`~convex_tsvm.exact_search`, whose options about nodes and limits it has.
 
     Attributes
