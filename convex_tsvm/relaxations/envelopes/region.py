@@ -103,8 +103,8 @@ class EnvelopeBounds:
 
     def close(self, region: IntervalRegion, curvature: Array, tol: float) -> None:
         """Bound a region by the convex problem of other curvatures, whose box stays as it is."""
-        curved = self.curved(curvature)
-        point = curved.solve(region.low, region.high, region.gamma, tol)
+        # From the γ of other curvatures the solver may be far from where it gets in its few steps.
+        point = self.curved(curvature).solve(region.low, region.high, None, tol)
         if point.value > region.bound:
             region.curvature, region.gamma, region.bound = curvature, point.gamma, point.value
             self._prove(region, np.inf, region.low, region.high)
