@@ -99,7 +99,7 @@ class MixedIntegerModel:
 
     def __init__(self, formulation: Formulation, problem: Problem, upper: float) -> None:
         self.instance = instance = Instance(formulation, problem)
-        finite("upper", upper, above=0)
+        finite("upper", upper)
         linear = formulation.regularizer == "l1"
         if formulation.regularizer not in ("l1", "l2"):
             raise ValueError(
@@ -226,7 +226,9 @@ def _ends(instance: Instance, kinds: list[_Kind], features: Array, upper: float)
     least = np.zeros(n)
     for kind in kinds:
         least[kind.where] = instance.cost[kind.where] * kind.loss.minimizers()[0]
-    room = max(upper - float(least.sum()), 0.0) * (1 + 1e-9)
+    if upper < float(least.sum()):
+        raise ValueError(f"upper={upper} is below {least.sum():.6g}, which no solution is")
+    room = (upper - float(least.sum())) * (1 + 1e-9)
     if instance.formulation.regularizer == "l1":
         reach = room * np.abs(features).max(axis=1)
     else:
