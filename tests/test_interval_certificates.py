@@ -44,7 +44,9 @@ def honest(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", FORMULATIONS)
-@pytest.mark.parametrize("seed", [*range(3), 15, *(pytest.param(k, marks=pytest.mark.slow) for k in range(16, 350))])
+@pytest.mark.parametrize(
+    "seed", [*range(4), 15, *(pytest.param(k, marks=pytest.mark.slow) for k in range(4, 350) if k != 15)]
+)
 def test_honest_certificates_are_proven(name, seed, tmp_path):
     formulation, problem = case(name, seed)
     solution = ct.exact_search(formulation, problem, certificate=tmp_path / "c.npz")
