@@ -24,6 +24,7 @@ import scipy.linalg
 from ...deadline import time_is_up
 from ...parallel import one_blas_thread
 from ...problem import Array
+from ...solvers.sdp.interior_point import inverse_root, longest_step, ratio_test
 from .model import EnvelopeModel
 
 #: Places t of every output at which its minimum is looked for at first, beside its kinks.
@@ -204,7 +205,7 @@ class _System:
     def __init__(self, at: _Lending, Z: Array, w: Array) -> None:
         self.L, self.X, self.p, self.z, self.t, self.w = at.L, at.X, at.p, at.z, at.t, w
         self.half, self.room = 0.5 * at.t**2, at._room()
-        self.root = _inverse_root(Z)
+        self.root = inverse_root(Z)
         self.V = self.root.T @ self.root
         self.ratio = self.p / w
         self.hh = self.ratio.sum(axis=1)
@@ -264,21 +265,6 @@ class _System:
 
     def lengths(self, way: _Way) -> tuple[float, float]:
         """How far the dual and the primal may go until a cone is left."""
-        dual = min(_longest(self.root, way.Z), _ratio_test(self.w, way.w), _ratio_test(self.room, way.d))
-        root_x = _inverse_root(self.X)
-        return dual, min(_longest(root_x, way.X), _ratio_test(self.p, way.p), _ratio_test(self.z, way.z))
-
-
-def _inverse_root(A: Array) -> Array:
-    L = scipy.linalg.cholesky(A, lower=True, check_finite=False)
-    return np.asarray(scipy.linalg.lapack.dtrtri(L, lower=1)[0])
-
-
-def _longest(root: Array, way: Array) -> float:
-    least = scipy.linalg.eigvalsh(root @ way @ root.T, subset_by_index=[0, 0], check_finite=False)[0]
-    return np.inf if least >= 0 else -1 / float(least)
-
-
-def _ratio_test(value: Array, way: Array) -> float:
-    falls = way < 0
-    return float((-value[falls] / way[falls]).min()) if falls.any() else np.inf
+        dual = min(longest_step(self.root, way.Z), ratio_test(self.w, way.w), ratio_test(self.room, way.d))
+        root_x = inverse_root(self.X)
+        return dual, min(longest_step(root_x, way.X), ratio_test(self.p, way.p), ratio_test(self.z, way.z))

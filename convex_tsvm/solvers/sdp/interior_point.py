@@ -111,7 +111,7 @@ class InteriorPoint:
 
     def _step(self, at: _Iterate, lacking: Array, lacking_dual: Array, mu: float) -> tuple[_Iterate, float, float]:
         """A direction, and how far to go in primal and dual."""
-        roots = [_inverse_root(at.X), _inverse_root(at.S)]
+        roots = [inverse_root(at.X), inverse_root(at.S)]
         inverse = roots[1].T @ roots[1]
         over_z = np.where(self.signed, 1 / np.where(self.signed, at.z, 1.0), 0.0)
         ratio = at.s * over_z
@@ -126,8 +126,8 @@ class InteriorPoint:
             return _Iterate(fixed - _symmetric(at.X @ dS @ inverse), dS, dz, ds - ratio * dz)
 
         def lengths(way: _Iterate) -> tuple[float, float]:
-            primal = min(_longest(roots[0], way.X), _ratio_test(at.s, way.s, self.signed))
-            dual = min(_longest(roots[1], way.S), _ratio_test(at.z, way.z, self.signed))
+            primal = min(longest_step(roots[0], way.X), ratio_test(at.s, way.s, self.signed))
+            dual = min(longest_step(roots[1], way.S), ratio_test(at.z, way.z, self.signed))
             return primal, dual
 
         way = direction(0.0, 0.0, 0.0)
@@ -157,18 +157,19 @@ def _symmetric(A: Array) -> Array:
     return (A + A.T) / 2
 
 
-def _inverse_root(A: Array) -> Array:
+def inverse_root(A: Array) -> Array:
     """L⁻¹ for A = L Lᵀ."""
     L = scipy.linalg.cholesky(A, lower=True, check_finite=False)
     return np.asarray(scipy.linalg.lapack.dtrtri(L, lower=1)[0])
 
 
-def _longest(root: Array, way: Array) -> float:
+def longest_step(root: Array, way: Array) -> float:
     """The longest step along ``way`` up to which a matrix stays positive semidefinite, from the inverse of its root."""
     least = scipy.linalg.eigvalsh(root @ way @ root.T, subset_by_index=[0, 0], check_finite=False)[0]
     return np.inf if least >= 0 else -1 / float(least)
 
 
-def _ratio_test(value: Array, way: Array, signed: NDArray[np.bool_]) -> float:
+def ratio_test(value: Array, way: Array, signed: NDArray[np.bool_] | bool = True) -> float:
+    """The longest step along ``way`` up to which the signed ones of some numbers stay >= 0."""
     falls = signed & (way < 0)
     return float((-value[falls] / way[falls]).min()) if falls.any() else np.inf
