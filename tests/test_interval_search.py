@@ -207,7 +207,7 @@ def test_a_gap_that_is_not_reached_is_told(monkeypatch):
     """Where a box with convex losses has a bound that is too low, the search says "inaccurate"."""
     formulation, problem = case("ramp", 0)
     search = IntervalSearch(formulation, problem, gap=1e-3)
-    monkeypatch.setattr(search, "_halves", lambda node: None)
+    monkeypatch.setattr(search, "_halves", lambda node, lacking: None)
     monkeypatch.setattr(search, "_settle", lambda node: setattr(search, "_least_leaf", node.bound))
     found = search.run()
     assert found.gap > 1e-3

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..instance import Instance
 from ..losses import PLQ
 from ..persistence import reading, write_arrays
 from ..problem import Array
@@ -36,7 +35,7 @@ def save_interval_search(path: str | os.PathLike[str], search: IntervalSearch) -
     instance, model, point = search.instance, search.model, search.best.point
     assert point is not None
     arrays, described = instance.problem.to_arrays()
-    stated, own = statement_of_intervals(instance)
+    stated, own = statement_of_intervals(model)
     header = {
         "format": FORMAT_OF_INTERVALS,
         "problem": described,
@@ -64,9 +63,9 @@ def save_interval_search(path: str | os.PathLike[str], search: IntervalSearch) -
     write_arrays(path, arrays)
 
 
-def statement_of_intervals(instance: Instance) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def statement_of_intervals(model: EnvelopeModel) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """What a search over intervals is about beside its problem: plain values, and arrays."""
-    model, bias, formulation = EnvelopeModel(instance), instance.bias, instance.formulation
+    bias, formulation = model.instance.bias, model.instance.formulation
     stated = {
         "bias": "centred" if bias.centred else "free" if bias.free else "none",
         "value": bias.offset,
@@ -76,7 +75,7 @@ def statement_of_intervals(instance: Instance) -> tuple[dict[str, Any], dict[str
     return stated, {
         "loss_labeled": _pieces(formulation.labeled),
         "loss_unlabeled": _pieces(formulation.unlabeled),
-        "rows": np.array([row for row, _, _ in rows]).reshape(len(rows), instance.problem.n),
+        "rows": np.array([row for row, _, _ in rows]).reshape(len(rows), model.instance.problem.n),
         "row_low": np.array([low for _, low, _ in rows], dtype=float),
         "row_high": np.array([high for _, _, high in rows], dtype=float),
     }

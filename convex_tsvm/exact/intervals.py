@@ -24,9 +24,9 @@ from ..instance import ConvexStep, Instance
 from ..losses import Exponential
 from ..problem import Array, Problem
 from ..relaxations.envelopes.best import BestSolution
-from ..relaxations.envelopes.bound import EnvelopePoint
 from ..relaxations.envelopes.model import EnvelopeModel, error_for, why_no_envelopes
 from ..relaxations.envelopes.region import EnvelopeBounds, EnvelopeProof, IntervalRegion
+from ..relaxations.relaxation import Rules
 from ..validation import InfeasibleError, finite, integer
 from .solution import ExactSolution
 from .state import Progress
@@ -91,6 +91,28 @@ class _Node(IntervalRegion):
     record: int = field(compare=False, default=0)
 
 
+@dataclass(frozen=True, eq=False)
+class _Lacking:
+    """How far each output's loss is above what the bound reckons with, at the output, and where it may be split.
+
+    ``places`` and ``is_cut`` are those of :meth:`~convex_tsvm.relaxations.envelopes.quadratics.Quadratics.cuts`.
+    """
+
+    excess: Array
+    at: Array
+    places: Array
+    is_cut: NDArray[np.bool_]
+    can_split: NDArray[np.bool_]
+
+    @property
+    def misled(self) -> bool:
+        """Whether most is lacking at outputs with convex losses, from which old curvatures take too much."""
+        if not self.can_split.any():
+            return False
+        others = float(self.excess[~self.can_split].max(initial=0.0))
+        return others > MISLED * float(self.excess[self.can_split].max())
+
+
 @dataclass(eq=False)
 class IntervalRecord:
     """A node of the tree as a certificate has it.
@@ -141,6 +163,7 @@ class IntervalSearch:
         keep_proofs: bool = False,
     ) -> None:
         self.gap, self.callback = finite("gap", gap, least=0), callback
+        self._rules = Rules(gap=self.gap)
         self.max_nodes = None if max_nodes is None else integer("max_nodes", max_nodes, least=1)
         self.time_limit = None if time_limit is None else finite("time_limit", time_limit, above=0)
         self.instance = Instance(formulation, problem)
@@ -187,7 +210,8 @@ class IntervalSearch:
 
     def _begin(self) -> None:
         """First solutions, and the root."""
-        self.best.descend(None)
+        if self.best.point is None:
+            self.best.descend(None)
         low, high = self.model.box(self._cutoff)
         self.root_box, self.root_cutoff = (low, high), self._cutoff
         root = _Node(-np.inf, low, high, next(self._numbers))
@@ -228,9 +252,7 @@ class IntervalSearch:
     @property
     def _cutoff(self) -> float:
         """The bound at which a node is closed."""
-        if not np.isfinite(self.objective):
-            return np.inf
-        return self.objective - self.gap * (1 - 1e-8) * abs(self.objective)
+        return self._rules.cutoff(self.objective)
 
     def _is_open(self, node: _Node) -> bool:
         return node.bound < self._cutoff
@@ -261,7 +283,7 @@ class IntervalSearch:
             worth = node.bound - before >= WORTH_LENDING * (self._cutoff - before)
             node.patience = 1 if worth else min(2 * node.patience, MOST_PATIENCE)
         if self._is_open(node) and (self.n_nodes <= FIRST_NODES or self.n_nodes % IMPROVED_NODES == 0):
-            self.best.descend(self._all_outputs(self.bounds.point(node)))
+            self.best.descend(self.model.all_outputs(self.bounds.point(node).outputs))
 
     def _bound(self, node: _Node) -> bool:
         """Solve a node's convex problem, and narrow its box; whether that may bring more."""
@@ -284,13 +306,15 @@ class IntervalSearch:
 
     def _branch(self, node: _Node) -> None:
         """Examine both halves of a node."""
-        if node.levels > 0 and self._is_misled(node):
+        lacking = self._lacking(node)
+        if node.levels > 0 and lacking.misled:
             self._lend(node)
             self._bound(node)
             self.records[node.record].proofs = node.proofs
             if not self._is_open(node):
                 return
-        halves = self._halves(node)
+            lacking = self._lacking(node)
+        halves = self._halves(node, lacking)
         if halves is None:
             self._settle(node)
             return
@@ -305,38 +329,32 @@ class IntervalSearch:
             self._examine(half)
             self._wait(half)
 
-    def _excess(self, node: _Node) -> tuple[Array, Array, NDArray[np.bool_]]:
-        """How far each output's loss is above what the bound reckons with, at the output; whether it can be split."""
+    def _lacking(self, node: _Node) -> _Lacking:
+        """What the bound of a node lacks at each output, and where its loss may be split."""
         point = self.bounds.point(node)
         losses = self.model.losses.within(node.low, node.high)
         at = np.clip(point.outputs, *losses.ends())
+        places, is_cut = losses.cuts()
         concave = ((losses.low < losses.high) & (losses.a < 0)).any(axis=1)
-        can_split = np.asarray(losses.cuts()[1].any(axis=1) | concave)
-        return np.maximum(point.functions.at(at) - point.least, 0.0), at, can_split
+        excess = np.maximum(point.functions.at(at) - point.least, 0.0)
+        return _Lacking(excess, at, places, is_cut, np.asarray(is_cut.any(axis=1) | concave))
 
-    def _is_misled(self, node: _Node) -> bool:
-        """Whether the bound lacks most at outputs with convex losses, from which old curvatures take too much."""
-        excess, _, can_split = self._excess(node)
-        return bool(can_split.any() and excess[~can_split].max(initial=0.0) > MISLED * excess[can_split].max())
-
-    def _halves(self, node: _Node) -> tuple[int, float, list[tuple[Array, Array]]] | None:
+    def _halves(self, node: _Node, lacking: _Lacking) -> tuple[int, float, list[tuple[Array, Array]]] | None:
         """The output to split a node at, the place, and both boxes; None if every loss is convex in its box.
 
         It is the output whose loss is furthest above what the bound reckons with, split where a convex stretch of the
         loss ends, at the place nearest to the output, or inside a concave piece at the output itself.
         """
-        excess, at, can_split = self._excess(node)
-        losses = self.model.losses.within(node.low, node.high)
-        t, is_cut = losses.cuts()
-        score = np.where(can_split, excess, -1.0)
+        score = np.where(lacking.can_split, lacking.excess, -1.0)
         i = int(score.argmax())
         if score[i] < 0:
             return None
-        if is_cut[i].any():
-            place = float(t[i, np.where(is_cut[i], np.abs(t[i] - at[i]), np.inf).argmin()])
+        at, places, is_cut = float(lacking.at[i]), lacking.places[i], lacking.is_cut[i]
+        if is_cut.any():
+            place = float(places[np.where(is_cut, np.abs(places - at), np.inf).argmin()])
         else:
             room = MARGIN * (node.high[i] - node.low[i])
-            place = float(np.clip(at[i], node.low[i] + room, node.high[i] - room))
+            place = float(np.clip(at, node.low[i] + room, node.high[i] - room))
         left, right = node.high.copy(), node.low.copy()
         left[i] = right[i] = place
         return i, place, [(node.low, left), (right, node.high)]
@@ -374,12 +392,6 @@ class IntervalSearch:
         return self.instance.envelope_step(losses, kind, cost, np.zeros(n), names)
 
     # --- solutions --------------------------------------------------------------------------------------------------
-
-    def _all_outputs(self, point: EnvelopePoint) -> Array:
-        """Outputs of all points of the problem; zero where they cost nothing."""
-        outputs = np.zeros(self.instance.problem.n)
-        outputs[self.model.points] = self.model.outputs(point.outputs)
-        return outputs
 
     def finished_records(self) -> list[IntervalRecord]:
         """The records of the tree whose leaves are closed or wait, without what was begun below a node that waits."""

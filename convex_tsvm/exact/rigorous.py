@@ -13,6 +13,7 @@ from ..formulations import Formulation
 from ..instance import Instance
 from ..persistence import DAMAGED
 from ..problem import Problem
+from ..relaxations.envelopes.model import EnvelopeModel
 from .files import FORMAT, digest, statement
 from .interval_files import is_of_intervals, read_any, statement_of_intervals
 
@@ -85,7 +86,7 @@ def _differs(path: str | os.PathLike[str], formulation: Formulation, problem: Pr
 
             stated, arrays = statement(BoundModel(formulation, problem)), dict[str, np.ndarray]()
         else:
-            stated, arrays = statement_of_intervals(Instance(formulation, problem))
+            stated, arrays = statement_of_intervals(EnvelopeModel(Instance(formulation, problem)))
         for name, value in stated.items():
             if header["statement"][name] != value:
                 return f"it is about another formulation: its {name} is {header['statement'][name]!r}, not {value!r}"

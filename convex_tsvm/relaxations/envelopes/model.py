@@ -184,6 +184,12 @@ class EnvelopeModel:
         """f of the points that pay, shape (p,)."""
         return g[: self.n_points] + self.offset[: self.n_points]
 
+    def all_outputs(self, g: Array) -> Array:
+        """f of all points of the problem; zero where they cost nothing."""
+        outputs = np.zeros(self.instance.problem.n)
+        outputs[self.points] = self.outputs(g)
+        return outputs
+
 
 def error_for(instance: Instance, objective: float, gap: float) -> float:
     """What a minorant may be off by at each point, so that all of them cost a share of a relative gap at most."""

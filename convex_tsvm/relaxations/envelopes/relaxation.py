@@ -19,7 +19,6 @@ from .region import EnvelopeBounds, IntervalRegion
 #: Another round is worth its time where the last one left at most this share of the intervals' widths.
 WORTH_A_ROUND = 0.98
 
-
 #: The gap that minorants of smooth losses are made for, where a smaller one is asked for.
 GAP_OF_MINORANTS = 1e-3
 
@@ -109,11 +108,10 @@ class EnvelopeRelaxation:
         return self.bounds.narrow(region, self._cutoff, self.tol)
 
     def _all_outputs(self, region: IntervalRegion) -> Array:
-        """Outputs of all points of the problem; zero where they cost nothing."""
-        outputs = np.zeros(self.instance.problem.n)
-        if region.gamma is not None:
-            outputs[self.model.points] = self.model.outputs(self.bounds.point(region).outputs)
-        return outputs
+        """Outputs of all points of the problem, as the last convex problem has them."""
+        if region.gamma is None:
+            return np.zeros(self.instance.problem.n)
+        return self.model.all_outputs(self.bounds.point(region).outputs)
 
     def _proven(self, region: IntervalRegion) -> Array:
         """Labels given, or signs of all outputs that a better solution may have; 0 where they have both."""
