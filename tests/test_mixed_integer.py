@@ -97,9 +97,8 @@ def test_search_over_intervals_finds_what_scip_finds(name, seed):
     model = MixedIntegerModel(formulation, problem, best + 0.01 * abs(best) + 1e-3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        value = model.problem.solve(solver="SCIP", scip_params=LIMITS)
-    # SCIP is accurate to some 1e-6 in every row, of which there are as many as points.
-    assert value == pytest.approx(best, rel=1e-4, abs=5e-5), model.problem.status
+        value = model.problem.solve(solver="SCIP", scip_params={**LIMITS, "numerics/feastol": 1e-8})
+    assert value == pytest.approx(best, rel=1e-4, abs=1e-5), model.problem.status
     outputs = np.asarray(model.outputs.value)
     assert (model.low - 1e-6 <= outputs).all()
     assert (outputs <= model.high + 1e-6).all()
