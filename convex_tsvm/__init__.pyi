@@ -28,6 +28,7 @@ from .formulations import cccp_tsvm as cccp_tsvm
 from .formulations import compact_margin as compact_margin
 from .formulations import compactness_weights as compactness_weights
 from .formulations import cs3vm as cs3vm
+from .formulations import hard_margin_s3vm as hard_margin_s3vm
 from .formulations import mean_output as mean_output
 from .formulations import must_link as must_link
 from .formulations import output_constraint as output_constraint
@@ -48,6 +49,7 @@ from .losses import PLQ as PLQ
 from .losses import ConvexLoss as ConvexLoss
 from .losses import DCLoss as DCLoss
 from .losses import SmoothConcave as SmoothConcave
+from .losses import better_label as better_label
 from .losses import convex_pieces as convex_pieces
 from .losses import envelope_of as envelope_of
 from .losses import epsilon_insensitive as epsilon_insensitive

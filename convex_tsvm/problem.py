@@ -389,7 +389,8 @@ class Problem:
             raise ValueError(f"{name} has shape {cost.shape}; it must be a number, ({self.n},) or ({len(where)},)")
         cost = cost[where] if cost.ndim == 1 and len(cost) == self.n else cost
         if cost.ndim == 0 and not (np.isfinite(cost) and cost > 0):
-            raise ValueError(f"{name}={float(cost):g} must be a finite number > 0")
+            instead = "; a hard margin is a loss: hard_margin_s3vm(), or loss='hard_margin'" if cost == np.inf else ""
+            raise ValueError(f"{name}={float(cost):g} must be a finite number > 0{instead}")
         if not (np.isfinite(cost).all() and (cost >= 0).all() and cost.any()):
             shown = f"array with minimum {cost.min():g}" if cost.any() else "array of zeros"
             raise ValueError(f"{name}={shown} must be finite numbers >= 0, not all 0")

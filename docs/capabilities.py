@@ -30,6 +30,7 @@ FORMULATIONS: dict[str, tuple[Callable[[], ct.Formulation], list[str] | None]] =
     "SVM": (ct.svm, None),
     "hinge": (lambda: ct.tsvm("hinge"), ["--loss", "hinge"]),
     "squared hinge": (ct.s3vm, ["--loss", "squared_hinge"]),
+    "hard margin": (ct.hard_margin_s3vm, ["--loss", "hard_margin"]),
     "ramp (the default)": (ct.tsvm, ["--loss", "ramp"]),
     "flat loss": (lambda: ct.tsvm("flat"), ["--loss", "flat"]),
     "exp(-5 t²)": (lambda: ct.tsvm("exp"), ["--loss", "exp"]),

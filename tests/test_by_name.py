@@ -11,7 +11,7 @@ from sklearn.datasets import dump_svmlight_file
 import convex_tsvm as ct
 from convex_tsvm.cli import main
 from convex_tsvm.cli.parser import build_parser
-from convex_tsvm.formulations import LOSSES
+from convex_tsvm.formulations import FINITE_LOSSES
 from convex_tsvm.table import DESCENTS, FORMULATIONS, INTERVAL_RELAXATIONS, METHODS, RELAXATIONS, SDP_SOLVERS, SOLVERS
 
 X = np.random.default_rng(0).normal(size=(16, 2)) + np.repeat([[-1.5, 0], [1.5, 0]], 8, axis=0)
@@ -114,7 +114,7 @@ def test_every_method_and_solver_of_solve_works_or_is_refused(name, tiny, capsys
         assert status == 0, err
 
 
-@pytest.mark.parametrize(("method", "loss"), list(itertools.product(choices("linear", "--method"), LOSSES)))
+@pytest.mark.parametrize(("method", "loss"), list(itertools.product(choices("linear", "--method"), FINITE_LOSSES)))
 def test_every_method_and_loss_of_linear_works_or_is_refused(method, loss, tiny, capsys):
     labels, model = tiny / "linear.csv", tiny / "linear.model"
     for path in (labels, model):

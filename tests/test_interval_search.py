@@ -103,6 +103,13 @@ def test_search_finds_what_all_pieces_have(name, seed):
         assert solution.lower_bound <= best + 1e-7 * max(1.0, abs(best))
 
 
+def test_narrow_boxes_of_concave_losses_are_closed():
+    """What is lent to them is taken from convex losses, which at last costs more than it brings."""
+    formulation, problem = case("any with concave pieces", 90)
+    solution = ct.exact_search(formulation, problem, gap=1e-7, max_nodes=200)
+    assert solution.status == "optimal"
+
+
 def test_labels_and_pieces_have_the_same_optimum(moons):
     X, _, y = moons
     keep = np.r_[np.flatnonzero(y), np.flatnonzero(y == 0)[:16]]

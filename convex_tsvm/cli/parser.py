@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
-from ..formulations import LOSSES
+from ..formulations import FINITE_LOSSES, LOSSES
 from ..table import (
     BRANCHING,
     DESCENTS,
@@ -309,7 +309,7 @@ def _add_linear(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--zero-based", action="store_true", help="the first column is 0 in the file, not 1")
     parser.add_argument("--method", choices=DESCENTS, default="switching",
                         help=_listed({name: METHODS[name] for name in DESCENTS}, "default: switching"))  # fmt: skip
-    parser.add_argument("--loss", choices=LOSSES, default="squared_hinge",
+    parser.add_argument("--loss", choices=FINITE_LOSSES, default="squared_hinge",
                         help="of unlabelled points (default: squared_hinge)")  # fmt: skip
     parser.add_argument("--lambda", "-W", dest="lambda_", type=float, default=1e-3, metavar="L",
                         help="weight of the regularizer, SVMlin's -W (default: 0.001)")  # fmt: skip

@@ -15,7 +15,7 @@ from ..validation import one_of
 from .base import KernelTransduction
 
 #: Losses for which there are relaxations of the choice of labels.
-RELAXABLE_LOSSES = ("hinge", "squared_hinge")
+RELAXABLE_LOSSES = ("hinge", "squared_hinge", "hard_margin")
 
 
 class LabellingTransduction(KernelTransduction):

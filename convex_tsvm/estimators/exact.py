@@ -29,7 +29,7 @@ class ExactTransductiveSVC(LabellingTransduction):
     ----------
     kernel, gamma, sigma, degree, coef0, C, C_unlabeled, unlabeled, n_jobs
         As in :class:`~convex_tsvm.TransductiveSVC`; for two classes, ``n_jobs`` dives into the tree go in parallel.
-    loss : {"squared_hinge", "hinge", "ramp", "flat", "exp"} or Formulation, default "squared_hinge"
+    loss : {"squared_hinge", "hinge", "hard_margin", "ramp", "flat", "exp"} or Formulation, default "squared_hinge"
         The last three and other formulations are searched over intervals of outputs
         (:func:`~convex_tsvm.exact_search`), for some forty to eighty points.
     s : float in (-1, 0], default -0.3

@@ -25,7 +25,7 @@ class SDPTransduction(LabellingTransduction):
     ----------
     kernel, gamma, sigma, degree, coef0, C, C_unlabeled, unlabeled, n_jobs
         As in :class:`~convex_tsvm.TransductiveSVC`.
-    loss : {"hinge", "squared_hinge"}, default "hinge"
+    loss : {"hinge", "squared_hinge", "hard_margin"}, default "hinge"
     balance : "auto", "labeled", float or None, default "auto"
         Mean output over the unlabelled points; None needs ``fit_intercept=False``, which is the paper's setting.
     fit_intercept : bool, default True
@@ -119,7 +119,7 @@ class SubspaceSDPTransduction(LabellingTransduction):
     ----------
     kernel, gamma, sigma, degree, coef0, C, C_unlabeled, unlabeled, n_jobs
         As in :class:`~convex_tsvm.TransductiveSVC`.
-    loss : {"hinge", "squared_hinge"}, default "hinge"
+    loss : {"hinge", "squared_hinge", "hard_margin"}, default "hinge"
     n_components : int, default 4
         d, the dimension of the subspace.
     outliers : float in [0, 1), default 0.05

@@ -51,6 +51,8 @@ class Incumbent:
             return False
         self._tried.add(key)
         labels, objective, gamma = self.follow(labels)
+        if not np.isfinite(objective):
+            return False  # the labels break the balance, or have no hard margin
         promising = objective <= self.objective + NEAR_BEST * abs(self.objective)
         if thorough or promising:
             labels, objective, gamma = self.two_opt(labels, objective, gamma, exchanges=thorough)
@@ -168,7 +170,9 @@ class Incumbent:
 
 
 def _heuristics(model: BoundModel) -> Iterator[Array]:
-    """Outputs of the toolkit's heuristics: CCCP with and without annealing."""
+    """Outputs of the toolkit's heuristics: CCCP with and without annealing, which a hard margin has no tangents for."""
+    if model.svm.hard:
+        return
     try:
         instance = model.instance.by_mean()
     except InfeasibleError:

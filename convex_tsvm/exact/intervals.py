@@ -311,9 +311,13 @@ class IntervalSearch:
             self._lend(node)
             self._bound(node)
             self.records[node.record].proofs = node.proofs
+            lacking = self._lacking(node)
+            if self._is_open(node) and lacking.misled:
+                # In a box that is narrow where losses are concave, nothing need be lent, and so nothing be taken.
+                self._lend_nothing(node)
+                lacking = self._lacking(node)
             if not self._is_open(node):
                 return
-            lacking = self._lacking(node)
         halves = self._halves(node, lacking)
         if halves is None:
             self._settle(node)
@@ -371,11 +375,15 @@ class IntervalSearch:
             if not self.bounds.keep_proofs:
                 node.bound = max(node.bound, -np.inf if found.lower_bound is None else found.lower_bound)
         if self._is_open(node) and self.bounds.keep_proofs:
-            none = self.model.no_curvature(node.low, node.high, self._cutoff, LEAF_SHARE * max(self.gap, LEAF_TOL))
-            self.bounds.close(node, none, LEAF_TOL)
-            self.records[node.record].proofs = node.proofs
+            self._lend_nothing(node)
         if self._is_open(node):
             self._least_leaf = min(self._least_leaf, node.bound)
+
+    def _lend_nothing(self, node: _Node) -> None:
+        """Bound a node by the convex envelopes of the losses as they are, if that is better."""
+        none = self.model.no_curvature(node.low, node.high, self._cutoff, LEAF_SHARE * max(self.gap, LEAF_TOL))
+        self.bounds.close(node, none, LEAF_TOL)
+        self.records[node.record].proofs = node.proofs
 
     def _step(self, node: _Node) -> ConvexStep:
         """The convex problem in which every output is held in its interval, where its loss is convex."""

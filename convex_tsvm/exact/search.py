@@ -266,7 +266,7 @@ class BranchAndBound:
     def _ending(self) -> str:
         """The status of a search that has no open node left."""
         if not np.isfinite(self.state.objective):
-            return "infeasible" if self.model.root().is_empty else "inaccurate"
+            return "infeasible" if self.model.root().is_empty or self.model.svm.hard else "inaccurate"
         gap = relative_gap(self.state.objective, self.lower_bound)
         if gap <= max(self.rules.gap, LEAST_GAP) * (1 + 1e-6):
             return "optimal"

@@ -12,6 +12,7 @@ from ..formulations import Formulation
 from ..losses import Exponential, hinge, squared_hinge
 from ..notice import warn
 from ..problem import Array, Problem
+from ..relaxations.partial_svm import HARD_MARGIN
 from ..solution import Expansion, Point
 from ..solvers import NativeSolver
 from ..validation import InfeasibleError, new_file
@@ -31,12 +32,12 @@ def exact_search(
 ) -> ExactSolution:
     """The solution with the least objective, by branch and bound (chapelle2008 §3.1).
 
-    Where unlabelled points pay min(ℓ(f), ℓ(-f)) of the hinge or the squared hinge, and there are no constraints but a
-    balance, it is a search over labels.  For any other piecewise linear-quadratic losses, such as the ramp of
-    :func:`~convex_tsvm.cccp_tsvm` and the compact margin machine, also of labelled points and with constraints on
-    outputs, it is a search over intervals of outputs: each node's bound is the convex problem with the convex envelopes
-    of the losses on their intervals (:meth:`~convex_tsvm.PLQ.envelope`), to which the regularizer lends curvature.  In
-    place of exp(-s t²) it is over a PLQ function that is below it by a share of ``gap`` at most.
+    Where unlabelled points pay min(ℓ(f), ℓ(-f)) of the hinge, the squared hinge or a hard margin, and there are no
+    constraints but a balance, it is a search over labels. For any other piecewise linear-quadratic losses, such as the
+    ramp of :func:`~convex_tsvm.cccp_tsvm` and the compact margin machine, also of labelled points and with constraints
+    on outputs, it is a search over intervals of outputs: each node's bound is the convex problem with the convex
+    envelopes of the losses on their intervals (:meth:`~convex_tsvm.PLQ.envelope`), to which the regularizer lends
+    curvature. In place of exp(-s t²) it is over a PLQ function that is below it by a share of ``gap`` at most.
 
     Parameters
     ----------
@@ -44,7 +45,8 @@ def exact_search(
     problem : Problem
         For a search over intervals its balance is a mean output or None.
     certificate : path, optional
-        A file for what proves the bound, to be checked by :func:`~convex_tsvm.verify_certificate`; not for exp(-s t²).
+        A file for what proves the bound, to be checked by :func:`~convex_tsvm.verify_certificate`; not for exp(-s t²)
+        nor for a hard margin.
     **options
         Of :class:`~convex_tsvm.BranchAndBound`; a search over intervals has ``gap``, ``max_nodes``, ``time_limit`` and
         ``callback`` of them.
@@ -54,7 +56,7 @@ def exact_search(
     ValueError
         If the formulation is not of that kind, or an option is not as stated.
     InfeasibleError
-        (a ValueError) If no labelling meets the balance.
+        (a ValueError) If no labelling meets the balance, or none has a hard margin.
     FileNotFoundError
         If the folder of a file is not there.
     OSError
@@ -72,11 +74,17 @@ def exact_search(
     why_not = _why_not_by_labels(formulation)
     if why_not is not None:
         return _by_intervals(formulation, problem, {"certificate": certificate, **options}, why_not)
+    if formulation.label_loss()[0].isclose(HARD_MARGIN):
+        for name, file in (("certificate", certificate), ("checkpoint", options.get("checkpoint"))):
+            if file is not None:
+                raise ValueError(f"{name}: there are no files of searches for a hard margin")
     if certificate is not None:
         certificate = new_file("certificate", certificate)
     options.setdefault("certificate", certificate is not None or options.get("checkpoint") is not None)
     search = BranchAndBound(formulation, problem, **options).run()
     if search.status == "infeasible":
+        if search.model.svm.hard:
+            raise InfeasibleError("no labelling of the points has a hard margin under these constraints; use a loss")
         raise InfeasibleError(f"{search.model.instance.balance} cannot be met: no labelling of the points has it")
     if search.status == "interrupted":
         warn("interrupted: the best labels so far are returned, with a bound that holds")
@@ -107,8 +115,8 @@ def _why_not_by_labels(formulation: Formulation) -> str | None:
         loss, _ = formulation.label_loss()
     except ValueError as error:
         return str(error)
-    if not (loss.isclose(hinge()) or loss.isclose(squared_hinge())):
-        return f"searches for labels are for the hinge and the squared hinge, not {loss!r}"
+    if not any(loss.isclose(known) for known in (hinge(), squared_hinge(), HARD_MARGIN)):
+        return f"searches for labels are for the hinge, the squared hinge and the hard margin, not {loss!r}"
     return None
 
 

@@ -6,9 +6,10 @@ from .constraints import OutputConstraint, cannot_link, mean_output, must_link, 
 from .formulation import Formulation
 from .regularizers import ElasticNet
 from .svm import svm
-from .tsvm import LOSSES, cccp_tsvm, cs3vm, s3vm, tsvm
+from .tsvm import FINITE_LOSSES, LOSSES, cccp_tsvm, cs3vm, hard_margin_s3vm, s3vm, tsvm
 
 __all__ = [
+    "FINITE_LOSSES",
     "LOSSES",
     "ElasticNet",
     "Formulation",
@@ -21,6 +22,7 @@ __all__ = [
     "compactness_cost",
     "compactness_weights",
     "cs3vm",
+    "hard_margin_s3vm",
     "mean_output",
     "must_link",
     "on_neighbor_graph",

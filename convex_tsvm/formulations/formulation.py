@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..losses import PLQ, ConcavePart, Convex, Loss, SplitLoss, zero
+from ..losses import PLQ, BetterLabel, ConcavePart, Convex, Loss, SplitLoss, zero
 from ..problem import Array, Problem
 from .constraints import OutputConstraint
 from .regularizers import Regularizer, check_regularizer
@@ -154,8 +154,13 @@ class Formulation:
         name = f"convex envelope of {self.name}" if self.name else ""
         return replace(self, unlabeled=self.unlabeled.envelope(), name=name)
 
-    def label_loss(self) -> tuple[PLQ, float]:
+    def label_loss(self, *, compared: bool = False) -> tuple[PLQ, float]:
         """ℓ with ℓ*(t) = min(ℓ(t), ℓ(-t)) + a constant, and that constant: unlabelled points pay for the better label.
+
+        Parameters
+        ----------
+        compared : bool, default False
+            Whether what both labels of a point cost at one output is to be compared, which needs a finite loss.
 
         Raises
         ------
@@ -172,6 +177,13 @@ class Formulation:
             raise ValueError(
                 f"labeled={labeled!r}: labels are searched for with a convex PLQ loss that never increases"
             )
+        if isinstance(unlabeled, BetterLabel) and unlabeled.loss.isclose(labeled):
+            if compared:
+                raise ValueError(
+                    f"labeled={labeled.name or labeled!r} is infinite for one label of each point, so that labels "
+                    "cannot be compared at given outputs; relaxations and exact search take it"
+                )
+            return labeled, 0.0
         better = labeled.minimum(labeled.reflect()) if labeled.is_finite else None
         if not isinstance(unlabeled, PLQ) or better is None:
             raise ValueError(f"unlabeled={name} is no finite PLQ loss; {_LABELS_NEED}")
@@ -199,7 +211,9 @@ class Formulation:
                 f"balance=None in the problem, but the formulation has balance={self.balance!r}; "
                 "give the problem a balance or the formulation balance=None"
             )
-        least, most = self.parts[2][0].domain
+        # The outputs that a loss of labels allows are on both sides of zero, so that any mean can be reached.
+        by_labels = isinstance(self.unlabeled, BetterLabel)
+        least, most = (-np.inf, np.inf) if by_labels else self.parts[2][0].domain
         if self.balance == "linear" and problem.n_unlabeled and not least <= (problem.balance_target or 0.0) <= most:
             raise ValueError(
                 f"balance: the mean output {problem.balance_target:g} of the unlabelled points is not in "
@@ -335,22 +349,31 @@ class Formulation:
         unlabeled: Loss = zero() if self.unlabeled is None else self.unlabeled
         for field, loss in (("labeled", self.labeled), ("unlabeled", unlabeled)):
             if not isinstance(loss, SplitLoss):
-                raise ValueError(f"{field}={loss!r} has no convex and concave part (split()), which convex steps need")
+                others = "; relaxations and exact search take it" if isinstance(loss, BetterLabel) else ""
+                raise ValueError(
+                    f"{field}={loss!r} has no convex and concave part (split()), which convex steps need{others}"
+                )
         convex, concave = self.labeled.split()  # type: ignore[attr-defined]
         return [(convex, concave), (convex.reflect(), concave.reflect()), unlabeled.split()]  # type: ignore[attr-defined]
 
 
 def _text_of(loss: Loss) -> str:
     """A loss by its pieces, or by its name."""
+    if isinstance(loss, BetterLabel):
+        return "min(ℓ(t), ℓ(-t))"
     return str(loss) if isinstance(loss, PLQ) else f"{getattr(loss, 'name', '') or loss}(t)"
 
 
 def _latex_of(loss: Loss) -> str:
     """A loss of t as LaTeX: its pieces, or its name."""
+    if isinstance(loss, BetterLabel):
+        return r"\min(\ell(t), \ell(-t))"
     return loss.latex("t") if isinstance(loss, PLQ) else rf"\text{{{getattr(loss, 'name', '') or 'a loss'}}}(t)"
 
 
 def _value(loss: Loss, t: Array) -> Array:
+    if isinstance(loss, BetterLabel):
+        return np.minimum(_value(loss.loss, t), _value(loss.loss, -t))
     # This is asked for every point of a descent, where a check against a protocol would take longer than the values.
     split = getattr(loss, "split", None)
     convex = None if split is None else split()[0]
@@ -363,7 +386,8 @@ def _value(loss: Loss, t: Array) -> Array:
 #: The end of messages about losses that methods which search for labels do not take.
 _LABELS_NEED = (
     "searches for labels (relaxations, exact search, switching, annealing) are for symmetric_hinge beside hinge "
-    "(loss='hinge'), symmetric_squared_hinge beside squared_hinge (loss='squared_hinge'), and the like"
+    "(loss='hinge'), symmetric_squared_hinge beside squared_hinge (loss='squared_hinge'), "
+    "better_label(indicator(1, inf)) beside indicator(1, inf) (loss='hard_margin'), and the like"
 )
 
 

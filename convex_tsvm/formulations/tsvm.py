@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..losses import (
     Loss,
+    better_label,
     exponential,
     flat_newton,
     hinge,
+    indicator,
     squared_hinge,
     symmetric_hinge,
     symmetric_ramp,
@@ -89,8 +93,37 @@ def cs3vm(*, balance: str | None = None) -> Formulation:
     return Formulation(hinge(), symmetric_hinge(), balance=balance, regularizer="l1", name="CS³VM")
 
 
-#: The losses of unlabelled points that estimators and the command line know by name.
-LOSSES = ("ramp", "hinge", "squared_hinge", "flat", "exp")
+def hard_margin_s3vm(*, balance: str | None = "linear", fit_intercept: bool = True) -> Formulation:
+    """The S3VM without slacks: y f >= 1 on labelled points, |f| >= 1 on unlabelled ones (debie2004 §2.1 with μ = 0).
+
+    It is what the S3VM with hinge losses tends to as its costs grow, and does not depend on them.  For relaxations and
+    exact search by labels, since no tangent leads from one label to the other.  Margins are met up to 1e-6.
+
+    Parameters
+    ----------
+    balance : {"linear", None}, default "linear"
+        The mean output, or the number of labels, that the problem asks for.
+    fit_intercept : bool, default True
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.5], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
+    >>> model = ct.hard_margin_s3vm(balance=None, fit_intercept=False)
+    >>> solution = ct.exact_search(model, problem)
+    >>> solution.labels, round(solution.objective, 4)  # w = 2 puts -0.5 on its margin
+    (array([-1., -1., -1.,  1.,  1.,  1.]), 2.0)
+    """
+    margin = indicator(1, np.inf)
+    return Formulation(
+        margin, better_label(margin), balance=balance, fit_intercept=fit_intercept, name="Hard-margin S3VM"
+    )
+
+
+#: The losses of unlabelled points that estimators and the command line know by name; the last one is a constraint.
+FINITE_LOSSES = ("ramp", "hinge", "squared_hinge", "flat", "exp")
+LOSSES = (*FINITE_LOSSES, "hard_margin")
 
 
 def tsvm(
@@ -100,9 +133,10 @@ def tsvm(
 
     Parameters
     ----------
-    loss : {"ramp", "hinge", "squared_hinge", "flat", "exp"}, default "ramp"
+    loss : {"ramp", "hinge", "squared_hinge", "flat", "exp", "hard_margin"}, default "ramp"
         "ramp" and "hinge" (the ramp with s = 0) stand beside the hinge loss (:func:`cccp_tsvm`), the squared hinge,
-        the flat loss and exp(-5 t²) beside the squared hinge (:func:`s3vm`).
+        the flat loss and exp(-5 t²) beside the squared hinge (:func:`s3vm`); "hard_margin" is the S3VM without slacks
+        (:func:`hard_margin_s3vm`), for searches for labels.
     s : float in (-1, 0], default -0.3
         Plateau of the ramp; checked whatever the loss.
     balance, fit_intercept
@@ -131,4 +165,6 @@ def tsvm(
         return s3vm(flat_newton(), balance=balance, fit_intercept=fit_intercept)
     if loss == "exp":
         return s3vm(exponential(), balance=balance, fit_intercept=fit_intercept)
+    if loss == "hard_margin":
+        return hard_margin_s3vm(balance=balance, fit_intercept=fit_intercept)
     raise ValueError(f"loss={loss!r} must be one of {', '.join(LOSSES)}, or a Formulation")

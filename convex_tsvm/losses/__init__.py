@@ -1,5 +1,6 @@
 """What one point pays for its output: piecewise linear-quadratic functions, smooth losses, and their algebra."""
 
+from .better_label import BetterLabel, better_label
 from .catalogue import (
     epsilon_insensitive,
     flat_newton,
@@ -26,6 +27,7 @@ from .weighted_sums import WeightedSums
 __all__ = [
     "PLQ",
     "Annealed",
+    "BetterLabel",
     "ConcavePart",
     "Convex",
     "ConvexLoss",
@@ -40,6 +42,7 @@ __all__ = [
     "SplitLoss",
     "WeightedSums",
     "annealed",
+    "better_label",
     "conjugate_pieces",
     "convex_pieces",
     "envelope_of",

@@ -43,7 +43,7 @@ class Annealing(Method):
 
     def descend(self, run: Run) -> str:
         """Alternate between the SVM and the probabilities, at falling temperatures, until these are labels."""
-        run.instance.formulation.label_loss()  # complains about a loss without labels
+        run.instance.formulation.label_loss(compared=True)  # complains about a loss without labels
         instance, status = run.instance, "converged"
         unknown, share = instance.problem.unlabeled, instance.positive_share
         temperature = HOT * float(instance.cost[unknown].mean())

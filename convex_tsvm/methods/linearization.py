@@ -22,7 +22,7 @@ class Linearization(Method):
     def descend(self, run: Run) -> str:
         """SVMs in which every unlabelled point pays for one label, until all outputs have the signs of these labels."""
         instance = run.instance
-        instance.formulation.label_loss()  # complains about a loss without labels
+        instance.formulation.label_loss(compared=True)  # complains about a loss without labels
         outputs = run.envelope().outputs if run.start is None else run.start
         labels, changed = _cheaper(instance.problem, outputs), instance.problem.n_unlabeled
         for _ in range(run.settings.max_iter):

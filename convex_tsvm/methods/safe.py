@@ -248,7 +248,7 @@ def safe_transduction(
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
     began, instance = time.perf_counter(), Instance(formulation, problem)
-    formulation.label_loss()
+    formulation.label_loss(compared=True)
     alone = supervised_svms(formulation, [problem])[0]
     judged = separators is None and integer("folds", folds, least=0) > 0
     status = "converged"

@@ -41,7 +41,7 @@ class Switching(Method):
 
     def descend(self, run: Run) -> str:
         """SVMs of all points' labels, and exchanges of labels, for every factor on C*."""
-        run.instance.formulation.label_loss()  # complains about a loss without labels
+        run.instance.formulation.label_loss(compared=True)  # complains about a loss without labels
         outputs = run.envelope().outputs if run.start is None else run.start
         labels, status = run.instance.best_labels(outputs), "converged"
         for scale in self.scales:

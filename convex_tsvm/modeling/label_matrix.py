@@ -66,7 +66,9 @@ class TransductionSDP(ABC):
         corner = cp.reshape(self.tau, (1, 1), order="C")
         kernel = cp.Constant(search.kernel, name="K")
         self.inequality = cp.bmat([[cp.multiply(kernel, gamma), column], [column.T, corner]]) >> 0
-        objective = 0.5 * self.tau + cp.Constant(search.cost, name="C") @ losses + search.constant
+        objective: cp.Expression = 0.5 * self.tau + search.constant
+        if search.loss.pieces.any():  # a hard margin costs nothing where it is met
+            objective = 0.5 * self.tau + cp.Constant(search.cost, name="C") @ losses + search.constant
         parts = {"known": np.flatnonzero(search.y), "unknown": search.unknown}
         self.problem = ReadableProblem(cp.Minimize(objective), [*constraints, *domain, self.inequality], parts=parts)
 

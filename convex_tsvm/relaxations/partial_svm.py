@@ -2,7 +2,8 @@
 
 In the dual a hinge and a squared hinge differ only in their matrix and their box: with α >= 0 and γ = y ∘ α,
 
-    max  Σ γ_i (y_i - o_i) - ½ γᵀ M γ,   hinge: M = G, α_i <= c_i;   squared hinge: M = G + Diag(1 / 2c),
+    max  Σ γ_i (y_i - o_i) - ½ γᵀ M γ,   hinge: M = G, α_i <= c_i;   squared hinge: M = G + Diag(1 / 2c);
+                                         hard margin: M = G,
 
 and Σ γ_i = 0 if the bias is free.  Every γ of the domain gives a bound, and says what labels and outputs a better
 solution cannot have.
@@ -21,6 +22,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from ..deadline import time_is_up
+from ..formulations.formulation import DOMAIN_TOLERANCE
 from ..instance.labelling import Labelling
 from ..kernels import AccurateGram, GramRows, NoMeanError, without_direction
 from ..losses import hinge, indicator, squared_hinge
@@ -93,17 +95,24 @@ class Directions:
     gamma: NDArray[np.float32]
 
 
+#: The loss of a hard margin: y f >= 1.
+HARD_MARGIN = indicator(1, np.inf)
+
+#: A hard margin that is this share of the points' radius or less counts as none: the labels are not separable.
+LEAST_MARGIN = 1e-6
+
+
 def is_partial(search: Labelling) -> bool:
     """Whether :class:`PartialSVM` knows the loss of a search, and every point has a cost."""
-    known = any(search.loss.isclose(loss) for loss in (hinge(), squared_hinge()))
+    known = any(search.loss.isclose(loss) for loss in (hinge(), squared_hinge(), HARD_MARGIN))
     return known and bool((search.cost > 0).all())
 
 
 class PartialSVM:
-    """The SVM of known labels, whichever points have them; the loss is the hinge or the squared hinge.
+    """The SVM of known labels, whichever points have them; the loss is the hinge, the squared hinge or a hard margin.
 
-    ``squared`` tells which; ``cap``, shape (n,), has the largest α_i, infinite for the squared hinge.  InfeasibleError
-    is raised if a sum of targets is asked for that cannot be reached.
+    ``squared`` and ``hard`` tell which; ``cap``, shape (n,), has the largest α_i, infinite for all but the hinge.
+    InfeasibleError is raised if a sum of targets is asked for that cannot be reached.
     """
 
     def __init__(self, search: Labelling) -> None:
@@ -111,8 +120,10 @@ class PartialSVM:
         self.search, self.free_bias = search, search.free_bias
         self.offset, self.offset_error = search.offset, search.offset_error
         self.constant, self.constant_error = search.constant, search.constant_error
-        self.cap = np.full(search.n, np.inf) if self.squared else search.cost
-        margin = indicator(1, np.inf) if self.squared else hinge()
+        self.hard = search.loss.isclose(HARD_MARGIN)
+        unbounded = self.squared or self.hard
+        self.cap = np.full(search.n, np.inf) if unbounded else search.cost
+        margin = HARD_MARGIN if unbounded else hinge()
         self._losses = (margin, margin.reflect())
         self._cached: tuple[bytes, GramRows] | None = None
         self.n_solved = 0
@@ -123,6 +134,8 @@ class PartialSVM:
         if search.target_sum is not None:
             self._fix_sum(search)
         self.M = self._gram.matrix + np.diag(self._ridge)
+        #: Of a hard margin: a bound above it says that the labels are not separable.
+        self._most = 0.5 / (LEAST_MARGIN**2 * max(float(np.diag(self.M).max()), 1e-300)) if self.hard else np.inf
 
     def _fix_sum(self, search: Labelling) -> None:
         """Fix the sum of the targets v: M and the offsets become those of the functions whose targets have that sum."""
@@ -154,6 +167,8 @@ class PartialSVM:
         size = float(np.abs(gamma) @ (np.abs(y) + np.abs(self.offset))) + abs(lost)
         doubt = (self.search.n + 8) * EPS * size + float(np.abs(moved) @ self.offset_error) + self.constant_error
         value = float(linear.sum()) - lost - 0.5 * square + self.constant
+        if value - self.constant > self._most:
+            return np.inf
         return safe(value - 2 * doubt - SAFE_ROOM * (size + 0.5 * square + abs(self.constant)) - UNDERFLOW)
 
     def _most_square(self, gamma: Array) -> float:
@@ -176,7 +191,7 @@ class PartialSVM:
             self._known_rows(y, known),
             self._losses,
             kind=(y[known] < 0).astype(np.intp),
-            cost=np.ones(len(known)) if self.squared else self.cap[known],
+            cost=np.where(np.isinf(self.cap[known]), 1.0, self.cap[known]),
             offset=0.0 if self.free_bias else self.offset[known],
             sums_to_zero=self.free_bias,
             start=None if gamma is None else gamma[known],
@@ -204,7 +219,10 @@ class PartialSVM:
         bias = self._best_bias(y, outputs) if self.free_bias else 0.0
         outputs = outputs + bias
         lacking = np.maximum(1 - y * outputs + error, 0.0)
-        losses = float((lacking**2 if self.squared else lacking) @ self.search.cost)
+        if self.hard:
+            losses = 0.0 if lacking.max(initial=0.0) <= DOMAIN_TOLERANCE else np.inf
+        else:
+            losses = float((lacking**2 if self.squared else lacking) @ self.search.cost)
         regularization = 0.5 * self._gram.most_square(point.gamma)
         value = self._raised(regularization + losses + self.constant)
         return Witness(value, point.gamma, float(outputs.mean()) if self.free_bias else 0.0)
@@ -217,6 +235,8 @@ class PartialSVM:
     def _best_bias(self, y: Array, outputs: Array) -> float:
         """The bias that costs least: the derivative of the losses is zero there, or jumps."""
         biases = np.sort(y - outputs)
+        if self.hard:  # in the middle of those that meet all margins, or miss them by the least
+            return float((y - outputs)[y > 0].max() + (y - outputs)[y < 0].min()) / 2
         lacking = np.maximum(1 - y * (outputs + biases[:, None]), 0.0)
         cost = self.search.cost
         if not self.squared:
@@ -280,8 +300,9 @@ class PartialSVM:
 
         Squared hinge: q(v) >= value + ½ (v - f)ᵀ M⁻¹ (v - f) for the f of γ, so that |v_i - f_i| is at most
         (2 (cutoff - value) M_ii)^½; with a free bias that holds for differences of two outputs, one of which may have a
-        known label.  Hinge: a label is excluded if raising its α alone, from 0, gets the bound to the cutoff; the ends
-        are then ±1 or infinite.  A label that is known already may be excluded too: then there is no solution.
+        known label.  Hinge and hard margin: a label is excluded if raising its α alone, from 0, gets the bound to the
+        cutoff; the ends are then ±1 or infinite.  A label that is known already may be excluded too: then there is no
+        solution.
         """
         f, error = point.outputs, point.error
         slack, variance = max(cutoff - point.value, 0.0), self._gram.most_diagonal + self._ridge * (1 + 4 * EPS)

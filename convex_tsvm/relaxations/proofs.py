@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 
 def single(values: Array) -> np.ndarray:
-    """Values in single precision, as they are stored."""
-    return np.asarray(values, dtype=np.float32)
+    """Values in single precision, as they are stored; those too large for it become the largest that it has."""
+    most = float(np.finfo(np.float32).max)
+    return np.clip(values, -most, most).astype(np.float32)
 
 
 NO_VECTOR = np.zeros(0, dtype=np.float32)
