@@ -45,7 +45,8 @@ def honest(tmp_path_factory):
 
 @pytest.mark.parametrize("name", FORMULATIONS)
 @pytest.mark.parametrize(
-    "seed", [*range(4), 15, *(pytest.param(k, marks=pytest.mark.slow) for k in range(4, 350) if k != 15)]
+    "seed",
+    [*range(4), 15, 111, *(pytest.param(k, marks=pytest.mark.slow) for k in range(4, 350) if k not in (15, 111))],
 )
 def test_honest_certificates_are_proven(name, seed, tmp_path):
     formulation, problem = case(name, seed)

@@ -55,8 +55,8 @@ NOTHING = 1e-4
 FIRST_NODES, IMPROVED_NODES, TOLD_NODES = 16, 16, 100
 
 #: Where proofs are kept a leaf with convex losses is bounded by the convex problem without curvatures: its tolerance,
-#: and what a free bias may cost, as a share of the gap and, beside it, of the objective.
-LEAF_TOL, LEAF_SHARE = 1e-10, 1e-3
+#: and what a free bias may cost, as shares of the gap that are tried in turn: with a small one the problem is stiff.
+LEAF_TOL, LEAF_SHARES = 1e-10, (10.0, 1.0, 0.1)
 
 #: A search is done if its bound is off by no more than this, relative to the objective.
 CLOSED = 1e-9
@@ -313,9 +313,11 @@ class IntervalSearch:
             self.records[node.record].proofs = node.proofs
             lacking = self._lacking(node)
             if self._is_open(node) and lacking.misled:
-                # In a box that is narrow where losses are concave, nothing need be lent, and so nothing be taken.
+                # In a box that is narrow where losses are concave, nothing need be lent, and so nothing be taken.  If
+                # that does not close it, both halves go on with the curvatures that were lent.
+                before = node.curvature, node.gamma
                 self._lend_nothing(node)
-                lacking = self._lacking(node)
+                node.curvature, node.gamma = before
             if not self._is_open(node):
                 return
         halves = self._halves(node, lacking)
@@ -381,8 +383,11 @@ class IntervalSearch:
 
     def _lend_nothing(self, node: _Node) -> None:
         """Bound a node by the convex envelopes of the losses as they are, if that is better."""
-        none = self.model.no_curvature(node.low, node.high, self._cutoff, LEAF_SHARE * max(self.gap, LEAF_TOL))
-        self.bounds.close(node, none, LEAF_TOL)
+        for share in LEAF_SHARES if self.model.free_bias else LEAF_SHARES[:1]:
+            none = self.model.no_curvature(node.low, node.high, self._cutoff, share * max(self.gap, LEAF_TOL))
+            self.bounds.close(node, none, LEAF_TOL)
+            if not self._is_open(node):
+                break
         self.records[node.record].proofs = node.proofs
 
     def _step(self, node: _Node) -> ConvexStep:
