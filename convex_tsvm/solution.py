@@ -186,6 +186,8 @@ class Solution:
     seconds : float
     lower_bound : float or None
         A proven lower bound of the formulation's optimum, where one is known.
+    solver : str
+        What solved the method's problems, where it poses any.
     given_labels : array, shape (n,), or None
         The labels that the method chose, where they need not be the signs of the outputs: those of a prescribed number
         of positive ones, or of an exact search.
@@ -211,6 +213,7 @@ class Solution:
     seconds: float = 0.0
     lower_bound: float | None = None
     given_labels: Array | None = None
+    solver: str = ""
 
     def __repr__(self) -> str:
         return (
@@ -227,7 +230,7 @@ class Solution:
                 f"unlabelled points, {problem.kernel}",
                 f"objective {self.objective:.8g}{bound}",
                 f"{positive} of the {problem.n_unlabeled} unlabelled points are labelled +1",
-                f"{self.status} after {self.n_iter} steps, {self.seconds:.3g} s",
+                f"{self.status} after {self.n_iter} steps{self.solver and f' by {self.solver}'}, {self.seconds:.3g} s",
             ]
         )
 

@@ -60,10 +60,13 @@ class Method(Entry):
         The solvers whose problems it poses; none for methods that bring their own.
     loss : str
         Name of the loss of unlabelled points that it is known by, which it takes where none is asked for.
+    has_bias : bool
+        Whether it takes a function with a bias, and a balance.
     """
 
     solvers: tuple[str, ...] = ()
     loss: str = "hinge"
+    has_bias: bool = True
 
     @property
     def is_descent(self) -> bool:
@@ -77,10 +80,13 @@ class Formulation(Entry):
 
     Attributes
     ----------
+    solver : str
+        The only solver of convex steps that takes its regularizer, if not all do.
     defaults : mapping of str to object
         Its options, and what they are if they are not given.
     """
 
+    solver: str = ""
     defaults: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -105,8 +111,8 @@ SOLVERS = {
     "cvxpy": Solver(
         "modeling:CvxpySolver",
         "readable CVXPY problems, compiled once",
-        ("form", "solver", "balance_by", "options"),
-        regularizers="½ ‖w‖², ‖w‖₁, elastic net",
+        ("form", "cvxpy_solver", "cvxpy_options", "balance_by"),
+        regularizers="all",
         losses="convex PLQ, and other convex losses with a CVXPY expression",
     ),
     "smooth": Solver(
@@ -154,7 +160,9 @@ METHODS = {
         "methods.newton:Newton", "Levenberg-Marquardt steps (Newton-S3VM)", ("annealing",), SMOOTH_SOLVERS, loss="flat"
     ),
     "sdp": Method("methods.sdp:sdp_transduction", "labels of the SDP relaxation"),
-    "subspace": Method("methods.subspace:subspace_transduction", "labels of the SDP on a subspace"),
+    "subspace": Method(
+        "methods.subspace:subspace_transduction", "labels of the SDP on a subspace", ("cvxpy_solver",), has_bias=False
+    ),
     "spectral": Method("methods.spectral:spectral_transduction", "labels from eigenvectors"),
     "safe": Method(
         "methods.safe:safe_transduction",
@@ -175,7 +183,7 @@ _GRAPH = {"C_manifold": 1.0, "n_neighbors": 6, "normalized": True, "power": 1, "
 FORMULATIONS = {
     "svm": Formulation("formulations.by_name:_supervised", "the labelled points alone", defaults=_TSVM),
     "tsvm": Formulation("formulations.by_name:_transductive", "transductive SVM (S3VM)", defaults=_TSVM),
-    "cs3vm": Formulation("formulations.by_name:_one_norm", "1-norm S3VM of Fung and Mangasarian"),
+    "cs3vm": Formulation("formulations.by_name:_one_norm", "1-norm S3VM of Fung and Mangasarian", solver="cvxpy"),
     "cmm": Formulation("formulations.by_name:_compact_margin", "Compact Margin Machine", defaults=_COMPACT),
     "rmm": Formulation("formulations.by_name:_relative_margin", "Relative Margin Machine", defaults=_RELATIVE),
     "lapsvm": Formulation(

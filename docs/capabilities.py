@@ -58,7 +58,7 @@ def problem_of(name: str, formulation: ct.Formulation) -> ct.Problem:
     X = rng.normal(size=(14, 2)) + 0.7 * truth[:, None]
     y = np.where(np.arange(14) < 6, truth, 0.0)
     balance: Any = ("exact", 0.5) if "number" in name else 0.0 if formulation.balance else None
-    kernel: Any = ct.Linear() if formulation.regularizer != "l2" else ct.RBF(1.5)
+    kernel: Any = ct.Linear() if not formulation.regularizer.is_squared_norm else ct.RBF(1.5)
     return ct.Problem(X, y, kernel=kernel, C=2.0, balance=balance)
 
 
@@ -75,7 +75,7 @@ def certified(formulation: ct.Formulation, problem: ct.Problem) -> None:
 def estimated(formulation: ct.Formulation, problem: ct.Problem) -> None:
     """Fit the classifier that takes any formulation."""
     labels = np.where(problem.y == 0, -1, (problem.y > 0).astype(int))
-    kernel = "linear" if formulation.regularizer != "l2" else "rbf"
+    kernel = "linear" if not formulation.regularizer.is_squared_norm else "rbf"
     ct.TransductiveSVC(loss=formulation, kernel=kernel, balance=problem.balance).fit(problem.X, labels)
 
 

@@ -66,7 +66,7 @@ def test_it_agrees_with_cvxpy():
     step = ct.Instance(ct.s3vm(), problem).step()
     found, expected = (
         FiniteNewton(problem, tol=1e-8).solve(step),
-        ct.CvxpySolver(problem, solver="CLARABEL").solve(step),
+        ct.CvxpySolver(problem, cvxpy_solver="CLARABEL").solve(step),
     )
     assert found.primal == pytest.approx(expected.primal, rel=1e-6)
 

@@ -275,7 +275,6 @@ def test_a_method_is_its_file_and_one_line_of_the_table(moons, monkeypatch, caps
     monkeypatch.setattr(ct.methods, "Supervised", Supervised, raising=False)
     entry = table.Method("methods:Supervised", "the SVM", ("twice",), table.STEP_SOLVERS)
     monkeypatch.setitem(table.METHODS, "supervised", entry)
-    monkeypatch.setattr("convex_tsvm.estimators.transductive.DESCENTS", (*table.METHODS,))
     X, _, y = moons
     clf = ct.TransductiveSVC(method="supervised", method_options={"twice": True}).fit(X, np.where(y == 0, -1, y > 0))
     assert clf.n_iter_ == 2

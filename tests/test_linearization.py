@@ -32,7 +32,7 @@ def test_its_steps_are_linear_programs():
     problem = points(0)
     solution = ct.linearization(ct.cs3vm(), problem)
     step = solution.formulation.on(problem).svm(solution.labels)
-    assert step.regularizer == "l1"
+    assert step.regularizer == ct.OneNorm()
     assert all(loss.is_piecewise_linear for loss in step.losses)
     w = solution.weights
     assert solution.regularization == pytest.approx(np.abs(w).sum())

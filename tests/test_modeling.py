@@ -211,7 +211,7 @@ def test_form_follows_the_size():
     ("options", "message"),
     [
         (dict(form="both"), "form='both'"),
-        (dict(solver="NONE"), "solver='NONE' is not installed"),
+        (dict(cvxpy_solver="NONE"), "cvxpy_solver='NONE' is not installed"),
         (dict(balance_by="magic"), "balance_by='magic'"),
     ],
 )
@@ -225,7 +225,7 @@ def test_an_inaccurate_solver_is_reported(moons):
     problem = ct.Problem(X, y, kernel=ct.RBF(0.5), C=10)
     step = ct.cccp_tsvm().on(problem).step()
     with pytest.warns(UserWarning, match="reduced accuracy"):
-        solution = ct.CvxpySolver(problem, solver="SCS", options={"max_iters": 20}).solve(step)
+        solution = ct.CvxpySolver(problem, cvxpy_solver="SCS", cvxpy_options={"max_iters": 20}).solve(step)
     assert solution.status == "inaccurate"
     # What comes back is a bound all the same: dual below optimum below primal.
     best = ct.NativeSolver(problem).solve(step).primal

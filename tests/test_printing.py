@@ -34,7 +34,7 @@ EVERY = {
 def problem_of(n, formulation, sparse=False):
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(n, 3)), np.where(np.arange(n) < 4, np.resize([1.0, -1.0], n), 0.0)
-    kernel = "linear" if formulation.regularizer != "l2" or sparse else ct.RBF(1.0)
+    kernel = "linear" if not formulation.regularizer.is_squared_norm or sparse else ct.RBF(1.0)
     return ct.Problem(sp.csr_matrix(X) if sparse else X, y, kernel=kernel, C=10)
 
 
@@ -82,7 +82,9 @@ def test_the_readme_s_problem():
 
 
 #: Random cases in the linear space.
-LINEAR = [seed for seed in range(60) if random_case(seed)[1].is_linear and random_case(seed)[0].regularizer == "l2"]
+LINEAR = [
+    seed for seed in range(60) if random_case(seed)[1].is_linear and random_case(seed)[0].regularizer.is_squared_norm
+]
 
 
 @pytest.mark.parametrize("seed", LINEAR)

@@ -252,4 +252,4 @@ def test_a_solver_is_for_its_own_points():
 def test_native_refuses_the_one_norm():
     problem = ct.Problem(np.eye(3), [1, -1, 0])
     with pytest.raises(ValueError, match="regularizer='l1'"):
-        ct.cccp(ct.Formulation(ct.hinge(), regularizer="l1"), problem)
+        ct.cccp(ct.Formulation(ct.hinge(), regularizer="l1"), problem, solver="native")

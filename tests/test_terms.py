@@ -91,7 +91,8 @@ def test_a_convex_loss_beside_a_plq_one(moons, kernel):
     assert all(b <= a * (1 + 1e-6) for a, b in zip(objectives[:-1], objectives[1:], strict=True))
     assert solution.lower_bound <= solution.objective
     with pytest.raises(ValueError, match="logistic: the native solver takes convex PLQ losses only"):
-        ct.cccp(model, problem)
+        ct.cccp(model, problem, solver="native")
+    assert ct.cccp(model, problem).solver == "cvxpy (CLARABEL)"
 
 
 def test_logistic_laws():
@@ -133,7 +134,7 @@ def test_elastic_net(balance):
         plain.primal(problem).solve(solver="CLARABEL"), rel=1e-6
     )
     with pytest.raises(ValueError, match="ElasticNet"):
-        ct.cccp(model, problem)
+        ct.cccp(model, problem, solver="native")
     with pytest.raises(ValueError, match="needs kernel='linear'"):
         ct.cccp(model, problem.replace(kernel="rbf"), solver="cvxpy")
 
@@ -142,12 +143,15 @@ def test_options_that_a_solver_does_not_know_are_errors(moons):
     X, _, y = moons
     problem = ct.Problem(X, y)
     with pytest.raises(ValueError, match="form='dual' is no option of solver='native', which takes tol, max_iter"):
-        ct.cccp(ct.tsvm(), problem, form="dual")
+        ct.cccp(ct.tsvm(), problem, solver="native", form="dual")
+    assert ct.cccp(ct.tsvm(), problem, form="dual").solver == "cvxpy (CLARABEL)"
+    with pytest.raises(ValueError, match="magic=1 is no option of solver='native'"):
+        ct.cccp(ct.tsvm(), problem, magic=1)
     with pytest.raises(ValueError, match="cache_size=5 is no option of solver='cvxpy'"):
         ct.cccp(ct.tsvm(), problem, solver="cvxpy", cache_size=5)
     with pytest.raises(ValueError, match="form='dual' is for solvers given by name"):
         ct.cccp(ct.tsvm(), problem, solver=ct.CvxpySolver(problem), form="dual")
-    with pytest.raises(ValueError, match="solver='magic' must be 'native', 'finite_newton', 'cvxpy'"):
+    with pytest.raises(ValueError, match="solver='magic' must be 'auto', 'native', 'finite_newton', 'cvxpy'"):
         ct.cccp(ct.tsvm(), problem, solver="magic")
 
 

@@ -12,13 +12,12 @@ import numpy as np
 from ..data import class_names, load_classes, load_named_points
 from ..decision import chosen_classes
 from ..formulations import tsvm
-from ..methods.solvers import solver_of
 from ..persistence import FittedModel, save_model
 from ..problem import Problem
 from .files import write_class_labels
 from .given import labels_shown, of_data, read_points, with_shares
 from .table import SOLVED_STATUSES, figures_of, result_of, stopped, table_of
-from .tasks import NO_SOLVER, Task, given_problem, limited, solved
+from .tasks import Task, asked_solvers, given_problem, limited, solved
 
 
 def solve_classes(options: argparse.Namespace, task: Task) -> int:
@@ -30,7 +29,7 @@ def solve_classes(options: argparse.Namespace, task: Task) -> int:
             f"balance={options.balance!r}: with {len(data.classes)} classes it must be 'auto', 'labeled' or none"
         )
     first = given_problem(options, data.against_the_rest(0))
-    solver = solver_of(task.method, options.solver, task.regularizer) if task.solvers else NO_SOLVER
+    solver = task.solver_of(*asked_solvers(options))
     solutions, rows = [], []
     parts = [data.against_the_rest(k) for k in range(len(data.classes))]
     with limited(options):  # of all classes together

@@ -15,7 +15,6 @@ import numpy as np
 from ..data import Data, SeveralClasses, class_names, load_points
 from ..deadline import until
 from ..formulations import Formulation
-from ..methods.solvers import solver_of
 from ..persistence import FittedModel, load_model, save_model
 from ..problem import Problem
 from ..solution import Solution
@@ -23,7 +22,7 @@ from .classes import predict_classes, solve_classes
 from .files import check_outputs, check_plot, write_labels, write_plot
 from .given import given, of_data, read_points
 from .table import SOLVED_STATUSES, figures_of, result_of, stopped, table_of
-from .tasks import NO_SOLVER, check_method_options, formulated, given_problem, read_task, solved
+from .tasks import asked_solvers, check_method_options, formulated, given_problem, read_task, solved
 from .unused import refuse_all_but, refuse_label_column, refuse_unused
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def solve(options: argparse.Namespace) -> int:
             if path is not None:
                 raise ValueError(f"{name}={path!r} is for two classes; say which count as +1 with positive") from None
         return solve_classes(options, task)
-    solver = solver_of(task.method, options.solver, task.regularizer) if task.solvers else NO_SOLVER
+    solver = task.solver_of(*asked_solvers(options))
     solution = solved(options, task, problem, solver)
     result = {**result_of(data, solution, task, solver), "classes": data.known}
     if options.json:

@@ -23,7 +23,7 @@ from ..table import METHODS
 from .files import check_plot, write_plot
 from .given import given
 from .table import SOLVED_STATUSES, failure_of, figures_of, result_of, stopped, table_of
-from .tasks import Task, check_method_options, formulated, limited, read_task, solved
+from .tasks import Task, asked_solvers, check_method_options, formulated, limited, read_task, solved
 from .unused import refuse_unused
 
 #: What the row of the supervised SVM is called.
@@ -79,7 +79,7 @@ def _solved(
     results: list[dict[str, Any]] = []
     first: BaseException | None = None
     for task in tasks:
-        for solver in task.solvers_of(options.solver):
+        for solver in task.solvers_of(asked_solvers(options)):
             began = time.perf_counter()
             try:
                 solution = solved(options, task, problem, solver)
@@ -101,7 +101,7 @@ def _agreement(
     """How far several solvers of one method are apart."""
     lines = []
     for task in tasks:
-        solvers = [solver for solver in task.solvers_of(options.solver) if (task, solver) in solutions]
+        solvers = [solver for solver in task.solvers_of(asked_solvers(options)) if (task, solver) in solutions]
         found = [solutions[task, solver] for solver in solvers]
         if len(found) < 2:
             continue

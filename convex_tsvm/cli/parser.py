@@ -83,6 +83,7 @@ def _add_solve_command(subparsers: Any) -> None:
     solve.add_argument("--method", choices=task_names(), default="cccp", help=_listed(METHODS, "default: cccp"))
     solve.add_argument("--solver", choices=("auto", *SOLVERS), default="auto",
                        help=_listed(SOLVERS, "default: auto, native or smooth as the method needs"))  # fmt: skip
+    _add_cvxpy_solver(solve)
     solve.add_argument("--labels-out", metavar="FILE", help="write index, label and output of every point as CSV")
     solve.add_argument("--save", metavar="MODEL", help="write the fitted model (arrays and JSON)")
     solve.add_argument(
@@ -96,6 +97,12 @@ def _add_solve_command(subparsers: Any) -> None:
     solve.set_defaults(run=commands.solve)
 
 
+def _add_cvxpy_solver(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--cvxpy-solver", metavar="NAME",
+                        help="which of CVXPY's solvers, such as scs, osqp or clarabel (default: clarabel); asks for "
+                        "--solver cvxpy")  # fmt: skip
+
+
 def _add_compare_command(subparsers: Any) -> None:
     compare = subparsers.add_parser("compare", help="several methods and solvers side by side")
     _add_data(compare)
@@ -107,6 +114,7 @@ def _add_compare_command(subparsers: Any) -> None:
     compare.add_argument("--solver", type=_choices(("auto", *SOLVERS)), default=["auto"], metavar="LIST",
                          help=f"comma-separated, of {', '.join(SOLVERS)} (default: auto); a method skips those "
                          "that are not for it")  # fmt: skip
+    _add_cvxpy_solver(compare)
     compare.add_argument("--folds", type=int, default=5, metavar="K",
                          help="of the cross-validation on labelled points, beside the supervised SVM; 0: none "
                          "(default: 5)")  # fmt: skip

@@ -15,11 +15,10 @@ from ..deadline import time_is_up, until
 from ..formulations import Formulation, Stated, build
 from ..kernels import make_kernel
 from ..methods.frame import Method, Settings, minimize
-from ..methods.solvers import solver_of
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
-from ..table import FORMULATIONS, METHODS, SOLVERS
+from ..table import FORMULATIONS, METHODS
 from ..validation import finite
 
 #: In place of a solver's name, for methods that bring their own.
@@ -43,19 +42,26 @@ class Task:
         """Those asked for that solve the method's problems, or the first there is; methods without one have "-"."""
         if not self.solvers:
             return [NO_SOLVER]
-        first = solver_of(self.method, "auto", self.regularizer)
+        first = self.solver_of("auto")
         return list(
             dict.fromkeys(first if name == "auto" else name for name in asked if name in ("auto", *self.solvers))
         ) or [first]
 
+    def solver_of(self, asked: str) -> str:
+        """The solver asked for, or the first that takes both; a ValueError if it is none of the method's."""
+        if not self.solvers:
+            return NO_SOLVER
+        own = FORMULATIONS[self.formulation].solver
+        if asked == "auto":
+            return own if own in self.solvers else self.solvers[0]
+        if asked not in self.solvers:
+            names = ", ".join(repr(name) for name in ("auto", *self.solvers))
+            raise ValueError(f"solver={asked!r} is none of method={self.method!r}, which takes {names}")
+        return asked
+
     def loss(self, asked: str | None) -> str:
         """The name of the loss of unlabelled points: the one asked for, or the method's own."""
         return METHODS[self.method].loss if asked is None else asked
-
-    @property
-    def regularizer(self) -> str:
-        """What w costs."""
-        return "l1" if self.formulation == "cs3vm" else "l2"
 
 
 def read_task(name: str, formulation: str | None = None) -> Task:
@@ -97,11 +103,18 @@ def given_problem(options: argparse.Namespace, data: Data) -> Problem:
 def formulated(options: argparse.Namespace, task: Task, problem: Problem) -> Stated:
     """What a task minimizes, and the problem as it sees it."""
     given = {**vars(options), "loss": task.loss(options.loss)}
-    if task.method == "subspace":  # The paper's setting; the others have a bias.
+    if not METHODS[task.method].has_bias:
         given["fit_intercept"], problem = False, problem.replace(balance=None)
     taken = FORMULATIONS[task.formulation].options
     own = {name: given[name] for name in taken if given.get(name) is not None}
     return build(task.formulation, problem, **own)
+
+
+def asked_solvers(options: argparse.Namespace) -> list[str]:
+    """The solvers asked for; "cvxpy" in place of "auto" where one of CVXPY's solvers is named."""
+    named = [options.solver] if isinstance(options.solver, str) else options.solver
+    by_cvxpy = getattr(options, "cvxpy_solver", None) is not None
+    return ["cvxpy" if name == "auto" and by_cvxpy else name for name in named]
 
 
 @contextmanager
@@ -124,6 +137,8 @@ def _solved(options: argparse.Namespace, task: Task, problem: Problem, solver: s
     if task.method == "exact":
         return _search(options, formulation, problem)
     own = method_options(options, task)
+    if "cvxpy_solver" in entry.options and options.cvxpy_solver is not None:
+        own["cvxpy_solver"] = options.cvxpy_solver
     if not entry.is_descent:
         found: Solution = entry.load()(formulation, problem, **own)
         # These methods end when the time is up, but do not all say that it was the reason.
@@ -135,14 +150,15 @@ def _solved(options: argparse.Namespace, task: Task, problem: Problem, solver: s
         warnings.simplefilter("ignore" if options.json else "default")
         warnings.filterwarnings("ignore", "time_limit: ")  # the command says so in a line of its own
         inner = {"cache_size": options.cache_size, "progress": None if progress is None else progress.inner}
+        own = {} if options.cvxpy_solver is None or solver != "cvxpy" else {"cvxpy_solver": options.cvxpy_solver}
         return minimize(
             method,
             formulation,
             problem,
             solver=solver,
-            start=None,
             settings=Settings(options.tol, options.max_iter, None if progress is None else progress.step),
-            options={name: value for name, value in inner.items() if name in SOLVERS[solver].options},
+            options=own,
+            offered=inner,
         )
 
 

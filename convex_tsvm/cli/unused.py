@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ..data import BUNDLED
 from ..table import INTERVAL_RELAXATIONS, METHODS, SOLVERS
-from .tasks import Task
+from .tasks import Task, asked_solvers
 
 #: Relaxations, and what stands for one if none is asked for, whose problems no solver but our own solves.
 UNSOLVED = (None, *INTERVAL_RELAXATIONS)
@@ -32,11 +32,14 @@ def _kernels(*names: str) -> _Use:
 
 
 def _cached(options: argparse.Namespace, task: Task) -> bool:
-    asked = getattr(options, "solver", "auto")
-    solvers = task.solvers_of([asked] if isinstance(asked, str) else asked)
+    solvers = task.solvers_of(asked_solvers(options)) if hasattr(options, "solver") else []
     return task.formulation in ("lapsvm", "laptsvm") or any(
         "cache_size" in SOLVERS[name].options for name in solvers if name in SOLVERS
     )
+
+
+def _by_cvxpy(options: argparse.Namespace, task: Task) -> bool:
+    return "cvxpy_solver" in METHODS[task.method].options or "cvxpy" in task.solvers_of(asked_solvers(options))
 
 
 FOR_EXACT = _Use(lambda options, task: task.method == "exact", "--method exact")
@@ -69,7 +72,7 @@ LOOKED_AT_BY = {
     ),
     "balance": _Use(
         lambda options, task: (
-            task.formulation in ("svm", "tsvm", "laptsvm", "cmm", "rmm") and task.method != "subspace"
+            task.formulation in ("svm", "tsvm", "laptsvm", "cmm", "rmm") and METHODS[task.method].has_bias
         ),
         "the formulations svm, tsvm, laptsvm, cmm, rmm by other methods than subspace",
     ),
@@ -86,6 +89,7 @@ LOOKED_AT_BY = {
     "max_iter": FOR_DESCENTS,
     "cache_size": _Use(_cached, "--solver native and the formulations lapsvm, laptsvm"),
     "solver": FOR_DESCENTS,
+    "cvxpy_solver": _Use(_by_cvxpy, "--solver cvxpy and the method subspace"),
     **dict.fromkeys(("bounds", "strategy", "branching", "gap", "max_nodes", "n_jobs"), FOR_EXACT),
 }
 
@@ -120,7 +124,7 @@ def _unused_by_bound(options: argparse.Namespace) -> tuple[str, ...]:
     if not hasattr(options, "relaxation"):
         return ()
     named = options.relaxation
-    if named is None and options.loss in ("hinge", "squared_hinge"):
+    if named is None and options.loss in ("hinge", "squared_hinge", "hard_margin"):
         named = "sdp"
     return {"svm": ("solver", "rounds"), "sdp": ("rounds",)}.get(named or "", ("solver",) if named in UNSOLVED else ())
 

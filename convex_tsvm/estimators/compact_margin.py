@@ -62,7 +62,7 @@ class CompactMarginClassifier(_OneCost):
         "exact" searches the best solution of all (:func:`~convex_tsvm.exact_search`), for some eighty points.
     gap : float >= 0, default 1e-4
         Relative gap between it and what no solution is below, at which an exact search ends.
-    solver, fit_intercept, annealing, tol, max_iter, cache_size, warm_start, time_limit, verbose
+    solver, cvxpy_solver, fit_intercept, annealing, tol, max_iter, cache_size, warm_start, time_limit, verbose
         As in :class:`~convex_tsvm.TransductiveSVC`; an exact search takes no other of them than ``fit_intercept``,
         ``time_limit`` and ``verbose``.
 
@@ -99,7 +99,8 @@ class CompactMarginClassifier(_OneCost):
         s: float = -0.3,
         method: str = "cccp",
         gap: float = 1e-4,
-        solver: str = "native",
+        solver: Any = "auto",
+        cvxpy_solver: str | None = None,
         balance: Any = "auto",
         fit_intercept: bool = True,
         annealing: Any = None,
@@ -126,6 +127,7 @@ class CompactMarginClassifier(_OneCost):
         self.method = method
         self.gap = gap
         self.solver = solver
+        self.cvxpy_solver = cvxpy_solver
         self.balance = balance
         self.fit_intercept = fit_intercept
         self.annealing = annealing
@@ -181,7 +183,7 @@ class RelativeMarginClassifier(_OneCost):
         Shivaswamy and Jebara (2008).
     balance : "labeled", float, ("exact", float) or None, default None
         As in :class:`~convex_tsvm.TransductiveSVC`.
-    solver, fit_intercept, tol, max_iter, cache_size, warm_start, time_limit, verbose
+    solver, cvxpy_solver, fit_intercept, tol, max_iter, cache_size, warm_start, time_limit, verbose
         As in :class:`~convex_tsvm.TransductiveSVC`.
 
     Attributes
@@ -213,7 +215,8 @@ class RelativeMarginClassifier(_OneCost):
         C_compact: float | str = "balanced",
         epsilon: float = 2.0,
         semi_supervised: bool = True,
-        solver: str = "native",
+        solver: Any = "auto",
+        cvxpy_solver: str | None = None,
         balance: Any = None,
         fit_intercept: bool = True,
         probability: str | bool = False,
@@ -236,6 +239,7 @@ class RelativeMarginClassifier(_OneCost):
         self.epsilon = epsilon
         self.semi_supervised = semi_supervised
         self.solver = solver
+        self.cvxpy_solver = cvxpy_solver
         self.balance = balance
         self.fit_intercept = fit_intercept
         self.probability = probability

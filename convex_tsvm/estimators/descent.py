@@ -11,11 +11,10 @@ from joblib import effective_n_jobs
 from ..formulations import Formulation
 from ..methods.cccp import CCCP
 from ..methods.frame import Descents, Method, Settings
-from ..methods.solvers import solver_of
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Iteration, Solution
-from ..table import METHODS, SOLVERS
+from ..table import METHODS
 from .base import KernelTransduction, Transduction
 from .labels import Labels
 from .pilot import announce, expected_seconds
@@ -25,13 +24,14 @@ class Descent(Transduction):
     """Base of classifiers that minimize a formulation by a method that is a descent.
 
     A subclass has the parameters ``tol``, ``max_iter`` and ``verbose``, and those of ``method``, ``method_options``,
-    ``annealing``, ``solver`` and ``cache_size`` that are not fixed.
+    ``annealing``, ``solver``, ``cvxpy_solver`` and ``cache_size`` that are not fixed.
     """
 
-    method: str = "cccp"
+    method: str | Method = "cccp"
     method_options: Mapping[str, Any] | None = None
     annealing: Any = None
     solver: Any = "auto"
+    cvxpy_solver: str | None = None
     cache_size: float | str = "auto"
     warm_start: bool = False
 
@@ -100,24 +100,21 @@ class Descent(Transduction):
         progress: Callable[[int, float], None] | None = None,
     ) -> Descents:
         """The method with its solver and settings, which solves any number of problems on the same points."""
-        # A formulation without unlabelled points is solved at once, as one convex problem.
-        named = self.method if formulation.unlabeled is not None else "cccp"
-        solver = solver_of(named, self._asked_solver(named), formulation.regularizer)
-        own = {"cache_size": self.cache_size, "progress": progress}
-        takes = SOLVERS[solver].options if isinstance(solver, str) and solver in SOLVERS else ()
+        method = self._method(formulation)
         return Descents(
-            self._method(formulation),
-            solver=solver,
+            method,
+            solver=self._asked_solver(method, formulation),
             settings=Settings(self.tol, self.max_iter, callback),
-            options={name: value for name, value in own.items() if name in takes},
+            options={} if self.cvxpy_solver is None else {"cvxpy_solver": self.cvxpy_solver},
+            offered={"cache_size": self.cache_size, "progress": progress},
         )
 
-    def _asked_solver(self, named: str) -> Any:
-        """The solver for the method ``named``: the user's, or "auto" if that method does not take it.
+    def _asked_solver(self, method: Method, formulation: Formulation) -> Any:
+        """The solver for a method: the user's, or "auto" if the method is not the user's and does not take it.
 
         Without unlabelled points another method than the estimator's is used, which may not take the same solvers.
         """
-        fits = named == self.method or not isinstance(self.solver, str) or self.solver in METHODS[named].solvers
+        fits = formulation.unlabeled is not None or not isinstance(self.solver, str) or self.solver in method.solvers
         return self.solver if fits else "auto"
 
     def _status(self, name: Callable[[], str], share: Callable[[float, float], float]) -> Any:
@@ -128,17 +125,33 @@ class Descent(Transduction):
         """The descent; a formulation without unlabelled points is solved at once."""
         if formulation.unlabeled is None:
             return CCCP()
-        return METHODS[self.method].load()(**self._method_options())
+        return self._asked_method()
 
-    def _method_options(self) -> dict[str, Any]:
-        """The options that the method is made with; a ValueError if it does not take one of them."""
-        entry, given = METHODS[self.method], dict(self.method_options or {})
-        if self.annealing is not None:
-            given["annealing"] = self.annealing
+    def _asked_method(self) -> Method:
+        """The method asked for: an object, or one of the table with its options."""
+        if isinstance(self.method, Method):
+            for name, value in self._given_options().items():
+                raise ValueError(f"{name}={value!r} is for methods by name; this one was made with its own options")
+            return self.method
+        named = {name: entry for name, entry in METHODS.items() if entry.is_descent}
+        if not isinstance(self.method, str) or self.method not in named:
+            allowed = ", ".join(map(repr, named))
+            raise ValueError(f"method={self.method!r} must be {allowed}, or a Method")
+        method: Method = named[self.method].load()(**self._method_options(self.method))
+        return method
+
+    def _given_options(self) -> dict[str, Any]:
+        """The options of the method that were asked for."""
+        annealing = {} if self.annealing is None else {"annealing": self.annealing}
+        return {**(self.method_options or {}), **annealing}
+
+    def _method_options(self, method: str) -> dict[str, Any]:
+        """The options that a method of the table is made with; a ValueError if it does not take one of them."""
+        entry, given = METHODS[method], self._given_options()
         for name, value in given.items():
             if name not in entry.options:
                 raise ValueError(
-                    f"{name}={value!r} is no option of method={self.method!r}, which takes "
+                    f"{name}={value!r} is no option of method={method!r}, which takes "
                     f"{', '.join(entry.options) or 'none'}"
                 )
         return given

@@ -36,7 +36,7 @@ class LaplacianSVC(DescentTransduction):
         Whether the Laplacian is normalized.
     power : int >= 1, default 1
         Of the Laplacian.
-    solver, fit_intercept, tol, max_iter, cache_size, time_limit, verbose
+    solver, cvxpy_solver, fit_intercept, tol, max_iter, cache_size, time_limit, verbose
         As in :class:`~convex_tsvm.TransductiveSVC`; the kernel of the graph is computed whatever the limit.
 
     Attributes
@@ -71,7 +71,8 @@ class LaplacianSVC(DescentTransduction):
         n_neighbors: int = 6,
         normalized: bool = True,
         power: int = 1,
-        solver: str = "native",
+        solver: Any = "auto",
+        cvxpy_solver: str | None = None,
         fit_intercept: bool = True,
         probability: str | bool = False,
         unlabeled: Any = -1,
@@ -93,6 +94,7 @@ class LaplacianSVC(DescentTransduction):
         self.normalized = normalized
         self.power = power
         self.solver = solver
+        self.cvxpy_solver = cvxpy_solver
         self.fit_intercept = fit_intercept
         self.probability = probability
         self.unlabeled = unlabeled

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import validate_data
 
 from ..formulations import Formulation, build
+from ..methods.frame import Method
 from ..points import LinearPoints, WithConstant, linear_points
 from ..problem import Problem
 from ..solution import Solution
-from ..table import DESCENTS, METHODS
 from ..validation import finite, integer, one_of
 from .approximation import KernelApproximation
 from .descent import Descent
@@ -120,7 +120,7 @@ class LinearTransductiveSVC(Descent):
     def __init__(
         self,
         *,
-        method: str = "switching",
+        method: str | Method = "switching",
         loss: str | Formulation = "squared_hinge",
         C: float = 1.0,
         C_unlabeled: float | str = "balanced",
@@ -169,9 +169,9 @@ class LinearTransductiveSVC(Descent):
     def _faster(self, problem: Problem) -> str:
         return ("fewer n_components, or " if self.kernel_approximation else "") + "a larger tol takes less"
 
-    def _asked_solver(self, named: str) -> str:
+    def _asked_solver(self, method: Method, formulation: Formulation) -> str:
         """Finite Newton steps for methods that take them, since these need products with the points only."""
-        return "finite_newton" if "finite_newton" in METHODS[named].solvers else "auto"
+        return "finite_newton" if "finite_newton" in method.solvers else "auto"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -216,7 +216,6 @@ class LinearTransductiveSVC(Descent):
             del self.coef_
 
     def _problem(self, X: LinearPoints, labels: Labels, k: int) -> Problem:
-        one_of("method", self.method, DESCENTS)
         C, C_unlabeled = self._costs(labels)
         if self._counts and self.fit_intercept:
             X = WithConstant(X, finite("intercept_scaling", self.intercept_scaling, above=0))
@@ -276,14 +275,14 @@ class LinearTransductiveSVC(Descent):
     @property
     def _counts(self) -> bool:
         """Whether the method keeps a prescribed number of positive labels itself."""
-        return bool(METHODS[self.method].load().keeps_number)
+        return self._asked_method().keeps_number
 
     def _formulation(self, problem: Problem) -> Formulation:
-        self._method_options()
+        self._asked_method()
         if isinstance(self.loss, Formulation):
             return self.loss
         fit_intercept = self.fit_intercept and not self._counts
         return build("tsvm", problem, loss=self.loss, fit_intercept=fit_intercept).formulation
 
-    def _method_options(self) -> dict[str, Any]:
-        return {**DEFAULTS.get(self.method, {}), **super()._method_options()}
+    def _method_options(self, method: str) -> dict[str, Any]:
+        return {**DEFAULTS.get(method, {}), **super()._method_options(method)}

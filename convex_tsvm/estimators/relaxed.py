@@ -126,6 +126,8 @@ class SubspaceSDPTransduction(LabellingTransduction):
         Share of the entries of the eigenvectors that are cut down (footnote 4).
     tol : float, default 1e-4
         Relative accuracy of the subspace SDP.
+    cvxpy_solver : str, default "CLARABEL"
+        Which of CVXPY's solvers is used, such as "SCS".
     time_limit : float > 0, optional
         As in :class:`~convex_tsvm.TransductiveSVC`.
     verbose : int, default 0
@@ -164,6 +166,7 @@ class SubspaceSDPTransduction(LabellingTransduction):
         outliers: float = 0.05,
         unlabeled: Any = -1,
         tol: float = 1e-4,
+        cvxpy_solver: str = "CLARABEL",
         time_limit: float | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -180,13 +183,19 @@ class SubspaceSDPTransduction(LabellingTransduction):
         self.outliers = outliers
         self.unlabeled = unlabeled
         self.tol = tol
+        self.cvxpy_solver = cvxpy_solver
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
         return subspace_transduction(
-            formulation, problem, n_components=self.n_components, outliers=self.outliers, tol=self.tol
+            formulation,
+            problem,
+            n_components=self.n_components,
+            outliers=self.outliers,
+            tol=self.tol,
+            cvxpy_solver=self.cvxpy_solver,
         )
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..formulations import Formulation, build, on_neighbor_graph, svm
+from ..methods.frame import Method
 from ..methods.shares import leave_labels_out, spoilt
 from ..problem import Problem
-from ..table import DESCENTS, METHODS
-from ..validation import finite, one_of
+from ..validation import finite
 from .costs import DEFORMED, FACTORED, Cost
 from .descent import DescentTransduction
 from .labels import Labels
@@ -55,17 +55,22 @@ class TransductiveSVC(DescentTransduction):
         gradient and continuation, "flat" for newton.
     s : float in (-1, 0], default -0.3
         Plateau of the ramp loss.
-    method : {"cccp", "switching", "annealing", "linearization", "gradient", "continuation", "newton"}, default "cccp"
+    method : {"cccp", "switching", "annealing", "linearization", "gradient", "continuation", "newton"} or Method
         How the objective is minimized: tangents of the concave part (Collobert et al. 2006), exchanges of labels
         (S3VMlight, Joachims 1999; with ``loss="hinge"`` or ``"squared_hinge"``), deterministic annealing (Sindhwani
         and Keerthi 2006; the same losses); gradient descent (∇S3VM with ``loss="exp"``, ∇DA with ``"hinge"`` or
         ``"squared_hinge"``), continuation (cS3VM, with ``"exp"``), or Newton steps (with ``"flat"``), all as in
-        Chapelle et al. 2008.  The guide says which to take.
+        Chapelle et al. 2008.  The guide says which to take.  "cccp" by default; a :class:`~convex_tsvm.Method` of your
+        own is taken as well.
     method_options : dict, optional
         Further options of the method: see the function of its name, such as :func:`~convex_tsvm.switching`.
-    solver : {"auto", "native", "finite_newton", "cvxpy", "smooth"}, default "auto"
-        What solves the convex steps (all but the last give the same answer to the tolerance; "auto" is "native"), or
-        descends: "smooth", for the methods gradient, continuation and newton, which take no other.
+    solver : {"auto", "native", "finite_newton", "cvxpy", "smooth"} or StepSolver, default "auto"
+        What solves the convex steps (all but the last give the same answer to the tolerance; "auto" is "native", or
+        "cvxpy" for formulations that only that takes), or descends: "smooth", for the methods gradient, continuation
+        and newton, which take no other.
+    cvxpy_solver : str, optional
+        One of CVXPY's solvers, such as "SCS", with which it is CVXPY that solves the convex steps; "CLARABEL" if
+        ``solver="cvxpy"`` and nothing is said.
     balance : "auto", "labeled", dict of class to float, float, ("exact", shares) or None, default "auto"
         Mean output over the unlabelled points.  "auto" infers the shares of the classes from the counts of labels,
         which say little if they were drawn per class, and from how well labels are found that are left out
@@ -163,9 +168,10 @@ class TransductiveSVC(DescentTransduction):
         C_unlabeled: float | str | None = "tenth",
         loss: str | Formulation = "auto",
         s: float = -0.3,
-        method: str = "cccp",
+        method: str | Method = "cccp",
         method_options: Mapping[str, Any] | None = None,
-        solver: str = "auto",
+        solver: Any = "auto",
+        cvxpy_solver: str | None = None,
         balance: Any = "auto",
         class_weight: Any = None,
         fit_intercept: bool = True,
@@ -195,6 +201,7 @@ class TransductiveSVC(DescentTransduction):
         self.method = method
         self.method_options = method_options
         self.solver = solver
+        self.cvxpy_solver = cvxpy_solver
         self.balance = balance
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept
@@ -230,7 +237,7 @@ class TransductiveSVC(DescentTransduction):
         )
 
     def _costly(self, problem: Problem) -> tuple[Cost, int] | None:
-        if self.method in ("gradient", "continuation", "newton"):
+        if "smooth" in self._asked_method().solvers:
             return FACTORED, problem.n
         return (DEFORMED, problem.n) if self.C_manifold else None
 
@@ -250,12 +257,11 @@ class TransductiveSVC(DescentTransduction):
         return self.fell_back_
 
     def _formulation(self, problem: Problem) -> Formulation:
-        one_of("method", self.method, DESCENTS)
-        self._method_options()  # what does not fit is reported before any work is done
+        method = self._asked_method()  # what does not fit is reported before any work is done
         if isinstance(self.loss, Formulation):
             formulation = self.loss
         else:
-            loss = METHODS[self.method].loss if self.loss == "auto" else self.loss
+            loss = method.loss if self.loss == "auto" else self.loss
             formulation = build("tsvm", problem, loss=loss, s=self.s, fit_intercept=self.fit_intercept).formulation
         if self.C_unlabeled is None:
             return svm(formulation.labeled, fit_intercept=formulation.fit_intercept)

@@ -4,7 +4,7 @@ from .by_name import Stated, build, on_neighbor_graph
 from .compact_margin import compact_margin, compactness_cost, compactness_weights, relative_margin
 from .constraints import OutputConstraint, cannot_link, mean_output, must_link, output_constraint
 from .formulation import Formulation
-from .regularizers import ElasticNet
+from .regularizers import ElasticNet, GroupLasso, NonnegativeNorm, OneNorm, Regularizer, SquaredNorm
 from .svm import svm
 from .tsvm import FINITE_LOSSES, LOSSES, cccp_tsvm, cs3vm, hard_margin_s3vm, s3vm, tsvm
 
@@ -13,7 +13,12 @@ __all__ = [
     "LOSSES",
     "ElasticNet",
     "Formulation",
+    "GroupLasso",
+    "NonnegativeNorm",
+    "OneNorm",
     "OutputConstraint",
+    "Regularizer",
+    "SquaredNorm",
     "Stated",
     "build",
     "cannot_link",

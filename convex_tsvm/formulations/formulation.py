@@ -11,7 +11,7 @@ import numpy as np
 from ..losses import PLQ, BetterLabel, ConcavePart, Convex, Loss, SplitLoss, zero
 from ..problem import Array, Problem
 from .constraints import OutputConstraint
-from .regularizers import Regularizer, check_regularizer
+from .regularizers import SQUARED_NORM, Regularizer, as_regularizer
 
 if TYPE_CHECKING:
     import cvxpy as cp
@@ -42,8 +42,9 @@ class Formulation:
         relaxations and to exact search only, since a sum over slacks is no sum of losses.
     fit_intercept : bool, default True
         Whether f has a bias.
-    regularizer : {"l2", "l1"} or ElasticNet, default "l2"
-        What w costs; other than ½ ‖w‖² for the linear space, through CVXPY.
+    regularizer : {"l2", "l1"} or Regularizer, default "l2"
+        What w costs: ½ ‖w‖², ‖w‖₁, or an object such as :class:`~convex_tsvm.GroupLasso`; other than ½ ‖w‖² for the
+        linear space, through CVXPY.
     constraints : sequence of OutputConstraint, default ()
         Linear constraints on outputs besides the balance: :func:`~convex_tsvm.mean_output`,
         :func:`~convex_tsvm.must_link`, :func:`~convex_tsvm.cannot_link`, :func:`~convex_tsvm.output_constraint`.
@@ -63,7 +64,7 @@ class Formulation:
     unlabeled: Loss | None = None
     balance: str | None = "linear"
     fit_intercept: bool = True
-    regularizer: Regularizer = "l2"
+    regularizer: Regularizer = SQUARED_NORM
     name: str = ""
     constraints: tuple[OutputConstraint, ...] = ()
 
@@ -74,7 +75,7 @@ class Formulation:
                 raise ValueError(f"{field}={loss!r} must be a PLQ, DCLoss or ConvexLoss")
         if self.balance not in ("linear", "targets", None):
             raise ValueError(f"balance={self.balance!r} must be 'linear', 'targets' or None")
-        check_regularizer(self.regularizer)
+        object.__setattr__(self, "regularizer", as_regularizer(self.regularizer))
         constraints = (self.constraints,) if isinstance(self.constraints, OutputConstraint) else tuple(self.constraints)
         for constraint in constraints:
             if not isinstance(constraint, OutputConstraint):
@@ -82,9 +83,7 @@ class Formulation:
         object.__setattr__(self, "constraints", constraints)
 
     def __str__(self) -> str:
-        costs = {"l2": "½ ‖w‖²", "l1": "‖w‖₁"}
-        regularizer = costs[self.regularizer] if isinstance(self.regularizer, str) else repr(self.regularizer)
-        terms = [regularizer, "Σ over labelled points C ℓ(y f)"]
+        terms = [str(self.regularizer), "Σ over labelled points C ℓ(y f)"]
         lines = [f"ℓ(t) = {_text_of(self.labeled)}"]
         if self.unlabeled is not None:
             terms.append("Σ over unlabelled points C* ℓ*(f)")
@@ -98,12 +97,7 @@ class Formulation:
 
     def latex(self) -> str:
         """What is minimized, as LaTeX, an ``aligned`` environment without dollars."""
-        costs = {"l2": r"\tfrac12 \lVert w \rVert^2", "l1": r"\lVert w \rVert_1"}
-        if isinstance(self.regularizer, str):
-            objective = costs[self.regularizer]
-        else:
-            objective = costs["l2"] + rf" + {self.regularizer.l1:g} \lVert w \rVert_1"
-        objective += r" + \sum_{i \in L} C_i\, \ell(y_i f_i)"
+        objective = self.regularizer.latex() + r" + \sum_{i \in L} C_i\, \ell(y_i f_i)"
         rows = [rf"\ell(t) &= {_latex_of(self.labeled)}"]
         if self.unlabeled is not None:
             objective += r" + \sum_{i \in U} C^*_i\, \ell^*(f_i)"
@@ -219,8 +213,10 @@ class Formulation:
                 f"balance: the mean output {problem.balance_target:g} of the unlabelled points is not in "
                 f"[{least:g}, {most:g}], where their loss keeps every output; there is no solution"
             )
-        if self.regularizer != "l2" and not problem.is_linear:
-            raise ValueError(f"regularizer={self.regularizer!r} needs kernel='linear'")
+        if not self.regularizer.is_squared_norm:
+            if not problem.is_linear:
+                raise ValueError(f"regularizer={self.regularizer!r} needs kernel='linear'")
+            self.regularizer.check(problem.X.shape[1])
 
     def balanced_as(self, problem: Problem) -> Formulation:
         """The same, without its balance constraint if the problem has none.

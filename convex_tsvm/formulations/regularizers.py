@@ -1,39 +1,65 @@
-"""Regularizers of the weights: ½ ‖w‖², ‖w‖₁, or both."""
+"""Regularizers of the weights w: what a formulation charges a function for itself.
+
+One is a convex function R with its conjugate R*(v) = sup over w of v·w - R(w), both as numbers and as CVXPY
+expressions.  From these follow the primal and dual problems, certificates and the checks of
+:func:`~convex_tsvm.verify`: the dual of a convex step has R* at v = Σ a_i x_i, and w is where v is a subgradient of R.
+A regularizer of one's own is a subclass of :class:`Regularizer`.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..problem import Array
 from ..validation import finite
 
 
-@dataclass(frozen=True)
-class ElasticNet:
-    """½ ‖w‖² + ``l1`` ‖w‖₁, for the linear space, through CVXPY.
+class Regularizer(ABC):
+    """A convex function R of the weights w, shape (d,), for the linear space, through CVXPY.
 
-    Parameters
-    ----------
-    l1 : float >= 0
-        Weight of the 1-norm.
+    A subclass writes R and its conjugate R*, as numbers and as CVXPY expressions, and where R* is reached.  It should
+    be comparable and hashable, as a frozen dataclass is, since compiled problems are kept for each regularizer.
 
     Examples
     --------
-    >>> import convex_tsvm as ct
-    >>> ct.Formulation(ct.hinge(), regularizer=ct.ElasticNet(0.5)).regularizer
-    ElasticNet(l1=0.5)
+    >>> import numpy as np, convex_tsvm as ct
+    >>> class MaximumNorm(ct.Regularizer):
+    ...     '''½ ‖w‖² + the largest |w_j|.'''
+    ...
+    ...     def value(self, w):
+    ...         return 0.5 * float(w @ w) + float(np.abs(w).max())
+    ...
+    ...     def weights(self, v):  # v less its projection on the ball of the 1-norm (Moreau)
+    ...         size, count = np.sort(np.abs(v))[::-1], np.arange(1, len(v) + 1)
+    ...         level = max(0.0, ((np.cumsum(size) - 1) / count)[size > (np.cumsum(size) - 1) / count][-1])
+    ...         return np.sign(v) * np.minimum(np.abs(v), level)
+    ...
+    ...     def expression(self, cvxpy, w):
+    ...         return 0.5 * cvxpy.sum_squares(w) + cvxpy.norm_inf(w), []
+    ...
+    ...     def conjugate_expression(self, cvxpy, v):  # the square of the distance to that ball
+    ...         near = cvxpy.Variable(v.shape)
+    ...         return 0.5 * cvxpy.sum_squares(v - near), [cvxpy.norm1(near) <= 1]
+    >>> X = np.array([[-1.1, 0.2], [-1.0, 0.1], [0.9, 0.3], [1.0, -0.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 1], C=10)
+    >>> model = ct.Formulation(ct.hinge(), ct.symmetric_hinge(), regularizer=MaximumNorm())
+    >>> solution = ct.cccp(model, problem, solver="cvxpy")
+    >>> solution.status, solution.certificate().gap < 1e-6
+    ('converged', True)
     """
 
-    l1: float
+    #: Whether R is ½ ‖w‖², which is known in every feature space and to every solver.
+    is_squared_norm: bool = False
 
-    def __post_init__(self) -> None:
-        finite("l1", self.l1, least=0)
-
+    @abstractmethod
     def value(self, w: Array) -> float:
-        """½ ‖w‖² + l1 ‖w‖₁.
+        """R(w), infinite where w is not allowed.
 
         Parameters
         ----------
@@ -43,10 +69,40 @@ class ElasticNet:
         -------
         float
         """
-        return 0.5 * float(w @ w) + self.l1 * float(np.abs(w).sum())
 
-    def weights(self, v: Array) -> Array:
-        """The w at which v is a subgradient: v with its entries shrunk by l1.
+    @abstractmethod
+    def expression(self, cvxpy: Any, w: Any) -> tuple[Any, list[Any]]:
+        """R(w) as a convex CVXPY expression, and the constraints on w.
+
+        Parameters
+        ----------
+        cvxpy : module
+            Whose atoms the expression is made of.
+        w : cvxpy.Expression, shape (d,)
+
+        Returns
+        -------
+        expression, list of constraints
+        """
+
+    @abstractmethod
+    def conjugate_expression(self, cvxpy: Any, v: Any) -> tuple[Any, list[Any]]:
+        """R*(v) as a convex CVXPY expression, and the constraints that keep v in its domain.
+
+        Parameters
+        ----------
+        cvxpy : module
+            Whose atoms the expression is made of.
+        v : cvxpy.Expression, shape (d,)
+
+        Returns
+        -------
+        expression, list of constraints
+        """
+
+    @abstractmethod
+    def weights(self, v: Array) -> Array | None:
+        """The w at which v is a subgradient of R, where R*(v) is reached; None if there may be several.
 
         Parameters
         ----------
@@ -54,12 +110,11 @@ class ElasticNet:
 
         Returns
         -------
-        array, shape (d,)
+        array, shape (d,), or None
         """
-        return np.sign(v) * np.maximum(np.abs(v) - self.l1, 0.0)
 
     def conjugate(self, v: Array) -> float:
-        """Half the squared norm of the shrunk v.
+        """R*(v), for v in its domain; by default v·w - R(w) at the w of :meth:`weights`.
 
         Parameters
         ----------
@@ -70,15 +125,379 @@ class ElasticNet:
         float
         """
         w = self.weights(v)
+        if w is None:
+            raise NotImplementedError(f"{type(self).__name__}.conjugate, as its weights are not determined by v")
+        return float(v @ w) - self.value(w)
+
+    def into_domain(self, v: Array) -> Array:
+        """The v of R*'s domain that is nearest, or near; by default the domain is everything.
+
+        Parameters
+        ----------
+        v : array, shape (d,)
+
+        Returns
+        -------
+        array, shape (d,)
+        """
+        return v
+
+    def latex(self) -> str:
+        """R(w) as LaTeX, without dollars."""
+        return rf"\text{{{type(self).__name__}}}(w)"
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}(w)"
+
+    def check(self, n_features: int) -> None:  # noqa: B027
+        """Raise ValueError if it is not for so many weights; by default it is for any number.
+
+        Parameters
+        ----------
+        n_features : int
+        """
+
+
+@dataclass(frozen=True)
+class SquaredNorm(Regularizer):
+    """½ ‖w‖², or ½ Σ λ_j w_j² with a weight for every feature (``regularizer="l2"`` is the former).
+
+    Parameters
+    ----------
+    feature_weights : sequence of float > 0, optional
+        λ; with them it is for the linear space, through CVXPY.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> ct.SquaredNorm([1.0, 4.0]).value(np.array([2.0, 1.0]))
+    4.0
+    """
+
+    feature_weights: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        _keep_weights(self, above=0)
+
+    @property
+    def is_squared_norm(self) -> bool:  # type: ignore[override]
+        """Whether no feature has a weight."""
+        return self.feature_weights is None
+
+    def value(self, w: Array) -> float:
+        return 0.5 * float(self._factors(w) @ w**2)
+
+    def weights(self, v: Array) -> Array:
+        return np.asarray(v / self._factors(v))
+
+    def expression(self, cvxpy: Any, w: Any) -> tuple[Any, list[Any]]:
+        if self.is_squared_norm:
+            return 0.5 * cvxpy.sum_squares(w), []
+        return 0.5 * cvxpy.sum_squares(cvxpy.multiply(np.sqrt(self._factors(w)), w)), []
+
+    def conjugate_expression(self, cvxpy: Any, v: Any) -> tuple[Any, list[Any]]:
+        if self.is_squared_norm:
+            return 0.5 * cvxpy.sum_squares(v), []
+        return 0.5 * cvxpy.sum_squares(cvxpy.multiply(1 / np.sqrt(self._factors(v)), v)), []
+
+    def latex(self) -> str:
+        if self.is_squared_norm:
+            return r"\tfrac12 \lVert w \rVert^2"
+        return r"\tfrac12 \sum_j \lambda_j w_j^2"
+
+    def __str__(self) -> str:
+        return "½ ‖w‖²" if self.is_squared_norm else "½ Σ λ_j w_j²"
+
+    def __repr__(self) -> str:
+        return "'l2'" if self.is_squared_norm else f"SquaredNorm({_shown(self.feature_weights)})"
+
+    def check(self, n_features: int) -> None:
+        _check_weights(self, n_features)
+
+    def _factors(self, w: Any) -> Array:
+        return _factors(self.feature_weights, w)
+
+
+@dataclass(frozen=True)
+class OneNorm(Regularizer):
+    """‖w‖₁, or Σ λ_j |w_j| with a weight for every feature (``regularizer="l1"`` is the former).
+
+    Its conjugate is 0 where |v_j| <= λ_j, and infinite elsewhere, so that a solver's w is needed to know w.
+
+    Parameters
+    ----------
+    feature_weights : sequence of float >= 0, optional
+        λ; all 1 by default.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> ct.OneNorm().value(np.array([2.0, -1.0]))
+    3.0
+    """
+
+    feature_weights: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        _keep_weights(self, least=0)
+
+    def value(self, w: Array) -> float:
+        return float(self._factors(w) @ np.abs(w))
+
+    def weights(self, v: Array) -> None:
+        return None  # v says only where w may be other than zero
+
+    def conjugate(self, v: Array) -> float:
+        return 0.0 if (np.abs(v) <= self._factors(v)).all() else np.inf
+
+    def into_domain(self, v: Array) -> Array:
+        return np.clip(v, -self._factors(v), self._factors(v))
+
+    def expression(self, cvxpy: Any, w: Any) -> tuple[Any, list[Any]]:
+        return cvxpy.norm1(w if self._is_plain else cvxpy.multiply(self._factors(w), w)), []
+
+    def conjugate_expression(self, cvxpy: Any, v: Any) -> tuple[Any, list[Any]]:
+        most = 1 if self._is_plain else self._factors(v)
+        return cvxpy.Constant(0.0), [v <= most, -v <= most]
+
+    def latex(self) -> str:
+        return r"\lVert w \rVert_1" if self._is_plain else r"\sum_j \lambda_j \lvert w_j \rvert"
+
+    def __str__(self) -> str:
+        return "‖w‖₁" if self._is_plain else "Σ λ_j |w_j|"
+
+    def __repr__(self) -> str:
+        return "'l1'" if self._is_plain else f"OneNorm({_shown(self.feature_weights)})"
+
+    def check(self, n_features: int) -> None:
+        _check_weights(self, n_features)
+
+    @property
+    def _is_plain(self) -> bool:
+        return self.feature_weights is None
+
+    def _factors(self, w: Any) -> Array:
+        return _factors(self.feature_weights, w)
+
+
+@dataclass(frozen=True)
+class ElasticNet(Regularizer):
+    """½ ‖w‖² + ``l1`` Σ λ_j |w_j| (Zou and Hastie 2005).
+
+    Parameters
+    ----------
+    l1 : float >= 0
+        Weight of the 1-norm.
+    feature_weights : sequence of float >= 0, optional
+        λ; all 1 by default.
+
+    Examples
+    --------
+    >>> import convex_tsvm as ct
+    >>> ct.Formulation(ct.hinge(), regularizer=ct.ElasticNet(0.5)).regularizer
+    ElasticNet(l1=0.5)
+    """
+
+    l1: float
+    feature_weights: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        finite("l1", self.l1, least=0)
+        _keep_weights(self, least=0)
+
+    def value(self, w: Array) -> float:
+        return 0.5 * float(w @ w) + float(self._thresholds(w) @ np.abs(w))
+
+    def weights(self, v: Array) -> Array:
+        # v with its entries shrunk.
+        return np.sign(v) * np.maximum(np.abs(v) - self._thresholds(v), 0.0)
+
+    def conjugate(self, v: Array) -> float:
+        # Half the squared norm of the shrunk v.
+        w = self.weights(v)
         return 0.5 * float(w @ w)
 
+    def expression(self, cvxpy: Any, w: Any) -> tuple[Any, list[Any]]:
+        if self.feature_weights is None:
+            return 0.5 * cvxpy.sum_squares(w) + self.l1 * cvxpy.norm1(w), []
+        return 0.5 * cvxpy.sum_squares(w) + cvxpy.norm1(cvxpy.multiply(self._thresholds(w), w)), []
 
-#: "l2" is ½ ‖w‖² in any space, "l1" is ‖w‖₁ in the linear one.
-Regularizer = str | ElasticNet
+    def conjugate_expression(self, cvxpy: Any, v: Any) -> tuple[Any, list[Any]]:
+        most = self.l1 if self.feature_weights is None else self._thresholds(v)
+        return 0.5 * cvxpy.sum_squares(cvxpy.pos(cvxpy.abs(v) - most)), []
+
+    def latex(self) -> str:
+        norm = r"\lVert w \rVert_1" if self.feature_weights is None else r"\sum_j \lambda_j \lvert w_j \rvert"
+        return rf"\tfrac12 \lVert w \rVert^2 + {self.l1:g} {norm}"
+
+    def __str__(self) -> str:
+        return f"½ ‖w‖² + {self.l1:g} " + ("‖w‖₁" if self.feature_weights is None else "Σ λ_j |w_j|")
+
+    def __repr__(self) -> str:
+        more = "" if self.feature_weights is None else f", {_shown(self.feature_weights)}"
+        return f"ElasticNet(l1={self.l1!r}{more})"
+
+    def check(self, n_features: int) -> None:
+        _check_weights(self, n_features)
+
+    def _thresholds(self, w: Any) -> Array:
+        return self.l1 * _factors(self.feature_weights, w)
 
 
-def check_regularizer(value: Any) -> Regularizer:
-    """The regularizer, if it is one; otherwise an error that says what is allowed."""
-    if isinstance(value, ElasticNet) or (isinstance(value, str) and value in ("l2", "l1")):
+@dataclass(frozen=True)
+class GroupLasso(Regularizer):
+    """½ ‖w‖² + Σ_g λ_g ‖w_g‖: blocks of features that are used together or not at all (Yuan and Lin 2006).
+
+    Parameters
+    ----------
+    groups : sequence of sequences of int
+        The features of each block; those in none pay ½ w_j² alone.
+    group_weights : sequence of float >= 0, or float, default 1.0
+        λ_g; a number is that of every block, times the root of its size.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> lasso = ct.GroupLasso([[0, 1], [2, 3]], group_weights=[1.0, 5.0])
+    >>> lasso.weights(np.array([3.0, 4.0, 3.0, 4.0]))  # the second block is zero up to a norm of 5
+    array([2.4, 3.2, 0. , 0. ])
+    """
+
+    groups: tuple[tuple[int, ...], ...]
+    group_weights: tuple[float, ...] | float = 1.0
+
+    def __post_init__(self) -> None:
+        groups = tuple(tuple(int(j) for j in group) for group in self.groups)
+        flat = [j for group in groups for j in group]
+        if not flat or min(flat) < 0 or len(set(flat)) < len(flat) or not all(groups):
+            raise ValueError(f"groups={self.groups!r} must be disjoint and not empty, of features counted from 0")
+        given: Any = self.group_weights
+        if np.ndim(given) == 0:
+            scale = finite("group_weights", given, least=0)
+            weights = tuple(scale * float(np.sqrt(len(group))) for group in groups)
+        else:
+            weights = tuple(finite("group_weights", weight, least=0) for weight in given)
+        if len(weights) != len(groups):
+            raise ValueError(f"group_weights has {len(weights)} entries; there are {len(groups)} groups")
+        object.__setattr__(self, "groups", groups)
+        object.__setattr__(self, "group_weights", weights)
+
+    def value(self, w: Array) -> float:
+        return 0.5 * float(w @ w) + sum(weight * float(np.linalg.norm(w[group])) for weight, group in self._blocks())
+
+    def weights(self, v: Array) -> Array:
+        # v with the norm of every block shrunk.
+        w = np.array(v, dtype=float)
+        for weight, group in self._blocks():
+            norm = float(np.linalg.norm(v[group]))
+            w[group] *= max(norm - weight, 0.0) / max(norm, 1e-300)
+        return w
+
+    def conjugate(self, v: Array) -> float:
+        # Half the squared norm of the shrunk v.
+        w = self.weights(v)
+        return 0.5 * float(w @ w)
+
+    def expression(self, cvxpy: Any, w: Any) -> tuple[Any, list[Any]]:
+        total = 0.5 * cvxpy.sum_squares(w)
+        for weight, group in self._blocks():
+            total = total + weight * cvxpy.norm(w[group])
+        return total, []
+
+    def conjugate_expression(self, cvxpy: Any, v: Any) -> tuple[Any, list[Any]]:
+        parts = [cvxpy.square(cvxpy.pos(cvxpy.norm(v[group]) - weight)) for weight, group in self._blocks()]
+        rest = np.setdiff1d(np.arange(v.shape[0]), np.concatenate([group for _, group in self._blocks()]))
+        if len(rest):
+            parts.append(cvxpy.sum_squares(v[rest]))
+        return 0.5 * sum(parts[1:], parts[0]), []
+
+    def latex(self) -> str:
+        return r"\tfrac12 \lVert w \rVert^2 + \sum_g \lambda_g \lVert w_g \rVert"
+
+    def __str__(self) -> str:
+        return "½ ‖w‖² + Σ_g λ_g ‖w_g‖"
+
+    def check(self, n_features: int) -> None:
+        largest = max(j for group in self.groups for j in group)
+        if largest >= n_features:
+            raise ValueError(f"groups contains feature {largest}; the points have {n_features}, counted from 0")
+
+    def _blocks(self) -> Iterable[tuple[float, list[int]]]:
+        weights: Any = self.group_weights
+        return zip(weights, map(list, self.groups), strict=True)
+
+
+@dataclass(frozen=True)
+class NonnegativeNorm(Regularizer):
+    """½ ‖w‖² with w >= 0: a function that rises in every feature.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> ct.NonnegativeNorm().weights(np.array([2.0, -1.0]))
+    array([2., 0.])
+    """
+
+    def value(self, w: Array) -> float:
+        return 0.5 * float(w @ w) if (w >= 0).all() else np.inf
+
+    def weights(self, v: Array) -> Array:
+        # The positive part of v.
+        return np.maximum(v, 0.0)
+
+    def conjugate(self, v: Array) -> float:
+        # Half the squared norm of the positive part of v.
+        w = self.weights(v)
+        return 0.5 * float(w @ w)
+
+    def expression(self, cvxpy: Any, w: Any) -> tuple[Any, list[Any]]:
+        return 0.5 * cvxpy.sum_squares(w), [w >= 0]
+
+    def conjugate_expression(self, cvxpy: Any, v: Any) -> tuple[Any, list[Any]]:
+        return 0.5 * cvxpy.sum_squares(cvxpy.pos(v)), []
+
+    def latex(self) -> str:
+        return r"\tfrac12 \lVert w \rVert^2 + [w \ge 0]"
+
+    def __str__(self) -> str:
+        return "½ ‖w‖² with w >= 0"
+
+
+def as_regularizer(value: Regularizer | Literal["l2", "l1"] | Any) -> Regularizer:
+    """The regularizer that is meant, by name or as an object; otherwise an error that says what is allowed."""
+    if isinstance(value, Regularizer):
         return value
-    raise ValueError(f"regularizer={value!r} must be 'l2', 'l1' or an ElasticNet")
+    if isinstance(value, str) and value in NAMED:
+        return NAMED[value]
+    raise ValueError(
+        f"regularizer={value!r} must be 'l2', 'l1' or a Regularizer, such as ElasticNet(0.5) or GroupLasso(groups)"
+    )
+
+
+def _keep_weights(regularizer: Any, **limits: float) -> None:
+    """Make the weights of the features a tuple of numbers within limits."""
+    given: ArrayLike | None = regularizer.feature_weights
+    if given is not None:
+        kept = tuple(finite("feature_weights", weight, **limits) for weight in np.ravel(given).tolist())
+        object.__setattr__(regularizer, "feature_weights", kept)
+
+
+def _check_weights(regularizer: Any, n_features: int) -> None:
+    given: Sequence[float] | None = regularizer.feature_weights
+    if given is not None and len(given) != n_features:
+        raise ValueError(f"feature_weights has {len(given)} entries; the points have {n_features} features")
+
+
+def _factors(given: tuple[float, ...] | None, w: Any) -> Array:
+    return np.ones(w.shape[0]) if given is None else np.array(given)
+
+
+def _shown(given: tuple[float, ...] | None) -> str:
+    return f"feature_weights=<{len(given or ())} numbers>"
+
+
+#: Those that have names.
+NAMED: dict[str, Regularizer] = {"l2": SquaredNorm(), "l1": OneNorm()}
+
+#: ½ ‖w‖².
+SQUARED_NORM = NAMED["l2"]

@@ -17,6 +17,7 @@ from ..losses import (
     symmetric_squared_hinge,
 )
 from .formulation import Formulation
+from .regularizers import OneNorm
 
 
 def cccp_tsvm(s: float = -0.3, *, balance: str | None = "linear", fit_intercept: bool = True) -> Formulation:
@@ -90,7 +91,7 @@ def cs3vm(*, balance: str | None = None) -> Formulation:
     >>> solution.labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
-    return Formulation(hinge(), symmetric_hinge(), balance=balance, regularizer="l1", name="CS³VM")
+    return Formulation(hinge(), symmetric_hinge(), balance=balance, regularizer=OneNorm(), name="CS³VM")
 
 
 def hard_margin_s3vm(*, balance: str | None = "linear", fit_intercept: bool = True) -> Formulation:

@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..formulations.regularizers import Regularizer
+from ..formulations.regularizers import SQUARED_NORM, Regularizer
 from ..losses import PLQ, Convex, WeightedSums
 from ..problem import Array, Problem
 from .bias import Bias, members_of
@@ -54,9 +54,8 @@ class ConvexStep:
         c₀ of the balance constraint, None for no such constraint.
     fit_intercept : bool
         Whether there is a free bias b (otherwise b = 0).
-    regularizer : {"l2", "l1"} or ElasticNet
-        R: ½ ‖w‖², ‖w‖₁ (Fung and Mangasarian's S3VM; its dual has ‖Σ a_i x_i‖_∞ <= 1 in place of the quadratic
-        term) or both; other than "l2" in the linear space.
+    regularizer : Regularizer
+        R; other than ½ ‖w‖² in the linear space, where the dual has R*(Σ a_i x_i) in place of the quadratic term.
     names : tuple of str, optional
         What the points with each loss are called in CVXPY problems; their numbers by default.
     point : int array, shape (m,), optional
@@ -72,7 +71,7 @@ class ConvexStep:
     slope: Array
     target: float | None = None
     fit_intercept: bool = True
-    regularizer: Regularizer = "l2"
+    regularizer: Regularizer = SQUARED_NORM
     names: tuple[str, ...] = ()
     point: NDArray[np.intp] | None = None
     rows: OutputRows | None = None

@@ -155,7 +155,7 @@ def labelling(formulation: Formulation, problem: Problem) -> Labelling:
     """
     instance = Instance(formulation, problem)
     loss, constant = formulation.label_loss()
-    if formulation.regularizer != "l2":
+    if not formulation.regularizer.is_squared_norm:
         raise ValueError(f"regularizer={formulation.regularizer!r}: searches for labels are for 'l2'")
     if formulation.constraints:
         raise ValueError(f"constraints={formulation.constraints!r}: searches for labels know the balance only")

@@ -55,7 +55,7 @@ class SmoothPrimal:
         self, instance: Instance, features: LinearPoints | None = None, *, rounded: float = KINK_WIDTH
     ) -> None:
         formulation, problem = instance.formulation, instance.problem
-        if formulation.regularizer != "l2" or instance.rows is not None:
+        if not formulation.regularizer.is_squared_norm or instance.rows is not None:
             raise ValueError("the smooth primal has ½ ‖w‖² and no constraints but a linear balance")
         if instance.n_positive is not None:
             raise ValueError(f"{instance.balance}: the smooth primal takes a linear balance (Instance.by_mean)")

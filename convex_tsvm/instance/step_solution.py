@@ -8,7 +8,6 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..formulations.regularizers import ElasticNet
 from ..kernels import entry_error
 from ..kernels.distances import EPS
 from ..problem import Array
@@ -49,7 +48,8 @@ class StepSolution:
         Largest distance of an output from the domain of its loss (zero unless a loss is a constraint), of the mean
         output from the c₀ it must have, or of a sum from its interval.
     dual_infeasibility : float
-        By how much the dual constraints fail: |Σ a| for a free bias, ‖Σ a_i x_i‖_∞ - 1 for the 1-norm.
+        By how much the dual constraints fail: |Σ a| for a free bias, and how far Σ a_i x_i is from the domain of the
+        regularizer's conjugate (‖Σ a_i x_i‖_∞ - 1 for the 1-norm).
     doubt : float
         What rounding may have added to the dual value; of kernel values in single precision, as far as was measured.
     output_doubt : float
@@ -121,7 +121,7 @@ class StepSolution:
         step, none = self.step, np.zeros(len(self.gamma))
         nothing = -step.conjugate_value(none) if (step.clip(none) == 0).all() and not step.n_rows else -np.inf
         dual = self.dual
-        if self.status != "optimal" and step.regularizer == "l2" and self.weights is None:
+        if self.status != "optimal" and step.regularizer.is_squared_norm and self.weights is None:
             # A solver that gave up has outputs that carry the rounding of all its steps.
             a = self.coefficients
             dual += self.regularization - 0.5 * float(a @ step.problem.apply_kernel(a))
@@ -170,15 +170,35 @@ def certify(
     A solver that has K a already passes it as ``applied``, with its largest error as far as it is known as
     ``rounding``, which is added to the violation that is reported.
     """
-    bias_rule, rows = step.bias_by(), step.rows
+    bias_rule = step.bias_by()
     point = _dual_point(step, bias_rule, gamma, gamma0, multipliers)
     a = expansion(step, *point)
-    primal = _primal_point(step, a, weights)
-    outputs = primal.outputs
-    if outputs is None:  # sums over the points, which a solver may know already
-        known = None if applied is None else applied + _repaired(step, bias_rule, point.gamma, gamma)
-        outputs = step.problem.apply_kernel(a) if known is None else known
-        primal = primal._replace(regularization=0.5 * float(a @ outputs), conjugate=0.5 * float(a @ outputs))
+    found = []
+    for given in _primal_points(step, a, weights):
+        primal = given
+        if given.outputs is None:  # sums over the points, which a solver may know already
+            known = None if applied is None else applied + _repaired(step, bias_rule, point.gamma, gamma)
+            outputs = step.problem.apply_kernel(a) if known is None else known
+            square = 0.5 * float(a @ outputs)
+            primal = given._replace(outputs=outputs, regularization=square, conjugate=square)
+        found.append(_solution_of(step, a, point, primal, bias, rounding, report))
+    # Of several weights those are taken that cost least, what they miss of constraints counted at its price.
+    price = 1 + float(np.abs(point.multipliers).sum() + np.abs(point.gamma).sum()) + abs(point.gamma0)
+    return min(found, key=lambda one: one.primal + price * one.primal_infeasibility) if len(found) > 1 else found[0]
+
+
+def _solution_of(
+    step: ConvexStep,
+    a: Array,
+    point: _DualPoint,
+    primal: _PrimalPoint,
+    bias: float,
+    rounding: float,
+    report: dict[str, object],
+) -> StepSolution:
+    """The solution of a dual point, its coefficients a and a primal point, with all figures."""
+    bias_rule, rows = step.bias_by(), step.rows
+    outputs = np.asarray(primal.outputs)
     dual = point.value(step, primal.conjugate)
     bias = bias_rule.of_origin(outputs, bias)
     outputs = outputs + bias
@@ -191,9 +211,9 @@ def certify(
         kkt = max(kkt, float(rows.violation(point.multipliers, outputs).max()))
     equality = abs(point.total(step)) if step.fit_intercept else 0.0
     doubt, output_doubt = 1e-9 * abs(dual), 0.0
-    if step.regularizer == "l2":
+    if step.regularizer.is_squared_norm:
         doubt, output_doubt = _doubts(step, a, point.gamma, point.gamma0, outputs, rounding, equality)
-        if weights is not None:
+        if primal.weights is not None:
             # Outputs are products with w itself, not sums over the points.
             norms = np.sqrt(2 * primal.regularization * step.problem.kernel.diag(step.problem.X).max())
             output_doubt = (step.problem.X.shape[1] + 4) * EPS * float(norms)
@@ -267,27 +287,27 @@ class _PrimalPoint(NamedTuple):
     infeasibility: float = 0.0
 
 
-def _primal_point(step: ConvexStep, a: Array, weights: Array | None) -> _PrimalPoint:
-    """What the regularizer makes of a = Σ a_i Φ(x_i), and of w where a solver has one of its own."""
-    problem = step.problem
-    if step.regularizer == "l2":
+def _primal_points(step: ConvexStep, a: Array, weights: Array | None) -> list[_PrimalPoint]:
+    """What the regularizer makes of a = Σ a_i Φ(x_i), and of w where a solver has one of its own: one or both."""
+    problem, regularizer = step.problem, step.regularizer
+    if regularizer.is_squared_norm:
         if weights is None:
-            return _PrimalPoint(None, None)
+            return [_PrimalPoint(None, None)]
         # A primal point of its own: what it lacks of Σ a_i x_i is in the duality gap.
         pull = problem.combination(a)
-        return _PrimalPoint(
-            weights, problem.linear_outputs(weights), 0.5 * float(weights @ weights), 0.5 * float(pull @ pull)
-        )
-    if isinstance(step.regularizer, ElasticNet):
-        pull = problem.combination(a)
-        weights = step.regularizer.weights(pull)
-        value, conjugate = step.regularizer.value(weights), step.regularizer.conjugate(pull)
-        return _PrimalPoint(weights, problem.linear_outputs(weights), value, conjugate)
-    if weights is None:
-        raise ValueError("weights are needed for regularizer='l1'")
-    # A dual point must satisfy ‖Σ a_i x_i‖_∞ <= 1; an inexact one is reported, not repaired.
-    missed = max(0.0, float(np.abs(problem.X.T @ a).max()) - 1.0)
-    return _PrimalPoint(weights, problem.X @ weights, float(np.abs(weights).sum()), 0.0, missed)
+        squares = (0.5 * float(weights @ weights), 0.5 * float(pull @ pull))
+        return [_PrimalPoint(weights, problem.linear_outputs(weights), *squares)]
+    pull = problem.combination(a)
+    # A dual point must be in the domain of R*; an inexact one is reported, not repaired.
+    inside = np.asarray(regularizer.into_domain(pull), dtype=float)
+    missed, conjugate = float(np.abs(pull - inside).max(initial=0.0)), float(regularizer.conjugate(inside))
+    found = []
+    for w in (regularizer.weights(inside), weights):
+        if w is not None and np.isfinite(value := float(regularizer.value(w := np.asarray(w, dtype=float)))):
+            found.append(_PrimalPoint(w, problem.linear_outputs(w), value, conjugate, missed))
+    if not found:
+        raise ValueError(f"weights are needed for regularizer={regularizer!r}")
+    return found
 
 
 def _repaired(step: ConvexStep, bias: Bias, gamma: Array, given: Array) -> Array | float:

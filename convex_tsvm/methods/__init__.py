@@ -4,6 +4,7 @@ from .annealing import annealing
 from .balance import search_balance
 from .cccp import cccp, cccp_path
 from .continuation import continuation
+from .frame import Method, Run, Settings, minimize, minimize_path
 from .gradient import gradient
 from .linearization import linearization
 from .newton import newton
@@ -11,6 +12,9 @@ from .schedule import annealing_schedule
 from .switching import switching
 
 __all__ = [
+    "Method",
+    "Run",
+    "Settings",
     "annealing",
     "annealing_schedule",
     "cccp",
@@ -18,6 +22,8 @@ __all__ = [
     "continuation",
     "gradient",
     "linearization",
+    "minimize",
+    "minimize_path",
     "newton",
     "search_balance",
     "switching",

@@ -31,6 +31,7 @@ class Annealing(Method):
     """The procedure with its settings (see :func:`annealing`)."""
 
     name = "annealing"
+    loss = "squared_hinge"
     keeps_number = True
 
     def __init__(self, cooling: float = 1.5, settled: float = 1e-6, certain: float = 1e-6, best: bool = False) -> None:
@@ -96,7 +97,7 @@ def annealing(
     formulation: Formulation,
     problem: Problem,
     *,
-    solver: str | StepSolver = "native",
+    solver: str | StepSolver = "auto",
     start: ArrayLike | Solution | None = None,
     cooling: float = 1.5,
     settled: float = 1e-6,

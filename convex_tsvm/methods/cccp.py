@@ -85,7 +85,7 @@ def cccp(
     formulation: Formulation,
     problem: Problem,
     *,
-    solver: str | StepSolver = "native",
+    solver: str | StepSolver = "auto",
     start: ArrayLike | Solution | None = None,
     annealing: int | Sequence[float] | None = None,
     tol: float = 1e-3,
@@ -107,8 +107,9 @@ def cccp(
     problem : Problem
         With an exact balance, the c of the linear balance constraint is searched so that the share of positive
         labels comes out (chapelle2008 §4).
-    solver : {"native", "finite_newton", "cvxpy"} or StepSolver, default "native"
-        What solves the convex steps.
+    solver : {"auto", "native", "finite_newton", "cvxpy"} or StepSolver, default "auto"
+        What solves the convex steps; "auto" is the first of these that takes the losses, the regularizer and the
+        options, and ``solution.solver`` says which it was.
     start : array, shape (n,), or Solution, optional
         Outputs f at which the first tangents are taken; by default those of the formulation with the convex envelope
         of the unlabelled points' loss (:meth:`Formulation.envelope`), which for a TSVM is the SVM trained on the
@@ -162,7 +163,7 @@ def cccp_path(
     formulation: Formulation,
     problems: Iterable[Problem],
     *,
-    solver: str | StepSolver = "native",
+    solver: str | StepSolver = "auto",
     annealing: int | Sequence[float] | None = None,
     tol: float = 1e-3,
     max_iter: int = 100,
@@ -181,7 +182,7 @@ def cccp_path(
     formulation : Formulation
     problems : iterable of Problem
         With equally many points, such as ``(problem.replace(C=C) for C in [0.1, 1, 10])``; taken one at a time.
-    solver : {"native", "finite_newton", "cvxpy"} or StepSolver, default "native"
+    solver : {"auto", "native", "finite_newton", "cvxpy"} or StepSolver, default "auto"
         An object must be able to solve steps of all the problems.
     annealing, tol, max_iter, callback, **options
         As in :func:`cccp`.

@@ -12,6 +12,7 @@ from ..instance import SmoothPrimal
 from ..losses import smoothed
 from ..problem import Array, Problem
 from ..solution import Solution
+from ..table import SMOOTH_SOLVERS
 from ..validation import integer
 from .frame import Callback, Method, Run, Settings, minimize
 from .gradient import goal
@@ -31,6 +32,8 @@ class Continuation(Method):
     """The procedure with its settings (see :func:`continuation`)."""
 
     name = "continuation"
+    solvers = SMOOTH_SOLVERS
+    loss = "exp"
 
     def __init__(self, widths: int = 10, whole: bool = False) -> None:
         self.n_widths, self.whole = integer("widths", widths, least=1), bool(whole)
@@ -128,4 +131,4 @@ def continuation(
     """
     settings, method = Settings(tol, max_iter, callback, time_limit), Continuation(widths, whole)
     options = {"max_iter": max_iter}
-    return minimize(method, formulation, problem, solver="smooth", start=start, settings=settings, options=options)
+    return minimize(method, formulation, problem, solver="auto", start=start, settings=settings, options=options)

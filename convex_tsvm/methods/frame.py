@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -25,9 +25,10 @@ from ..points import LinearPoints
 from ..problem import Array, Problem
 from ..solution import Iteration, Solution
 from ..solvers import SmoothSolver
+from ..table import SOLVERS, STEP_SOLVERS
 from ..validation import finite, integer
 from .balance import search_balance
-from .solvers import make_solver
+from .solvers import make_solver, solver_of
 
 #: Up to this many points all figures are recomputed with the kernel function before a solution counts as converged.
 RECOMPUTED = 256
@@ -39,10 +40,16 @@ Recorded = StepSolution | SmoothPoint
 
 
 class Method(ABC):
-    """A way to find a good point of an instance; messages call it by its ``name``.
+    """A way to find a good point of an instance.
+
+    A subclass says in :meth:`descend` which convex steps are solved, one after the other, and which are recorded; a
+    :class:`Run` does both.  The trace, the best point, Ctrl-C, limits, an exact balance and the choice of a solver are
+    taken care of around it, by :func:`minimize` and by estimators.
 
     Attributes
     ----------
+    name : str
+        What messages call it.
     keeps_number : bool
         Whether it keeps a prescribed number of positive labels itself.  For other methods the mean output that brings
         this number is searched for (chapelle2008 §4).
@@ -50,19 +57,67 @@ class Method(ABC):
         Whether the result is the best point of the whole path, by the objective at the full costs, or the last one.
     scales : array
         Factors on C* that it goes through, the last of them 1.
+    solvers : tuple of str
+        The solvers whose problems it poses: those of convex steps by default, or ``("smooth",)`` for a descent on the
+        smooth primal.
+    loss : str
+        Name of the loss of unlabelled points that estimators give it where none is asked for.
+
+    Examples
+    --------
+    CCCP with steps of one and a half times the length, as long as these lower the objective:
+
+    >>> import numpy as np, convex_tsvm as ct
+    >>> class Overshooting(ct.Method):
+    ...     name = "overshooting"
+    ...
+    ...     def descend(self, run):
+    ...         f, value = run.envelope().outputs, np.inf
+    ...         for _ in range(run.settings.max_iter):
+    ...             point = run.solve(run.instance.step(f))
+    ...             if not run.value(point) < value - 1e-9 * abs(value):
+    ...                 return "converged"
+    ...             run.record(point)
+    ...             f, value = f + 1.5 * (point.outputs - f), run.value(point)
+    ...         return "max_iter"
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> ct.minimize(Overshooting(), ct.cccp_tsvm(), problem).labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
     """
 
-    name: str
+    name: str = "the method"
+    solvers: tuple[str, ...] = STEP_SOLVERS
+    loss: str = "ramp"
     keeps_number = False
     best = False
     scales: Array = np.ones(1)
 
     @abstractmethod
     def descend(self, run: Run) -> str:
-        """Solve steps and record them; the result is the status, "converged" or "max_iter"."""
+        """Solve steps and record them.
+
+        Parameters
+        ----------
+        run : Run
+            What solves and records, and knows the instance.
+
+        Returns
+        -------
+        {"converged", "max_iter"}
+        """
 
     def suited(self, instance: Instance) -> Method:
-        """The method to use on an instance: this one, unless its losses ask for a variant."""
+        """The method to use on an instance: this one, unless its losses ask for a variant.
+
+        Parameters
+        ----------
+        instance : Instance
+
+        Returns
+        -------
+        Method
+        """
         return self
 
     def nearby(self) -> Method:
@@ -72,16 +127,44 @@ class Method(ABC):
         return found
 
     def share(self, first: float, stage: float) -> float:
-        """About which share of the work is done at ``stage``, if the stage was ``first`` at first; 0 if unknown."""
+        """About which share of the work is done; 0 if unknown.
+
+        Parameters
+        ----------
+        first, stage : float
+            The parameter of the schedule at first, and now.
+
+        Returns
+        -------
+        float in [0, 1]
+        """
         return 0.0
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What users set, whatever the method: tolerance, limit on steps of a stage, callback, limit on seconds."""
+    """What users set, whatever the method.
 
-    tol: float
-    max_iter: int
+    Parameters
+    ----------
+    tol : float, default 1e-3
+        Tolerance of the solver, and of what the method compares.
+    max_iter : int, default 100
+        Limit on the steps of a stage.
+    callback : callable, optional
+        Called with every :class:`~convex_tsvm.Iteration`.
+    time_limit : float > 0, optional
+        Seconds, after which the best point so far is returned.
+
+    Examples
+    --------
+    >>> import convex_tsvm as ct
+    >>> ct.Settings(tol=1e-6).max_iter
+    100
+    """
+
+    tol: float = 1e-3
+    max_iter: int = 100
     callback: Callback | None = None
     time_limit: float | None = None
 
@@ -111,8 +194,14 @@ class _Interrupted(Exception):
 class Run:
     """One descent on one instance: the solver, the current point, and how it was reached.
 
+    A :class:`Method` is handed one.  It asks for solutions of convex steps (:meth:`solve`, :meth:`envelope`), for
+    objectives (:meth:`value`), and has points recorded (:meth:`record`).
+
     Attributes
     ----------
+    instance : Instance
+        The formulation on the problem, which makes convex steps.
+    settings : Settings
     start : array, shape (n,), or None
         Outputs to start from.
     near : SmoothPoint or other point, or None
@@ -123,6 +212,20 @@ class Run:
         A proven lower bound of the formulation's optimum, where the method finds one.
     status : str
         How the descent has ended.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> class Supervised(ct.Method):
+    ...     name = "the SVM of the labelled points"
+    ...
+    ...     def descend(self, run):
+    ...         run.record(run.envelope())
+    ...         return "converged"
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> len(ct.minimize(Supervised(), ct.cccp_tsvm(), problem).history)
+    1
     """
 
     def __init__(
@@ -156,7 +259,17 @@ class Run:
         return self.current
 
     def solve(self, step: ConvexStep) -> StepSolution:
-        """Solve a step from the solution of the one most like it."""
+        """Solve a step from the solution of the one most like it.
+
+        Parameters
+        ----------
+        step : ConvexStep
+            Such as ``run.instance.step(outputs)``.
+
+        Returns
+        -------
+        StepSolution
+        """
         candidates = [point for point in (self.current, *self.known) if isinstance(point, StepSolution)]
 
         def difference(other: StepSolution) -> float:
@@ -181,6 +294,14 @@ class Run:
 
         If the solver cannot improve, the step is solved.  This is for methods whose next step depends on the point only
         roughly, so that it need not be solved.
+
+        Parameters
+        ----------
+        step : ConvexStep
+
+        Returns
+        -------
+        StepSolution
         """
         if not self.improves:
             return self.solve(step)
@@ -197,13 +318,31 @@ class Run:
         return self.inner
 
     def begin(self, primal: SmoothPrimal) -> Array:
-        """Variables to start from: those of a point nearby, those with outputs near the user's, or 0."""
+        """Variables to start from: those of a point nearby, those with outputs near the user's, or 0.
+
+        Parameters
+        ----------
+        primal : SmoothPrimal
+
+        Returns
+        -------
+        array, shape (n_variables,)
+        """
         if isinstance(self.near, SmoothPoint) and self.near.variables.shape == (primal.n_variables,):
             return self.near.variables
         return np.zeros(primal.n_variables) if self.start is None else primal.nearest(self.start)
 
     def checked(self, point: SmoothPoint) -> SmoothPoint:
-        """The point where a descent ended, with its status by the tolerance; if it was interrupted, the run ends."""
+        """The point where a descent ended, with its status by the tolerance; if it was interrupted, the run ends.
+
+        Parameters
+        ----------
+        point : SmoothPoint
+
+        Returns
+        -------
+        SmoothPoint
+        """
         judged: SmoothPoint = self._unless_interrupted(point).judged(self.settings.tol)
         return judged
 
@@ -229,7 +368,17 @@ class Run:
         return self.instance.replaced(below).step()
 
     def begun(self, point: StepSolution) -> StepSolution:
-        """Begin at the solution of :meth:`envelope_step`, and keep its lower bound if it is that of an envelope."""
+        """Begin at the solution of :meth:`envelope_step`, and keep its lower bound if it is that of an envelope.
+
+        Parameters
+        ----------
+        point : StepSolution
+
+        Returns
+        -------
+        StepSolution
+            The same point.
+        """
         self.current, envelope = point, self.instance.formulation.envelope()
         if envelope is not None and point.lower_bound is not None:
             idle, loss = 0.0, envelope.unlabeled
@@ -252,7 +401,19 @@ class Run:
     ) -> None:
         """Make a solved step the current point, and part of the trace (see :class:`~convex_tsvm.Iteration`).
 
-        ``objective`` is that at the full costs, which is computed here if the method has not done so.
+        Parameters
+        ----------
+        point : StepSolution or SmoothPoint
+        stage : float, default 1.0
+            The parameter of the method's schedule.
+        changed : int, default 0
+            Number of points whose part in the step had changed before it.
+        step_objective : float, optional
+            What the method lowers at this stage; the objective by default.
+        labels : array, shape (n,), optional
+            The labels that points pay for, where the method has some.
+        objective : float, optional
+            At the full costs; computed here if the method has not done so.
         """
         self.current, self._labels = point, labels
         at_full_cost = step_objective is not None and stage == 1 and labels is None
@@ -297,9 +458,19 @@ class Run:
         return None if self._best is None else self._best[2]
 
     def value(self, point: Recorded, labels: Array | None = None, cost: Array | None = None) -> float:
-        """The objective at a point, at the problem's costs by default; ``labels`` are those that the points pay for.
+        """The objective at a point.
 
-        Without labels every unlabelled point pays the loss of the formulation.
+        Parameters
+        ----------
+        point : StepSolution or SmoothPoint
+        labels : array, shape (n,), optional
+            Those that the points pay for; without them every unlabelled point pays the loss of the formulation.
+        cost : array, shape (n,), optional
+            In place of the problem's costs.
+
+        Returns
+        -------
+        float
         """
         if labels is None:
             return self.instance.objective(point.outputs, point.regularization, cost)
@@ -360,7 +531,16 @@ class Run:
         return point.recomputed().judged(self.settings.tol).status == "optimal"
 
     def solution(self, method: Method) -> Solution:
-        """The solution of a method's descent: the best point or the last one, as the method has it."""
+        """The solution of a method's descent: the best point or the last one, as the method has it.
+
+        Parameters
+        ----------
+        method : Method
+
+        Returns
+        -------
+        Solution
+        """
         if self.status == "max_iter":
             warn(f"{method.name} stopped after max_iter={self.settings.max_iter} steps; it has not converged")
         point: Recorded = self.latest
@@ -382,6 +562,7 @@ class Run:
             seconds=time.perf_counter() - self.began,
             lower_bound=self.lower_bound,
             given_labels=labels,
+            solver=getattr(self.inner, "name", type(self.inner).__name__),
         )
 
 
@@ -390,15 +571,59 @@ def minimize(
     formulation: Formulation,
     problem: Problem,
     *,
-    solver: str | StepSolver,
-    start: ArrayLike | Solution | None,
-    settings: Settings,
-    options: dict[str, Any],
+    solver: str | StepSolver = "auto",
+    start: ArrayLike | Solution | None = None,
+    settings: Settings | None = None,
+    options: Mapping[str, Any] | None = None,
+    offered: Mapping[str, Any] | None = None,
 ) -> Solution:
-    """Solve one problem by one method; the function of every method calls this."""
+    """Solve one problem by one method; the function of every method calls this.
+
+    Parameters
+    ----------
+    method : Method
+    formulation : Formulation
+    problem : Problem
+    solver : str or StepSolver, default "auto"
+        What solves the problems that the method poses; "auto" is the first solver that takes the formulation.
+    start : array, shape (n,), or Solution, optional
+        Outputs to start from, or the solution of nearly the same problem.
+    settings : Settings, optional
+        Tolerance, limits and callback.
+    options : mapping of str to object, optional
+        Of the solver, which has to take them.
+    offered : mapping of str to object, optional
+        Options that the solver is given if it takes them.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    ValueError
+        If the method, the solver and the formulation do not fit.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> class OneStep(ct.Method):
+    ...     name = "one step"
+    ...
+    ...     def descend(self, run):
+    ...         run.record(run.solve(run.instance.step(run.envelope().outputs)))
+    ...         return "converged"
+    >>> ct.minimize(OneStep(), ct.cccp_tsvm(), problem).labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
+    """
+    settings = Settings() if settings is None else settings
+    if not isinstance(method, Method):
+        raise ValueError(f"method={method!r} must be a Method; those of the table have functions, such as cccp")
     known = [start.step] if isinstance(start, Solution) and start.has_step else []
     with within(settings.time_limit):
-        descents = Descents(method, solver=solver, settings=settings, options=options)
+        descents = Descents(method, solver=solver, settings=settings, options=options or {}, offered=offered)
         return descents.solve(formulation, problem, known, _start_outputs(start, problem))[0]
 
 
@@ -407,23 +632,61 @@ def minimize_path(
     formulation: Formulation,
     problems: Iterable[Problem],
     *,
-    solver: str | StepSolver = "native",
-    settings: Settings,
-    options: dict[str, Any],
+    solver: str | StepSolver = "auto",
+    settings: Settings | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> list[Solution]:
-    """Solve problems that resemble each other by one method (see :func:`~convex_tsvm.cccp_path`)."""
+    """Solve problems that resemble each other by one method, each from what is known of those before it.
+
+    Parameters
+    ----------
+    method : Method
+    formulation : Formulation
+    problems : iterable of Problem
+        As for :func:`~convex_tsvm.cccp_path`.
+    solver, settings, options
+        As for :func:`minimize`.
+
+    Returns
+    -------
+    list of Solution
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
+    >>> class OneStep(ct.Method):
+    ...     def descend(self, run):
+    ...         run.record(run.solve(run.instance.step(run.envelope().outputs)))
+    ...         return "converged"
+    >>> len(ct.minimize_path(OneStep(), ct.cccp_tsvm(), [problem, problem.replace(C=20)]))
+    2
+    """
     n = len(problems) if isinstance(problems, Sized) else None
+    settings = Settings() if settings is None else settings
     with within(settings.time_limit):
-        return Descents(method, solver=solver, settings=settings, options=options).solve_all(formulation, problems, n)
+        descents = Descents(method, solver=solver, settings=settings, options=options or {})
+        return descents.solve_all(formulation, problems, n)
 
 
 class Descents:
-    """One method on many problems, with one solver for all that have the same points: it keeps kernel rows for them."""
+    """One method on many problems, with one solver for all that have the same points: it keeps kernel rows for them.
+
+    The solver has to take all the ``options``, and is given those ``offered`` that it takes.
+    """
 
     def __init__(
-        self, method: Method, *, solver: str | StepSolver, settings: Settings, options: dict[str, Any]
+        self,
+        method: Method,
+        *,
+        solver: str | StepSolver,
+        settings: Settings,
+        options: Mapping[str, Any],
+        offered: Mapping[str, Any] | None = None,
     ) -> None:
-        self.method, self.solver, self.settings, self.options = method, solver, settings, options
+        self.method, self.solver, self.settings, self.options = method, solver, settings, dict(options)
+        self._offered = dict(offered or {})
         self._inner: StepSolver | None = None
         self._last: Problem | None = None
 
@@ -443,7 +706,7 @@ class Descents:
         if isinstance(start, Solution):
             method, known = method.nearby(), [*known, *([start.step] if start.has_step else [])]
         if self._inner is None or self._last is None or not same_points(self._last, problem):
-            self._inner = make_solver(self.solver, problem, self.settings.tol, self.options)
+            self._inner = self._made(formulation, problem)
         self._last, instance = problem, Instance(formulation, problem)
         outputs, method = _start_outputs(start, problem), method.suited(instance)
         if instance.n_positive is not None and not method.keeps_number:
@@ -452,6 +715,13 @@ class Descents:
         with run.guarded():
             run.status = method.descend(run)
         return run.solution(method), run.solved
+
+    def _made(self, formulation: Formulation, problem: Problem) -> Any:
+        """The solver, with the options that were given and those offered ones that it takes."""
+        asked = solver_of(self.method.solvers, self.solver, formulation, problem, self.options, self.method.name)
+        takes = SOLVERS[asked].options if isinstance(asked, str) and asked in SOLVERS else ()
+        offered = {name: value for name, value in self._offered.items() if name in takes}
+        return make_solver(asked, problem, self.settings.tol, {**offered, **self.options})
 
     def _searched(
         self, method: Method, instance: Instance, inner: Any, outputs: Array | None, known: list[StepSolution]

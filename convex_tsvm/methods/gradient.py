@@ -12,6 +12,7 @@ from ..instance import AnnealedPrimal, Instance, SmoothPoint
 from ..losses import PLQ
 from ..problem import Array, Problem
 from ..solution import Solution
+from ..table import SMOOTH_SOLVERS
 from ..validation import finite
 from .annealing import COLD, HOT, Annealing
 from .frame import Callback, Method, Run, Settings, minimize
@@ -41,6 +42,8 @@ class Gradient(Method):
     """Descent on the smooth primal, with a schedule of factors on C* (see :func:`gradient`)."""
 
     name = "gradient"
+    solvers = SMOOTH_SOLVERS
+    loss = "exp"
 
     def __init__(
         self, annealing: int | Sequence[float] | None = None, cooling: float = 1.5, certain: float = 1e-6
@@ -150,4 +153,4 @@ def gradient(
     """
     settings, method = Settings(tol, max_iter, callback, time_limit), Gradient(annealing, cooling, certain)
     options: dict[str, Any] = {"max_iter": max_iter}
-    return minimize(method, formulation, problem, solver="smooth", start=start, settings=settings, options=options)
+    return minimize(method, formulation, problem, solver="auto", start=start, settings=settings, options=options)

@@ -18,6 +18,7 @@ class Linearization(Method):
     """The procedure (see :func:`linearization`)."""
 
     name = "linearization"
+    loss = "hinge"
 
     def descend(self, run: Run) -> str:
         """SVMs in which every unlabelled point pays for one label, until all outputs have the signs of these labels."""
@@ -44,7 +45,7 @@ def linearization(
     formulation: Formulation,
     problem: Problem,
     *,
-    solver: str | StepSolver = "cvxpy",
+    solver: str | StepSolver = "auto",
     start: ArrayLike | Solution | None = None,
     tol: float = 1e-3,
     max_iter: int = 100,
@@ -63,10 +64,8 @@ def linearization(
     ----------
     formulation : Formulation
         Whose unlabelled points pay for the better label, such as the symmetric hinge beside the hinge loss.
-    problem, start, tol, max_iter, callback, time_limit, **options
-        As in :func:`~convex_tsvm.cccp`.
-    solver : {"cvxpy", "native", "finite_newton"} or StepSolver, default "cvxpy"
-        ‖w‖₁ is for CVXPY.
+    problem, solver, start, tol, max_iter, callback, time_limit, **options
+        As in :func:`~convex_tsvm.cccp`; with ‖w‖₁ the solver is "cvxpy".
 
     Returns
     -------

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from ..formulations import Formulation
 from ..problem import Problem
 from ..solution import Solution
+from ..table import SMOOTH_SOLVERS
 from .frame import Callback, Method, Run, Settings, minimize
 from .gradient import follow
 from .schedule import annealing_schedule
@@ -21,6 +22,8 @@ class Newton(Method):
     """The procedure, with its schedule of factors on C* (see :func:`newton`)."""
 
     name = "newton"
+    solvers = SMOOTH_SOLVERS
+    loss = "flat"
 
     def __init__(self, annealing: int | Sequence[float] | None = None) -> None:
         self.scales = annealing_schedule(COST_FACTORS if annealing is None else annealing)
@@ -73,4 +76,4 @@ def newton(
     """
     settings, method = Settings(tol, max_iter, callback, time_limit), Newton(annealing)
     options = {"max_iter": max_iter}
-    return minimize(method, formulation, problem, solver="smooth", start=start, settings=settings, options=options)
+    return minimize(method, formulation, problem, solver="auto", start=start, settings=settings, options=options)

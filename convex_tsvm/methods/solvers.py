@@ -1,26 +1,62 @@
-"""The solver of a method's convex steps, by name."""
+"""The solver of a method's problems: the one that is asked for, or the first that takes the formulation."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..formulations import Formulation
 from ..instance import StepSolver
+from ..losses import PLQ
+from ..points import LinearPoints
 from ..problem import Problem
-from ..table import METHODS, SOLVERS
+from ..table import SOLVERS
 
 
-def solver_of(method: str, solver: Any, regularizer: Any = "l2") -> Any:
+def solver_of(
+    takes: Sequence[str], solver: Any, formulation: Formulation, problem: Problem, options: Mapping[str, Any], name: str
+) -> Any:
     """The name of the solver for a method, or ``solver`` if that is an object; a ValueError if they do not fit.
 
-    "auto" is the first solver that the method takes, or CVXPY if the regularizer is not ½ ‖w‖² and the method takes it.
+    "auto" is the first of those that the method takes which takes the formulation's losses and regularizer, and the
+    options.
+
+    Parameters
+    ----------
+    takes : sequence of str
+        The solvers whose problems the method poses.
+    solver : str or object
+        As the user asks for it.
+    formulation : Formulation
+    problem : Problem
+    options : mapping of str to object
+        What the solver is to be made with.
+    name : str
+        What the method is called in messages.
     """
-    takes = METHODS[method].solvers
     if isinstance(solver, str) and solver == "auto":
-        return "cvxpy" if regularizer != "l2" and "cvxpy" in takes else takes[0]
+        fitting = [one for one in takes if why_not_solver(one, formulation, problem) is None]
+        suited = [one for one in fitting if set(options) <= set(SOLVERS[one].options)]
+        return next(iter([*suited, *fitting, *takes]))
     if isinstance(solver, str) and solver in SOLVERS and solver not in takes:
-        names = ", ".join(repr(name) for name in ("auto", *takes))
-        raise ValueError(f"solver={solver!r} is none of method={method!r}, which takes {names}")
+        names = ", ".join(repr(one) for one in ("auto", *takes))
+        raise ValueError(f"solver={solver!r} is none of method={name!r}, which takes {names}")
     return solver
+
+
+def why_not_solver(name: str, formulation: Formulation, problem: Problem) -> str | None:
+    """Why a solver of convex steps does not take a formulation on a problem, or None if it does."""
+    if name in ("cvxpy", "smooth"):
+        return None
+    if not formulation.regularizer.is_squared_norm:
+        return f"regularizer={formulation.regularizer!r}"
+    losses = [formulation.labeled] if formulation.unlabeled is None else [formulation.labeled, formulation.unlabeled]
+    for loss in losses:
+        split = getattr(loss, "split", None)
+        if split is not None and not isinstance(split()[0], PLQ):
+            return f"{loss!r} has a convex part that is not piecewise linear-quadratic"
+    by_products = isinstance(problem.X, LinearPoints)
+    return "points that are known by their products only" if by_products and name == "native" else None
 
 
 def make_solver(solver: str | StepSolver, problem: Problem, tol: float, options: dict[str, Any]) -> StepSolver:
@@ -44,5 +80,5 @@ def make_solver(solver: str | StepSolver, problem: Problem, tol: float, options:
             name, value = next(iter(options.items()))
             raise ValueError(f"{name}={value!r} is for solvers given by name; this one was made with its own options")
         return solver
-    names = ", ".join(repr(name) for name in SOLVERS)
+    names = ", ".join(repr(name) for name in ("auto", *SOLVERS))
     raise ValueError(f"solver={solver!r} must be {names}, or an object with solve(step, start)")

@@ -16,6 +16,7 @@ import scipy.linalg
 from ..deadline import time_is_up
 from ..formulations import Formulation
 from ..instance import Labelling, labelling
+from ..modeling.solver import installed_solver
 from ..modeling.subspace import best_of_planes
 from ..problem import Array, Problem
 from ..relaxations.label_matrix.margins import margin_svm
@@ -26,7 +27,13 @@ from .trained import RelaxedSolution, trained_on_labels
 
 
 def subspace_transduction(
-    formulation: Formulation, problem: Problem, *, n_components: int = 4, outliers: float = 0.05, tol: float = 1e-4
+    formulation: Formulation,
+    problem: Problem,
+    *,
+    n_components: int = 4,
+    outliers: float = 0.05,
+    tol: float = 1e-4,
+    cvxpy_solver: str = "CLARABEL",
 ) -> RelaxedSolution:
     """Labels from the SDP on the subspace of constrained spectral transduction (debie2004 §3).
 
@@ -42,6 +49,8 @@ def subspace_transduction(
         See :func:`~convex_tsvm.methods.spectral_subspace`.
     tol : float
         Relative gap between the subspace SDP's value and its bound.
+    cvxpy_solver : str, default "CLARABEL"
+        Which of CVXPY's solvers finds the best of the cutting planes.
 
     Returns
     -------
@@ -58,7 +67,7 @@ def subspace_transduction(
     """
     began = time.perf_counter()
     V, _ = spectral_subspace(problem.gram, problem.y, n_components, outliers=outliers)
-    point = solve_subspace(labelling(formulation, problem), V, tol=tol)
+    point = solve_subspace(labelling(formulation, problem), V, tol=tol, cvxpy_solver=cvxpy_solver)
     status = {"optimal": "converged"}.get(point.status, point.status)
     return trained_on_labels(formulation, problem, point.scores, began, status)
 
@@ -86,7 +95,9 @@ class SubspacePoint:
     status: str
 
 
-def solve_subspace(search: Labelling, V: Array, *, tol: float = 1e-4, max_iter: int = 300) -> SubspacePoint:
+def solve_subspace(
+    search: Labelling, V: Array, *, tol: float = 1e-4, max_iter: int = 300, cvxpy_solver: str = "CLARABEL"
+) -> SubspacePoint:
     """Solve the subspace SDP: min S(M) over M ⪰ 0 with diag(V M Vᵀ) <= e.
 
     Parameters
@@ -99,6 +110,8 @@ def solve_subspace(search: Labelling, V: Array, *, tol: float = 1e-4, max_iter: 
         Relative gap between value and bound at which to stop.
     max_iter : int
         Limit on planes.
+    cvxpy_solver : str, default "CLARABEL"
+        Which of CVXPY's solvers finds the best of the planes.
 
     Raises
     ------
@@ -113,7 +126,7 @@ def solve_subspace(search: Labelling, V: Array, *, tol: float = 1e-4, max_iter: 
     if V.ndim != 2 or V.shape[0] != search.n or np.linalg.matrix_rank(V) < V.shape[1]:
         raise ValueError(f"V has shape {V.shape}; it must be ({search.n}, d) with independent columns")
     began = time.perf_counter()
-    return _Planes(search, V).run(tol, max_iter, began)
+    return _Planes(search, V, installed_solver(cvxpy_solver)).run(tol, max_iter, began)
 
 
 class _Planes:
@@ -122,10 +135,10 @@ class _Planes:
     It starts at the largest multiple of the identity that the constraints allow.
     """
 
-    def __init__(self, search: Labelling, V: Array) -> None:
+    def __init__(self, search: Labelling, V: Array, cvxpy_solver: str) -> None:
         # In an orthonormal basis of the subspace M is as well scaled as it can be.
         self.Q, self.T = np.linalg.qr(V)
-        self.search = search
+        self.search, self.cvxpy_solver = search, cvxpy_solver
         self.values: list[float] = []
         self.slopes: list[Array] = []
         self.alpha: Array | None = None
@@ -176,11 +189,11 @@ class _Planes:
 
     def master(self) -> tuple[Array, float]:
         """The best M of the model, made feasible, and a lower bound from the multipliers."""
-        M, weights, multipliers = best_of_planes(self.values, self.slopes, self.Q)
+        M, weights, multipliers = best_of_planes(self.values, self.slopes, self.Q, self.cvxpy_solver)
         slope = np.einsum("k,kij->ij", weights, self.slopes)
         bound = float(weights @ self.values) - 0.5 * self._most(slope, multipliers)
         value = (M + M.T) / 2
-        # Clarabel's point may miss the constraints by its tolerance; scaled down it meets them.
+        # A solver's point may miss the constraints by its tolerance; scaled down it meets them.
         value *= min(1.0, 1 / max(1e-300, float(np.einsum("ij,jk,ik->i", self.Q, value, self.Q).max())))
         return value, bound
 

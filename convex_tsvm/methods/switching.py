@@ -25,6 +25,7 @@ class Switching(Method):
     """The procedure with its settings (see :func:`switching`)."""
 
     name = "switching"
+    loss = "hinge"
     keeps_number = True
 
     def __init__(
@@ -53,7 +54,7 @@ def switching(
     formulation: Formulation,
     problem: Problem,
     *,
-    solver: str | StepSolver = "native",
+    solver: str | StepSolver = "auto",
     start: ArrayLike | Solution | None = None,
     annealing: int | Sequence[float] | None = None,
     max_pairs: int | None = None,

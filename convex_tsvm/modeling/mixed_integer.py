@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formulations import Formulation
+from ..formulations.regularizers import NAMED
 from ..instance import Instance
 from ..instance.instance import TERM_KINDS
 from ..kernels import kernel_factor
@@ -100,8 +101,8 @@ class MixedIntegerModel:
     def __init__(self, formulation: Formulation, problem: Problem, upper: float) -> None:
         self.instance = instance = Instance(formulation, problem)
         finite("upper", upper)
-        linear = formulation.regularizer == "l1"
-        if formulation.regularizer not in ("l1", "l2"):
+        linear = formulation.regularizer == NAMED["l1"]
+        if not linear and not formulation.regularizer.is_squared_norm:
             raise ValueError(
                 f"regularizer={formulation.regularizer!r} must be 'l2' or 'l1' for a mixed-integer program"
             )
@@ -229,7 +230,7 @@ def _ends(instance: Instance, kinds: list[_Kind], features: Array, upper: float)
     if upper < float(least.sum()):
         raise ValueError(f"upper={upper} is below {least.sum():.6g}, which no solution is")
     room = (upper - float(least.sum())) * (1 + 1e-9)
-    if instance.formulation.regularizer == "l1":
+    if not instance.formulation.regularizer.is_squared_norm:
         reach = room * np.abs(features).max(axis=1)
     else:
         reach = np.sqrt(2 * room) * np.linalg.norm(features, axis=1)

@@ -15,8 +15,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..formulations import ElasticNet
-from ..formulations.regularizers import Regularizer
 from ..instance.convex_step import ConvexStep, mean_row
 from ..kernels import CentredRows, GramRows, RowSource, RowsWithSums, kernel_factor
 from ..losses import PLQ, Convex
@@ -125,6 +123,7 @@ class PrimalModel(StepModel):
         self.definition = self.f - (outputs + self.b) == 0
         constraints = [self.definition]
         objective = regularizer + self.slope @ self.f
+        constraints += self.allowed
         for group in self.groups:
             value, domain = loss_expression(group.loss, self.f[group.where])
             objective = objective + group.cost @ value
@@ -149,7 +148,7 @@ class PrimalModel(StepModel):
                     bound = cp.Constant(end[where], name=name)
                     self.ends.append((where, sign, sign * values[where] >= sign * bound))
         self.problem = self.readable(cp.Minimize(objective), constraints + [one for _, _, one in self.ends])
-        self._keeps_weights = step.regularizer == "l1"
+        self._keeps_weights = not step.regularizer.is_squared_norm
 
     def _linear(self, step: ConvexStep) -> tuple[Array, Array, cp.Expression, cp.Expression]:
         """The mean over the points of the balance and the sums of constraints as rows of w; outputs and regularizer."""
@@ -159,11 +158,12 @@ class PrimalModel(StepModel):
         product: Any = self.rows.A @ X if self.rows is not None else np.zeros((0, X.shape[1]))
         sums = product.toarray() if is_sparse(product) else np.asarray(product)
         outputs = cp.Constant(X[self.active], name="X") @ self.w
-        return mean, sums, outputs, regularizer_expression(step.regularizer, self.w)
+        regularizer, self.allowed = step.regularizer.expression(cp, self.w)
+        return mean, sums, outputs, regularizer
 
     def _kernel(self, step: ConvexStep) -> tuple[Array, Array, cp.Expression, cp.Expression]:
         """The same in terms of a: w = Σ a_i Φ(x_i) over the points, their mean and the sums of constraints."""
-        with_x0, count = self.target is not None, len(self.active)
+        with_x0, count, self.allowed = self.target is not None, len(self.active), []
         G = self.extended(step, GramRows(step.problem.gram), with_x0)
         if self.rows is None:
             self.w, coordinates, name = cp.Variable(len(G), name="a"), G, "K"
@@ -210,16 +210,15 @@ class DualModel(StepModel):
         constraints = self._conjugates(terms)
         self.mu: cp.Expression | None = None if self.rows is None else self._multipliers(terms)
         total = self._total()
-        self.box: list[cp.Constraint] | None = None
-        if step.regularizer == "l2":
+        self.definition: cp.Constraint | None = None
+        if step.regularizer.is_squared_norm:
             terms.append(self._quadratic(step))
         else:
-            pull = self._pull(step, total)
-            if isinstance(step.regularizer, ElasticNet):
-                terms.append(-0.5 * cp.sum_squares(cp.pos(cp.abs(pull) - step.regularizer.l1)))
-            else:
-                self.box = [pull <= 1, -pull <= 1]
-                constraints += self.box
+            v = cp.Variable(step.problem.X.shape[1], name="v")
+            self.definition = v - self._pull(step, total) == 0
+            conjugate, domain = step.regularizer.conjugate_expression(cp, v)
+            constraints += [self.definition, *domain]
+            terms.append(-conjugate)
         if self.bias.centred:
             terms.append(-(self.target * total))
         elif self.gamma0 is not None:
@@ -330,22 +329,14 @@ class DualModel(StepModel):
         return parts or [cp.Constant(np.zeros(len(where)))]
 
     def recover(self) -> dict[str, Any]:
-        """The bias is the multiplier of Σ a = 0 (with centring it follows from the balance), w that of the 1-norm."""
+        """The bias is the multiplier of Σ a = 0 (with centring it follows from the balance), w that of v."""
         return {
             "gamma": np.asarray(self.gamma.value, dtype=float),
             "gamma0": 0.0 if self.gamma0 is None else float(self.gamma0.value[0]),
             "bias": 0.0 if self.equality is None else float(self.equality.dual_value),
-            "weights": None if self.box is None else np.asarray(self.box[0].dual_value - self.box[1].dual_value),
+            "weights": None if self.definition is None else -np.asarray(self.definition.dual_value, dtype=float),
             "multipliers": None if self.mu is None else np.asarray(self.mu.value, dtype=float),
         }
-
-
-def regularizer_expression(regularizer: Regularizer, w: cp.Variable) -> cp.Expression:
-    """R(w)."""
-    if regularizer == "l1":
-        return cp.norm1(w)
-    squares = 0.5 * cp.sum_squares(w)
-    return squares + regularizer.l1 * cp.norm1(w) if isinstance(regularizer, ElasticNet) else squares
 
 
 def structure(step: ConvexStep) -> tuple[Any, ...]:

@@ -47,6 +47,7 @@ SYMBOLS = {
     "alpha": ("α", r"\alpha", "dual variables of the points, each times its label"),
     "lambda": ("λ", r"\lambda", "dual variables of the diagonal of the label matrix"),
     "B": ("B", "B", "makes of the smaller label matrix that of all points"),
+    "v": ("v", "v", "Σ a_i x_i, where w follows from"),
     "yyᵀ": ("y yᵀ", r"y y^\top", "known labels times known labels"),
     "offset": ("o", "o", "what the balance makes of the outputs, a number a point"),
     "yo": ("(y ∘ o)", r"(y \circ o)", "known labels times these numbers"),

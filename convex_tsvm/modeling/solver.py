@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import cvxpy as cp
@@ -20,6 +21,27 @@ from .models import DualModel, PrimalModel, StepModel, structure
 ACCURATE = 1e-3
 
 
+#: Options with which first-order methods are as accurate as certificates are looked at.
+ACCURATELY: dict[str, dict[str, Any]] = {
+    "SCS": {"eps_abs": 1e-8, "eps_rel": 1e-8, "max_iters": 100_000},
+    "OSQP": {"eps_abs": 1e-8, "eps_rel": 1e-8, "max_iter": 100_000},
+}
+
+
+def installed_solver(name: str) -> str:
+    """A CVXPY solver's name as CVXPY writes it.
+
+    Raises
+    ------
+    ValueError
+        If there is none of that name.
+    """
+    written = name.upper() if isinstance(name, str) else name
+    if written not in cp.installed_solvers():
+        raise ValueError(f"cvxpy_solver={name!r} is not installed; CVXPY has {', '.join(cp.installed_solvers())}")
+    return written
+
+
 class CvxpySolver:
     """Solver of the convex steps of one problem; each structure is compiled once.
 
@@ -30,12 +52,12 @@ class CvxpySolver:
         Which problem is solved.  "auto" takes the primal in w for a linear space whose points have few non-zero
         entries, at most a quarter as many per point as there are points, and for the 1-norm; otherwise the dual.
         ``benchmarks/cvxpy_forms.py`` has the figures behind that.
-    solver : str, default "CLARABEL"
-        A CVXPY solver for quadratic programs.
+    cvxpy_solver : str, default "CLARABEL"
+        A CVXPY solver for quadratic programs, such as "SCS" or "OSQP", in whatever case.
+    cvxpy_options : mapping, optional
+        Passed to ``cvxpy.Problem.solve``; first-order methods are asked for 1e-8 by default.
     balance_by : {"centring", "x0"}, default "centring"
         See :class:`~convex_tsvm.modeling.DualModel`.
-    options : dict, optional
-        Passed to ``cvxpy.Problem.solve``.
 
     Examples
     --------
@@ -53,17 +75,20 @@ class CvxpySolver:
         problem: Problem,
         *,
         form: str = "auto",
-        solver: str = "CLARABEL",
+        cvxpy_solver: str = "CLARABEL",
+        cvxpy_options: Mapping[str, Any] | None = None,
         balance_by: str = "centring",
-        options: dict[str, Any] | None = None,
     ) -> None:
         self.form = one_of("form", form, ("auto", "primal", "dual"))
         self.balance_by = one_of("balance_by", balance_by, ("centring", "x0"))
-        if solver not in cp.installed_solvers():
-            raise ValueError(f"solver={solver!r} is not installed; CVXPY has {', '.join(cp.installed_solvers())}")
-        self.problem, self.solver = problem, solver
-        self.options = options or {}
+        self.problem, self.solver = problem, installed_solver(cvxpy_solver)
+        self.options = {**ACCURATELY.get(self.solver, {}), **(cvxpy_options or {})}
         self._models: dict[tuple[Any, ...], StepModel] = {}
+
+    @property
+    def name(self) -> str:
+        """How a solution calls it."""
+        return f"cvxpy ({self.solver})"
 
     @property
     def n_compiled(self) -> int:
@@ -88,7 +113,7 @@ class CvxpySolver:
             return self._models[key]
         form = self.form
         if form == "auto":
-            readable = step.regularizer != "l2" or not all(isinstance(loss, PLQ) for loss in step.losses)
+            readable = not step.regularizer.is_squared_norm or not all(isinstance(loss, PLQ) for loss in step.losses)
             form = "primal" if readable or self._is_thin(int((step.point_cost > 0).sum())) else "dual"
         self._models[key] = PrimalModel(step) if form == "primal" else DualModel(step, self.balance_by)
         return self._models[key]
@@ -126,15 +151,15 @@ class CvxpySolver:
         try:
             model.problem.solve(solver=self.solver, enforce_dpp=True, **self.options)
         except cp.SolverError as error:
-            raise RuntimeError(f"solver={self.solver!r} failed: {error}") from error
+            raise RuntimeError(f"cvxpy_solver={self.solver!r} failed: {error}") from error
         status = model.problem.status
         if status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
             raise ValueError(
-                f"solver={self.solver!r} reports the convex problem as {status}; with a free bias and no balance "
+                f"cvxpy_solver={self.solver!r} reports the convex problem as {status}; with a free bias and no balance "
                 "constraint it may be unbounded below: use a balance constraint or fit_intercept=False"
             )
         if status == cp.OPTIMAL_INACCURATE:
-            warn(f"solver={self.solver!r} reached reduced accuracy only")
+            warn(f"cvxpy_solver={self.solver!r} reached reduced accuracy only")
         solved = model.recover()
         gamma = np.zeros(self.problem.n)
         gamma[model.active] = solved.pop("gamma")
@@ -150,7 +175,7 @@ class CvxpySolver:
         ).judged(ACCURATE)
         if status == cp.OPTIMAL and solution.status != "optimal":
             warn(
-                f"solver={self.solver!r} calls its point optimal, but recomputed from it the relative duality gap is "
-                f"{solution.gap:.2g} and the violation {solution.kkt:.2g}: scale the points",
+                f"cvxpy_solver={self.solver!r} calls its point optimal, but recomputed from it the relative duality "
+                f"gap is {solution.gap:.2g} and the violation {solution.kkt:.2g}: scale the points",
             )
         return solution

@@ -8,9 +8,12 @@ import cvxpy as cp
 import numpy as np
 
 from ..problem import Array
+from .solver import ACCURATELY, installed_solver
 
 
-def best_of_planes(values: list[float], slopes: list[Array], Q: Array) -> tuple[Array, Array, Array]:
+def best_of_planes(
+    values: list[float], slopes: list[Array], Q: Array, cvxpy_solver: str = "CLARABEL"
+) -> tuple[Array, Array, Array]:
     """The M ⪰ 0 with diag(Q M Qᵀ) <= e at which the largest of some planes, values_k - ½ <slopes_k, M>, is least.
 
     Parameters
@@ -18,6 +21,8 @@ def best_of_planes(values: list[float], slopes: list[Array], Q: Array) -> tuple[
     values : list of float
     slopes : list of array, shape (d, d)
     Q : array, shape (n, d)
+    cvxpy_solver : str, default "CLARABEL"
+        One of CVXPY's solvers for semidefinite programs.
 
     Returns
     -------
@@ -33,8 +38,10 @@ def best_of_planes(values: list[float], slopes: list[Array], Q: Array) -> tuple[
     planes = t >= np.array(values) - 0.5 * np.array([slope.ravel() for slope in slopes]) @ flat
     diagonal = np.einsum("ij,ik->ijk", Q, Q).reshape(len(Q), -1) @ flat <= 1
     with warnings.catch_warnings():
-        # What Clarabel finds need not be accurate: the value is computed anew, and the bound repaired.
+        # What the solver finds need not be accurate: the value is computed anew, and the bound repaired.
         warnings.simplefilter("ignore", UserWarning)
-        cp.Problem(cp.Minimize(t), [planes, diagonal]).solve(solver="CLARABEL")
+        cp.Problem(cp.Minimize(t), [planes, diagonal]).solve(
+            solver=installed_solver(cvxpy_solver), **ACCURATELY.get(cvxpy_solver.upper(), {})
+        )
     weights = np.maximum(planes.dual_value, 0.0)
     return np.asarray(M.value), weights / weights.sum(), np.asarray(diagonal.dual_value)

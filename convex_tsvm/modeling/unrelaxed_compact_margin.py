@@ -11,6 +11,7 @@ import cvxpy as cp
 import numpy as np
 
 from ..formulations import Formulation
+from ..formulations.regularizers import as_regularizer
 from ..instance import Instance
 from ..losses import hinge, symmetric_hinge
 from ..problem import Array, Problem
@@ -70,7 +71,9 @@ class UnrelaxedCompactMargin:
     ) -> None:
         epsilon = finite("epsilon", epsilon, least=0)
         C_compact = finite("C_compact", C_compact, least=0)
-        s3vm = Formulation(hinge(), symmetric_hinge(), regularizer=regularizer, fit_intercept=fit_intercept)
+        s3vm = Formulation(
+            hinge(), symmetric_hinge(), regularizer=as_regularizer(regularizer), fit_intercept=fit_intercept
+        )
         instance = Instance(s3vm.balanced_as(problem), problem)
         if instance.n_positive is None:
             raise ValueError(f"{instance.balance} must be ('exact', r): class means need the number of their points")

@@ -71,7 +71,7 @@ def plot_surrogates(
     if problem.X.shape[1] != 1 or not problem.is_linear or formulation.fit_intercept:
         raise ValueError("problem must have one feature and a linear kernel, and formulation fit_intercept=False")
     instance = Instance(formulation, problem)
-    if instance.target is not None or formulation.regularizer != "l2":
+    if instance.target is not None or not formulation.regularizer.is_squared_norm:
         raise ValueError("formulation must have no balance (balance=None) and the regularizer 'l2'")
     ax, w = axes_of(ax, (6.4, 4.4)), np.linspace(*span, VALUES_OF_W)
     X = np.asarray(problem.X, dtype=float).ravel()

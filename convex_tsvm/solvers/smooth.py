@@ -37,6 +37,8 @@ class SmoothSolver:
         Called as ``progress(n_iter, gap)`` after every step.
     """
 
+    name = "smooth"
+
     def __init__(
         self,
         problem: Problem,

@@ -19,6 +19,7 @@ from ..validation import finite
 from .by_paper import paper_checks
 from .finite_newton import finite_newton_checks
 from .labels import label_checks
+from .regularizer import regularizer_checks
 from .relaxation import relaxation_checks
 from .report import Check, Report
 
@@ -76,7 +77,9 @@ def verify(
     # Where the number of positive labels is fixed, the mean output is fixed in its place: a linear constraint.
     given, problem = problem, problem.by_mean()
     checks = list(_losses(formulation))
-    native = formulation.regularizer == "l2" and all(isinstance(convex, PLQ) for convex, _ in formulation.parts)
+    if problem.is_linear:
+        checks += regularizer_checks(formulation.regularizer, problem.X.shape[1])
+    native = formulation.regularizer.is_squared_norm and all(isinstance(convex, PLQ) for convex, _ in formulation.parts)
     solution = cccp(formulation, problem, tol=1e-9) if native else cccp(formulation, problem, solver="cvxpy")
     step = solution.step.step
     checks += _duality(problem, step, tol)
@@ -175,7 +178,7 @@ def _duality(problem: Problem, step: ConvexStep, tol: float) -> Iterator[Check]:
         f"min primal = {least:.10g}\nmax dual   = {most:.10g}",
     )
     yield _optimality("cvxpy", dual, step, tol)
-    if step.regularizer != "l2" or not plq:
+    if not step.regularizer.is_squared_norm or not plq:
         return
     native = NativeSolver(problem, tol=1e-9).solve(step)
     yield Check(

@@ -206,7 +206,7 @@ def why_no_envelopes(instance: Instance) -> str | None:
             return f"{name}={loss!r}: envelopes are of piecewise linear-quadratic losses, and of exp(-s t²)"
     if instance.n_positive is not None or instance.target_sum is not None:
         return f"{instance.balance}: envelopes take a mean output, or None"
-    if formulation.regularizer != "l2":
+    if not formulation.regularizer.is_squared_norm:
         return f"regularizer={formulation.regularizer!r}: envelopes are for 'l2'"
     return None
 

@@ -80,6 +80,8 @@ class NativeSolver:
     'converged'
     """
 
+    name = "native"
+
     def __init__(
         self,
         problem: Problem,
@@ -123,7 +125,7 @@ class NativeSolver:
             If the step is unbounded below, infeasible, or has another regularizer than "l2".
         """
         check_same_points(self.problem, step)
-        if step.regularizer != "l2":
+        if not step.regularizer.is_squared_norm:
             raise ValueError(f"regularizer={step.regularizer!r}: the native solver takes 'l2' only; use solver='cvxpy'")
         repeated = self._repeated if self._repeated is not None and self._repeated.can_merge(step) else None
         held = self._held if repeated is None else self._held_distinct

@@ -108,7 +108,7 @@ class StepDual:
 
     def _outputs_at(self, start: StepSolution, problem: Problem) -> Array | None:
         """G γ + c at a start whose dual variables are all kept, from its outputs; None if it is of other points."""
-        if not same_points(problem, start.step.problem) or start.step.regularizer != "l2":
+        if not same_points(problem, start.step.problem) or not start.step.regularizer.is_squared_norm:
             return None
         outputs, shift = start.outputs - start.bias, 0.0
         if self.sums is not None:

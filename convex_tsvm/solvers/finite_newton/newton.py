@@ -70,6 +70,8 @@ class FiniteNewton:
     #: Whether runs may keep a vector of n numbers for every step: no, as there may be millions of points.
     keeps_vectors = False
 
+    name = "finite_newton"
+
     def __init__(
         self,
         problem: Problem,
@@ -208,7 +210,7 @@ class FiniteNewton:
     def _check(self, step: ConvexStep) -> tuple[PLQ, ...]:
         check_same_points(self.problem, step)
         takes = "solver='finite_newton' takes"
-        if step.regularizer != "l2":
+        if not step.regularizer.is_squared_norm:
             raise ValueError(f"regularizer={step.regularizer!r}: {takes} 'l2' only; use solver='cvxpy'")
         if step.rows is not None and len(step.rows):
             raise ValueError(f"constraints on outputs: {takes} a balance only; use solver='native' or 'cvxpy'")

@@ -56,7 +56,9 @@ class Quantities:
             loss, _ = formulation.label_loss()
         except ValueError:
             return None
-        plain = formulation.regularizer == "l2" and not formulation.fit_intercept and not formulation.constraints
+        plain = (
+            formulation.regularizer.is_squared_norm and not formulation.fit_intercept and not formulation.constraints
+        )
         if not (plain and np.allclose(loss(t), np.maximum(0, 1 - t)) and np.ptp(problem.cost) == 0):
             return None
         return cls(labelled_first(few_points(problem, 8)).replace(balance=None))
