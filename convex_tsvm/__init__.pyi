@@ -19,6 +19,7 @@ from .exact import check_certificate as check_certificate
 from .exact import exact_search as exact_search
 from .exact import trim_certificate as trim_certificate
 from .exact import verify_certificate as verify_certificate
+from .formulations import Addition as Addition
 from .formulations import ElasticNet as ElasticNet
 from .formulations import Formulation as Formulation
 from .formulations import GroupLasso as GroupLasso
@@ -27,6 +28,7 @@ from .formulations import OneNorm as OneNorm
 from .formulations import OutputConstraint as OutputConstraint
 from .formulations import Regularizer as Regularizer
 from .formulations import SquaredNorm as SquaredNorm
+from .formulations import addition as addition
 from .formulations import build as build
 from .formulations import cannot_link as cannot_link
 from .formulations import cccp_tsvm as cccp_tsvm

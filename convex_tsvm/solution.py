@@ -132,6 +132,9 @@ class Certificate:
         Number of points whose tangent at the solution is not the one used in the step: zero says that the step is
         tangent to the objective at its own solution, which is therefore a stationary point (CCCP has converged).  None
         for a step that is not made of tangents.
+    word : str
+        Whose word it is that the last convex step is solved, where that cannot be recomputed: the formulation has
+        additions, whose dual is not known, so that ``dual``, ``gap`` and ``kkt`` are NaN.
 
     Examples
     --------
@@ -151,17 +154,28 @@ class Certificate:
     primal_infeasibility: float
     dual_infeasibility: float
     tangents_changed: int | None
+    word: str = ""
 
     def __str__(self) -> str:
+        if self.word:
+            lines = [
+                f"objective {self.objective:.8g}",
+                f"last convex step: {self.primal:.10g}, constraints met to {self.primal_infeasibility:.1e}; that it is "
+                f"optimal is {self.word}'s word, as the dual of additions is not known",
+            ]
+            return "\n".join([*lines, *self._tangents()])
         lines = [
             f"objective {self.objective:.8g}",
             f"last convex step: primal {self.primal:.10g}, dual {self.dual:.10g}, relative gap {self.gap:.1e}",
             f"optimality conditions met to {self.kkt:.1e}, constraints to "
             f"{max(self.primal_infeasibility, self.dual_infeasibility):.1e}",
         ]
-        if self.tangents_changed is not None:
-            lines.append(f"tangents that differ at the solution: {self.tangents_changed}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._tangents()])
+
+    def _tangents(self) -> list[str]:
+        if self.tangents_changed is None:
+            return []
+        return [f"tangents that differ at the solution: {self.tangents_changed}"]
 
     def to_dict(self) -> dict[str, Any]:
         """The figures by name."""
@@ -255,7 +269,7 @@ class Solution:
     @property
     def has_certificate(self) -> bool:
         """Whether there are figures that can be recomputed (:meth:`certificate`)."""
-        return isinstance(self.point, (StepSolution, SmoothPoint))
+        return hasattr(self.point, "recomputed")
 
     @property
     def n_iter(self) -> int:
@@ -345,10 +359,10 @@ class Solution:
         """
         instance = Instance(self.formulation, self.problem)
         changed, constant = None, 0.0
-        if isinstance(self.point, SmoothPoint):
-            again: StepSolution | SmoothPoint = self.point.recomputed()
-        else:
-            step, again = self.step.step, self.step.recomputed()
+        point: Any = self.point if self.has_certificate else self.step
+        again = point.recomputed()
+        if not isinstance(point, SmoothPoint):
+            step = point.step
             if instance.made_of_tangents(step):
                 tangents = instance.tangents(again.outputs, step.cost)
                 changed = int((np.abs(tangents - step.slope) > 1e-3 * step.cost).sum())
@@ -366,6 +380,7 @@ class Solution:
             primal_infeasibility=again.primal_infeasibility,
             dual_infeasibility=again.dual_infeasibility,
             tangents_changed=changed,
+            word=getattr(again, "word", ""),
         )
 
 

@@ -1,5 +1,6 @@
 """What is minimized: one file per formulation of the papers."""
 
+from .additions import Addition, addition
 from .by_name import Stated, build, on_neighbor_graph
 from .compact_margin import compact_margin, compactness_cost, compactness_weights, relative_margin
 from .constraints import OutputConstraint, cannot_link, mean_output, must_link, output_constraint
@@ -11,6 +12,7 @@ from .tsvm import FINITE_LOSSES, LOSSES, cccp_tsvm, cs3vm, hard_margin_s3vm, s3v
 __all__ = [
     "FINITE_LOSSES",
     "LOSSES",
+    "Addition",
     "ElasticNet",
     "Formulation",
     "GroupLasso",
@@ -20,6 +22,7 @@ __all__ = [
     "Regularizer",
     "SquaredNorm",
     "Stated",
+    "addition",
     "build",
     "cannot_link",
     "cccp_tsvm",

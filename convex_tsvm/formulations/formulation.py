@@ -10,6 +10,7 @@ import numpy as np
 
 from ..losses import PLQ, BetterLabel, ConcavePart, Convex, Loss, SplitLoss, zero
 from ..problem import Array, Problem
+from .additions import Addition
 from .constraints import OutputConstraint
 from .regularizers import SQUARED_NORM, Regularizer, as_regularizer
 
@@ -48,6 +49,8 @@ class Formulation:
     constraints : sequence of OutputConstraint, default ()
         Linear constraints on outputs besides the balance: :func:`~convex_tsvm.mean_output`,
         :func:`~convex_tsvm.must_link`, :func:`~convex_tsvm.cannot_link`, :func:`~convex_tsvm.output_constraint`.
+    additions : sequence of Addition, default ()
+        Convex terms and constraints written in CVXPY (:func:`~convex_tsvm.addition`).
     name : str
         Shown in reports.
 
@@ -67,6 +70,7 @@ class Formulation:
     regularizer: Regularizer = SQUARED_NORM
     name: str = ""
     constraints: tuple[OutputConstraint, ...] = ()
+    additions: tuple[Addition, ...] = ()
 
     def __post_init__(self) -> None:
         for field in ("labeled", "unlabeled"):
@@ -81,6 +85,11 @@ class Formulation:
             if not isinstance(constraint, OutputConstraint):
                 raise ValueError(f"constraints contains {constraint!r}, which is no OutputConstraint")
         object.__setattr__(self, "constraints", constraints)
+        additions = (self.additions,) if isinstance(self.additions, Addition) else tuple(self.additions)
+        for one in additions:
+            if not isinstance(one, Addition):
+                raise ValueError(f"additions contains {one!r}, which is no Addition; addition(function) makes one")
+        object.__setattr__(self, "additions", additions)
 
     def __str__(self) -> str:
         terms = [str(self.regularizer), "Σ over labelled points C ℓ(y f)"]
@@ -92,6 +101,7 @@ class Formulation:
             outputs = "f" if self.balance == "linear" else "v = f + y ξ"
             lines.append(f"the mean of {outputs} over the unlabelled points is c")
         lines += [f"constraint: {constraint}" for constraint in self.constraints]
+        lines += [f"added: {one.name}" for one in self.additions]
         lines.append("f(x) = w·Φ(x) + b" if self.fit_intercept else "f(x) = w·Φ(x)")
         return "\n".join([f"{self.name or 'Formulation'}: minimize " + " + ".join(terms), *lines])
 
@@ -102,6 +112,7 @@ class Formulation:
         if self.unlabeled is not None:
             objective += r" + \sum_{i \in U} C^*_i\, \ell^*(f_i)"
             rows.append(rf"\ell^*(t) &= {_latex_of(self.unlabeled)}")
+        objective += "".join(f" + {one.latex}" for one in self.additions)
         outputs = r"f_i = w^\top \Phi(x_i)" + (" + b" if self.fit_intercept else "")
         under = [outputs]
         if self.balance is not None:
@@ -121,6 +132,11 @@ class Formulation:
         """Whether every loss is convex, so that one step solves the problem."""
         losses = [self.labeled] if self.unlabeled is None else [self.labeled, self.unlabeled]
         return all(getattr(loss, "is_convex", False) for loss in losses)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is losses, ½ ‖w‖² and a balance, and nothing else: the form that the papers have."""
+        return self.regularizer.is_squared_norm and not self.constraints and not self.additions
 
     @property
     def has_finitely_many_tangents(self) -> bool:

@@ -25,6 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..formulations.additions import Addition
 from ..formulations.regularizers import SQUARED_NORM, Regularizer
 from ..losses import PLQ, Convex, WeightedSums
 from ..problem import Array, Problem
@@ -62,6 +63,8 @@ class ConvexStep:
         The point of each term; term i is for point i by default.
     rows : OutputRows, optional
         Linear constraints on outputs other than the balance.
+    additions : tuple of Addition, default ()
+        Convex terms and constraints that are written in CVXPY.
     """
 
     problem: Problem
@@ -75,6 +78,7 @@ class ConvexStep:
     names: tuple[str, ...] = ()
     point: NDArray[np.intp] | None = None
     rows: OutputRows | None = None
+    additions: tuple[Addition, ...] = ()
 
     def __post_init__(self) -> None:
         if np.any(self.cost < 0) or np.any(self.slope[self.cost == 0] != 0):

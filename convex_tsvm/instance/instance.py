@@ -526,6 +526,7 @@ class Instance:
             regularizer=formulation.regularizer,
             names=names,
             rows=self.rows,
+            additions=formulation.additions,
         )
 
     @cached_property

@@ -159,6 +159,8 @@ def labelling(formulation: Formulation, problem: Problem) -> Labelling:
         raise ValueError(f"regularizer={formulation.regularizer!r}: searches for labels are for 'l2'")
     if formulation.constraints:
         raise ValueError(f"constraints={formulation.constraints!r}: searches for labels know the balance only")
+    if formulation.additions:
+        raise ValueError(f"additions={list(formulation.additions)!r}: searches for labels know none")
     if problem.n_labeled == 0:
         raise ValueError("y has no labelled point; a search for labels needs one to tell the classes apart")
     loss_constant = constant * float(problem.cost[problem.unlabeled].sum())

@@ -57,6 +57,11 @@ class SmoothPrimal:
         formulation, problem = instance.formulation, instance.problem
         if not formulation.regularizer.is_squared_norm or instance.rows is not None:
             raise ValueError("the smooth primal has ½ ‖w‖² and no constraints but a linear balance")
+        if formulation.additions:
+            raise ValueError(
+                f"additions={list(formulation.additions)!r}: methods on the smooth primal take none; those of convex "
+                "steps do: cccp, switching, annealing, linearization"
+            )
         if instance.n_positive is not None:
             raise ValueError(f"{instance.balance}: the smooth primal takes a linear balance (Instance.by_mean)")
         if instance.target is not None and not formulation.fit_intercept:

@@ -71,7 +71,7 @@ class _Stage:
         previous, self._slope = self._slope, run.instance.tangents(point.outputs, self._cost)
         still = int((np.abs(self._slope - previous) > self._slope_tol * self._cost).sum())
         # A point whose tangents are its own is preferred to one that is lower by less than accuracy allows to tell.
-        doubt = max(point.primal - point.dual, 1e-12 * abs(before))
+        doubt = float(np.fmax(point.primal - point.dual, 1e-12 * abs(before)))  # the dual of additions is NaN
         if falls or (still == 0 and now - before <= doubt):
             run.record(point, stage=self._scale, changed=self._changed, step_objective=now)
             self.outputs = point.outputs

@@ -48,6 +48,8 @@ def why_not_solver(name: str, formulation: Formulation, problem: Problem) -> str
     """Why a solver of convex steps does not take a formulation on a problem, or None if it does."""
     if name in ("cvxpy", "smooth"):
         return None
+    if formulation.additions:
+        return f"additions={list(formulation.additions)!r}"
     if not formulation.regularizer.is_squared_norm:
         return f"regularizer={formulation.regularizer!r}"
     losses = [formulation.labeled] if formulation.unlabeled is None else [formulation.labeled, formulation.unlabeled]

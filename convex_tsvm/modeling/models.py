@@ -19,6 +19,7 @@ from ..instance.convex_step import ConvexStep, mean_row
 from ..kernels import CentredRows, GramRows, RowSource, RowsWithSums, kernel_factor
 from ..losses import PLQ, Convex
 from ..validation import is_sparse
+from .additions import AddedPoint, added_point, added_terms, values_of
 from .expressions import conjugate_segments, loss_expression, sum_of
 from .printing import ReadableProblem
 
@@ -52,7 +53,8 @@ class StepModel(ABC):
     problem: cp.Problem
 
     def __init__(self, step: ConvexStep) -> None:
-        self.active = np.flatnonzero(step.point_cost > 0)
+        # An addition may be about points that pay nothing.
+        self.active = np.arange(step.problem.n) if step.additions else np.flatnonzero(step.point_cost > 0)
         self.slope = cp.Parameter(len(self.active), name="slope")
         self.target = None if step.target is None else cp.Parameter(name="target")
         self.rows = None if step.rows is None or not len(step.rows) else step.rows
@@ -118,6 +120,7 @@ class PrimalModel(StepModel):
     def build(self, step: ConvexStep) -> None:
         """Make ``self.problem``."""
         self.f = cp.Variable(len(self.active), name="f")
+        self.allowed: list[cp.Constraint] = []
         self.b: cp.Expression = cp.Variable(name="b") if step.fit_intercept else cp.Constant(0.0)
         mean, sums, outputs, regularizer = self._linear(step) if step.problem.is_linear else self._kernel(step)
         self.definition = self.f - (outputs + self.b) == 0
@@ -147,7 +150,9 @@ class PrimalModel(StepModel):
                 if len(where):
                     bound = cp.Constant(end[where], name=name)
                     self.ends.append((where, sign, sign * values[where] >= sign * bound))
-        self.problem = self.readable(cp.Minimize(objective), constraints + [one for _, _, one in self.ends])
+        terms, limits = self.added = added_terms(step.additions, self.w, self.b, self.f)
+        objective = sum(terms, objective)
+        self.problem = self.readable(cp.Minimize(objective), constraints + [one for _, _, one in self.ends] + limits)
         self._keeps_weights = not step.regularizer.is_squared_norm
 
     def _linear(self, step: ConvexStep) -> tuple[Array, Array, cp.Expression, cp.Expression]:
@@ -163,7 +168,10 @@ class PrimalModel(StepModel):
 
     def _kernel(self, step: ConvexStep) -> tuple[Array, Array, cp.Expression, cp.Expression]:
         """The same in terms of a: w = Σ a_i Φ(x_i) over the points, their mean and the sums of constraints."""
-        with_x0, count, self.allowed = self.target is not None, len(self.active), []
+        self.allowed = []
+        if step.additions:
+            return self._expansion(step)
+        with_x0, count = self.target is not None, len(self.active)
         G = self.extended(step, GramRows(step.problem.gram), with_x0)
         if self.rows is None:
             self.w, coordinates, name = cp.Variable(len(G), name="a"), G, "K"
@@ -176,6 +184,20 @@ class PrimalModel(StepModel):
         mean = coordinates[count] if with_x0 else np.zeros(coordinates.shape[1])
         outputs = cp.Constant(coordinates[:count], name=name) @ self.w
         return mean, coordinates[count + with_x0 :], outputs, regularizer
+
+    def _expansion(self, step: ConvexStep) -> tuple[Array, Array, cp.Expression, cp.Expression]:
+        """The same for additions, which know the coefficients of all points and no others."""
+        K, members = step.problem.gram, step.members
+        self.w = cp.Variable(len(K), name="a")
+        mean = K[members].mean(axis=0) if self.target is not None else np.zeros(len(K))
+        sums = np.zeros((0, len(K))) if self.rows is None else np.asarray(self.rows.A @ K)
+        regularizer = 0.5 * cp.quad_form(self.w, cp.psd_wrap(cp.Constant(K, name="K")))
+        return mean, sums, cp.Constant(K, name="K") @ self.w, regularizer
+
+    def point(self, step: ConvexStep, **report: Any) -> AddedPoint:
+        """The point of a solved problem with additions."""
+        w, b = np.asarray(self.w.value, dtype=float), float(self.b.value)
+        return added_point(step, w, b, values_of(*self.added), **report)
 
     def recover(self) -> dict[str, Any]:
         """γ is the multiplier of the definition of f, -γ₀ that of the balance constraint, μ those of the others."""
@@ -199,6 +221,8 @@ class DualModel(StepModel):
     """
 
     def __init__(self, step: ConvexStep, balance_by: str = "centring") -> None:
+        if step.additions:
+            raise ValueError(f"additions={list(step.additions)!r}: their dual is not known; there is the primal")
         self.bias = step.bias_by(balance_by)
         super().__init__(step)
 
@@ -344,7 +368,8 @@ def structure(step: ConvexStep) -> tuple[Any, ...]:
     kinds = np.where(step.cost > 0, step.kind, -1)
     points = None if step.point is None else step.point.tobytes()
     rows = None if step.rows is None else step.rows.key
-    return (step.losses, kinds.tobytes(), points, step.target is None, step.fit_intercept, step.regularizer, rows)
+    kept = (step.target is None, step.fit_intercept, step.regularizer, step.additions, rows)
+    return (step.losses, kinds.tobytes(), points, *kept)
 
 
 def _places(where: NDArray[np.intp], n: int) -> sp.csr_array:

@@ -75,6 +75,9 @@ SUM, PRODUCT, ATOM = 1, 2, 3
 LINE_WIDTH = 100
 
 #: Superscripts as text.
+#: Digits below the line.
+LOWERED = str.maketrans("0123456789.", "₀₁₂₃₄₅₆₇₈₉.")
+
 RAISED = str.maketrans("+-0123456789", "⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -327,6 +330,17 @@ class Writer:
     def _norm1(self, e: Any) -> tuple[str, int]:
         x = self.write(e.args[0])
         return (rf"\lVert {x} \rVert_1" if self.latex else f"‖{x}‖₁"), ATOM
+
+    def _PnormApprox(self, e: Any) -> tuple[str, int]:
+        x, order = self.write(e.args[0]), float(getattr(e, "original_p", e.p))
+        below = "" if order == 2 else f"_{{{order:g}}}" if self.latex else f"{order:g}".translate(LOWERED)
+        return (rf"\lVert {x} \rVert{below}" if self.latex else f"‖{x}‖{below}"), ATOM
+
+    _Pnorm = _pnorm = _PnormApprox
+
+    def _norm_inf(self, e: Any) -> tuple[str, int]:
+        x = self.write(e.args[0])
+        return (rf"\lVert {x} \rVert_\infty" if self.latex else f"‖{x}‖∞"), ATOM
 
     def _abs(self, e: Any) -> tuple[str, int]:
         return f"|{self.write(e.args[0])}|", ATOM

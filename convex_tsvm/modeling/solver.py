@@ -15,6 +15,7 @@ from ..losses import PLQ
 from ..notice import warn
 from ..problem import Problem
 from ..validation import is_sparse, one_of
+from .additions import AddedPoint
 from .models import DualModel, PrimalModel, StepModel, structure
 
 #: What a point may miss, recomputed, for the word of a solver to be believed.
@@ -113,7 +114,8 @@ class CvxpySolver:
             return self._models[key]
         form = self.form
         if form == "auto":
-            readable = not step.regularizer.is_squared_norm or not all(isinstance(loss, PLQ) for loss in step.losses)
+            plain = step.regularizer.is_squared_norm and all(isinstance(loss, PLQ) for loss in step.losses)
+            readable = not plain or bool(step.additions)
             form = "primal" if readable or self._is_thin(int((step.point_cost > 0).sum())) else "dual"
         self._models[key] = PrimalModel(step) if form == "primal" else DualModel(step, self.balance_by)
         return self._models[key]
@@ -126,7 +128,20 @@ class CvxpySolver:
         entries = X.nnz if is_sparse(X) else X.size
         return bool(entries / X.shape[0] <= n_active / 4)
 
-    def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
+    def _added(self, model: StepModel, step: ConvexStep, began: float) -> AddedPoint:
+        """The point of a solved step with additions."""
+        assert isinstance(model, PrimalModel)
+        stats = model.problem.solver_stats
+        return model.point(
+            step,
+            word=self.solver,
+            status="optimal" if model.problem.status == cp.OPTIMAL else "inaccurate",
+            n_iter=int(stats.num_iters or 0),
+            seconds=time.perf_counter() - began,
+            solver_seconds=float(stats.solve_time or 0.0),
+        ).judged(ACCURATE)
+
+    def solve(self, step: ConvexStep, start: StepSolution | None = None) -> Any:
         """Solve one step.  ``start`` is ignored: interior-point solvers take none.
 
         Parameters
@@ -137,7 +152,8 @@ class CvxpySolver:
 
         Returns
         -------
-        StepSolution
+        StepSolution or AddedPoint
+            The latter for a step with additions.
 
         Raises
         ------
@@ -160,6 +176,8 @@ class CvxpySolver:
             )
         if status == cp.OPTIMAL_INACCURATE:
             warn(f"cvxpy_solver={self.solver!r} reached reduced accuracy only")
+        if step.additions:
+            return self._added(model, step, began)
         solved = model.recover()
         gamma = np.zeros(self.problem.n)
         gamma[model.active] = solved.pop("gamma")

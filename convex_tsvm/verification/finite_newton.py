@@ -23,8 +23,9 @@ LINE_SEARCH_TOL = 1.1e-3
 def finite_newton_checks(formulation: Formulation, problem: Problem, tol: float) -> Iterator[Check]:
     """Checks for a linear problem whose labelled points have the squared hinge; none for another."""
     t = np.linspace(-3, 3, 25)
-    plain = formulation.regularizer.is_squared_norm and not formulation.constraints
-    if not (problem.is_linear and plain and np.allclose(formulation.labeled(t), np.maximum(1 - t, 0) ** 2)):
+    if not (
+        problem.is_linear and formulation.is_plain and np.allclose(formulation.labeled(t), np.maximum(1 - t, 0) ** 2)
+    ):
         return
     instance, rng = Instance(formulation, problem), np.random.default_rng(0)
     if instance.target is not None and not formulation.fit_intercept:

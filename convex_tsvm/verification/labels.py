@@ -24,7 +24,7 @@ def label_checks(formulation: Formulation, problem: Problem, tol: float) -> Iter
         formulation.label_loss()
     except ValueError:
         return
-    if not formulation.regularizer.is_squared_norm:
+    if not formulation.regularizer.is_squared_norm or formulation.additions:
         return
     rng = np.random.default_rng(0)
     prescribed = problem.replace(balance=("exact", 0.5)) if problem.n_unlabeled > 1 else problem

@@ -208,6 +208,8 @@ def why_no_envelopes(instance: Instance) -> str | None:
         return f"{instance.balance}: envelopes take a mean output, or None"
     if not formulation.regularizer.is_squared_norm:
         return f"regularizer={formulation.regularizer!r}: envelopes are for 'l2'"
+    if formulation.additions:
+        return f"additions={list(formulation.additions)!r}: envelopes know none"
     return None
 
 

@@ -125,6 +125,8 @@ class NativeSolver:
             If the step is unbounded below, infeasible, or has another regularizer than "l2".
         """
         check_same_points(self.problem, step)
+        if step.additions:
+            raise ValueError(f"additions={list(step.additions)!r}: the native solver takes none; use solver='cvxpy'")
         if not step.regularizer.is_squared_norm:
             raise ValueError(f"regularizer={step.regularizer!r}: the native solver takes 'l2' only; use solver='cvxpy'")
         repeated = self._repeated if self._repeated is not None and self._repeated.can_merge(step) else None

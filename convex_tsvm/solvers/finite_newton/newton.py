@@ -210,6 +210,8 @@ class FiniteNewton:
     def _check(self, step: ConvexStep) -> tuple[PLQ, ...]:
         check_same_points(self.problem, step)
         takes = "solver='finite_newton' takes"
+        if step.additions:
+            raise ValueError(f"additions={list(step.additions)!r}: {takes} none; use solver='cvxpy'")
         if not step.regularizer.is_squared_norm:
             raise ValueError(f"regularizer={step.regularizer!r}: {takes} 'l2' only; use solver='cvxpy'")
         if step.rows is not None and len(step.rows):

@@ -15,7 +15,7 @@ def pays_squared_hinge(formulation: Formulation) -> bool:
     A formulation with another regularizer than ½ ‖w‖², or with constraints, is not.
     """
     t, unlabeled = np.linspace(-3, 3, 25), formulation.unlabeled
-    if not formulation.regularizer.is_squared_norm or formulation.constraints or not isinstance(unlabeled, PLQ):
+    if not formulation.is_plain or not isinstance(unlabeled, PLQ):
         return False
     known = np.allclose(formulation.labeled(t), np.maximum(0, 1 - t) ** 2)
     return bool(known and np.allclose(unlabeled(t), np.maximum(0, 1 - np.abs(t)) ** 2))

@@ -99,7 +99,7 @@ class Quantities:
     def of(cls, formulation: Formulation, problem: Problem) -> Quantities | None:
         """Quantities of a formulation on a few points of a problem, if the paper is about them."""
         unlabeled, shared = formulation.unlabeled, has_two_costs(problem)
-        if not isinstance(unlabeled, PLQ) or not formulation.regularizer.is_squared_norm or formulation.constraints:
+        if not isinstance(unlabeled, PLQ) or not formulation.is_plain:
             return None
         s, t = float(unlabeled(0.0)) - 1, np.linspace(-3, 3, 61)
         if not -1 < s <= 0 or not np.allclose(unlabeled(t), symmetric_ramp(s)(t), atol=1e-12):

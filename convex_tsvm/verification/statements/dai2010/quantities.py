@@ -65,7 +65,7 @@ class Quantities:
             return None
         # Far out both losses rise like their weight times |t| - ε.
         weights = [float(loss(11.0) - loss(10.0)) for loss in (labelled, unlabelled)]
-        if not formulation.regularizer.is_squared_norm or not (min(weights) > 0 and np.isfinite(weights).all()):
+        if not formulation.is_plain or not (min(weights) > 0 and np.isfinite(weights).all()):
             return None
         epsilon, s = 10 - float(labelled(10.0)) / weights[0], float(unlabelled(0.0)) - 1
         costs = problem.cost[problem.labeled[0]], problem.cost[problem.unlabeled[0]]
