@@ -26,6 +26,7 @@ from .formulations import GroupLasso as GroupLasso
 from .formulations import NonnegativeNorm as NonnegativeNorm
 from .formulations import OneNorm as OneNorm
 from .formulations import OutputConstraint as OutputConstraint
+from .formulations import PointGroup as PointGroup
 from .formulations import Regularizer as Regularizer
 from .formulations import SquaredNorm as SquaredNorm
 from .formulations import addition as addition
@@ -43,6 +44,7 @@ from .formulations import relative_margin as relative_margin
 from .formulations import s3vm as s3vm
 from .formulations import svm as svm
 from .formulations import tsvm as tsvm
+from .formulations import universum_tsvm as universum_tsvm
 from .formulations.s4vm import SafeLabels as SafeLabels
 from .instance import Instance as Instance
 from .kernels import RBF as RBF
@@ -63,6 +65,7 @@ from .losses import epsilon_insensitive as epsilon_insensitive
 from .losses import exponential as exponential
 from .losses import flat_newton as flat_newton
 from .losses import hinge as hinge
+from .losses import huber_hinge as huber_hinge
 from .losses import indicator as indicator
 from .losses import logistic as logistic
 from .losses import ramp as ramp

@@ -64,7 +64,7 @@ def test_the_objective_is_the_formulations():
 def test_what_has_no_smooth_primal():
     problem = ct.Problem(np.eye(4), [1, -1, 0, 0])
     for formulation, message in (
-        (ct.Formulation(ct.hinge(), ct.DCLoss(ct.PLQ([], [(0, 0, 0)]), ct.PLQ([], [(0, 0, 0)]))), "has no slope"),
+        (ct.Formulation(ct.hinge(), ct.better_label(ct.indicator(1, np.inf))), "has no slope"),
         (ct.Formulation(ct.hinge(), ct.symmetric_hinge() + ct.indicator(-2, 2)), "has no slope"),
         (ct.Formulation(ct.squared_hinge(), constraints=ct.must_link(0, 1)), "no constraints but"),
         (ct.svm(ct.squared_hinge(), balance="linear", fit_intercept=False), "no bias to fix"),

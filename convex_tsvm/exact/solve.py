@@ -125,6 +125,8 @@ def _by_intervals(formulation: Formulation, problem: Problem, options: dict[str,
     certificate = options["certificate"]
     if certificate is not None:
         certificate = new_file("certificate", certificate)
+        if formulation.groups:
+            raise ValueError(f"groups={list(formulation.groups)!r}: a certificate knows labelled and unlabelled points")
         if isinstance(formulation.unlabeled, Exponential):
             raise ValueError(
                 "a certificate is of piecewise linear-quadratic losses, which "

@@ -5,9 +5,11 @@ from .by_name import Stated, build, on_neighbor_graph
 from .compact_margin import compact_margin, compactness_cost, compactness_weights, relative_margin
 from .constraints import OutputConstraint, cannot_link, mean_output, must_link, output_constraint
 from .formulation import Formulation
+from .groups import PointGroup
 from .regularizers import ElasticNet, GroupLasso, NonnegativeNorm, OneNorm, Regularizer, SquaredNorm
 from .svm import svm
 from .tsvm import FINITE_LOSSES, LOSSES, cccp_tsvm, cs3vm, hard_margin_s3vm, s3vm, tsvm
+from .universum import universum_tsvm
 
 __all__ = [
     "FINITE_LOSSES",
@@ -19,6 +21,7 @@ __all__ = [
     "NonnegativeNorm",
     "OneNorm",
     "OutputConstraint",
+    "PointGroup",
     "Regularizer",
     "SquaredNorm",
     "Stated",
@@ -39,4 +42,5 @@ __all__ = [
     "s3vm",
     "svm",
     "tsvm",
+    "universum_tsvm",
 ]

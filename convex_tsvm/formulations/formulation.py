@@ -7,11 +7,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..losses import PLQ, BetterLabel, ConcavePart, Convex, Loss, SplitLoss, zero
 from ..problem import Array, Problem
 from .additions import Addition
 from .constraints import OutputConstraint
+from .groups import PointGroup, check_groups
 from .regularizers import SQUARED_NORM, Regularizer, as_regularizer
 
 if TYPE_CHECKING:
@@ -49,6 +51,8 @@ class Formulation:
     constraints : sequence of OutputConstraint, default ()
         Linear constraints on outputs besides the balance: :func:`~convex_tsvm.mean_output`,
         :func:`~convex_tsvm.must_link`, :func:`~convex_tsvm.cannot_link`, :func:`~convex_tsvm.output_constraint`.
+    groups : sequence of PointGroup, default ()
+        Points that pay a loss of their own, and not that of labelled or unlabelled ones.
     additions : sequence of Addition, default ()
         Convex terms and constraints written in CVXPY (:func:`~convex_tsvm.addition`).
     name : str
@@ -71,6 +75,7 @@ class Formulation:
     name: str = ""
     constraints: tuple[OutputConstraint, ...] = ()
     additions: tuple[Addition, ...] = ()
+    groups: tuple[PointGroup, ...] = ()
 
     def __post_init__(self) -> None:
         for field in ("labeled", "unlabeled"):
@@ -85,6 +90,11 @@ class Formulation:
             if not isinstance(constraint, OutputConstraint):
                 raise ValueError(f"constraints contains {constraint!r}, which is no OutputConstraint")
         object.__setattr__(self, "constraints", constraints)
+        groups = (self.groups,) if isinstance(self.groups, PointGroup) else tuple(self.groups)
+        for group in groups:
+            if not isinstance(group, PointGroup):
+                raise ValueError(f"groups contains {group!r}, which is no PointGroup")
+        object.__setattr__(self, "groups", groups)
         additions = (self.additions,) if isinstance(self.additions, Addition) else tuple(self.additions)
         for one in additions:
             if not isinstance(one, Addition):
@@ -97,6 +107,9 @@ class Formulation:
         if self.unlabeled is not None:
             terms.append("Σ over unlabelled points C* ℓ*(f)")
             lines.append(f"ℓ*(t) = {_text_of(self.unlabeled)}")
+        for group in self.groups:
+            terms.append(f"Σ over {group.name} C_i ℓ_{group.name}(f)")
+            lines.append(f"ℓ_{group.name}(t) = {_text_of(group.loss)}")
         if self.balance is not None:
             outputs = "f" if self.balance == "linear" else "v = f + y ξ"
             lines.append(f"the mean of {outputs} over the unlabelled points is c")
@@ -112,6 +125,10 @@ class Formulation:
         if self.unlabeled is not None:
             objective += r" + \sum_{i \in U} C^*_i\, \ell^*(f_i)"
             rows.append(rf"\ell^*(t) &= {_latex_of(self.unlabeled)}")
+        for group in self.groups:
+            loss = rf"\ell_{{\text{{{group.name}}}}}"
+            objective += rf" + \sum_{{i \in \text{{{group.name}}}}} C_i\, {loss}(f_i)"
+            rows.append(rf"{loss}(t) &= {_latex_of(group.loss)}")
         objective += "".join(f" + {one.latex}" for one in self.additions)
         outputs = r"f_i = w^\top \Phi(x_i)" + (" + b" if self.fit_intercept else "")
         under = [outputs]
@@ -130,13 +147,18 @@ class Formulation:
     @property
     def is_convex(self) -> bool:
         """Whether every loss is convex, so that one step solves the problem."""
-        losses = [self.labeled] if self.unlabeled is None else [self.labeled, self.unlabeled]
-        return all(getattr(loss, "is_convex", False) for loss in losses)
+        return all(getattr(loss, "is_convex", False) for loss in self.losses)
+
+    @property
+    def losses(self) -> list[Loss]:
+        """The losses of labelled points, of unlabelled ones if they have one, and of the groups."""
+        unlabeled = [] if self.unlabeled is None else [self.unlabeled]
+        return [self.labeled, *unlabeled, *(group.loss for group in self.groups)]
 
     @property
     def is_plain(self) -> bool:
         """Whether it is losses, ½ ‖w‖² and a balance, and nothing else: the form that the papers have."""
-        return self.regularizer.is_squared_norm and not self.constraints and not self.additions
+        return self.regularizer.is_squared_norm and not (self.constraints or self.additions or self.groups)
 
     @property
     def has_finitely_many_tangents(self) -> bool:
@@ -144,10 +166,14 @@ class Formulation:
         return all(getattr(concave, "is_piecewise_linear", False) for _, concave in self.parts)
 
     def supervised(self) -> Formulation:
-        """The same formulation without the unlabelled points' losses, and so without a balance of their targets."""
+        """The same formulation without the unlabelled points' losses, and so without a balance of their targets.
+
+        Groups whose losses are not convex are left out, too.
+        """
         balance = None if self.balance == "targets" else self.balance
         name = f"supervised part of {self.name}" if self.name else ""
-        return replace(self, unlabeled=None, balance=balance, name=name)
+        groups = tuple(group for group in self.groups if getattr(group.loss, "is_convex", False))
+        return replace(self, unlabeled=None, balance=balance, name=name, groups=groups)
 
     def envelope(self) -> Formulation | None:
         """A convex formulation that is nowhere above this one: unlabelled points pay the convex envelope of their loss.
@@ -157,12 +183,15 @@ class Formulation:
         """
         if not getattr(self.labeled, "is_convex", False):
             return None
-        if self.unlabeled is None:
+        if self.is_convex:
             return self
-        if not isinstance(self.unlabeled, PLQ) or np.isinf(self.unlabeled.minimizers()[0]):
+        below = [found for found in map(_envelope, self.losses[1:]) if found is not None]
+        if len(below) < len(self.losses) - 1:
             return None
+        unlabeled = None if self.unlabeled is None else below.pop(0)
+        groups = tuple(replace(group, loss=loss) for group, loss in zip(self.groups, below, strict=True))
         name = f"convex envelope of {self.name}" if self.name else ""
-        return replace(self, unlabeled=self.unlabeled.envelope(), name=name)
+        return replace(self, unlabeled=unlabeled, groups=groups, name=name)
 
     def label_loss(self, *, compared: bool = False) -> tuple[PLQ, float]:
         """ℓ with ℓ*(t) = min(ℓ(t), ℓ(-t)) + a constant, and that constant: unlabelled points pay for the better label.
@@ -178,6 +207,10 @@ class Formulation:
             If the loss of unlabelled points is another one, or that of labelled ones is not convex or increases.
         """
         labeled, unlabeled = self.labeled, self.unlabeled
+        if self.groups:
+            raise ValueError(
+                f"groups={list(self.groups)!r}: searches for labels know no other points than unlabelled ones"
+            )
         if unlabeled is None:
             raise ValueError(
                 "the formulation has no loss for unlabelled points; there is nothing to relax, and no label to be found"
@@ -228,6 +261,12 @@ class Formulation:
             raise ValueError(
                 f"balance: the mean output {problem.balance_target:g} of the unlabelled points is not in "
                 f"[{least:g}, {most:g}], where their loss keeps every output; there is no solution"
+            )
+        check_groups(self.groups, problem)
+        if self.groups and self.balance is not None and problem.positive_count is not None:
+            raise ValueError(
+                f"balance={problem.balance!r}: a number of labels would count points of groups; use a mean output, "
+                f"such as {problem.balance_target:g}"
             )
         if not self.regularizer.is_squared_norm:
             if not problem.is_linear:
@@ -290,7 +329,63 @@ class Formulation:
         values[known] = _value(self.labeled, problem.y[known] * outputs[known])
         if self.unlabeled is not None:
             values[unknown] = _value(self.unlabeled, outputs[unknown])
+        for group in self.groups:
+            points = np.asarray(group.points)
+            values[points] = _value(group.loss, signs(problem)[points] * outputs[points])
         return values
+
+    def costs(self, problem: Problem) -> Array:
+        """The cost of every point, as a new array: the problem's, or that of its group.
+
+        Parameters
+        ----------
+        problem : Problem
+
+        Returns
+        -------
+        array, shape (n,)
+        """
+        cost = problem.cost.copy()
+        for group in self.groups:
+            cost[np.asarray(group.points)] = group.cost
+        return cost
+
+    def kinds(self, problem: Problem) -> NDArray[np.intp]:
+        """Which of :attr:`parts` is the loss of each point: 0 and 1 for labels +1 and -1, 2 for none, then the groups.
+
+        Parameters
+        ----------
+        problem : Problem
+
+        Returns
+        -------
+        int array, shape (n,)
+        """
+        y = problem.y
+        kinds = np.where(y > 0, 0, np.where(y < 0, 1, 2)).astype(np.intp)
+        for number, group in enumerate(self.groups):
+            points = np.asarray(group.points)
+            kinds[points] = 3 + 2 * number + (y[points] < 0)
+        return kinds
+
+    def ungrouped(self, problem: Problem) -> Problem:
+        """The problem with a balance that does not count the points of groups.
+
+        Parameters
+        ----------
+        problem : Problem
+
+        Returns
+        -------
+        Problem
+        """
+        grouped = np.concatenate([np.zeros(0, np.intp), *(np.asarray(group.points) for group in self.groups)])
+        rest = np.setdiff1d(problem.balance_points, grouped)
+        if len(rest) == len(problem.balance_points) or self.balance is None or problem.balance is None:
+            return problem
+        if len(rest) == 0:
+            raise ValueError("balance: all unlabelled points are in groups, which a balance does not count; use None")
+        return problem.replace(balance_sample=rest)
 
     def objective(self, problem: Problem, outputs: Array, regularization: float, cost: Array | None = None) -> float:
         """The formulation's own, non-convex objective at given outputs and ½ ‖w‖² (or ‖w‖₁).
@@ -308,7 +403,7 @@ class Formulation:
         -------
         float
         """
-        cost = problem.cost if cost is None else cost
+        cost = self.costs(problem) if cost is None else cost
         return regularization + float(cost @ self.loss_values(problem, outputs))
 
     def primal(self, problem: Problem, outputs: Array | None = None) -> cp.Problem:
@@ -351,7 +446,9 @@ class Formulation:
 
     @cached_property
     def parts(self) -> list[tuple[Convex, ConcavePart]]:
-        """(convex, concave) of the loss of f for y = +1, for y = -1, and for unlabelled points.
+        """(convex, concave) of the loss of f for y = +1, for y = -1, for unlabelled points, and two for every group.
+
+        The second one of a group is that of its points with the label -1.
 
         Raises
         ------
@@ -359,14 +456,37 @@ class Formulation:
             If a loss does not split.
         """
         unlabeled: Loss = zero() if self.unlabeled is None else self.unlabeled
-        for field, loss in (("labeled", self.labeled), ("unlabeled", unlabeled)):
+        named = [(f"group {group.name!r}: loss", group.loss) for group in self.groups]
+        for field, loss in (("labeled", self.labeled), ("unlabeled", unlabeled), *named):
             if not isinstance(loss, SplitLoss):
                 others = "; relaxations and exact search take it" if isinstance(loss, BetterLabel) else ""
                 raise ValueError(
                     f"{field}={loss!r} has no convex and concave part (split()), which convex steps need{others}"
                 )
-        convex, concave = self.labeled.split()  # type: ignore[attr-defined]
-        return [(convex, concave), (convex.reflect(), concave.reflect()), unlabeled.split()]  # type: ignore[attr-defined]
+        found = [*_both(self.labeled), unlabeled.split()]  # type: ignore[attr-defined]
+        for group in self.groups:
+            found += _both(group.loss)
+        return found
+
+
+def _both(loss: Loss) -> list[tuple[Convex, ConcavePart]]:
+    """The parts of a loss of y f, as functions of f, for both labels."""
+    convex, concave = loss.split()  # type: ignore[attr-defined]
+    return [(convex, concave), (convex.reflect(), concave.reflect())]
+
+
+def signs(problem: Problem) -> Array:
+    """The label of every point, and 1 for those without one: what a loss of y f or of f is of, shape (n,)."""
+    return np.where(problem.y == 0, 1.0, problem.y)
+
+
+def _envelope(loss: Loss) -> Loss | None:
+    """The convex envelope of a loss; None if it is not known."""
+    if getattr(loss, "is_convex", False):
+        return loss
+    if not isinstance(loss, PLQ) or np.isinf(loss.minimizers()[0]):
+        return None
+    return loss.envelope()
 
 
 def _text_of(loss: Loss) -> str:

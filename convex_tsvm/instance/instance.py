@@ -80,6 +80,8 @@ class Instance:
 
     def __post_init__(self) -> None:
         self.formulation.check(self.problem)
+        if self.formulation.groups:
+            object.__setattr__(self, "problem", self.formulation.ungrouped(self.problem))
         # A bias meets any one mean, and so does a function of an RBF kernel, whose means are never zero.
         meets_means = self.formulation.fit_intercept or isinstance(self.problem.kernel, RBF)
         if self.rows is not None or (self.target is not None and not meets_means):
@@ -188,10 +190,11 @@ class Instance:
         """
         cost = self.cost if cost is None else np.array(cost, dtype=float)
         if self.formulation.unlabeled is None:
-            cost[self.problem.unlabeled] = 0.0
+            cost[self._kinds == 2] = 0.0
         slope = np.zeros(self.problem.n) if outputs is None else self.tangents(outputs, cost)
         losses = tuple(convex for convex, _ in self.formulation.parts)
-        return self._step(losses, self._kinds, cost, slope, TERM_KINDS, self.target)
+        names = [name for group in self.formulation.groups for name in (group.name, f"{group.name} of -1")]
+        return self._step(losses, self._kinds, cost, slope, (*TERM_KINDS, *names), self.target)
 
     def svm(self, labels: Array, cost: Array | None = None) -> ConvexStep:
         """The SVM with the labelled points' loss for given labels of all points; those with label 0 pay nothing.
@@ -319,8 +322,8 @@ class Instance:
 
     @property
     def cost(self) -> Array:
-        """C or C* of every point, as a new array."""
-        return self.problem.cost.copy()
+        """C, C* or the cost of its group of every point, as a new array."""
+        return self.formulation.costs(self.problem)
 
     def scaled_cost(self, scale: float) -> Array:
         """The costs with C* times a factor.
@@ -334,7 +337,7 @@ class Instance:
         array, shape (n,)
         """
         cost = self.cost
-        cost[self.problem.unlabeled] *= scale
+        cost[self._kinds == 2] *= scale
         return cost
 
     def objective(self, outputs: Array, regularization: float, cost: Array | None = None) -> float:
@@ -542,10 +545,14 @@ class Instance:
         """What an unlabelled point pays beyond the loss of its better label."""
         return 0.0 if self.formulation.unlabeled is None else self.formulation.label_loss()[1]
 
+    @property
+    def ungrouped(self) -> NDArray[np.intp]:
+        """The unlabelled points that are in no group."""
+        return np.flatnonzero(self._kinds == 2)
+
     @cached_property
     def _kinds(self) -> NDArray[np.intp]:
-        y = self.problem.y
-        return np.where(y > 0, 0, np.where(y < 0, 1, 2)).astype(np.intp)
+        return self.formulation.kinds(self.problem)
 
     @property
     def _all_rows(self) -> OutputRows:

@@ -56,7 +56,10 @@ class SmoothPrimal:
     ) -> None:
         formulation, problem = instance.formulation, instance.problem
         if not formulation.regularizer.is_squared_norm or instance.rows is not None:
-            raise ValueError("the smooth primal has ½ ‖w‖² and no constraints but a linear balance")
+            raise ValueError(
+                "the smooth primal has ½ ‖w‖² and no constraints but a linear balance; cccp, switching, annealing and "
+                "linearization take other regularizers and constraints on outputs"
+            )
         if formulation.additions:
             raise ValueError(
                 f"additions={list(formulation.additions)!r}: methods on the smooth primal take none; those of convex "
@@ -69,7 +72,9 @@ class SmoothPrimal:
         self.instance, self.cost = instance, instance.cost
         self.free_bias = instance.bias.free
         self._enter(features)
-        losses = [loss for loss in (formulation.labeled, formulation.unlabeled) if loss is not None]
+        if formulation.groups:
+            raise ValueError(f"groups={list(formulation.groups)!r}: the smooth primal takes none; cccp does")
+        losses = formulation.losses
         for loss in losses:
             if not isinstance(loss, SmoothLoss) or not getattr(loss, "is_finite", True):
                 raise ValueError(f"{loss!r} has no slope and curvature everywhere: the smooth primal needs such a loss")

@@ -35,6 +35,24 @@ def hinge(s: float = 1.0) -> PLQ:
     return PLQ([s], [(0, -1, s), (0, 0, 0)], name="hinge" if s == 1 else f"hinge({s:g})")
 
 
+def huber_hinge(width: float = 0.1) -> PLQ:
+    """The hinge loss with its kink rounded to a parabola from 1 - ``width`` to 1 (sindhwani2006 §1.2.4).
+
+    It has a slope everywhere, so that finite Newton steps and the smooth primal take it.
+
+    Parameters
+    ----------
+    width : float > 0, default 0.1
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> ct.huber_hinge(0.5)(np.array([0.0, 0.5, 0.75]))
+    array([0.75  , 0.25  , 0.0625])
+    """
+    return hinge().rounded(finite("width", width, above=0)).named(f"huber_hinge({width:g})")
+
+
 def squared_hinge() -> PLQ:
     """Squared hinge loss max(0, 1 - t)² (chapelle2008 eq. 2 with p = 2).
 

@@ -32,6 +32,10 @@ class ConvexLoss:
         ``expression(cvxpy, t)`` is the loss of a CVXPY expression t, with atoms of the module ``cvxpy``.
     name : str, default "convex loss"
         How the loss is called in reports.
+    conjugate_expression : callable, optional
+        ``conjugate_expression(cvxpy, u, c)`` is c ℓ*(u / c), of CVXPY expressions u and c >= 0, jointly convex: with it
+        there is the dual, too.  c is a parameter, by which CVXPY's rules allow no division: atoms such as ``rel_entr``
+        take both.
 
     Raises
     ------
@@ -52,6 +56,7 @@ class ConvexLoss:
     slopes: tuple[float, float]
     expression: Callable[[Any, Any], Any]
     name: str = "convex loss"
+    conjugate_expression: Callable[[Any, Any, Any], Any] | None = None
 
     #: These have the meaning of PLQ's properties of the same names.
     is_convex = True
@@ -86,7 +91,12 @@ class ConvexLoss:
             slopes=(-high, -low),
             expression=lambda cvxpy, t: self.expression(cvxpy, -t),
             name=f"{self.name}(-t)",
+            conjugate_expression=None if self.conjugate_expression is None else self._reflected_conjugate,
         )
+
+    def _reflected_conjugate(self, cvxpy: Any, u: Any, c: Any) -> Any:
+        assert self.conjugate_expression is not None
+        return self.conjugate_expression(cvxpy, -u, c)
 
     def conjugate(self) -> ConvexConjugate:
         """ℓ*."""
@@ -141,4 +151,6 @@ def logistic() -> ConvexLoss:
         slopes=(-1.0, 0.0),
         expression=lambda cvxpy, t: cvxpy.logistic(-t),
         name="logistic",
+        # With α = -u in [0, c]: α log(α / c) + (c - α) log((c - α) / c).
+        conjugate_expression=lambda cvxpy, u, c: cvxpy.rel_entr(-u, c) + cvxpy.rel_entr(c + u, c),
     )

@@ -16,6 +16,9 @@ from numpy.typing import ArrayLike
 from .convex import ConvexLoss
 from .plq import PLQ, Array
 
+#: Half the width of the differences that stand for a second derivative that is not given.
+DIFFERENCE = 1e-5
+
 #: Convex losses: what convex steps are made of.
 Convex = PLQ | ConvexLoss
 
@@ -67,6 +70,8 @@ class SmoothConcave:
     ----------
     value, derivative : callable
         Vectorized functions of t; ``derivative`` must not increase.
+    second_derivative : callable, optional
+        For Newton steps of the methods on the smooth primal; by differences of the derivative if it is not given.
 
     Examples
     --------
@@ -78,6 +83,7 @@ class SmoothConcave:
 
     value: Callable[[Array], Array]
     derivative: Callable[[Array], Array]
+    second_derivative: Callable[[Array], Array] | None = None
 
     def __call__(self, t: ArrayLike) -> Array:
         return np.asarray(self.value(np.asarray(t, dtype=float)), dtype=float)
@@ -95,19 +101,38 @@ class SmoothConcave:
         """
         return np.asarray(self.derivative(np.asarray(t, dtype=float)), dtype=float)
 
+    def curvature(self, t: ArrayLike) -> Array:
+        """The second derivative at ``t``, as given or by differences.
+
+        Parameters
+        ----------
+        t : float or array
+
+        Returns
+        -------
+        array, as t
+        """
+        t = np.asarray(t, dtype=float)
+        if self.second_derivative is not None:
+            return np.asarray(self.second_derivative(t), dtype=float)
+        return (self.supergradient(t + DIFFERENCE) - self.supergradient(t - DIFFERENCE)) / (2 * DIFFERENCE)
+
     def reflect(self) -> SmoothConcave:
         """t → g(-t)."""
-        return SmoothConcave(lambda t: self.value(-t), lambda t: -self.derivative(-t))
+        bend = self.second_derivative
+        return SmoothConcave(
+            lambda t: self.value(-t), lambda t: -self.derivative(-t), None if bend is None else lambda t: bend(-t)
+        )
 
 
 @dataclass(frozen=True)
 class DCLoss:
-    """A loss that is the sum of a convex PLQ function and a concave function.
+    """A loss that is the sum of a convex and a concave function.
 
     Parameters
     ----------
-    convex : PLQ
-        The convex part.
+    convex : PLQ or ConvexLoss
+        The convex part; with one that is not piecewise linear-quadratic convex steps go through CVXPY.
     concave : PLQ or SmoothConcave
         The concave part.
     name : str, default "dc loss"
@@ -127,13 +152,13 @@ class DCLoss:
     array([1. , 0.5, 0. ])
     """
 
-    convex: PLQ
+    convex: Convex
     concave: ConcavePart
     name: str = "dc loss"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.convex, PLQ) or not self.convex.is_convex:
-            raise ValueError(f"convex={self.convex!r} must be a convex PLQ function")
+        if not isinstance(self.convex, (PLQ, ConvexLoss)) or not self.convex.is_convex:
+            raise ValueError(f"convex={self.convex!r} must be a convex PLQ function or a ConvexLoss")
         if isinstance(self.concave, PLQ):
             if not self.concave.is_concave:
                 raise ValueError(f"concave={self.concave!r} must be a concave PLQ function, finite everywhere")
@@ -145,7 +170,47 @@ class DCLoss:
     def __call__(self, t: ArrayLike) -> Array:
         return self.convex(t) + self.concave(t)
 
-    def split(self) -> tuple[PLQ, ConcavePart]:
+    @property
+    def is_finite(self) -> bool:
+        """Whether it is finite everywhere."""
+        return self.convex.is_finite
+
+    def derivative(self, t: ArrayLike) -> Array:
+        """Slope at ``t``; at a kink the mean of both, or a slope of the concave part.
+
+        Parameters
+        ----------
+        t : float or array
+
+        Returns
+        -------
+        array, as t
+        """
+        t = np.asarray(t, dtype=float)
+        return np.asarray(self.convex.derivative(t) + self.concave.supergradient(t))
+
+    def curvature(self, t: ArrayLike) -> Array:
+        """Second derivative at ``t``, without that of kinks.
+
+        Parameters
+        ----------
+        t : float or array
+
+        Returns
+        -------
+        array, as t
+
+        Raises
+        ------
+        ValueError
+            If the concave part has none.
+        """
+        bend = getattr(self.concave, "curvature", None)
+        if bend is None:
+            raise ValueError(f"{self.name}: its concave part has no curvature, which Newton steps need")
+        return np.asarray(self.convex.curvature(np.asarray(t, dtype=float)) + bend(t))
+
+    def split(self) -> tuple[Convex, ConcavePart]:
         """The two parts as given."""
         return self.convex, self.concave
 

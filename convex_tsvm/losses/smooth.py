@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, log_expit, ndtr
 
 from ..validation import finite
-from .dc import Loss, SmoothConcave
+from .dc import DCLoss, Loss, SmoothConcave
 from .plq import PLQ, Array
 
 #: The curvature of exp(-s t²) is at most this times s, and that is at t² = 3 / (2 s).
@@ -283,6 +283,9 @@ def without_convex_kinks(loss: Any, width: float) -> Any:
 
     Kinks that open downwards stay: no minimum is at one.  Losses without kinks are returned as they are.
     """
+    if isinstance(loss, DCLoss) and isinstance(loss.convex, PLQ):
+        smooth = without_convex_kinks(loss.convex, width)
+        return loss if smooth is loss.convex else DCLoss(smooth, loss.concave, f"rounded {loss.name}")
     if not isinstance(loss, PLQ) or not loss.is_finite or not (loss.slope_jumps() > 0).any():
         return loss
     convex, concave = loss.split()

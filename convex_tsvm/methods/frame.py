@@ -384,9 +384,7 @@ class Run:
             idle, loss = 0.0, envelope.unlabeled
             if isinstance(loss, PLQ) and loss.is_constant:
                 idle = float(loss(0.0))
-            self.lower_bound = point.lower_bound + idle * float(
-                self.instance.cost[self.instance.problem.unlabeled].sum()
-            )
+            self.lower_bound = point.lower_bound + idle * float(self.instance.cost[self.instance.ungrouped].sum())
         return point
 
     def record(
@@ -705,9 +703,11 @@ class Descents:
         method = self.method
         if isinstance(start, Solution):
             method, known = method.nearby(), [*known, *([start.step] if start.has_step else [])]
+        instance = Instance(formulation, problem)
+        problem = instance.problem  # a balance does not count points of groups
         if self._inner is None or self._last is None or not same_points(self._last, problem):
             self._inner = self._made(formulation, problem)
-        self._last, instance = problem, Instance(formulation, problem)
+        self._last = problem
         outputs, method = _start_outputs(start, problem), method.suited(instance)
         if instance.n_positive is not None and not method.keeps_number:
             return self._searched(method, instance, self._inner, outputs, list(known))

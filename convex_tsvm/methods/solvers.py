@@ -52,8 +52,7 @@ def why_not_solver(name: str, formulation: Formulation, problem: Problem) -> str
         return f"additions={list(formulation.additions)!r}"
     if not formulation.regularizer.is_squared_norm:
         return f"regularizer={formulation.regularizer!r}"
-    losses = [formulation.labeled] if formulation.unlabeled is None else [formulation.labeled, formulation.unlabeled]
-    for loss in losses:
+    for loss in formulation.losses:
         split = getattr(loss, "split", None)
         if split is not None and not isinstance(split()[0], PLQ):
             return f"{loss!r} has a convex part that is not piecewise linear-quadratic"

@@ -192,6 +192,8 @@ class MixedIntegerModel:
 def _kinds(instance: Instance) -> list[_Kind]:
     """The kinds of points that pay, with their losses' pieces; ValueError if the program would not be theirs."""
     formulation, y = instance.formulation, instance.problem.y
+    if formulation.groups:
+        raise ValueError(f"groups={list(formulation.groups)!r}: a mixed-integer program takes none")
     if formulation.additions:
         raise ValueError(f"additions={list(formulation.additions)!r}: a mixed-integer program takes none")
     about_labels = instance.n_positive is not None or instance.target_sum is not None

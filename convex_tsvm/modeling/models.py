@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..instance.convex_step import ConvexStep, mean_row
 from ..kernels import CentredRows, GramRows, RowSource, RowsWithSums, kernel_factor
-from ..losses import PLQ, Convex
+from ..losses import PLQ, Convex, ConvexLoss
 from ..validation import is_sparse
 from .additions import AddedPoint, added_point, added_terms, values_of
 from .expressions import conjugate_segments, loss_expression, sum_of
@@ -327,9 +327,9 @@ class DualModel(StepModel):
         the two kinks of a symmetric ramp's convex part they are C* minus the α of the labels -1 and +1 in
         collobert2006, who counts from slope -C* where we count from 0.
         """
-        if not isinstance(group.loss, PLQ):
-            raise ValueError(f"{group.loss.name}: the dual is written for PLQ losses only; use form='primal'")
         where, cost = group.where, group.cost
+        if not isinstance(group.loss, PLQ):
+            return [self._written_conjugate(group, group.loss, terms)]
         anchor, value, segments = conjugate_segments(group.loss)
         if segments.rate.any():
             # DPP allows no division by a parameter, so 1 / c is one of its own.
@@ -351,6 +351,17 @@ class DualModel(StepModel):
             if np.isfinite(length):
                 constraints.append(alpha <= (cost if length == 1 else length * cost))
         return parts or [cp.Constant(np.zeros(len(where)))]
+
+    def _written_conjugate(self, group: Group, loss: ConvexLoss, terms: list[cp.Expression]) -> cp.Expression:
+        """The same for a loss that brings its conjugate as an expression."""
+        if loss.conjugate_expression is None:
+            raise ValueError(
+                f"{loss.name}: the dual needs its conjugate as a CVXPY expression (conjugate_expression); "
+                "use form='primal'"
+            )
+        u = cp.Variable(len(group.where), name=f"u_{group.name}")
+        terms.append(-cp.sum(loss.conjugate_expression(cp, u, group.cost)))
+        return -u
 
     def recover(self) -> dict[str, Any]:
         """The bias is the multiplier of Σ a = 0 (with centring it follows from the balance), w that of v."""

@@ -59,6 +59,7 @@ SYMBOLS = {
 
 #: Symbols that belong to one kind of points: prefix of the name, text, LaTeX, and what they are.
 OF_KINDS = {
+    "u": ("u", "u", "costs times slopes of the losses"),
     "cost": ("C", "C", "costs"),
     "1/cost": ("C⁻¹", "C^{-1}", "one over the costs"),
     "alpha": ("α", r"\alpha", "dual variables of the kinks of the loss"),

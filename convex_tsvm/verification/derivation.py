@@ -76,7 +76,7 @@ def verify(
     formulation.check(problem)
     tol = finite("tol", tol, above=0)
     # Where the number of positive labels is fixed, the mean output is fixed in its place: a linear constraint.
-    given, problem = problem, problem.by_mean()
+    given, problem = problem, formulation.ungrouped(problem.by_mean())
     checks = list(_losses(formulation))
     if problem.is_linear:
         checks += regularizer_checks(formulation.regularizer, problem.X.shape[1])
@@ -101,6 +101,7 @@ def _losses(formulation: Formulation) -> Iterator[Check]:
     losses: list[tuple[str, Loss]] = [("labelled", formulation.labeled)]
     if formulation.unlabeled is not None:
         losses.append(("unlabelled", formulation.unlabeled))
+    losses += [(group.name, group.loss) for group in formulation.groups]
     for kind, loss in losses:
         if not isinstance(loss, SplitLoss):
             raise ValueError(f"the loss of {kind} points, {loss!r}, has no convex and concave part to be checked")
@@ -164,11 +165,12 @@ def _conjugate(kind: str, convex: Convex, t: Array) -> Check:
 def _duality(problem: Problem, step: ConvexStep, tol: float) -> Iterator[Check]:
     """Primal, dual and native solver agree on the last convex step."""
     plq = all(isinstance(loss, PLQ) for loss in step.losses)
-    # Primal and dual values are those that CVXPY reports for each problem; the dual is written for PLQ losses only.
-    solvers = [CvxpySolver(problem, form=form) for form in ("primal", *(["dual"] if plq else []))]
+    written = all(isinstance(loss, PLQ) or loss.conjugate_expression is not None for loss in step.losses)
+    # Primal and dual values are those that CVXPY reports for each problem; the dual needs conjugates.
+    solvers = [CvxpySolver(problem, form=form) for form in ("primal", *(["dual"] if written else []))]
     dual = [solver.solve(step) for solver in solvers][-1]
     least = float(solvers[0].model(step).problem.value)
-    most = float(solvers[1].model(step).problem.value) if plq else dual.dual
+    most = float(solvers[1].model(step).problem.value) if written else dual.dual
     scale = max(1.0, abs(least))
     yield Check(
         "primal_dual",

@@ -84,9 +84,12 @@ class EnvelopeModel:
         labeled, unlabeled = formulation.labeled, formulation.unlabeled
         assert isinstance(labeled, PLQ)
         below = unlabeled.minorant(error) if isinstance(unlabeled, Exponential) else unlabeled
-        kinds = [labeled, labeled.reflect(), below if isinstance(below, PLQ) else COSTS_NOTHING, COSTS_NOTHING]
-        kind = np.where(problem.y > 0, 0, np.where(problem.y < 0, 1, 2))
-        pays = (instance.cost > 0) & ((problem.y != 0) | (unlabeled is not None))
+        kinds = [labeled, labeled.reflect(), below if isinstance(below, PLQ) else COSTS_NOTHING]
+        for group in formulation.groups:
+            kinds += [group.loss, group.loss.reflect()]  # type: ignore[list-item]
+        kinds.append(COSTS_NOTHING)
+        kind = formulation.kinds(problem)
+        pays = (instance.cost > 0) & ((kind != 2) | (unlabeled is not None))
         self.points = np.flatnonzero(pays)
         rows = [] if bias.centred and instance.rows is None else list(instance.dense_rows())
         if bias.centred and instance.rows is not None:
@@ -106,13 +109,13 @@ class EnvelopeModel:
         self.free_bias = bias.free
         low = np.concatenate([np.full(n_points, -np.inf), [low for _, low, _ in rows]])
         high = np.concatenate([np.full(n_points, np.inf), [high for _, _, high in rows]])
-        which = np.concatenate([kind[self.points], np.full(n_rows, 3)])
+        which = np.concatenate([kind[self.points], np.full(n_rows, len(kinds) - 1)])
         cost = np.concatenate([instance.cost[self.points], np.ones(n_rows)])
         low, high = low - self.offset, high - self.offset
         if bias.free:
             self.factor = np.hstack([self.factor, combination.sum(axis=1)[:, None]])
             self.factor = np.vstack([self.factor, np.eye(1, self.factor.shape[1], self.factor.shape[1] - 1)])
-            which, cost = np.append(which, 3), np.append(cost, 1.0)
+            which, cost = np.append(which, len(kinds) - 1), np.append(cost, 1.0)
             low, high, self.offset = np.append(low, -np.inf), np.append(high, np.inf), np.append(self.offset, 0.0)
         self.low, self.high = low, high
         self.losses = _losses(kinds, which.astype(np.intp), cost, self.offset)
@@ -204,6 +207,9 @@ def why_no_envelopes(instance: Instance) -> str | None:
         taken = PLQ if name == "labeled" else (PLQ, Exponential)
         if loss is not None and not isinstance(loss, taken):
             return f"{name}={loss!r}: envelopes are of piecewise linear-quadratic losses, and of exp(-s t²)"
+    for group in formulation.groups:
+        if not isinstance(group.loss, PLQ):
+            return f"group {group.name!r}: loss={group.loss!r}: envelopes are of piecewise linear-quadratic losses"
     if instance.n_positive is not None or instance.target_sum is not None:
         return f"{instance.balance}: envelopes take a mean output, or None"
     if not formulation.regularizer.is_squared_norm:
