@@ -97,6 +97,7 @@ from .methods.sdp import sdp_transduction as sdp_transduction
 from .methods.shares import ShareEstimate as ShareEstimate
 from .methods.shares import infer_share as infer_share
 from .methods.spectral import spectral_transduction as spectral_transduction
+from .methods.subspace import subspace_sdp as subspace_sdp
 from .methods.subspace import subspace_transduction as subspace_transduction
 from .methods.trained import RelaxedSolution as RelaxedSolution
 from .modeling import CvxpySolver as CvxpySolver

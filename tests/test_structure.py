@@ -36,8 +36,13 @@ LAYERS = [
     ["plotting"],
     ["cli"],
 ]
-#: The two doors that open upwards: a formulation can be bound to a problem, and an instance be read as a CVXPY problem.
-DOORS = {("formulations/formulation.py", "instance"), ("instance/instance.py", "modeling")}
+#: The doors that open upwards: a formulation can be bound to a problem, and an instance, or a game of labels, be read
+#: as a CVXPY problem that prints itself.
+DOORS = {
+    ("formulations/formulation.py", "instance"),
+    ("formulations/s4vm.py", "modeling"),
+    ("instance/instance.py", "modeling"),
+}
 #: The only circle of files, which is the first of these doors: ``Formulation.on(problem)`` makes an ``Instance`` of it.
 CIRCLE = {"convex_tsvm.formulations.formulation", "convex_tsvm.instance.instance"}
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

@@ -156,9 +156,12 @@ class SafeLabels:
         """The linear program over y in [-1, 1]^u, as a CVXPY problem: its value is an upper bound."""
         import cvxpy as cp
 
+        from ..modeling.printing import ReadableProblem
+
         c, d = self.linear
-        y, tau = cp.Variable(len(self.supervised), name="y"), cp.Variable(name="tau")
-        return cp.Problem(cp.Maximize(tau), [tau <= c @ y + d, y >= -1, y <= 1])
+        y, worst = cp.Variable(len(self.supervised), name="y"), cp.Variable(name="worst")
+        improvements = cp.Constant(c, name="changes") @ y + cp.Constant(d, name="begin")
+        return ReadableProblem(cp.Maximize(worst), [worst <= improvements, y >= -1, y <= 1])
 
     def solve(self, confidence: ArrayLike | None = None) -> Array:
         """The best labels, shape (u,).

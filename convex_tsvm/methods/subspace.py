@@ -16,6 +16,7 @@ import scipy.linalg
 from ..deadline import time_is_up
 from ..formulations import Formulation
 from ..instance import Labelling, labelling
+from ..modeling.label_matrix import SubspaceSDP, check_subspace
 from ..modeling.solver import installed_solver
 from ..modeling.subspace import best_of_planes
 from ..problem import Array, Problem
@@ -72,6 +73,39 @@ def subspace_transduction(
     return trained_on_labels(formulation, problem, point.scores, began, status)
 
 
+def subspace_sdp(
+    formulation: Formulation, problem: Problem, *, n_components: int = 4, outliers: float = 0.05
+) -> SubspaceSDP:
+    """The subspace SDP of a formulation as one CVXPY problem, eq. (9)-(10) with Γ = V M Vᵀ, to read and to solve.
+
+    :func:`subspace_transduction` finds its value by cutting planes, which is faster.
+
+    Parameters
+    ----------
+    formulation, problem, n_components, outliers
+        As for :func:`subspace_transduction`.
+
+    Returns
+    -------
+    SubspaceSDP
+        ``problem`` is the ``cvxpy.Problem``; after it is solved ``scores`` are the labels before thresholding.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10, balance=None)
+    >>> sdp = ct.subspace_sdp(ct.s3vm(balance=None, fit_intercept=False), problem, n_components=2)
+    >>> print(str(sdp.problem).splitlines()[0])
+    minimize    ½ τ + Cᵀ max(0, 1 - t)²
+    >>> value = sdp.problem.solve(solver="CLARABEL")
+    >>> np.sign(sdp.scores)
+    array([-1., -1.,  1.,  1.])
+    """
+    V, _ = spectral_subspace(problem.gram, problem.y, n_components, outliers=outliers)
+    return SubspaceSDP(labelling(formulation, problem), V)
+
+
 @dataclass(frozen=True, eq=False)
 class SubspacePoint:
     """An approximate solution M, shape (d, d), of the subspace SDP, with its ``value`` S(M).
@@ -119,12 +153,7 @@ def solve_subspace(
         If the search has offsets, or V another shape or columns that depend on each other.
     """
     tol, max_iter = finite("tol", tol, above=0), integer("max_iter", max_iter, least=1)
-    if search.offset.any() or search.free_bias:
-        raise ValueError(
-            "the subspace SDP has a zero bias (debie2004, footnote 1): use fit_intercept=False, balance=None"
-        )
-    if V.ndim != 2 or V.shape[0] != search.n or np.linalg.matrix_rank(V) < V.shape[1]:
-        raise ValueError(f"V has shape {V.shape}; it must be ({search.n}, d) with independent columns")
+    check_subspace(search, V)
     began = time.perf_counter()
     return _Planes(search, V, installed_solver(cvxpy_solver)).run(tol, max_iter, began)
 

@@ -146,6 +146,57 @@ class ReducedSDP(TransductionSDP):
         return np.asarray(self.labels.value)
 
 
+class SubspaceSDP(TransductionSDP):
+    """Γ = V M Vᵀ with M ⪰ 0 and diag(Γ) <= e, for label vectors in or near the column space of V (§3).
+
+    The known block of (5) and the ones of (6) are left to V, of which the better, the nearer Γ is to meeting them.
+
+    Parameters
+    ----------
+    search : Labelling
+        Without bias and balance, as in the paper.
+    V : array, shape (n, d)
+        For instance of :func:`~convex_tsvm.methods.spectral.spectral_subspace`.
+
+    Raises
+    ------
+    ValueError
+        If the search has offsets, or V another shape or columns that depend on each other.
+    """
+
+    def __init__(self, search: Labelling, V: Array) -> None:
+        check_subspace(search, V)
+        self.V = V
+        super().__init__(search)
+
+    def label_matrix(self) -> tuple[cp.Variable, cp.Expression, cp.Expression, list[cp.Constraint]]:
+        """M, and Γ = V M Vᵀ."""
+        V, d = cp.Constant(self.V, name="V"), self.V.shape[1]
+        M = cp.Variable((d, d), PSD=True, name="M")
+        gamma = V @ M @ V.T
+        return M, gamma, gamma[:, 0], [cp.diag(gamma) <= 1]
+
+    def reduced(self) -> Array:
+        """M, shape (d, d)."""
+        return np.asarray(self.labels.value)
+
+    @property
+    def scores(self) -> Array:
+        """The column of Γ of the known positive points (minus that of the negative ones), for the unlabelled points."""
+        signs = self.search.y / np.count_nonzero(self.search.y)
+        return np.asarray(self.V @ (self.reduced() @ (self.V.T @ signs)))[self.search.unknown]
+
+
+def check_subspace(search: Labelling, V: Array) -> None:
+    """Raise ValueError if a search has a bias or offsets, or V is no basis of a subspace of its label vectors."""
+    if search.offset.any() or search.free_bias:
+        raise ValueError(
+            "the subspace SDP has a zero bias (debie2004, footnote 1): use fit_intercept=False, balance=None"
+        )
+    if V.ndim != 2 or V.shape[0] != search.n or np.linalg.matrix_rank(V) < V.shape[1]:
+        raise ValueError(f"V has shape {V.shape}; it must be ({search.n}, d) with independent columns")
+
+
 class DualSDP:
     """The dual of both, max over α and λ of - Σ c_i ℓ*(-α_i / c_i) - Σ_known α_i y_i o_i - ½ Σ λ_j.
 

@@ -17,6 +17,7 @@ from ..losses import hinge, symmetric_hinge
 from ..problem import Array, Problem
 from ..validation import finite
 from .mixed_integer import MixedIntegerModel
+from .printing import ReadableProblem
 
 
 class UnrelaxedCompactMargin:
@@ -85,8 +86,8 @@ class UnrelaxedCompactMargin:
         # What an unlabelled point adds to the sum over the positive class: f_i or nothing.
         part = cp.Variable(len(unknown), name="part")
         constraints = [
-            cp.abs(part) <= cp.multiply(far, self.positive),
-            cp.abs(f - part) <= cp.multiply(far, 1 - self.positive),
+            cp.abs(part) <= cp.multiply(cp.Constant(far, name="reach"), self.positive),
+            cp.abs(f - part) <= cp.multiply(cp.Constant(far, name="reach"), 1 - self.positive),
         ]
         spread = cp.Variable(problem.n, nonneg=True, name="zeta")
         for sign, count, own in (
@@ -96,13 +97,16 @@ class UnrelaxedCompactMargin:
             known = np.flatnonzero(problem.y == sign)
             mean = (cp.sum(self.outputs[known]) + cp.sum(own)) / (len(known) + count)
             elsewhere = 1 - self.positive if sign > 0 else self.positive
-            room = cp.multiply(far + reach.max(), elsewhere)
+            room = cp.multiply(cp.Constant(far + reach.max(), name="room"), elsewhere)
             constraints += [
                 cp.abs(self.outputs[known] - mean) <= epsilon + spread[known],
                 cp.abs(f - mean) <= epsilon + spread[unknown] + room,
             ]
         objective = model.problem.objective.args[0] + C_compact * cp.sum(spread)
-        self.problem = cp.Problem(cp.Minimize(objective), [*model.problem.constraints, *constraints])
+        parts = {"positive": np.flatnonzero(problem.y > 0), "negative": np.flatnonzero(problem.y < 0)}
+        parts["unlabeled"] = unknown
+        everything = [*model.problem.constraints, *constraints]
+        self.problem = ReadableProblem(cp.Minimize(objective), everything, parts=parts)
 
     @property
     def labels(self) -> Array:
