@@ -444,6 +444,39 @@ class Formulation:
         """
         return self.on(problem).dual(outputs, balance_by)
 
+    def smooth(self, problem: Problem, outputs: Array | None = None) -> cp.Problem:
+        """The formulation itself, nonconvex, as a smooth ``cvxpy.Problem``: ``.solve(nlp=True)`` of CVXPY 1.9 takes it.
+
+        For convex and smooth losses: :func:`~convex_tsvm.exponential`, :class:`~convex_tsvm.DCLoss` whose concave part
+        has an expression.  Additions need not be convex.  A solver of smooth problems must be installed, such as Uno
+        (``pip install unopy``, ``solver="UNO"``) or IPOPT.
+
+        Parameters
+        ----------
+        problem : Problem
+        outputs : array, shape (n,), optional
+            The solver begins at the function whose outputs are nearest to these; at zero by default.
+
+        Returns
+        -------
+        cvxpy.Problem
+            In w (of the linear space, else in coordinates of a factor of the kernel matrix), b and the outputs f.
+
+        Raises
+        ------
+        ValueError
+            If a loss has no smooth expression.
+
+        Examples
+        --------
+        >>> import numpy as np, convex_tsvm as ct
+        >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+        >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=10)
+        >>> print(str(ct.tsvm("exp").smooth(problem)).splitlines()[3])
+                    + C[unlabeled]ᵀ exp(-5 f[unlabeled]²)
+        """
+        return self.on(problem).smooth(outputs)
+
     @cached_property
     def parts(self) -> list[tuple[Convex, ConcavePart]]:
         """(convex, concave) of the loss of f for y = +1, for y = -1, for unlabelled points, and two for every group.

@@ -495,6 +495,22 @@ class Instance:
 
         return self._touching(DualModel(self.step(outputs), balance_by), outputs)
 
+    def smooth(self, outputs: Array | None = None) -> cp.Problem:
+        """The formulation as a smooth CVXPY problem (see :meth:`Formulation.smooth`).
+
+        Parameters
+        ----------
+        outputs : array, shape (n,), optional
+            Where a solver begins.
+
+        Returns
+        -------
+        cvxpy.Problem
+        """
+        from ..modeling.smooth_model import SmoothModel
+
+        return SmoothModel(self, outputs).problem
+
     def _touching(self, model: StepModel, outputs: Array | None) -> cp.Problem:
         """The model's problem, with the constant of the tangents if there are any."""
         return model.problem if outputs is None else model.touching(self.tangents_at_zero(outputs, self.cost))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,6 +72,8 @@ class SmoothConcave:
         Vectorized functions of t; ``derivative`` must not increase.
     second_derivative : callable, optional
         For Newton steps of the methods on the smooth primal; by differences of the derivative if it is not given.
+    expression : callable, optional
+        ``expression(cvxpy, t)`` is the function of a CVXPY expression t, by smooth atoms, for ``Formulation.smooth``.
 
     Examples
     --------
@@ -84,6 +86,7 @@ class SmoothConcave:
     value: Callable[[Array], Array]
     derivative: Callable[[Array], Array]
     second_derivative: Callable[[Array], Array] | None = None
+    expression: Callable[[Any, Any], Any] | None = None
 
     def __call__(self, t: ArrayLike) -> Array:
         return np.asarray(self.value(np.asarray(t, dtype=float)), dtype=float)
@@ -119,9 +122,12 @@ class SmoothConcave:
 
     def reflect(self) -> SmoothConcave:
         """t → g(-t)."""
-        bend = self.second_derivative
+        bend, written = self.second_derivative, self.expression
         return SmoothConcave(
-            lambda t: self.value(-t), lambda t: -self.derivative(-t), None if bend is None else lambda t: bend(-t)
+            lambda t: self.value(-t),
+            lambda t: -self.derivative(-t),
+            None if bend is None else lambda t: bend(-t),
+            None if written is None else lambda cvxpy, t: written(cvxpy, -t),
         )
 
 

@@ -16,7 +16,7 @@ from ..problem import Array
 
 
 def added_terms(
-    additions: Sequence[Addition], w: cp.Expression, b: cp.Expression, f: cp.Expression
+    additions: Sequence[Addition], w: cp.Expression, b: cp.Expression, f: cp.Expression, *, convex: bool = True
 ) -> tuple[list[cp.Expression], list[cp.Constraint]]:
     """The terms and constraints of additions.
 
@@ -25,6 +25,8 @@ def added_terms(
     additions : sequence of Addition
     w, b, f : cvxpy.Expression
         Weights or coefficients, shape (d,) or (n,); the bias; outputs, shape (n,).
+    convex : bool, default True
+        Whether they must be convex by CVXPY's rules.
 
     Raises
     ------
@@ -40,8 +42,8 @@ def added_terms(
             raise ValueError(f"addition {one.name!r} fails with {type(error).__name__}: {error}") from error
         term, limits = _parts(one, found)
         if term is not None:
-            terms.append(_checked_term(one, term))
-        constraints += [_checked_constraint(one, limit) for limit in limits]
+            terms.append(_checked_term(one, term, convex))
+        constraints += [_checked_constraint(one, limit, convex) for limit in limits]
     return terms, constraints
 
 
@@ -56,7 +58,7 @@ def _parts(one: Addition, found: Any) -> tuple[Any, list[Any]]:
     return found, []
 
 
-def _checked_term(one: Addition, term: Any) -> cp.Expression:
+def _checked_term(one: Addition, term: Any, convex: bool) -> cp.Expression:
     try:
         expression = cp.Expression.cast_to_const(term)
     except Exception:
@@ -66,15 +68,15 @@ def _checked_term(one: Addition, term: Any) -> cp.Expression:
         ) from None
     if expression.size != 1:
         raise ValueError(f"addition {one.name!r} has a term of shape {expression.shape}; it must be one number")
-    if not expression.is_convex():
+    if convex and not expression.is_convex():
         raise ValueError(
             f"addition {one.name!r} is not convex by CVXPY's rules: its curvature is {expression.curvature.lower()}"
         )
     return cp.sum(expression) if expression.shape else expression
 
 
-def _checked_constraint(one: Addition, limit: Any) -> cp.Constraint:
-    if isinstance(limit, cp.Constraint) and limit.is_dcp():
+def _checked_constraint(one: Addition, limit: Any, convex: bool) -> cp.Constraint:
+    if isinstance(limit, cp.Constraint) and (not convex or limit.is_dcp()):
         return limit
     shown = "is not convex by CVXPY's rules" if isinstance(limit, cp.Constraint) else "is no CVXPY constraint"
     raise ValueError(f"addition {one.name!r}: its constraint {limit} {shown}")

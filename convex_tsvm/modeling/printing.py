@@ -30,6 +30,7 @@ SYMBOLS = {
     "Z": ("Z", "Z", "a factor of the kernel values, K = Z Zᵀ"),
     "A": ("A", "A", "constraints on outputs, one a row, in the coordinates of w"),
     "sums": ("s", "s", "sums of the rows of the constraints, what b is multiplied with"),
+    "row": ("r", "r", "coefficients of a constraint on outputs"),
     "lower": ("l", r"\ell", "lower ends of constraints"),
     "upper": ("u", "u", "upper ends of constraints"),
     "places": ("E", "E", "puts the entries of μ in their places"),

@@ -1,0 +1,130 @@
+"""A formulation with smooth losses as a smooth, nonconvex CVXPY problem (disciplined nonlinear programming, CVXPY 1.9).
+
+CVXPY hands such a problem, with all derivatives, to a solver such as Uno or IPOPT: ``problem.solve(nlp=True)``.  It is
+there to be read and changed, as an oracle for the methods on the smooth primal, and for additions that are not convex.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+from numpy.typing import NDArray
+
+from ..instance import Instance
+from ..kernels import kernel_factor
+from ..losses import PLQ, ConvexLoss, DCLoss, Exponential, Loss
+from ..problem import Array
+from .additions import added_terms
+from .expressions import loss_expression, sum_of
+from .printing import ReadableProblem
+
+
+class SmoothModel:
+    """min over w and b of R(w) + Σ c_i ℓ_i(f_i), with the losses themselves in place of tangents.
+
+    Parameters
+    ----------
+    instance : Instance
+    outputs : array, shape (n,), optional
+        Where a solver begins: at the function whose outputs are nearest to these; by default at zero.
+
+    Attributes
+    ----------
+    problem : cvxpy.Problem
+        It prints itself in symbols, and has ``latex()``.
+    w, b, f : cvxpy expressions
+        Weights in the linear space, else coordinates in a factor of the kernel matrix; bias; outputs.
+
+    Raises
+    ------
+    ValueError
+        If a loss has no smooth expression.
+    """
+
+    def __init__(self, instance: Instance, outputs: Array | None = None) -> None:
+        formulation, problem = instance.formulation, instance.problem
+        linear = problem.is_linear
+        features = _dense(problem.X) if linear else kernel_factor(problem.gram, 1e-12)
+        self.w = cp.Variable(features.shape[1], name="w")
+        self.b: cp.Expression = cp.Variable(name="b") if formulation.fit_intercept else cp.Constant(0.0)
+        self.f = cp.Variable(problem.n, name="f")
+        objective, constraints = formulation.regularizer.expression(cp, self.w)
+        product = cp.Constant(features, name="X" if linear else "Z") @ self.w
+        constraints = [self.f - (product + self.b) == 0, *constraints]
+        parts: dict[str, Any] = {}
+        for name, loss, where in _kinds(instance):
+            cost = cp.Constant(instance.cost[where], name=f"cost_{name}")
+            value, domain = smooth_expression(loss, self.f[where])
+            objective, parts[name] = objective + cost @ value, where
+            constraints += domain
+        for sums, low, high in instance.dense_rows():
+            row = cp.Constant(sums, name="row")
+            ends = [row @ self.f == low] if low == high else [row @ self.f >= low, row @ self.f <= high]
+            constraints += [end for end, size in zip(ends, (low, high), strict=False) if np.isfinite(size)]
+        terms, limits = added_terms(formulation.additions, self.w, self.b, self.f, convex=False)
+        self.problem = ReadableProblem(cp.Minimize(sum_of([objective, *terms])), [*constraints, *limits], parts=parts)
+        self._begin(features, np.zeros(problem.n) if outputs is None else np.asarray(outputs, dtype=float))
+
+    def _begin(self, features: Array, outputs: Array) -> None:
+        """Give the variables the values of the function whose outputs are nearest to some given ones."""
+        columns = np.column_stack([features, np.ones(len(features))]) if isinstance(self.b, cp.Variable) else features
+        x = np.linalg.lstsq(columns, outputs, rcond=1e-8)[0]
+        self.w.value = x[: features.shape[1]]
+        if isinstance(self.b, cp.Variable):
+            self.b.value = x[-1]
+        self.f.value = columns @ x
+
+
+def smooth_expression(loss: Loss, t: cp.Expression) -> tuple[cp.Expression, list[cp.Constraint]]:
+    """A loss of every entry of t, convex or smooth, and the constraints that keep t in its domain.
+
+    Parameters
+    ----------
+    loss : PLQ, ConvexLoss, Exponential or DCLoss
+    t : cvxpy.Expression
+
+    Raises
+    ------
+    ValueError
+        If it is neither convex nor smooth, or a concave part has no expression.
+    """
+    if isinstance(loss, Exponential):
+        return loss.height * cp.exp(-loss.s * cp.square(t)), []
+    if isinstance(loss, ConvexLoss) or (isinstance(loss, PLQ) and loss.is_convex):
+        return loss_expression(loss, t)
+    if isinstance(loss, DCLoss):
+        written = getattr(loss.concave, "expression", None)
+        if written is None:
+            raise ValueError(
+                f"{loss.name}: its concave part has no CVXPY expression; SmoothConcave(..., expression=) has one"
+            )
+        value, domain = smooth_expression(loss.convex, t)
+        return value + written(cp, t), domain
+    raise ValueError(
+        f"{loss!r} is neither convex nor smooth: smooth problems are for exponential(), convex losses, and DCLoss "
+        "whose concave part has an expression"
+    )
+
+
+def _kinds(instance: Instance) -> list[tuple[str, Loss, NDArray[np.intp]]]:
+    """The losses of f with the points that pay them, and what these are called."""
+    formulation = instance.formulation
+    losses: list[tuple[str, Loss | None]] = [
+        ("positive", formulation.labeled),
+        ("negative", formulation.labeled.reflect()),
+        ("unlabeled", formulation.unlabeled),
+    ]
+    for group in formulation.groups:
+        losses += [(group.name, group.loss), (f"{group.name} of -1", group.loss.reflect())]
+    kinds, found = formulation.kinds(instance.problem), []
+    for number, (name, loss) in enumerate(losses):
+        where = np.flatnonzero((kinds == number) & (instance.cost > 0))
+        if loss is not None and len(where):
+            found.append((name, loss, where))
+    return found
+
+
+def _dense(X: Any) -> Array:
+    return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=float)
