@@ -7,12 +7,17 @@ import time
 from ..deadline import time_is_up
 from ..formulations import Formulation
 from ..problem import Problem
-from ..relaxations import LowerBoundBuilder
+from ..relaxations import LowerBoundBuilder, Relaxation
 from .trained import RelaxedSolution, trained_on_labels
 
 
 def sdp_transduction(
-    formulation: Formulation, problem: Problem, *, relaxation: str = "sdp", solver: str = "auto", tol: float = 1e-4
+    formulation: Formulation,
+    problem: Problem,
+    *,
+    relaxation: str | type[Relaxation] = "sdp",
+    solver: str = "auto",
+    tol: float = 1e-4,
 ) -> RelaxedSolution:
     """Labels from the SDP relaxation (debie2004 §2), with a proven lower bound of the optimum.
 

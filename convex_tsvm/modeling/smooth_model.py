@@ -12,7 +12,6 @@ import cvxpy as cp
 import numpy as np
 from numpy.typing import NDArray
 
-from ..instance import Instance
 from ..kernels import kernel_factor
 from ..losses import PLQ, ConvexLoss, DCLoss, Exponential, Loss
 from ..problem import Array
@@ -43,7 +42,7 @@ class SmoothModel:
         If a loss has no smooth expression.
     """
 
-    def __init__(self, instance: Instance, outputs: Array | None = None) -> None:
+    def __init__(self, instance: Any, outputs: Array | None = None) -> None:
         formulation, problem = instance.formulation, instance.problem
         linear = problem.is_linear
         features = _dense(problem.X) if linear else kernel_factor(problem.gram, 1e-12)
@@ -108,7 +107,7 @@ def smooth_expression(loss: Loss, t: cp.Expression) -> tuple[cp.Expression, list
     )
 
 
-def _kinds(instance: Instance) -> list[tuple[str, Loss, NDArray[np.intp]]]:
+def _kinds(instance: Any) -> list[tuple[str, Loss, NDArray[np.intp]]]:
     """The losses of f with the points that pay them, and what these are called."""
     formulation = instance.formulation
     losses: list[tuple[str, Loss | None]] = [

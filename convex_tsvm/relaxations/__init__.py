@@ -3,10 +3,12 @@
 from ..table import INTERVAL_RELAXATIONS as _OF_INTERVALS
 from ..table import RELAXATIONS as _OF_LABELS
 from .bound import Bound
+from .box import Box
 from .builder import LowerBoundBuilder
 from .label_matrix import LowRankPoint, solve_low_rank
 from .output_space import OutputSpace
-from .relaxation import Stage
+from .proofs import Proof
+from .relaxation import Relaxation, Stage, Work
 from .safe_bounds import transduction_bound
 
 #: Names of the relaxations about labels, from the cheapest to the strongest.
@@ -19,10 +21,14 @@ __all__ = [
     "INTERVAL_RELAXATIONS",
     "RELAXATIONS",
     "Bound",
+    "Box",
     "LowRankPoint",
     "LowerBoundBuilder",
     "OutputSpace",
+    "Proof",
+    "Relaxation",
     "Stage",
+    "Work",
     "solve_low_rank",
     "transduction_bound",
 ]

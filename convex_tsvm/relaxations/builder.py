@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class LowerBoundBuilder:
         exact (chapelle2008 eq. 3), or of the targets.  Or, for the relaxations by envelopes, any piecewise
         linear-quadratic losses, constraints on outputs, and a mean output or none.
     problem : Problem
-    relaxation : {"auto", "svm", "sdp", "box", "rlt", "triangles", "envelope", "curvature"}, optional
+    relaxation : {"auto", "svm", "sdp", "box", "rlt", "triangles", "envelope", "curvature"} or class, optional
         "svm": the points without a label pay nothing (chapelle2008 §3.1).  "sdp": the relaxation of debie2004 §2, with
         the class balance of chapelle2008 §3.4 where the number of labels is prescribed; there is none with a free bias,
         nor for a balance of the targets.  The others, for the squared hinge,
@@ -64,6 +64,7 @@ class LowerBoundBuilder:
         inequalities.
         "envelope": every point pays the convex envelope of its loss over the outputs that the incumbent leaves it.
         "curvature": the same after the regularizer has lent curvature to the losses, as a semidefinite program says.
+        A subclass of :class:`~convex_tsvm.relaxations.Relaxation` is one of one's own.
         "auto" is the strongest that there is for the problem; by default it is "sdp" where there is one, else
         "curvature", else "svm".
     solver : {"auto", "native", "sdpa", "scs", "clarabel"}, default "auto"
@@ -117,7 +118,7 @@ class LowerBoundBuilder:
         formulation: Formulation,
         problem: Problem,
         *,
-        relaxation: str | None = None,
+        relaxation: str | type[Relaxation] | None = None,
         solver: str = "auto",
         tol: float = 1e-4,
         gap: float | None = None,
@@ -136,7 +137,7 @@ class LowerBoundBuilder:
         self.tol = finite("tol", tol, above=0)
         self.gap = self.tol if gap is None else finite("gap", gap, least=0, below=1)
         self.solver = check_solver(solver)
-        self._options = {
+        self._options: dict[str, Any] = {
             "solver": self.solver,
             "tol": self.tol,
             "max_rounds": integer("max_rounds", max_rounds, least=0),
@@ -145,12 +146,12 @@ class LowerBoundBuilder:
         self._known: Relaxation = RELAXATIONS["svm"].load()(**self._options)
         self.use(self._first(BY_DEFAULT) if relaxation is None else relaxation)
 
-    def use(self, relaxation: str, argument: str = "relaxation", *, searched: bool = False) -> None:
+    def use(self, relaxation: str | type[Relaxation], argument: str = "relaxation", *, searched: bool = False) -> None:
         """Choose the strongest relaxation that is asked from now on.
 
         Parameters
         ----------
-        relaxation : str
+        relaxation : str or subclass of Relaxation
             As for the class.
         argument : str, default "relaxation"
             The name by which an error calls it.
@@ -162,6 +163,11 @@ class LowerBoundBuilder:
         ValueError
             If there is none of that name, or not for the problem.
         """
+        self._strong: Relaxation | None = None
+        self._intervals: EnvelopeRelaxation | None = None
+        if not isinstance(relaxation, str):
+            self._use_own(relaxation, argument, searched)
+            return
         one_of(argument, relaxation, ("auto", *RELAXATIONS, *(() if searched else INTERVAL_RELAXATIONS)))
         counted = searched and self.search.n_positive is not None
         left_out = (*INTERVAL_RELAXATIONS, *(("sdp",) if counted else ())) if searched else ()
@@ -180,13 +186,24 @@ class LowerBoundBuilder:
                 f"there is no relaxation: not by labels, since {why}; nor by envelopes, since "
                 f"{self._why_not('envelope')}"
             )
-        self._strong: Relaxation | None = None
-        self._intervals: EnvelopeRelaxation | None = None
         if self.relaxation in INTERVAL_RELAXATIONS:
             options = {"gap": self.gap, "tol": self.tol, "max_rounds": self._options["max_rounds"]}
             self._intervals = INTERVAL_RELAXATIONS[self.relaxation].load()(self.instance, **options)
         elif self.relaxation != "svm":
             self._strong = RELAXATIONS[self.relaxation].load()(**self._options)
+
+    def _use_own(self, relaxation: type[Relaxation], argument: str, searched: bool) -> None:
+        """Choose a relaxation that is none of the table."""
+        if not (isinstance(relaxation, type) and issubclass(relaxation, Relaxation)):
+            raise ValueError(f"{argument}={relaxation!r} must be one of {', '.join(ALL)}, or a subclass of Relaxation")
+        if searched:
+            raise ValueError(
+                f"{argument}={relaxation.__name__}: exact search keeps proofs of the table's relaxations only"
+            )
+        why = relaxation.why_not(self.model)
+        if why is not None:
+            raise ValueError(f"{argument}={relaxation.__name__}: {why}")
+        self.relaxation, self._strong = relaxation.__name__, relaxation(**self._options)
 
     def _first(self, names: Iterable[str]) -> str:
         """The first one that exists for the problem; else "svm", whose absence is then explained."""

@@ -50,14 +50,14 @@ class Proof(ABC):
     def apply(self, model: BoundModel, box: Box, cutoff: float) -> tuple[float, Box]:
         """A bound for a box, and the smaller box of all its solutions below the cutoff."""
 
-    @abstractmethod
     def store(self) -> Stored:
-        """The numbers from which :meth:`read` makes the proof again."""
+        """The numbers from which :meth:`read` makes the proof again; a proof that no file has needs none."""
+        raise NotImplementedError(f"{type(self).__name__} is not stored")
 
     @staticmethod
-    @abstractmethod
     def read(stored: Stored, n: int) -> Proof:
         """The proof from its stored numbers, for n points."""
+        raise NotImplementedError("this kind of proof is not stored")
 
     def holds_for(self, model: BoundModel) -> bool:
         """Whether this kind of proof is valid for the model's formulation, and the multipliers it uses exist."""

@@ -178,9 +178,11 @@ class Work:
 
 
 class Relaxation(ABC):
-    """A way to bound the objective of all solutions in a box; :data:`convex_tsvm.table.RELAXATIONS` lists them.
+    """A way to bound the objective of all solutions in a box; :data:`convex_tsvm.table.RELAXATIONS` lists ours.
 
-    The options are those of :class:`~convex_tsvm.LowerBoundBuilder`.
+    A subclass says for which problems it is (:meth:`why_not`), and in :meth:`tighten` it hands proofs to the work:
+    each is a :class:`~convex_tsvm.relaxations.Proof`, whose :meth:`apply` makes a bound of a box by arithmetic alone.
+    The options are those of :class:`~convex_tsvm.LowerBoundBuilder`, which takes such a class as ``relaxation``.
     """
 
     def __init__(
