@@ -23,6 +23,7 @@ from .formulations import Addition as Addition
 from .formulations import ElasticNet as ElasticNet
 from .formulations import Formulation as Formulation
 from .formulations import GroupLasso as GroupLasso
+from .formulations import MultipleKernels as MultipleKernels
 from .formulations import NonnegativeNorm as NonnegativeNorm
 from .formulations import OneNorm as OneNorm
 from .formulations import OutputConstraint as OutputConstraint

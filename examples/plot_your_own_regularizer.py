@@ -110,6 +110,6 @@ for name, found in (("½ ‖w‖²", ct.cccp(plain, problem)), ("with difference
     axes.plot(places, found.weights / np.linalg.norm(found.weights), label=name)
 axes.plot(places, bump / np.linalg.norm(bump), "k--", label="the bump")
 axes.set(xlabel="place", ylabel="weight", title="weights of a classifier of signals")
-axes.legend()
+axes.legend(loc="lower right")
 
 plt.show()
