@@ -46,6 +46,15 @@ FORMULATIONS: dict[str, tuple[Callable[[], ct.Formulation], list[str] | None]] =
         lambda: ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), regularizer=ct.ElasticNet(0.5)),
         None,
     ),
+    "group lasso, ramp": (
+        lambda: ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), regularizer=ct.GroupLasso([[0], [1]])),
+        None,
+    ),
+    "ramp with an addition": (
+        lambda: replace(ct.tsvm(), additions=(ct.addition(lambda w, b, f: 0.1 * b**2, name="small bias"),)),
+        None,
+    ),
+    "universum, ramp": (lambda: ct.universum_tsvm([12, 13]), None),
     "logistic, ramp": (lambda: ct.Formulation(ct.logistic(), ct.symmetric_ramp(-0.3)), None),
     "hinge, a number of labels": (lambda: ct.tsvm("hinge"), ["--loss", "hinge", "--balance", "exact:0.5"]),
     "ramp, a number of labels": (ct.tsvm, ["--loss", "ramp", "--balance", "exact:0.5"]),
