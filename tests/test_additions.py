@@ -188,6 +188,8 @@ def test_estimators_and_reports_have_them():
     classifier = ct.TransductiveSVC(kernel="linear", loss=model, balance=0.0).fit(problem.X, y)
     assert (classifier.coef_ >= -1e-6).all()
     assert classifier.status_ == "converged"
+    supervised = ct.TransductiveSVC(kernel="linear", loss=model, C_unlabeled=None).fit(problem.X, y)
+    assert (supervised.coef_ >= -1e-6).all()
     assert ct.verify(model, problem.replace(balance=0.1)).passed
     assert "added: rising" in str(model)
     assert r"[w \ge 0]" in model.latex()

@@ -25,6 +25,7 @@ ESTIMATORS = {
     "RelativeMarginClassifier": lambda solver: ct.RelativeMarginClassifier(cvxpy_solver=solver),
     "LaplacianSVC": lambda solver: ct.LaplacianSVC(cvxpy_solver=solver),
     "SDPTransduction": lambda solver: ct.SDPTransduction(balance=0.0, solver=solver),
+    "ExactTransductiveSVC": lambda solver: ct.ExactTransductiveSVC(balance=0.0, bounds="rlt", solver=solver, gap=1e-3),
     "SubspaceSDPTransduction": lambda solver: ct.SubspaceSDPTransduction(cvxpy_solver=solver),
 }
 
@@ -37,7 +38,7 @@ def test_estimators(name, points):
     for one, solver in zip(fitted, ("SCS", "CLARABEL"), strict=True):
         assert (one.transduction_ == truth).mean() > 0.9
         assert one.status_ == "converged"
-        if not name.endswith("SDPTransduction"):
+        if not name.endswith(("SDPTransduction", "ExactTransductiveSVC")):
             assert one.solutions_[0].solver == f"cvxpy ({solver})"
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..formulations import Formulation, build, on_neighbor_graph, svm
+from ..formulations import Formulation, build, on_neighbor_graph
 from ..methods.frame import Method
 from ..methods.shares import leave_labels_out, spoilt
 from ..problem import Problem
@@ -264,7 +265,7 @@ class TransductiveSVC(DescentTransduction):
             loss = method.loss if self.loss == "auto" else self.loss
             formulation = build("tsvm", problem, loss=loss, s=self.s, fit_intercept=self.fit_intercept).formulation
         if self.C_unlabeled is None:
-            return svm(formulation.labeled, fit_intercept=formulation.fit_intercept)
+            return replace(formulation.supervised(), balance=None)
         return formulation
 
 
