@@ -93,3 +93,9 @@ def test_a_small_tree_is_drawn(moons, tmp_path):
     edges = figure.axes[1].lines
     assert len(edges) == len(solution.tree) - 1
     save_figure(figure, tmp_path / "tree.png")
+
+
+def test_every_page_is_part_of_the_tour():
+    """The gallery cannot be built with a page that the tour does not name."""
+    tour = runpy.run_path(str(EXAMPLES.parent / "docs" / "tour.py"))["TOUR"]
+    assert sorted(tour) == sorted(path.stem for path in EXAMPLES.glob("*.py")) == sorted(PAGES)
