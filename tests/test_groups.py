@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import convex_tsvm as ct
+from convex_tsvm.instance import SmoothPrimal
 
 
 def random_case(seed, balance=None):
@@ -134,9 +135,7 @@ def test_reports_and_errors():
         (lambda: ct.switching(model, problem), "searches for labels know no other points"),
         (lambda: ct.exact_search(model, problem, certificate="c.npz"), "a certificate knows"),
         (lambda: ct.MixedIntegerModel(model, problem, 9.0), "a mixed-integer program takes none"),
-        (lambda: ct.gradient(smooth, problem), "the smooth primal takes none; cccp does"),
     ]
-    smooth = ct.Formulation(ct.squared_hinge(), ct.exponential(), balance=None, groups=model.groups)
 
     def on(*groups):
         return ct.cccp(ct.Formulation(ct.hinge(), balance=None, groups=groups), problem)
@@ -147,3 +146,29 @@ def test_reports_and_errors():
     counted = ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), groups=model.groups)
     with pytest.raises(ValueError, match="a number of labels would count points of groups; use a mean output"):
         ct.cccp(counted, problem.replace(balance=("exact", 0.5)))
+
+
+@pytest.mark.parametrize("method", [ct.gradient, ct.newton, ct.continuation])
+def test_methods_on_the_smooth_primal_take_them(method):
+    """The objective by hand, and slopes by differences."""
+    _, problem, rng = random_case(2)
+    n = problem.n
+    groups = [
+        ct.PointGroup(
+            np.arange(n - 3, n), 0.5 * ct.squared_hinge() + 0.5 * ct.squared_hinge().reflect(), 0.8, "near 0"
+        ),
+        ct.PointGroup([4, 5], ct.flat_newton(), 0.7, "doubtful"),
+    ]
+    model = ct.Formulation(ct.squared_hinge(), ct.flat_newton(), balance=None, groups=groups)
+    solution = method(model, problem, tol=1e-5)
+    assert solution.status == "converged"
+    f, y = solution.scores, problem.y
+    values = np.where(y == 0, ct.flat_newton()(f), np.maximum(0, 1 - y * f) ** 2)
+    values[n - 3 :] = 0.5 * np.maximum(0, 1 - f[n - 3 :]) ** 2 + 0.5 * np.maximum(0, 1 + f[n - 3 :]) ** 2
+    values[4:6] = ct.flat_newton()(y[4:6] * f[4:6])
+    assert solution.objective == pytest.approx(solution.regularization + model.costs(problem) @ values, rel=1e-9)
+    primal = ct.Instance(model, problem)
+    smooth = SmoothPrimal(primal)
+    x, d, h = rng.normal(0, 0.1, smooth.n_variables), rng.standard_normal(smooth.n_variables), 1e-6
+    slope = (smooth.value(x + h * d) - smooth.value(x - h * d)) / (2 * h)
+    assert smooth.gradient(x) @ d == pytest.approx(slope, rel=1e-5, abs=1e-6)

@@ -403,7 +403,8 @@ class Formulation:
         -------
         float
         """
-        cost = self.costs(problem) if cost is None else cost
+        if cost is None:
+            cost = self.costs(problem) if self.groups else problem.cost
         return regularization + float(cost @ self.loss_values(problem, outputs))
 
     def primal(self, problem: Problem, outputs: Array | None = None) -> cp.Problem:

@@ -72,8 +72,6 @@ class SmoothPrimal:
         self.instance, self.cost = instance, instance.cost
         self.free_bias = instance.bias.free
         self._enter(features)
-        if formulation.groups:
-            raise ValueError(f"groups={list(formulation.groups)!r}: the smooth primal takes none; cccp does")
         losses = formulation.losses
         for loss in losses:
             if not isinstance(loss, SmoothLoss) or not getattr(loss, "is_finite", True):
@@ -97,7 +95,7 @@ class SmoothPrimal:
 
     @property
     def losses(self) -> list[SmoothLoss]:
-        """The losses of y f for labelled points, and of f for unlabelled ones if they have one, without kinks."""
+        """The losses of labelled points, of unlabelled ones if they have one, and of groups, without kinks."""
         return self._losses
 
     def outputs(self, x: Array) -> Array:
@@ -192,9 +190,13 @@ class SmoothPrimal:
 
     def _group(self, deviations: Array | None = None) -> None:
         """Losses of y f, the sign y, their points and costs."""
-        labels, labeled = self._labels, self._losses[0]
-        groups = [(labeled, 1.0, labels > 0), (labeled, -1.0, labels < 0)]
-        groups += [(loss, 1.0, labels == 0) for loss in self._losses[1:]]
+        formulation = self.instance.formulation
+        kinds, (labeled, *others) = formulation.kinds(self.instance.problem), self._losses
+        groups = [(labeled, 1.0, kinds == 0), (labeled, -1.0, kinds == 1)]
+        if formulation.unlabeled is not None:
+            groups.append((others.pop(0), 1.0, kinds == 2))
+        for number, loss in enumerate(others):
+            groups += [(loss, 1.0, kinds == 3 + 2 * number), (loss, -1.0, kinds == 4 + 2 * number)]
         self._groups: list[tuple[SmoothLoss, float, NDArray[np.intp], Array]] = [
             (
                 loss if deviations is None else smoothed(loss, deviations[where]),

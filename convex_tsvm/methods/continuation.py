@@ -76,14 +76,17 @@ class Continuation(Method):
         return np.append(np.geomspace(first, last, self.n_widths) if first > last else [last], 0.0)
 
     def _downward(self, primal: SmoothPrimal, deviations: Array) -> Array:
-        """By how much each unlabelled point's smoothed loss may bend downwards, times its cost, shape (n,)."""
-        unknown, most = primal.instance.problem.unlabeled, np.zeros(len(deviations))
-        grid = np.linspace(-CURVED_UP_TO, CURVED_UP_TO, 31)[:, None] * np.ones(len(unknown))
-        for loss in primal.losses[1:]:
+        """By how much the smoothed loss of each point may bend downwards, times its cost, shape (n,)."""
+        instance, most = primal.instance, np.zeros(len(deviations))
+        formulation = instance.formulation
+        points = [] if formulation.unlabeled is None else [instance.ungrouped]
+        points += [np.asarray(group.points) for group in formulation.groups]
+        for loss, where in zip(primal.losses[1:], points, strict=True):
+            grid = np.linspace(-CURVED_UP_TO, CURVED_UP_TO, 31)[:, None] * np.ones(len(where))
             # The deviation is 0 where an output does not depend on w.  Any small one will do there, as what its loss
             # adds to the curvature in w is 0.
-            bend = smoothed(loss, np.maximum(deviations[unknown], 1e-6)).curvature(grid)
-            most[unknown] = primal.cost[unknown] * np.maximum(-bend.min(axis=0), 0.0)
+            bend = smoothed(loss, np.maximum(deviations[where], 1e-6)).curvature(grid)
+            most[where] = primal.cost[where] * np.maximum(-bend.min(axis=0), 0.0)
         return most
 
 
