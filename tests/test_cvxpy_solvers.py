@@ -80,5 +80,7 @@ def test_a_solver_that_is_not_installed_is_named(points, tmp_path, capsys):
     np.savez(file, X=X, y=np.where(y == -1, 0, 2 * y - 1))
     assert main(["solve", str(file), "--unlabeled", "0", "--cvxpy-solver", "magic"]) == 2
     assert "cvxpy_solver='magic'" in capsys.readouterr().err
+    assert main(["solve", str(file), "--unlabeled", "0", "--method", "subspace", "--cvxpy-solver", "osqp"]) == 2
+    assert "cvxpy_solver='OSQP' cannot solve a problem of this kind" in capsys.readouterr().err
     assert main(["solve", str(file), "--unlabeled", "0", "--method", "gradient", "--cvxpy-solver", "scs"]) == 2
     assert "cvxpy-solver" in capsys.readouterr().err.replace("_", "-")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -41,6 +42,36 @@ def installed_solver(name: str) -> str:
     if written not in cp.installed_solvers():
         raise ValueError(f"cvxpy_solver={name!r} is not installed; CVXPY has {', '.join(cp.installed_solvers())}")
     return written
+
+
+def solve_by(problem: cp.Problem, solver: str, **options: Any) -> None:
+    """Solve a CVXPY problem by a solver.
+
+    Raises
+    ------
+    ValueError
+        If the solver is for problems of another kind.
+    RuntimeError
+        If it fails.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Forming a nonconvex expression")
+            problem.solve(solver=solver, **options)
+    except ValueError as error:
+        if "quad_form canonicalization" not in str(error):
+            raise
+        raise ValueError(
+            f"cvxpy_solver={solver!r} takes no quadratic objective, and a kernel matrix has no exact square root; use "
+            "CLARABEL, SCS, OSQP or HIGHS"
+        ) from None
+    except cp.SolverError as error:
+        # Solvers of nonlinear programs count as not installed for others.
+        if any(text in str(error) for text in ("cannot solve this problem", "is not installed")):
+            raise ValueError(
+                f"cvxpy_solver={solver!r} cannot solve a problem of this kind; CLARABEL and SCS solve all of them"
+            ) from None
+        raise RuntimeError(f"cvxpy_solver={solver!r} failed: {error}") from error
 
 
 class CvxpySolver:
@@ -164,10 +195,7 @@ class CvxpySolver:
         """
         began = time.perf_counter()
         model = self.model(step)
-        try:
-            model.problem.solve(solver=self.solver, enforce_dpp=True, **self.options)
-        except cp.SolverError as error:
-            raise RuntimeError(f"cvxpy_solver={self.solver!r} failed: {error}") from error
+        solve_by(model.problem, self.solver, enforce_dpp=True, **self.options)
         status = model.problem.status
         if status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
             raise ValueError(

@@ -8,7 +8,7 @@ import cvxpy as cp
 import numpy as np
 
 from ..problem import Array
-from .solver import ACCURATELY, installed_solver
+from .solver import ACCURATELY, installed_solver, solve_by
 
 
 def best_of_planes(
@@ -40,8 +40,7 @@ def best_of_planes(
     with warnings.catch_warnings():
         # What the solver finds need not be accurate: the value is computed anew, and the bound repaired.
         warnings.simplefilter("ignore", UserWarning)
-        cp.Problem(cp.Minimize(t), [planes, diagonal]).solve(
-            solver=installed_solver(cvxpy_solver), **ACCURATELY.get(cvxpy_solver.upper(), {})
-        )
+        solver = installed_solver(cvxpy_solver)
+        solve_by(cp.Problem(cp.Minimize(t), [planes, diagonal]), solver, **ACCURATELY.get(solver, {}))
     weights = np.maximum(planes.dual_value, 0.0)
     return np.asarray(M.value), weights / weights.sum(), np.asarray(diagonal.dual_value)
