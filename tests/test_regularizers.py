@@ -31,6 +31,9 @@ class MaximumNorm(ct.Regularizer):
         return 0.5 * cvxpy.sum_squares(v - near), [cvxpy.norm1(near) <= 1]
 
 
+#: Relative duality gap that is allowed; CVXPY before 1.9 hands some problems to Clarabel in another form.
+LARGEST_GAP = 1e-6 if tuple(map(int, cp.__version__.split(".")[:2])) >= (1, 9) else 1e-5
+
 MADE = {
     "weighted": lambda rng, d: ct.SquaredNorm(rng.uniform(0.3, 3, d)),
     "one norm": lambda rng, d: ct.OneNorm(rng.uniform(0.3, 3, d)),
@@ -85,7 +88,7 @@ def test_primal_and_dual_agree_with_a_certificate(name, seed):
             assert abs(point.gap) <= 1e-6
         else:
             # What a point misses of constraints on outputs may make it cheaper.
-            assert -1e-9 - 20 * point.primal_infeasibility <= point.gap <= 1e-6
+            assert -1e-9 - 20 * point.primal_infeasibility <= point.gap <= LARGEST_GAP
             assert point.dual <= values[0] + 1e-9 * scale
 
 

@@ -30,6 +30,15 @@ ACCURATELY: dict[str, dict[str, Any]] = {
 }
 
 
+#: What CVXPY's errors say of a solver that is for other problems; solvers of nonlinear programs are "not installed".
+OF_OTHER_PROBLEMS = (
+    "cannot solve this problem",
+    "do not support the cones",
+    "no conic solvers exist among",
+    "is not installed",
+)
+
+
 def installed_solver(name: str) -> str:
     """A CVXPY solver's name as CVXPY writes it.
 
@@ -66,8 +75,7 @@ def solve_by(problem: cp.Problem, solver: str, **options: Any) -> None:
             "CLARABEL, SCS, OSQP or HIGHS"
         ) from None
     except cp.SolverError as error:
-        # Solvers of nonlinear programs count as not installed for others.
-        if any(text in str(error) for text in ("cannot solve this problem", "is not installed")):
+        if any(text in str(error) for text in OF_OTHER_PROBLEMS):
             raise ValueError(
                 f"cvxpy_solver={solver!r} cannot solve a problem of this kind; CLARABEL and SCS solve all of them"
             ) from None
