@@ -58,12 +58,12 @@ class SmoothPrimal:
         if not formulation.regularizer.is_squared_norm or instance.rows is not None:
             raise ValueError(
                 "the smooth primal has ½ ‖w‖² and no constraints but a linear balance; cccp, switching, annealing and "
-                "linearization take other regularizers and constraints on outputs"
+                "linearization take other regularizers and constraints on outputs, and so does Formulation.smooth"
             )
         if formulation.additions:
             raise ValueError(
                 f"additions={list(formulation.additions)!r}: methods on the smooth primal take none; those of convex "
-                "steps do: cccp, switching, annealing, linearization"
+                "steps do: cccp, switching, annealing, linearization; and so does Formulation.smooth"
             )
         if instance.n_positive is not None:
             raise ValueError(f"{instance.balance}: the smooth primal takes a linear balance (Instance.by_mean)")
