@@ -15,6 +15,7 @@ from ..deadline import time_is_up, until
 from ..formulations import Formulation, Stated, build
 from ..kernels import make_kernel
 from ..methods.frame import Method, Settings, minimize
+from ..methods.solvers import check_taken
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
@@ -54,9 +55,7 @@ class Task:
         own = FORMULATIONS[self.formulation].solver
         if asked == "auto":
             return own if own in self.solvers else self.solvers[0]
-        if asked not in self.solvers:
-            names = ", ".join(repr(name) for name in ("auto", *self.solvers))
-            raise ValueError(f"solver={asked!r} is none of method={self.method!r}, which takes {names}")
+        check_taken(self.solvers, asked, self.method)
         return asked
 
     def loss(self, asked: str | None) -> str:

@@ -9,10 +9,9 @@ import numpy as np
 
 from ..deadline import unlimited
 from ..formulations import Formulation
-from ..losses import Exponential, hinge, squared_hinge
+from ..losses import HARD_MARGIN, Exponential, hinge, squared_hinge
 from ..notice import warn
 from ..problem import Array, Problem
-from ..relaxations.partial_svm import HARD_MARGIN
 from ..solution import Expansion, Point
 from ..solvers import NativeSolver
 from ..validation import InfeasibleError, new_file

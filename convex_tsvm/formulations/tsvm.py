@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..losses import (
+    HARD_MARGIN,
     Loss,
     better_label,
     exponential,
     flat_newton,
     hinge,
-    indicator,
     squared_hinge,
     symmetric_hinge,
     symmetric_ramp,
@@ -116,10 +114,8 @@ def hard_margin_s3vm(*, balance: str | None = "linear", fit_intercept: bool = Tr
     >>> solution.labels, round(solution.objective, 4)  # w = 2 puts -0.5 on its margin
     (array([-1., -1., -1.,  1.,  1.,  1.]), 2.0)
     """
-    margin = indicator(1, np.inf)
-    return Formulation(
-        margin, better_label(margin), balance=balance, fit_intercept=fit_intercept, name="Hard-margin S3VM"
-    )
+    loss = better_label(HARD_MARGIN)
+    return Formulation(HARD_MARGIN, loss, balance=balance, fit_intercept=fit_intercept, name="Hard-margin S3VM")
 
 
 #: The losses of unlabelled points that estimators and the command line know by name; the last one is a constraint.

@@ -18,7 +18,7 @@ import numpy as np
 from ..formulations import Formulation
 from ..kernels import AccurateGram, NoMeanError, centred_gram, plain_gram, projected_gram, shifted_gram
 from ..kernels.distances import EPS
-from ..losses import PLQ, indicator, squared_hinge
+from ..losses import HARD_MARGIN, PLQ, squared_hinge
 from ..problem import Array, Problem
 from ..validation import InfeasibleError
 from .convex_step import ConvexStep
@@ -134,7 +134,7 @@ class Labelling:
 
     def hard_margin(self) -> Labelling:
         """The same search with margins of at least 1 and no slacks (debie2004 §2.1: μ = 0), for the SDP relaxation."""
-        return dataclasses.replace(self, loss=indicator(1, np.inf))
+        return dataclasses.replace(self, loss=HARD_MARGIN)
 
     def svm(self, labels: Array) -> ConvexStep:
         """The SVM for given labels of the points; those with label 0 pay nothing."""

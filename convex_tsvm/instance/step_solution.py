@@ -182,9 +182,11 @@ def certify(
             square = 0.5 * float(a @ outputs)
             primal = given._replace(outputs=outputs, regularization=square, conjugate=square)
         found.append(_solution_of(step, a, point, primal, bias, rounding, report))
+    if len(found) == 1:
+        return found[0]
     # Of several weights those are taken that cost least, what they miss of constraints counted at its price.
     price = 1 + float(np.abs(point.multipliers).sum() + np.abs(point.gamma).sum()) + abs(point.gamma0)
-    return min(found, key=lambda one: one.primal + price * one.primal_infeasibility) if len(found) > 1 else found[0]
+    return min(found, key=lambda one: one.primal + price * one.primal_infeasibility)
 
 
 def _solution_of(

@@ -21,11 +21,12 @@ from .convex import ConvexLoss, logistic
 from .dc import ConcavePart, Convex, DCLoss, Loss, SmoothConcave, SmoothLoss, SplitLoss
 from .envelopes import convex_pieces, envelope_of
 from .pieces import Pieces, Segments, conjugate_pieces
-from .plq import PLQ, indicator
+from .plq import HARD_MARGIN, PLQ, indicator
 from .smooth import Annealed, Exponential, GaussianSmoothed, annealed, exponential, smoothed, without_convex_kinks
 from .weighted_sums import WeightedSums
 
 __all__ = [
+    "HARD_MARGIN",
     "PLQ",
     "Annealed",
     "BetterLabel",

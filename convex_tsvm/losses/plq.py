@@ -669,6 +669,10 @@ def indicator(lower: float, upper: float) -> PLQ:
     return PLQ([], [(0, 0, 0)], (lower, upper), name=f"indicator[{lower:g}, {upper:g}]")
 
 
+#: The loss of a hard margin, t >= 1.
+HARD_MARGIN = indicator(1, np.inf)
+
+
 def _along(piece: Array, t: Array) -> Array:
     a, b, c = piece.tolist()
     if a == 0:

@@ -38,10 +38,15 @@ def solver_of(
         fitting = [one for one in takes if why_not_solver(one, formulation, problem) is None]
         suited = [one for one in fitting if set(options) <= set(SOLVERS[one].options)]
         return next(iter([*suited, *fitting, *takes]))
+    check_taken(takes, solver, name)
+    return solver
+
+
+def check_taken(takes: Sequence[str], solver: Any, name: str) -> None:
+    """Raise ValueError if a solver of the table is none of those that a method takes."""
     if isinstance(solver, str) and solver in SOLVERS and solver not in takes:
         names = ", ".join(repr(one) for one in ("auto", *takes))
         raise ValueError(f"solver={solver!r} is none of method={name!r}, which takes {names}")
-    return solver
 
 
 def why_not_solver(name: str, formulation: Formulation, problem: Problem) -> str | None:

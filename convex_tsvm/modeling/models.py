@@ -151,7 +151,7 @@ class PrimalModel(StepModel):
                     bound = cp.Constant(end[where], name=name)
                     self.ends.append((where, sign, sign * values[where] >= sign * bound))
         terms, limits = self.added = added_terms(step.additions, self.w, self.b, self.f)
-        objective = sum(terms, objective)
+        objective = sum_of([objective, *terms])
         self.problem = self.readable(cp.Minimize(objective), constraints + [one for _, _, one in self.ends] + limits)
         self._keeps_weights = not step.regularizer.is_squared_norm
 

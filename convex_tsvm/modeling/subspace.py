@@ -8,7 +8,7 @@ import cvxpy as cp
 import numpy as np
 
 from ..problem import Array
-from .solver import ACCURATELY, installed_solver, solve_by
+from .solver import ACCURATELY, solve_by
 
 
 def best_of_planes(
@@ -22,7 +22,7 @@ def best_of_planes(
     slopes : list of array, shape (d, d)
     Q : array, shape (n, d)
     cvxpy_solver : str, default "CLARABEL"
-        One of CVXPY's solvers for semidefinite programs.
+        One of CVXPY's solvers for semidefinite programs, as CVXPY writes it.
 
     Returns
     -------
@@ -40,7 +40,6 @@ def best_of_planes(
     with warnings.catch_warnings():
         # What the solver finds need not be accurate: the value is computed anew, and the bound repaired.
         warnings.simplefilter("ignore", UserWarning)
-        solver = installed_solver(cvxpy_solver)
-        solve_by(cp.Problem(cp.Minimize(t), [planes, diagonal]), solver, **ACCURATELY.get(solver, {}))
+        solve_by(cp.Problem(cp.Minimize(t), [planes, diagonal]), cvxpy_solver, **ACCURATELY.get(cvxpy_solver, {}))
     weights = np.maximum(planes.dual_value, 0.0)
     return np.asarray(M.value), weights / weights.sum(), np.asarray(diagonal.dual_value)

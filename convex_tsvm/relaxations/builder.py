@@ -24,7 +24,6 @@ from .bound import Bound
 from .box import Box
 from .envelopes.relaxation import EnvelopeRelaxation
 from .model import BoundModel
-from .partial_svm import PartialSVM
 from .relaxation import Incumbent, Region, Relaxation, Rules, Stage, Work
 
 if TYPE_CHECKING:
@@ -408,8 +407,7 @@ class RoundedLabels:
         """Round scores to labels and keep them if their SVM is the best so far; whether they were kept."""
         model = self.builder.model
         search, labels = model.search, model.rounded(scores)
-        hard = isinstance(model.known, PartialSVM) and model.known.hard
-        if hard or search.n_positive is not None or search.target_sum is not None:
+        if model.known.hard or search.n_positive is not None or search.target_sum is not None:
             objective = model.svm.objective(labels, model.svm.solve(labels, tol=1e-9))
         else:
             objective, solution = self.builder.evaluate(labels)

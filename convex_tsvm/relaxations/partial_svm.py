@@ -25,7 +25,7 @@ from ..deadline import time_is_up
 from ..formulations.formulation import DOMAIN_TOLERANCE
 from ..instance.labelling import Labelling
 from ..kernels import AccurateGram, GramRows, NoMeanError, without_direction
-from ..losses import hinge, indicator, squared_hinge
+from ..losses import HARD_MARGIN, hinge, squared_hinge
 from ..problem import Array
 from ..solvers.cholesky import cholesky
 from ..solvers.dual import minimize_quadratic
@@ -94,9 +94,6 @@ class Directions:
     theta: Array
     gamma: NDArray[np.float32]
 
-
-#: The loss of a hard margin: y f >= 1.
-HARD_MARGIN = indicator(1, np.inf)
 
 #: A hard margin that is this share of the points' radius or less counts as none: the labels are not separable.
 LEAST_MARGIN = 1e-6

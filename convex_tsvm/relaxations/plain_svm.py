@@ -18,7 +18,7 @@ class PlainSVM:
     positive labels or a sum of targets is asked for.
     """
 
-    free_bias = squared = False
+    free_bias = squared = hard = False
 
     def __init__(self, search: Labelling) -> None:
         if search.free_bias or search.n_positive is not None or search.target_sum is not None:
