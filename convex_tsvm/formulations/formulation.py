@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,31 @@ OUTPUT_GRID = np.linspace(-4, 4, 801)
 
 #: How far an output may be outside the domain of a loss, which is a constraint, and still count as inside.
 DOMAIN_TOLERANCE = 1e-6
+
+
+class Kind(NamedTuple):
+    """What the points of one kind pay.
+
+    Attributes
+    ----------
+    name : str
+        What CVXPY problems call them.
+    field : str
+        The argument that says what they pay, for messages.
+    loss : Loss or None
+        Of ``sign`` times the output; None if they pay nothing.
+    sign : {1.0, -1.0}
+    """
+
+    name: str
+    field: str
+    loss: Loss | None
+    sign: float
+
+    @property
+    def of_output(self) -> Loss | None:
+        """The loss as a function of the output."""
+        return self.loss if self.loss is None or self.sign > 0 else self.loss.reflect()
 
 
 @dataclass(frozen=True)
@@ -330,7 +355,7 @@ class Formulation:
         if self.unlabeled is not None:
             values[unknown] = _value(self.unlabeled, outputs[unknown])
         for group in self.groups:
-            points = np.asarray(group.points)
+            points = group.where
             values[points] = _value(group.loss, signs(problem)[points] * outputs[points])
         return values
 
@@ -347,11 +372,24 @@ class Formulation:
         """
         cost = problem.cost.copy()
         for group in self.groups:
-            cost[np.asarray(group.points)] = group.cost
+            cost[group.where] = group.cost
         return cost
 
+    @property
+    def by_kind(self) -> list[Kind]:
+        """What the points of each kind pay, numbered as :meth:`kinds` numbers them."""
+        found = [
+            Kind("positive", "labeled", self.labeled, 1.0),
+            Kind("negative", "labeled", self.labeled, -1.0),
+            Kind("unlabeled", "unlabeled", self.unlabeled, 1.0),
+        ]
+        for group in self.groups:
+            field = f"group {group.name!r}: loss"
+            found += [Kind(group.name, field, group.loss, 1.0), Kind(f"{group.name} of -1", field, group.loss, -1.0)]
+        return found
+
     def kinds(self, problem: Problem) -> NDArray[np.intp]:
-        """Which of :attr:`parts` is the loss of each point: 0 and 1 for labels +1 and -1, 2 for none, then the groups.
+        """Which of :attr:`by_kind` each point is: 0 and 1 for labels +1 and -1, 2 for none, then the groups.
 
         Parameters
         ----------
@@ -364,7 +402,7 @@ class Formulation:
         y = problem.y
         kinds = np.where(y > 0, 0, np.where(y < 0, 1, 2)).astype(np.intp)
         for number, group in enumerate(self.groups):
-            points = np.asarray(group.points)
+            points = group.where
             kinds[points] = 3 + 2 * number + (y[points] < 0)
         return kinds
 
@@ -379,7 +417,7 @@ class Formulation:
         -------
         Problem
         """
-        grouped = np.concatenate([np.zeros(0, np.intp), *(np.asarray(group.points) for group in self.groups)])
+        grouped = np.concatenate([np.zeros(0, np.intp), *(group.where for group in self.groups)])
         rest = np.setdiff1d(problem.balance_points, grouped)
         if len(rest) == len(problem.balance_points) or self.balance is None or problem.balance is None:
             return problem
@@ -480,33 +518,24 @@ class Formulation:
 
     @cached_property
     def parts(self) -> list[tuple[Convex, ConcavePart]]:
-        """(convex, concave) of the loss of f for y = +1, for y = -1, for unlabelled points, and two for every group.
-
-        The second one of a group is that of its points with the label -1.
+        """(convex, concave) of the loss of f for every one of :attr:`by_kind`.
 
         Raises
         ------
         ValueError
             If a loss does not split.
         """
-        unlabeled: Loss = zero() if self.unlabeled is None else self.unlabeled
-        named = [(f"group {group.name!r}: loss", group.loss) for group in self.groups]
-        for field, loss in (("labeled", self.labeled), ("unlabeled", unlabeled), *named):
+        found: list[tuple[Convex, ConcavePart]] = []
+        for kind in self.by_kind:
+            loss = zero() if kind.loss is None else kind.loss
             if not isinstance(loss, SplitLoss):
                 others = "; relaxations and exact search take it" if isinstance(loss, BetterLabel) else ""
                 raise ValueError(
-                    f"{field}={loss!r} has no convex and concave part (split()), which convex steps need{others}"
+                    f"{kind.field}={loss!r} has no convex and concave part (split()), which convex steps need{others}"
                 )
-        found = [*_both(self.labeled), unlabeled.split()]  # type: ignore[attr-defined]
-        for group in self.groups:
-            found += _both(group.loss)
+            convex, concave = loss.split()
+            found.append((convex, concave) if kind.sign > 0 else (convex.reflect(), concave.reflect()))
         return found
-
-
-def _both(loss: Loss) -> list[tuple[Convex, ConcavePart]]:
-    """The parts of a loss of y f, as functions of f, for both labels."""
-    convex, concave = loss.split()  # type: ignore[attr-defined]
-    return [(convex, concave), (convex.reflect(), concave.reflect())]
 
 
 def signs(problem: Problem) -> Array:

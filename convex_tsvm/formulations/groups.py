@@ -61,6 +61,11 @@ class PointGroup:
         object.__setattr__(self, "points", points.astype(np.intp))
         object.__setattr__(self, "cost", cost)
 
+    @property
+    def where(self) -> NDArray[np.intp]:
+        """The points as an array."""
+        return np.asarray(self.points, dtype=np.intp)
+
     def __repr__(self) -> str:
         return f"PointGroup({self.name!r}, {len(self.points)} points, loss={getattr(self.loss, 'name', self.loss)})"
 
@@ -75,7 +80,7 @@ def check_groups(groups: Sequence[PointGroup], problem: Problem) -> None:
     """
     taken: set[int] = set()
     for group in groups:
-        points = np.asarray(group.points)
+        points = group.where
         if points.max() >= problem.n:
             raise ValueError(
                 f"group {group.name!r} contains point {points.max()}; the problem has {problem.n}, counted from 0"

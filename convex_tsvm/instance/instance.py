@@ -193,8 +193,8 @@ class Instance:
             cost[self._kinds == 2] = 0.0
         slope = np.zeros(self.problem.n) if outputs is None else self.tangents(outputs, cost)
         losses = tuple(convex for convex, _ in self.formulation.parts)
-        names = [name for group in self.formulation.groups for name in (group.name, f"{group.name} of -1")]
-        return self._step(losses, self._kinds, cost, slope, (*TERM_KINDS, *names), self.target)
+        names = tuple(kind.name for kind in self.formulation.by_kind)
+        return self._step(losses, self._kinds, cost, slope, names, self.target)
 
     def svm(self, labels: Array, cost: Array | None = None) -> ConvexStep:
         """The SVM with the labelled points' loss for given labels of all points; those with label 0 pay nothing.

@@ -191,12 +191,13 @@ class SmoothPrimal:
     def _group(self, deviations: Array | None = None) -> None:
         """Losses of y f, the sign y, their points and costs."""
         formulation = self.instance.formulation
-        kinds, (labeled, *others) = formulation.kinds(self.instance.problem), self._losses
-        groups = [(labeled, 1.0, kinds == 0), (labeled, -1.0, kinds == 1)]
-        if formulation.unlabeled is not None:
-            groups.append((others.pop(0), 1.0, kinds == 2))
-        for number, loss in enumerate(others):
-            groups += [(loss, 1.0, kinds == 3 + 2 * number), (loss, -1.0, kinds == 4 + 2 * number)]
+        smooth = dict(zip(map(id, formulation.losses), self._losses, strict=True))
+        kinds = formulation.kinds(self.instance.problem)
+        groups = [
+            (smooth[id(kind.loss)], kind.sign, kinds == number)
+            for number, kind in enumerate(formulation.by_kind)
+            if kind.loss is not None
+        ]
         self._groups: list[tuple[SmoothLoss, float, NDArray[np.intp], Array]] = [
             (
                 loss if deviations is None else smoothed(loss, deviations[where]),

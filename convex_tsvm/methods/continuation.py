@@ -80,7 +80,7 @@ class Continuation(Method):
         instance, most = primal.instance, np.zeros(len(deviations))
         formulation = instance.formulation
         points = [] if formulation.unlabeled is None else [instance.ungrouped]
-        points += [np.asarray(group.points) for group in formulation.groups]
+        points += [group.where for group in formulation.groups]
         for loss, where in zip(primal.losses[1:], points, strict=True):
             grid = np.linspace(-CURVED_UP_TO, CURVED_UP_TO, 31)[:, None] * np.ones(len(where))
             # The deviation is 0 where an output does not depend on w.  Any small one will do there, as what its loss

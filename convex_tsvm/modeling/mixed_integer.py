@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from ..formulations import Formulation
 from ..formulations.regularizers import NAMED
 from ..instance import Instance
-from ..instance.instance import TERM_KINDS
 from ..kernels import kernel_factor
 from ..losses import PLQ, squared_hinge
 from ..problem import Array, Problem
@@ -191,7 +190,7 @@ class MixedIntegerModel:
 
 def _kinds(instance: Instance) -> list[_Kind]:
     """The kinds of points that pay, with their losses' pieces; ValueError if the program would not be theirs."""
-    formulation, y = instance.formulation, instance.problem.y
+    formulation = instance.formulation
     if formulation.groups:
         raise ValueError(f"groups={list(formulation.groups)!r}: a mixed-integer program takes none")
     if formulation.additions:
@@ -201,17 +200,16 @@ def _kinds(instance: Instance) -> list[_Kind]:
         of_labels, _ = formulation.label_loss()  # an error says which losses these are
         if instance.target_sum is not None and not of_labels.isclose(squared_hinge()):
             raise ValueError(f"labeled={formulation.labeled!r} must be squared_hinge() where targets are balanced")
-    losses = (formulation.labeled, formulation.labeled.reflect(), formulation.unlabeled)
-    found = []
-    for name, loss, sign in zip(TERM_KINDS, losses, (1, -1, 0), strict=True):
-        where = np.flatnonzero((y == sign) & (instance.cost > 0))
+    kinds, found = formulation.kinds(instance.problem), []
+    for number, kind in enumerate(formulation.by_kind):
+        loss, where = kind.of_output, np.flatnonzero((kinds == number) & (instance.cost > 0))
         if loss is None or not len(where):
             continue
         if not isinstance(loss, PLQ):
             raise ValueError(f"{loss!r} is not piecewise linear-quadratic: it has no mixed-integer program")
         if (loss.pieces[:, 0] < 0).any():
             raise ValueError(f"{loss!r} has no finite number of convex stretches: it has no mixed-integer program")
-        found.append(_Kind(name, loss, where))
+        found.append(_Kind(kind.name, loss, where))
     return found
 
 

@@ -109,19 +109,11 @@ def smooth_expression(loss: Loss, t: cp.Expression) -> tuple[cp.Expression, list
 
 def _kinds(instance: Any) -> list[tuple[str, Loss, NDArray[np.intp]]]:
     """The losses of f with the points that pay them, and what these are called."""
-    formulation = instance.formulation
-    losses: list[tuple[str, Loss | None]] = [
-        ("positive", formulation.labeled),
-        ("negative", formulation.labeled.reflect()),
-        ("unlabeled", formulation.unlabeled),
-    ]
-    for group in formulation.groups:
-        losses += [(group.name, group.loss), (f"{group.name} of -1", group.loss.reflect())]
-    kinds, found = formulation.kinds(instance.problem), []
-    for number, (name, loss) in enumerate(losses):
+    kinds, found = instance.formulation.kinds(instance.problem), []
+    for number, kind in enumerate(instance.formulation.by_kind):
         where = np.flatnonzero((kinds == number) & (instance.cost > 0))
-        if loss is not None and len(where):
-            found.append((name, loss, where))
+        if kind.loss is not None and len(where):
+            found.append((kind.name, kind.of_output, where))
     return found
 
 

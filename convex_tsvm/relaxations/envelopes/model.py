@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...instance import Instance
 from ...kernels import centred_gram, plain_gram
-from ...losses import PLQ, Exponential, Pieces
+from ...losses import PLQ, Exponential, Loss, Pieces
 from ...problem import Array
 from ..rounding import EPS
 from .quadratics import Quadratics
@@ -81,15 +81,9 @@ class EnvelopeModel:
             raise ValueError(why)
         self.instance, problem, bias = instance, instance.problem, instance.bias
         formulation = instance.formulation
-        labeled, unlabeled = formulation.labeled, formulation.unlabeled
-        assert isinstance(labeled, PLQ)
-        below = unlabeled.minorant(error) if isinstance(unlabeled, Exponential) else unlabeled
-        kinds = [labeled, labeled.reflect(), below if isinstance(below, PLQ) else COSTS_NOTHING]
-        for group in formulation.groups:
-            kinds += [group.loss, group.loss.reflect()]  # type: ignore[list-item]
-        kinds.append(COSTS_NOTHING)
+        kinds = [_below(kind.of_output, error) for kind in formulation.by_kind] + [COSTS_NOTHING]
         kind = formulation.kinds(problem)
-        pays = (instance.cost > 0) & ((kind != 2) | (unlabeled is not None))
+        pays = (instance.cost > 0) & ((kind != 2) | (formulation.unlabeled is not None))
         self.points = np.flatnonzero(pays)
         rows = [] if bias.centred and instance.rows is None else list(instance.dense_rows())
         if bias.centred and instance.rows is not None:
@@ -198,6 +192,14 @@ def error_for(instance: Instance, objective: float, gap: float) -> float:
     """What a minorant may be off by at each point, so that all of them cost a share of a relative gap at most."""
     cost = float(instance.cost[instance.problem.unlabeled].sum())
     return max(SHARE_OF_GAP * gap * abs(objective) / max(cost, 1e-300), LEAST_MISSED)
+
+
+def _below(loss: Loss | None, error: float) -> PLQ:
+    """A piecewise linear-quadratic function that is a loss, or for an exponential one below it by at most an error."""
+    if isinstance(loss, Exponential):
+        return loss.minorant(error)
+    assert loss is None or isinstance(loss, PLQ)
+    return COSTS_NOTHING if loss is None else loss
 
 
 def why_no_envelopes(instance: Instance) -> str | None:
