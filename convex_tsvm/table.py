@@ -200,6 +200,7 @@ RELAXATIONS = {
     "box": Entry("relaxations.output_space.relaxation:Boxes", "products of outputs, in the box the incumbent leaves"),
     "rlt": Entry("relaxations.output_space.relaxation:Products", "the same with products of ends"),
     "triangles": Entry("relaxations.output_space.relaxation:Triangles", "the same with triangle inequalities"),
+    "signs": Entry("relaxations.signs.relaxation:Signs", "products of outputs and their signs, with cuts of both"),
 }
 
 #: Relaxations of formulations that need not be about labels.

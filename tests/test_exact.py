@@ -116,7 +116,7 @@ def test_stronger_bounds_are_taken_only_if_they_are_stronger(stronger):
     formulation, problem, _ = moons(40, noise=0.2)
     if not stronger:
         formulation, problem = ct.s3vm(), problem.replace(balance=("exact", 0.5), C=100.0, C_unlabeled=100.0)
-    search = ct.BranchAndBound(formulation, problem, patience=10, gap=1e-3, max_nodes=200).run()
+    search = ct.BranchAndBound(formulation, problem, bounds="triangles", patience=10, gap=1e-3, max_nodes=200).run()
     bounds = [step.lower_bound for step in search.state.history]
     assert search.state.n_nodes > 10
     assert search.state.settled
@@ -289,7 +289,9 @@ def with_multipliers(tmp_path_factory):
     """A certificate that rests on an SDP relaxation with cuts of both kinds."""
     formulation, problem, _ = moons(40, noise=0.3)
     path = tmp_path_factory.mktemp("certificates") / "certificate.npz"
-    solution = ct.exact_search(formulation, problem, patience=0, gap=1e-3, max_nodes=3, certificate=path)
+    solution = ct.exact_search(
+        formulation, problem, bounds="triangles", patience=0, gap=1e-3, max_nodes=3, certificate=path
+    )
     _, arrays = read_search(path)
     assert solution.lower_bound > 1.5 * solution.svm_bound
     assert arrays["multiplier_sizes"].sum(axis=0).min() > 0
@@ -338,7 +340,7 @@ def overlapping(n=36, seed=3):
 
 def test_relaxations_are_made_where_those_at_hand_do_not_reach():
     formulation, problem = overlapping(26, seed=0)
-    options = {"patience": 0, "gap": 1e-3}
+    options = {"bounds": "triangles", "patience": 0, "gap": 1e-3}
     adaptive = ct.exact_search(formulation, problem, **options)
     root = ct.exact_search(formulation, problem, refresh=None, **options)
     assert adaptive.objective == pytest.approx(root.objective, rel=1e-6)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..deadline import time_is_up, until
 from ..problem import Array
 from ..relaxations import LowerBoundBuilder
-from ..relaxations.output_space.convexified import Multipliers
+from ..relaxations.model import AnyMultipliers
 from ..relaxations.relaxation import Rules
 from .examine import Examiner
 from .incumbent import Incumbent
@@ -23,7 +23,7 @@ class Dive:
 
     records: list[Record]
     left: list[Node]
-    multipliers: list[Multipliers]
+    multipliers: list[AnyMultipliers]
     objective: float
     labels: Array | None
     gamma: Array | None

@@ -50,6 +50,7 @@ class Examiner:
                 number=work.number,
                 since=work.since,
                 base=work.base,
+                factor=work.factor,
                 sign=sign,
             )
             for sign in (likely, -likely)

@@ -19,11 +19,13 @@ from ..losses import hinge, squared_hinge, symmetric_hinge, symmetric_squared_hi
 from ..persistence import reading, write_arrays
 from ..problem import Problem
 from ..relaxations.box import Box
-from ..relaxations.model import BoundModel
+from ..relaxations.model import NO_MULTIPLIERS, AnyMultipliers, BoundModel
 from ..relaxations.output_space.convexified import Multipliers
 from ..relaxations.output_space.cuts import Cuts
 from ..relaxations.partial_svm import Directions
 from ..relaxations.proofs import KINDS, DirectionsProof, Stored
+from ..relaxations.signs.cuts import SignCuts
+from ..relaxations.signs.quadratic import SignMultipliers
 from .state import Progress, Search, State
 from .tree import Node, Record
 
@@ -66,6 +68,7 @@ def save_search(path: str | os.PathLike[str], search: Search) -> None:
     arrays.update(_record_arrays(state.records, search.model.n))
     arrays.update(_node_arrays(state.open, search.model.n))
     arrays.update(_multiplier_arrays(state.multipliers, search.model.n))
+    arrays.update(_sign_arrays(state.multipliers, search.model.n))
     write_arrays(path, arrays)
 
 
@@ -169,7 +172,7 @@ def problem_of(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> tuple[F
     return Formulation(*losses, balance=said["balance"], fit_intercept=said["fit_intercept"]), problem
 
 
-def read_records(arrays: dict[str, np.ndarray]) -> tuple[list[Record], list[Multipliers]]:
+def read_records(arrays: dict[str, np.ndarray]) -> tuple[list[Record], list[AnyMultipliers]]:
     """The records of a saved search, with their proofs, and the multipliers that these use."""
     return _records(arrays), _multipliers(arrays)
 
@@ -198,6 +201,7 @@ def _record_arrays(records: list[Record], n: int) -> dict[str, np.ndarray]:
         "proof_cutoff": np.array([cutoff for _, _, cutoff in proofs], dtype=float),
         "proof_number": np.array([one.number for one in stored], dtype=np.int64),
         "proof_share": np.array([one.share for one in stored], dtype=float),
+        "proof_lift": np.array([one.lift for one in stored], dtype=float),
         "proof_end": np.cumsum([len(one.vector) for one in stored], dtype=np.int64),
         "proof_vectors": np.concatenate([np.zeros(0, dtype=np.float32), *(one.vector for one in stored)]),
         "direction_end": np.cumsum([len(one.index) for one in directions], dtype=np.int64),
@@ -217,6 +221,7 @@ def _records(arrays: dict[str, np.ndarray]) -> list[Record]:
     starts = np.concatenate([[0], arrays["proof_end"]])
     blocks = np.concatenate([[0], arrays["direction_end"]])
     n, n_directions = arrays["direction_gamma"].shape[1], 0
+    lifts = arrays.get("proof_lift", np.zeros(len(arrays["proof_kind"])))  # older files have none
     for k, (r, kind) in enumerate(zip(arrays["proof_record"], arrays["proof_kind"], strict=True)):
         found = None
         if KINDS[kind] is DirectionsProof:
@@ -225,7 +230,7 @@ def _records(arrays: dict[str, np.ndarray]) -> list[Record]:
             found = Directions(*(arrays[f"direction_{name}"][block] for name in ("index", "theta", "gamma")))
         vector = arrays["proof_vectors"][starts[k] : starts[k + 1]]
         number, share = int(arrays["proof_number"][k]), float(arrays["proof_share"][k])
-        proof = KINDS[kind].read(Stored(vector, number, share, found), n)
+        proof = KINDS[kind].read(Stored(vector, number, share, found, float(lifts[k])), n)
         records[r].proofs.append((proof, float(arrays["proof_cutoff"][k])))
     return records
 
@@ -236,7 +241,7 @@ def _node_arrays(nodes: list[Node], n: int) -> dict[str, np.ndarray]:
         "node_low": np.array([node.box.low for node in nodes]).reshape(-1, n),
         "node_high": np.array([node.box.high for node in nodes]).reshape(-1, n),
         "node_gamma": np.array([nothing if node.gamma is None else node.gamma for node in nodes]).reshape(-1, n),
-        "node_v": np.array([nothing if node.v is None else node.v for node in nodes]).reshape(-1, n),
+        "node_v": np.array([nothing if node.v is None else node.v[:n] for node in nodes]).reshape(-1, n),
         "node_bounds": np.array([(node.bound, node.base) for node in nodes], dtype=float).reshape(-1, 2),
         "node_numbers": np.array(
             [(node.depth, node.parent, node.sign, node.number, node.since) for node in nodes], dtype=np.int64
@@ -265,22 +270,45 @@ def _nodes(arrays: dict[str, np.ndarray]) -> list[Node]:
     return nodes
 
 
-def _multiplier_arrays(multipliers: list[Multipliers], n: int) -> dict[str, np.ndarray]:
+def _multiplier_arrays(multipliers: list[AnyMultipliers], n: int) -> dict[str, np.ndarray]:
+    """Multipliers of the relaxation in v-space; the others have a place among them, which is empty."""
     none = Cuts.none()
+    empty = Multipliers(np.zeros(n), np.zeros(n), none, np.zeros(0))
+    own = [z if isinstance(z, Multipliers) and z is not NO_MULTIPLIERS else empty for z in multipliers]
     return {
-        "multiplier_diagonal": np.array([z.diagonal for z in multipliers]).reshape(-1, n),
-        "multiplier_chord": np.array([z.chord for z in multipliers]).reshape(-1, n),
+        "multiplier_diagonal": np.array([z.diagonal for z in own]).reshape(-1, n),
+        "multiplier_chord": np.array([z.chord for z in own]).reshape(-1, n),
         "multiplier_sizes": np.array(
-            [(len(z.cuts.products), len(z.cuts.triangles)) for z in multipliers], dtype=np.int64
+            [(len(z.cuts.products), len(z.cuts.triangles)) for z in own], dtype=np.int64
         ).reshape(-1, 2),
-        "multiplier_products": np.vstack([none.products, *(z.cuts.products for z in multipliers)]),
-        "multiplier_triangles": np.vstack([none.triangles, *(z.cuts.triangles for z in multipliers)]),
-        "multiplier_weights": np.concatenate([np.zeros(0), *(z.weights for z in multipliers)]),
+        "multiplier_products": np.vstack([none.products, *(z.cuts.products for z in own)]),
+        "multiplier_triangles": np.vstack([none.triangles, *(z.cuts.triangles for z in own)]),
+        "multiplier_weights": np.concatenate([np.zeros(0), *(z.weights for z in own)]),
     }
 
 
-def _multipliers(arrays: dict[str, np.ndarray]) -> list[Multipliers]:
-    found, p, q, w = [], 0, 0, 0
+#: Numbers of every point among multipliers with signs, as arrays of a file.
+SIGN_PARTS = ("labels", "square", "unit", "upper", "lower", "arc", "arc_low", "arc_high")
+
+
+def _sign_arrays(multipliers: list[AnyMultipliers], n: int) -> dict[str, np.ndarray]:
+    """Multipliers with signs, with their numbers among all multipliers."""
+    none, numbers = SignCuts.none(), [k for k, z in enumerate(multipliers) if isinstance(z, SignMultipliers)]
+    own = [z for z in multipliers if isinstance(z, SignMultipliers)]
+    sizes = [(len(z.cuts.triangles), len(z.cuts.margins)) for z in own]
+    return {
+        "sign_number": np.array(numbers, dtype=np.int64),
+        **{f"sign_{part}": np.array([getattr(z, part) for z in own]).reshape(-1, n) for part in SIGN_PARTS},
+        "sign_sizes": np.array(sizes, dtype=np.int64).reshape(-1, 2),
+        "sign_triangles": np.vstack([none.triangles, *(z.cuts.triangles for z in own)]).astype(np.int32),
+        "sign_margins": np.vstack([none.margins, *(z.cuts.margins for z in own)]).astype(np.int32),
+        "sign_weights": np.concatenate([np.zeros(0), *(z.weights for z in own)]),
+    }
+
+
+def _multipliers(arrays: dict[str, np.ndarray]) -> list[AnyMultipliers]:
+    found: list[AnyMultipliers] = []
+    p, q, w = 0, 0, 0
     for k, (n_products, n_triangles) in enumerate(arrays["multiplier_sizes"].tolist()):
         cuts = Cuts(
             arrays["multiplier_products"][p : p + n_products], arrays["multiplier_triangles"][q : q + n_triangles]
@@ -288,4 +316,17 @@ def _multipliers(arrays: dict[str, np.ndarray]) -> list[Multipliers]:
         weights = arrays["multiplier_weights"][w : w + cuts.m]
         found.append(Multipliers(arrays["multiplier_diagonal"][k], arrays["multiplier_chord"][k], cuts, weights))
         p, q, w = p + n_products, q + n_triangles, w + cuts.m
+    if "sign_number" not in arrays:
+        return found  # older files have none with signs
+    p, q, w = 0, 0, 0
+    for k, (number, (n_triangles, n_margins)) in enumerate(
+        zip(arrays["sign_number"].tolist(), arrays["sign_sizes"].tolist(), strict=True)
+    ):
+        own = SignCuts(
+            arrays["sign_triangles"][p : p + n_triangles].astype(np.intp),
+            arrays["sign_margins"][q : q + n_margins].astype(np.intp),
+        )
+        parts = {part: arrays[f"sign_{part}"][k] for part in SIGN_PARTS}
+        found[number] = SignMultipliers(**parts, cuts=own, weights=arrays["sign_weights"][w : w + own.m])
+        p, q, w = p + n_triangles, q + n_margins, w + own.m
     return found

@@ -8,8 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..problem import Array
-from ..relaxations.model import BoundModel
-from ..relaxations.output_space.convexified import Multipliers
+from ..relaxations.model import AnyMultipliers, BoundModel
 from ..solution import relative_gap
 from .tree import Node, Record
 
@@ -68,7 +67,7 @@ class State:
 
     records: list[Record] = field(default_factory=list)
     open: list[Node] = field(default_factory=list)
-    multipliers: list[Multipliers] = field(default_factory=list)
+    multipliers: list[AnyMultipliers] = field(default_factory=list)
     objective: float = np.inf
     labels: Array | None = None
     gamma: Array | None = None

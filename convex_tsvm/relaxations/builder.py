@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..modeling.printing import ReadableProblem
 
 #: Relaxations that "auto" chooses from, the strongest first: the first one that exists for the problem.
-STRONGEST = ("triangles", "sdp", "curvature", "svm")
+STRONGEST = ("signs", "sdp", "curvature", "svm")
 
 #: All of them.
 ALL = (*RELAXATIONS, *INTERVAL_RELAXATIONS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -12,15 +13,21 @@ from ..formulations import Formulation
 from ..instance.labelling import labelling, why_not_relaxable
 from ..problem import Array, Problem
 from .box import Box
+from .convex_quadratic import ConvexQuadratic
 from .output_space.convexified import Convexified, Multipliers
 from .output_space.cuts import Cuts
 from .output_space.quadratic_program import OutputSpace
 from .partial_svm import PartialSVM, is_partial
 from .plain_svm import PlainSVM
+from .rounding import EPS
+from .signs.quadratic import SignMultipliers, SignQuadratic
 
 #: What is added to the chords' multipliers, relative to the largest diagonal entry of the quadratic form: with it
 #: the form stays positive semidefinite in other arithmetic, too.
 SPARE = 1e-12
+
+#: Multipliers of one relaxation or another.
+AnyMultipliers = Multipliers | SignMultipliers
 
 #: Takes the place of multipliers that a dive does not need.
 NO_MULTIPLIERS = Multipliers(np.zeros(0), np.zeros(0), Cuts.none(), np.zeros(0))
@@ -37,8 +44,8 @@ class BoundModel:
         self.search = labelling(formulation, problem)
         self.instance = self.search.instance
         self.known: PartialSVM | PlainSVM = (PartialSVM if is_partial(self.search) else PlainSVM)(self.search)
-        self.multipliers: list[Multipliers] = []
-        self._convexified: dict[tuple[int, float], Convexified] = {}
+        self.multipliers: list[AnyMultipliers] = []
+        self._convexified: dict[tuple[int, float, float], ConvexQuadratic] = {}
 
     @property
     def svm(self) -> PartialSVM:
@@ -120,13 +127,45 @@ class BoundModel:
         del self.multipliers[n_kept:]
         self._convexified = {key: made for key, made in self._convexified.items() if key[0] < n_kept}
 
+    def add_signs(self, multipliers: SignMultipliers) -> int:
+        """Keep multipliers with signs, lifted so that they make the objective convex with some room: their number.
+
+        The room is what the balls of double precision take in which the checker has a form of N rows.
+        """
+        made = SignQuadratic(self.space, multipliers)
+        N = len(made.A) + 1
+        spare = 4 * N * (N + 8) * EPS * float(np.abs(np.diag(made.A)).max(initial=0.0))
+        self.multipliers.append(made.multipliers.lifted(spare, outputs=1.0))
+        return len(self.multipliers) - 1
+
+    def has_number(self, number: int, kind: type) -> bool:
+        """Whether there are multipliers of that kind with the number."""
+        return 0 <= number < len(self.multipliers) and isinstance(self.multipliers[number], kind)
+
     def convexified(self, number: int, share: float) -> Convexified:
-        """The convex quadratic of a share of kept multipliers."""
-        key = (number, share)
+        """The convex quadratic of a share of kept multipliers of the relaxation in v-space."""
+        multipliers = self.multipliers[number]
+        assert isinstance(multipliers, Multipliers)
+        made = self._made((number, share, 0.0), lambda: Convexified(self.space, multipliers.scaled(share)))
+        assert isinstance(made, Convexified)
+        return made
+
+    def sign_quadratic(self, number: int, share: float, lift: float) -> SignQuadratic:
+        """The convex quadratic of a share of kept multipliers with signs, with ``lift`` added to its form."""
+        multipliers = self.multipliers[number]
+        assert isinstance(multipliers, SignMultipliers)
+        made = self._made(
+            (number, share, lift), lambda: SignQuadratic(self.space, multipliers.scaled(share).lifted(lift))
+        )
+        assert isinstance(made, SignQuadratic)
+        return made
+
+    def _made(self, key: tuple[int, float, float], make: Callable[[], ConvexQuadratic]) -> ConvexQuadratic:
+        """A quadratic that was made before, or a new one; some are kept, as many boxes use the same one."""
         if key not in self._convexified:
             if len(self._convexified) > 64:
                 self._convexified.clear()
-            self._convexified[key] = Convexified(self.space, self.multipliers[number].scaled(share))
+            self._convexified[key] = make()
         return self._convexified[key]
 
     def __getstate__(self) -> dict[str, object]:

@@ -15,8 +15,11 @@ import numpy as np
 
 from ..problem import Array
 from .box import Box
+from .convex_quadratic import ConvexQuadratic
+from .output_space.convexified import Multipliers
 from .partial_svm import Directions
 from .safe_bounds import transduction_bound
+from .signs.quadratic import SignMultipliers
 
 if TYPE_CHECKING:
     from .model import BoundModel
@@ -33,12 +36,13 @@ NO_VECTOR = np.zeros(0, dtype=np.float32)
 
 @dataclass(frozen=True)
 class Stored:
-    """A proof as numbers: a vector; for a quadratic also the multipliers' number and share; or ends of outputs."""
+    """A proof as numbers: a vector; for quadratics the multipliers' number, share and lift; or ends of outputs."""
 
     vector: np.ndarray
     number: int = -1
     share: float = 0.0
     directions: Directions | None = None
+    lift: float = 0.0
 
 
 class Proof(ABC):
@@ -111,31 +115,91 @@ class DirectionsProof(Proof):
 
 
 @dataclass(frozen=True, eq=False)
-class QuadraticProof(Proof):
-    """Multipliers (by number, and the share of them that is taken) and the point whose tangent is the bound."""
+class MultipliersProof(Proof):
+    """Kept multipliers (by number), a convex quadratic that is made of them, and the point whose tangent is the bound.
 
-    name = "convex quadratic"
+    ``share`` is the share of the multipliers that is taken; ``v`` has the outputs, and then other variables if there
+    are any.
+    """
+
     number: int
     share: float
     v: np.ndarray
 
+    @abstractmethod
+    def quadratic(self, model: BoundModel) -> ConvexQuadratic:
+        """The convex quadratic."""
+
     def apply(self, model: BoundModel, box: Box, cutoff: float) -> tuple[float, Box]:
-        quadratic = model.convexified(self.number, self.share)
-        bound, low, high = quadratic.consequences(box.low, box.high, self.v.astype(float), cutoff)
+        bound, low, high = self.quadratic(model).consequences(box.low, box.high, self.v.astype(float), cutoff)
         return bound, model.count(box.meet(low, high))
 
     def store(self) -> Stored:
         return Stored(self.v, self.number, self.share)
 
+    def holds_for(self, model: BoundModel) -> bool:
+        return model.has_quadratic and model.has_number(self.number, self.needs()) and self.share >= 0
+
+    @staticmethod
+    @abstractmethod
+    def needs() -> type:
+        """The class of the multipliers that it uses."""
+
+    def renumbered(self, first: int, shift: int) -> Proof:
+        return dataclasses.replace(self, number=self.number + shift) if self.number >= first else self
+
+
+@dataclass(frozen=True, eq=False)
+class QuadraticProof(MultipliersProof):
+    """Multipliers in v-space (:class:`~convex_tsvm.relaxations.output_space.convexified.Convexified`)."""
+
+    name = "convex quadratic"
+
+    def quadratic(self, model: BoundModel) -> ConvexQuadratic:
+        return model.convexified(self.number, self.share)
+
     @staticmethod
     def read(stored: Stored, n: int) -> QuadraticProof:
         return QuadraticProof(stored.number, stored.share, stored.vector)
 
-    def holds_for(self, model: BoundModel) -> bool:
-        return model.has_quadratic and 0 <= self.number < len(model.multipliers) and self.share >= 0
+    @staticmethod
+    def needs() -> type:
+        return Multipliers
 
-    def renumbered(self, first: int, shift: int) -> Proof:
-        return dataclasses.replace(self, number=self.number + shift) if self.number >= first else self
+
+@dataclass(frozen=True, eq=False)
+class SignsProof(MultipliersProof):
+    """Multipliers of inequalities with signs (:class:`~convex_tsvm.relaxations.signs.quadratic.SignQuadratic`).
+
+    ``lift`` is added to the diagonal of the form for signs, and a share of it for outputs: the bound is lower by it,
+    and the ellipsoid of what is below the cutoff is narrower.
+    """
+
+    name = "signs"
+    lift: float = 0.0
+
+    def quadratic(self, model: BoundModel) -> ConvexQuadratic:
+        return model.sign_quadratic(self.number, self.share, self.lift)
+
+    def apply(self, model: BoundModel, box: Box, cutoff: float) -> tuple[float, Box]:
+        multipliers = model.multipliers[self.number]
+        if not (isinstance(multipliers, SignMultipliers) and multipliers.hold_in(box.low, box.high)):
+            return -np.inf, box
+        return super().apply(model, box, cutoff)
+
+    def store(self) -> Stored:
+        return Stored(self.v, self.number, self.share, lift=self.lift)
+
+    @staticmethod
+    def read(stored: Stored, n: int) -> SignsProof:
+        return SignsProof(stored.number, stored.share, stored.vector, stored.lift)
+
+    def holds_for(self, model: BoundModel) -> bool:
+        return super().holds_for(model) and self.lift >= 0
+
+    @staticmethod
+    def needs() -> type:
+        return SignMultipliers
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,4 +233,4 @@ class MatrixProof(Proof):
 
 
 #: The kinds of proofs; a file names them by their place here.
-KINDS: tuple[type[Proof], ...] = (SVMProof, DirectionsProof, QuadraticProof, MatrixProof)
+KINDS: tuple[type[Proof], ...] = (SVMProof, DirectionsProof, QuadraticProof, MatrixProof, SignsProof)

@@ -51,6 +51,14 @@ class Stage:
     status: str
 
 
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """A factor R of the matrix of a relaxation with signs, R Rᵀ ≈ [1; v; b] [1; v; b]ᵀ, and the labels known then."""
+
+    R: Array
+    labels: Array
+
+
 @dataclass(eq=False)
 class Region:
     """A box of outputs, and what is known of it from the larger box that it is a part of.
@@ -65,6 +73,8 @@ class Region:
         The place of the multipliers to be used here among those of the model; -1 for none yet.
     since, base : int, float
         The depth at which these multipliers were made, and the bound that was reached then.
+    factor : Factor or None
+        Where the low-rank method may start.
     """
 
     box: Box
@@ -75,6 +85,7 @@ class Region:
     number: int = -1
     since: int = 0
     base: float = -np.inf
+    factor: Factor | None = None
 
 
 @dataclass(frozen=True)
@@ -104,7 +115,7 @@ class Work:
 
     Attributes
     ----------
-    box, bound, gamma, v, number, since, base
+    box, bound, gamma, v, number, since, base, factor
         What :class:`Region` has under these names, as it is now.
     proofs : list of (Proof, float)
         The proofs so far, in their order, each with the cutoff that it was made for.
@@ -131,7 +142,7 @@ class Work:
     def __post_init__(self) -> None:
         region = self.region
         self.box, self.bound, self.gamma, self.v = region.box, region.bound, region.gamma, region.v
-        self.number, self.since, self.base = region.number, region.since, region.base
+        self.number, self.since, self.base, self.factor = region.number, region.since, region.base, region.factor
         self.outputs: Array = np.zeros(self.model.n)
         self.rates: Callable[[], Array]
         self._began = time.perf_counter()

@@ -10,30 +10,15 @@ convex function is above its tangents, any point v gives a bound by arithmetic a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
-import scipy.linalg
-from numpy.typing import NDArray
 
-from ...kernels import GramRows
-from ...losses import hinge
 from ...problem import Array
-from ...solvers.cholesky import cholesky
-from ...solvers.dual import minimize_quadratic
-from ..rounding import EPS, SAFE_ROOM, UNDERFLOW, outward, safe
+from ..convex_quadratic import ConvexQuadratic
+from ..rounding import EPS
 from ..safe_bounds import least_eigenvalue
 from .cuts import Cuts
 from .quadratic_program import OutputSpace
-
-#: What is added to the quadratic form before it is inverted, relative to its largest entry.
-LIFT = 2.0**-30
-
-#: Relative room that is added to the diagonal of the inverse, in which errors of the form are larger.
-INVERSE_ROOM = 2e-3
-
-#: max(0, -t): with costs and slopes for each variable, its dual is the problem in a box.
-_SIDES = (hinge().shift(-1),)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +46,7 @@ class Multipliers:
         return Multipliers(factor * self.diagonal, factor * self.chord, self.cuts, factor * self.weights)
 
 
-class Convexified:
+class Convexified(ConvexQuadratic):
     """q with multipliers.
 
     Parameters
@@ -71,12 +56,6 @@ class Convexified:
         If they leave the quadratic form indefinite, those of the diagonal are lowered, and then those of the chords
         raised, until it is not; ``multipliers`` holds what is used.
 
-    Attributes
-    ----------
-    A : array, shape (n, n)
-        The quadratic form, positive semidefinite.
-    rounding : float
-        Norm of what rounding may have done to it.
     """
 
     def __init__(self, space: OutputSpace, multipliers: Multipliers) -> None:
@@ -119,100 +98,10 @@ class Convexified:
         c = self.space.constant + self._constant + float(z.diagonal.sum()) + float(z.chord @ (low * high))
         return b, c - float(weight @ (first * second))
 
-    def bound(self, low: Array, high: Array, v: Array) -> float:
-        """What the tangent at ``v`` says, which may be any point: no solution with outputs in the box is below it."""
-        b, c = self.terms(low, high)
-        image = self.A @ v
-        slope = 2 * (image + b)
-        least = np.minimum(slope * (low - v), slope * (high - v)).sum()
-        value = float(c + v @ image + 2 * b @ v + least)
-        return safe(value - self._doubt(low, high, v, b))
-
-    def _doubt(self, low: Array, high: Array, v: Array, b: Array) -> float:
-        """A number that the bound is to be lowered by: twice what rounding may have added to it, and some room."""
-        space, z, n = self.space, self.multipliers, len(v)
-        ends = np.maximum(np.abs(low), np.abs(high))
-        far = np.maximum(ends, np.abs(v)) + np.abs(space.search.offset)
-        # Of q itself: its inverse, its linear terms and its constant.
-        doubt = space.doubt * float(far @ far) + 2 * float(space.linear_error @ ends) + space.constant_error
-        # Of the terms: what multipliers give times ends or their products, added up.
+    def _given(self, ends: Array) -> float:
+        z = self.multipliers
         i, j = z.cuts.products[:, 0], z.cuts.products[:, 1]
         weight = z.weights[: len(i)]
-        given = float(
+        return float(
             z.diagonal.sum() + z.chord @ ends**2 + z.weights[len(i) :].sum() * 6 + weight @ (ends[i] * ends[j])
         )
-        doubt += 4 * self._share * (given + abs(space.constant) + abs(space.search.constant))
-        # Of the quadratic form and the evaluation of the tangent.
-        size = np.abs(self.A) @ np.abs(v) + np.abs(b)
-        evaluated = float(size @ (4 * np.abs(v) + 2 * ends)) + 2 * float(np.abs(b) @ ends)
-        doubt += self.rounding * float(ends @ ends) + (n + 8) * EPS * evaluated
-        return 2 * doubt + SAFE_ROOM * (given + abs(space.constant) + float(np.abs(v) @ size)) + UNDERFLOW
-
-    def minimize(self, low: Array, high: Array, start: Array | None = None, tol: float = 1e-7) -> Array:
-        """v that minimizes q_z in the box."""
-        b, _ = self.terms(low, high)
-        scale = float(np.abs(np.diag(self.A)).max(initial=0.0))
-        found = minimize_quadratic(
-            self._rows,
-            _SIDES,
-            cost=high - low,
-            slope=-low,
-            offset=2 * b,
-            start=None if start is None else np.clip(start, low, high),
-            tol=tol * max(scale, 1e-300),
-            max_iter=20,
-        )
-        return np.clip(found.gamma, low, high)
-
-    def consequences(self, low: Array, high: Array, v: Array, cutoff: float) -> tuple[float, Array, Array]:
-        """The bound at ``v``, and ends of the outputs of every solution in the box that is below ``cutoff``.
-
-        q_z is above its tangent at v by (· - v)ᵀ A (· - v): an ellipsoid, whose box is closed-form.
-        """
-        bound = self.bound(low, high, v)
-        far = np.maximum(np.abs(low - v), np.abs(high - v))
-        radius = (max(cutoff - bound, 0.0) + self._lift * float(far @ far)) * (1 + SAFE_ROOM)
-        reach = np.sqrt(radius * self.spread)
-        nearest, farthest = outward(v - reach, v + reach)
-        return bound, np.maximum(low, nearest), np.minimum(high, farthest)
-
-    def rates(self, low: Array, high: Array, v: Array, where: NDArray[np.intp]) -> Array:
-        """By how much the least value in the box rises with the square of a change of an output, for some points.
-
-        As long as the outputs at their ends stay there and the others do not get there, but for the output itself.
-        """
-        near = 1e-6 * (high - low)
-        free = np.flatnonzero((v > low + near) & (v < high - near))
-        place = np.full(len(v), -1)
-        place[free] = np.arange(len(free))
-        factor, _ = cholesky(self.A[np.ix_(free, free)])
-        at_end = where[place[where] < 0]
-        columns = np.hstack([np.eye(len(free)), self.A[np.ix_(free, at_end)]])
-        columns = scipy.linalg.solve_triangular(factor, columns, lower=True, check_finite=False)
-        squares = np.einsum("ij,ij->j", columns, columns)
-        rates = np.empty(len(v))
-        rates[free] = 1 / squares[: len(free)]
-        rates[at_end] = np.maximum(np.diag(self.A)[at_end] - squares[len(free) :], 0.0)
-        return np.asarray(rates[where])
-
-    @cached_property
-    def _rows(self) -> GramRows:
-        return GramRows(2 * self.A)
-
-    @property
-    def _lift(self) -> float:
-        """A multiple of the identity that makes A safe to invert."""
-        return LIFT * float(np.abs(np.diag(self.A)).max(initial=0.0))
-
-    @cached_property
-    def spread(self) -> Array:
-        """Diagonal of the lifted A's inverse, or more: what a unit of bound lets an output move, squared."""
-        n = len(self.A)
-        lifted = self.A + self._lift * np.eye(n)
-        inverse = scipy.linalg.cho_solve(scipy.linalg.cho_factor(lifted), np.eye(n))
-        error = float(np.linalg.norm(inverse @ lifted - np.eye(n)))
-        error += (n + 8) * EPS * float(np.linalg.norm(np.abs(inverse) @ np.abs(lifted)))
-        if not error < 0.5:
-            return np.full(n, np.inf)
-        spread = np.maximum(np.diag(inverse), 0.0) + 2 * error / (1 - error) * np.linalg.norm(inverse, axis=1)
-        return np.asarray(spread * (1 + INVERSE_ROOM))

@@ -8,24 +8,16 @@ import numpy as np
 
 from ...deadline import time_is_up, time_left
 from ...problem import Array
-from ..known_labels import settle_labels
+from ..kept import KeptMultipliers
 from ..label_matrix.relaxation import LabelMatrix
-from ..model import BoundModel
-from ..proofs import DirectionsProof, QuadraticProof, single
-from ..relaxation import Relaxation, Work
-from .convexified import Multipliers
+from ..proofs import QuadraticProof, single
+from ..relaxation import Work
+from .convexified import Convexified, Multipliers
 from .cuts import Cuts
 from .tightening import MULTIPLIER_FACTORS, Relaxed, Stall, Tightening
 
-#: Multipliers of a box above are kept if they are likely to close a box within so many levels of the tree, which
-#: takes about as long as one SDP relaxation.
-LEVELS_KEPT = 8
 
-#: How often the same multipliers are applied to a box, at most, as long as they settle labels.
-TURNS = 20
-
-
-class Boxes(Relaxation):
+class Boxes(KeptMultipliers):
     """The SDP relaxation in a box of proven ends, with the chord above the square of every output.
 
     Subclasses add cuts in rounds: ``products`` of ends (RLT), and shifted ``triangles`` inequalities.
@@ -34,54 +26,18 @@ class Boxes(Relaxation):
     name = "box"
     products = triangles = False
 
-    @staticmethod
-    def why_not(model: BoundModel) -> str | None:
-        if not model.known.squared:
-            return f"labeled={model.search.loss!r}: relaxations in v-space are for the squared hinge, with a cost > 0"
-        return None if model.has_quadratic else "kernel and costs are too far apart in size: scale points or lower C"
+    def quadratic(self, work: Work) -> Convexified:
+        return work.model.convexified(work.number, 1.0)
 
-    def tighten(self, work: Work) -> None:
-        if not work.box.is_bounded:
-            return
-        if work.number >= 0:
-            self._reuse(work)
-        if work.open and self._is_stale(work) and not time_is_up():
-            self._relax(work)
+    def proof(self, work: Work, x: Array) -> QuadraticProof:
+        return QuadraticProof(work.number, 1.0, single(x))
 
-    def _is_stale(self, work: Work) -> bool:
-        """Whether new multipliers are to be computed for this box."""
-        refresh, levels = work.rules.refresh, work.region.depth - work.since
-        if work.number < 0:
-            return True
-        if levels == 0 or refresh is None:
-            return False
-        if isinstance(refresh, int):
-            return levels >= refresh
-        # The old multipliers cost almost nothing per box, but may need too many boxes below this one.
-        gained, lacking = (work.bound - work.base) / levels, work.cutoff - work.bound
-        return lacking > LEVELS_KEPT * gained
-
-    def _reuse(self, work: Work) -> None:
-        """Prove what the multipliers of a box above prove here, as long as they settle labels."""
-        for _ in range(TURNS):
-            proof = _quadratic(work, work.number, 1.0, work.v)
-            v = proof.v.astype(float)
-            settled = work.prove(proof)
-            if not (settled and work.open) or time_is_up():
-                break
-        work.v = v
-        if work.open:
-            quadratic = work.model.convexified(work.number, 1.0)
-            work.rates = lambda: quadratic.rates(work.box.low, work.box.high, v, work.box.unknown)
-            work.outputs = v
-            work.offer(v)
-
-    def _relax(self, work: Work) -> None:
+    def relax(self, work: Work) -> None:
         """The SDP relaxation in this box; at the root with rounds of cuts."""
         model = work.model
         at_root = work.number < 0
         if at_root:
-            self._ends(work)
+            self.prove_ends(work)
         tightening = Tightening(
             model.space,
             solver=self.solver,
@@ -89,7 +45,8 @@ class Boxes(Relaxation):
             products=self.products,
             triangles=self.triangles,
         )
-        cuts = Cuts.none() if at_root else model.multipliers[work.number].cuts
+        above = None if at_root else model.multipliers[work.number]
+        cuts = above.cuts if isinstance(above, Multipliers) else Cuts.none()
         stall, last, status = Stall(work.box.low, work.box.high, work.bound), 0.0, "optimal"
         for _ in range(self.max_rounds if at_root else 1):
             began = time.time()
@@ -135,21 +92,7 @@ class Boxes(Relaxation):
             if not work.open or time_is_up():
                 return
         # In a box that has become smaller the same multipliers give a larger quadratic.
-        self._reuse(work)
-
-    @staticmethod
-    def _ends(work: Work) -> None:
-        """Prove ends of all outputs by the SVM of the known labels, again as long as that settles labels."""
-        svm = work.model.svm
-        if svm.free_bias:
-            return
-        while work.open and not time_is_up():
-            y = work.box.labels
-            point = svm.solve(y, work.gamma)
-            settled = work.prove(DirectionsProof(svm.directions(y, point, work.cutoff)))
-            if not (settled and work.open):
-                return
-            settle_labels(work)
+        self.reuse(work)
 
 
 class Products(Boxes):

@@ -74,6 +74,11 @@ class SparseMatrices:
         """<B_k, X> of every constraint."""
         return np.asarray(np.bincount(self.k, self.f * X[self.i, self.j], minlength=self.m), dtype=float)
 
+    def values_of_factor(self, R: Array) -> Array:
+        """<B_k, R Rᵀ> of every constraint, from the entries that are used alone."""
+        products = np.einsum("ij,ij->i", R[self.i], R[self.j])
+        return np.asarray(np.bincount(self.k, self.f * products, minlength=self.m), dtype=float)
+
     def combine(self, z: Array, n: int) -> Array:
         """Σ z_k B_k."""
         half = np.zeros((n, n))

@@ -1,0 +1,203 @@
+"""What multipliers of the inequalities with signs make of the objective: a convex quadratic in outputs and signs.
+
+Every inequality holds for v outside (-1, 1) in a box and b = sign v, so that Lagrange's function is nowhere above the
+objective there; and since b² = 1, its multiplier may have either sign.  The quadratic form must be positive
+semidefinite in v and the signs together.  Multipliers of a solver make it so nearly; :func:`repaired` does the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.linalg
+
+from ...problem import Array
+from ...solvers.sdp.sparse_matrices import SparseMatrices
+from ..box import labels_of
+from ..convex_quadratic import ConvexQuadratic
+from ..output_space.quadratic_program import OutputSpace
+from ..rounding import EPS
+from ..safe_bounds import least_eigenvalue
+from .cuts import Layout, SignCuts
+
+#: What the repair adds to the diagonal for outputs, relative to what it adds for signs.  For a sign it costs as much as
+#: it adds, for an output about the square of half the width of its ends.
+WEIGHT_OF_OUTPUTS = 3e-3
+
+
+@dataclass(frozen=True, eq=False)
+class SignMultipliers:
+    """Multipliers of what holds for outputs and signs in a box; all are >= 0 but those of b² = 1.
+
+    Attributes
+    ----------
+    labels : array, shape (n,)
+        Labels that were known when they were made, 0 for the points that have a sign.  They may be used in boxes that
+        leave these points no other label.
+    square : array, shape (n,)
+        Of (high - v)(v - low) >= 0.
+    unit : array, shape (n,)
+        Of 1 - b² = 0; it and the three after it are zero for points without a sign.
+    upper, lower : array, shape (n,)
+        Of (high - v)(1 + b) >= 0 and (v - low)(1 - b) >= 0.
+    arc, arc_low, arc_high : array, shape (n,)
+        Of the chord for each sign (:meth:`~convex_tsvm.relaxations.signs.cuts.Layout.arcs`), with the ends that it was
+        made for, since its quadratic form depends on them: low <= -1 and high >= 1.  It holds in any smaller box.
+    cuts : SignCuts
+    weights : array, shape (cuts.m,)
+    """
+
+    labels: Array
+    square: Array
+    unit: Array
+    upper: Array
+    lower: Array
+    arc: Array
+    arc_low: Array
+    arc_high: Array
+    cuts: SignCuts
+    weights: Array
+
+    def are_valid(self) -> bool:
+        """Whether no multiplier is negative that may not be, and every inequality is one that holds."""
+        signed = (self.square, self.upper, self.lower, self.arc, self.weights)
+        arcs = self.arc > 0
+        return (
+            all(bool((part >= 0).all()) for part in signed)
+            and bool(np.isin(self.labels, (-1, 0, 1)).all())
+            and bool(((self.arc_low <= -1) & (self.arc_high >= 1))[arcs].all())
+            and self.cuts.are_valid(len(self.square))
+        )
+
+    def hold_in(self, low: Array, high: Array) -> bool:
+        """Whether the labels and the ends of the arcs are those of a box that contains this one."""
+        known, arcs = self.labels != 0, self.arc > 0
+        return bool(
+            (labels_of(low, high)[known] == self.labels[known]).all()
+            and (self.arc_low[arcs] <= low[arcs]).all()
+            and (self.arc_high[arcs] >= high[arcs]).all()
+        )
+
+    def scaled(self, factor: float) -> SignMultipliers:
+        """Multipliers times a factor in [0, 1]."""
+        parts = ("square", "unit", "upper", "lower", "arc", "weights")
+        return replace(self, **{name: factor * getattr(self, name) for name in parts})
+
+    def lifted(self, amount: float, outputs: float = WEIGHT_OF_OUTPUTS) -> SignMultipliers:
+        """The quadratic form with ``amount`` more on the diagonal for signs, and a share of it for outputs."""
+        return replace(
+            self,
+            unit=self.unit + amount * (self.labels == 0),
+            square=self.square + outputs * amount,
+        )
+
+
+class SignQuadratic(ConvexQuadratic):
+    """q with multipliers of inequalities with signs; its variables are the outputs and the signs of open points.
+
+    Parameters
+    ----------
+    space : OutputSpace
+    multipliers : SignMultipliers
+        If they leave the quadratic form indefinite, they are lifted until it is not; ``multipliers`` holds what is
+        used.
+    """
+
+    def __init__(self, space: OutputSpace, multipliers: SignMultipliers) -> None:
+        self.space = space
+        self.layout = layout = Layout(multipliers.labels)
+        n, N = layout.n, layout.N
+        z, open_ = multipliers, layout.open
+        rows = SparseMatrices.stack([layout.rows(z.cuts), layout.arcs(z.arc_low, z.arc_high)])
+        weights = np.concatenate([z.weights, z.arc[open_]])
+        own = rows.combine(weights, N)
+        S = -own
+        S[: n + 1, : n + 1] += space.C
+        # The rest is diagonal, but for the products of an output and its sign in ``upper`` and ``lower``.
+        S[1 + np.arange(n), 1 + np.arange(n)] += z.square
+        signs = layout.row[1 + open_]
+        S[signs, signs] += z.unit[open_]
+        cross = (z.upper + z.lower)[open_] / 2
+        S[1 + open_, signs] += cross
+        S[signs, 1 + open_] += cross
+        self._fixed_linear, self._fixed = S[0, 1:].copy(), float(rows.b @ weights) + float(S[0, 0])
+        A = S[1:, 1:]
+        factor = np.abs(rows.f) * np.abs(weights)[rows.k]
+        total = float(factor.sum() + np.abs(rows.b) @ np.abs(weights))
+        total += float((z.square + np.abs(z.unit) + z.upper + z.lower).sum())
+        # An entry is a sum of terms of several cuts, and each addition may round it.
+        self._share = (4 * n + 32) * EPS
+        self._size_of_fixed = total
+        self.rounding = self._share * (float(np.linalg.norm(space.C)) + float(np.linalg.norm(own)) + total)
+        room = 2 * (space.doubt + self.rounding)
+        self.A, lift = repaired(A, n, room if np.isfinite(room) else 0.0)
+        self.multipliers = z.lifted(lift)
+
+    def ends(self, low: Array, high: Array) -> tuple[Array, Array]:
+        labels = labels_of(low, high)[self.layout.open]
+        return (
+            np.concatenate([low, np.where(labels > 0, 1.0, -1.0)]),
+            np.concatenate([high, np.where(labels < 0, -1.0, 1.0)]),
+        )
+
+    def outputs_from(self, low: Array, high: Array) -> tuple[Array, Array]:
+        n, open_ = self.layout.n, self.layout.open
+        least, most = low[:n].copy(), high[:n].copy()
+        negative, positive = open_[high[n:] < 1], open_[low[n:] > -1]
+        most[negative] = np.minimum(most[negative], -1.0)
+        least[positive] = np.maximum(least[positive], 1.0)
+        return least, most
+
+    def terms(self, low: Array, high: Array) -> tuple[Array, float]:
+        z, open_, n = self.multipliers, self.layout.open, self.layout.n
+        linear, constant = self._fixed_linear.copy(), self.space.constant + self._fixed
+        linear[:n] -= z.square * (low + high) / 2
+        constant += float(z.square @ (low * high)) - float(z.unit[open_].sum())
+        upper, lower = z.upper[open_], z.lower[open_]
+        linear[open_] += (upper - lower) / 2
+        linear[n:] -= (upper * high[open_] + lower * low[open_]) / 2
+        constant += float(lower @ low[open_] - upper @ high[open_])
+        return linear, constant
+
+    def _given(self, ends: Array) -> float:
+        z = self.multipliers
+        given = float(z.square @ ends**2 + 2 * (z.upper + z.lower) @ ends + np.abs(z.unit).sum())
+        return given + 2 * self._size_of_fixed * float(1 + ends.max(initial=0.0))
+
+
+def repaired(A: Array, n: int, room: float) -> tuple[Array, float]:
+    """A with enough on its diagonal to be positive semidefinite with ``room`` besides, and how much that is for signs.
+
+    For outputs, the first n rows, it is :data:`WEIGHT_OF_OUTPUTS` of that.
+    """
+    weight = np.ones(len(A))
+    weight[:n] = WEIGHT_OF_OUTPUTS
+    if _is_positive(A, room):
+        return A, 0.0
+    root = 1 / np.sqrt(weight)
+    scaled = A * root * root[:, None]
+    scaled[np.diag_indices(len(A))] -= room * root**2
+    lift = max(0.0, -least_eigenvalue(scaled) * (1 + 1e-9))
+    while True:
+        made = A.copy()
+        made[np.diag_indices(len(A))] += lift * weight
+        if _is_positive(made, room):
+            return made, lift
+        lift = max(2 * lift, room, 1e-15 * float(np.abs(np.diag(A)).max(initial=0.0)))
+
+
+def _is_positive(A: Array, room: float) -> bool:
+    """Whether A less ``room`` on its diagonal is positive semidefinite for certain.
+
+    A Cholesky factorization in floating point that succeeds with a little more taken off shows it (Rump 2006).
+    """
+    n = len(A)
+    lower = room * (1 + 1e-9) + 2 * (n + 2) * EPS * float(np.abs(np.diag(A)).sum())
+    shifted = A.copy()
+    shifted[np.diag_indices(n)] -= lower
+    try:
+        scipy.linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        return False
+    return True

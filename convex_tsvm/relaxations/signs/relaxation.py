@@ -1,0 +1,281 @@
+"""The relaxation with signs as a bound of boxes: rounds of a low-rank method, of what it proves, and of cuts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from ...deadline import time_is_up
+from ...problem import Array
+from ...solvers.sdp.low_rank import LowRankPoint, LowRankSDP
+from ...solvers.sdp.sparse_matrices import SparseMatrices
+from ..box import Box
+from ..kept import KeptMultipliers
+from ..output_space.quadratic_program import OutputSpace
+from ..proofs import SignsProof, single
+from ..relaxation import Factor, Work
+from .cuts import Layout, SignCuts
+from .quadratic import WEIGHT_OF_OUTPUTS, SignMultipliers, SignQuadratic
+
+#: Columns of the factor.
+FACTOR_COLUMNS = 60
+
+#: Updates of multipliers and steps for each of them, in a round of the low-rank method.
+OUTER, INNER = 6, 40
+
+#: Weight of the penalty, relative to the mean diagonal entry of the objective: with a larger one the multipliers get
+#: less exact, with a smaller one they take longer to get large.
+PENALTY = 0.3
+
+#: What is added to the form before an ellipsoid is taken from it, as multiples of what it lacked of being positive
+#: semidefinite: the bound gets lower, and the ellipsoid narrower.
+LIFTS = (0.0, 0.5, 2.0)
+
+#: Shares of the multipliers that are tried besides, for the outputs that they exclude.
+SHARES = (0.95, 0.8)
+
+#: Cuts are dropped if their multiplier is less than this times the largest and they hold with some room.
+ACTIVE_SHARE, ROOM = 1e-5, 1e-3
+
+#: Directions in which the form is negative are added to the factor: at most so many, with this norm.
+MOST_ADDED, NORM_ADDED = 20, 0.3
+
+#: Rounds in turn without gain after which the rounds end: where the relaxation is too weak, and where its multipliers
+#: are not exact enough.  In the latter case a round takes more steps, up to so many times as many.
+IDLE, IDLE_INEXACT, MOST_EFFORT = 3, 8, 8
+
+#: Room around the ends of arcs, relative to 1 plus their size.
+ARC_ROOM = 1e-6
+
+#: Rounds below the root.
+ROUNDS_BELOW = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """One round: the point of the low-rank method, its multipliers, and how far their form is from semidefinite.
+
+    ``lacking`` is how much their form lacked on the diagonal for signs, which the multipliers have got; ``directions``,
+    shape (N, k), are those in which it was negative.
+    """
+
+    point: LowRankPoint
+    multipliers: SignMultipliers
+    lacking: float
+    directions: Array
+    slack: Array
+
+
+class SignProgram:
+    """The semidefinite program of a box with cuts.
+
+    Parameters
+    ----------
+    space : OutputSpace
+    low, high : array, shape (n,)
+        Finite ends of the outputs.
+    cuts : SignCuts
+    """
+
+    def __init__(self, space: OutputSpace, low: Array, high: Array, cuts: SignCuts) -> None:
+        self.space, self.low, self.high = space, low, high
+        self.layout = layout = Layout(Box(low, high).labels)
+        own = layout.own_margins()
+        own_names = set(own.names())
+        self.cuts = own.join(cuts.take(np.array([name not in own_names for name in cuts.names()], dtype=bool)))
+        self.known = np.flatnonzero(layout.labels)
+        zero = np.zeros(len(self.known), dtype=np.intp)
+        ends = low[self.known] + high[self.known]
+        squares = SparseMatrices.make(
+            [(zero, 1 + self.known, ends), (1 + self.known, 1 + self.known, -1.0)], (low * high)[self.known]
+        )
+        # Ends of arcs are a little further out, so that rounding keeps no smaller box from being inside of them.  Those
+        # of an open point are on both sides: low <= -1 and high >= 1.
+        self.arc_low = np.minimum(low, -1.0) - ARC_ROOM * (1 + np.abs(low))
+        self.arc_high = np.maximum(high, 1.0) + ARC_ROOM * (1 + np.abs(high))
+        self._parts = [
+            squares,
+            layout.uppers(high),
+            layout.lowers(low),
+            layout.arcs(self.arc_low, self.arc_high),
+            layout.rows(self.cuts),
+        ]
+        self.rows = SparseMatrices.stack(self._parts)
+
+    def start(self, multipliers: SignMultipliers | None) -> Array:
+        """Multipliers of the rows from those of another box or other cuts, shape (m,); those that are new are zero."""
+        z, open_ = multipliers, self.layout.open
+        if z is None:
+            return np.zeros(self.rows.m)
+        weights = dict(zip(z.cuts.names(), z.weights, strict=True))
+        cuts = [weights.get(name, 0.0) for name in self.cuts.names()]
+        # A point whose label has become known has the multiplier of its arc for the square.
+        squares = np.where(z.labels == 0, z.square + z.arc, z.square)[self.known]
+        return np.concatenate([squares, z.upper[open_], z.lower[open_], z.arc[open_], cuts])
+
+    def solve(self, R: Array, z: Array, outer: int, inner: int) -> Turn:
+        """A round of the low-rank method."""
+        layout, n = self.layout, self.layout.n
+        signs = 1 + n + np.arange(layout.u)
+        point = LowRankSDP(self.space.C, self.rows, layout.N, signs).solve(
+            R, z, outer=outer, inner=inner, sigma=PENALTY
+        )
+        S = -self.rows.combine(point.z, layout.N)
+        S[: n + 1, : n + 1] += self.space.C
+        S[np.diag_indices(layout.N)] -= point.unit
+        weight = np.ones(layout.N)
+        weight[1 : n + 1] = WEIGHT_OF_OUTPUTS
+        root = 1 / np.sqrt(weight)
+        values, vectors = scipy.linalg.eigh(
+            S * root * root[:, None], subset_by_index=[0, min(MOST_ADDED, layout.N) - 1], check_finite=False
+        )
+        size = float(np.abs(np.diag(self.space.C)).max())
+        lacking = max(0.0, -float(values[0])) + 1e-9 * size
+        squares, upper, lower, arc, weights = np.split(point.z, np.cumsum([part.m for part in self._parts])[:-1])
+        full = {"square": np.zeros(n), "upper": np.zeros(n), "lower": np.zeros(n), "arc": np.zeros(n)}
+        full["square"][self.known] = squares
+        for name, part in (("upper", upper), ("lower", lower), ("arc", arc)):
+            full[name][layout.open] = part
+        unit = np.zeros(n)
+        unit[layout.open] = -point.unit[signs]
+        made = SignMultipliers(
+            labels=layout.labels, unit=unit, arc_low=self.arc_low, arc_high=self.arc_high,
+            cuts=self.cuts, weights=weights, **full,
+        )  # fmt: skip
+        directions = (vectors * root[:, None])[:, values < -1e-7 * size]
+        slack = self._parts[-1].values_of_factor(point.R) - self._parts[-1].b
+        return Turn(point, made.lifted(lacking), lacking, directions, slack)
+
+
+class Signs(KeptMultipliers):
+    """The relaxation with signs.  Its program has no other solver than the low-rank method."""
+
+    name = "signs"
+
+    def quadratic(self, work: Work) -> SignQuadratic:
+        return work.model.sign_quadratic(work.number, 1.0, 0.0)
+
+    def proof(self, work: Work, x: Array) -> SignsProof:
+        return SignsProof(work.number, 1.0, single(x))
+
+    def relax(self, work: Work) -> None:
+        """Rounds in this box; below the root they go on from what is known of the box above."""
+        model, at_root = work.model, work.number < 0
+        if at_root:
+            self.prove_ends(work)
+        most = model.n if self.cuts_per_round is None else self.cuts_per_round
+        before = model.multipliers[work.number] if not at_root else None
+        z = before if isinstance(before, SignMultipliers) else None
+        cuts = SignCuts.none() if z is None else z.cuts
+        progress = Progress(work)
+        for k in range(2 * self.max_rounds if at_root else ROUNDS_BELOW):
+            if not work.open or time_is_up():
+                break
+            program = SignProgram(model.space, work.box.low, work.box.high, cuts)
+            R = fitted(work, program.layout)
+            outer = OUTER if k or not at_root else 2 * OUTER
+            turn = program.solve(R, program.start(z), outer, INNER * progress.effort)
+            z = turn.multipliers
+            value = turn.point.value + model.space.constant
+            self._prove(work, turn)
+            work.record(self.name, value, program.cuts.m)
+            work.factor = Factor(with_directions(turn.point.R, turn.directions), program.layout.labels)
+            if not work.open or progress.has_stalled(work, value):
+                break
+            active = z.weights > ACTIVE_SHARE * z.weights.max(initial=0.0)
+            kept = program.cuts.take(active | (turn.slack < ROOM))
+            # Labels may have become known, and then a cut is about fewer signs; X has the rows of the round before.
+            X = turn.point.R @ turn.point.R.T
+            cuts = kept.join(program.layout.violated(X, most))
+
+    def _prove(self, work: Work, turn: Turn) -> None:
+        """Keep the multipliers, and prove what they prove with several lifts, and shares of them."""
+        model, work.number = work.model, work.model.add_signs(turn.multipliers)
+        n = model.n
+        scores = turn.point.R[1 : 1 + n, 0]
+        x = turn.point.R[1:, 0]
+        tries = [(1.0, lift * turn.lacking) for lift in LIFTS] + [(share, 0.0) for share in SHARES]
+        work.since, work.base = work.region.depth, work.bound
+        for share, lift in tries:
+            quadratic = model.sign_quadratic(work.number, share, lift)
+            x = quadratic.minimize(work.box.low, work.box.high, x)
+            if (share, lift) == (1.0, 0.0):
+                work.v = single(x).astype(float)
+            work.prove(SignsProof(work.number, share, single(x), lift))
+            if not work.open or time_is_up():
+                break
+        work.base = work.bound
+        work.outputs = scores
+        work.correlation = correlation(turn.point.R, model.n)
+        if work.open:
+            quadratic, v = self.quadratic(work), x if work.v is None else work.v
+            work.rates = lambda: quadratic.rates(work.box.low, work.box.high, v, work.box.unknown)
+            work.offer(scores, thorough=work.region.depth == 0, always=True)
+
+
+class Progress:
+    """Tells when rounds have stopped helping."""
+
+    def __init__(self, work: Work) -> None:
+        self.bound, self.width, self.value = work.bound, self._width(work), -np.inf
+        self.idle, self.effort = 0, 1
+
+    @staticmethod
+    def _width(work: Work) -> float:
+        return float((work.box.high - work.box.low).sum())
+
+    def has_stalled(self, work: Work, value: float) -> bool:
+        """Whether to stop, after a round with this value of the relaxation, which is no bound."""
+        width, cutoff = self._width(work), work.cutoff
+        lacking = cutoff - self.bound if np.isfinite(self.bound) else 0.0
+        gained = (
+            work.bound > self.bound + max(2e-4 * abs(cutoff), 0.02 * lacking)
+            or width < 0.99 * self.width
+            or value > self.value + 2e-4 * abs(cutoff)
+        )
+        self.idle = 0 if gained else self.idle + 1
+        self.bound, self.width, self.value = max(self.bound, work.bound), width, max(self.value, value)
+        # Where the relaxation is strong enough, only its multipliers are not exact enough yet.
+        exact = value < cutoff
+        if not (exact or gained):
+            self.effort = min(2 * self.effort, MOST_EFFORT)
+        return self.idle >= (IDLE if exact else IDLE_INEXACT)
+
+
+def fitted(work: Work, layout: Layout) -> Array:
+    """A factor to begin with: that of the box above without the rows of labels that are known since, or a new one."""
+    n = layout.n
+    if work.factor is None:
+        rng = np.random.default_rng(0)
+        R = rng.standard_normal((layout.N, min(FACTOR_COLUMNS, layout.N))) / np.sqrt(min(FACTOR_COLUMNS, layout.N))
+        labels = getattr(work.incumbent, "labels", None)
+        if labels is not None:
+            R[1 : n + 1, 0] += labels
+            R[n + 1 :, 0] += labels[layout.open]
+        return R
+    before = Layout(work.factor.labels)
+    return work.factor.R[np.concatenate([np.arange(n + 1), before.row[1 + layout.open]])]
+
+
+def with_directions(R: Array, directions: Array) -> Array:
+    """A factor of the same matrix, nearly, with few columns, and some more for directions, without their first entry.
+
+    Small singular values are dropped; the first column stays, as it has the outputs themselves.
+    """
+    scale = np.linalg.norm(directions[1:], axis=0)
+    added = directions[:, scale > 0] * (NORM_ADDED / scale[scale > 0])
+    left, size, _ = np.linalg.svd(R[:, 1:], full_matrices=False)
+    kept = min(int((size > 1e-2).sum()), max(FACTOR_COLUMNS - 1 - added.shape[1], 1))
+    made = np.hstack([R[:, :1], left[:, :kept] * size[:kept], added])
+    made[0, 1:] = 0.0
+    return made
+
+
+def correlation(R: Array, n: int) -> Array:
+    """How much the outputs vary together: the sum of every one's squared correlations in V - v vᵀ."""
+    rest = R[1 : n + 1, 1:]
+    covariance = rest @ rest.T
+    deviation = np.sqrt(np.maximum(np.diag(covariance), 1e-9))
+    return np.asarray(((covariance / np.outer(deviation, deviation)) ** 2).sum(axis=1))

@@ -1,0 +1,222 @@
+"""Semidefinite programs with many sparse inequalities, approximately, by a factor of low rank.
+
+    min <C, X>  s.t.  <B_k, X> >= b_k,  X_ii = 1 for some rows i,  X ⪰ 0
+
+X = R Rᵀ with some tens of columns (Burer and Monteiro 2003).  The inequalities are in an augmented Lagrangian with
+multipliers z >= 0, which is minimized over R by L-BFGS on the spheres of the rows with X_ii = 1; the first row is fixed
+to a unit vector.  A step costs as much as one product of C with R and one pass over the entries of the B_k, where the
+interior-point method factors a matrix of one row per constraint.  What comes out is neither feasible nor optimal, but
+its multipliers are good: a bound that holds is made of them afterwards (see
+:mod:`~convex_tsvm.relaxations.signs.quadratic`), and they are where the next problem begins, when constraints have
+come and gone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from ...deadline import time_is_up
+from ...problem import Array
+from .. import _loops
+from .sparse_matrices import SparseMatrices
+
+#: Pairs of steps and changes of the gradient that L-BFGS keeps.
+PAIRS_KEPT = 8
+
+#: Sufficient decrease, relative to the slope; and the most halvings of a step.
+DECREASE, SHORTENINGS = 1e-4, 12
+
+#: Steps after which the preconditioner's scale is learnt, since that takes a product with it.
+SCALED = 5
+
+#: Curvature that rows have at least in the preconditioner, relative to the mean diagonal entry of C.
+FLATTEST = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class LowRankPoint:
+    """A point of the low-rank method.
+
+    Attributes
+    ----------
+    R : array, shape (N, r)
+        X is R Rᵀ.
+    z : array, shape (m,)
+        Multipliers of the inequalities.
+    unit : array, shape (N,)
+        Multipliers of X_ii = 1, of either sign, 0 for rows without that constraint; that of the first row makes
+        (C - Σ z_k B_k - Diag(unit)) R zero there.
+    value : float
+        <C, X> with the penalty; no bound.
+    violation : float
+        The largest violation of an inequality, relative to the norm of B_k.
+    """
+
+    R: Array
+    z: Array
+    unit: Array
+    value: float
+    violation: float
+
+
+class LowRankSDP:
+    """A semidefinite program whose C is zero but for its first rows and columns.
+
+    Parameters
+    ----------
+    C : array, shape (c, c)
+        The leading block of the objective; rows after it have none.  Its first row and column are those of the fixed
+        row.
+    rows : SparseMatrices
+        Inequalities on a matrix of N >= c rows.
+    N : int
+    unit : int array
+        Rows i with X_ii = 1; the first row, 0, is one besides.
+    """
+
+    def __init__(self, C: Array, rows: SparseMatrices, N: int, unit: NDArray[np.intp]) -> None:
+        self.C, self.rows, self.N = C, rows, N
+        pairs, self._pair = np.unique(rows.i.astype(np.int64) * N + rows.j, return_inverse=True)
+        self._i, self._j = np.divmod(pairs, N)
+        # Every row of R with the pairs that it is in.
+        ends, others = np.concatenate([self._i, self._j]), np.concatenate([self._j, self._i])
+        order = np.argsort(ends, kind="stable")
+        self._of_row = np.searchsorted(ends[order], np.arange(N + 1))
+        self._other, self._number = others[order], np.tile(np.arange(len(pairs)), 2)[order]
+        squares = rows.f**2 * np.where(rows.i == rows.j, 1.0, 0.5)
+        self._norm = np.sqrt(np.maximum(np.bincount(rows.k, squares, rows.m), 1e-300))
+        self._f, self._b = rows.f / self._norm[rows.k], rows.b / self._norm
+        self._first = np.searchsorted(rows.k, np.arange(rows.m + 1))
+        self._is_unit = np.zeros(N, dtype=bool)
+        self._is_unit[unit] = True
+        self._value, self._weight = np.empty(len(pairs)), np.empty(len(pairs))
+        self.scale = float(np.abs(np.diag(C)[1:]).mean())
+
+    def solve(
+        self, R: Array, z: Array, *, outer: int, inner: int, sigma: float = 1.0, tol: float = 1e-6
+    ) -> LowRankPoint:
+        """Improve a factor and multipliers.
+
+        Parameters
+        ----------
+        R : array, shape (N, r)
+            Where to begin.
+        z : array, shape (m,)
+        outer : int
+            Updates of the multipliers.
+        inner : int
+            Steps of L-BFGS for each of them.
+        sigma : float, default 1
+            Weight of the penalty, relative to the mean diagonal entry of C for B_k of norm 1.
+        tol : float, default 1e-6
+            Norm of the gradient at which the steps end, relative to that entry times √N.
+        """
+        weight, z = sigma * self.scale, z * self._norm
+        R = self._retracted(R)
+        for _ in range(outer):
+            R, value, new, unit = self._minimize(R, z, weight, tol * self.scale * np.sqrt(self.N), inner)
+            z = new
+            if time_is_up():
+                break
+        slack = self.rows.values_of_factor(R) - self.rows.b
+        violation = float(np.maximum(-slack / self._norm, 0.0).max(initial=0.0))
+        return LowRankPoint(R, z / self._norm, unit, value, violation)
+
+    def _retracted(self, R: Array) -> Array:
+        """R with the rows on their spheres and the first one a unit vector."""
+        norm = np.where(self._is_unit, np.sqrt(np.einsum("ij,ij->i", R, R)), 1.0)
+        R = R / np.maximum(norm, 1e-300)[:, None]
+        R[0] = 0.0
+        R[0, 0] = 1.0
+        return R
+
+    def _evaluate(self, R: Array, z: Array, sigma: float) -> tuple[float, Array, Array, Array]:
+        """The augmented Lagrangian, its gradient along the spheres, new multipliers, and those of X_ii = 1."""
+        new = np.empty(len(z))
+        _loops.products_of_pairs(R, self._i, self._j, self._value)
+        args = (self._first, self._pair, self._f, self._value, self._b, z, sigma, new, self._weight)
+        value = _loops.penalties(*args)
+        head = R[: len(self.C)]
+        image = self.C @ head
+        value += float(np.vdot(image, head))
+        G = np.zeros_like(R)
+        G[: len(self.C)] = 2 * image
+        _loops.subtract_pairs(G, R, self._of_row, self._other, self._number, self._weight)
+        radial = np.einsum("ij,ij->i", G, R)
+        radial[1:] *= self._is_unit[1:]
+        G -= radial[:, None] * R
+        G[0] = 0.0
+        return value, G, new, radial / 2
+
+    def _preconditioner(self, R: Array, new: Array, unit: Array, sigma: float) -> tuple[Array, Array]:
+        """Inverses of about the second derivative: a matrix for the rows of C, numbers for the others."""
+        curvature = np.zeros(self.N)
+        square = np.einsum("ij,ij->i", R, R)
+        _loops.curvatures(self._first, self._pair, self._f, self._i, self._j, square, new, sigma, curvature)
+        c = len(self.C)
+        block = 2 * self.C[1:, 1:] + np.diag(curvature[1:c] + 1e-3 * self.scale)
+        inverse = scipy.linalg.lapack.dpotri(scipy.linalg.cholesky(block, lower=True, check_finite=False), lower=1)[0]
+        inverse = np.tril(inverse) + np.tril(inverse, -1).T
+        rest = np.maximum(curvature[c:] - 2 * unit[c:], FLATTEST * self.scale)
+        return inverse, 1 / rest
+
+    def _minimize(self, R: Array, z: Array, sigma: float, tol: float, steps: int) -> tuple[Array, float, Array, Array]:
+        """Steps of preconditioned L-BFGS on the augmented Lagrangian: R, its value, and new multipliers."""
+        value, G, new, unit = self._evaluate(R, z, sigma)
+        inverse, rest = self._preconditioner(R, new, unit, sigma)
+        c = len(self.C)
+
+        def apply(D: Array, R: Array) -> Array:
+            found = np.empty_like(D)
+            found[0] = 0.0
+            np.matmul(inverse, D[1:c], out=found[1:c])
+            np.multiply(rest[:, None], D[c:], out=found[c:])
+            radial = np.einsum("ij,ij->i", found[c:], R[c:])
+            found[c:] -= radial[:, None] * R[c:]
+            return found
+
+        history: list[tuple[Array, Array, float]] = []
+        scale = 0.5
+        for k in range(steps):
+            if np.vdot(G, G) <= tol**2:
+                break
+            way = _two_loops(G, history, lambda D, R=R, scale=scale: scale * apply(D, R))
+            slope = np.vdot(way, G)
+            if not slope < 0:
+                history, way = [], -0.5 * apply(G, R)
+                slope = np.vdot(way, G)
+            length = 1.0
+            for _ in range(SHORTENINGS):
+                R_new = self._retracted(R + length * way)
+                value_new, G_new, new, unit_new = self._evaluate(R_new, z, sigma)
+                if value_new <= value + DECREASE * length * slope + 1e-13 * abs(value):
+                    break
+                length *= 0.4
+            else:
+                break
+            step, change = R_new - R, G_new - G
+            product = float(np.vdot(step, change))
+            if product > 1e-10 * np.sqrt(np.vdot(step, step) * np.vdot(change, change)):
+                history = [*history[-PAIRS_KEPT + 1 :], (step, change, 1 / product)]
+                if k < SCALED:
+                    scale = product / max(float(np.vdot(change, apply(change, R_new))), 1e-300)
+            R, value, G, unit = R_new, value_new, G_new, unit_new
+        _, _, new, unit = self._evaluate(R, z, sigma)
+        return R, value, new, unit
+
+
+def _two_loops(G: Array, history: list[tuple[Array, Array, float]], apply: object) -> Array:
+    """The direction of L-BFGS: minus an approximate inverse of the second derivative, times the gradient."""
+    way, shares = G.copy(), []
+    for step, change, rate in reversed(history):
+        share = rate * np.vdot(step, way)
+        shares.append(share)
+        way -= share * change
+    way = apply(way)  # type: ignore[operator]
+    for (step, change, rate), share in zip(history, reversed(shares), strict=True):
+        way += (share - rate * np.vdot(change, way)) * step
+    return -way
