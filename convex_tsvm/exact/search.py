@@ -340,7 +340,7 @@ class BranchAndBound:
     def note_root(self) -> None:
         """Store the root's bound, and how many unlabelled points its proofs have settled, in the state."""
         state, root = self.state, self.state.records[0]
-        state.root_bound = max(state.root_bound, min(root.bound, state.objective))
+        state.root_bound = max(state.root_bound, min(root.bound, self.rules.cutoff(state.objective)))
         box = self._heap.all()[0].box if len(self._heap) else None
         known = self.model.n if box is None else int((box.labels != 0).sum()) - 1
         state.root_fixed = known - self.model.instance.problem.n_labeled

@@ -285,7 +285,8 @@ class LowerBoundBuilder:
             status = "interrupted"
         labels_there = np.where(work.box.low > work.box.high, y, work.box.labels)
         return Bound(
-            value=min(work.bound, best.objective),
+            # What the incumbent excludes it excludes from the gap on.
+            value=min(work.bound, work.cutoff),
             relaxed=work.stages[-1].relaxed if work.stages else np.nan,
             upper=best.objective,
             labels=getattr(best, "labels", None),
