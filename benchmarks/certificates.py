@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from common import Results
-from exact import GAP, instance
+from exact_instances import GAP, equal
 
 import convex_tsvm as ct
 
@@ -56,7 +56,8 @@ def others():
 def papers():
     """Name, formulation and problem of the rows of exact.py."""
     for name, share, other in ROWS:
-        kind, _, problem, _ = instance(name, share, other)
+        made = equal(name, share, other)
+        kind, problem = made.kind, made.problem
         formulation = ct.s3vm(balance="targets", fit_intercept=False)
         yield f"{name} {share:.0%} {kind}", formulation, problem, GAP
 

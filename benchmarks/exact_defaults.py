@@ -14,7 +14,7 @@ import warnings
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before anything loads BLAS
 
 from common import Results
-from exact import GAP, instance
+from exact_instances import GAP, equal
 
 import convex_tsvm as ct
 from convex_tsvm.data import load_data
@@ -31,9 +31,11 @@ def instances():
         problem = ct.Problem(moons.X, moons.y, kernel=ct.RBF(sigma=0.3), C=10, C_unlabeled=cost)
         yield f"two_moons, C* {cost}", ct.s3vm(), problem, 1e-6
     for name, share in SHARED:
-        kind, _, problem, _ = instance(name, share)
+        made = equal(name, share)
+        kind, problem = made.kind, made.problem
         yield f"{name}, {share:.0%}, {kind}", ct.s3vm(balance="targets", fit_intercept=False), problem, GAP
-    kind, _, problem, _ = instance("2moons", 0.3, other=True)
+    made = equal("2moons", 0.3, other=True)
+    kind, problem = made.kind, made.problem
     yield f"2moons, 30%, {kind}", ct.s3vm(balance="targets", fit_intercept=False), problem, GAP
 
 

@@ -5,7 +5,7 @@ and for at most a minute.
 """
 
 from common import Results, compile_native
-from exact import instance
+from exact_instances import equal
 from exact_chapelle import two_moons
 
 import convex_tsvm as ct
@@ -19,7 +19,7 @@ def problems():
     """Formulations and problems by name."""
     found = {}
     for name, share in (("art100", 0.1), ("art150", 0.2)):
-        _, _, problem, _ = instance(name, share)
+        problem = equal(name, share).problem
         found[f"{name}, {share:.0%} labelled"] = (ct.s3vm(balance="targets", fit_intercept=False), problem)
     X, y, _ = two_moons()
     moons = ct.Problem(X, y, kernel=ct.RBF(0.5), C=10, C_unlabeled=10, balance=0.0)

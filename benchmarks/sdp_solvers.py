@@ -9,7 +9,7 @@ import argparse
 import time
 
 from common import Results
-from exact import instance
+from exact_instances import equal
 
 import convex_tsvm as ct
 from convex_tsvm.exact.incumbent import Incumbent
@@ -24,7 +24,7 @@ INSTANCES = (("art100", 0.1, False), ("connectionist", 0.3, False), ("heart", 0.
 
 def prepared(name, share, other):
     """Model, cutoff and root box."""
-    _, _, problem, _ = instance(name, share, other)
+    problem = equal(name, share, other).problem
     model = BoundModel(ct.s3vm(balance="targets", fit_intercept=False), problem)
     point, incumbent = model.svm.solve(model.search.y), Incumbent(model)
     incumbent.begin(point.outputs)

@@ -26,7 +26,7 @@ import scipy.sparse as sp
 PROBLEM = {"y", "cost", "balance_points", "X", "X_data", "X_indices", "X_indptr", "X_shape"}
 KINDS = ("svm", "directions", "quadratic", "matrix", "signs")
 COLUMNS = ("parent", "sign", "variable")
-EACH = ("labels", "square", "unit", "upper", "lower", "arc", "arc_low", "arc_high")
+EACH = ("labels", "square", "unit", "upper", "lower", "arc", "arc_low", "arc_high", "count")
 BITS = 192
 EPS = 2.0**-52  # twice the largest relative error of one operation
 MORE = 1 + 1e-10  # covers the rounding of radii, which are short sums of products of numbers >= 0
@@ -261,6 +261,14 @@ class Problem:
         demand(exact[last, 0] * arb(y[last]) >= 1 and (y * v >= 1).all(), "a target times its label is below 1")
         with ctx.workprec(4 * BITS):  # a matrix that is nearly singular takes so many bits
             return float((exact.transpose() * self.whole.solve(exact))[0, 0].upper()) / 2 * (1 + EPS)
+
+    def parts(self) -> tuple[Ball, Ball]:
+        """How far the sum of targets is above and below the sums that their signs may have: whole numbers, 2 apart."""
+        if self.kind != "targets":
+            return Ball(0.0), Ball(0.0)
+        count = len(self.members)
+        below = 2 * math.floor((self.value + count) / 2) - count
+        return Ball(self.value) - below, Ball(below + 2.0) - self.value
 
     # A box has a lower and an upper end for every output: a lower one >= 1 or an upper one <= -1 says the label.
 
@@ -526,12 +534,15 @@ class Signs(Convex):
     either sign; the others are >= 0: of (high - v)(v - low), (high - v)(1 + b) and (v - low)(1 - b); of an arc, which
     is (h - v)(v - 1) for b = 1 and (v - l)(-1 - v) for b = -1; of triangles s b_i b_j + t b_i b_k + s t b_j b_k + 1,
     and margins (|v_i| - 1)(1 + s b_i b_j) = v_i b_i + s v_i b_j - 1 - s b_i b_j.  An index 0 is the constant 1 there, j
-    is point j - 1; a known label takes the place of its sign.
+    is point j - 1; a known label takes the place of its sign.  Where targets have a sum, which is p above and q below
+    the sums that their signs may have: p Σ (|v| - 1)(1 - b) / 2 + q Σ (|v| - 1)(1 + b) / 2 - p q.
     """
 
-    def __init__(self, space: Outputs, each: Any, triangles: Any, margins: Any, w: Any, u: Any, lift: float) -> None:
+    def __init__(
+        self, given: Problem, space: Outputs, each: Any, triangles: Any, margins: Any, w: Any, u: Any, lift: float
+    ) -> None:
         n, self.each, labels = len(space.b.mid), each, each["labels"]
-        signed = [each[name] for name in ("square", "upper", "lower", "arc")] + [w, u]
+        signed = [each[name] for name in ("square", "upper", "lower", "arc", "count")] + [w, u]
         demand(all((x >= 0).all() for x in signed) and lift >= 0, "multipliers must be >= 0")
         demand(all(np.isfinite(x).all() for x in [*each.values(), w, u]), "multipliers must be finite")
         demand(np.isin(labels, (-1, 0, 1)).all(), "labels of multipliers must be +1, -1 or 0")
@@ -541,7 +552,7 @@ class Signs(Convex):
         demand(((margins[:, :2] >= 0) & (margins[:, :2] <= [n - 1, n])).all(), "a margin's indices are not there")
         demand(np.isin(triangles[:, 3:], (-1, 1)).all() and np.isin(margins[:, 2], (-1, 1)).all(), "bad signs")
         self.open = np.flatnonzero(labels == 0)
-        W, constant = self.subtracted(triangles, margins, w, u)
+        W, constant = self.subtracted(given, triangles, margins, w, u)
         N, own = len(W.mid), 1 + self.open
         sign = 1 + n + np.arange(len(self.open))
         self.constant = space.c + constant
@@ -568,7 +579,7 @@ class Signs(Convex):
         demand((np.diag(rest.low) - off).min() >= norm(self.A.rad), "a form with signs is not positive semidefinite")
         self.invert()
 
-    def subtracted(self, triangles: Any, margins: Any, w: Any, u: Any) -> tuple[Ball, Ball]:
+    def subtracted(self, given: Problem, triangles: Any, margins: Any, w: Any, u: Any) -> tuple[Ball, Ball]:
         """What triangles, margins and arcs take from [1; v; b] [1; v; b]ᵀ, and what they add to the constant."""
         labels, n = self.each["labels"], len(self.each["labels"])
         row, factor = np.zeros(1 + n, dtype=np.int64), np.append(1.0, np.where(labels == 0, 1.0, labels))
@@ -586,6 +597,16 @@ class Signs(Convex):
         z, low, high = (Ball(self.each[name][self.open]) for name in ("arc", "arc_low", "arc_high"))
         middle = z * (high + low) * 0.5
         parts += [(zero, own, middle), (zero, sign, -middle), (own, sign, z * (high - low + 2) * 0.5), (own, own, -z)]
+        p, q, count = *given.parts(), self.each["count"] * np.ones(len(given.members))
+        if p.low > 0 and q.low > 0:
+            i, turn = given.members, Ball(count) * (q - p) * 0.5
+            parts += [
+                (0 * i, 1 + i, turn),
+                (0 * i, row[1 + i], -turn * factor[1 + i]),
+                (1 + i, row[1 + i], Ball(factor[1 + i] * count)),
+            ]
+        else:
+            demand((count == 0).all(), "a multiplier is of what does not follow")
         # What is subtracted from a product goes half to an entry of [1; v; b] [1; v; b]ᵀ and half to its mirror image.
         place = np.concatenate([p * N + q for a, b, _ in parts for p, q in ((a, b), (b, a))])
         mid, rad = (
@@ -594,7 +615,8 @@ class Signs(Convex):
         often = float(np.bincount(place, minlength=1).max(initial=1))
         W = Ball(mid, rad).per(place, N * N, often)
         W = Ball(W.mid.reshape(N, N), W.rad.reshape(N, N))
-        return W, Ball(u).sum() - Ball(w).sum() + (z * (high - low) * 0.5).sum() - W[0, 0]
+        total = Ball(count).sum() + p * q * self.each["count"]
+        return W, Ball(u).sum() - Ball(w).sum() + (z * (high - low) * 0.5).sum() + total - W[0, 0]
 
     def prove(self, given: Problem, box: Any, x: Any, cutoff: float) -> Any:
         """What the tangent at x, outputs and signs, proves in a box; nothing in one for which it was not made."""
@@ -758,11 +780,11 @@ class Certificate:
             cuts = (a["sign_triangles"][p : p + m].astype(np.int64), a["sign_margins"][q : q + r].astype(np.int64))
             weights = share * a["sign_weights"][p + q : p + q + m + r].astype(np.float64)
             each = {name: a[f"sign_{name}"][k].astype(np.float64) for name in EACH}
-            each |= {name: share * each[name] for name in ("square", "unit", "upper", "lower", "arc")}
+            each |= {name: share * each[name] for name in ("square", "unit", "upper", "lower", "arc", "count")}
             self.space = self.space or Outputs(self.given)
             if len(self.forms) > 8:
                 self.forms.clear()
-            self.forms[number, share, lift] = Signs(self.space, each, *cuts, weights[:m], weights[m:], lift)
+            self.forms[number, share, lift] = Signs(self.given, self.space, each, *cuts, weights[:m], weights[m:], lift)
         return self.forms[number, share, lift]
 
     def check_shape(self, opened: Any) -> None:

@@ -18,7 +18,7 @@ from convex_tsvm.exact.files import read_search
 from convex_tsvm.persistence import write_arrays
 from convex_tsvm.relaxations import OutputSpace
 from convex_tsvm.relaxations.box import settle
-from convex_tsvm.relaxations.signs.cuts import Layout, SignCuts
+from convex_tsvm.relaxations.signs.cuts import Layout, SignCuts, gaps_of
 from convex_tsvm.relaxations.signs.quadratic import SignMultipliers, SignQuadratic
 from convex_tsvm.relaxations.signs.relaxation import SignProgram
 from convex_tsvm.solvers.sdp.low_rank import LowRankSDP
@@ -49,6 +49,27 @@ def test_every_inequality_holds_for_outputs_and_their_signs(v, seed):
                  layout.lowers(low)):  # fmt: skip
         assert (rows.values(X) >= rows.b - 1e-9).all()
     assert layout.violated(X, 50).m == 0
+
+
+@given(v=st.lists(outside, min_size=2, max_size=6), seed=st.integers(0, 10**6))
+def test_what_follows_from_a_sum_holds(v, seed):
+    """The row of a sum of outputs is p Σ e (1 - b) / 2 + q Σ e (1 + b) / 2 >= p q, with e = |v| - 1."""
+    v, rng = np.array(v), np.random.default_rng(seed)
+    members = np.flatnonzero(rng.random(len(v)) < 0.7)
+    layout = Layout(np.where(rng.random(len(v)) < 0.3, np.sign(v), 0.0))
+    total = float(v[members].sum())
+    rows = layout.counted(members, total)
+    assert layout.counted(members, None).m == 0
+    assert layout.counted(members, float(len(members))).m == 0
+    p, q = gaps_of(total, len(members))
+    assert p + q == pytest.approx(2)
+    sums = np.arange(-len(members), len(members) + 1, 2)
+    assert not ((sums > total - p + 1e-9) & (sums < total + q - 1e-9)).any()
+    if rows.m:
+        b, e = np.sign(v[members]), np.abs(v[members]) - 1
+        slack = p * (e * (1 - b)).sum() / 2 + q * (e * (1 + b)).sum() / 2 - p * q
+        assert rows.values(lifted(layout, v))[0] - rows.b[0] == pytest.approx(slack, abs=1e-9)
+        assert slack >= -1e-9
 
 
 def test_what_is_violated_most_is_found():
@@ -86,7 +107,8 @@ def test_any_multipliers_give_a_bound(seed, size):
     parts = {name: size * rng.random(search.n) for name in ("square", "upper", "lower", "arc")}
     multipliers = SignMultipliers(
         labels=known, unit=size * rng.normal(size=search.n), arc_low=np.minimum(low, -1) - rng.random(search.n),
-        arc_high=np.maximum(high, 1) + rng.random(search.n), cuts=cuts, weights=size * rng.random(cuts.m), **parts,
+        arc_high=np.maximum(high, 1) + rng.random(search.n), cuts=cuts, weights=size * rng.random(cuts.m),
+        count=size * rng.random(), **parts,
     )  # fmt: skip
     assert multipliers.are_valid()
     assert multipliers.hold_in(low, high)
@@ -234,6 +256,8 @@ FORGERIES = {
     "triangle's sign": ("sign_triangles", lambda a: a * [1, 1, 1, 2, 1]),
     "margin of nobody": ("sign_margins", lambda a: a + np.array([1000, 0, 0])),
     "margin's sign": ("sign_margins", lambda a: a * [1, 1, 0]),
+    "count negative": ("sign_count", lambda a: a - 1.0),
+    "count of what is no sum": ("sign_count", lambda a: a + 1.0),
     "numbers of others": ("sign_number", lambda a: a + 1000),
     "sizes": ("sign_sizes", lambda a: a + 1),
     "share of three": ("proof_share", lambda a: 3 * a),

@@ -28,7 +28,10 @@ class Examiner:
 
     def examine(self, node: Node, *, strong: bool) -> Examined:
         """Close a node or branch; ``strong`` allows more than the SVM's bound."""
-        work = self.builder.examine(node, self.incumbent, self.rules, strong=strong)
+        return self.conclude(node, self.builder.examine(node, self.incumbent, self.rules, strong=strong))
+
+    def conclude(self, node: Node, work: Work) -> Examined:
+        """The node's record, from what was proven of it, and its halves if it is open."""
         variable, children = -1, list[Node]()
         if work.open and len(work.box.unknown):
             variable, children = self.branch(node, work)
@@ -36,8 +39,9 @@ class Examiner:
 
     def branch(self, node: Node, work: Work) -> tuple[int, list[Node]]:
         """The point that is branched on, and the two halves, the likelier label first."""
+        leaning, lacking = work.outputs if work.signs is None else work.signs, work.cutoff - work.bound
         variable = self.choose(
-            Candidates(work.box.unknown, work.outputs, work.rates, work.cutoff - work.bound, work.correlation)
+            Candidates(work.box.unknown, leaning, work.rates, lacking, work.correlation, work.halves)
         )
         likely = 1 if work.outputs[variable] >= 0 else -1
         children = [

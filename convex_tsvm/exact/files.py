@@ -302,6 +302,7 @@ def _sign_arrays(multipliers: list[AnyMultipliers], n: int) -> dict[str, np.ndar
         "sign_sizes": np.array(sizes, dtype=np.int64).reshape(-1, 2),
         "sign_triangles": np.vstack([none.triangles, *(z.cuts.triangles for z in own)]).astype(np.int32),
         "sign_margins": np.vstack([none.margins, *(z.cuts.margins for z in own)]).astype(np.int32),
+        "sign_count": np.array([z.count for z in own], dtype=float),
         "sign_weights": np.concatenate([np.zeros(0), *(z.weights for z in own)]),
     }
 
@@ -327,6 +328,11 @@ def _multipliers(arrays: dict[str, np.ndarray]) -> list[AnyMultipliers]:
             arrays["sign_margins"][q : q + n_margins].astype(np.intp),
         )
         parts = {part: arrays[f"sign_{part}"][k] for part in SIGN_PARTS}
-        found[number] = SignMultipliers(**parts, cuts=own, weights=arrays["sign_weights"][w : w + own.m])
+        found[number] = SignMultipliers(
+            **parts,
+            cuts=own,
+            weights=arrays["sign_weights"][w : w + own.m],
+            count=float(arrays["sign_count"][k]),
+        )
         p, q, w = p + n_triangles, q + n_margins, w + own.m
     return found

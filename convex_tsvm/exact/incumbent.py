@@ -20,6 +20,10 @@ FLIPS, SWAPS = 30, 8
 #: Relative distance from the best objective within which labels are worth being improved.
 NEAR_BEST = 0.05
 
+#: SVMs that may be solved to improve labels of nodes: so many at first, and so many more for every node's labels.
+#: Improving labels takes some tens of them, and some nodes as much time as one.
+ALLOWED, ALLOWED_PER_OFFER = 200, 4
+
 #: Largest number of random labels that a labelling is grown from, and number of steps in which it grows.
 MOST_SEEDS, GROWING_STEPS = 5, 20
 
@@ -38,6 +42,7 @@ class Incumbent:
     ) -> None:
         self.model, self.objective, self.labels, self.gamma = model, objective, labels, gamma
         self._tried: set[bytes] = set()
+        self._allowed = ALLOWED
 
     def offer(self, scores: Array, *, thorough: bool = False) -> bool:
         """Round scores to labels, improve these, and keep them if they are the best so far; whether they were kept.
@@ -54,8 +59,12 @@ class Incumbent:
         if not np.isfinite(objective):
             return False  # the labels break the balance, or have no hard margin
         promising = objective <= self.objective + NEAR_BEST * abs(self.objective)
-        if thorough or promising:
+        self._allowed += ALLOWED_PER_OFFER
+        if thorough or (promising and self._allowed > 0) or objective < self.objective:
+            before = self.model.svm.n_solved
             labels, objective, gamma = self.two_opt(labels, objective, gamma, exchanges=thorough)
+            if not thorough:
+                self._allowed -= self.model.svm.n_solved - before
         if objective < self.objective - 1e-12 * abs(objective):
             self.objective, self.labels, self.gamma = objective, labels, gamma
             return True

@@ -29,7 +29,9 @@ from ..solution import relative_gap
 from ..solvers.sdp.sparse_sdp import check_solver
 from ..table import BRANCHING, STRATEGIES
 from ..validation import finite, integer, new_file, one_of
+from .contest import Contest
 from .dive import Dive, dive
+from .examine import Examiner
 from .files import load_search, save_search
 from .incumbent import FIRST_IDLE, Incumbent
 from .state import Progress, State
@@ -45,11 +47,14 @@ DIVES_PER_JOB = 4
 #: that take seconds, and that after these have left many nodes.
 IDLE_RESTARTS = (FIRST_IDLE, 20, 300)
 
+#: The first number of restarts where the relaxation's own rounds are sources of labels, each of them.
+IDLE_WHERE_BOUNDS_ROUND = 5
+
 #: Number of nodes with bounds that take seconds after which better labels are looked for once more, as many more of
 #: such nodes are likely to follow.
 SLOW_NODES = 64
 
-#: Share of the time left that a search for better labels may take.
+#: Share of the time left that a search for better labels may take; for those after the first, of the time so far, too.
 SHARE_FOR_LABELS = 0.3
 
 #: The smallest relative gap that bounds in double precision can be asked for.
@@ -168,6 +173,7 @@ class BranchAndBound:
         self.state = State()
         self.incumbent = Incumbent(self.model)
         self._heap, self._closed = self._queue([]), np.inf
+        self._contest: Contest | None = None
 
     @property
     def options(self) -> dict[str, Any]:
@@ -231,7 +237,7 @@ class BranchAndBound:
                 self.status = self.limit(deadline)
                 if self.status != "optimal":
                     break
-                interrupted = self.strengthen(deadline) if self.is_out_of_patience() else self.step(deadline)
+                interrupted = self._turn(deadline)
                 self.state.seconds = before + time.perf_counter() - began
                 self.tell()
                 if interrupted:
@@ -253,6 +259,17 @@ class BranchAndBound:
         if self.checkpoint is not None:
             self._save()
         return self
+
+    def _turn(self, deadline: float) -> bool:
+        """What is next; whether it was interrupted."""
+        if not self.state.settled and self._competes:
+            return self.compete(deadline)
+        return self.strengthen(deadline) if self.is_out_of_patience() else self.step(deadline)
+
+    @property
+    def _competes(self) -> bool:
+        """Whether the tree and the root compete by time: where the root's bounds can be interrupted, by default."""
+        return self.builder.resumable and self.patience is None
 
     def _save(self) -> None:
         """Write the checkpoint; a disk that is full must not end a search that has run for hours."""
@@ -281,7 +298,8 @@ class BranchAndBound:
         point = self._svm.solve(self.model.search.y)
         self.state.svm_bound = self.state.root_bound = point.value
         with until(time.time() + SHARE_FOR_LABELS * time_left()):
-            self.incumbent.begin(point.outputs + point.bias, IDLE_RESTARTS[0])
+            idle = IDLE_WHERE_BOUNDS_ROUND if self.builder.resumable else IDLE_RESTARTS[0]
+            self.incumbent.begin(point.outputs + point.bias, idle)
         self.state.n_searches, self.state.n_first = 1, self._svm.n_solved
         self.keep_incumbent()
         self.state.settled = self.builder.relaxation == "svm"
@@ -315,7 +333,7 @@ class BranchAndBound:
         """
         state, root, n_before = self.state, Node(self.model.root()), len(self.state.multipliers)
         best = state.objective
-        with until(time.time() + SHARE_FOR_LABELS * time_left()):
+        with until(time.time() + min(SHARE_FOR_LABELS * time_left(), SHARE_FOR_LABELS * max(state.seconds, 1.0))):
             self.incumbent.restart(IDLE_RESTARTS[state.n_searches], seed=state.n_searches)
         state.n_searches += 1
         self.keep_incumbent()
@@ -324,6 +342,55 @@ class BranchAndBound:
         found = dive(self.builder, self.rules, self.branching, self.incumbent, root, True, 1, deadline)
         if found.interrupted:
             return True
+        self.decide(root, found, n_before)
+        return False
+
+    def compete(self, deadline: float) -> bool:
+        """A turn of the tree or of the root's better bounds, whichever has had less time.
+
+        Once the root has got as far as it gets, it is decided which of them goes on.
+
+        Parameters
+        ----------
+        deadline : float
+            Time of the clock at which to stop, in seconds.
+
+        Returns
+        -------
+        bool
+            Whether it was interrupted.
+        """
+        if self._contest is None:
+            self.model.forget(0)
+            self._contest = Contest(self.builder, self.rules, self.incumbent, self.state.seconds)
+        contest, began = self._contest, time.perf_counter()
+        if not contest.root_is_next(self._heap.bound):
+            interrupted = self.step(deadline)
+            contest.tree_seconds += time.perf_counter() - began
+            return interrupted
+        contest.advance(deadline)
+        self.keep_incumbent()
+        if contest.is_decided and contest.work is not None:
+            examiner = Examiner(self.builder, self.rules, self.branching, self.incumbent)
+            seen = examiner.conclude(contest.root, contest.work)
+            for child in seen.children:
+                child.parent = 0
+            best = (self.incumbent.objective, self.incumbent.labels, self.incumbent.gamma)
+            self.decide(contest.root, Dive([seen.record], seen.children, self.model.multipliers, *best), 0)
+        return False
+
+    def decide(self, root: Node, found: Dive, n_before: int) -> None:
+        """Begin anew with the root's better bounds if they are above those of the tree; otherwise the tree goes on.
+
+        Parameters
+        ----------
+        root : Node
+        found : Dive
+            From the root, its only node.
+        n_before : int
+            Number of multipliers that there were before it.
+        """
+        state = self.state
         with uninterrupted():
             state.settled, state.strong = True, bool(found.records[0].bound > self._bound(self._heap.bound))
             if state.strong:
@@ -335,7 +402,6 @@ class BranchAndBound:
                 state.n_nodes += 1
                 self.model.forget(n_before)
             self.keep_incumbent()
-        return False
 
     def note_root(self) -> None:
         """Store the root's bound, and how many unlabelled points its proofs have settled, in the state."""
@@ -376,7 +442,7 @@ class BranchAndBound:
         state, dives = self.state, DIVE[self.strategy]
         if self.max_nodes is not None:
             dives = min(dives, self.max_nodes - state.n_nodes)
-        if not state.settled:
+        if not state.settled and not self._competes:
             dives = min(dives, max(self._patience - state.n_nodes, 1))
         # The root is examined alone, as everything below depends on what it proves.
         width = DIVES_PER_JOB * self.n_jobs if state.records and self.n_jobs > 1 else 1

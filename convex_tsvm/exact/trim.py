@@ -316,4 +316,4 @@ class _Trimmer:
         made = {f"sign_{name}": np.concatenate([a[f"sign_{name}"][:0], *own]) for name, own in parts.items()}
         made["sign_sizes"] = np.array(new_sizes, dtype=np.int64).reshape(-1, 2)
         made["sign_number"] = np.searchsorted(used, a["sign_number"][chosen])
-        return made | {f"sign_{name}": a[f"sign_{name}"][chosen] for name in SIGN_PARTS}
+        return made | {f"sign_{name}": a[f"sign_{name}"][chosen] for name in (*SIGN_PARTS, "count")}

@@ -230,6 +230,11 @@ class LowerBoundBuilder:
         return self.model.search
 
     @property
+    def resumable(self) -> bool:
+        """Whether the strongest relaxation goes on where it ran out of time."""
+        return self._strong is not None and self._strong.resumable
+
+    @property
     def is_about_labels(self) -> bool:
         """Whether the relaxation that is used is one about labels, and not by envelopes."""
         return self._intervals is None

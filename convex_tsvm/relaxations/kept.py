@@ -55,7 +55,7 @@ class KeptMultipliers(Relaxation):
     def _is_stale(self, work: Work) -> bool:
         """Whether new multipliers are to be computed for this box."""
         refresh, levels = work.rules.refresh, work.region.depth - work.since
-        if work.number < 0:
+        if work.number < 0 or work.region.unfinished:
             return True
         if levels == 0 or refresh is None:
             return False
@@ -77,9 +77,14 @@ class KeptMultipliers(Relaxation):
             if not (settled and work.open) or time_is_up():
                 break
         if work.open:
-            work.rates = lambda: quadratic.rates(work.box.low, work.box.high, x, work.box.unknown)
             work.outputs = x[: work.model.n]
+            self.weigh(work, x)
             work.offer(work.outputs)
+
+    def weigh(self, work: Work, x: Array) -> None:
+        """Say by how much the bound would rise with a label, from the minimizer x of the multipliers at hand."""
+        quadratic = self.quadratic(work)
+        work.rates = lambda: quadratic.rates(work.box.low, work.box.high, x, work.box.unknown)
 
     @staticmethod
     def prove_ends(work: Work) -> None:

@@ -132,7 +132,7 @@ class BoundModel:
 
         The room is what the balls of double precision take in which the checker has a form of N rows.
         """
-        made = SignQuadratic(self.space, multipliers)
+        made = SignQuadratic(self.space, multipliers.without_zeros())
         N = len(made.A) + 1
         spare = 4 * N * (N + 8) * EPS * float(np.abs(np.diag(made.A)).max(initial=0.0))
         self.multipliers.append(made.multipliers.lifted(spare, outputs=1.0))

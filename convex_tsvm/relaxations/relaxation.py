@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..problem import Array
 from .box import Box
@@ -75,6 +76,8 @@ class Region:
         The depth at which these multipliers were made, and the bound that was reached then.
     factor : Factor or None
         Where the low-rank method may start.
+    unfinished : bool
+        Whether a relaxation ran out of time here, and may go on where it was.
     """
 
     box: Box
@@ -86,6 +89,7 @@ class Region:
     since: int = 0
     base: float = -np.inf
     factor: Factor | None = None
+    unfinished: bool = False
 
 
 @dataclass(frozen=True)
@@ -123,6 +127,11 @@ class Work:
         Those of the last relaxation.
     rates : callable
         Returns by how much the bound rises with the square of a change of each output without a label.
+    halves : callable or None
+        Takes indices of points without a label, and returns by how much the bound rises at least if one of them gets
+        the label +1 and -1, shape (k, 2); it takes some of the time of a bound.
+    signs : array, shape (n,), or None
+        What the relaxation has for the signs of the outputs, if it has such.
     correlation : array, shape (n,), or None
         How much each output varies together with the others in an SDP relaxation made here.
     duals : dict of arrays
@@ -143,8 +152,11 @@ class Work:
         region = self.region
         self.box, self.bound, self.gamma, self.v = region.box, region.bound, region.gamma, region.v
         self.number, self.since, self.base, self.factor = region.number, region.since, region.base, region.factor
+        self.unfinished = False
         self.outputs: Array = np.zeros(self.model.n)
         self.rates: Callable[[], Array]
+        self.halves: Callable[[NDArray[np.intp]], Array] | None = None
+        self.signs: Array | None = None
         self._began = time.perf_counter()
 
     @property
@@ -156,6 +168,13 @@ class Work:
     def open(self) -> bool:
         """Whether a better solution may be in the box."""
         return not self.box.is_empty and self.bound < self.cutoff
+
+    def region_left(self) -> Region:
+        """What is left of the region, for work that goes on."""
+        return Region(
+            self.box, self.region.depth, self.bound, self.gamma, self.v, self.number, self.since, self.base,
+            self.factor, self.unfinished,
+        )  # fmt: skip
 
     def prove(self, proof: Proof) -> bool:
         """Apply a proof to the box and the bound; whether that settles a label or closes the box."""
@@ -194,7 +213,10 @@ class Relaxation(ABC):
     A subclass says for which problems it is (:meth:`why_not`), and in :meth:`tighten` it hands proofs to the work:
     each is a :class:`~convex_tsvm.relaxations.Proof`, whose :meth:`apply` makes a bound of a box by arithmetic alone.
     The options are those of :class:`~convex_tsvm.LowerBoundBuilder`, which takes such a class as ``relaxation``.
+    One that goes on where it ran out of time says so in ``work.unfinished``, and is ``resumable``.
     """
+
+    resumable = False
 
     def __init__(
         self, *, solver: str = "auto", tol: float = 1e-4, max_rounds: int = 30, cuts_per_round: int | None = None

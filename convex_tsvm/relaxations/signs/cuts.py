@@ -19,6 +19,9 @@ from ...solvers.sdp.sparse_matrices import SparseMatrices
 
 Indices = NDArray[np.intp]
 
+#: A sum of outputs that is nearer to a possible sum of signs says nothing of use.
+LEAST_PART = 1e-3
+
 #: Most triangle inequalities that are looked at in one round before the worst are chosen.
 MOST_SEEN = 200_000
 
@@ -86,6 +89,14 @@ class SignCuts:
         )
 
 
+def gaps_of(total: float | None, count: int) -> tuple[float, float]:
+    """How far a sum of ``count`` signs is below and above a number at least, if it is not that number; else 0 and 0."""
+    if total is None:
+        return 0.0, 0.0
+    below = 2 * np.floor((total + count) / 2) - count
+    return float(total - below), float(below + 2 - total)
+
+
 class Layout:
     """Which rows of X are what, for the labels that are known.
 
@@ -144,6 +155,29 @@ class Layout:
         """(v - low)(1 - b) >= 0 of all open points: it is about those with the label -1."""
         l, zero, v, b = low[self.open], np.zeros(self.u, dtype=np.intp), 1 + self.open, self.row[1 + self.open]
         return SparseMatrices.make([(zero, v, 1.0), (v, b, -1.0), (zero, b, l)], l)
+
+    def counted(self, members: Indices, total: float | None) -> SparseMatrices:
+        """What follows from a sum of outputs, because the sum of their signs is a whole number; one row, or none.
+
+        Σ v = s over the members, and Σ b is one of the whole numbers of their parity.  Let s - p and s + q be those
+        next to s.  Where Σ b >= s + q, the margins |v| - 1 of the negative ones add up to q or more; where Σ b <= s - p
+        those of the positive ones to p or more.  Either way (mixed-integer rounding, Nemhauser and Wolsey 1990)
+
+            p Σ (|v| - 1) (1 - b) / 2 + q Σ (|v| - 1) (1 + b) / 2 >= p q.
+        """
+        p, q = gaps_of(total, len(members))
+        if not min(p, q) > LEAST_PART:
+            members = members[:0]
+        one, zero = np.ones(len(members)), np.zeros(len(members), dtype=np.intp)
+        row, factor = self.row[1 + members], self.factor[1 + members]
+        turn = (q - p) / 2
+        i = np.concatenate([zero, zero, np.minimum(row, 1 + members)])
+        j = np.concatenate([1 + members, row, np.maximum(row, 1 + members)])
+        f = np.concatenate([turn * one, -turn * factor, factor])
+        m = int(len(members) > 0)
+        return SparseMatrices(
+            np.zeros(len(i), dtype=np.intp), i, j, f, np.full(m, len(members) + p * q), np.zeros(m, bool)
+        )
 
     def own_margins(self) -> SignCuts:
         """(|v_i| - 1)(1 ± b_i) >= 0 of all open points, which are always there."""

@@ -46,6 +46,8 @@ class SignMultipliers:
         made for, since its quadratic form depends on them: low <= -1 and high >= 1.  It holds in any smaller box.
     cuts : SignCuts
     weights : array, shape (cuts.m,)
+    count : float
+        Of what follows from a sum of outputs (:meth:`~convex_tsvm.relaxations.signs.cuts.Layout.counted`).
     """
 
     labels: Array
@@ -58,6 +60,7 @@ class SignMultipliers:
     arc_high: Array
     cuts: SignCuts
     weights: Array
+    count: float = 0.0
 
     def are_valid(self) -> bool:
         """Whether no multiplier is negative that may not be, and every inequality is one that holds."""
@@ -65,10 +68,16 @@ class SignMultipliers:
         arcs = self.arc > 0
         return (
             all(bool((part >= 0).all()) for part in signed)
+            and self.count >= 0
             and bool(np.isin(self.labels, (-1, 0, 1)).all())
             and bool(((self.arc_low <= -1) & (self.arc_high >= 1))[arcs].all())
             and self.cuts.are_valid(len(self.square))
         )
+
+    def without_zeros(self) -> SignMultipliers:
+        """The same without cuts whose multiplier is zero."""
+        used = self.weights > 0
+        return replace(self, cuts=self.cuts.take(used), weights=self.weights[used])
 
     def hold_in(self, low: Array, high: Array) -> bool:
         """Whether the labels and the ends of the arcs are those of a box that contains this one."""
@@ -81,7 +90,7 @@ class SignMultipliers:
 
     def scaled(self, factor: float) -> SignMultipliers:
         """Multipliers times a factor in [0, 1]."""
-        parts = ("square", "unit", "upper", "lower", "arc", "weights")
+        parts = ("square", "unit", "upper", "lower", "arc", "weights", "count")
         return replace(self, **{name: factor * getattr(self, name) for name in parts})
 
     def lifted(self, amount: float, outputs: float = WEIGHT_OF_OUTPUTS) -> SignMultipliers:
@@ -109,8 +118,9 @@ class SignQuadratic(ConvexQuadratic):
         self.layout = layout = Layout(multipliers.labels)
         n, N = layout.n, layout.N
         z, open_ = multipliers, layout.open
-        rows = SparseMatrices.stack([layout.rows(z.cuts), layout.arcs(z.arc_low, z.arc_high)])
-        weights = np.concatenate([z.weights, z.arc[open_]])
+        counted = layout.counted(np.flatnonzero(space.search.summed), space.search.target_sum)
+        rows = SparseMatrices.stack([layout.rows(z.cuts), layout.arcs(z.arc_low, z.arc_high), counted])
+        weights = np.concatenate([z.weights, z.arc[open_], np.full(counted.m, z.count)])
         own = rows.combine(weights, N)
         S = -own
         S[: n + 1, : n + 1] += space.C

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 
 from ...deadline import time_is_up
 from ...problem import Array
@@ -43,8 +44,9 @@ ACTIVE_SHARE, ROOM = 1e-5, 1e-3
 MOST_ADDED, NORM_ADDED = 20, 0.3
 
 #: Rounds in turn without gain after which the rounds end: where the relaxation is too weak, and where its multipliers
-#: are not exact enough.  In the latter case a round takes more steps, up to so many times as many.
-IDLE, IDLE_INEXACT, MOST_EFFORT = 3, 8, 8
+#: are not exact enough, so that a bound lacks more than a share of what the relaxation lacks.  In the latter case a
+#: round takes more steps, up to so many times as many.
+IDLE, IDLE_INEXACT, EXACT, MOST_EFFORT = 3, 8, 0.1, 8
 
 #: Room around the ends of arcs, relative to 1 plus their size.
 ARC_ROOM = 1e-6
@@ -95,7 +97,9 @@ class SignProgram:
         # of an open point are on both sides: low <= -1 and high >= 1.
         self.arc_low = np.minimum(low, -1.0) - ARC_ROOM * (1 + np.abs(low))
         self.arc_high = np.maximum(high, 1.0) + ARC_ROOM * (1 + np.abs(high))
+        counted = layout.counted(np.flatnonzero(space.search.summed), space.search.target_sum)
         self._parts = [
+            counted,
             squares,
             layout.uppers(high),
             layout.lowers(low),
@@ -113,7 +117,8 @@ class SignProgram:
         cuts = [weights.get(name, 0.0) for name in self.cuts.names()]
         # A point whose label has become known has the multiplier of its arc for the square.
         squares = np.where(z.labels == 0, z.square + z.arc, z.square)[self.known]
-        return np.concatenate([squares, z.upper[open_], z.lower[open_], z.arc[open_], cuts])
+        count = np.full(self._parts[0].m, z.count)
+        return np.concatenate([count, squares, z.upper[open_], z.lower[open_], z.arc[open_], cuts])
 
     def solve(self, R: Array, z: Array, outer: int, inner: int) -> Turn:
         """A round of the low-rank method."""
@@ -133,7 +138,7 @@ class SignProgram:
         )
         size = float(np.abs(np.diag(self.space.C)).max())
         lacking = max(0.0, -float(values[0])) + 1e-9 * size
-        squares, upper, lower, arc, weights = np.split(point.z, np.cumsum([part.m for part in self._parts])[:-1])
+        count, squares, upper, lower, arc, weights = np.split(point.z, np.cumsum([part.m for part in self._parts])[:-1])
         full = {"square": np.zeros(n), "upper": np.zeros(n), "lower": np.zeros(n), "arc": np.zeros(n)}
         full["square"][self.known] = squares
         for name, part in (("upper", upper), ("lower", lower), ("arc", arc)):
@@ -142,7 +147,7 @@ class SignProgram:
         unit[layout.open] = -point.unit[signs]
         made = SignMultipliers(
             labels=layout.labels, unit=unit, arc_low=self.arc_low, arc_high=self.arc_high,
-            cuts=self.cuts, weights=weights, **full,
+            cuts=self.cuts, weights=weights, count=float(count.sum()), **full,
         )  # fmt: skip
         directions = (vectors * root[:, None])[:, values < -1e-7 * size]
         slack = self._parts[-1].values_of_factor(point.R) - self._parts[-1].b
@@ -153,6 +158,7 @@ class Signs(KeptMultipliers):
     """The relaxation with signs.  Its program has no other solver than the low-rank method."""
 
     name = "signs"
+    resumable = True
 
     def quadratic(self, work: Work) -> SignQuadratic:
         return work.model.sign_quadratic(work.number, 1.0, 0.0)
@@ -162,16 +168,19 @@ class Signs(KeptMultipliers):
 
     def relax(self, work: Work) -> None:
         """Rounds in this box; below the root they go on from what is known of the box above."""
-        model, at_root = work.model, work.number < 0
-        if at_root:
+        model, at_root = work.model, work.region.depth == 0
+        if work.number < 0:
             self.prove_ends(work)
         most = model.n if self.cuts_per_round is None else self.cuts_per_round
-        before = model.multipliers[work.number] if not at_root else None
+        before = model.multipliers[work.number] if work.number >= 0 else None
         z = before if isinstance(before, SignMultipliers) else None
         cuts = SignCuts.none() if z is None else z.cuts
         progress = Progress(work)
+        work.unfinished = True
         for k in range(2 * self.max_rounds if at_root else ROUNDS_BELOW):
-            if not work.open or time_is_up():
+            if time_is_up():
+                return
+            if not work.open:
                 break
             program = SignProgram(model.space, work.box.low, work.box.high, cuts)
             R = fitted(work, program.layout)
@@ -189,6 +198,25 @@ class Signs(KeptMultipliers):
             # Labels may have become known, and then a cut is about fewer signs; X has the rows of the round before.
             X = turn.point.R @ turn.point.R.T
             cuts = kept.join(program.layout.violated(X, most))
+        work.unfinished = False
+
+    def weigh(self, work: Work, x: Array) -> None:
+        quadratic, box = self.quadratic(work), work.box
+        row = quadratic.layout.row[1:] - 1
+        work.signs = np.where(box.labels != 0, box.labels, x[row])
+        work.rates = lambda: quadratic.rates(box.low, box.high, x, row[box.unknown])
+        base = quadratic.bound(box.low, box.high, x)
+
+        def halves(points: NDArray[np.intp]) -> Array:
+            rises = np.empty((len(points), 2))
+            for k, i in enumerate(points.tolist()):
+                for side, label in enumerate((1, -1)):
+                    half = box.with_label(i, label)
+                    at = quadratic.minimize(half.low, half.high, x, tol=1e-5)
+                    rises[k, side] = quadratic.bound(half.low, half.high, at) - base
+            return rises
+
+        work.halves = halves
 
     def _prove(self, work: Work, turn: Turn) -> None:
         """Keep the multipliers, and prove what they prove with several lifts, and shares of them."""
@@ -210,8 +238,7 @@ class Signs(KeptMultipliers):
         work.outputs = scores
         work.correlation = correlation(turn.point.R, model.n)
         if work.open:
-            quadratic, v = self.quadratic(work), x if work.v is None else work.v
-            work.rates = lambda: quadratic.rates(work.box.low, work.box.high, v, work.box.unknown)
+            self.weigh(work, x if work.v is None else work.v)
             work.offer(scores, thorough=work.region.depth == 0, always=True)
 
 
@@ -237,8 +264,9 @@ class Progress:
         )
         self.idle = 0 if gained else self.idle + 1
         self.bound, self.width, self.value = max(self.bound, work.bound), width, max(self.value, value)
-        # Where the relaxation is strong enough, only its multipliers are not exact enough yet.
-        exact = value < cutoff
+        # What is lost to multipliers that are not exact is regained by more steps in a round.
+        lost, weak = value - self.bound, max(cutoff - value, 0.0)
+        exact = lost < EXACT * weak
         if not (exact or gained):
             self.effort = min(2 * self.effort, MOST_EFFORT)
         return self.idle >= (IDLE if exact else IDLE_INEXACT)

@@ -1,0 +1,86 @@
+"""The root with strong bounds beside the tree with cheap ones: both get shares of the time, until one is done."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from ..deadline import until
+from ..relaxations import LowerBoundBuilder
+from ..relaxations.relaxation import Rules, Work
+from .incumbent import Incumbent
+from .tree import Node
+
+#: Seconds that the tree has for itself at least, and the least ones of a slice of the root's.
+HEAD_START, SLICE = 1.0, 1.0
+
+#: The least time of the tree, relative to the root's: once its gap to the incumbent is so many times that of the root.
+TREE_SHARE = 0.1
+
+#: A slice of the root's is this share of the time that it has had, if that is more.
+SLICE_SHARE = 0.25
+
+
+class Contest:
+    """The root of a search, examined in slices of time.
+
+    Parameters
+    ----------
+    builder : LowerBoundBuilder
+    rules : Rules
+    incumbent : Incumbent
+    head_start : float
+        Seconds that the tree has before the first slice.
+
+    Attributes
+    ----------
+    root_seconds, tree_seconds : float
+        What either has had.
+    work : Work or None
+        What is proven of the root.
+    """
+
+    def __init__(self, builder: LowerBoundBuilder, rules: Rules, incumbent: Incumbent, head_start: float) -> None:
+        self.builder, self.rules, self.incumbent = builder, rules, incumbent
+        self.head_start = max(head_start, HEAD_START)
+        self.root = Node(builder.model.root())
+        self.work: Work | None = None
+        self.root_seconds = self.tree_seconds = 0.0
+
+    def root_is_next(self, bound: float) -> bool:
+        """Whether the root has had less than its share of the time.
+
+        Parameters
+        ----------
+        bound : float
+            Of the tree.
+        """
+        share, cutoff = 1.0, self.rules.cutoff(self.incumbent.objective)
+        if self.work is not None and np.isfinite(cutoff):
+            # The tree's gap falls the more slowly the smaller it is: it gets less time while it is far behind.
+            ahead = (cutoff - self.work.bound) / max(cutoff - bound, 1e-300)
+            share = float(np.clip(ahead, TREE_SHARE, 1.0)) if np.isfinite(ahead) else 1.0
+        return self.tree_seconds >= self.head_start + share * self.root_seconds
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the root is closed, or there is nothing more to prove of it."""
+        return self.work is not None and not (self.work.open and self.work.unfinished)
+
+    def advance(self, deadline: float) -> None:
+        """One slice of the root, which may take longer by a round of its relaxation.
+
+        Parameters
+        ----------
+        deadline : float
+            Time of the clock at which to stop, in seconds.
+        """
+        began, before = time.perf_counter(), self.work
+        region = self.root if before is None else before.region_left()
+        with until(min(deadline, time.time() + max(SLICE, SLICE_SHARE * self.root_seconds))):
+            work = self.builder.examine(region, self.incumbent, self.rules, strong=True)
+        if before is not None:
+            work.proofs = [*before.proofs, *work.proofs]
+        self.work = work
+        self.root_seconds += time.perf_counter() - began
