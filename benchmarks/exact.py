@@ -98,8 +98,11 @@ def report(protocol, rows):
 
 def summarize(results, rows):
     """Means of the seeds beside the published figures."""
-    results("Means of the seeds: seconds of the closed runs, and the gaps of the others.  The published solver's hardware is "
-            "not stated; seconds are no comparison of programs, what is closed is.", "")  # fmt: skip
+    results(
+        "Means of the seeds: seconds of the closed runs (ours on one core), and the gaps of the others.  The published "
+        "solver's hardware is not stated, so seconds are no comparison of programs; what is closed is.",
+        "",
+    )
     results.table("set", "labelled", "closed", "s, mean", "gap left, %", "published, s", "published, MIQP by Gurobi")
     for name, (theirs, gurobi) in PUBLISHED.items():
         for share, published_one, by_gurobi in zip(SHARES, theirs, gurobi, strict=True):

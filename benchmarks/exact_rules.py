@@ -5,8 +5,8 @@ and for at most a minute.
 """
 
 from common import Results, compile_native
-from exact_instances import equal
 from exact_chapelle import two_moons
+from exact_instances import equal
 
 import convex_tsvm as ct
 from convex_tsvm.exact.search import STRATEGIES
