@@ -147,11 +147,11 @@ def _add_bound_command(subparsers: Any) -> None:
     _add_model(bound)
     bound.add_argument("--formulation", choices=tuple(FORMULATIONS), help=_listed(FORMULATIONS, "default: tsvm"))
     bound.add_argument("--relaxation", choices=(*BOUNDS, *INTERVAL_RELAXATIONS), default=None,
-                       help="svm to triangles are about labels, and each contains those before it (beyond sdp for "
+                       help="svm to signs are about labels, and each contains those before it (beyond sdp for "
                        "--loss squared_hinge); envelope and curvature are for any piecewise linear-quadratic losses; "
                        "auto: the strongest (default: sdp, else curvature)")  # fmt: skip
     bound.add_argument("--solver", choices=("auto", *SDP_SOLVERS), default="auto",
-                       help="for relaxations from sdp on")  # fmt: skip
+                       help="for relaxations from sdp to triangles")  # fmt: skip
     bound.add_argument("--rounds", type=int, default=30, metavar="N", help="of cuts (default: 30)")
     bound.add_argument("--plot", metavar="FILE", help="draw the bounds of the relaxations, one after the other")
     bound.add_argument("--json", action="store_true", help="print one JSON object")

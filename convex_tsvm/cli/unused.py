@@ -13,7 +13,7 @@ from ..table import INTERVAL_RELAXATIONS, METHODS, SOLVERS
 from .tasks import Task, asked_solvers
 
 #: Relaxations, and what stands for one if none is asked for, whose problems no solver but our own solves.
-UNSOLVED = (None, *INTERVAL_RELAXATIONS)
+UNSOLVED = (None, "signs", *INTERVAL_RELAXATIONS)
 
 
 class _Use(NamedTuple):

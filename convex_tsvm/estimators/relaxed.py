@@ -29,7 +29,7 @@ class SDPTransduction(LabellingTransduction):
     balance : "auto", "labeled", float or None, default "auto"
         Mean output over the unlabelled points; None needs ``fit_intercept=False``, which is the paper's setting.
     fit_intercept : bool, default True
-    relaxation : {"sdp", "box", "rlt", "triangles"}, default "sdp"
+    relaxation : {"sdp", "box", "rlt", "triangles", "signs"}, default "sdp"
         How tight the relaxation is; beyond "sdp" for the squared hinge only (:class:`~convex_tsvm.LowerBoundBuilder`).
     solver : {"auto", "native", "sdpa", "scs", "clarabel"}, default "auto"
         For relaxations beyond "sdp".

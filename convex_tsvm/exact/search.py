@@ -2,7 +2,8 @@
 
 The tree is searched in dives: some nodes below an open one, depth first, then the next open one.  Dives from different
 nodes are independent of each other, so they may run in parallel; what they found is put together in a fixed order, so
-that a search depends on nothing but its arguments (a limit on time aside).
+that a search depends on nothing but its arguments, but for limits on time, and for the shares of time of the contest
+between cheap and strong bounds, which an argument replaces by a number of nodes.
 """
 
 from __future__ import annotations
@@ -50,6 +51,9 @@ IDLE_RESTARTS = (FIRST_IDLE, 20, 300)
 #: The first number of restarts where the relaxation's own rounds are sources of labels, each of them.
 IDLE_WHERE_BOUNDS_ROUND = 5
 
+#: Share of the time that goes to restarts while cheap and strong bounds share the rest, and the least seconds of them.
+LABELS_SHARE, LABELS_SLICE = 0.1, 0.5
+
 #: Number of nodes with bounds that take seconds after which better labels are looked for once more, as many more of
 #: such nodes are likely to follow.
 SLOW_NODES = 64
@@ -70,27 +74,29 @@ class BranchAndBound:
         With hinge or squared hinge, and the loss min(ℓ(f), ℓ(-f)) for unlabelled points.  Any balance: none, linear,
         exact (chapelle2008 eq. 3), or of the targets.
     problem : Problem
-    bounds : {"auto", "svm", "sdp", "box", "rlt", "triangles"}, default "auto"
+    bounds : {"auto", "svm", "sdp", "box", "rlt", "triangles", "signs"}, default "auto"
         The strongest bound that a node may get.  "svm": the SVM of the labels known, as published (chapelle2008 §3.1).
         "sdp": the relaxation in Γ (hinge).  "box" and the following: the relaxation in v-space (squared hinge) with
         what the incumbent excludes, with products, with triangle inequalities; made at the root, and as a convex
-        quadratic for all nodes below it.  "auto" is "triangles" for the squared hinge and "sdp" for the hinge.
+        quadratic for all nodes below it.  "signs": the relaxation with the signs of the outputs as variables and cuts
+        of both, by a low-rank method.  "auto" is "signs" for the squared hinge and "sdp" for the hinge.
     strategy : {"hybrid", "best", "depth"}, default "hybrid"
         Which open node is next: the one with the least bound, or the last one; "hybrid" dives from the one with the
         least bound.
     branching : {"auto", "gain", "correlation", "worst", "ambiguity", "confidence"}, default "auto"
         Which point is branched on: the one for which the bounds of both halves rise most ("gain"), or that of the
         better half ("worst"); the one whose output says most about the others in an SDP relaxation ("correlation"); the
-        least sure; the surest (as published).  "auto" is "worst" where that closes the node in a few levels, otherwise
-        "correlation".
+        least sure; the surest (as published).  "auto" computes the bounds of both halves of some points where the
+        relaxation has signs; else it is "worst" where that closes the node in a few levels, otherwise "correlation".
     gap : float, default 1e-6
         Relative gap between objective and bound at which nodes are closed.
     patience : int, optional
         Nodes that are looked at with the SVM's bound alone, before the search begins anew with stronger ones, if these
-        get further at the root than that tree; by default half as many as SVMs were solved to find first labels, so
-        that the tree alone has about as long as these took: some seconds.
+        get further at the root than that tree.  By default the tree and the root get shares of the time until one of
+        them is done, so that a search is not the same on every machine, but its result is, to the gap; for relaxations
+        that cannot be interrupted it is half as many nodes as SVMs were solved to find first labels.
     refresh : int, "auto" or None, default "auto"
-        Levels after which a node gets an SDP relaxation of its own; with None only the root does.  "auto": where the
+        Levels after which a node gets a relaxation of its own; with None only the root does.  "auto": where the
         multipliers at hand would take too many levels to close the node; for SCS and Clarabel, which take long, None.
     solver : {"auto", "native", "sdpa", "scs", "clarabel"}, default "auto"
         Of SDPs.
@@ -174,6 +180,7 @@ class BranchAndBound:
         self.incumbent = Incumbent(self.model)
         self._heap, self._closed = self._queue([]), np.inf
         self._contest: Contest | None = None
+        self._labels_seconds, self._began_bounds = 0.0, 0.0
 
     @property
     def options(self) -> dict[str, Any]:
@@ -232,6 +239,7 @@ class BranchAndBound:
         try:
             if self.state.n_nodes == 0:
                 self.begin()
+            self._began_bounds = time.perf_counter()
             while len(self._heap):
                 self.state.seconds = before + time.perf_counter() - began
                 self.status = self.limit(deadline)
@@ -252,6 +260,8 @@ class BranchAndBound:
         except KeyboardInterrupt:
             self.status = "interrupted"
             self.keep_incumbent()
+        if self.status != "optimal":
+            self._end_contest()
         self.state.open = self._heap.all()
         self.state.seconds = before + time.perf_counter() - began
         if self.status == "optimal":
@@ -262,9 +272,26 @@ class BranchAndBound:
 
     def _turn(self, deadline: float) -> bool:
         """What is next; whether it was interrupted."""
-        if not self.state.settled and self._competes:
-            return self.compete(deadline)
+        if self._competes:
+            if self._labels_seconds < LABELS_SHARE * (time.perf_counter() - self._began_bounds):
+                self.look_for_labels(deadline)
+            return self.step(deadline) if self.state.settled else self.compete(deadline)
         return self.strengthen(deadline) if self.is_out_of_patience() else self.step(deadline)
+
+    def look_for_labels(self, deadline: float) -> None:
+        """Some restarts of the search for labels, beside bounds: better labels make all of these stronger.
+
+        Parameters
+        ----------
+        deadline : float
+            Time of the clock at which to stop, in seconds.
+        """
+        state, began = self.state, time.perf_counter()
+        with until(min(deadline, time.time() + max(LABELS_SLICE, LABELS_SHARE * self._labels_seconds))):
+            self.incumbent.restart(1, seed=state.n_searches)
+        state.n_searches += 1
+        self._labels_seconds += time.perf_counter() - began
+        self.keep_incumbent()
 
     @property
     def _competes(self) -> bool:
@@ -370,14 +397,21 @@ class BranchAndBound:
             return interrupted
         contest.advance(deadline)
         self.keep_incumbent()
-        if contest.is_decided and contest.work is not None:
-            examiner = Examiner(self.builder, self.rules, self.branching, self.incumbent)
-            seen = examiner.conclude(contest.root, contest.work)
-            for child in seen.children:
-                child.parent = 0
-            best = (self.incumbent.objective, self.incumbent.labels, self.incumbent.gamma)
-            self.decide(contest.root, Dive([seen.record], seen.children, self.model.multipliers, *best), 0)
+        if contest.is_decided:
+            self._end_contest()
         return False
+
+    def _end_contest(self) -> None:
+        """Let what is proven of the root decide."""
+        contest = self._contest
+        if contest is None or contest.work is None or self.state.settled:
+            return
+        examiner = Examiner(self.builder, self.rules, self.branching, self.incumbent)
+        seen = examiner.conclude(contest.root, contest.work)
+        for child in seen.children:
+            child.parent = 0
+        best = (self.incumbent.objective, self.incumbent.labels, self.incumbent.gamma)
+        self.decide(contest.root, Dive([seen.record], seen.children, self.model.multipliers, *best), 0)
 
     def decide(self, root: Node, found: Dive, n_before: int) -> None:
         """Begin anew with the root's better bounds if they are above those of the tree; otherwise the tree goes on.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..modeling.printing import ReadableProblem
 
 #: Relaxations that "auto" chooses from, the strongest first: the first one that exists for the problem.
-STRONGEST = ("signs", "sdp", "curvature", "svm")
+STRONGEST = ("signs", "triangles", "sdp", "curvature", "svm")
 
 #: All of them.
 ALL = (*RELAXATIONS, *INTERVAL_RELAXATIONS)
@@ -54,21 +54,22 @@ class LowerBoundBuilder:
         exact (chapelle2008 eq. 3), or of the targets.  Or, for the relaxations by envelopes, any piecewise
         linear-quadratic losses, constraints on outputs, and a mean output or none.
     problem : Problem
-    relaxation : {"auto", "svm", "sdp", "box", "rlt", "triangles", "envelope", "curvature"} or class, optional
+    relaxation : {"auto", "svm", "sdp", "box", "rlt", "triangles", "signs", "envelope", "curvature"} or class, optional
         "svm": the points without a label pay nothing (chapelle2008 §3.1).  "sdp": the relaxation of debie2004 §2, with
         the class balance of chapelle2008 §3.4 where the number of labels is prescribed; there is none with a free bias,
         nor for a balance of the targets.  The others, for the squared hinge,
         have products of outputs in place of labels, and add one after the other: ends for every output that the
         incumbent proves, with the chord of the square above it; products of these ends (RLT); shifted triangle
-        inequalities.
+        inequalities.  "signs" has the signs of the outputs as variables besides, with triangle inequalities of signs
+        and products of margins with sums of signs: by far the strongest, and by a low-rank method also the fastest.
         "envelope": every point pays the convex envelope of its loss over the outputs that the incumbent leaves it.
         "curvature": the same after the regularizer has lent curvature to the losses, as a semidefinite program says.
         A subclass of :class:`~convex_tsvm.relaxations.Relaxation` is one of one's own.
         "auto" is the strongest that there is for the problem; by default it is "sdp" where there is one, else
         "curvature", else "svm".
     solver : {"auto", "native", "sdpa", "scs", "clarabel"}, default "auto"
-        For the relaxations from "sdp" on; those by envelopes have their own.  With "auto" and "native" the relaxation
-        "sdp" is solved by our low-rank method.
+        For the relaxations from "sdp" to "triangles"; the others have their own.  With "auto" and "native" the
+        relaxation "sdp" is solved by our low-rank method.
     tol : float, default 1e-4
         Relative accuracy of the relaxation "sdp" at the root; below it ten times less.
     gap : float, optional
@@ -212,6 +213,8 @@ class LowerBoundBuilder:
         """Why there is no relaxation of that name, or None if there is."""
         if name in INTERVAL_RELAXATIONS:
             why: str | None = INTERVAL_RELAXATIONS[name].load().why_not(self.instance)
+        elif name == "signs" and self.solver not in ("auto", "native"):
+            why = f"solver={self.solver!r} does not solve it: it has a low-rank method of its own"
         else:
             model = self._model
             why = model if isinstance(model, str) else RELAXATIONS[name].load().why_not(model)

@@ -51,8 +51,8 @@ IDLE, IDLE_INEXACT, EXACT, MOST_EFFORT = 3, 8, 0.1, 8
 #: Room around the ends of arcs, relative to 1 plus their size.
 ARC_ROOM = 1e-6
 
-#: Rounds below the root.
-ROUNDS_BELOW = 3
+#: Rounds below the root, at most.
+ROUNDS_BELOW = 12
 
 
 @dataclass(frozen=True, eq=False)

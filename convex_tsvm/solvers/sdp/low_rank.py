@@ -159,8 +159,13 @@ class LowRankSDP:
         _loops.curvatures(self._first, self._pair, self._f, self._i, self._j, square, new, sigma, curvature)
         c = len(self.C)
         block = 2 * self.C[1:, 1:] + np.diag(curvature[1:c] + 1e-3 * self.scale)
-        inverse = scipy.linalg.lapack.dpotri(scipy.linalg.cholesky(block, lower=True, check_finite=False), lower=1)[0]
-        inverse = np.tril(inverse) + np.tril(inverse, -1).T
+        try:
+            factor = scipy.linalg.cholesky(block, lower=True, check_finite=False)
+            inverse = scipy.linalg.lapack.dpotri(factor, lower=1)[0]
+            inverse = np.tril(inverse) + np.tril(inverse, -1).T
+        except np.linalg.LinAlgError:
+            # Rounding has left C far from semidefinite.
+            inverse = np.diag(1 / np.maximum(np.abs(np.diag(block)), 1e-300))
         rest = np.maximum(curvature[c:] - 2 * unit[c:], FLATTEST * self.scale)
         return inverse, 1 / rest
 
