@@ -109,10 +109,10 @@ def machine():
 class Results(Document):
     """A document that is printed as it grows, with the machine that it is made on."""
 
-    def __init__(self, name, title):
+    def __init__(self, name, title, command=None):
         super().__init__(name, title)
         print(f"# {title}", flush=True)
-        self(f"`python benchmarks/{name}.py` on {machine()}")
+        self(f"`python benchmarks/{command or f'{name}.py'}` on {machine()}")
 
     def __call__(self, *lines):
         """Print and keep lines of text, headings and links to pictures; an empty line ends a paragraph."""

@@ -77,11 +77,14 @@ def is_closed(row):
 def report(protocol, rows):
     """The tables."""
     title = {"published": "by the published protocol", "equal": "with C* = C, which is harder"}[protocol]
-    results = Results(f"exact_{protocol}", f"Exact solutions {title}, with open solvers, up to an hour")
+    results = Results(f"exact_{protocol}", f"Exact solutions {title}, with open solvers, up to an hour",
+                      command=f"exact.py --protocol {protocol}")  # fmt: skip
     make = {"published": published, "equal": equal}[protocol]
     results(" ".join(make.__doc__.split()), "")
     if protocol == "published":
+        results("## Beside the published figures")
         summarize(results, rows)
+    results("## Runs")
     results.table("instance", "labelled", "kernel", "C", "SVM gap, %", "root gap, %", "final gap, %", "nodes", "s",
                   "error, %")  # fmt: skip
     for key, row in rows.items():
