@@ -69,7 +69,7 @@ class Contest:
         return self.work is not None and not (self.work.open and self.work.unfinished)
 
     def advance(self, deadline: float) -> None:
-        """One slice of the root, which may take longer by a round of its relaxation.
+        """One slice of the root, a round of its relaxation at least.
 
         Parameters
         ----------
@@ -78,7 +78,8 @@ class Contest:
         """
         began, before = time.perf_counter(), self.work
         region = self.root if before is None else before.region_left()
-        with until(min(deadline, time.time() + max(SLICE, SLICE_SHARE * self.root_seconds))):
+        region.pause_at = time.time() + max(SLICE, SLICE_SHARE * self.root_seconds)
+        with until(deadline):
             work = self.builder.examine(region, self.incumbent, self.rules, strong=True)
         if before is not None:
             work.proofs = [*before.proofs, *work.proofs]

@@ -108,6 +108,8 @@ class ConvexQuadratic(ABC):
             b = b + self.A @ np.where(most > least, 0.0, x)
             rows = GramRows(2 * self.A[np.ix_(free, free)])
         scale = float(np.abs(np.diag(self.A)).max(initial=0.0))
+        if start is not None and len(start) != len(x):
+            start = None  # a search that is taken up again has the outputs alone
         found = minimize_quadratic(
             rows,
             _SIDES,

@@ -78,6 +78,10 @@ class Region:
         Where the low-rank method may start.
     unfinished : bool
         Whether a relaxation ran out of time here, and may go on where it was.
+    progress : object
+        What that relaxation has to know of its rounds so far.
+    pause_at : float
+        Time of the clock, in seconds, at which it is to stop after a round, to go on later.
     """
 
     box: Box
@@ -90,6 +94,8 @@ class Region:
     base: float = -np.inf
     factor: Factor | None = None
     unfinished: bool = False
+    progress: object = None
+    pause_at: float = np.inf
 
 
 @dataclass(frozen=True)
@@ -152,7 +158,7 @@ class Work:
         region = self.region
         self.box, self.bound, self.gamma, self.v = region.box, region.bound, region.gamma, region.v
         self.number, self.since, self.base, self.factor = region.number, region.since, region.base, region.factor
-        self.unfinished = False
+        self.unfinished, self.progress = False, region.progress
         self.outputs: Array = np.zeros(self.model.n)
         self.rates: Callable[[], Array]
         self.halves: Callable[[NDArray[np.intp]], Array] | None = None
@@ -173,7 +179,7 @@ class Work:
         """What is left of the region, for work that goes on."""
         return Region(
             self.box, self.region.depth, self.bound, self.gamma, self.v, self.number, self.since, self.base,
-            self.factor, self.unfinished,
+            self.factor, self.unfinished, self.progress,
         )  # fmt: skip
 
     def prove(self, proof: Proof) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -175,10 +176,10 @@ class Signs(KeptMultipliers):
         before = model.multipliers[work.number] if work.number >= 0 else None
         z = before if isinstance(before, SignMultipliers) else None
         cuts = SignCuts.none() if z is None else z.cuts
-        progress = Progress(work)
-        work.unfinished = True
+        progress = work.progress if isinstance(work.progress, Progress) else Progress(work)
+        work.unfinished, work.progress = True, progress
         for k in range(2 * self.max_rounds if at_root else ROUNDS_BELOW):
-            if time_is_up():
+            if time_is_up() or (k and time.time() > work.region.pause_at):
                 return
             if not work.open:
                 break

@@ -1,0 +1,88 @@
+"""The tree with cheap bounds and the root with strong ones: who gets time, and what is kept of a stopped search."""
+
+import types
+import warnings
+
+import numpy as np
+import pytest
+from strategies import searches
+from test_exact import moons
+
+import convex_tsvm as ct
+from convex_tsvm.exact import contest as contests
+from convex_tsvm.exact.contest import Contest
+from convex_tsvm.relaxations.relaxation import Rules
+
+
+def of(tree_seconds, root_seconds, root_bound):
+    """A contest at some time, with an incumbent of 1."""
+    builder = types.SimpleNamespace(model=types.SimpleNamespace(root=lambda: None))
+    found = Contest(builder, Rules(gap=0.0), types.SimpleNamespace(objective=1.0), head_start=2.0)
+    found.tree_seconds, found.root_seconds = tree_seconds, root_seconds
+    if root_bound is not None:
+        found.work = types.SimpleNamespace(bound=root_bound, open=True, unfinished=True)
+    return found
+
+
+def test_the_tree_has_a_head_start():
+    assert not of(1.9, 0.0, None).root_is_next(0.5)
+    assert of(2.1, 0.0, None).root_is_next(0.5)
+
+
+def test_equal_gaps_get_equal_times_and_one_that_is_far_behind_a_tenth():
+    assert not of(11.0, 10.0, 0.5).root_is_next(0.5)
+    assert of(12.1, 10.0, 0.5).root_is_next(0.5)
+    assert not of(11.0, 10.0, 0.2).root_is_next(0.5)  # the root is behind: it does not get more than the tree
+    assert of(7.1, 10.0, 0.75).root_is_next(0.5)
+    assert not of(2.9, 10.0, 0.9999).root_is_next(0.5)
+    assert of(3.1, 10.0, 0.9999).root_is_next(0.5)
+
+
+@pytest.mark.parametrize("head_start", [0.0, 1e9])
+@pytest.mark.parametrize("seed", range(4))
+def test_whoever_wins_finds_the_optimum(head_start, seed, monkeypatch):
+    monkeypatch.setattr(contests, "HEAD_START", head_start)
+    monkeypatch.setattr(contests, "SLICE", 1e-3)
+    formulation, problem = searches(seed, n_unlabeled=8, squared=True, balance="linear")
+    found = ct.exact_search(formulation, problem)
+    least, _ = ct.brute_force(formulation, problem)
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(least, rel=2e-6)
+
+
+def test_a_root_that_goes_on_proves_what_it_does_in_one_piece(monkeypatch, tmp_path):
+    """In slices of one round each, and with a certificate: the proofs of all slices are kept."""
+    monkeypatch.setattr(contests, "HEAD_START", 0.0)
+    monkeypatch.setattr(contests, "SLICE", 1e-6)
+    formulation, problem, _ = moons(60, noise=0.3)
+    path = tmp_path / "certificate.npz"
+    search = ct.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=path).run()
+    assert search.status == "optimal"
+    assert search._contest is not None
+    assert search._contest.root_seconds > 0
+    assert ct.check_certificate(path).holds
+
+
+def test_a_search_that_is_stopped_keeps_the_better_bound(monkeypatch, tmp_path):
+    monkeypatch.setattr(contests, "HEAD_START", 0.0)
+    monkeypatch.setattr(contests, "SLICE", 1e-6)
+    formulation, problem, _ = moons(60, noise=0.3)
+    seen, path = {}, tmp_path / "checkpoint.npz"
+
+    def stop(progress):
+        work = search._contest.work if search._contest is not None else None
+        if not seen and work is not None and work.open:
+            seen["root"], seen["tree"] = work.bound, progress.lower_bound
+            raise KeyboardInterrupt
+
+    search = ct.BranchAndBound(formulation, problem, gap=1e-3, callback=stop, checkpoint=path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search.run()
+    assert search.status == "interrupted"
+    assert search.lower_bound >= max(seen["root"], seen["tree"])
+    assert np.isfinite(search.state.objective)
+    # It goes on from there, though points of nodes are kept without their signs.
+    again = ct.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=path).run()
+    assert again.status == "optimal"
+    assert again.lower_bound >= search.lower_bound
