@@ -169,37 +169,37 @@ class Signs(KeptMultipliers):
 
     def relax(self, work: Work) -> None:
         """Rounds in this box; below the root they go on from what is known of the box above."""
-        model, at_root = work.model, work.region.depth == 0
+        at_root = work.region.depth == 0
         if work.number < 0:
             self.prove_ends(work)
-        most = model.n if self.cuts_per_round is None else self.cuts_per_round
-        before = model.multipliers[work.number] if work.number >= 0 else None
-        z = before if isinstance(before, SignMultipliers) else None
-        cuts = SignCuts.none() if z is None else z.cuts
         progress = work.progress if isinstance(work.progress, Progress) else Progress(work)
         work.unfinished, work.progress = True, progress
         for k in range(2 * self.max_rounds if at_root else ROUNDS_BELOW):
             if time_is_up() or (k and time.time() > work.region.pause_at):
                 return
-            if not work.open:
+            if not work.open or self._round(work, progress, 2 * OUTER if at_root and progress.cuts.m == 0 else OUTER):
                 break
-            program = SignProgram(model.space, work.box.low, work.box.high, cuts)
-            R = fitted(work, program.layout)
-            outer = OUTER if k or not at_root else 2 * OUTER
-            turn = program.solve(R, program.start(z), outer, INNER * progress.effort)
-            z = turn.multipliers
-            value = turn.point.value + model.space.constant
-            self._prove(work, turn)
-            work.record(self.name, value, program.cuts.m)
-            work.factor = Factor(with_directions(turn.point.R, turn.directions), program.layout.labels)
-            if not work.open or progress.has_stalled(work, value):
-                break
-            active = z.weights > ACTIVE_SHARE * z.weights.max(initial=0.0)
-            kept = program.cuts.take(active | (turn.slack < ROOM))
-            # Labels may have become known, and then a cut is about fewer signs; X has the rows of the round before.
-            X = turn.point.R @ turn.point.R.T
-            cuts = kept.join(program.layout.violated(X, most))
         work.unfinished = False
+
+    def _round(self, work: Work, progress: Progress, outer: int) -> bool:
+        """Solve the program in the box, prove what follows, and find new cuts; whether there is no more to gain."""
+        model, multipliers = work.model, work.model.multipliers[work.number] if work.number >= 0 else None
+        z = multipliers if isinstance(multipliers, SignMultipliers) else None
+        program = SignProgram(model.space, work.box.low, work.box.high, progress.cuts)
+        R = fitted(work, program.layout)
+        turn = program.solve(R, program.start(z), outer, INNER * progress.effort)
+        value = turn.point.value + model.space.constant
+        self._prove(work, turn)
+        work.record(self.name, value, program.cuts.m)
+        work.factor = Factor(with_directions(turn.point.R, turn.directions), program.layout.labels)
+        if not work.open or progress.has_stalled(work, value):
+            return True
+        weights, X = turn.multipliers.weights, turn.point.R @ turn.point.R.T
+        kept = program.cuts.take((weights > ACTIVE_SHARE * weights.max(initial=0.0)) | (turn.slack < ROOM))
+        # Labels may have become known, and then a cut is about fewer signs; X has the rows of the round before.
+        most = model.n if self.cuts_per_round is None else self.cuts_per_round
+        progress.cuts = kept.join(program.layout.violated(X, most))
+        return False
 
     def weigh(self, work: Work, x: Array) -> None:
         quadratic, box = self.quadratic(work), work.box
@@ -244,11 +244,13 @@ class Signs(KeptMultipliers):
 
 
 class Progress:
-    """Tells when rounds have stopped helping."""
+    """The cuts of the next round, and whether rounds have stopped helping."""
 
     def __init__(self, work: Work) -> None:
         self.bound, self.width, self.value = work.bound, self._width(work), -np.inf
         self.idle, self.effort = 0, 1
+        above = work.model.multipliers[work.number] if work.number >= 0 else None
+        self.cuts = above.cuts if isinstance(above, SignMultipliers) else SignCuts.none()
 
     @staticmethod
     def _width(work: Work) -> float:
