@@ -2,6 +2,7 @@
 
 import types
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -86,3 +87,31 @@ def test_a_search_that_is_stopped_keeps_the_better_bound(monkeypatch, tmp_path):
     again = ct.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=path).run()
     assert again.status == "optimal"
     assert again.lower_bound >= search.lower_bound
+
+
+def test_what_the_root_has_proven_is_in_the_checkpoints_of_a_search_that_goes_on(monkeypatch, tmp_path):
+    """One that is killed loses no more than the time since the last of them; writing them changes nothing."""
+    monkeypatch.setattr(contests, "HEAD_START", 0.0)
+    monkeypatch.setattr(contests, "SLICE", 1e-6)
+    formulation, problem, _ = moons(60, noise=0.3)
+    path, copies = tmp_path / "checkpoint.npz", []
+
+    def keep(progress):
+        if path.exists() and search._contest is not None and search._contest.work is not None:
+            copies.append((path.read_bytes(), search._contest.work.bound, progress.lower_bound))
+
+    search = ct.BranchAndBound(formulation, problem, gap=1e-3, callback=keep, checkpoint=path, checkpoint_every=1e-6)
+    search.run()
+    assert search.status == "optimal"
+    assert ct.check_certificate(path).holds
+    # The file is written after a callback, at times: a new one has what was proven when that was called.
+    written = [(after[0], *before[1:]) for before, after in pairwise(copies) if after[0] != before[0]]
+    content, root = next((one, root) for one, root, tree in reversed(written) if root > tree)
+    left = tmp_path / "left.npz"
+    left.write_bytes(content)
+    report = ct.check_certificate(left)
+    assert report.holds
+    assert report.lower_bound >= root * (1 - 1e-6)
+    again = ct.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=left).run()
+    assert again.status == "optimal"
+    assert again.state.objective == pytest.approx(search.state.objective, rel=1e-3)

@@ -8,12 +8,14 @@ between cheap and strong bounds, which an argument replaces by a number of nodes
 
 from __future__ import annotations
 
+import copy
 import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import joblib
@@ -303,9 +305,22 @@ class BranchAndBound:
         if self.checkpoint is None:
             return
         try:
-            save_search(self.checkpoint, self)
+            save_search(self.checkpoint, self._if_it_stopped_now())
         except OSError as error:
             warn(f"checkpoint={str(self.checkpoint)!r} could not be written: {error}")
+
+    def _if_it_stopped_now(self) -> BranchAndBound:
+        """The search with its contest decided, on which this one does not depend, as a file has one tree."""
+        contest = self._contest
+        if self.state.settled or contest is None or contest.work is None:
+            return self
+        if not contest.work.bound > self._bound(self._heap.bound):
+            return self  # the tree is ahead, which is in the state
+        stopped = copy.copy(self)
+        stopped.state = replace(self.state, records=[], open=[])
+        stopped._end_contest()
+        stopped.state.open = stopped._heap.all()
+        return stopped
 
     def _ending(self) -> str:
         """The status of a search that has no open node left."""
