@@ -77,7 +77,7 @@ class LowerBoundBuilder:
     max_rounds : int, default 30
         Rounds of cuts at the root.
     cuts_per_round : int, optional
-        Of each kind; n by default.
+        Of each kind; n by default, and 3 n for "signs".
 
     Attributes
     ----------

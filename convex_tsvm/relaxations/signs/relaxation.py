@@ -41,6 +41,9 @@ SHARES = (0.95, 0.8)
 #: Cuts are dropped if their multiplier is less than this times the largest and they hold with some room.
 ACTIVE_SHARE, ROOM = 1e-5, 1e-3
 
+#: New cuts of each kind in a round, for every point: with a third of them a round takes as long and brings less.
+CUTS_PER_POINT = 3
+
 #: Directions in which the form is negative are added to the factor: at most so many, with this norm.
 MOST_ADDED, NORM_ADDED = 20, 0.3
 
@@ -197,7 +200,7 @@ class Signs(KeptMultipliers):
         weights, X = turn.multipliers.weights, turn.point.R @ turn.point.R.T
         kept = program.cuts.take((weights > ACTIVE_SHARE * weights.max(initial=0.0)) | (turn.slack < ROOM))
         # Labels may have become known, and then a cut is about fewer signs; X has the rows of the round before.
-        most = model.n if self.cuts_per_round is None else self.cuts_per_round
+        most = CUTS_PER_POINT * model.n if self.cuts_per_round is None else self.cuts_per_round
         progress.cuts = kept.join(program.layout.violated(X, most))
         return False
 
