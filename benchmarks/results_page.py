@@ -373,7 +373,8 @@ with open solvers; a gap of 0.1 % is asked for. {closed} of {len(runs)} runs are
 and Gurobi, closes all but two of connectionist with 10 %; the labelled points' SVM is {min(gaps):.0f} to
 {max(gaps):.0f} % off ({kept("exact_published.md", "all")};
 {kept("certificates.md", "certificates of such runs, checked")}).
-The hardware of the published seconds is not stated. With C* = C, which is harder, {closed_harder} of {len(harder)} are closed ({kept("exact_equal.md", "all")}).
+The hardware of the published seconds is not stated. With C* = C, which is harder,
+{closed_harder} of {len(harder)} are closed ({kept("exact_equal.md", "all")}).
 
 {table(["", "labelled", "closed", "s", "gap left, %", "published, s", "Gurobi on the mixed-integer program"], body)}
 
