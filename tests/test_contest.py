@@ -115,3 +115,31 @@ def test_what_the_root_has_proven_is_in_the_checkpoints_of_a_search_that_goes_on
     again = ct.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=left).run()
     assert again.status == "optimal"
     assert again.state.objective == pytest.approx(search.state.objective, rel=1e-3)
+
+
+def test_a_root_that_a_limit_has_stopped_goes_on_in_the_next_run(monkeypatch, tmp_path):
+    """In pieces of a round or so, each from the checkpoint of the one before, and the certificate is of all of them."""
+    monkeypatch.setattr(contests, "HEAD_START", 0.0)
+    monkeypatch.setattr(contests, "SLICE", 1e-6)
+    formulation, problem, _ = moons(60, noise=0.3)
+    path, bounds = tmp_path / "checkpoint.npz", []
+
+    def stop(progress):
+        if search._contest is not None and search._contest.work is not None:
+            raise KeyboardInterrupt
+
+    for _ in range(5):
+        search = ct.BranchAndBound(formulation, problem, gap=1e-3, callback=stop, checkpoint=path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            search.run()
+        bounds.append(search.lower_bound)
+        assert ct.check_certificate(path).holds
+        if search.status == "optimal" or not search.state.unfinished:
+            break
+        assert len(search.state.records) == 1
+    assert len(bounds) > 2
+    assert (np.diff(bounds) >= 0).all()
+    assert bounds[-1] > bounds[0]
+    assert ct.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=path).run().status == "optimal"
+    assert ct.check_certificate(path).holds

@@ -8,9 +8,10 @@ import numpy as np
 
 from ..deadline import until
 from ..relaxations import LowerBoundBuilder
+from ..relaxations.proofs import Proof
 from ..relaxations.relaxation import Rules, Work
 from .incumbent import Incumbent
-from .tree import Node
+from .tree import Node, Record
 
 #: Seconds that the tree has for itself at least, and the least ones of a slice of the root's.
 HEAD_START, SLICE = 1.0, 1.0
@@ -39,6 +40,8 @@ class Contest:
         What either has had.
     work : Work or None
         What is proven of the root.
+    n_before : int
+        Number of multipliers that there were before it.
     """
 
     def __init__(self, builder: LowerBoundBuilder, rules: Rules, incumbent: Incumbent, head_start: float) -> None:
@@ -47,6 +50,26 @@ class Contest:
         self.root = Node(builder.model.root())
         self.work: Work | None = None
         self.root_seconds = self.tree_seconds = 0.0
+        self.n_before, self._proven = 0, list[tuple[Proof, float]]()
+
+    def resume(self, record: Record, child: Node) -> None:
+        """Go on from the root's record in a checkpoint, before anything below it is looked at.
+
+        Parameters
+        ----------
+        record : Record
+        child : Node
+            One of its halves, which has the root's multipliers.
+        """
+        box = self.root.box
+        for proof, cutoff in record.proofs:
+            box = proof.apply(self.builder.model, box, cutoff)[1]
+        self.root = Node(
+            box=box, bound=record.bound, gamma=child.gamma, v=child.v, number=child.number, since=child.since,
+            base=child.base, unfinished=True,
+        )  # fmt: skip
+        self.n_before, self._proven = len(self.builder.model.multipliers), record.proofs
+        self.head_start = -np.inf
 
     def root_is_next(self, bound: float) -> bool:
         """Whether the root has had less than its share of the time.
@@ -56,6 +79,8 @@ class Contest:
         bound : float
             Of the tree.
         """
+        if np.isneginf(self.head_start):
+            return True  # it goes on alone
         share, cutoff = 1.0, self.rules.cutoff(self.incumbent.objective)
         if self.work is not None and np.isfinite(cutoff):
             # The tree's gap falls the more slowly the smaller it is: it gets less time while it is far behind.
@@ -81,7 +106,6 @@ class Contest:
         region.pause_at = time.time() + max(SLICE, SLICE_SHARE * self.root_seconds)
         with until(deadline):
             work = self.builder.examine(region, self.incumbent, self.rules, strong=True)
-        if before is not None:
-            work.proofs = [*before.proofs, *work.proofs]
+        work.proofs = [*(self._proven if before is None else before.proofs), *work.proofs]
         self.work = work
         self.root_seconds += time.perf_counter() - began

@@ -54,6 +54,7 @@ def save_search(path: str | os.PathLike[str], search: Search) -> None:
         "lower_bound": search.lower_bound,
         "settled": state.settled,
         "strong": state.strong,
+        "unfinished": state.unfinished,
         "n_searches": state.n_searches,
         "n_first": state.n_first,
         "n_nodes": state.n_nodes,
@@ -151,6 +152,7 @@ def load_search(path: str | os.PathLike[str], search: Search) -> State:
         gamma=arrays["gamma"] if len(arrays["labels"]) else None,
         settled=header["settled"],
         strong=header["strong"],
+        unfinished=header.get("unfinished", False),  # older files do not say
         n_searches=header["n_searches"],
         n_first=header["n_first"],
         n_nodes=header["n_nodes"],

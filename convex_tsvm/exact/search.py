@@ -238,6 +238,7 @@ class BranchAndBound:
         self._closed = _least_closed(self.state.records)
         self.model.multipliers = self.state.multipliers
         self.incumbent = Incumbent(self.model, self.state.objective, self.state.labels, self.state.gamma)
+        self.state.unfinished &= self._competes and len(self.state.records) == 1
         try:
             if self.state.n_nodes == 0:
                 self.begin()
@@ -277,7 +278,8 @@ class BranchAndBound:
         if self._competes:
             if self._labels_seconds < LABELS_SHARE * (time.perf_counter() - self._began_bounds):
                 self.look_for_labels(deadline)
-            return self.step(deadline) if self.state.settled else self.compete(deadline)
+            decided = self.state.settled and not self.state.unfinished
+            return self.step(deadline) if decided else self.compete(deadline)
         return self.strengthen(deadline) if self.is_out_of_patience() else self.step(deadline)
 
     def look_for_labels(self, deadline: float) -> None:
@@ -312,7 +314,8 @@ class BranchAndBound:
     def _if_it_stopped_now(self) -> BranchAndBound:
         """The search with its contest decided, on which this one does not depend, as a file has one tree."""
         contest = self._contest
-        if self.state.settled or contest is None or contest.work is None:
+        decided = self.state.settled and not self.state.unfinished
+        if decided or contest is None or contest.work is None:
             return self
         if not contest.work.bound > self._bound(self._heap.bound):
             return self  # the tree is ahead, which is in the state
@@ -403,8 +406,11 @@ class BranchAndBound:
             Whether it was interrupted.
         """
         if self._contest is None:
-            self.model.forget(0)
             self._contest = Contest(self.builder, self.rules, self.incumbent, self.state.seconds)
+            if self.state.unfinished:
+                self._contest.resume(self.state.records[0], self._heap.first(1)[0])
+            else:
+                self.model.forget(0)
         contest, began = self._contest, time.perf_counter()
         if not contest.root_is_next(self._heap.bound):
             interrupted = self.step(deadline)
@@ -418,15 +424,17 @@ class BranchAndBound:
 
     def _end_contest(self) -> None:
         """Let what is proven of the root decide."""
-        contest = self._contest
-        if contest is None or contest.work is None or self.state.settled:
+        contest, state = self._contest, self.state
+        if contest is None or contest.work is None or (state.settled and not state.unfinished):
             return
         examiner = Examiner(self.builder, self.rules, self.branching, self.incumbent)
         seen = examiner.conclude(contest.root, contest.work)
         for child in seen.children:
             child.parent = 0
         best = (self.incumbent.objective, self.incumbent.labels, self.incumbent.gamma)
-        self.decide(contest.root, Dive([seen.record], seen.children, self.model.multipliers, *best), 0)
+        found = Dive([seen.record], seen.children, self.model.multipliers, *best)
+        self.decide(contest.root, found, contest.n_before)
+        self.state.unfinished = bool(seen.children) and contest.work.unfinished and self.state.strong
 
     def decide(self, root: Node, found: Dive, n_before: int) -> None:
         """Begin anew with the root's better bounds if they are above those of the tree; otherwise the tree goes on.
@@ -441,8 +449,9 @@ class BranchAndBound:
         """
         state = self.state
         with uninterrupted():
-            state.settled, state.strong = True, bool(found.records[0].bound > self._bound(self._heap.bound))
-            if state.strong:
+            is_better = bool(found.records[0].bound > self._bound(self._heap.bound))
+            state.settled, state.strong = True, state.strong or is_better
+            if is_better:
                 state.records, self._closed = [], np.inf
                 self._heap = self._queue([])
                 self.merge(root, found, shared=True, n_before=n_before)

@@ -53,6 +53,8 @@ class State:
         The dual point of the labels' SVM that has the objective.
     settled, strong : bool
         Whether the choice of bounds is made, and whether it is more than the SVM's bound.
+    unfinished : bool
+        Whether the root's bounds were still rising when a limit stopped them; what is below it has not been looked at.
     n_searches : int
         How often better labels were looked for.
     n_first : int
@@ -73,6 +75,7 @@ class State:
     gamma: Array | None = None
     settled: bool = False
     strong: bool = False
+    unfinished: bool = False
     n_searches: int = 0
     n_first: int = 0
     n_nodes: int = 0
