@@ -17,7 +17,8 @@ from convex_tsvm.relaxations.relaxation import Rules
 
 def of(tree_seconds, root_seconds, root_bound):
     """A contest at some time, with an incumbent of 1."""
-    builder = types.SimpleNamespace(model=types.SimpleNamespace(root=lambda: None))
+    box = types.SimpleNamespace(unknown=range(50))
+    builder = types.SimpleNamespace(model=types.SimpleNamespace(root=lambda: box))
     found = Contest(builder, Rules(gap=0.0), types.SimpleNamespace(objective=1.0), head_start=2.0)
     found.tree_seconds, found.root_seconds = tree_seconds, root_seconds
     if root_bound is not None:
@@ -43,6 +44,7 @@ def test_equal_gaps_get_equal_times_and_one_that_is_far_behind_a_tenth():
 @pytest.mark.parametrize("seed", range(4))
 def test_whoever_wins_finds_the_optimum(head_start, seed, monkeypatch):
     monkeypatch.setattr(contests, "HEAD_START", head_start)
+    monkeypatch.setattr(contests, "HEAD_START_A_POINT", 0.0)
     monkeypatch.setattr(contests, "SLICE", 1e-3)
     formulation, problem = searches(seed, n_unlabeled=8, squared=True, balance="linear")
     found = ct.exact_search(formulation, problem)
@@ -54,6 +56,7 @@ def test_whoever_wins_finds_the_optimum(head_start, seed, monkeypatch):
 def test_a_root_that_goes_on_proves_what_it_does_in_one_piece(monkeypatch, tmp_path):
     """In slices of one round each, and with a certificate: the proofs of all slices are kept."""
     monkeypatch.setattr(contests, "HEAD_START", 0.0)
+    monkeypatch.setattr(contests, "HEAD_START_A_POINT", 0.0)
     monkeypatch.setattr(contests, "SLICE", 1e-6)
     formulation, problem, _ = moons(60, noise=0.3)
     path = tmp_path / "certificate.npz"
@@ -66,6 +69,7 @@ def test_a_root_that_goes_on_proves_what_it_does_in_one_piece(monkeypatch, tmp_p
 
 def test_a_search_that_is_stopped_keeps_the_better_bound(monkeypatch, tmp_path):
     monkeypatch.setattr(contests, "HEAD_START", 0.0)
+    monkeypatch.setattr(contests, "HEAD_START_A_POINT", 0.0)
     monkeypatch.setattr(contests, "SLICE", 1e-6)
     formulation, problem, _ = moons(60, noise=0.3)
     seen, path = {}, tmp_path / "checkpoint.npz"
@@ -92,6 +96,7 @@ def test_a_search_that_is_stopped_keeps_the_better_bound(monkeypatch, tmp_path):
 def test_what_the_root_has_proven_is_in_the_checkpoints_of_a_search_that_goes_on(monkeypatch, tmp_path):
     """One that is killed loses no more than the time since the last of them; writing them changes nothing."""
     monkeypatch.setattr(contests, "HEAD_START", 0.0)
+    monkeypatch.setattr(contests, "HEAD_START_A_POINT", 0.0)
     monkeypatch.setattr(contests, "SLICE", 1e-6)
     formulation, problem, _ = moons(60, noise=0.3)
     path, copies = tmp_path / "checkpoint.npz", []
@@ -120,12 +125,14 @@ def test_what_the_root_has_proven_is_in_the_checkpoints_of_a_search_that_goes_on
 def test_a_root_that_a_limit_has_stopped_goes_on_in_the_next_run(monkeypatch, tmp_path):
     """In pieces of a round or so, each from the checkpoint of the one before, and the certificate is of all of them."""
     monkeypatch.setattr(contests, "HEAD_START", 0.0)
+    monkeypatch.setattr(contests, "HEAD_START_A_POINT", 0.0)
     monkeypatch.setattr(contests, "SLICE", 1e-6)
     formulation, problem, _ = moons(60, noise=0.3)
-    path, bounds = tmp_path / "checkpoint.npz", []
+    path, bounds = tmp_path / "checkpoint.npz", [-np.inf, -np.inf]
 
     def stop(progress):
-        if search._contest is not None and search._contest.work is not None:
+        work = search._contest.work if search._contest is not None else None
+        if work is not None and work.bound > max(progress.lower_bound, *bounds):
             raise KeyboardInterrupt
 
     for _ in range(5):
@@ -138,8 +145,33 @@ def test_a_root_that_a_limit_has_stopped_goes_on_in_the_next_run(monkeypatch, tm
         if search.status == "optimal" or not search.state.unfinished:
             break
         assert len(search.state.records) == 1
-    assert len(bounds) > 2
-    assert (np.diff(bounds) >= 0).all()
-    assert bounds[-1] > bounds[0]
+    assert len(bounds) > 4
+    assert (np.diff(bounds[2:]) >= 0).all()
+    assert bounds[-1] > bounds[2]
     assert ct.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=path).run().status == "optimal"
+    assert ct.check_certificate(path).holds
+
+
+def test_a_root_that_is_behind_when_a_limit_comes_begins_again_later(monkeypatch, tmp_path):
+    monkeypatch.setattr(contests, "HEAD_START", 0.0)
+    monkeypatch.setattr(contests, "HEAD_START_A_POINT", 0.0)
+    monkeypatch.setattr(contests, "SLICE", 1e-6)
+    formulation, problem, _ = moons(60, noise=0.3)
+    path = tmp_path / "checkpoint.npz"
+
+    def stop(progress):
+        if search._contest is not None and search._contest.work is not None:
+            search._contest.work.bound = -np.inf
+            raise KeyboardInterrupt
+
+    search = ct.BranchAndBound(formulation, problem, gap=1e-3, callback=stop, checkpoint=path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search.run()
+    assert search.status == "interrupted"
+    assert not search.state.settled
+    again = ct.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=path).run()
+    assert again.status == "optimal"
+    assert again._contest is not None
+    assert again._contest.root_seconds > 0
     assert ct.check_certificate(path).holds

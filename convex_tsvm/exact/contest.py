@@ -13,8 +13,9 @@ from ..relaxations.relaxation import Rules, Work
 from .incumbent import Incumbent
 from .tree import Node, Record
 
-#: Seconds that the tree has for itself at least, and the least ones of a slice of the root's.
-HEAD_START, SLICE = 1.0, 1.0
+#: Seconds that the tree has for itself at least, for every point without a label, too, as the first slice of the root's
+#: takes as long; and the least ones of a slice.
+HEAD_START, HEAD_START_A_POINT, SLICE = 1.0, 0.01, 1.0
 
 #: The least time of the tree, relative to the root's: once its gap to the incumbent is so many times that of the root.
 TREE_SHARE = 0.1
@@ -46,8 +47,8 @@ class Contest:
 
     def __init__(self, builder: LowerBoundBuilder, rules: Rules, incumbent: Incumbent, head_start: float) -> None:
         self.builder, self.rules, self.incumbent = builder, rules, incumbent
-        self.head_start = max(head_start, HEAD_START)
         self.root = Node(builder.model.root())
+        self.head_start = max(head_start, HEAD_START, HEAD_START_A_POINT * len(self.root.box.unknown))
         self.work: Work | None = None
         self.root_seconds = self.tree_seconds = 0.0
         self.n_before, self._proven = 0, list[tuple[Proof, float]]()

@@ -182,7 +182,7 @@ class BranchAndBound:
         self.incumbent = Incumbent(self.model)
         self._heap, self._closed = self._queue([]), np.inf
         self._contest: Contest | None = None
-        self._labels_seconds, self._began_bounds = 0.0, 0.0
+        self._labels_seconds, self._began_bounds, self._seconds_before = 0.0, 0.0, 0.0
 
     @property
     def options(self) -> dict[str, Any]:
@@ -232,6 +232,7 @@ class BranchAndBound:
 
     def _run(self, began: float, deadline: float) -> BranchAndBound:
         due, before = began + self.checkpoint_every, self.state.seconds
+        self._seconds_before = before
         if self.state.n_nodes == 0:
             self.state.open = [Node(self.model.root())]
         self._heap = self._queue(self.state.open)
@@ -406,7 +407,7 @@ class BranchAndBound:
             Whether it was interrupted.
         """
         if self._contest is None:
-            self._contest = Contest(self.builder, self.rules, self.incumbent, self.state.seconds)
+            self._contest = Contest(self.builder, self.rules, self.incumbent, self.state.seconds - self._seconds_before)
             if self.state.unfinished:
                 self._contest.resume(self.state.records[0], self._heap.first(1)[0])
             else:
@@ -427,6 +428,8 @@ class BranchAndBound:
         contest, state = self._contest, self.state
         if contest is None or contest.work is None or (state.settled and not state.unfinished):
             return
+        if not (contest.is_decided or contest.work.bound > self._bound(self._heap.bound)):
+            return  # it is behind, but may win when the search goes on
         examiner = Examiner(self.builder, self.rules, self.branching, self.incumbent)
         seen = examiner.conclude(contest.root, contest.work)
         for child in seen.children:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 
 from ..deadline import time_is_up
@@ -88,7 +89,10 @@ class KeptMultipliers(Relaxation):
 
     @staticmethod
     def prove_ends(work: Work) -> None:
-        """Prove ends of all outputs by the SVM of the known labels, again as long as that settles labels."""
+        """Prove ends of all outputs by the SVM of the known labels, again as long as that settles labels.
+
+        It takes seconds, and may end between two turns if the region says that it is time.
+        """
         svm = work.model.svm
         if svm.free_bias:
             return
@@ -99,3 +103,5 @@ class KeptMultipliers(Relaxation):
             if not (settled and work.open):
                 return
             settle_labels(work)
+            if time.time() > work.region.pause_at:
+                return

@@ -175,6 +175,9 @@ class Signs(KeptMultipliers):
         at_root = work.region.depth == 0
         if work.number < 0:
             self.prove_ends(work)
+            if work.open and time.time() > work.region.pause_at:
+                work.unfinished = True  # the next slice begins with what is known now
+                return
         progress = work.progress if isinstance(work.progress, Progress) else Progress(work)
         work.unfinished, work.progress = True, progress
         for k in range(2 * self.max_rounds if at_root else ROUNDS_BELOW):
