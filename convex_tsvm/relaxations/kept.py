@@ -88,20 +88,22 @@ class KeptMultipliers(Relaxation):
         work.rates = lambda: quadratic.rates(work.box.low, work.box.high, x, work.box.unknown)
 
     @staticmethod
-    def prove_ends(work: Work) -> None:
+    def prove_ends(work: Work) -> bool:
         """Prove ends of all outputs by the SVM of the known labels, again as long as that settles labels.
 
-        It takes seconds, and may end between two turns if the region says that it is time.
+        It takes seconds, and pauses between two turns if the region says that it is time.  Returns whether it did:
+        then labels are settled from which more may follow.
         """
         svm = work.model.svm
         if svm.free_bias:
-            return
+            return False
         while work.open and not time_is_up():
             y = work.box.labels
             point = svm.solve(y, work.gamma)
             settled = work.prove(DirectionsProof(svm.directions(y, point, work.cutoff)))
             if not (settled and work.open):
-                return
+                return False
             settle_labels(work)
             if time.time() > work.region.pause_at:
-                return
+                return work.open
+        return False

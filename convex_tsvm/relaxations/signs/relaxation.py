@@ -173,11 +173,9 @@ class Signs(KeptMultipliers):
     def relax(self, work: Work) -> None:
         """Rounds in this box; below the root they go on from what is known of the box above."""
         at_root = work.region.depth == 0
-        if work.number < 0:
-            self.prove_ends(work)
-            if work.open and time.time() > work.region.pause_at:
-                work.unfinished = True  # the next slice begins with what is known now
-                return
+        if work.number < 0 and self.prove_ends(work):
+            work.unfinished = True  # the next slice begins with the labels that are settled now
+            return
         progress = work.progress if isinstance(work.progress, Progress) else Progress(work)
         work.unfinished, work.progress = True, progress
         for k in range(2 * self.max_rounds if at_root else ROUNDS_BELOW):
