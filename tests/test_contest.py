@@ -26,6 +26,23 @@ def of(tree_seconds, root_seconds, root_bound):
     return found
 
 
+@pytest.fixture
+def sliced(monkeypatch):
+    """A formulation and a problem whose root competes from the start, in slices of one round each."""
+    monkeypatch.setattr(contests, "HEAD_START", 0.0)
+    monkeypatch.setattr(contests, "HEAD_START_A_POINT", 0.0)
+    monkeypatch.setattr(contests, "SLICE", 1e-6)
+    formulation, problem, _ = moons(60, noise=0.3)
+    return formulation, problem
+
+
+def run_silently(search):
+    """Run a search that is going to be interrupted, which it warns of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search.run()
+
+
 def test_the_tree_has_a_head_start():
     assert not of(1.9, 0.0, None).root_is_next(0.5)
     assert of(2.1, 0.0, None).root_is_next(0.5)
@@ -53,12 +70,9 @@ def test_whoever_wins_finds_the_optimum(head_start, seed, monkeypatch):
     assert found.objective == pytest.approx(least, rel=2e-6)
 
 
-def test_a_root_that_goes_on_proves_what_it_does_in_one_piece(monkeypatch, tmp_path):
+def test_a_root_that_goes_on_proves_what_it_does_in_one_piece(sliced, tmp_path):
     """In slices of one round each, and with a certificate: the proofs of all slices are kept."""
-    monkeypatch.setattr(contests, "HEAD_START", 0.0)
-    monkeypatch.setattr(contests, "HEAD_START_A_POINT", 0.0)
-    monkeypatch.setattr(contests, "SLICE", 1e-6)
-    formulation, problem, _ = moons(60, noise=0.3)
+    formulation, problem = sliced
     path = tmp_path / "certificate.npz"
     search = ct.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=path).run()
     assert search.status == "optimal"
@@ -67,11 +81,8 @@ def test_a_root_that_goes_on_proves_what_it_does_in_one_piece(monkeypatch, tmp_p
     assert ct.check_certificate(path).holds
 
 
-def test_a_search_that_is_stopped_keeps_the_better_bound(monkeypatch, tmp_path):
-    monkeypatch.setattr(contests, "HEAD_START", 0.0)
-    monkeypatch.setattr(contests, "HEAD_START_A_POINT", 0.0)
-    monkeypatch.setattr(contests, "SLICE", 1e-6)
-    formulation, problem, _ = moons(60, noise=0.3)
+def test_a_search_that_is_stopped_keeps_the_better_bound(sliced, tmp_path):
+    formulation, problem = sliced
     seen, path = {}, tmp_path / "checkpoint.npz"
 
     def stop(progress):
@@ -81,9 +92,7 @@ def test_a_search_that_is_stopped_keeps_the_better_bound(monkeypatch, tmp_path):
             raise KeyboardInterrupt
 
     search = ct.BranchAndBound(formulation, problem, gap=1e-3, callback=stop, checkpoint=path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        search.run()
+    run_silently(search)
     assert search.status == "interrupted"
     assert search.lower_bound >= max(seen["root"], seen["tree"])
     assert np.isfinite(search.state.objective)
@@ -93,12 +102,9 @@ def test_a_search_that_is_stopped_keeps_the_better_bound(monkeypatch, tmp_path):
     assert again.lower_bound >= search.lower_bound
 
 
-def test_what_the_root_has_proven_is_in_the_checkpoints_of_a_search_that_goes_on(monkeypatch, tmp_path):
+def test_what_the_root_has_proven_is_in_the_checkpoints_of_a_search_that_goes_on(sliced, tmp_path):
     """One that is killed loses no more than the time since the last of them; writing them changes nothing."""
-    monkeypatch.setattr(contests, "HEAD_START", 0.0)
-    monkeypatch.setattr(contests, "HEAD_START_A_POINT", 0.0)
-    monkeypatch.setattr(contests, "SLICE", 1e-6)
-    formulation, problem, _ = moons(60, noise=0.3)
+    formulation, problem = sliced
     path, copies = tmp_path / "checkpoint.npz", []
 
     def keep(progress):
@@ -122,12 +128,9 @@ def test_what_the_root_has_proven_is_in_the_checkpoints_of_a_search_that_goes_on
     assert again.state.objective == pytest.approx(search.state.objective, rel=1e-3)
 
 
-def test_a_root_that_a_limit_has_stopped_goes_on_in_the_next_run(monkeypatch, tmp_path):
+def test_a_root_that_a_limit_has_stopped_goes_on_in_the_next_run(sliced, tmp_path):
     """In pieces of a round or so, each from the checkpoint of the one before, and the certificate is of all of them."""
-    monkeypatch.setattr(contests, "HEAD_START", 0.0)
-    monkeypatch.setattr(contests, "HEAD_START_A_POINT", 0.0)
-    monkeypatch.setattr(contests, "SLICE", 1e-6)
-    formulation, problem, _ = moons(60, noise=0.3)
+    formulation, problem = sliced
     path, bounds = tmp_path / "checkpoint.npz", [-np.inf, -np.inf]
 
     def stop(progress):
@@ -137,9 +140,7 @@ def test_a_root_that_a_limit_has_stopped_goes_on_in_the_next_run(monkeypatch, tm
 
     for _ in range(5):
         search = ct.BranchAndBound(formulation, problem, gap=1e-3, callback=stop, checkpoint=path)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            search.run()
+        run_silently(search)
         bounds.append(search.lower_bound)
         assert ct.check_certificate(path).holds
         if search.status == "optimal" or not search.state.unfinished:
@@ -152,11 +153,8 @@ def test_a_root_that_a_limit_has_stopped_goes_on_in_the_next_run(monkeypatch, tm
     assert ct.check_certificate(path).holds
 
 
-def test_a_root_that_is_behind_when_a_limit_comes_begins_again_later(monkeypatch, tmp_path):
-    monkeypatch.setattr(contests, "HEAD_START", 0.0)
-    monkeypatch.setattr(contests, "HEAD_START_A_POINT", 0.0)
-    monkeypatch.setattr(contests, "SLICE", 1e-6)
-    formulation, problem, _ = moons(60, noise=0.3)
+def test_a_root_that_is_behind_when_a_limit_comes_begins_again_later(sliced, tmp_path):
+    formulation, problem = sliced
     path = tmp_path / "checkpoint.npz"
 
     def stop(progress):
@@ -165,9 +163,7 @@ def test_a_root_that_is_behind_when_a_limit_comes_begins_again_later(monkeypatch
             raise KeyboardInterrupt
 
     search = ct.BranchAndBound(formulation, problem, gap=1e-3, callback=stop, checkpoint=path)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        search.run()
+    run_silently(search)
     assert search.status == "interrupted"
     assert not search.state.settled
     again = ct.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=path).run()

@@ -70,7 +70,7 @@ class Contest:
             base=child.base, unfinished=True,
         )  # fmt: skip
         self.n_before, self._proven = len(self.builder.model.multipliers), record.proofs
-        self.head_start = -np.inf
+        self.head_start = -np.inf  # it goes on alone
 
     def root_is_next(self, bound: float) -> bool:
         """Whether the root has had less than its share of the time.
@@ -80,8 +80,6 @@ class Contest:
         bound : float
             Of the tree.
         """
-        if np.isneginf(self.head_start):
-            return True  # it goes on alone
         share, cutoff = 1.0, self.rules.cutoff(self.incumbent.objective)
         if self.work is not None and np.isfinite(cutoff):
             # The tree's gap falls the more slowly the smaller it is: it gets less time while it is far behind.

@@ -231,8 +231,7 @@ class BranchAndBound:
             return self._run(began, deadline)
 
     def _run(self, began: float, deadline: float) -> BranchAndBound:
-        due, before = began + self.checkpoint_every, self.state.seconds
-        self._seconds_before = before
+        due, self._seconds_before = began + self.checkpoint_every, self.state.seconds
         if self.state.n_nodes == 0:
             self.state.open = [Node(self.model.root())]
         self._heap = self._queue(self.state.open)
@@ -245,12 +244,12 @@ class BranchAndBound:
                 self.begin()
             self._began_bounds = time.perf_counter()
             while len(self._heap):
-                self.state.seconds = before + time.perf_counter() - began
+                self.state.seconds = self._seconds_before + time.perf_counter() - began
                 self.status = self.limit(deadline)
                 if self.status != "optimal":
                     break
                 interrupted = self._turn(deadline)
-                self.state.seconds = before + time.perf_counter() - began
+                self.state.seconds = self._seconds_before + time.perf_counter() - began
                 self.tell()
                 if interrupted:
                     self.status = "interrupted"
@@ -267,7 +266,7 @@ class BranchAndBound:
         if self.status != "optimal":
             self._end_contest()
         self.state.open = self._heap.all()
-        self.state.seconds = before + time.perf_counter() - began
+        self.state.seconds = self._seconds_before + time.perf_counter() - began
         if self.status == "optimal":
             self.status = self._ending()
         if self.checkpoint is not None:
@@ -279,8 +278,7 @@ class BranchAndBound:
         if self._competes:
             if self._labels_seconds < LABELS_SHARE * (time.perf_counter() - self._began_bounds):
                 self.look_for_labels(deadline)
-            decided = self.state.settled and not self.state.unfinished
-            return self.step(deadline) if decided else self.compete(deadline)
+            return self.step(deadline) if self.state.is_decided else self.compete(deadline)
         return self.strengthen(deadline) if self.is_out_of_patience() else self.step(deadline)
 
     def look_for_labels(self, deadline: float) -> None:
@@ -314,14 +312,10 @@ class BranchAndBound:
 
     def _if_it_stopped_now(self) -> BranchAndBound:
         """The search with its contest decided, on which this one does not depend, as a file has one tree."""
-        contest = self._contest
-        decided = self.state.settled and not self.state.unfinished
-        if decided or contest is None or contest.work is None:
+        if self._contest is None or self.state.is_decided:
             return self
-        if not contest.work.bound > self._bound(self._heap.bound):
-            return self  # the tree is ahead, which is in the state
         stopped = copy.copy(self)
-        stopped.state = replace(self.state, records=[], open=[])
+        stopped.state = replace(self.state)
         stopped._end_contest()
         stopped.state.open = stopped._heap.all()
         return stopped
@@ -425,8 +419,8 @@ class BranchAndBound:
 
     def _end_contest(self) -> None:
         """Let what is proven of the root decide."""
-        contest, state = self._contest, self.state
-        if contest is None or contest.work is None or (state.settled and not state.unfinished):
+        contest = self._contest
+        if contest is None or contest.work is None or self.state.is_decided:
             return
         if not (contest.is_decided or contest.work.bound > self._bound(self._heap.bound)):
             return  # it is behind, but may win when the search goes on

@@ -85,6 +85,11 @@ class State:
     root_fixed: int = 0
     history: list[Progress] = field(default_factory=list)
 
+    @property
+    def is_decided(self) -> bool:
+        """Whether the choice of bounds is made, and the root's are not to rise further before it is branched."""
+        return self.settled and not self.unfinished
+
 
 class Search(Protocol):
     """What is written of a search, and compared when one is taken up again."""

@@ -187,8 +187,7 @@ class Signs(KeptMultipliers):
 
     def _round(self, work: Work, progress: Progress, outer: int) -> bool:
         """Solve the program in the box, prove what follows, and find new cuts; whether there is no more to gain."""
-        model, multipliers = work.model, work.model.multipliers[work.number] if work.number >= 0 else None
-        z = multipliers if isinstance(multipliers, SignMultipliers) else None
+        model, z = work.model, sign_multipliers(work)
         program = SignProgram(model.space, work.box.low, work.box.high, progress.cuts)
         R = fitted(work, program.layout)
         turn = program.solve(R, program.start(z), outer, INNER * progress.effort)
@@ -253,8 +252,8 @@ class Progress:
     def __init__(self, work: Work) -> None:
         self.bound, self.width, self.value = work.bound, self._width(work), -np.inf
         self.idle, self.effort = 0, 1
-        above = work.model.multipliers[work.number] if work.number >= 0 else None
-        self.cuts = above.cuts if isinstance(above, SignMultipliers) else SignCuts.none()
+        above = sign_multipliers(work)
+        self.cuts = SignCuts.none() if above is None else above.cuts
 
     @staticmethod
     def _width(work: Work) -> float:
@@ -277,6 +276,12 @@ class Progress:
         if not (exact or gained):
             self.effort = min(2 * self.effort, MOST_EFFORT)
         return self.idle >= (IDLE if exact else IDLE_INEXACT)
+
+
+def sign_multipliers(work: Work) -> SignMultipliers | None:
+    """The multipliers at hand, if there are any, and they are those of a relaxation with signs."""
+    found = work.model.multipliers[work.number] if work.number >= 0 else None
+    return found if isinstance(found, SignMultipliers) else None
 
 
 def fitted(work: Work, layout: Layout) -> Array:
