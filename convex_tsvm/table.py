@@ -101,9 +101,23 @@ SOLVERS = {
         regularizers="½ ‖w‖²",
         losses="convex PLQ",
     ),
+    "linear": Solver(
+        "solvers:LinearSolver",
+        "coordinate descent or finite Newton, by what they cost: the linear kernel only",
+        ("tol", "progress"),
+        regularizers="½ ‖w‖²",
+        losses="convex PLQ, finite everywhere",
+    ),
     "finite_newton": Solver(
         "solvers:FiniteNewton",
         "modified finite Newton in w, by products with the points: the linear kernel only",
+        ("tol", "max_iter", "progress"),
+        regularizers="½ ‖w‖²",
+        losses="convex PLQ, finite everywhere",
+    ),
+    "coordinates": Solver(
+        "solvers:CoordinateDescent",
+        "coordinate steps in the dual with w kept up to date: the linear kernel, points in memory",
         ("tol", "max_iter", "progress"),
         regularizers="½ ‖w‖²",
         losses="convex PLQ, finite everywhere",
@@ -124,7 +138,8 @@ SOLVERS = {
     ),
 }
 
-STEP_SOLVERS = ("native", "finite_newton", "cvxpy")
+#: In the order in which "auto" asks them.
+STEP_SOLVERS = ("linear", "native", "finite_newton", "coordinates", "cvxpy")
 SMOOTH_SOLVERS = ("smooth",)
 
 METHODS = {

@@ -151,7 +151,8 @@ def test_an_addition_that_changes_nothing_changes_nothing():
         plain = ct.Formulation(model.labeled, model.unlabeled, balance=model.balance)
         with_one = ct.Formulation(model.labeled, model.unlabeled, balance=model.balance, additions=[nothing])
         one, other = (ct.cccp(m, problem, start=start, tol=1e-8) for m in (with_one, plain))
-        assert (one.solver, other.solver) == ("cvxpy (CLARABEL)", "native")
+        assert one.solver == "cvxpy (CLARABEL)"
+        assert other.solver in ("linear", "native")
         assert one.objective == pytest.approx(other.objective, rel=1e-6)
 
 

@@ -481,7 +481,7 @@ BAD = {
     "methods": (["compare", "two_moons", "--methods", "svm,magic"], "must be a comma-separated list of svm, cccp"),
     "solver": (
         ["compare", "two_moons", "--solver", "magic"],
-        "list of auto, native, finite_newton, cvxpy, smooth",
+        "list of auto, native, linear, finite_newton, coordinates, cvxpy, smooth",
     ),
     "unknown option": (["solve", "two_moons", "--magic"], "unrecognized arguments: --magic"),
     "no command": ([], "COMMAND"),

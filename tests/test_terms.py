@@ -145,13 +145,13 @@ def test_options_that_a_solver_does_not_know_are_errors(moons):
     with pytest.raises(ValueError, match="form='dual' is no option of solver='native', which takes tol, max_iter"):
         ct.cccp(ct.tsvm(), problem, solver="native", form="dual")
     assert ct.cccp(ct.tsvm(), problem, form="dual").solver == "cvxpy (CLARABEL)"
-    with pytest.raises(ValueError, match="magic=1 is no option of solver='native'"):
+    with pytest.raises(ValueError, match="magic=1 is no option of solver='linear'"):
         ct.cccp(ct.tsvm(), problem, magic=1)
     with pytest.raises(ValueError, match="cache_size=5 is no option of solver='cvxpy'"):
         ct.cccp(ct.tsvm(), problem, solver="cvxpy", cache_size=5)
     with pytest.raises(ValueError, match="form='dual' is for solvers given by name"):
         ct.cccp(ct.tsvm(), problem, solver=ct.CvxpySolver(problem), form="dual")
-    with pytest.raises(ValueError, match="solver='magic' must be 'auto', 'native', 'finite_newton', 'cvxpy'"):
+    with pytest.raises(ValueError, match="solver='magic' must be 'auto', 'native', 'linear', 'finite_newton'"):
         ct.cccp(ct.tsvm(), problem, solver="magic")
 
 

@@ -46,7 +46,7 @@ def solve_classes(options: argparse.Namespace, task: Task) -> int:
     unsolved = [row["status"] for row in rows if row["status"] not in SOLVED_STATUSES]
     status = unsolved[0] if unsolved else str(rows[0]["status"])
     if options.json:
-        print(json.dumps(_together(task, solver, first, rows, error, status)))
+        print(json.dumps(_together(task, rows[0]["solver"], first, rows, error, status)))
     else:
         print(
             f"{data.name}: {first.n_labeled} labelled and {first.n_unlabeled} unlabelled points, "

@@ -109,7 +109,7 @@ def _agreement(
         lines.append(
             {
                 "method": task.name,
-                "solvers": solvers,
+                "solvers": [one.solver if name == "auto" else name for name, one in zip(solvers, found, strict=True)],
                 "objective_difference": float(np.ptp(objectives) / max(1.0, abs(objectives[0]))),
                 "labels_different": int((found[0].labels != found[1].labels).sum()),
             }
@@ -152,7 +152,7 @@ def _beside_supervised(
         data.error(alone.labels),
         problem,
         method=SUPERVISED,
-        solver="native",
+        solver=alone.solver,
         objective=_objective(options, solutions, formulation, formulated_problem, alone),
         lower_bound=None,
         gap=None,

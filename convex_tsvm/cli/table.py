@@ -38,7 +38,7 @@ def result_of(data: Data, solution: Solution, task: Task, solver: str) -> dict[s
         solution.problem,
         method=task.name,
         formulation=task.formulation,
-        solver=solver,
+        solver=solution.solver if solver == "auto" else solver,
         loss=getattr(solution.formulation.unlabeled, "name", None),
         objective=solution.objective,
         lower_bound=solution.lower_bound,

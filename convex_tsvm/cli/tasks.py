@@ -40,7 +40,7 @@ class Task:
         return METHODS[self.method].solvers
 
     def solvers_of(self, asked: Sequence[str]) -> list[str]:
-        """Those asked for that solve the method's problems, or the first there is; methods without one have "-"."""
+        """Those asked for that solve the method's problems, or "auto"; methods without one have "-"."""
         if not self.solvers:
             return [NO_SOLVER]
         first = self.solver_of("auto")
@@ -49,12 +49,16 @@ class Task:
         ) or [first]
 
     def solver_of(self, asked: str) -> str:
-        """The solver asked for, or the first that takes both; a ValueError if it is none of the method's."""
+        """The solver asked for, or the only one that takes both; a ValueError if it is none of the method's.
+
+        "auto" stays where the problem decides, whose kernel is not known here.
+        """
         if not self.solvers:
             return NO_SOLVER
         own = FORMULATIONS[self.formulation].solver
         if asked == "auto":
-            return own if own in self.solvers else self.solvers[0]
+            only = own if own in self.solvers else self.solvers[0]
+            return only if own in self.solvers or len(self.solvers) == 1 else "auto"
         check_taken(self.solvers, asked, self.method)
         return asked
 

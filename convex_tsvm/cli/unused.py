@@ -34,7 +34,7 @@ def _kernels(*names: str) -> _Use:
 def _cached(options: argparse.Namespace, task: Task) -> bool:
     solvers = task.solvers_of(asked_solvers(options)) if hasattr(options, "solver") else []
     return task.formulation in ("lapsvm", "laptsvm") or any(
-        "cache_size" in SOLVERS[name].options for name in solvers if name in SOLVERS
+        name == "auto" or "cache_size" in SOLVERS[name].options for name in solvers if name == "auto" or name in SOLVERS
     )
 
 

@@ -65,10 +65,11 @@ class TransductiveSVC(DescentTransduction):
         own is taken as well.
     method_options : dict, optional
         Further options of the method: see the function of its name, such as :func:`~convex_tsvm.switching`.
-    solver : {"auto", "native", "finite_newton", "cvxpy", "smooth"} or StepSolver, default "auto"
-        What solves the convex steps (all but the last give the same answer to the tolerance; "auto" is "native", or
-        "cvxpy" for formulations that only that takes), or descends: "smooth", for the methods gradient, continuation
-        and newton, which take no other.
+    solver : str or StepSolver, default "auto"
+        What solves the convex steps: "linear", "native", "finite_newton", "coordinates" or "cvxpy", which give the same
+        answer to the tolerance, or an object; "auto" is "linear" with the linear kernel, else "native", or "cvxpy" for
+        formulations that only that takes.  Or what descends: "smooth", for the methods gradient, continuation and
+        newton, which take no other.
     cvxpy_solver : str, optional
         One of CVXPY's solvers, such as "SCS", with which it is CVXPY that solves the convex steps; "CLARABEL" if
         ``solver="cvxpy"`` and nothing is said.

@@ -186,6 +186,12 @@ class Formulation:
         return self.regularizer.is_squared_norm and not (self.constraints or self.additions or self.groups)
 
     @property
+    def constrains_outputs(self) -> bool:
+        """Whether it has constraints on outputs other than a mean of f that the bias meets."""
+        balance = None if self.fit_intercept and self.balance == "linear" else self.balance
+        return bool(self.constraints or self.groups) or balance is not None
+
+    @property
     def has_finitely_many_tangents(self) -> bool:
         """Whether every concave part is piecewise linear: CCCP then stops after finitely many steps."""
         return all(getattr(concave, "is_piecewise_linear", False) for _, concave in self.parts)

@@ -221,6 +221,42 @@ def check_same_points(problem: Problem, step: ConvexStep) -> None:
         )
 
 
+def finite_plq_losses(step: ConvexStep, solver: str) -> tuple[PLQ, ...]:
+    """The losses of a step for a solver that takes nothing but a balance and losses that are finite PLQ functions.
+
+    Raises ValueError, with the name of the solver, if the step has anything else.
+    """
+    takes = f"solver={solver!r} takes"
+    if step.additions:
+        raise ValueError(f"additions={list(step.additions)!r}: {takes} none; use solver='cvxpy'")
+    if not step.regularizer.is_squared_norm:
+        raise ValueError(f"regularizer={step.regularizer!r}: {takes} 'l2' only; use solver='cvxpy'")
+    if step.n_rows:
+        raise ValueError(f"constraints on outputs: {takes} a balance only; use solver='native' or 'cvxpy'")
+    if step.target is not None and not step.fit_intercept:
+        raise ValueError(f"fit_intercept=False with a mean output: {takes} a balance with a bias only")
+    losses = tuple(loss for loss in step.losses if isinstance(loss, PLQ) and loss.is_finite)
+    if len(losses) < len(step.losses):
+        raise ValueError(f"losses {step.losses!r}: {takes} convex PLQ functions, finite everywhere")
+    return losses
+
+
+#: What is said of a step that has no lower bound.
+UNBOUNDED = (
+    "the convex problem is unbounded below in the bias: no dual variables sum to zero; "
+    "use a balance constraint, fit_intercept=False, or losses that charge both sides"
+)
+
+
+def check_bounded(step: ConvexStep) -> None:
+    """Raise ValueError if a step with a free bias and no other constraints is unbounded below."""
+    if step.bias_by().free:
+        least, most = (float(end.sum()) for end in step.bounds())
+        room = 1e-12 * (1 + float(step.point_cost.sum()))
+        if least > room or most < -room:
+            raise ValueError(UNBOUNDED)
+
+
 def mean_row(step: ConvexStep) -> sp.csr_array:
     """The coefficients of the mean output that a balance constraint fixes, shape (1, n)."""
     members = step.members

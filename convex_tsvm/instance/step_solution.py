@@ -98,17 +98,19 @@ class StepSolution:
         """The same point with every figure computed from its dual variables, with nothing but the kernel."""
         return certify(self.step, self.gamma, self.gamma0, self.bias, self.weights, self.multipliers)
 
-    def judged(self, tol: float) -> StepSolution:
-        """The same with the status that its recomputed figures allow: "optimal" only if they are within ``tol``.
+    def meets(self, tol: float) -> bool:
+        """Whether the gap and the constraints are within ``tol``, and optimality conditions within ten times as much.
 
-        The gap and the constraints count as they are.  A solver that closes the gap may leave violations of optimality
-        conditions that cost next to nothing; ten times as much of these is let pass, what rounding of the kernel may do
-        to outputs included.
+        A solver that closes the gap may leave violations of optimality conditions that cost next to nothing; that is
+        why more of these is let pass, what rounding of the kernel may do to outputs included.
         """
         # Rounding of outputs is paid for at every point.
         gap = self.gap + float(self.step.point_cost.sum()) * self.output_doubt / self._gap_scale
-        met = gap <= tol and self.kkt + self.output_doubt <= 10 * tol and self.primal_infeasibility <= tol
-        return self if met or self.status != "optimal" else dataclasses.replace(self, status="inaccurate")
+        return gap <= tol and self.kkt + self.output_doubt <= 10 * tol and self.primal_infeasibility <= tol
+
+    def judged(self, tol: float) -> StepSolution:
+        """The same with the status that its figures allow: "optimal" only if it :meth:`meets` the tolerance."""
+        return self if self.status != "optimal" or self.meets(tol) else dataclasses.replace(self, status="inaccurate")
 
     @property
     def lower_bound(self) -> float | None:

@@ -107,7 +107,7 @@ def cccp(
     problem : Problem
         With an exact balance, the c of the linear balance constraint is searched so that the share of positive
         labels comes out (chapelle2008 §4).
-    solver : {"auto", "native", "finite_newton", "cvxpy"} or StepSolver, default "auto"
+    solver : {"auto", "linear", "native", "finite_newton", "coordinates", "cvxpy"} or StepSolver, default "auto"
         What solves the convex steps; "auto" is the first of these that takes the losses, the regularizer and the
         options, and ``solution.solver`` says which it was.
     start : array, shape (n,), or Solution, optional
@@ -182,7 +182,7 @@ def cccp_path(
     formulation : Formulation
     problems : iterable of Problem
         With equally many points, such as ``(problem.replace(C=C) for C in [0.1, 1, 10])``; taken one at a time.
-    solver : {"auto", "native", "finite_newton", "cvxpy"} or StepSolver, default "auto"
+    solver : {"auto", "linear", "native", "finite_newton", "coordinates", "cvxpy"} or StepSolver, default "auto"
         An object must be able to solve steps of all the problems.
     annealing, tol, max_iter, callback, **options
         As in :func:`cccp`.

@@ -132,7 +132,7 @@ def _separators(
     n_separators, n_starts = integer("n_separators", n_separators, least=1), integer("n_starts", n_starts, least=1)
     random, unknown = np.random.default_rng(random_state), problem.unlabeled
     descents, annealed = (
-        Descents(CCCP(steps), solver="native", settings=Settings(1e-3, 100, None), options={})
+        Descents(CCCP(steps), solver="auto", settings=Settings(1e-3, 100, None), options={})
         for steps in (None, ANNEALED)
     )
     outputs = alone.scores

@@ -538,7 +538,7 @@ class _Tried:
 
 
 def _descents() -> Descents:
-    return Descents(CCCP(), solver="native", settings=SETTINGS, options={})
+    return Descents(CCCP(), solver="auto", settings=SETTINGS, options={})
 
 
 def _solved(

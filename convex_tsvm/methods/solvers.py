@@ -12,6 +12,9 @@ from ..points import LinearPoints
 from ..problem import Problem
 from ..table import SOLVERS
 
+#: Solvers of the table that take the linear kernel, a balance with a bias and finite losses, and nothing else.
+LINEAR_SOLVERS = ("linear", "finite_newton", "coordinates")
+
 
 def solver_of(
     takes: Sequence[str], solver: Any, formulation: Formulation, problem: Problem, options: Mapping[str, Any], name: str
@@ -57,12 +60,28 @@ def why_not_solver(name: str, formulation: Formulation, problem: Problem) -> str
         return f"additions={list(formulation.additions)!r}"
     if not formulation.regularizer.is_squared_norm:
         return f"regularizer={formulation.regularizer!r}"
+    if name in LINEAR_SOLVERS and not problem.is_linear:
+        return f"kernel={problem.kernel!r}"
+    if name in LINEAR_SOLVERS and formulation.constrains_outputs:
+        return "constraints on outputs other than a balance with a bias"
+    return _why_not_losses(name, formulation) or _why_not_points(name, problem)
+
+
+def _why_not_losses(name: str, formulation: Formulation) -> str | None:
     for loss in formulation.losses:
-        split = getattr(loss, "split", None)
-        if split is not None and not isinstance(split()[0], PLQ):
+        convex = loss.split()[0] if hasattr(loss, "split") else loss
+        if not isinstance(convex, PLQ):
             return f"{loss!r} has a convex part that is not piecewise linear-quadratic"
+        if name in LINEAR_SOLVERS and not convex.is_finite:
+            return f"{loss!r} is infinite somewhere"
+    return None
+
+
+def _why_not_points(name: str, problem: Problem) -> str | None:
     by_products = isinstance(problem.X, LinearPoints)
-    return "points that are known by their products only" if by_products and name == "native" else None
+    if by_products and name in ("native", "coordinates"):
+        return "points that are known by their products only"
+    return None
 
 
 def make_solver(solver: str | StepSolver, problem: Problem, tol: float, options: dict[str, Any]) -> StepSolver:

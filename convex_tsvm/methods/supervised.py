@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 from ..deadline import unlimited
 from ..formulations import Formulation, svm
-from ..points import LinearPoints
 from ..problem import Problem
 from ..solution import Solution
 from .cccp import cccp_path
@@ -20,9 +19,8 @@ def supervised_svms(formulation: Formulation, problems: Iterable[Problem]) -> li
     Deadlines do not end them.  Ctrl-C raises KeyboardInterrupt, as a comparison with unfinished SVMs would be wrong.
     """
     given = [problem.replace(balance=None, balance_sample=None) for problem in problems]
-    solver = "finite_newton" if isinstance(given[0].X, LinearPoints) else "native"
     # No deadline ends this: callers cannot do without the supervised SVM.
     with warnings.catch_warnings(), unlimited():
         warnings.simplefilter("ignore")
-        found = cccp_path(svm(formulation.labeled, fit_intercept=formulation.fit_intercept), given, solver=solver)
+        found = cccp_path(svm(formulation.labeled, fit_intercept=formulation.fit_intercept), given)
     return list(unless_interrupted(found))

@@ -47,14 +47,14 @@ class SparsePoints(LinearPoints):
         from ._loops import times
 
         out = np.empty(self.shape[0])
-        self._each(lambda k, first, last: times(*self._arrays, w, first, last, out))
+        self._each(lambda k, first, last: times(*self.arrays, w, first, last, out))
         return out
 
     def transposed(self, q: Array) -> Array:
         from ._loops import add_transposed
 
         sums = self._sums()
-        self._each(lambda k, first, last: add_transposed(*self._arrays, q, first, last, sums[k]))
+        self._each(lambda k, first, last: add_transposed(*self.arrays, q, first, last, sums[k]))
         return np.asarray(sums.sum(axis=0))
 
     def curved(self, h: Array, p: Array, shift: float = 0.0) -> tuple[Array, float]:
@@ -63,7 +63,7 @@ class SparsePoints(LinearPoints):
         sums, totals = self._sums(), np.zeros(len(self._parts))
 
         def work(k: int, first: int, last: int) -> None:
-            totals[k] = add_curved(*self._arrays, h, p, float(shift), first, last, sums[k])
+            totals[k] = add_curved(*self.arrays, h, p, float(shift), first, last, sums[k])
 
         self._each(work)
         return np.asarray(sums.sum(axis=0)), float(totals.sum())
@@ -73,7 +73,7 @@ class SparsePoints(LinearPoints):
 
         d = self.shape[1]
         sums = np.zeros((len(self._parts), d, d))
-        self._each(lambda k, first, last: add_gram(*self._arrays, h, first, last, sums[k]))
+        self._each(lambda k, first, last: add_gram(*self.arrays, h, first, last, sums[k]))
         lower = sums.sum(axis=0)
         return lower + np.tril(lower, -1).T
 
@@ -81,14 +81,14 @@ class SparsePoints(LinearPoints):
         from ._loops import add_squares
 
         sums = self._sums()
-        self._each(lambda k, first, last: add_squares(*self._arrays, h, first, last, sums[k]))
+        self._each(lambda k, first, last: add_squares(*self.arrays, h, first, last, sums[k]))
         return np.asarray(sums.sum(axis=0))
 
     def squared_norms(self) -> Array:
         from ._loops import squared_norms
 
         out = np.empty(self.shape[0])
-        self._each(lambda k, first, last: squared_norms(self._arrays[0], self.data, first, last, out))
+        self._each(lambda k, first, last: squared_norms(self.arrays[0], self.data, first, last, out))
         return out
 
     def blocks(self) -> Iterator[tuple[slice, Any]]:
@@ -114,7 +114,8 @@ class SparsePoints(LinearPoints):
         return sp.csr_array(parts, shape=(rows.stop - rows.start, self.shape[1]))
 
     @property
-    def _arrays(self) -> tuple[Any, Any, Any]:
+    def arrays(self) -> tuple[Any, Any, Any]:
+        """``indptr``, ``indices`` and ``data`` as compiled loops take them: what counts is unsigned."""
         return unsigned(self.indptr), unsigned(self.indices), self.data
 
     def _sums(self) -> Array:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...instance.convex_step import UNBOUNDED
 from ...kernels import CentredRows, GramRows, RowSource
 from ...kernels.rows import Rows
 from ...losses import Pieces
@@ -171,10 +172,7 @@ class DualProblem:
             room = np.where(np.isfinite(room), room, abs(excess))
             total = float(room.sum())
             if abs(excess) > total * (1 + 1e-12) + 1e-12:
-                raise ValueError(
-                    "the convex problem is unbounded below in the bias: no dual variables sum to zero; "
-                    "use a balance constraint, fit_intercept=False, or losses that charge both sides"
-                )
+                raise ValueError(UNBOUNDED)
             if total > 0:
                 s = np.clip(s + np.sign(excess) * room * min(1.0, abs(excess) / total) / cost, first, last)
         return s

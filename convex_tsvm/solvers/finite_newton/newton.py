@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...deadline import time_is_up
-from ...instance.convex_step import ConvexStep, check_same_points
+from ...instance.convex_step import ConvexStep, check_bounded, check_same_points, finite_plq_losses
 from ...instance.space import Space
 from ...instance.step_solution import StepSolution, certify
 from ...losses import PLQ
@@ -40,8 +40,13 @@ LINE_SEARCH_SHARE = 1e-3
 #: more than this share of it: rounding keeps it from going further.
 STALLED_STEPS, LOWERED_BY = 25, 1e-9
 
-#: The width over which kinks are rounded falls to no less than this share at once, since Newton steps would be short.
-NARROWER = 0.3
+#: The width over which kinks are rounded falls to no less than the first share at once, since Newton steps would be
+#: short; to the second where the last width took at most this number of steps.
+NARROWER, MUCH_NARROWER, QUICK = 0.3, 0.03, 2
+
+#: A step begins with the width at which the one before it ended.  Where this number of Newton steps is not enough, its
+#: solution is too far from the one before it, and the width is multiplied by the second number.
+NEAR, WIDENING = 10, 10.0
 
 #: The largest residual with which least squares are solved, as a share of the gradient.
 LOOSE = 0.2
@@ -116,6 +121,17 @@ class FiniteNewton:
             If the step has a loss that is no finite PLQ function, another regularizer than "l2", or constraints on
             outputs other than a balance with a bias.
         """
+        found = self.descend(step, start)
+        if found.status in ("max_iter", "inaccurate"):
+            warn(
+                f"the finite Newton solver ended after {found.n_iter} steps with a relative duality gap of "
+                f"{found.gap:.2g} > tol={self.tol:g}; "
+                + ("raise max_iter or tol" if found.status == "max_iter" and found.gap <= 1 else "scale the points"),
+            )
+        return found
+
+    def descend(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
+        """The same without a warning."""
         began, losses = time.perf_counter(), self._check(step)
         x, f = self._begin(step, start)
         has_kinks = not all(loss.is_smooth for loss in losses)
@@ -123,15 +139,20 @@ class FiniteNewton:
         while True:
             smooth = tuple(loss.rounded(width) for loss in losses) if has_kinks else losses
             descent = NewtonDescent(self, step, smooth, x, f)
-            status = descent.run(self.max_iter - n_iter, goal, n_iter)
+            is_kept = n_iter == 0 and 0 < width < FIRST_WIDTH
+            status = descent.run(min(self.max_iter - n_iter, NEAR if is_kept else self.max_iter), goal, n_iter)
             x, f, n_iter = descent.x, descent.f, n_iter + descent.n_iter
+            if is_kept and status == "max_iter" and n_iter < self.max_iter:
+                width = min(WIDENING * width, FIRST_WIDTH)
+                continue
             found = self._certified(step, descent, n_iter, began)
             if status != "optimal":
                 break
-            if found.gap <= self.tol:
+            if found.meets(self.tol):
                 break
             if has_kinks and width > LEAST_WIDTH:
-                width = max(width * float(np.clip(0.5 * self.tol / found.gap, NARROWER, 0.5)), LEAST_WIDTH)
+                least = MUCH_NARROWER if descent.n_iter <= QUICK else NARROWER
+                width = max(width * float(np.clip(0.5 * self.tol / found.gap, least, 0.5)), LEAST_WIDTH)
             elif goal > 1e-6 * self.tol:
                 goal *= 0.01
             else:
@@ -139,14 +160,7 @@ class FiniteNewton:
                 break
         if has_kinks:
             self._width = width
-        found = dataclasses.replace(found, status=status, seconds=time.perf_counter() - began)
-        if status in ("max_iter", "inaccurate"):
-            warn(
-                f"the finite Newton solver ended after {n_iter} steps with a relative duality gap of {found.gap:.2g} > "
-                f"tol={self.tol:g}; "
-                + ("raise max_iter or tol" if status == "max_iter" and found.gap <= 1 else "scale the points"),
-            )
-        return found
+        return dataclasses.replace(found, status=status, seconds=time.perf_counter() - began)
 
     def improve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
         """One Newton step from ``start``: its objective is lower; "optimal" if ``start`` was within the tolerance.
@@ -209,19 +223,8 @@ class FiniteNewton:
 
     def _check(self, step: ConvexStep) -> tuple[PLQ, ...]:
         check_same_points(self.problem, step)
-        takes = "solver='finite_newton' takes"
-        if step.additions:
-            raise ValueError(f"additions={list(step.additions)!r}: {takes} none; use solver='cvxpy'")
-        if not step.regularizer.is_squared_norm:
-            raise ValueError(f"regularizer={step.regularizer!r}: {takes} 'l2' only; use solver='cvxpy'")
-        if step.rows is not None and len(step.rows):
-            raise ValueError(f"constraints on outputs: {takes} a balance only; use solver='native' or 'cvxpy'")
-        if step.target is not None and not step.fit_intercept:
-            raise ValueError(f"fit_intercept=False with a mean output: {takes} a balance with a bias only")
-        losses = [loss for loss in step.losses if isinstance(loss, PLQ) and loss.is_finite]
-        if len(losses) < len(step.losses):
-            raise ValueError(f"losses {step.losses!r}: {takes} convex PLQ functions, finite everywhere")
-        return tuple(losses)
+        check_bounded(step)
+        return finite_plq_losses(step, self.name)
 
     def _certified(self, step: ConvexStep, descent: NewtonDescent, n_iter: int, began: float) -> StepSolution:
         space = descent.space

@@ -1,0 +1,5 @@
+"""Coordinate descent: convex steps of linear problems with points in memory."""
+
+from .descent import CoordinateDescent
+
+__all__ = ["CoordinateDescent"]

@@ -1,0 +1,179 @@
+"""Compiled epochs of coordinate steps: each visits terms in random order, and moves one dual variable at a time.
+
+Term t is the loss cost ℓ_k(f_i) + slope f_i of a point i = point[t].  Its dual variable is held as s_t, a slope of the
+unscaled loss ℓ_k: γ_t = -(slope_t + cost_t s_t).  The derivative of ℓ_k* is P[k, j] + R[k, j] s on the piece from
+S[k, j] to S[k, j + 1], of which there are m[k].
+
+Outputs are f_i = u·x_i - state[SIGMA] away_i + state[SHIFT].  With a balance, points are x_i - m for the mean m of its
+points; ``away`` has the products x_i·m, and state[SIGMA] = Σ γ is how often m is in w = u - state[SIGMA] m.  Otherwise
+``away`` is zero.  The shift changes by ``room - away_i`` with γ_i: ``room`` is ‖m‖² with a balance; for a free bias it
+is the inverse weight of the square that keeps the bias near its last value; it is 0 without a bias.
+"""
+
+import numpy as np
+from numba import njit
+
+from ...points.compilation import tell_of_compilation
+
+tell_of_compilation()
+
+#: Places in ``state``: Σ γ and what is added to products; and what an epoch finds: the largest violation, the sum of
+#: the duality gaps of the terms, the sum of their losses, and Σ γ f, which is ‖w‖² at a solution.
+SIGMA, SHIFT, VIOLATION, GAP, LOSS, PULL = range(6)
+
+#: Sums may be reordered, which vectorizes products of dense rows; infinities keep their meaning.
+REORDERED = {"cache": True, "nogil": True, "fastmath": {"nsz", "arcp", "contract", "reassoc"}, "error_model": "numpy"}
+
+IN_ORDER = {"cache": True, "nogil": True, "error_model": "numpy"}
+
+ONE = np.uint64(1)
+
+
+@njit(inline="always", **IN_ORDER)
+def _meeting(S, P, R, m, k, top, share):
+    """s where the derivative of ℓ_k* meets the falling line top - share s."""
+    found = S[k, 0]
+    for j in range(m[k]):
+        meeting = (top - P[k, j]) / max(R[k, j] + share, 1e-300)
+        if meeting <= S[k, j]:
+            return S[k, j]
+        if meeting < S[k, j + 1]:
+            return meeting
+        found = S[k, j + 1]
+    return found
+
+
+@njit(inline="always", **IN_ORDER)
+def _gaps(S, P, R, Q, m, k, s, f):
+    """ℓ(f) + ℓ*(s) - s f, which is at least 0, and ℓ*(s); the former is an integral of |f - (ℓ*)'| from s on."""
+    gap, conjugate = 0.0, 0.0
+    for j in range(m[k]):
+        first, last, p, r = S[k, j], S[k, j + 1], P[k, j], R[k, j]
+        if first <= s <= last:
+            conjugate = Q[k, j] + (p + 0.5 * r * s) * s
+        if last > s:  # to the right of s the derivative is above that at s; f may be above it
+            a = max(first, s)
+            high = f - p - r * a
+            if high > 0.0:
+                b = last if r <= 0.0 else min(last, a + high / r)
+                gap += (high - 0.5 * r * (b - a)) * (b - a)
+        if first < s:
+            b = min(last, s)
+            low = p + r * b - f
+            if low > 0.0:
+                a = first if r <= 0.0 else max(first, b - low / r)
+                gap += (low - 0.5 * r * (b - a)) * (b - a)
+    return gap, conjugate
+
+
+@njit(inline="always", **IN_ORDER)
+def _violation(S, P, R, m, k, s, f):
+    """How far f is from where the subgradient s belongs to, and how far inside of that interval."""
+    low, high = -np.inf, np.inf
+    for j in range(m[k]):
+        first, last = S[k, j], S[k, j + 1]
+        here = P[k, j] + R[k, j] * s
+        if first < s <= last:
+            low = here
+        if first <= s < last:
+            high = here
+    return max(low - f, f - high, 0.0), min(f - low, high - f)
+
+
+@njit(**IN_ORDER)
+def shuffle(order, count, seed):
+    """Put the first ``count`` entries into random order (xorshift)."""
+    x = seed[0]
+    for j in range(count - 1, 0, -1):
+        x ^= x << np.uint64(13)
+        x ^= x >> np.uint64(7)
+        x ^= x << np.uint64(17)
+        i = ((x >> np.uint64(33)) * np.uint64(j + 1)) >> np.uint64(31)
+        order[i], order[j] = order[j], order[i]
+    seed[0] = x
+
+
+@njit(**REORDERED)
+def epoch_dense(X, norms, away, room, tables, point, kind, cost, slope, s, order, active, u, state, keep):
+    """Visit the first ``active`` terms of ``order``; how many are to be visited next."""
+    S, P, R, Q, m = tables
+    d, place = X.shape[1], 0
+    sigma, shift, violation, gap, loss, pull = state[SIGMA], state[SHIFT], 0.0, 0.0, 0.0, 0.0
+    while place < active:
+        t = order[place]
+        i = point[t]
+        row = X[i]
+        k, c, b, old = kind[t], cost[t], slope[t], s[t]
+        f = 0.0
+        for j in range(d):
+            f += row[j] * u[j]
+        f += shift - sigma * away[i]
+        out, inside = _violation(S, P, R, m, k, old, f)
+        violation = max(violation, out)
+        residual, conjugate = _gaps(S, P, R, Q, m, k, old, f)
+        gap += c * residual
+        loss += c * (residual + old * f - conjugate) + b * f
+        pull -= (b + c * old) * f
+        if out <= 0.0:
+            if inside > keep:
+                active -= 1
+                order[place], order[active] = order[active], t
+            else:
+                place += 1
+            continue
+        place += 1
+        new = _meeting(S, P, R, m, k, f + norms[i] * c * old, norms[i] * c)
+        s[t] = new
+        change = c * (old - new)
+        for j in range(d):
+            u[j] += change * row[j]
+        sigma += change
+        shift += change * (room - away[i])
+    state[SIGMA], state[SHIFT], state[VIOLATION], state[GAP], state[LOSS], state[PULL] = (
+        sigma, shift, violation, gap, loss, pull,
+    )  # fmt: skip
+    return active
+
+
+@njit(**IN_ORDER)
+def epoch_sparse(
+    indptr, indices, data, norms, away, room, tables, point, kind, cost, slope, s, order, active, u, state, keep
+):
+    """Visit the first ``active`` terms of ``order``; how many are to be visited next."""
+    S, P, R, Q, m = tables
+    place = 0
+    sigma, shift, violation, gap, loss, pull = state[SIGMA], state[SHIFT], 0.0, 0.0, 0.0, 0.0
+    while place < active:
+        t = order[place]
+        i = point[t]
+        first, last = indptr[i], indptr[i + ONE]
+        k, c, b, old = kind[t], cost[t], slope[t], s[t]
+        f = 0.0
+        for j in range(first, last):
+            f += data[j] * u[indices[j]]
+        f += shift - sigma * away[i]
+        out, inside = _violation(S, P, R, m, k, old, f)
+        violation = max(violation, out)
+        residual, conjugate = _gaps(S, P, R, Q, m, k, old, f)
+        gap += c * residual
+        loss += c * (residual + old * f - conjugate) + b * f
+        pull -= (b + c * old) * f
+        if out <= 0.0:
+            if inside > keep:
+                active -= 1
+                order[place], order[active] = order[active], t
+            else:
+                place += 1
+            continue
+        place += 1
+        new = _meeting(S, P, R, m, k, f + norms[i] * c * old, norms[i] * c)
+        s[t] = new
+        change = c * (old - new)
+        for j in range(first, last):
+            u[indices[j]] += change * data[j]
+        sigma += change
+        shift += change * (room - away[i])
+    state[SIGMA], state[SHIFT], state[VIOLATION], state[GAP], state[LOSS], state[PULL] = (
+        sigma, shift, violation, gap, loss, pull,
+    )  # fmt: skip
+    return active

@@ -1,0 +1,271 @@
+"""Coordinate descent in the dual of linear problems: one dual variable at a time, with w kept up to date.
+
+A step on γ_i needs the output of one point and changes w by a multiple of this point: 2 d operations, whatever n is
+(Hsieh, Chang, Lin, Keerthi and Sundararajan 2008, as in liblinear).  Here the losses are any convex piecewise
+linear-quadratic functions, for which a step is exact as well (Dai and Qiu 2023, ReHLine); a balance is met by centring;
+and a free bias is kept near its last value by a square that moves along (a proximal point method).  Where few slopes
+are between their ends, Newton steps on these end it, to rounding if they are the right ones.
+
+It is at its best where points have many features and few entries.  Where outputs of many points with few features are
+to be met at a large cost, it needs thousands of visits to every point.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...deadline import time_is_up
+from ...instance.bias import Bias
+from ...instance.convex_step import ConvexStep, check_bounded, check_same_points, finite_plq_losses
+from ...instance.step_solution import StepSolution, certify
+from ...losses import conjugate_pieces
+from ...notice import warn
+from ...points import DensePoints, LinearPoints, linear_points
+from ...problem import Array, Problem
+from ...validation import finite, integer
+from ._loops import GAP, LOSS, PULL, SHIFT, SIGMA, VIOLATION, epoch_dense, epoch_sparse, shuffle
+from .free_terms import Origin, meet_free_terms
+
+#: The share of the tolerance that an epoch's own estimate of the gap has to reach before the gap is computed.
+GOAL = 0.7
+
+#: Terms that were passed over are visited again after this number of epochs: some were passed over too early.
+VISIT_ALL = 20
+
+#: Newton steps on the free terms come after every so many epochs.
+MEET_FREE = 20
+
+#: The first random number (xorshift); epochs visit terms in the same order in every run.
+SEED = 88172645463325252
+
+
+class CoordinateDescent:
+    """Solver of the convex steps of one linear problem, with points in memory.
+
+    Parameters
+    ----------
+    problem : Problem
+        With a linear kernel.
+    tol : float > 0, default 1e-3
+        Largest relative duality gap; no output is further than ten times as much from where its multiplier belongs to.
+    max_iter : int, default 1000
+        Limit on epochs, visits to all points that may change, for a convex step.
+    progress : callable, optional
+        Called as ``progress(n_iter, gap)`` after every epoch, with an estimate of the relative duality gap.
+
+    Raises
+    ------
+    ValueError
+        If the problem has another kernel, or an argument is not as stated.
+    """
+
+    name = "coordinates"
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        progress: Callable[[int, float], None] | None = None,
+    ) -> None:
+        if not problem.is_linear:
+            raise ValueError(f"kernel={problem.kernel!r}: solver='coordinates' takes kernel='linear' only")
+        if isinstance(problem.X, LinearPoints):
+            raise ValueError(f"X={problem.X!r}: solver='coordinates' takes points in memory; use 'finite_newton'")
+        self.problem, self.progress = problem, progress
+        self.tol, self.max_iter = finite("tol", tol, above=0), integer("max_iter", max_iter, least=1)
+        self.points: Any = linear_points(problem.X)
+        points: Any = self.points
+        dense = isinstance(points, DensePoints)
+        self.rows: tuple[Any, ...] = (np.ascontiguousarray(points.X),) if dense else points.arrays
+        self._origins: list[tuple[Bias, Origin]] = []
+
+    def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
+        """Solve one step, to a duality gap of ``tol``.
+
+        Parameters
+        ----------
+        step : ConvexStep
+        start : StepSolution, optional
+            A solution of a similar step, whose dual variables and bias are the start.
+
+        Returns
+        -------
+        StepSolution
+            Its ``status`` is "max_iter" if the gap was not reached (which also warns), and "interrupted" or
+            "time_limit" if Ctrl-C or a deadline ended it.
+
+        Raises
+        ------
+        ValueError
+            If the step has a loss that is no finite PLQ function, another regularizer than "l2", or constraints on
+            outputs other than a balance with a bias.
+        """
+        found = self.descend(step, start)
+        if found.status == "max_iter":
+            warn(
+                f"coordinate descent ended after {found.n_iter} epochs with a relative duality gap of {found.gap:.2g}, "
+                f"and outputs {found.kkt:.2g} from optimal, for tol={self.tol:g}; raise max_iter or tol, use "
+                "solver='finite_newton', or scale the points"
+            )
+        return found
+
+    def descend(
+        self, step: ConvexStep, start: StepSolution | None = None, goes_on: Callable[[Descent], bool] | None = None
+    ) -> StepSolution:
+        """The same without a warning; after each epoch it also ends, with "max_iter", if ``goes_on`` says False."""
+        began = time.perf_counter()
+        check_same_points(self.problem, step)
+        finite_plq_losses(step, self.name)
+        check_bounded(step)
+        descent = Descent(self, step, start)
+        goal, status = GOAL * self.tol, "max_iter"
+        while descent.n_epochs < self.max_iter:
+            try:
+                descent.epoch()
+            except KeyboardInterrupt:
+                status = "interrupted"
+                break
+            if self.progress is not None:
+                self.progress(descent.n_epochs, descent.gap)
+            if time_is_up():
+                status = "time_limit"
+                break
+            if descent.gap <= goal and descent.violation <= 10 * self.tol:
+                if descent.was_full:
+                    meet_free_terms(descent)
+                    found = descent.certified()
+                    if found.meets(self.tol):
+                        return dataclasses.replace(found, status="optimal", seconds=time.perf_counter() - began)
+                    goal *= 0.5
+                descent.visit_all()
+                continue
+            if goes_on is not None and not goes_on(descent):
+                break
+            if descent.n_epochs % MEET_FREE == 0 and descent.gap <= 1:
+                meet_free_terms(descent)
+        found = descent.certified()
+        if status == "max_iter" and found.meets(self.tol):
+            status = "optimal"
+        return dataclasses.replace(found, status=status, seconds=time.perf_counter() - began)
+
+    def origin(self, bias: Bias) -> Origin:
+        """What a way of treating the bias makes of the points; it is computed once for each way."""
+        for known, found in self._origins:
+            same = (known.free, known.centred) == (bias.free, bias.centred)
+            if same and (not bias.centred or np.array_equal(known.members, bias.members)):
+                return found
+        norms, n = self.points.squared_norms(), self.problem.n
+        found = Origin(norms, np.zeros(n), 0.0, None)
+        if bias.centred:
+            mean = self.points.mean(bias.members)
+            away, room = self.points.times(mean), float(mean @ mean)
+            found = Origin(np.maximum(norms - 2 * away + room, 0.0), away, room, mean)
+        elif bias.free:
+            room = float(norms.mean()) or 1.0
+            found = Origin(norms + room, np.zeros(n), room, None)
+        self._origins.append((bias, found))
+        return found
+
+
+class Descent:
+    """Epochs on one step.
+
+    Attributes
+    ----------
+    n_epochs : int
+    gap : float
+        An estimate of the relative duality gap: terms count with the outputs they had when they were visited.
+    violation : float
+        The largest distance of a visited output from where its multiplier belonged to.
+    was_full : bool
+        Whether the last epoch visited all terms.
+    n_visited : int
+        How many it visited.
+    """
+
+    def __init__(self, solver: CoordinateDescent, step: ConvexStep, start: StepSolution | None) -> None:
+        bias = step.bias_by()
+        self.points, self.rows, self.step, self.is_bias_free = solver.points, solver.rows, step, bias.free
+        n = step.problem.n
+        used = np.flatnonzero(step.cost > 0)
+        self.point = used if step.point is None else np.ascontiguousarray(step.point[used])
+        self.kind, self.cost, self.slope = step.kind[used], step.cost[used], step.slope[used]
+        pieces = conjugate_pieces(finite_plq_losses(step, solver.name))
+        self.tables = (pieces.ends, pieces.offset, pieces.rate, pieces.constant, pieces.count)
+        self.origin = origin = solver.origin(bias)
+        low, high = pieces.ends[:, 0], pieces.ends[np.arange(len(pieces.count)), pieces.count]
+        self.s = np.clip(0.0, low[self.kind], high[self.kind])
+        if start is not None and len(start.gamma) == n:
+            self._start_at(start.gamma, low[self.kind], high[self.kind])
+        gamma = self._gamma()
+        self.u = self.points.transposed(gamma) if gamma.any() else np.zeros(self.points.shape[1])
+        self.state = np.zeros(6)
+        self.state[SIGMA] = gamma.sum()
+        if origin.mean is not None:
+            shift = float(step.target or 0.0) - float(self.u @ origin.mean)
+            self.state[SHIFT] = shift + self.state[SIGMA] * origin.room
+        elif self.is_bias_free and start is not None:
+            self.state[SHIFT] = start.bias
+        self.order, self.seed = np.arange(len(used)), np.array([SEED], dtype=np.uint64)
+        self.n_epochs, self._latest_full = 0, 0
+        self.gap, self.violation = np.inf, np.inf
+        self._least, self._value = min(1.0, float(step.point_cost.sum())), 0.0
+        self.visit_all()
+
+    def _start_at(self, gamma: Array, low: Array, high: Array) -> None:
+        """Slopes s whose sums are the multipliers of points, as near as their ends allow; first terms move first."""
+        n = self.step.problem.n
+        missing = -gamma - np.bincount(self.point, self.slope + self.cost * self.s, n)
+        todo = np.arange(len(self.s))
+        while len(todo):
+            first = todo if self.step.point is None else todo[np.unique(self.point[todo], return_index=True)[1]]
+            at = self.point[first]
+            moved = np.clip(self.s[first] + missing[at] / self.cost[first], low[first], high[first])
+            missing[at] -= self.cost[first] * (moved - self.s[first])
+            self.s[first] = moved
+            todo = np.setdiff1d(todo, first, assume_unique=True)
+
+    def _gamma(self) -> Array:
+        values = -(self.slope + self.cost * self.s)
+        return np.bincount(self.point, values, self.step.problem.n).astype(float, copy=False)
+
+    def visit_all(self) -> None:
+        """Let the next epoch visit all terms, and pass none over afterwards that this epoch finds in place."""
+        self._active, self._keep = len(self.order), np.inf
+
+    def epoch(self) -> None:
+        """Visit all terms that are not passed over, in random order."""
+        if self.n_epochs - self._latest_full >= VISIT_ALL:
+            self.visit_all()
+        self.n_visited = self._active
+        self.was_full = self.n_visited == len(self.order)
+        shuffle(self.order, self._active, self.seed)
+        origin, state = self.origin, self.state
+        visit = epoch_dense if isinstance(self.points, DensePoints) else epoch_sparse
+        self._active = visit(
+            *self.rows, origin.norms, origin.away, origin.room, self.tables, self.point, self.kind, self.cost,
+            self.slope, self.s, self.order, self._active, self.u, state, self._keep,
+        )  # fmt: skip
+        if self.is_bias_free:
+            state[SHIFT] += state[SIGMA] * origin.room
+        self.n_epochs += 1
+        self.violation = self._keep = float(state[VIOLATION])
+        if self.was_full:
+            self._latest_full = self.n_epochs
+            square = 0.5 * abs(float(state[PULL]))
+            self._value = max(self._least, abs(float(state[LOSS]) + square), square)
+        self.gap = float(state[GAP]) / self._value
+
+    def certified(self) -> StepSolution:
+        """The current point with its certificate."""
+        mean = self.origin.mean
+        w = self.u.copy() if mean is None else self.u - self.state[SIGMA] * mean
+        bias = float(self.state[SHIFT]) if self.is_bias_free else 0.0
+        return certify(self.step, self._gamma(), 0.0, bias, w, n_iter=self.n_epochs)
