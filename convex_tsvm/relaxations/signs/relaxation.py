@@ -56,7 +56,7 @@ IDLE, IDLE_INEXACT, EXACT, MOST_EFFORT = 3, 8, 0.1, 8
 ARC_ROOM = 1e-6
 
 #: Rounds below the root, at most.
-ROUNDS_BELOW = 12
+ROUNDS_BELOW = 4
 
 
 @dataclass(frozen=True, eq=False)
