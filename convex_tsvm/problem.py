@@ -33,6 +33,11 @@ GRAM_BYTES = 16 * 2**20
 Balance = None | str | float | tuple[str, float]
 
 
+#: Means of outputs in ±MOST_MEAN are taken.  Labels are ±1, and outputs of most points near them or somewhat beyond; a
+#: mean that is further away is a percentage, or a mistake.
+MOST_MEAN = 10.0
+
+
 class Problem:
     """A semi-supervised binary classification problem.
 
@@ -52,8 +57,8 @@ class Problem:
         none).
     balance : "labeled", float, ("exact", float) or None, default "labeled"
         The mean c of the outputs over the unlabelled points (collobert2006 eq. 4, chapelle2008 eq. 12): the mean of
-        the known labels, a number in (-1, 1), or nothing.  ``("exact", r)`` asks instead that the share of the
-        unlabelled points *labelled* +1 is r in (0, 1), to the nearest point (chapelle2008 eq. 3).
+        the known labels, a number in (-10, 10), usually in (-1, 1), or nothing.  ``("exact", r)`` asks instead that the
+        share of the unlabelled points *labelled* +1 is r in (0, 1), to the nearest point (chapelle2008 eq. 3).
     balance_sample : int or int array, optional
         Unlabelled points that stand for all of them in the mean of a linear balance: so many, drawn once and evenly,
         or those with these indices.  All by default; a sample saves the pass over all pairs of points that centring
@@ -398,7 +403,7 @@ class Problem:
 
     def _check_balance(self) -> tuple[float | None, int | None]:
         balance: Any = self.balance
-        allowed = "None, 'labeled', a number c in (-1, 1), or ('exact', r) with r in (0, 1)"
+        allowed = "None, 'labeled', a number c in (-10, 10), or ('exact', r) with r in (0, 1)"
         if balance is None:
             return None, None
         if isinstance(balance, str):
@@ -406,7 +411,7 @@ class Problem:
                 raise ValueError(f"balance={balance!r} must be {allowed}")
             return float(self.y[self.labeled].mean()), None
         if _is_number(balance):
-            if not -1 < balance < 1:
+            if not -MOST_MEAN < balance < MOST_MEAN:
                 raise ValueError(f"balance={balance!r} must be {allowed}")
             return float(balance), None
         if isinstance(balance, (tuple, list)) and len(balance) == 2 and balance[0] == "exact":

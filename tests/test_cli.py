@@ -466,7 +466,7 @@ BAD = {
     ),
     "s": (["solve", "two_moons", "--s", "-1"], "s=-1.0 must be in (-1, 0]"),
     "s positive": (["solve", "two_moons", "--s", "0.5"], "s=0.5 must be in (-1, 0]"),
-    "balance": (["solve", "two_moons", "--balance", "2"], "balance=2.0 must be"),
+    "balance": (["solve", "two_moons", "--balance", "20"], "balance=20.0 must be"),
     "balance no number": (["solve", "two_moons", "--balance", "exact:x"], "must be auto, labeled, none, a number"),
     "exact balance": (["solve", "two_moons", "--balance", "exact:1"], "balance=('exact', 1.0)"),
     "sigma and gamma": (["solve", "two_moons", "--sigma", "1", "--gamma", "1"], "exactly one of sigma and gamma"),

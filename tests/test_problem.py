@@ -37,7 +37,7 @@ BAD = {
     "C of zeros": (dict(C=[0.0, 0.0]), "C=array of zeros"),
     "C_unlabeled = 0": (dict(C_unlabeled=0), "C_unlabeled=0"),
     "C_unlabeled unknown word": (dict(C_unlabeled="auto"), "C_unlabeled='auto'"),
-    "balance out of range": (dict(balance=1.5), r"balance=1.5 must be None, 'labeled', a number c in \(-1, 1\)"),
+    "balance out of range": (dict(balance=15.0), r"balance=15.0 must be None, 'labeled', a number c in \(-10, 10\)"),
     "balance NaN": (dict(balance=np.nan), "balance=nan"),
     "balance unknown word": (dict(balance="equal"), "balance='equal'"),
     "balance exact out of range": (dict(balance=("exact", 1.0)), r"balance=\('exact', 1.0\)"),

@@ -290,7 +290,7 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
                        help=f"plateau of the ramp, in (-1, 0] (default: {_OF_TSVM['s']:g})")  # fmt: skip
     group.add_argument("--balance", type=_balance, default="auto", metavar="B",
                        help="mean output of unlabelled points: auto (as the shares of the classes are inferred, "
-                       "default), labeled, none, a number in (-1, 1), or exact:R for a share R of positive "
+                       "default), labeled, none, a number in (-10, 10), or exact:R for a share R of positive "
                        "labels")  # fmt: skip
     group.add_argument("--epsilon", type=float, default=_OF_CMM["epsilon"], metavar="E",
                        help=f"cmm, rmm: outputs up to E cost nothing (default: {_OF_CMM['epsilon']:g})")  # fmt: skip
