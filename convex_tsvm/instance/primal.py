@@ -93,6 +93,13 @@ class SmoothPrimal:
         other._group(deviations)
         return other
 
+    def with_points(self, points: LinearPoints) -> Self:
+        """The same with points that were rounded to fewer digits."""
+        other = copy.copy(self)
+        other.space = copy.copy(self.space)
+        other.space.points = points
+        return other
+
     @property
     def losses(self) -> list[SmoothLoss]:
         """The losses of labelled points, of unlabelled ones if they have one, and of groups, without kinks."""

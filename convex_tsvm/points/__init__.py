@@ -1,7 +1,7 @@
 """Points of the linear space, by their products: in memory, in files, on several machines."""
 
 from .conversion import linear_points
-from .memory import DensePoints, SparsePoints
+from .memory import DensePoints, SinglePoints, SparsePoints
 from .memory_mapped import SavedPoints, convert_svmlight, open_points, read_svmlight, save_points
 from .partitioned import DaskPoints, open_partitioned
 from .protocol import LinearPoints, WithConstant
@@ -11,6 +11,7 @@ __all__ = [
     "DensePoints",
     "LinearPoints",
     "SavedPoints",
+    "SinglePoints",
     "SparsePoints",
     "WithConstant",
     "convert_svmlight",

@@ -228,6 +228,39 @@ class DensePoints(LinearPoints):
         return np.asarray(totals.sum(axis=0))
 
 
+class SinglePoints(DensePoints):
+    """Rows of an array as 32-bit numbers, which also the vectors of products are rounded to: for use where a relative
+    error of 10⁻⁶ does not matter, in half the time.
+
+    Parameters
+    ----------
+    X : float array, shape (n, d)
+        Rounded to 32 bits, in a copy if it has more.
+    """
+
+    def __init__(self, X: Any) -> None:
+        super().__init__(np.ascontiguousarray(X, dtype=np.float32))
+
+    def times(self, w: Array) -> Array:
+        size, out = float(np.abs(w).max(initial=0.0)) or 1.0, np.empty(self.shape[0])
+        vector = (w / size).astype(np.float32)
+
+        def fill(rows: slice) -> None:
+            out[rows] = self.X[rows] @ vector
+
+        in_threads(fill, self._pieces())
+        return size * out
+
+    def transposed(self, q: Array) -> Array:
+        size = float(np.abs(q).max(initial=0.0)) or 1.0
+        vector = (q / size).astype(np.float32)
+
+        def add(total: Array, rows: Any, block: Any) -> None:
+            total += vector[rows] @ block
+
+        return size * self._sum(add, self.shape[1], q, as_given=True)
+
+
 def in_memory(X: Any) -> DensePoints | SparsePoints:
     """An array or a sparse matrix as points, not copied if it has floating-point numbers and, if sparse, sorted rows.
 

@@ -6,20 +6,24 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import scipy.optimize
 
 from ..deadline import time_is_up
 from ..instance import ExpansionPrimal, Instance, SmoothPoint, SmoothPrimal, features_of
 from ..instance.expansion import centred_kernel
 from ..instance.smooth_point import scale_of
-from ..points import LinearPoints
+from ..points import DensePoints, LinearPoints, SinglePoints
 from ..problem import Array, Problem
 from ..validation import finite, integer
 from .levenberg_marquardt import levenberg_marquardt
+from .preconditioner import Identity, Preconditioner
 
 #: The number of pairs of steps and gradient changes that L-BFGS estimates the curvature from.
 MEMORY = 20
+
+#: Products with features that have at least so many entries, and come from memory, not from the processor's cache, are
+#: made with 32-bit numbers, unless a descent ends at a gap below the second number.
+MANY_ENTRIES, SINGLE_GOAL = 500_000, 1e-6
 
 
 class SmoothSolver:
@@ -50,6 +54,7 @@ class SmoothSolver:
         self.problem, self.progress = problem, progress
         self.tol, self.max_iter = finite("tol", tol, above=0), integer("max_iter", max_iter, least=1)
         self._features: LinearPoints | None = None
+        self._single: SinglePoints | None = None
         self._kernel: tuple[Array, Array] | None = None
         self._centre: tuple[int, ...] = ()
 
@@ -99,51 +104,33 @@ class SmoothSolver:
             Its status is "max_iter" where the limit came first, "inaccurate" where rounding did, and "interrupted" or
             "time_limit" if Ctrl-C or a deadline ended the descent.
         """
-        began, goal, status = time.perf_counter(), self.tol if goal is None else goal, "optimal"
-        best, n_iter, gap = x, 0, np.inf
-        own: dict[str, Any] = {}
-        if method == "L-BFGS-B":
-            own = {"maxcor": MEMORY, "maxfun": 20 * self.max_iter, "ftol": 0.0}
-
-        value, gradient = primal.value_and_gradient(x)
-
-        def function(x: Array) -> tuple[float, Array]:
-            nonlocal value, gradient
-            value, gradient = primal.value_and_gradient(x)
-            return value, gradient
-
-        def after(intermediate_result: Any) -> None:
-            nonlocal best, n_iter, gap, status
-            best, n_iter = intermediate_result.x.copy(), n_iter + 1
-            regularization = 0.5 * float(best @ (primal.space.ridge * best))
-            gap = 0.5 * float(gradient @ gradient) / scale_of(primal, value, regularization)
-            if self.progress is not None:
-                self.progress(n_iter, gap)
-            if gap <= goal:
-                raise StopIteration
-            if time_is_up():
-                status = "time_limit"
-                raise StopIteration
-
-        at_start = 0.5 * float(gradient @ gradient)
+        began, goal, descent = time.perf_counter(), self.tol if goal is None else goal, None
         try:
-            if at_start > goal * scale_of(primal, value, 0.5 * float(x @ (primal.space.ridge * x))):
-                found = scipy.optimize.minimize(  # type: ignore[call-overload]
-                    function,
-                    x,
-                    jac=True,
-                    hessp=primal.hessian_product if method == "trust-ncg" else None,
-                    method=method,
-                    callback=after,
-                    options={"maxiter": self.max_iter, "gtol": 0.0, **own},
-                )
-                if status == "optimal" and gap > goal:
-                    # Where no step lowers the value any more, ``judged`` decides by the gradient.
-                    status = "max_iter" if found.status == 1 else "optimal"
+            descent = _Descent(primal, x, goal, self.progress)
+            if method == "L-BFGS-B":
+                single = self._in_single(primal, goal)
+                if single is not None:
+                    descent.lower(single, self.max_iter)
+                descent.lower(primal, self.max_iter)
+            else:
+                descent.trust_region(method, self.max_iter)
+            status = descent.status(self.max_iter)
         except KeyboardInterrupt:
             status = "interrupted"
+        best, n_iter = (x, 0) if descent is None else (descent.best, descent.n_iter)
         point = primal.point(best, status=status, n_iter=n_iter, seconds=time.perf_counter() - began)
         return point.judged(goal)
+
+    def _in_single(self, primal: SmoothPrimal, goal: float) -> SmoothPrimal | None:
+        """The primal whose products with the features are of 32-bit numbers, or None if it is of no use."""
+        features = self._features
+        if features is None or primal.space.points is not features or goal < SINGLE_GOAL:
+            return None
+        if self._single is None:
+            if not isinstance(features, DensePoints) or features.n_entries < MANY_ENTRIES:
+                return None
+            self._single = SinglePoints(features.X)
+        return primal.with_points(self._single)
 
     def _check(self, instance: Instance) -> None:
         """Raise a ValueError if an instance has other points or another kernel than the solver's problem.
@@ -153,3 +140,84 @@ class SmoothSolver:
         problem = instance.problem
         if problem is not self.problem and not (problem.X is self.problem.X and problem.kernel == self.problem.kernel):
             raise ValueError(f"the solver was made for {self.problem!r}, not for {problem!r}")
+
+
+class _Descent:
+    """A descent, from x to where the gap is at most ``goal``.
+
+    Attributes
+    ----------
+    best : array
+        The variables so far.
+    n_iter : int
+        Steps so far.
+    gap : float
+        Half the squared length of the gradient there, relative to the value.
+    """
+
+    def __init__(
+        self, primal: SmoothPrimal, x: Array, goal: float, progress: Callable[[int, float], None] | None
+    ) -> None:
+        self._exact, self.primal, self.best, self.n_iter = primal, primal, x, 0
+        self.goal, self.progress = goal, progress
+        self._near: Preconditioner | Identity = Identity()
+        self._time_is_up = False
+        self._evaluate(x)
+        self.gap = self._gap_at(x)
+
+    def lower(self, primal: SmoothPrimal, most: int) -> None:
+        """Make steps by L-BFGS on a primal, which may be less exact than the one before, until ``most`` in all."""
+        if primal is not self.primal:
+            self.primal = primal
+            self._evaluate(self.best)
+            self.gap = self._gap_at(self.best)
+        if self.gap > self.goal and self.n_iter < most and not self._time_is_up:
+            steps = most - self.n_iter
+            self._near = Preconditioner(self._exact, self.best)
+            options = {"maxiter": steps, "gtol": 0.0, "maxcor": MEMORY, "maxfun": 20 * steps, "ftol": 0.0}
+            self._minimize("L-BFGS-B", options, hessp=None)
+
+    def trust_region(self, method: str, most: int) -> None:
+        """Make steps by a method that multiplies by the Hessian."""
+        if self.gap > self.goal:
+            self._minimize(method, {"maxiter": most, "gtol": 0.0}, hessp=self.primal.hessian_product)
+
+    def status(self, most: int) -> str:
+        """How the descent ended.  Where no step lowers the value any more, ``judged`` decides by the gradient."""
+        if self._time_is_up:
+            return "time_limit"
+        return "max_iter" if self.gap > self.goal and self.n_iter >= most else "optimal"
+
+    def _minimize(self, method: str, options: dict[str, Any], hessp: Any) -> None:
+        scipy.optimize.minimize(  # type: ignore[call-overload]
+            self._function,
+            self._near.scaled(self.best),
+            jac=True,
+            hessp=hessp,
+            method=method,
+            callback=self._after,
+            options=options,
+        )
+
+    def _function(self, u: Array) -> tuple[float, Array]:
+        self._evaluate(self._near.variables(u))
+        return self._value, self._near.gradient(self._gradient)
+
+    def _evaluate(self, x: Array) -> None:
+        self._value, self._gradient = self.primal.value_and_gradient(x)
+
+    def _gap_at(self, x: Array) -> float:
+        """The gap at the variables that were evaluated last."""
+        regularization = 0.5 * float(x @ (self.primal.space.ridge * x))
+        return 0.5 * float(self._gradient @ self._gradient) / scale_of(self.primal, self._value, regularization)
+
+    def _after(self, intermediate_result: Any) -> None:
+        self.best, self.n_iter = self._near.variables(intermediate_result.x), self.n_iter + 1
+        self.gap = self._gap_at(self.best)
+        if self.progress is not None:
+            self.progress(self.n_iter, self.gap)
+        if self.gap <= self.goal:
+            raise StopIteration
+        if time_is_up():
+            self._time_is_up = True
+            raise StopIteration
