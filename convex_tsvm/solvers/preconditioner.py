@@ -13,6 +13,7 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ..instance import SmoothPrimal
 from ..problem import Array
@@ -106,8 +107,9 @@ class Preconditioner:
         space, squared = self._space, self._scale**2
         rows: Any = self._points
         weights = space.weights(squared)
+        scaled: Any
         if is_sparse(rows):
-            scaled = rows.multiply(weights).tocsr()
+            scaled = rows @ sparse.diags_array(weights)
             gram = (scaled @ rows.T).toarray()
         else:
             scaled = rows * weights
