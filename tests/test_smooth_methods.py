@@ -10,7 +10,7 @@ from convex_tsvm.instance import AnnealedPrimal, ExpansionPrimal, SmoothPrimal
 from convex_tsvm.losses import annealed
 from convex_tsvm.methods.continuation import Continuation
 from convex_tsvm.solvers import SmoothSolver
-from convex_tsvm.solvers.levenberg_marquardt import _Bending
+from convex_tsvm.solvers.levenberg_marquardt import _Bending, levenberg_marquardt
 
 
 def clusters(n=60, d=3, seed=0, apart=1.6, **options):
@@ -166,6 +166,24 @@ def test_the_step_solves_the_system_of_eq_18(free_bias, damping):
         assert tilt + D @ change == pytest.approx(0, abs=1e-7)
     else:
         assert shift == 0
+
+
+def test_32_bit_factors_lead_to_the_same_minimum():
+    """With 300 points systems are factored with 32-bit numbers, unless the goal is below what those can reach."""
+    problem, _ = clusters(n=300)
+    primal = ExpansionPrimal(ct.Instance(ct.tsvm("flat"), problem))
+    x = np.zeros(primal.n_variables)
+    rough = levenberg_marquardt(primal, x, goal=1e-5, max_iter=200)
+    exact = levenberg_marquardt(primal, x, goal=1e-12, max_iter=200)
+    assert rough.status == exact.status == "optimal"
+    assert exact.gap <= 1e-12
+    assert rough.primal == pytest.approx(exact.primal, rel=1e-4)
+
+    D, g = np.random.default_rng(0).uniform(-0.02, 2.0, (2, len(primal.kernel)))
+    K = primal.kernel
+    steps = [_Bending(K, D, g, 0.5, True, rounded).step(4.0)[0] for rounded in (K, K.astype(np.float32))]
+    np.testing.assert_allclose(*steps, atol=1e-4)
+    assert (steps[0] != steps[1]).any()
 
 
 def test_the_step_is_refused_where_the_model_has_no_least_point():
