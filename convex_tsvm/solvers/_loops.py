@@ -22,8 +22,11 @@ LANES = 256
 #: their meaning, as some bounds are infinite.
 SCAN = {"cache": True, "fastmath": {"nsz", "nnan", "arcp", "contract", "reassoc"}, "error_model": "numpy"}
 
+#: Options of functions that only compiled ones call: entries from Python and C would take a fifth longer to compile.
+INSIDE_ONLY = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
-@njit(cache=True, error_model="numpy")
+
+@njit(cache=True, error_model="numpy", **INSIDE_ONLY)
 def locate(S, P, R, m, k, cost, s):
     """Where the output may lie, and how far the dual variable can go, at s.
 
@@ -48,6 +51,12 @@ def locate(S, P, R, m, k, cost, s):
     if cost <= 0.0:
         return -np.inf, 0.0, 0.0, np.inf, 0.0, 0.0
     return low, rate_up, room_up, high, rate_down, room_down
+
+
+@njit(cache=True, error_model="numpy", **INSIDE_ONLY)
+def locate_into(found, S, P, R, m, k, cost, s):
+    """:func:`locate` for one point; its six numbers are written to ``found``."""
+    found[0], found[1], found[2], found[3], found[4], found[5] = locate(S, P, R, m, k, cost, s)
 
 
 @njit(cache=True, error_model="numpy")
@@ -105,7 +114,7 @@ def proximal_all(S, P, R, m, kind, cost, slope, penalty, v, s, z):
         s[i], z[i] = found, top - share * found
 
 
-@njit(cache=True)
+@njit(cache=True, **INSIDE_ONLY)
 def moved(S, m, k, cost, s, delta, room, up):
     """s after γ has moved by ``delta`` >= 0; a variable that used up its room lands exactly on the breakpoint."""
     if delta >= room:
@@ -141,25 +150,36 @@ def gather(store, slots, columns, values, places):
             out[j] = row[columns[j]]
 
 
-@njit(**SCAN)
+@njit(**SCAN, **INSIDE_ONLY)
 def _fold(lanes, values):
     for i in range(values.shape[0]):
         lanes[i] = max(lanes[i], values[i])
 
 
-@njit(cache=True)
+@njit(cache=True, **INSIDE_ONLY)
 def _maxima(lanes, values):
     """The largest value of every lane."""
-    lanes[:] = -np.inf
+    for lane in range(LANES):
+        lanes[lane] = -np.inf
     for start in range(0, values.shape[0], LANES):
         _fold(lanes, values[start : min(start + LANES, values.shape[0])])
 
 
-@njit(cache=True)
+@njit(cache=True, **INSIDE_ONLY)
+def _largest(values):
+    """Where the largest of few values is."""
+    best = 0
+    for i in range(1, values.shape[0]):
+        if values[i] > values[best]:
+            best = i
+    return best
+
+
+@njit(cache=True, **INSIDE_ONLY)
 def _argmax(lanes, values):
     """Where the largest value is."""
     _maxima(lanes, values)
-    lane = np.argmax(lanes)
+    lane = _largest(lanes)
     best = lane
     for i in range(lane, values.shape[0], LANES):
         if values[i] > values[best]:
@@ -167,7 +187,7 @@ def _argmax(lanes, values):
     return best
 
 
-@njit(**SCAN)
+@njit(**SCAN, **INSIDE_ONLY)
 def _rate_single(h, change, row, mean, shift, low, high, up, down, room_up, room_down, gain, violation, zero):
     """Update the outputs by the last step, and rate every variable by what its own step would gain.
 
@@ -182,6 +202,15 @@ def _rate_single(h, change, row, mean, shift, low, high, up, down, room_up, room
         violation[i] = max(below, above)
 
 
+@njit(cache=True, **INSIDE_ONLY)
+def _relocate(i, S, P, R, m, kind, cost, s, diagonal, exact, low, room_up, up, high, room_down, down):
+    """:func:`locate` for variable i, exactly and with the precision of scans; ``up`` and ``down`` are 1 / curvature."""
+    found = exact[i]
+    locate_into(found, S, P, R, m, kind[i], cost[i], s[i])
+    low[i], room_up[i], up[i] = found[0], found[2], 1.0 / max(diagonal[i] + found[1], LEAST_BEND)
+    high[i], room_down[i], down[i] = found[3], found[5], 1.0 / max(diagonal[i] + found[4], LEAST_BEND)
+
+
 @njit(cache=True)
 def descend_single(Q, mean, constant, outputs, s, kind, cost, S, P, R, m, tol, max_steps):
     """Coordinate steps of largest gain for a fixed bias.  Changes the outputs and s.
@@ -194,47 +223,37 @@ def descend_single(Q, mean, constant, outputs, s, kind, cost, S, P, R, m, tol, m
     q, real = s.shape[0], Q.dtype.type
     zero = real(0.0)
     h = outputs.astype(Q.dtype)
-    low, rate_up, room_up = np.empty(q, Q.dtype), np.empty(q, Q.dtype), np.empty(q, Q.dtype)
-    high, rate_down, room_down = np.empty(q, Q.dtype), np.empty(q, Q.dtype), np.empty(q, Q.dtype)
-    locate_all(S, P, R, m, kind, cost, s, low, rate_up, room_up, high, rate_down, room_down)
-    diagonal = np.empty(q)
-    up, down = np.empty(q, Q.dtype), np.empty(q, Q.dtype)  # inverse curvatures
+    low, room_up, up = np.empty(q, Q.dtype), np.empty(q, Q.dtype), np.empty(q, Q.dtype)
+    high, room_down, down = np.empty(q, Q.dtype), np.empty(q, Q.dtype), np.empty(q, Q.dtype)
+    exact, diagonal = np.empty((q, 6)), np.empty(q)
     for i in range(q):
         diagonal[i] = Q[i, i] - 2.0 * mean[i] + constant
-        up[i], down[i] = (
-            1.0 / max(diagonal[i] + rate_up[i], LEAST_BEND),
-            1.0 / max(diagonal[i] + rate_down[i], LEAST_BEND),
-        )
+        _relocate(i, S, P, R, m, kind, cost, s, diagonal, exact, low, room_up, up, high, room_down, down)
     gain, violation, lanes = np.empty(q, Q.dtype), np.empty(q, Q.dtype), np.empty(LANES, Q.dtype)
     change, row, shift = zero, Q[0], zero
     for step in range(max_steps + 1):
         _rate_single(h, change, row, mean, shift, low, high, up, down, room_up, room_down, gain, violation, zero)
         _maxima(lanes, violation)
-        worst = lanes.max()
+        worst = lanes[_largest(lanes)]
         i = _argmax(lanes, gain)
         if worst <= tol or gain[i] <= zero or step == max_steps:
             break
         # The variable's own step is in double precision: s must meet breakpoints exactly.
-        below, up_by, space_up, above, down_by, space_down = locate(S, P, R, m, kind[i], cost[i], s[i])
-        if h[i] < low[i]:
-            exact = min(max(below - h[i], 0.0) / max(diagonal[i] + up_by, LEAST_BEND), space_up)
-            s[i] = moved(S, m, kind[i], cost[i], s[i], exact, space_up, True)
-            change = real(exact)
+        rising = h[i] < low[i]
+        if rising:
+            miss, bend, room = exact[i, 0] - h[i], diagonal[i] + exact[i, 1], exact[i, 2]
         else:
-            exact = min(max(h[i] - above, 0.0) / max(diagonal[i] + down_by, LEAST_BEND), space_down)
-            s[i] = moved(S, m, kind[i], cost[i], s[i], exact, space_down, False)
-            change = real(-exact)
-        row, shift = Q[i], real(constant - mean[i])
-        low[i], rate_up[i], room_up[i], high[i], rate_down[i], room_down[i] = locate(S, P, R, m, kind[i], cost[i], s[i])
-        up[i], down[i] = (
-            1.0 / max(diagonal[i] + rate_up[i], LEAST_BEND),
-            1.0 / max(diagonal[i] + rate_down[i], LEAST_BEND),
-        )
-    outputs[:] = h
+            miss, bend, room = h[i] - exact[i, 3], diagonal[i] + exact[i, 4], exact[i, 5]
+        by = min(max(miss, 0.0) / max(bend, LEAST_BEND), room)
+        s[i] = moved(S, m, kind[i], cost[i], s[i], by, room, rising)
+        change, row, shift = real(by if rising else -by), Q[i], real(constant - mean[i])
+        _relocate(i, S, P, R, m, kind, cost, s, diagonal, exact, low, room_up, up, high, room_down, down)
+    for i in range(q):
+        outputs[i] = h[i]
     return step, float(worst)
 
 
-@njit(**SCAN)
+@njit(**SCAN, **INSIDE_ONLY)
 def _rate_ends(h, change, row, other, low, high, below, above):
     """Update the outputs by the last step; by how much each is below the bias that it asks for, and above."""
     for i in range(h.shape[0]):
@@ -243,7 +262,7 @@ def _rate_ends(h, change, row, other, low, high, below, above):
         below[i], above[i] = low[i] - output, output - high[i]
 
 
-@njit(**SCAN)
+@njit(**SCAN, **INSIDE_ONLY)
 def _rate_partners(above, curvature, row, top, own, gain, zero, tiny):
     """What a pair step brings, to second order; ``curvature`` is without the first variable's part."""
     for i in range(above.shape[0]):
@@ -262,14 +281,13 @@ def descend_pairs(Q, outputs, s, kind, cost, S, P, R, m, tol, max_steps):
     q, real = s.shape[0], Q.dtype.type
     zero = real(0.0)
     h = outputs.astype(Q.dtype)
-    low, rate_up, room_up = np.empty(q, Q.dtype), np.empty(q, Q.dtype), np.empty(q, Q.dtype)
-    high, rate_down, room_down = np.empty(q, Q.dtype), np.empty(q, Q.dtype), np.empty(q, Q.dtype)
-    locate_all(S, P, R, m, kind, cost, s, low, rate_up, room_up, high, rate_down, room_down)
-    curvature = np.empty(q, Q.dtype)
+    low, high, curvature = np.empty(q, Q.dtype), np.empty(q, Q.dtype), np.empty(q, Q.dtype)
+    exact = np.empty((q, 6))
     for i in range(q):
-        curvature[i] = Q[i, i] + rate_down[i]
+        locate_into(exact[i], S, P, R, m, kind[i], cost[i], s[i])
+        low[i], high[i], curvature[i] = exact[i, 0], exact[i, 3], Q[i, i] + exact[i, 4]
     # Between equal points the curvature of a pair is 0 up to rounding, which must not make gains and steps huge.
-    tiny = real(max(LEAST_BEND, np.finfo(Q.dtype).eps * curvature.max()))
+    tiny = real(max(LEAST_BEND, np.finfo(Q.dtype).eps * curvature[_largest(curvature)]))
     below, above = np.empty(q, Q.dtype), np.empty(q, Q.dtype)
     gain, lanes = np.empty(q, Q.dtype), np.empty(LANES, Q.dtype)
     change, row, other = zero, Q[0], Q[0]
@@ -278,28 +296,27 @@ def descend_pairs(Q, outputs, s, kind, cost, S, P, R, m, tol, max_steps):
         i = _argmax(lanes, below)  # its output is furthest below the bias that it asks for
         top = below[i]
         _maxima(lanes, above)
-        gap = max(top + lanes.max(), zero)
+        gap = max(top + lanes[_largest(lanes)], zero)
         # If numbers have overflown, the gap is NaN or infinite, and the caller sees that.
         if gap <= tol or top == -np.inf or step == max_steps or not gap < np.inf:
             break
         row = Q[i]
         above[i] = -np.inf  # a variable is not its own partner
-        _rate_partners(above, curvature, row, top, Q[i, i] + rate_up[i], gain, zero, tiny)
+        _rate_partners(above, curvature, row, top, real(Q[i, i] + exact[i, 1]), gain, zero, tiny)
         j = _argmax(lanes, gain)
         if gain[j] <= zero:
             break
         # The pair's own step is in double precision: s must meet breakpoints exactly, and γ keep its sum.
-        low_i, up_by, space_up, _, _, _ = locate(S, P, R, m, kind[i], cost[i], s[i])
-        _, _, _, high_j, down_by, space_down = locate(S, P, R, m, kind[j], cost[j], s[j])
-        bend = float(Q[i, i]) + up_by + float(Q[j, j]) + down_by - 2.0 * Q[i, j]
-        delta = min(max((low_i - h[i]) - (high_j - h[j]), 0.0) / max(bend, float(tiny)), space_up, space_down)
-        s[i] = moved(S, m, kind[i], cost[i], s[i], delta, space_up, True)
-        s[j] = moved(S, m, kind[j], cost[j], s[j], delta, space_down, False)
+        bend = float(Q[i, i]) + exact[i, 1] + float(Q[j, j]) + exact[j, 4] - 2.0 * Q[i, j]
+        miss = (exact[i, 0] - h[i]) - (exact[j, 3] - h[j])
+        delta = min(max(miss, 0.0) / max(bend, float(tiny)), exact[i, 2], exact[j, 5])
         change, other = real(delta), Q[j]
-        low[i], rate_up[i], room_up[i], high[i], rate_down[i], room_down[i] = locate(S, P, R, m, kind[i], cost[i], s[i])
-        low[j], rate_up[j], room_up[j], high[j], rate_down[j], room_down[j] = locate(S, P, R, m, kind[j], cost[j], s[j])
-        curvature[i], curvature[j] = Q[i, i] + rate_down[i], Q[j, j] + rate_down[j]
-    outputs[:] = h
+        for k, rising in ((i, True), (j, False)):
+            s[k] = moved(S, m, kind[k], cost[k], s[k], delta, exact[k, 2 if rising else 5], rising)
+            locate_into(exact[k], S, P, R, m, kind[k], cost[k], s[k])
+            low[k], high[k], curvature[k] = exact[k, 0], exact[k, 3], Q[k, k] + exact[k, 4]
+    for i in range(q):
+        outputs[i] = h[i]
     return step, float(gap)
 
 
