@@ -18,6 +18,9 @@ from .types import Array, Points
 #: A pass over all pairs of points is made in tiles of this many rows, and of four times as many columns in ``mean``.
 TILE = 512
 
+#: Values that are summed in the precision of a tile: sums of more would lose a digit, and sums of a few are slow.
+SUMMED_AT_ONCE = 64
+
 #: Columns of a tile that is used at once and not kept: with TILE rows it stays in the processor's cache.
 PANEL = 512
 
@@ -220,8 +223,18 @@ def _copy(target: Rows, source: Rows, rows: slice) -> None:
 
 
 def _column_sums(tile: Rows) -> Array:
-    return np.asarray(np.ones(len(tile), dtype=tile.dtype) @ tile, dtype=float)
+    """Sums of so few values in the tile's own precision that rounding does not add up, and of these in double."""
+    total = np.zeros(tile.shape[1])
+    for start in range(0, len(tile), SUMMED_AT_ONCE):
+        part = tile[start : start + SUMMED_AT_ONCE]
+        total += np.ones(len(part), dtype=tile.dtype) @ part
+    return total
 
 
 def _row_sums(tile: Rows) -> Array:
-    return np.asarray(tile @ np.ones(tile.shape[1], dtype=tile.dtype), dtype=float)
+    """The same along rows."""
+    total = np.zeros(len(tile))
+    for start in range(0, tile.shape[1], SUMMED_AT_ONCE):
+        part = tile[:, start : start + SUMMED_AT_ONCE]
+        total += part @ np.ones(part.shape[1], dtype=tile.dtype)
+    return total

@@ -58,7 +58,7 @@ class _Stage:
         self._slope_tol = 0.0 if instance.formulation.has_finitely_many_tangents else run.settings.tol
         self._convex = instance.step(None, self._cost)
         self._slope, self._before = instance.tangents(outputs, self._cost), np.inf
-        self._changed, self._stalled = int((self._slope != 0).sum()), 0
+        self._changed, self._stalled, self._gap = int((self._slope != 0).sum()), 0, 0.0
         self.step = self._convex.replace(slope=self._slope)
 
     def take(self, point: StepSolution) -> None:
@@ -71,13 +71,14 @@ class _Stage:
         previous, self._slope = self._slope, run.instance.tangents(point.outputs, self._cost)
         still = int((np.abs(self._slope - previous) > self._slope_tol * self._cost).sum())
         # A point whose tangents are its own is preferred to one that is lower by less than accuracy allows to tell.
-        doubt = float(np.fmax(point.primal - point.dual, 1e-12 * abs(before)))  # the dual of additions is NaN
+        gap = float(np.fmax(point.primal - point.dual, 0.0))  # the dual of additions is NaN
+        doubt = max(gap + self._gap, 1e-12 * abs(before))
         if falls or (still == 0 and now - before <= doubt):
             run.record(point, stage=self._scale, changed=self._changed, step_objective=now)
             self.outputs = point.outputs
         self._stalled = 0 if falls else self._stalled + 1
         self.ended = still == 0 or self._stalled == STALLED_CCCP
-        self._changed, self._before = still, min(now, before)
+        self._changed, self._before, self._gap = still, min(now, before), gap
         self.step = self._convex.replace(slope=self._slope)
 
 

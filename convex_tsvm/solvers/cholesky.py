@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-#: The first ridge, relative to each diagonal entry, and the factor by which it grows where there is no Cholesky factor.
-FIRST_RIDGE, RIDGE_GROWTH = 1e-12, 100.0
+#: The first ridge in single and in double precision, relative to each diagonal entry, and the factor by which it grows
+#: where there is no Cholesky factor.
+FIRST_RIDGE, RIDGE_GROWTH = {"f": 1e-6, "d": 1e-12}, 100.0
 
 #: Ridges tried: the last is 10⁸ times the diagonal, which makes every matrix of finite numbers definite.
 TRIES = 11
 
 
-def cholesky(H: NDArray[np.float64], *, overwrite: bool = False) -> tuple[NDArray[np.float64], bool]:
+def cholesky(H: NDArray[Any], *, overwrite: bool = False) -> tuple[NDArray[Any], bool]:
     """The lower factor of H plus a ridge, as ``scipy.linalg.cho_solve`` takes it.
 
     The ridge is small, and is raised until there is a factor.  It is relative to each diagonal entry, so that large
@@ -25,7 +28,7 @@ def cholesky(H: NDArray[np.float64], *, overwrite: bool = False) -> tuple[NDArra
     if not size.all():
         # Rounding may leave a zero on the diagonal; the ridge there is relative to the largest entry of H.
         size = np.where(size > 0, size, np.abs(H).max(initial=0.0) or 1.0)
-    ridge = FIRST_RIDGE * size
+    ridge = FIRST_RIDGE[H.dtype.char] * size
     diagonal = diagonal.copy()
     # LAPACK stores matrices by columns: the transpose of a symmetric matrix by rows is one, without a copy.
     ridged = H.T if overwrite and H.flags.c_contiguous else H.T.copy(order="F")

@@ -1,16 +1,13 @@
-"""One dual problem whose matrix is in memory: the strategy says which of four methods is next, and it is done here."""
+"""One dual problem whose matrix is in memory: the strategy says which of three methods is next, and it is done here."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...deadline import time_is_up
 from .._loops import descend_mixed, descend_pairs, descend_single
+from .augmented import augmented
 from .dual_problem import DualProblem, State
-from .interior import interior
 from .newton import newton
-from .splitting import splitting
-from .strategy import WHOLE_TOL, Choice, Reached, Strategy
+from .strategy import Reached, Strategy
 
 # Chosen by benchmarks/speed.py.
 
@@ -35,10 +32,11 @@ def solve_in_memory(
 ) -> State | None:
     """Solve a problem whose matrix is in memory to a violation of ``tol``; None if that takes double precision.
 
-    Accuracy beyond ``tol`` is cheap for steps and Newton steps, and not for the methods that take over from them, which
-    end at half of ``enough``.
+    Accuracy beyond ``tol`` is cheap for steps and Newton steps, and not for the augmented Lagrangian that takes over
+    from them, which ends at a share of ``enough``.
     """
-    reached = Reached(dual, state, tol, enough, many_sets=len(state.s) > WITHOUT_SETS * AT_ONCE)
+    reached = Reached(dual, state, tol, enough)
+    take_steps = _steps_by_sets if len(state.s) > WITHOUT_SETS * AT_ONCE else _steps
     limit = LEAST_STEPS + int(STEPS_PER_SQUARE * len(state.s) ** 2)
     strategy.log.clear()
     while (choice := strategy.next(reached)).method != "none":
@@ -46,39 +44,27 @@ def solve_in_memory(
         if choice.method == "double precision":
             return None
         if choice.method == "steps":
-            state, n_steps = (_steps_by_sets if reached.many_sets else _steps)(dual, state, reached.steps_tol, limit)
+            state, n_steps = take_steps(dual, state, reached.steps_tol, limit)
         elif choice.method == "newton":
             state = newton(dual, state)
         else:
-            state = _all_at_once(choice, reached, strategy)
+            state = augmented(dual, state, reached.augmented_tol)
         reached.after(choice.method, state, n_steps)
     return reached.state
 
 
-def _all_at_once(choice: Choice, reached: Reached, strategy: Strategy) -> State:
-    """The state after splitting or the interior point: the same, if they lead nowhere."""
-    assert reached.enough is not None
-    dual, tol, factors = reached.dual, WHOLE_TOL * reached.enough, strategy.factors(reached.dual.rows)
-    try:
-        if choice.method == "splitting":
-            return splitting(dual, factors, reached.state, tol)
-        found = interior(dual, factors, tol)
-    except np.linalg.LinAlgError:  # the matrix has lost its digits
-        found = None
-    return reached.state if found is None else found
-
-
-def _steps_by_sets(dual: DualProblem, state: State, tol: float, _limit: int) -> tuple[State, int]:
+def _steps_by_sets(dual: DualProblem, state: State, tol: float, limit: int) -> tuple[State, int]:
     """Compiled steps on ever new working sets, for problems larger than they go over fast; and how many sets."""
-    n = len(state.s)
+    n, total = len(state.s), 0
     for n_sets in range(MOST_PASSES * n // AT_ONCE):
         survey = dual.survey(state)
-        if survey.violation <= tol or time_is_up():
+        if survey.violation <= tol or total > limit or time_is_up():
             return state, n_sets
         which = survey.choose(AT_ONCE, tol)
         part, inside = dual.part_at(state, which)
         target = max(SHARE_OF_TOL * tol, SHARE_OF_VIOLATION * survey.violation)
-        after, _ = _steps(part, inside, target, MOST_PASSES * len(which))
+        after, n_steps = _steps(part, inside, target, MOST_PASSES * len(which))
+        total += n_steps
         state = dual.with_part(state, which, after.s)
     return state, n_sets + 1
 

@@ -215,6 +215,7 @@ class _Solving:
             "block_size": held.block_size(way) + self.dual.n_sums,
             "measure_rounding": self._measure if held.measures_rounding(way) else None,
             "rounding_tol": 0.25 * self._solver.tol,
+            "within": self._solver.tol,
             "progress": self._progress,
             "strategy": self._solver.strategy,
         }

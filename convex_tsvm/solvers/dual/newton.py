@@ -32,8 +32,8 @@ def newton(dual: DualProblem, state: State, max_steps: int = 2) -> State:
             break
         residual, up, down = low[free] - h[free], room_up[free], room_down[free]
         rows = dual.rows.full() if len(free) == len(s) else dual.rows.rows(free)
-        H = rows.astype(float) if len(free) == len(s) else rows[:, free].astype(float, copy=False)
-        H[np.diag_indices_from(H)] += rate[free]
+        H = rows.copy() if len(free) == len(s) else rows[:, free]
+        H[np.diag_indices_from(H)] += rate[free].astype(H.dtype)
         tied = None
         if dual.free_bias:
             tied = np.ones(len(free)) if dual.tied is None else dual.tied[free].astype(float)
@@ -101,7 +101,7 @@ def _stop(move: Array, low: Array, high: Array, tied: Array | None) -> Array:
     return stopped
 
 
-def _direction(H: Array, residual: Array, tied: Array | None, room: Array) -> Array:
+def _direction(H: Rows, residual: Array, tied: Array | None, room: Array) -> Array:
     """Solve H d = residual, with Σ d = 0 over the variables that a free bias ties (1 in ``tied``, 0 for the others).
 
     H is overwritten.  The sum is kept by expressing everything relative to the variable with most room (x₀, where
@@ -126,8 +126,9 @@ def _direction(H: Array, residual: Array, tied: Array | None, room: Array) -> Ar
     return direction
 
 
-def _solve(H: Array, residual: Array) -> Array:
-    return np.asarray(scipy.linalg.cho_solve(cholesky(H, overwrite=True), residual, check_finite=False))
+def _solve(H: Rows, residual: Array) -> Array:
+    right = residual.astype(H.dtype)
+    return np.asarray(scipy.linalg.cho_solve(cholesky(H, overwrite=True), right, check_finite=False), dtype=float)
 
 
 def _breakpoint(S: Array, s: float) -> float:

@@ -1,10 +1,10 @@
 """Which method is next on a dual whose matrix is in memory, and why.
 
-There are four.  *Steps* on single variables (or pairs of them) find out at which breakpoint of its loss each variable
+There are three.  *Steps* on single variables (or pairs of them) find out at which breakpoint of its loss each variable
 sits; a *Newton* step solves for the variables between breakpoints.  These two take turns, and are fast as long as few
 outputs lie on a kink of their loss.  Where classes are far from equal thousands do, which are too many to be found out
-one by one: then methods take over that have all variables at once: *interior*, an interior-point method, where the
-matrix is of low rank, and otherwise *splitting*.
+one by one: then the *augmented* Lagrangian takes over, whose Newton steps find the breakpoints of all variables at
+once.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from ...deadline import time_is_up
-from ...kernels import RowSource
 from .dual_problem import DualProblem, State
-from .factors import Factors
 
 # Every constant was chosen by benchmarks/corners.py (seconds beside libsvm's on 270 problems) unless it says otherwise.
 
@@ -27,22 +25,22 @@ FIRST_TOL = 1e-3
 #: Turns of steps and Newton steps, at most.
 MOST_TURNS = 50
 
-#: Turns after which splitting and the interior point take over: on a solver's first problem, and on one where they had
-#: to take over before; a third of that where a turn is many working sets.  They need as long whatever the data are.
-EASY_TURNS, HARD_TURNS = 6, 1
+#: Turns in a row that bring nothing after which the augmented Lagrangian takes over, on a solver's first problems; once
+#: it had to, it does so after the first turn, as it needs about as long whatever the data are.
+USELESS_TURNS = 3
 
-#: Variables below which they do not take over: turns are never long there.
-LEAST_FOR_WHOLE = 200
+#: Variables below which it does not take over: turns are never long there.
+LEAST_FOR_AUGMENTED = 200
 
 #: A turn has brought something if the violation is below this share of the least one before; turns in a row that may
 #: bring nothing (rounding, or a cycle).
 FALLEN_TURN, STALLED_TURNS = 0.5, 10
 
-#: Share of the violation that is enough to which splitting and interior point are asked to go: what comes after them
-#: is not to end just above it.
-WHOLE_TOL = 0.5
+#: Share of the violation that is enough to which the augmented Lagrangian is asked to go: what comes after it is not to
+#: end just above it, and the duality gap, a sum of violations, is to be small as well.
+AUGMENTED_TOL = 0.2
 
-Method = Literal["steps", "newton", "splitting", "interior", "double precision", "none"]
+Method = Literal["steps", "newton", "augmented", "double precision", "none"]
 
 
 class Choice(NamedTuple):
@@ -64,20 +62,18 @@ class Reached:
     tol : float
         Violation that is wanted, in units of the outputs.
     enough : float or None
-        Violation at which one may stop once other methods would have to take over; None: they never do.
-    many_sets : bool
-        Whether a turn of steps is many working sets.
+        Violation at which one may stop once the augmented Lagrangian would have to take over; None: ``tol``.
     """
 
     dual: DualProblem
     state: State
     tol: float
     enough: float | None
-    many_sets: bool
     last: Method = "none"
     turn: int = 0
     n_steps: int = 0
     stalled: int = field(default=0, init=False)
+    is_handed_over: bool = field(default=False, init=False)
     violation: float = field(default=np.inf, init=False)
     _least: float = field(default=np.inf, init=False)
 
@@ -98,9 +94,20 @@ class Reached:
         """
         return self.tol if self.turn or not self.double else max(self.tol, FIRST_TOL)
 
+    @property
+    def augmented_tol(self) -> float:
+        """The violation to which the augmented Lagrangian is to go."""
+        return self.tol if self.enough is None else AUGMENTED_TOL * self.enough
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether one may stop at the violation that is reached, as more of it would take long."""
+        return self.violation <= (self.tol if self.enough is None else self.enough)
+
     def after(self, method: Method, state: State, n_steps: int = 0) -> None:
         """A method has been tried, and has led to a state."""
         self.state, self.last, self.n_steps = state, method, n_steps
+        self.is_handed_over |= method == "augmented"
         self.violation = self.dual.survey(state).violation
         if method == "newton":
             self.turn += 1
@@ -115,7 +122,7 @@ class Strategy:
     Attributes
     ----------
     is_hard : bool
-        Whether one of the problems needed more digits than single precision has; the next is taken to be like it.
+        Whether the augmented Lagrangian had to take over on one of the problems; the next is taken to be like it.
     log : list of Choice
         What was chosen for the last problem, and why.
     """
@@ -123,7 +130,6 @@ class Strategy:
     def __init__(self) -> None:
         self.is_hard = False
         self.log: list[Choice] = []
-        self._factored: tuple[RowSource, Factors] | None = None
 
     def next(self, reached: Reached) -> Choice:
         """The method that is next."""
@@ -131,43 +137,32 @@ class Strategy:
         self.log.append(choice)
         return choice
 
-    def factors(self, rows: RowSource) -> Factors:
-        """What splitting and the interior point need of a matrix; that of the last matrix is kept."""
-        if self._factored is None or self._factored[0] is not rows:
-            self._factored = rows, Factors(np.asarray(rows.full(), dtype=np.float64))
-        return self._factored[1]
-
     def _next(self, reached: Reached) -> Choice:
         if reached.last in ("none", "newton"):
             return self._in_a_new_turn(reached)
         if reached.last == "steps":
             return _after_steps(reached)
-        assert reached.enough is not None
-        if reached.violation <= reached.enough:
+        if reached.is_enough:
             return Choice("none", "the violation is small enough")
-        return Choice("steps", "no method for all variables has got there")
+        if not reached.double and reached.enough is not None:
+            return Choice("double precision", "the augmented Lagrangian was not enough, and what is next needs digits")
+        return Choice("steps", "the augmented Lagrangian has not got there")
 
     def _in_a_new_turn(self, reached: Reached) -> Choice:
         if reached.turn == MOST_TURNS:
             return Choice("none", f"{MOST_TURNS} turns have been taken")
-        if reached.enough is None or reached.turn != self._patience(reached):
+        if not self._is_time(reached):
             return Choice("steps", "a new turn" if reached.turn else "to find out which variables are at breakpoints")
-        if reached.violation <= reached.enough:
+        if reached.is_enough:
             return Choice("none", "the violation is small enough")
-        if not reached.double:
-            return Choice("double precision", f"{reached.turn} turns were not enough, and what is next needs digits")
-        if self.factors(reached.dual.rows).factor is None:
-            return Choice("splitting", f"{reached.turn} turns were not enough, and the rank is not low")
-        return Choice("interior", f"{reached.turn} turns were not enough, and the rank is low")
+        self.is_hard = True
+        return Choice("augmented", f"{reached.turn} turns were not enough")
 
-    def _patience(self, reached: Reached) -> int:
-        """Turns after which methods for all variables take over; -1 where they do not."""
-        dual = reached.dual
-        if dual.free_bias or len(dual.kind) < LEAST_FOR_WHOLE:
-            return -1
-        known = self._factored is not None and self._factored[0] is dual.rows
-        turns = HARD_TURNS if self.is_hard or known else EASY_TURNS
-        return turns // 3 if reached.many_sets else turns
+    def _is_time(self, reached: Reached) -> bool:
+        """Whether the augmented Lagrangian is to take over, once for a problem: turns were many, the last of no use."""
+        if reached.is_handed_over or len(reached.dual.kind) < LEAST_FOR_AUGMENTED:
+            return False
+        return reached.turn > 0 if self.is_hard else reached.stalled >= USELESS_TURNS
 
 
 def _after_steps(reached: Reached) -> Choice:

@@ -55,6 +55,7 @@ def solve_dual(
     block_size: int = 4096,
     measure_rounding: Callable[[Array, Array], float] | None = None,
     rounding_tol: float | None = None,
+    within: float = 0.0,
     progress: Callable[[int, float], None] | None = None,
     strategy: Strategy | None = None,
 ) -> DualPoint:
@@ -65,9 +66,9 @@ def solve_dual(
     ``block_size`` variables are solved; ``progress`` is called with their number and the violation.
 
     ``measure_rounding`` tells from γ and outputs how far off the outputs are.  Outputs that are off by more than
-    ``rounding_tol``, by default a quarter of ``tol``, are computed afresh; without the function they always are, before
-    they are returned as optimal.  ``strategy`` chooses the method inside a working set, and learns from one problem to
-    the next.
+    ``rounding_tol``, by default a quarter of ``tol``, are computed afresh, unless that and the violation together are
+    at most ``within``; without the function they always are, before they are returned as optimal.  ``strategy`` chooses
+    the method inside a working set, and learns from one problem to the next.
 
     The status is "optimal", "max_iter", "interrupted" by Ctrl-C, "time_limit" if a deadline has passed, or "inaccurate"
     if rounding keeps undoing what was reached, or working sets do not lower the violation any more; the point is then
@@ -85,7 +86,7 @@ def solve_dual(
                     progress(n_iter, survey.violation)
                     told = n_iter
                 if survey.violation <= tol:
-                    if sets.holds(rounding_tol):
+                    if sets.holds(max(rounding_tol, within - survey.violation)):
                         break
                 elif n_iter >= max_iter:
                     sets.status = "max_iter"

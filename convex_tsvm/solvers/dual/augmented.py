@@ -1,0 +1,248 @@
+"""Semismooth Newton steps on the augmented Lagrangian of the primal (Yin and Li 2019; Li, Sun and Toh 2018).
+
+The outputs h = G a + c are split from a copy z that pays the losses, and the dual variables γ are the multipliers of
+h = z.  With a penalty σ on the difference the losses become smooth: of the outputs v = h - γ/σ they are
+
+    min_z ψ(z) + σ/2 (z - v)²,
+
+whose derivative is -γ⁺, the multiplier that comes next.  Each γ⁺ is found by Newton steps in the coefficients a (and in
+a free bias), on systems with a row for each point whose copy sits on a kink.  The ridge 1/σ on their diagonals keeps
+them from being singular, so that single precision is enough.  The kinks that points sit on are so found for all points
+at once, where steps on single variables would find them one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+
+from ...deadline import time_is_up
+from ...kernels.rows import Rows
+from .._loops import proximal_all
+from .dual_problem import Array, DualProblem, Indices, State
+
+Solve = Callable[[Array], Array]
+
+#: The first penalty, and the largest in single and in double precision, each times the mean of the diagonal.
+FIRST_PENALTY, LAST_PENALTY = 300.0, {"f": 5e3, "d": 1e7}
+
+#: How the penalty grows from one multiplier to the next, if the last one took as many steps as the key at most.
+PENALTY_GROWTH = {4: 10.0, 8: 5.0, 1000: 2.0}
+
+#: A start with a smaller violation than this begins with as many times larger a penalty.
+NEAR_START = 0.1
+
+#: Multipliers at most, and how many in a row may leave the violation above half of the least one.
+MOST_MULTIPLIERS, STALLED_MULTIPLIERS = 40, 4
+
+#: Newton steps for one multiplier at most.
+MOST_STEPS = 40
+
+#: A multiplier is found well enough if what it is off by changes no output by more than this share of the violation
+#: that the last one left, or of what is wanted.
+SHARE_OF_LAST, SHARE_OF_WANTED = 0.1, 0.2
+
+#: A step ends where the slope along it is below this share of that at its beginning, and is halved so often at most.
+SLOPE_LEFT, MOST_HALVINGS = 0.3, 20
+
+
+def augmented(dual: DualProblem, state: State, tol: float) -> State:
+    """The best point found from ``state``, for a dual whose matrix is in memory.
+
+    Its violation is at most ``tol``, unless multipliers or time ran out, or brought nothing any more.
+    """
+    search = _Search(dual, state)
+    best, least, stalled = state, dual.survey(state).violation, 0
+    wanted = SHARE_OF_LAST * min(1.0, least)
+    for _ in range(MOST_MULTIPLIERS):
+        is_found = search.find(max(wanted, SHARE_OF_WANTED * tol))
+        found = search.feasible()
+        violation = dual.survey(found).violation
+        stalled = 0 if violation < 0.5 * least else stalled + 1
+        if violation < least:
+            best, least = found, violation
+        # A multiplier that rounding keeps from being found is worth another only if it was better than the last.
+        most = STALLED_MULTIPLIERS if is_found else 1
+        if violation <= tol or stalled >= most or not np.isfinite(violation) or time_is_up():
+            break
+        wanted = SHARE_OF_LAST * violation
+        search.go_on(found)
+    return best
+
+
+class _Matrix:
+    """Q - m 1ᵀ - 1 mᵀ + c, in memory, and what is needed of it."""
+
+    def __init__(self, dual: DualProblem) -> None:
+        self.Q, self.m, self.c = dual.matrix()
+        self.plain = not self.m.any() and self.c == 0
+        self.mean_diagonal = float((self.Q.diagonal() - 2 * self.m + self.c).mean())
+
+    def times(self, a: Array) -> Array:
+        """The product with a."""
+        used = np.flatnonzero(a)
+        a = a.astype(self.Q.dtype)
+        product = a @ self.Q if 2 * len(used) > len(a) else a[used] @ self.Q[used]
+        if not self.plain:
+            product += (self.c * a.sum() - self.m @ a) - a.sum() * self.m
+        return product.astype(float)
+
+    def block(self, which: Indices) -> Rows:
+        """The rows and columns of some points."""
+        block = self.Q[which[:, None], which]
+        if not self.plain:
+            block -= self.m[which]
+            block -= self.m[which][:, None] - self.Q.dtype.type(self.c)
+        return block
+
+
+@dataclass
+class _Inside:
+    """Coefficients a and a bias b, with G a + b: what a multiplier is searched in."""
+
+    a: Array
+    b: float
+    h: Array
+
+
+class _Search:
+    """The search for the next multiplier, for ever new ones and ever larger penalties."""
+
+    def __init__(self, dual: DualProblem, state: State) -> None:
+        self.dual, self.matrix = dual, _Matrix(dual)
+        self.losses = (*dual.conjugates.derivatives, dual.kind, dual.cost, dual.slope)
+        size = max(self.matrix.mean_diagonal, 1e-300)
+        self.last_sigma = LAST_PENALTY[self.matrix.Q.dtype.char] / size
+        violation = dual.survey(state).violation
+        self.sigma = min(FIRST_PENALTY / size * max(1.0, NEAR_START / max(violation, 1e-300)), self.last_sigma)
+        self.tied: Array | None = None
+        if dual.free_bias:
+            self.tied = np.ones(len(state.s)) if dual.tied is None else dual.tied.astype(float)
+        # Outputs may hold what variables outside the problem add: they are known as changes of the first ones only.
+        self.begun = state
+        self.s, self.z = state.s.copy(), np.empty(len(state.s))
+        self._begin(state)
+
+    def _begin(self, state: State) -> None:
+        bias = self.dual.survey(state).bias if self.tied is not None else 0.0
+        h = state.h if self.tied is None else state.h + bias * self.tied
+        self.gamma = self.dual.gamma(state.s)
+        self.at = _Inside(self.gamma.copy(), bias, h)
+
+    def go_on(self, found: State) -> None:
+        """Take the multiplier that was found, and a larger penalty."""
+        self._begin(found)
+        growth = next(growth for most, growth in PENALTY_GROWTH.items() if self.n_steps <= most)
+        self.sigma = min(growth * self.sigma, max(self.sigma, self.last_sigma))
+
+    def next_gamma(self, h: Array) -> Array:
+        """γ⁺ at outputs h."""
+        proximal_all(*self.losses, self.sigma, h - self.gamma / self.sigma, self.s, self.z)
+        return self.dual.gamma(self.s)
+
+    def find(self, wanted: float) -> bool:
+        """Find the next multiplier, up to a change of outputs by ``wanted``; whether that was possible."""
+        for self.n_steps in range(MOST_STEPS):
+            residual = self.at.a - self.next_gamma(self.at.h)
+            if np.abs(residual).max() <= wanted * self.sigma and np.abs(self.matrix.times(residual)).max() <= wanted:
+                return True
+            if time_is_up() or not self._step(residual):
+                return False
+        return False
+
+    def feasible(self) -> State:
+        """The state at γ⁺."""
+        self.next_gamma(self.at.h)
+        s = self.s.copy() if self.tied is None else self._balanced(self.s, self.tied)
+        return self.dual.state(s, self.begun.h + self.matrix.times(self.dual.gamma(s) - self.dual.gamma(self.begun.s)))
+
+    def _balanced(self, s: Array, tied: Array) -> Array:
+        """s with Σ γ = 0: what is missing is spread over variables between breakpoints, so that the others stay."""
+        gamma = self.dual.gamma(s)
+        low, _, room_up, high, _, room_down = self.dual.locate(s)
+        lack = -float(tied @ gamma)
+        room = np.where((low == high) & (room_up > 0) & (room_down > 0), room_up if lack > 0 else room_down, 0.0)
+        room = np.minimum(room * tied, abs(lack))
+        if 0.5 * float(room.sum()) > abs(lack):
+            return s - lack * room / float(room.sum()) / np.where(self.dual.cost > 0, self.dual.cost, 1.0)
+        return self.dual.start(gamma)
+
+    def _step(self, residual: Array) -> bool:
+        """One Newton step; False if rounding does not allow it."""
+        low, rate, room_up, high, _, room_down = self.dual.locate(self.s)
+        kink = np.flatnonzero((low == high) & (room_up > 0) & (room_down > 0))
+        change = -residual
+        change[kink] = 0.0
+        moved = self.matrix.times(change)
+        shift = 0.0
+        if len(kink):
+            ridge = rate[kink] + 1.0 / self.sigma
+            H = self.matrix.block(kink)
+            H[np.diag_indices_from(H)] += ridge.astype(H.dtype)
+            solve = _factored(H)
+            if solve is None:
+                return False
+            change[kink] = solve(-ridge * residual[kink] - moved[kink])
+            if self.tied is not None:
+                shift = self._shift(kink, change, solve)
+            on_kinks = np.zeros_like(change)
+            on_kinks[kink] = change[kink]
+            moved = moved + self.matrix.times(on_kinks)
+        if self.tied is not None:
+            moved = moved + shift * self.tied
+        if not np.isfinite(moved).all():
+            return False
+        share, at = self._share(change, shift, moved), self.at
+        if share == 0:
+            return False
+        self.at = _Inside(at.a + share * change, at.b + share * shift, at.h + share * moved)
+        return True
+
+    def _shift(self, kink: Indices, change: Array, solve: Solve) -> float:
+        """The change of the bias after which Σ γ⁺ = 0 in the model; ``change`` is corrected for it."""
+        assert self.tied is not None
+        tied = self.tied[kink]
+        if not tied.any():
+            return 0.0
+        per_unit = solve(-tied)
+        lack = float(self.tied @ (self.at.a + change))
+        shift = -lack / float(tied @ per_unit)
+        change[kink] += shift * per_unit
+        return shift
+
+    def _share(self, change: Array, shift: float, moved: Array) -> float:
+        """How much of a step is taken: until what it lowers is nearly flat along it; 0 if it does not lower it."""
+
+        def slope(share: float) -> float:
+            at = self.at
+            after = self.next_gamma(at.h + share * moved)
+            inner = moved if self.tied is None else moved - shift * self.tied
+            return float(inner @ (at.a + share * change) - moved @ after)
+
+        first = slope(0.0)
+        low, high, share = 0.0, 1.0, 1.0
+        if first < 0:
+            for _ in range(MOST_HALVINGS):
+                here = slope(share)
+                if abs(here) <= SLOPE_LEFT * abs(first) or (share == 1.0 and here < 0):
+                    return share
+                low, high = (share, high) if here < 0 else (low, share)
+                share = 0.5 * (low + high)
+        return low
+
+
+def _factored(H: Rows) -> Solve | None:
+    """A function that solves H x = q, from H's Cholesky factor; None if H is not positive definite."""
+    lapack, single = scipy.linalg.lapack, H.dtype == np.float32
+    lower, info = (lapack.spotrf if single else lapack.dpotrf)(H.T, lower=1, overwrite_a=1)
+    if info:
+        return None
+    solve = lapack.spotrs if single else lapack.dpotrs
+
+    def solved(q: Array) -> Array:
+        return np.asarray(solve(lower, q.astype(H.dtype), lower=1)[0], dtype=float)
+
+    return solved
