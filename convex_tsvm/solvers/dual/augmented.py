@@ -27,13 +27,10 @@ from .dual_problem import Array, DualProblem, Indices, State
 Solve = Callable[[Array], Array]
 
 #: The first penalty, and the largest in single and in double precision, each times the mean of the diagonal.
-FIRST_PENALTY, LAST_PENALTY = 300.0, {"f": 5e3, "d": 1e7}
+FIRST_PENALTY, LAST_PENALTY = 60.0, {"f": 5e3, "d": 1e7}
 
 #: How the penalty grows from one multiplier to the next, if the last one took as many steps as the key at most.
-PENALTY_GROWTH = {4: 10.0, 8: 5.0, 1000: 2.0}
-
-#: A start with a smaller violation than this begins with as many times larger a penalty.
-NEAR_START = 0.1
+PENALTY_GROWTH = {3: 10.0, 6: 4.0, 1000: 2.0}
 
 #: Multipliers at most, and how many in a row may leave the violation above half of the least one.
 MOST_MULTIPLIERS, STALLED_MULTIPLIERS = 40, 4
@@ -116,8 +113,7 @@ class _Search:
         self.losses = (*dual.conjugates.derivatives, dual.kind, dual.cost, dual.slope)
         size = max(self.matrix.mean_diagonal, 1e-300)
         self.last_sigma = LAST_PENALTY[self.matrix.Q.dtype.char] / size
-        violation = dual.survey(state).violation
-        self.sigma = min(FIRST_PENALTY / size * max(1.0, NEAR_START / max(violation, 1e-300)), self.last_sigma)
+        self.sigma = FIRST_PENALTY / size
         self.tied: Array | None = None
         if dual.free_bias:
             self.tied = np.ones(len(state.s)) if dual.tied is None else dual.tied.astype(float)

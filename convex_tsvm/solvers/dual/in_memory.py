@@ -20,8 +20,9 @@ WITHOUT_SETS = 2.5
 #: Steps before a Newton step is tried: so many, and a share of n², since it costs n³ and a step costs n.
 LEAST_STEPS, STEPS_PER_SQUARE = 300, 1 / 400
 
-#: Where steps need working sets: how many times all variables are gone over at most, and steps for each variable.
-MOST_PASSES = 20
+#: Where steps need working sets: how many times all variables are gone over at most, and steps for each variable; and
+#: how many times as many steps there may be before a Newton step as where they need none.
+MOST_PASSES, MORE_BY_SETS = 20, 3
 
 #: Working sets are solved to this share of the violation outside them, and of the violation that is wanted.
 SHARE_OF_VIOLATION, SHARE_OF_TOL = 0.1, 0.5
@@ -58,7 +59,7 @@ def _steps_by_sets(dual: DualProblem, state: State, tol: float, limit: int) -> t
     n, total = len(state.s), 0
     for n_sets in range(MOST_PASSES * n // AT_ONCE):
         survey = dual.survey(state)
-        if survey.violation <= tol or total > limit or time_is_up():
+        if survey.violation <= tol or total > MORE_BY_SETS * limit or time_is_up():
             return state, n_sets
         which = survey.choose(AT_ONCE, tol)
         part, inside = dual.part_at(state, which)
