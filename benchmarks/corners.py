@@ -267,7 +267,7 @@ def report(known):
         "`python benchmarks/corners.py`, from `results/corners.csv`: processor seconds of a TSVM (ramp, s = -0.3; half",
         "of the points labelled, C = 10, C* = C / 10, a kernel as wide as the median distance, the balance of the",
         "labels, if nothing else is said) as multiples of libsvm's for the SVM of all labels; one thread.  A ratio",
-        f"counts where libsvm takes {COUNTS_FROM:g} s or more (target: {WORST:g} at most, the median {MEDIAN:g}); cells",
+        f"counts where libsvm takes {COUNTS_FROM:g} s or more (target: {WORST:g} at most, median {MEDIAN:g}); cells",
         f"where it takes less are judged by their own seconds (target: {SHORT:g} at most).  {len(by_key)} cells,",
         f"{len(ended)} not converged.",
     )
