@@ -190,9 +190,9 @@ def test_a_weight_of_zero_is_a_point_that_is_not_there(iris):
 
 METHODS = [
     TransductiveSVC(unlabeled=0, gamma=0.5, solver="cvxpy"),
-    TransductiveSVC(unlabeled=0, gamma=0.5, method="gradient", loss="exp", balance="labeled"),
+    TransductiveSVC(unlabeled=0, gamma=0.5, method="gradient", loss="exp", balance="labeled", tol=1e-8),
     TransductiveSVC(unlabeled=0, gamma=0.5, method="newton", loss="flat", balance="labeled"),
-    TransductiveSVC(unlabeled=0, gamma=0.5, method="continuation", loss="exp", balance="labeled"),
+    TransductiveSVC(unlabeled=0, gamma=0.5, method="continuation", loss="exp", balance="labeled", tol=1e-8),
     TransductiveSVC(unlabeled=0, gamma=0.5, method="switching", loss="hinge", balance="labeled"),
     TransductiveSVC(unlabeled=0, gamma=0.5, method="annealing", loss="squared_hinge", balance="labeled"),
     ct.LinearTransductiveSVC(unlabeled=0, positive_fraction="labeled"),  # a number of points counts those of weight 0

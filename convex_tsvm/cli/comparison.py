@@ -22,7 +22,7 @@ from ..solution import Solution
 from ..table import METHODS
 from .files import check_plot, write_plot
 from .given import given
-from .table import SOLVED_STATUSES, failure_of, figures_of, result_of, stopped, table_of
+from .table import SOLVED_STATUSES, compilation_line, failure_of, figures_of, result_of, stopped, table_of
 from .tasks import Task, asked_solvers, check_method_options, formulated, limited, read_task, solved
 from .unused import refuse_unused
 
@@ -59,6 +59,8 @@ def compare(options: argparse.Namespace) -> int:
         print(table_of(results if supervised is None else [*results, supervised]))
         if ended := stopped(results):
             print(ended)
+        if compiling := compilation_line():
+            print(compiling)
         for line in agreement:
             print(
                 f"{line['method']}: {' and '.join(line['solvers'])} agree on the objective to "

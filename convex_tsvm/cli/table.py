@@ -18,6 +18,14 @@ def stopped(results: list[dict[str, Any]]) -> str:
     return f"{', '.join(names)}: ended by the time limit, with the best found so far" if names else ""
 
 
+def compilation_line() -> str:
+    """A line about the loops that were compiled, which a second run does not do; "" if none were."""
+    from ..points.compilation import compilation_seconds  # imports numba, which tables alone do not need
+
+    seconds = compilation_seconds()
+    return f"{seconds:.1f} s more went into compiling loops, once on this machine" if seconds >= 0.05 else ""
+
+
 def figures_of(error: float | None, problem: Problem, *, method: str, solver: str, **figures: Any) -> dict[str, Any]:
     """What is printed about labels found for a problem, as JSON or as a row of a table."""
     return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from functools import cache
 from typing import Any
 
@@ -10,13 +11,16 @@ from numba.core import event
 
 
 class _Told(event.Listener):
-    """Prints the message once, if the error output is a terminal, or in a notebook."""
+    """Prints the message once, if the error output is a terminal, or in a notebook, and measures the time."""
 
     def __init__(self) -> None:
-        self.told = False
+        self.told, self.seconds, self._depth, self._began = False, 0.0, 0, 0.0
 
     def on_start(self, event: Any) -> None:
         """Called by numba before it compiles a function that is not in its cache."""
+        if self._depth == 0:
+            self._began = time.perf_counter()
+        self._depth += 1  # a function that is compiled has those compiled that it calls
         compiled = getattr(event.data.get("dispatcher"), "py_func", None)
         if self.told or not str(getattr(compiled, "__module__", "")).startswith("convex_tsvm."):
             return
@@ -26,9 +30,23 @@ class _Told(event.Listener):
 
     def on_end(self, event: Any) -> None:
         """Called by numba after it has compiled the function; nothing is printed then."""
+        self._depth -= 1
+        if self._depth == 0:
+            self.seconds += time.perf_counter() - self._began
 
 
 @cache
+def _told() -> _Told:
+    listener = _Told()
+    event.register("numba:compile", listener)
+    return listener
+
+
 def tell_of_compilation() -> None:
     """Register the listener with numba; repeated calls do nothing."""
-    event.register("numba:compile", _Told())
+    _told()
+
+
+def compilation_seconds() -> float:
+    """Seconds that compilations have taken in this process: 0 where all loops came from numba's cache."""
+    return _told().seconds
