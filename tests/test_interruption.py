@@ -85,7 +85,7 @@ def interrupted(code, group=False):
     [
         ct.TransductiveSVC(balance="labeled"),
         ct.TransductiveSVC(method="switching", loss="hinge", balance="labeled"),
-        ct.TransductiveSVC(balance=("exact", 0.5)),
+        ct.TransductiveSVC(balance=("exact", 0.3)),
         ct.LinearTransductiveSVC(positive_fraction="labeled"),
         ct.SafeTransductiveSVC(balance="labeled"),
     ],

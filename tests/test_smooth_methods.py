@@ -1,5 +1,7 @@
 """Gradient, continuation and Newton methods: against each other, against CVXPY, and the rules that each must keep."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -198,6 +200,25 @@ def test_exact_balance():
     for name, method in METHODS.items():
         solution = method(problem)
         assert abs((solution.labels[problem.unlabeled] > 0).sum() - 27) <= 1, name
+
+
+@pytest.mark.parametrize("name", ["∇S3VM", "cS3VM", "Newton-S3VM", "CCCP"])
+@pytest.mark.parametrize("wanted", [15, 27])
+def test_a_balance_that_the_clusters_do_not_have(name, wanted):
+    """The number of positives jumps by clusters; the SVM of the labels wanted says for which c it does not."""
+    problem, _ = clusters(balance=("exact", wanted / 54), apart=2.5)
+    methods = {**METHODS, "CCCP": lambda problem: ct.cccp(ct.tsvm("ramp"), problem)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        solution = methods[name](problem)
+    assert abs((solution.labels[problem.unlabeled] > 0).sum() - wanted) <= 1
+
+
+def test_the_search_goes_on_without_an_svm():
+    """With a labelled loss that is not convex there is none."""
+    problem, _ = clusters(balance=("exact", 0.5), apart=2.5)
+    solution = ct.cccp(ct.Formulation(ct.ramp(-0.3), ct.symmetric_ramp(-0.3)), problem)
+    assert abs((solution.labels[problem.unlabeled] > 0).sum() - 27) <= 1
 
 
 def test_the_first_width_makes_the_objective_convex():

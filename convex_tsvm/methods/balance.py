@@ -9,28 +9,35 @@ import numpy as np
 
 from ..instance import Instance
 from ..notice import warn
-from ..problem import MOST_MEAN
+from ..problem import MOST_MEAN, Array
 from ..solution import Solution
 
 #: The balance c is searched in ±MOST_BALANCE, which is far beyond the outputs of points that pay little.
 MOST_BALANCE = MOST_MEAN * (1 - 1e-9)
 
-#: From a solution that misses at most this share of the unlabelled points on, its minimum is tracked: each descent
-#: starts at the nearest solution so far.  That takes less time than descents from nothing, and falls into no other
-#: minimum, whose number of positives may jump.
-TRACKED_MISS = 0.05
+#: From a solution on that misses at most a share of the number wanted, the SVM of the labels wanted says what c is
+#: next.  The shares, by the number of descents from nothing after which they are enough: the nearer a solution is the
+#: better are the labels, but some methods jump over everything that is near.
+NEAR_AFTER = {1: 0.1, 4: 0.25, 6: 1.0, 8: np.inf}
 
-#: Tracking ends after so many descents, or when so many in a row have changed no label: some minima hold their labels
-#: whatever c is, and are left by descents from nothing.
-TRACKED_DESCENTS, HELD_DESCENTS = 8, 2
+#: At most so many descents in a row begin at SVMs, each of which is nearer than the one before.  Where SVMs have not
+#: led to the number wanted, so many descents from nothing are enough.
+MOST_TRAINED, MOST_ANEW = 3, 10
 
-#: A miss of at most the first share of the number wanted is near enough after so many descents; one of the second share
-#: after so many descents from nothing, since the number of positives then jumps.
-NEAR_ENOUGH, PATIENT_DESCENTS = 0.01, 8
-NEAR_A_JUMP, MOST_ANEW = 0.05, 6
+#: A miss of at most this share of the number wanted is near enough after an SVM, or after so many descents.
+NEAR_ENOUGH, PATIENT_DESCENTS = 0.01, 4
 
 #: The first step of c is at most this many times what the labels that are missed change the mean label by.
 MOST_STEP = 4.0
+
+#: The bracket is over where it is narrower than this over the number of points: one or two change sides in it.
+NARROW = 0.5
+
+#: What a descent may begin at: the outputs of an SVM, or nothing.
+Descend = Callable[[Instance, Array | None], Solution]
+
+#: From labels of all points to the outputs of their SVM; None where there is none.
+Train = Callable[[Array], Array | None]
 
 
 class _Bracket:
@@ -51,17 +58,17 @@ class _Bracket:
         self.low, self.high, self.c = -MOST_BALANCE, MOST_BALANCE, start
         self._few: float | None = None
         self._many: float | None = None
-        self._step, self._before, self._evaluated, self._held = 0.0, 0.0, 0, 0
+        self._step, self._before, self._evaluated = 0.0, 0.0, 0
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether it is too narrow for another c."""
+        return self.width < NARROW / max(self._n_unlabeled, 1000)
 
     @property
     def width(self) -> float:
         """The difference of the ends."""
         return self.high - self.low
-
-    @property
-    def leads_nowhere(self) -> bool:
-        """Whether labels hold, or many descents have not brought the number wanted."""
-        return self._held >= HELD_DESCENTS or self._evaluated > TRACKED_DESCENTS
 
     def narrow(self, miss: float, excess: float) -> None:
         """Let c, which misses by so many labels, be an end, and propose the next one."""
@@ -73,7 +80,6 @@ class _Bracket:
         else:
             self.high, self._many = self.c, max(excess, 0.0)
             self._few = self._few if self._few is None or not same else 0.5 * self._few
-        self._held = self._held + 1 if miss == self._before else 0
         self._before, self._evaluated = miss, self._evaluated + 1
         if self._few is None or self._many is None:
             # As many labels as are missed change the mean of all labels by this; outputs may need more, or less.
@@ -91,53 +97,6 @@ class _Bracket:
         self.c = self.low + self.width * min(max(share, 0.05), 0.95)
 
 
-class _Next:
-    """Which c is next: in the bracket of all solutions, or in one around a solution that is near.
-
-    Attributes
-    ----------
-    is_tracking : bool
-        Whether it is the latter; descents then go on from the nearest solution.
-    """
-
-    def __init__(self, n_unlabeled: int, start: float) -> None:
-        self._n_unlabeled = n_unlabeled
-        self._whole, self._tracked = _Bracket(n_unlabeled, start), None
-        # In a bracket this narrow no more than a point or two change sides, unless the method falls into another
-        # minimum.
-        self._narrow = 0.5 / max(n_unlabeled, 1000)
-
-    _tracked: _Bracket | None
-
-    @property
-    def is_tracking(self) -> bool:
-        return self._tracked is not None
-
-    @property
-    def c(self) -> float:
-        """The next c."""
-        return (self._tracked or self._whole).c
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the bracket of all solutions is too narrow for another c."""
-        return self._tracked is None and self._whole.width < self._narrow
-
-    def narrow(self, miss: float, excess: float, nearer: bool) -> None:
-        """The solution for c misses by so many labels, and is the nearest so far or not."""
-        if self._tracked is not None:
-            self._tracked.narrow(miss, excess)
-            if self._tracked.leads_nowhere or self._tracked.width < self._narrow:
-                self._tracked = None
-            return
-        c = self._whole.c
-        self._whole.narrow(miss, excess)
-        if nearer and abs(miss) <= TRACKED_MISS * self._n_unlabeled:
-            # A bracket of its own: other minima say nothing of this one.
-            self._tracked = _Bracket(self._n_unlabeled, c)
-            self._tracked.narrow(miss, excess)
-
-
 class _Nearest:
     """The solution so far that misses the number of positive labels wanted by least.
 
@@ -145,6 +104,8 @@ class _Nearest:
     ----------
     misses_by : int
         By how many labels.
+    is_new : bool
+        Whether no SVM has been trained on its labels yet.
     stopped : str
         Why the search has to end before its time: "interrupted", "time_limit", or "".
     """
@@ -152,7 +113,7 @@ class _Nearest:
     def __init__(self, instance: Instance, wanted: int) -> None:
         self.unlabeled, self.wanted = instance.problem.unlabeled, wanted
         self.solution: Solution | None = None
-        self.misses_by, self.stopped, self._seconds = instance.problem.n + 1, "", 0.0
+        self.misses_by, self.stopped, self._seconds, self.is_new = instance.problem.n + 1, "", 0.0, False
 
     def excess(self, solution: Solution) -> float:
         """The output in the middle between the last point that is to be positive and the first that is not."""
@@ -160,20 +121,32 @@ class _Nearest:
         last, first = ordered[max(self.wanted - 1, 0)], ordered[min(self.wanted, len(ordered) - 1)]
         return float(0.5 * (last + first))
 
-    def take(self, solution: Solution) -> tuple[float, bool]:
-        """By how many labels a solution misses, with the sign, and whether it is the nearest so far."""
+    def take(self, solution: Solution) -> float:
+        """By how many labels a solution misses, with the sign."""
         self._seconds += solution.seconds
         miss = float((solution.labels[self.unlabeled] > 0).sum() - self.wanted)
-        nearer = abs(miss) < self.misses_by
-        if nearer:
-            self.solution, self.misses_by = solution, int(abs(miss))
+        if abs(miss) < self.misses_by:
+            self.solution, self.misses_by, self.is_new = solution, int(abs(miss)), True
         self.stopped = solution.status if solution.status in ("interrupted", "time_limit") else ""
-        return miss, nearer
+        return miss
 
-    def is_near_enough(self, count: int, anew: int) -> bool:
-        """Whether what is missed is worth no further descents, after so many in all and so many from nothing."""
-        share = self.misses_by / max(min(self.wanted, len(self.unlabeled) - self.wanted), 1)
-        return (count >= PATIENT_DESCENTS and share <= NEAR_ENOUGH) or (anew >= MOST_ANEW and share <= NEAR_A_JUMP)
+    @property
+    def is_found(self) -> bool:
+        """Whether it misses by none."""
+        return self.misses_by == 0
+
+    @property
+    def share(self) -> float:
+        """The miss as a share of the number wanted, or of the other points if they are fewer."""
+        return self.misses_by / max(min(self.wanted, len(self.unlabeled) - self.wanted), 1)
+
+    def labels_wanted(self) -> Array:
+        """The labels with the number wanted: the points with the largest scores are positive."""
+        assert self.solution is not None
+        labels = self.solution.labels.copy()
+        order = self.unlabeled[np.argsort(-self.solution.scores[self.unlabeled], kind="stable")]
+        labels[order[: self.wanted]], labels[order[self.wanted :]] = 1.0, -1.0
+        return labels
 
     def interrupt(self) -> None:
         """Ctrl-C came before a solution was there: those before it are kept, if there are any."""
@@ -192,44 +165,74 @@ class _Nearest:
         return dataclasses.replace(self.solution, seconds=self._seconds)
 
 
-def search_balance(
-    solve: Callable[[Instance, Solution | None], Solution], instance: Instance, max_iter: int = 30
-) -> Solution:
+def search_balance(descend: Descend, train: Train, instance: Instance, max_iter: int = 30) -> Solution:
     """Search for the c whose solution labels the wanted number of unlabelled points +1 (chapelle2008 §4).
 
     The mean output c of the linear balance constraint is not the mean label, and may well be beyond ±1; but more points
     turn positive as it rises, so a c is bracketed for which chapelle2008 eq. 3 holds.  Steps come from the output that
     divides the number wanted from the other points, which is to be 0: by as much c is changed at first, and once there
-    is a bracket, by false position and by halving.  Once a solution is near, the minimum that it is in is tracked.
-    Where the number of positives jumps over the one wanted, the nearest solution is returned, with a warning.
+    is a bracket, by false position and by halving.
+
+    Solutions keep most labels while c changes by little, so that the number jumps.  Once a solution is near, the points
+    with the largest outputs get the label +1, as many as are wanted, and an SVM is trained on these labels.  The next c
+    is the mean of its outputs, and the descent begins there: where the SVM gives its points their labels, they stay.
+    Where the number of positives jumps over the one wanted all the same, the nearest solution is returned, with a
+    warning.
 
     Parameters
     ----------
-    solve : callable
-        Solves an instance with a linear balance, and goes on from a solution nearby if it is given one.
+    descend : callable
+        Solves an instance with a linear balance, and begins at the outputs of an SVM if it is given them.
+    train : callable
+        From labels, shape (n,), to the outputs of the SVM trained on them, or None if there is no such SVM.
     instance : Instance
         With a prescribed number of positive labels.
     max_iter : int
-        Limit on solves.
+        Limit on descents.
     """
     problem, wanted, c = instance.problem, instance.n_positive, instance.target
     if wanted is None or c is None:
         raise ValueError(f"{instance.balance} must be ('exact', r) for a search")
     if max_iter < 1:
         raise ValueError(f"max_iter={max_iter!r} must be an integer >= 1")
-    nearest, c_next, n_anew = _Nearest(instance, wanted), _Next(problem.n_unlabeled, c), 0
-    for count in range(1, max_iter + 1):
-        try:
-            start = nearest.solution if c_next.is_tracking else None
-            n_anew += start is None
-            solution = solve(instance.with_mean(c_next.c), start)
-        except KeyboardInterrupt:
-            nearest.interrupt()
-            break
-        miss, nearer = nearest.take(solution)
-        if miss == 0 or nearest.stopped:
-            break
-        c_next.narrow(miss, nearest.excess(solution), nearer)
-        if c_next.is_over or nearest.is_near_enough(count, n_anew):
-            break
+    nearest, bracket, has_tried = _Nearest(instance, wanted), _Bracket(problem.n_unlabeled, c), False
+    try:
+        for count in range(1, max_iter + 1):
+            solution = descend(instance.with_mean(bracket.c), None)
+            miss = nearest.take(solution)
+            bracket.narrow(miss, nearest.excess(solution))
+            is_tried = False
+            if not nearest.is_found and nearest.is_new and nearest.share <= _near_after(count):
+                is_tried = _go_on_from_svms(descend, train, instance, nearest)
+            if nearest.is_found or nearest.stopped or bracket.is_narrow:
+                break
+            has_tried |= is_tried
+            if nearest.share <= NEAR_ENOUGH and (is_tried or count >= PATIENT_DESCENTS):
+                break
+            if has_tried and count >= MOST_ANEW:
+                break
+    except KeyboardInterrupt:
+        nearest.interrupt()
     return nearest.result()
+
+
+def _near_after(count: int) -> float:
+    """The share of the number wanted that a solution may miss to be the start of an SVM, after so many descents."""
+    return max(share for least, share in NEAR_AFTER.items() if count >= least)
+
+
+def _go_on_from_svms(descend: Descend, train: Train, instance: Instance, nearest: _Nearest) -> bool:
+    """Descents that begin at SVMs with the number of positive labels wanted, as long as they are nearer to it.
+
+    False if there is no such SVM.
+    """
+    for _ in range(MOST_TRAINED):
+        nearest.is_new = False
+        outputs = train(nearest.labels_wanted())
+        if outputs is None:
+            return False
+        mean, before = float(outputs[nearest.unlabeled].mean()), nearest.misses_by
+        nearest.take(descend(instance.with_mean(float(np.clip(mean, -MOST_BALANCE, MOST_BALANCE))), outputs))
+        if nearest.is_found or nearest.stopped or nearest.misses_by >= before:
+            break
+    return True

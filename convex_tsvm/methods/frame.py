@@ -723,21 +723,39 @@ class Descents:
         offered = {name: value for name, value in self._offered.items() if name in takes}
         return make_solver(asked, problem, self.settings.tol, {**offered, **self.options})
 
+    def _step_solver(self, instance: Instance, inner: Any) -> Any:
+        """The solver of convex steps: that of the method, if it has one."""
+        if hasattr(inner, "solve"):
+            return inner
+        asked = solver_of(STEP_SOLVERS, "auto", instance.formulation, instance.problem, {}, self.method.name)
+        return make_solver(asked, instance.problem, self.settings.tol, {})
+
     def _searched(
         self, method: Method, instance: Instance, inner: Any, outputs: Array | None, known: list[StepSolution]
     ) -> tuple[Solution, list[StepSolution]]:
         """The same as :meth:`solve`, with a search for the balance that gives the number of positive labels."""
+        trainer: Any = None
 
-        def solve(instance: Instance, near: Solution | None) -> Solution:
+        def descend(instance: Instance, start: Array | None) -> Solution:
             nonlocal known
-            start, point, own = (outputs, None, method) if near is None else (near.scores, near.point, method.nearby())
-            run = Run(instance, inner, self.settings, start, known, point)
+            begun, own = (outputs, method) if start is None else (start, method.nearby())
+            run = Run(instance, inner, self.settings, begun, known)
             with run.guarded():
                 run.status = own.descend(run)
             known = run.solved
             return run.solution(own)
 
-        found = search_balance(solve, instance)
+        def train(labels: Array) -> Array | None:
+            nonlocal trainer
+            if not getattr(instance.formulation.labeled, "is_convex", False):
+                return None
+            trainer = trainer or self._step_solver(instance, inner)
+            point: StepSolution = trainer.solve(instance.svm(labels))
+            if point.status == "interrupted":
+                raise KeyboardInterrupt
+            return None if point.status == "time_limit" else point.outputs
+
+        found = search_balance(descend, train, instance)
         return found, known
 
     def solve_all(
