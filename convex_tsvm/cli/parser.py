@@ -82,7 +82,7 @@ def _add_solve_command(subparsers: Any) -> None:
     _add_task(solve)
     solve.add_argument("--method", choices=task_names(), default="cccp", help=_listed(METHODS, "default: cccp"))
     solve.add_argument("--solver", choices=("auto", *SOLVERS), default="auto",
-                       help=_listed(SOLVERS, "default: auto, native or smooth as the method needs"))  # fmt: skip
+                       help=_listed(SOLVERS, "default: auto, the fastest that the method takes"))  # fmt: skip
     _add_cvxpy_solver(solve)
     solve.add_argument("--labels-out", metavar="FILE", help="write index, label and output of every point as CSV")
     solve.add_argument("--save", metavar="MODEL", help="write the fitted model (arrays and JSON)")

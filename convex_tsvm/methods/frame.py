@@ -21,7 +21,6 @@ from ..formulations import Formulation
 from ..instance import ConvexStep, Instance, SmoothPoint, SmoothPrimal, StepSolution, StepSolver, same_points
 from ..losses import PLQ
 from ..notice import warn
-from ..points import LinearPoints
 from ..problem import Array, Problem
 from ..solution import Iteration, Solution
 from ..solvers import SmoothSolver
@@ -504,11 +503,8 @@ class Run:
             return  # the supervised SVM is the same problem
         below, inner = instance.replaced(instance.formulation.supervised()), self.inner
         with unlimited():
-            if not isinstance(inner, SmoothSolver):
-                self._keep_better(inner.solve(below.step(), None))
-            elif isinstance(below.formulation.labeled, PLQ):
-                name = "finite_newton" if isinstance(instance.problem.X, LinearPoints) else "native"
-                own = make_solver(name, instance.problem, self.settings.tol, {})
+            if not isinstance(inner, SmoothSolver) or isinstance(below.formulation.labeled, PLQ):
+                own = step_solver(inner, below, self.settings.tol)
                 self._keep_better(own.solve(below.step(), None))
             else:
                 primal = inner.primal(below)
@@ -723,13 +719,6 @@ class Descents:
         offered = {name: value for name, value in self._offered.items() if name in takes}
         return make_solver(asked, problem, self.settings.tol, {**offered, **self.options})
 
-    def _step_solver(self, instance: Instance, inner: Any) -> Any:
-        """The solver of convex steps: that of the method, if it has one."""
-        if hasattr(inner, "solve"):
-            return inner
-        asked = solver_of(STEP_SOLVERS, "auto", instance.formulation, instance.problem, {}, self.method.name)
-        return make_solver(asked, instance.problem, self.settings.tol, {})
-
     def _searched(
         self, method: Method, instance: Instance, inner: Any, outputs: Array | None, known: list[StepSolution]
     ) -> tuple[Solution, list[StepSolution]]:
@@ -749,7 +738,7 @@ class Descents:
             nonlocal trainer
             if not getattr(instance.formulation.labeled, "is_convex", False):
                 return None
-            trainer = trainer or self._step_solver(instance, inner)
+            trainer = trainer or step_solver(inner, instance, self.settings.tol)
             point: StepSolution = trainer.solve(instance.svm(labels))
             if point.status == "interrupted":
                 raise KeyboardInterrupt
@@ -785,6 +774,14 @@ class Descents:
             if solution.status == "interrupted" or (solution.status == "time_limit" and n is None):
                 break
         return solutions
+
+
+def step_solver(solver: Any, instance: Instance, tol: float) -> Any:
+    """A solver of convex steps: the one of the method, if it is one, or that which takes the problem."""
+    if hasattr(solver, "solve"):
+        return solver
+    name = solver_of(STEP_SOLVERS, "auto", instance.formulation, instance.problem, {}, "")
+    return make_solver(name, instance.problem, tol, {})
 
 
 def _start_outputs(start: ArrayLike | Solution | None, problem: Problem) -> Array | None:
