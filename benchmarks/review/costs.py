@@ -47,5 +47,5 @@ def expected_seconds(known, kind):
 
 
 def _size(data):
-    points, classifiers = SIZES[data]
+    points, classifiers = SIZES[data.partition(", ")[0]]
     return classifiers * (points / 1000) ** 2

@@ -2,7 +2,8 @@
 
 g50c, text and uspst have the papers' own splits.  Those of coil20, coil3 and isolet are lost: ten random ones, with
 every class among the labels.  2moons is lost as well: two moons and 100 dimensions of noise, with new unlabelled points
-for every split and the same two labelled ones (§5.1).
+for every split and the same two labelled ones (§5.1).  "isolet, any" and "2moons, any" are the same sets with labelled
+points drawn at random, which shows what the draw changes.
 """
 
 from __future__ import annotations
@@ -84,14 +85,18 @@ class Set:
 
 def load(name: str, split: int) -> Set:
     """A data set on split 0, …, 9."""
-    sigma, C = TABLE_5[name]
-    if name == "2moons":
-        return Set(name, *_two_moons(split), sigma, C)
-    file = read("uspst" if name == "uspst2" else name)
+    base, _, draw = name.partition(", ")
+    sigma, C = TABLE_5[base]
+    if base == "2moons":
+        return Set(name, *_two_moons(split, middles=not draw), sigma, C)
+    file = read("uspst" if name == "uspst2" else base)
     y = file.y
     if name == "uspst2":
         y = (y > 4).astype(float)  # digits 0 to 4 against 5 to 9 (Table 14)
-    labeled = drawn(y, OWN_SPLITS[name], split) if name in OWN_SPLITS else file.rest["labeled"][split]
+    if draw:
+        labeled = drawn_from_all(y, OWN_SPLITS[base], split)
+    else:
+        labeled = drawn(y, OWN_SPLITS[name], split) if name in OWN_SPLITS else file.rest["labeled"][split]
     return Set(name, file.X, y, np.sort(labeled), sigma, C)
 
 
@@ -104,10 +109,20 @@ def drawn(y, count, split):
     return np.concatenate([chosen, rest])
 
 
-def _two_moons(split, n=200, noise=0.05, dimensions=100):
+def drawn_from_all(y, count, split):
+    """Random labelled points, drawn again where a class has none."""
+    rng = np.random.default_rng(split)
+    while True:
+        chosen = rng.choice(len(y), count, replace=False)
+        if len(np.unique(y[chosen])) == len(np.unique(y)):
+            return chosen
+
+
+def _two_moons(split, n=200, noise=0.05, dimensions=100, middles=True):
     rng = np.random.default_rng(split)
     angle, truth = np.pi * rng.random(n), np.resize([1.0, -1.0], n)
-    angle[:2] = np.pi / 2  # the labelled points are the middles of the moons
+    if middles:
+        angle[:2] = np.pi / 2  # the labelled points are the middles of the moons
     X = np.column_stack([np.cos(angle) * truth + (truth < 0), np.sin(angle) * truth + 0.5 * (truth < 0)])
     X = np.hstack([X, np.zeros((n, dimensions))]) + noise * rng.normal(size=(n, dimensions + 2))
     X[:2, 2:] = 0.0
