@@ -51,8 +51,8 @@ OWN_SETS = {
         "table of draws) the SVM and S3VMlight come within the paper's errors: its draws were of that kind; "
         "what is left of ∇S3VM, CCCP and Newton is lower than the paper's, as on uspst.  LapSVM: of 32 graphs and "
         "weights (6 or 10 neighbours, powers 1 and 2, weights from 0.01 to 10000, two widths, two costs) none is "
-        "better than the plain SVM (30%): the more the graph weighs, the worse (up to 55%).  The one in the table is nearest "
-        "to the paper's."
+        "better than the plain SVM (30%): the more the graph weighs, the worse (up to 55%).  The one in the table is "
+        "nearest to the paper's."
     ),
     "coil20": (
         "Errors of all methods but the SVM and S3VMlight are lower than the paper's: exact shares of 5% are reached "
@@ -62,7 +62,8 @@ OWN_SETS = {
     "coil3": "Six labels: the standard errors over ten other draws are 2 to 3 points.  LapSVM as on coil20.",
     "2moons": (
         "The set is lost; how its unlabelled points and its noise were drawn is not said.  With the labels in the "
-        'middle of each moon all methods find the moons or half of them, and with labels at random places ("2moons, any") '
+        "middle of each moon all methods find the moons or half of them, and with labels at random places "
+        '("2moons, any") '
         "the order is the paper's: Newton and ∇DA first, the others no better than a straight line."
     ),
 }

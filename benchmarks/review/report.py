@@ -232,41 +232,6 @@ def _sensitivity(report, known):
         f"27 errors are known: {missing} of the six are over fewer sets than the paper's seven, no reproduction yet.",
     )
     report.table("", *SIX)
-    means = np.mean(ranks, axis=0) if ranks else [None] * len(SIX)
-    report.row("mean rank", *(_mean_beside(m, paper.TABLE_7[x]) for m, x in zip(means, SIX, strict=True)))
-
-
-def _mean_beside(mean, printed):
-    known = mean is not None and np.isfinite(mean)
-    return beside(f"{mean:.1f}" if known else "–", round(float(mean), 1) if known else None, printed)
-
-
-def _sensitivity(report, known):
-    """Tables 9 and 10, on the first split."""
-    report.heading("Table 9: gain in % of the best of 27 hyperparameters over those of Table 5, first split")
-    report.table("", *SIX)
-    variances = {method: [] for method in SIX}
-    for name in paper.SETS:
-        cells = []
-        for method in SIX:
-            errors = [
-                known.figures.get(Cell(name, 0, method, sigma=s, C=c, C_unlabeled=u).key)
-                for s in (0.5, 1.0, 2.0) for c in (0.1, 1.0, 10.0) for u in (0.01, 0.1, 1.0)
-            ]  # fmt: skip
-            printed = paper.TABLE_9[name, method]
-            if None in errors:
-                cells.append(beside("–", None, printed))
-                continue
-            errors = np.array([one["error"] for one in errors])
-            default = known.figures[Cell(name, 0, method).key]["error"]
-            variances[method].append(errors.std())
-            cells.append(_mean_beside(100 * (1 - errors.min() / max(default, 1e-9)), printed))
-        report.row(name, *cells)
-    report.heading("Table 10: standard deviation of the error over the 27 hyperparameters, mean over the data sets")
-    missing = sum(len(found) < len(paper.SETS) for found in variances.values())
-    report.text("The paper says variance; of errors of tens of percent it would be hundreds.  The mean is over the data",
-                f"sets whose 27 errors are known: {missing} of the six are means over fewer sets than the paper's seven, and no reproduction yet.")  # fmt: skip
-    report.table("", *SIX)
     means = {method: np.mean(found) if found else None for method, found in variances.items()}
     report.row("standard deviation", *(_mean_beside(means[m], paper.TABLE_10[m]) for m in SIX))
     report.row("over so many sets", *(len(variances[m]) for m in SIX))
