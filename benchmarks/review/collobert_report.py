@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import matplotlib as mpl
 import numpy as np
-from collobert import C_GRID, C_STAR, MNIST_SIGMA, S_GRID, SIGMAS, Trial, cells, grid, plateaus
+from collobert import C_GRID, C_STAR, MNIST_SIGMA, S_GRID, SIGMAS, STARS, Trial, cells, grid, plateaus
 from datasets import SPLITS, TABLE_5
 from document import Cell, Document
 
@@ -68,7 +68,7 @@ def _mean(figures, name, method, sigma, C, figure="error", **more):
 def _rows(name):
     """Columns of Tables 2 and 3: the hyperparameters that each is the best over."""
     free = list(plateaus(name))
-    stars = C_STAR[:2] if name == "uspst" else C_STAR
+    stars = STARS[name]
     rows = {
         "SVM": ("SVM", [{}]),
         "SVMlight": ("SVMlight", [{"C_unlabeled": "C"}]),
@@ -101,8 +101,8 @@ def _shown(mean, error, printed):
 def _tuned(figures, out):
     out.heading("Tables 2 and 3: least mean error over hyperparameters, tuned on the test points")
     out.text(
-        f"C and σ: {', '.join(f'{n}: {len(grid(n))} choices' for n in C_GRID)}; s of {S_GRID}; C* of {C_STAR}, "
-        "factors on C L / U; of uspst two of each."
+        f"C and σ: {', '.join(f'{n}: {len(grid(n))} choices' for n in C_GRID)}; s of {S_GRID}, of uspst 0 and -0.3;",
+        f"C* of {'; '.join(f'{n}: ' + ', '.join(STARS[n]) for n in STARS)}, where numbers are factors on C L / U.",
     )
     out.table("", *C_GRID)
     for title in PRINTED:
@@ -163,7 +163,9 @@ def _pictures(figures, out, folder):
     _times(figures, axes[0, 2])
     _heuristics(figures, axes[1, 0])
     for ax, name in zip(axes[1, 1:], ("text", "g50c"), strict=True):
-        errors = [_best(figures, name, "CCCP", [{"s": s, "C_unlabeled": star} for star in C_STAR])[0] for s in S_GRID]
+        errors = [
+            _best(figures, name, "CCCP", [{"s": s, "C_unlabeled": star} for star in STARS[name]])[0] for s in S_GRID
+        ]
         _line(ax, S_GRID, errors, None)
         ax.set(title=f"Figure 7: {name}", xlabel="s", ylabel="least error, %")
     for ax in axes.flat:
