@@ -84,7 +84,13 @@ class SmoothSolver:
         return levenberg_marquardt(primal, x, goal=goal, max_iter=self.max_iter, progress=self.progress)
 
     def descend(
-        self, primal: SmoothPrimal, x: Array, goal: float | None = None, method: str = "L-BFGS-B"
+        self,
+        primal: SmoothPrimal,
+        x: Array,
+        goal: float | None = None,
+        method: str = "L-BFGS-B",
+        *,
+        precondition: bool = True,
     ) -> SmoothPoint:
         """A stationary point below x.
 
@@ -97,6 +103,8 @@ class SmoothSolver:
             In place of ``tol``.
         method : {"L-BFGS-B", "trust-ncg"}, default "L-BFGS-B"
             Of ``scipy.optimize.minimize``.
+        precondition : bool, default True
+            Whether L-BFGS goes on variables in which the start is curved the same everywhere, rather than on w.
 
         Returns
         -------
@@ -106,7 +114,7 @@ class SmoothSolver:
         """
         began, goal, descent = time.perf_counter(), self.tol if goal is None else goal, None
         try:
-            descent = _Descent(primal, x, goal, self.progress)
+            descent = _Descent(primal, x, goal, self.progress, precondition)
             if method == "L-BFGS-B":
                 single = self._in_single(primal, goal)
                 if single is not None:
@@ -156,10 +164,15 @@ class _Descent:
     """
 
     def __init__(
-        self, primal: SmoothPrimal, x: Array, goal: float, progress: Callable[[int, float], None] | None
+        self,
+        primal: SmoothPrimal,
+        x: Array,
+        goal: float,
+        progress: Callable[[int, float], None] | None,
+        precondition: bool,
     ) -> None:
         self._exact, self.primal, self.best, self.n_iter = primal, primal, x, 0
-        self.goal, self.progress = goal, progress
+        self.goal, self.progress, self._precondition = goal, progress, precondition
         self._near: Preconditioner | Identity = Identity()
         self._time_is_up = False
         self._evaluate(x)
@@ -173,7 +186,8 @@ class _Descent:
             self.gap = self._gap_at(self.best)
         if self.gap > self.goal and self.n_iter < most and not self._time_is_up:
             steps = most - self.n_iter
-            self._near = Preconditioner(self._exact, self.best)
+            if self._precondition:
+                self._near = Preconditioner(self._exact, self.best)
             options = {"maxiter": steps, "gtol": 0.0, "maxcor": MEMORY, "maxfun": 20 * steps, "ftol": 0.0}
             self._minimize("L-BFGS-B", options, hessp=None)
 
