@@ -114,7 +114,7 @@ def report(known):
         f"descent at c = 2 r - 1 (target: {TRAININGS:g} at most), the mean number of positive labels missed, and",
         f"answers that miss more than {ALLOWED:.0%} of the number wanted; all classes, the first split, one thread.",
     )
-    states = list(dict.fromkeys(key[0] for key in known))
+    states = sorted({key[0] for key in known}, key=lambda state: (state == "now", state))
     heads = [f"{what}, {state}" for what in ("trainings", "missed", "beyond", "seconds") for state in states]
     out.table("data", "method", *heads)
     for data in SETS:

@@ -117,6 +117,8 @@ class _Search:
         self.tied: Array | None = None
         if dual.free_bias:
             self.tied = np.ones(len(state.s)) if dual.tied is None else dual.tied.astype(float)
+            # It is 0 for all variables; those outside a part have the rest of it.
+            self.sum = float(self.tied @ dual.gamma(state.s))
         # Outputs may hold what variables outside the problem add: they are known as changes of the first ones only.
         self.begun = state
         self.s, self.z = state.s.copy(), np.empty(len(state.s))
@@ -156,15 +158,17 @@ class _Search:
         return self.dual.state(s, self.begun.h + self.matrix.times(self.dual.gamma(s) - self.dual.gamma(self.begun.s)))
 
     def _balanced(self, s: Array, tied: Array) -> Array:
-        """s with Σ γ = 0: what is missing is spread over variables between breakpoints, so that the others stay."""
-        gamma = self.dual.gamma(s)
+        """s with Σ γ as it was: what is missing is spread over variables between breakpoints, so that the others stay.
+
+        The first s where they have no room for that.
+        """
         low, _, room_up, high, _, room_down = self.dual.locate(s)
-        lack = -float(tied @ gamma)
+        lack = self.sum - float(tied @ self.dual.gamma(s))
         room = np.where((low == high) & (room_up > 0) & (room_down > 0), room_up if lack > 0 else room_down, 0.0)
         room = np.minimum(room * tied, abs(lack))
         if 0.5 * float(room.sum()) > abs(lack):
             return s - lack * room / float(room.sum()) / np.where(self.dual.cost > 0, self.dual.cost, 1.0)
-        return self.dual.start(gamma)
+        return self.begun.s
 
     def _step(self, residual: Array) -> bool:
         """One Newton step; False if rounding does not allow it."""
@@ -198,13 +202,13 @@ class _Search:
         return True
 
     def _shift(self, kink: Indices, change: Array, solve: Solve) -> float:
-        """The change of the bias after which Σ γ⁺ = 0 in the model; ``change`` is corrected for it."""
+        """The change of the bias after which Σ γ⁺ is as it was in the model; ``change`` is corrected for it."""
         assert self.tied is not None
         tied = self.tied[kink]
         if not tied.any():
             return 0.0
         per_unit = solve(-tied)
-        lack = float(self.tied @ (self.at.a + change))
+        lack = float(self.tied @ (self.at.a + change)) - self.sum
         shift = -lack / float(tied @ per_unit)
         change[kink] += shift * per_unit
         return shift
