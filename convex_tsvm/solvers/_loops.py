@@ -53,12 +53,6 @@ def locate(S, P, R, m, k, cost, s):
     return low, rate_up, room_up, high, rate_down, room_down
 
 
-@njit(cache=True, error_model="numpy", **INSIDE_ONLY)
-def locate_into(found, S, P, R, m, k, cost, s):
-    """:func:`locate` for one point; its six numbers are written to ``found``."""
-    found[0], found[1], found[2], found[3], found[4], found[5] = locate(S, P, R, m, k, cost, s)
-
-
 @njit(cache=True, error_model="numpy")
 def locate_all(S, P, R, m, kind, cost, s, low, rate_up, room_up, high, rate_down, room_down):
     """:func:`locate` for every point."""
@@ -165,21 +159,22 @@ def _maxima(lanes, values):
         _fold(lanes, values[start : min(start + LANES, values.shape[0])])
 
 
-@njit(cache=True, **INSIDE_ONLY)
-def _largest(values):
-    """Where the largest of few values is."""
-    best = 0
+@njit(**SCAN, **INSIDE_ONLY)
+def _highest(values):
+    """The largest value."""
+    top = values[0]
     for i in range(1, values.shape[0]):
-        if values[i] > values[best]:
-            best = i
-    return best
+        top = max(top, values[i])
+    return top
 
 
 @njit(cache=True, **INSIDE_ONLY)
 def _argmax(lanes, values):
     """Where the largest value is."""
     _maxima(lanes, values)
-    lane = _largest(lanes)
+    top, lane = _highest(lanes), 0
+    while lanes[lane] != top and lane < LANES - 1:  # with values that are no numbers there may be none
+        lane += 1
     best = lane
     for i in range(lane, values.shape[0], LANES):
         if values[i] > values[best]:
@@ -202,15 +197,6 @@ def _rate_single(h, change, row, mean, shift, low, high, up, down, room_up, room
         violation[i] = max(below, above)
 
 
-@njit(cache=True, **INSIDE_ONLY)
-def _relocate(i, S, P, R, m, kind, cost, s, diagonal, exact, low, room_up, up, high, room_down, down):
-    """:func:`locate` for variable i, exactly and with the precision of scans; ``up`` and ``down`` are 1 / curvature."""
-    found = exact[i]
-    locate_into(found, S, P, R, m, kind[i], cost[i], s[i])
-    low[i], room_up[i], up[i] = found[0], found[2], 1.0 / max(diagonal[i] + found[1], LEAST_BEND)
-    high[i], room_down[i], down[i] = found[3], found[5], 1.0 / max(diagonal[i] + found[4], LEAST_BEND)
-
-
 @njit(cache=True)
 def descend_single(Q, mean, constant, outputs, s, kind, cost, S, P, R, m, tol, max_steps):
     """Coordinate steps of largest gain for a fixed bias.  Changes the outputs and s.
@@ -225,29 +211,37 @@ def descend_single(Q, mean, constant, outputs, s, kind, cost, S, P, R, m, tol, m
     h = outputs.astype(Q.dtype)
     low, room_up, up = np.empty(q, Q.dtype), np.empty(q, Q.dtype), np.empty(q, Q.dtype)
     high, room_down, down = np.empty(q, Q.dtype), np.empty(q, Q.dtype), np.empty(q, Q.dtype)
-    exact, diagonal = np.empty((q, 6)), np.empty(q)
+    exact, diagonal = np.empty((6, q)), np.empty(q)
     for i in range(q):
         diagonal[i] = Q[i, i] - 2.0 * mean[i] + constant
-        _relocate(i, S, P, R, m, kind, cost, s, diagonal, exact, low, room_up, up, high, room_down, down)
+        exact[0, i], exact[1, i], exact[2, i], exact[3, i], exact[4, i], exact[5, i] = locate(
+            S, P, R, m, kind[i], cost[i], s[i]
+        )
+        low[i], room_up[i], up[i] = exact[0, i], exact[2, i], 1.0 / max(diagonal[i] + exact[1, i], LEAST_BEND)
+        high[i], room_down[i], down[i] = exact[3, i], exact[5, i], 1.0 / max(diagonal[i] + exact[4, i], LEAST_BEND)
     gain, violation, lanes = np.empty(q, Q.dtype), np.empty(q, Q.dtype), np.empty(LANES, Q.dtype)
     change, row, shift = zero, Q[0], zero
     for step in range(max_steps + 1):
         _rate_single(h, change, row, mean, shift, low, high, up, down, room_up, room_down, gain, violation, zero)
         _maxima(lanes, violation)
-        worst = lanes[_largest(lanes)]
+        worst = _highest(lanes)
         i = _argmax(lanes, gain)
         if worst <= tol or gain[i] <= zero or step == max_steps:
             break
         # The variable's own step is in double precision: s must meet breakpoints exactly.
         rising = h[i] < low[i]
         if rising:
-            miss, bend, room = exact[i, 0] - h[i], diagonal[i] + exact[i, 1], exact[i, 2]
+            miss, bend, room = exact[0, i] - h[i], diagonal[i] + exact[1, i], exact[2, i]
         else:
-            miss, bend, room = h[i] - exact[i, 3], diagonal[i] + exact[i, 4], exact[i, 5]
+            miss, bend, room = h[i] - exact[3, i], diagonal[i] + exact[4, i], exact[5, i]
         by = min(max(miss, 0.0) / max(bend, LEAST_BEND), room)
         s[i] = moved(S, m, kind[i], cost[i], s[i], by, room, rising)
         change, row, shift = real(by if rising else -by), Q[i], real(constant - mean[i])
-        _relocate(i, S, P, R, m, kind, cost, s, diagonal, exact, low, room_up, up, high, room_down, down)
+        exact[0, i], exact[1, i], exact[2, i], exact[3, i], exact[4, i], exact[5, i] = locate(
+            S, P, R, m, kind[i], cost[i], s[i]
+        )
+        low[i], room_up[i], up[i] = exact[0, i], exact[2, i], 1.0 / max(diagonal[i] + exact[1, i], LEAST_BEND)
+        high[i], room_down[i], down[i] = exact[3, i], exact[5, i], 1.0 / max(diagonal[i] + exact[4, i], LEAST_BEND)
     for i in range(q):
         outputs[i] = h[i]
     return step, float(worst)
@@ -282,12 +276,14 @@ def descend_pairs(Q, outputs, s, kind, cost, S, P, R, m, tol, max_steps):
     zero = real(0.0)
     h = outputs.astype(Q.dtype)
     low, high, curvature = np.empty(q, Q.dtype), np.empty(q, Q.dtype), np.empty(q, Q.dtype)
-    exact = np.empty((q, 6))
+    exact = np.empty((6, q))
     for i in range(q):
-        locate_into(exact[i], S, P, R, m, kind[i], cost[i], s[i])
-        low[i], high[i], curvature[i] = exact[i, 0], exact[i, 3], Q[i, i] + exact[i, 4]
+        exact[0, i], exact[1, i], exact[2, i], exact[3, i], exact[4, i], exact[5, i] = locate(
+            S, P, R, m, kind[i], cost[i], s[i]
+        )
+        low[i], high[i], curvature[i] = exact[0, i], exact[3, i], Q[i, i] + exact[4, i]
     # Between equal points the curvature of a pair is 0 up to rounding, which must not make gains and steps huge.
-    tiny = real(max(LEAST_BEND, np.finfo(Q.dtype).eps * curvature[_largest(curvature)]))
+    tiny = real(max(LEAST_BEND, np.finfo(Q.dtype).eps * _highest(curvature)))
     below, above = np.empty(q, Q.dtype), np.empty(q, Q.dtype)
     gain, lanes = np.empty(q, Q.dtype), np.empty(LANES, Q.dtype)
     change, row, other = zero, Q[0], Q[0]
@@ -296,25 +292,27 @@ def descend_pairs(Q, outputs, s, kind, cost, S, P, R, m, tol, max_steps):
         i = _argmax(lanes, below)  # its output is furthest below the bias that it asks for
         top = below[i]
         _maxima(lanes, above)
-        gap = max(top + lanes[_largest(lanes)], zero)
+        gap = max(top + _highest(lanes), zero)
         # If numbers have overflown, the gap is NaN or infinite, and the caller sees that.
         if gap <= tol or top == -np.inf or step == max_steps or not gap < np.inf:
             break
         row = Q[i]
         above[i] = -np.inf  # a variable is not its own partner
-        _rate_partners(above, curvature, row, top, real(Q[i, i] + exact[i, 1]), gain, zero, tiny)
+        _rate_partners(above, curvature, row, top, real(Q[i, i] + exact[1, i]), gain, zero, tiny)
         j = _argmax(lanes, gain)
         if gain[j] <= zero:
             break
         # The pair's own step is in double precision: s must meet breakpoints exactly, and γ keep its sum.
-        bend = float(Q[i, i]) + exact[i, 1] + float(Q[j, j]) + exact[j, 4] - 2.0 * Q[i, j]
-        miss = (exact[i, 0] - h[i]) - (exact[j, 3] - h[j])
-        delta = min(max(miss, 0.0) / max(bend, float(tiny)), exact[i, 2], exact[j, 5])
+        bend = float(Q[i, i]) + exact[1, i] + float(Q[j, j]) + exact[4, j] - 2.0 * Q[i, j]
+        miss = (exact[0, i] - h[i]) - (exact[3, j] - h[j])
+        delta = min(max(miss, 0.0) / max(bend, float(tiny)), exact[2, i], exact[5, j])
         change, other = real(delta), Q[j]
         for k, rising in ((i, True), (j, False)):
-            s[k] = moved(S, m, kind[k], cost[k], s[k], delta, exact[k, 2 if rising else 5], rising)
-            locate_into(exact[k], S, P, R, m, kind[k], cost[k], s[k])
-            low[k], high[k], curvature[k] = exact[k, 0], exact[k, 3], Q[k, k] + exact[k, 4]
+            s[k] = moved(S, m, kind[k], cost[k], s[k], delta, exact[2 if rising else 5, k], rising)
+            exact[0, k], exact[1, k], exact[2, k], exact[3, k], exact[4, k], exact[5, k] = locate(
+                S, P, R, m, kind[k], cost[k], s[k]
+            )
+            low[k], high[k], curvature[k] = exact[0, k], exact[3, k], Q[k, k] + exact[4, k]
     for i in range(q):
         outputs[i] = h[i]
     return step, float(gap)
