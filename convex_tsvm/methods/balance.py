@@ -18,11 +18,11 @@ MOST_BALANCE = MOST_MEAN * (1 - 1e-9)
 #: From a solution on that misses at most a share of the number wanted, the SVM of the labels wanted says what c is
 #: next.  The shares, by the number of descents from nothing after which they are enough: the nearer a solution is the
 #: better are the labels, but some methods jump over everything that is near.
-NEAR_AFTER = {1: 0.02, 4: 0.05, 6: 0.1, 8: 0.25, 10: np.inf}
+NEAR_AFTER = {1: 0.02, 3: 0.05, 4: 0.1, 6: np.inf}
 
 #: At most so many descents in a row begin at SVMs, each of which is nearer than the one before.  Where SVMs have not
 #: led to the number wanted, so many descents from nothing are enough.
-MOST_TRAINED, MOST_ANEW = 3, 12
+MOST_TRAINED, MOST_ANEW = 3, 8
 
 #: A miss of at most this share of the number wanted is near enough after an SVM, or after so many descents.
 NEAR_ENOUGH, PATIENT_DESCENTS = 0.01, 4
