@@ -18,7 +18,7 @@ MOST_BALANCE = MOST_MEAN * (1 - 1e-9)
 #: From a solution on that misses at most a share of the number wanted, the SVM of the labels wanted says what c is
 #: next.  The shares, by the number of descents from nothing after which they are enough: the nearer a solution is the
 #: better are the labels, but some methods jump over everything that is near.
-NEAR_AFTER = {1: 0.02, 3: 0.05, 4: 0.1, 6: np.inf}
+NEAR_AFTER = {1: 0.02, 3: 0.04, 5: 0.08, 7: np.inf}
 
 #: At most so many descents in a row begin at SVMs, each of which is nearer than the one before.  Where SVMs have not
 #: led to the number wanted, so many descents from nothing are enough.
@@ -200,6 +200,8 @@ def search_balance(descend: Descend, train: Train, instance: Instance, max_iter:
         for count in range(1, max_iter + 1):
             solution = descend(instance.with_mean(bracket.c), None)
             miss = nearest.take(solution)
+            if nearest.stopped:
+                break
             bracket.narrow(miss, nearest.excess(solution))
             is_tried = False
             if not nearest.is_found and nearest.is_new and nearest.share <= _near_after(count):
