@@ -104,8 +104,8 @@ class _Nearest:
     ----------
     misses_by : int
         By how many labels.
-    is_new : bool
-        Whether no SVM has been trained on its labels yet.
+    is_new, is_trained : bool
+        Whether no SVM has been trained on its labels yet; whether there is an SVM that was trained on any.
     stopped : str
         Why the search has to end before its time: "interrupted", "time_limit", or "".
     """
@@ -114,6 +114,7 @@ class _Nearest:
         self.unlabeled, self.wanted = instance.problem.unlabeled, wanted
         self.solution: Solution | None = None
         self.misses_by, self.stopped, self._seconds, self.is_new = instance.problem.n + 1, "", 0.0, False
+        self.is_trained = False
 
     def excess(self, solution: Solution) -> float:
         """The output in the middle between the last point that is to be positive and the first that is not."""
@@ -131,9 +132,14 @@ class _Nearest:
         return miss
 
     @property
-    def is_found(self) -> bool:
-        """Whether it misses by none."""
-        return self.misses_by == 0
+    def is_over(self) -> bool:
+        """Whether it misses by none, or the search has to end."""
+        return self.misses_by == 0 or bool(self.stopped)
+
+    def is_near_enough(self, count: int) -> bool:
+        """Whether what is missed is worth no further descents, after so many from nothing."""
+        near = self.share <= NEAR_ENOUGH and (self.is_trained or count >= PATIENT_DESCENTS)
+        return near or (self.is_trained and count >= MOST_ANEW)
 
     @property
     def share(self) -> float:
@@ -195,23 +201,17 @@ def search_balance(descend: Descend, train: Train, instance: Instance, max_iter:
         raise ValueError(f"{instance.balance} must be ('exact', r) for a search")
     if max_iter < 1:
         raise ValueError(f"max_iter={max_iter!r} must be an integer >= 1")
-    nearest, bracket, has_tried = _Nearest(instance, wanted), _Bracket(problem.n_unlabeled, c), False
+    nearest, bracket = _Nearest(instance, wanted), _Bracket(problem.n_unlabeled, c)
     try:
         for count in range(1, max_iter + 1):
             solution = descend(instance.with_mean(bracket.c), None)
             miss = nearest.take(solution)
-            if nearest.stopped:
+            if nearest.is_over:
                 break
             bracket.narrow(miss, nearest.excess(solution))
-            is_tried = False
-            if not nearest.is_found and nearest.is_new and nearest.share <= _near_after(count):
-                is_tried = _go_on_from_svms(descend, train, instance, nearest)
-            if nearest.is_found or nearest.stopped or bracket.is_narrow:
-                break
-            has_tried |= is_tried
-            if nearest.share <= NEAR_ENOUGH and (is_tried or count >= PATIENT_DESCENTS):
-                break
-            if has_tried and count >= MOST_ANEW:
+            if nearest.is_new and nearest.share <= _near_after(count):
+                _go_on_from_svms(descend, train, instance, nearest)
+            if nearest.is_over or bracket.is_narrow or nearest.is_near_enough(count):
                 break
     except KeyboardInterrupt:
         nearest.interrupt()
@@ -223,18 +223,15 @@ def _near_after(count: int) -> float:
     return max(share for least, share in NEAR_AFTER.items() if count >= least)
 
 
-def _go_on_from_svms(descend: Descend, train: Train, instance: Instance, nearest: _Nearest) -> bool:
-    """Descents that begin at SVMs with the number of positive labels wanted, as long as they are nearer to it.
-
-    False if there is no such SVM.
-    """
+def _go_on_from_svms(descend: Descend, train: Train, instance: Instance, nearest: _Nearest) -> None:
+    """Descents that begin at SVMs with the number of positive labels wanted, as long as they are nearer to it."""
     for _ in range(MOST_TRAINED):
         nearest.is_new = False
         outputs = train(nearest.labels_wanted())
         if outputs is None:
-            return False
+            return
+        nearest.is_trained = True
         mean, before = float(outputs[nearest.unlabeled].mean()), nearest.misses_by
         nearest.take(descend(instance.with_mean(float(np.clip(mean, -MOST_BALANCE, MOST_BALANCE))), outputs))
-        if nearest.is_found or nearest.stopped or nearest.misses_by >= before:
-            break
-    return True
+        if nearest.is_over or nearest.misses_by >= before:
+            return
