@@ -21,8 +21,8 @@ MOST_BALANCE = MOST_MEAN * (1 - 1e-9)
 NEAR_AFTER = {1: 0.02, 3: 0.04, 5: 0.08, 7: np.inf}
 
 #: At most so many descents in a row begin at SVMs, each of which is nearer than the one before.  Where SVMs have not
-#: led to the number wanted, so many descents from nothing are enough.
-MOST_TRAINED, MOST_ANEW = 3, 8
+#: led to the number wanted, so many descents from nothing are enough for a miss of at most the share that follows.
+MOST_TRAINED, MOST_ANEW, NEAR_A_JUMP = 3, 8, 0.05
 
 #: A miss of at most this share of the number wanted is near enough after an SVM, or after so many descents.
 NEAR_ENOUGH, PATIENT_DESCENTS = 0.01, 4
@@ -139,7 +139,7 @@ class _Nearest:
     def is_near_enough(self, count: int) -> bool:
         """Whether what is missed is worth no further descents, after so many from nothing."""
         near = self.share <= NEAR_ENOUGH and (self.is_trained or count >= PATIENT_DESCENTS)
-        return near or (self.is_trained and count >= MOST_ANEW)
+        return near or (self.is_trained and count >= MOST_ANEW and self.share <= NEAR_A_JUMP)
 
     @property
     def share(self) -> float:
