@@ -49,7 +49,7 @@ def test_the_augmented_lagrangian_finds_what_steps_find(block):
         if dual.survey(reached).violation > 1e-5:
             continue
         found += 1
-        np.testing.assert_allclose(reached.h, dual.outputs(reached.s), atol=1e-6)
+        np.testing.assert_allclose(reached.h, dual.outputs(reached.s), atol=1e-8)
         gamma = dual.gamma(reached.s)
         if dual.free_bias and dual.tied is None:
             assert gamma.sum() == pytest.approx(0, abs=1e-8 * (1 + np.abs(gamma).max()))

@@ -203,8 +203,6 @@ class Run:
     settings : Settings
     start : array, shape (n,), or None
         Outputs to start from.
-    near : SmoothPoint or other point, or None
-        The point that has these outputs, if it is the solution of nearly the same instance.
     current : StepSolution, SmoothPoint or None
         The point of the last recorded step, or that of the envelope before there is one.
     lower_bound : float or None
@@ -234,9 +232,7 @@ class Run:
         settings: Settings,
         start: Array | None = None,
         known: Sequence[StepSolution] = (),
-        near: object = None,
     ) -> None:
-        self.near = near
         self.instance, self.settings, self.start, self.known = instance, settings, start, known
         self.inner: Any = inner
         #: Whether the trace may keep a vector of n numbers for every step; solvers for millions of points say no.
@@ -317,7 +313,7 @@ class Run:
         return self.inner
 
     def begin(self, primal: SmoothPrimal) -> Array:
-        """Variables to start from: those of a point nearby, those with outputs near the user's, or 0.
+        """Variables to start from: those with outputs near the run's start, or 0.
 
         Parameters
         ----------
@@ -327,8 +323,6 @@ class Run:
         -------
         array, shape (n_variables,)
         """
-        if isinstance(self.near, SmoothPoint) and self.near.variables.shape == (primal.n_variables,):
-            return self.near.variables
         return np.zeros(primal.n_variables) if self.start is None else primal.nearest(self.start)
 
     def checked(self, point: SmoothPoint) -> SmoothPoint:

@@ -70,32 +70,6 @@ def augmented(dual: DualProblem, state: State, tol: float) -> State:
     return best
 
 
-class _Matrix:
-    """Q - m 1ᵀ - 1 mᵀ + c, in memory, and what is needed of it."""
-
-    def __init__(self, dual: DualProblem) -> None:
-        self.Q, self.m, self.c = dual.matrix()
-        self.plain = not self.m.any() and self.c == 0
-        self.mean_diagonal = float((self.Q.diagonal() - 2 * self.m + self.c).mean())
-
-    def times(self, a: Array) -> Array:
-        """The product with a."""
-        used = np.flatnonzero(a)
-        a = a.astype(self.Q.dtype)
-        product = a @ self.Q if 2 * len(used) > len(a) else a[used] @ self.Q[used]
-        if not self.plain:
-            product += (self.c * a.sum() - self.m @ a) - a.sum() * self.m
-        return product.astype(float)
-
-    def block(self, which: Indices) -> Rows:
-        """The rows and columns of some points."""
-        block = self.Q[which[:, None], which]
-        if not self.plain:
-            block -= self.m[which]
-            block -= self.m[which][:, None] - self.Q.dtype.type(self.c)
-        return block
-
-
 @dataclass
 class _Inside:
     """Coefficients a and a bias b, with G a + b: what a multiplier is searched in."""
@@ -109,10 +83,10 @@ class _Search:
     """The search for the next multiplier, for ever new ones and ever larger penalties."""
 
     def __init__(self, dual: DualProblem, state: State) -> None:
-        self.dual, self.matrix = dual, _Matrix(dual)
+        self.dual, self.rows = dual, dual.rows
         self.losses = (*dual.conjugates.derivatives, dual.kind, dual.cost, dual.slope)
-        size = max(self.matrix.mean_diagonal, 1e-300)
-        self.last_sigma = LAST_PENALTY[self.matrix.Q.dtype.char] / size
+        size = max(float(self.rows.diag().mean()), 1e-300)
+        self.last_sigma = LAST_PENALTY[self.rows.dtype.char] / size
         self.sigma = FIRST_PENALTY / size
         self.tied: Array | None = None
         if dual.free_bias:
@@ -136,6 +110,11 @@ class _Search:
         growth = next(growth for most, growth in PENALTY_GROWTH.items() if self.n_steps <= most)
         self.sigma = min(growth * self.sigma, max(self.sigma, self.last_sigma))
 
+    def times(self, a: Array) -> Array:
+        """G a, of coefficients of which many may be 0."""
+        used = np.flatnonzero(a)
+        return self.rows.combine(used, a[used])
+
     def next_gamma(self, h: Array) -> Array:
         """γ⁺ at outputs h."""
         proximal_all(*self.losses, self.sigma, h - self.gamma / self.sigma, self.s, self.z)
@@ -145,7 +124,7 @@ class _Search:
         """Find the next multiplier, up to a change of outputs by ``wanted``; whether that was possible."""
         for self.n_steps in range(MOST_STEPS):
             residual = self.at.a - self.next_gamma(self.at.h)
-            if np.abs(residual).max() <= wanted * self.sigma and np.abs(self.matrix.times(residual)).max() <= wanted:
+            if np.abs(residual).max() <= wanted * self.sigma and np.abs(self.times(residual)).max() <= wanted:
                 return True
             if time_is_up() or not self._step(residual):
                 return False
@@ -155,7 +134,7 @@ class _Search:
         """The state at γ⁺."""
         self.next_gamma(self.at.h)
         s = self.s.copy() if self.tied is None else self._balanced(self.s, self.tied)
-        return self.dual.state(s, self.begun.h + self.matrix.times(self.dual.gamma(s) - self.dual.gamma(self.begun.s)))
+        return self.dual.state(s, self.begun.h + self.times(self.dual.gamma(s) - self.dual.gamma(self.begun.s)))
 
     def _balanced(self, s: Array, tied: Array) -> Array:
         """s with Σ γ as it was: what is missing is spread over variables between breakpoints, so that the others stay.
@@ -176,11 +155,11 @@ class _Search:
         kink = np.flatnonzero((low == high) & (room_up > 0) & (room_down > 0))
         change = -residual
         change[kink] = 0.0
-        moved = self.matrix.times(change)
+        moved = self.times(change)
         shift = 0.0
         if len(kink):
             ridge = rate[kink] + 1.0 / self.sigma
-            H = self.matrix.block(kink)
+            H = self.rows.block(kink, kink)
             H[np.diag_indices_from(H)] += ridge.astype(H.dtype)
             solve = _factored(H)
             if solve is None:
@@ -190,7 +169,7 @@ class _Search:
                 shift = self._shift(kink, change, solve)
             on_kinks = np.zeros_like(change)
             on_kinks[kink] = change[kink]
-            moved = moved + self.matrix.times(on_kinks)
+            moved = moved + self.times(on_kinks)
         if self.tied is not None:
             moved = moved + shift * self.tied
         if not np.isfinite(moved).all():
@@ -236,13 +215,8 @@ class _Search:
 
 def _factored(H: Rows) -> Solve | None:
     """A function that solves H x = q, from H's Cholesky factor; None if H is not positive definite."""
-    lapack, single = scipy.linalg.lapack, H.dtype == np.float32
-    lower, info = (lapack.spotrf if single else lapack.dpotrf)(H.T, lower=1, overwrite_a=1)
-    if info:
+    try:
+        factor = scipy.linalg.cho_factor(H.T, lower=True, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError:
         return None
-    solve = lapack.spotrs if single else lapack.dpotrs
-
-    def solved(q: Array) -> Array:
-        return np.asarray(solve(lower, q.astype(H.dtype), lower=1)[0], dtype=float)
-
-    return solved
+    return lambda q: np.asarray(scipy.linalg.cho_solve(factor, q.astype(H.dtype), check_finite=False), dtype=float)
