@@ -45,7 +45,7 @@ OWN_SETS = {
         "Our draws have five or six labels of each class.  With labels drawn from all points and an estimated share "
         "the SVM has 34.1 and S3VMlight 32.6, nearer to the paper's 38.4 and 36 than in our draws (30.0 and 26.5).  "
         "With the exact share the draw changes little (29.2 and 26.2); what is left is not explained.  LapSVM: of 32 "
-        "graphs and weights (6 or 10 neighbours, powers 1 and 2, weights from 0.01 to 10000, two widths, two C) none is "
+        "graphs and weights (6 or 10 neighbours, power 1 or 2, weights from 0.01 to 10000, two widths, two C) none is "
         "better than the plain SVM (30 on the first split): the more the graph weighs, the worse (up to 55).  The one "
         "in the table is nearest to the paper's."
     ),
