@@ -150,7 +150,7 @@ METHODS = {
     "annealing": Method(
         "methods.annealing:Annealing",
         "probabilities of labels, cooled",
-        ("cooling", "settled", "certain", "best"),
+        ("cooling", "settled", "certain", "best", "temperature"),
         STEP_SOLVERS,
         loss="squared_hinge",
     ),

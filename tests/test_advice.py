@@ -1,6 +1,7 @@
 """What a fit says to its user: labels that can be misread, points that have no say, shares that labels do not tell."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -176,3 +177,16 @@ def test_a_comparison_with_the_supervised_svm(n_classes, balance):
     assert "have a say" in str(found)
     unfitted = ct.compare_supervised(TransductiveSVC(C=10, balance=balance), X, y, cv=3)
     assert unfitted == found
+
+
+def test_a_share_without_effect_is_said(moons):
+    """A formulation without a balance drops the share that is asked for: that is said, not done in silence."""
+    X, _, y = moons
+    labels = np.where(y == 0, -1, (y > 0).astype(int))
+    free = replace(ct.tsvm("squared_hinge"), balance=None)
+    with pytest.warns(UserWarning, match=r"positive_fraction=0\.3 has no effect"):
+        ct.LinearTransductiveSVC(loss=free, positive_fraction=0.3, method="cccp").fit(X, labels)
+    with pytest.warns(UserWarning, match=r"positive_fraction=0\.3 has no effect"):
+        ct.LinearTransductiveSVC(fit_intercept=False, positive_fraction=0.3, method="cccp").fit(X, labels)
+    with pytest.warns(UserWarning, match=r"balance=0\.2 has no effect"):
+        ct.TransductiveSVC(loss=free, balance=0.2).fit(X, labels)

@@ -160,6 +160,19 @@ def test_annealing_lowers_the_free_energy_at_each_temperature(problem):
         assert stages[-1] == 0
 
 
+@pytest.mark.parametrize("temperature", [0.1, 0.001])
+def test_annealing_at_one_temperature(temperature, problem):
+    """sindhwani2006 §1.5: probabilities and the SVM in turns at a fixed temperature, and the labels of the end."""
+    solution = ct.annealing(ct.tsvm("squared_hinge"), problem, temperature=temperature, tol=1e-6)
+    stages = [iteration.stage for iteration in solution.history]
+    assert set(stages) == {temperature * 5, 0.0}
+    energies = [iteration.step_objective for iteration in solution.history[:-1]]
+    assert all(second <= first + 1e-6 * abs(first) for first, second in zip(energies, energies[1:], strict=False))
+    assert (solution.labels[problem.unlabeled] > 0).sum() == problem.positive_count
+    with pytest.raises(ValueError, match="temperature=0"):
+        ct.annealing(ct.tsvm("squared_hinge"), problem, temperature=0)
+
+
 def test_best_of_the_path_is_no_worse_than_its_end(problem):
     last, best = (ct.annealing(ct.tsvm("hinge"), problem, best=best) for best in (False, True))
     assert best.objective == pytest.approx(min(iteration.objective for iteration in best.history))

@@ -302,6 +302,8 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
                        f"(default: {_OF_GRAPH['C_manifold']:g})")  # fmt: skip
     group.add_argument("--n-neighbors", type=int, default=_OF_GRAPH["n_neighbors"], metavar="K",
                        help=f"lapsvm: in that graph (default: {_OF_GRAPH['n_neighbors']})")  # fmt: skip
+    group.add_argument("--power", type=int, default=_OF_GRAPH["power"], metavar="P",
+                       help=f"lapsvm: of the graph's Laplacian (default: {_OF_GRAPH['power']})")  # fmt: skip
     group.add_argument("--annealing", type=int, metavar="STEPS", help="raise C* in so many steps")
     group.add_argument("--tol", type=float, default=1e-3, help="tolerance of the native solver (default: 1e-3)")
     group.add_argument("--max-iter", type=int, default=100, help="limit on convex steps (default: 100)")

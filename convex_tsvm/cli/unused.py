@@ -80,6 +80,7 @@ LOOKED_AT_BY = {
     "C_compact": FOR_COMPACT,
     "C_manifold": FOR_NEIGHBORS,
     "n_neighbors": FOR_NEIGHBORS,
+    "power": FOR_NEIGHBORS,
     "annealing": _Use(
         lambda options, task: task.formulation == "tsvm" and "annealing" in METHODS[task.method].options,
         "the formulation tsvm by the methods "

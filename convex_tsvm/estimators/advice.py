@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..decision import chosen_classes
+from ..formulations import Formulation
 from ..losses import PLQ
 from ..methods.shares import ClassShares, per_class_probability, spoilt
 from ..methods.supervised import supervised_svms
@@ -45,6 +46,19 @@ def acting(solution: Solution) -> NDArray[np.bool_]:
         smooth: Any = loss
         return np.asarray(np.abs(smooth.derivative(outputs)) > ZERO_SLOPE)
     return np.asarray(np.max(np.abs(loss.derivatives(outputs)), axis=0) > ZERO_SLOPE)
+
+
+def warn_of_unused_share(name: str, value: Any, formulation: Formulation) -> None:
+    """Warn if a share of the classes is asked for that the formulation has no constraint for.
+
+    ``name`` is the parameter's, ``value`` what the user gave: None, "auto" and "labeled" ask for no share of one's own.
+    """
+    if value is None or isinstance(value, str) or formulation.unlabeled is None or formulation.is_balanced:
+        return
+    warn(
+        f"{name}={value!r} has no effect: a formulation with balance=None, or without an intercept that a balance "
+        "could set, asks nothing of the unlabelled points together; use balance='linear' and fit_intercept=True"
+    )
 
 
 def advise(labels: Labels, solutions: Sequence[Solution], balance: Any) -> None:

@@ -23,7 +23,7 @@ from ..persistence import FittedModel
 from ..problem import Problem
 from ..solution import Solution
 from ..validation import is_sparse
-from .advice import advise
+from .advice import advise, warn_of_unused_share
 from .calibration import calibrated, n_calibrations
 from .costs import Cost, warn_of_cost
 from .labels import Labels, labeled_points
@@ -41,6 +41,8 @@ class Transduction(ClassifierMixin, BaseEstimator):
     class_weight: Any = None
     time_limit: float | None = None
     probability: Any = False
+    #: The parameter that says which share of the unlabelled points is in which class.
+    _share_parameter = "balance"
 
     @abstractmethod
     def _checked(self, X: Any, reset: bool) -> Any:
@@ -100,6 +102,7 @@ class Transduction(ClassifierMixin, BaseEstimator):
                 formulation = formulation.supervised()
             elif costly is not None:
                 warn_of_cost(type(self).__name__, *costly, n_fits * len(positives))
+            warn_of_unused_share(self._share_parameter, getattr(self, self._share_parameter), formulation)
             labels = self._with_shares(first, labels)
             if costly is None:
                 self._announce(self._other_class(first, labels, positives[0]), labels, n_fits * len(positives))

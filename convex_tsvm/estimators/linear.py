@@ -40,7 +40,7 @@ class LinearTransductiveSVC(Descent):
         Multi-switch TSVM (§1.3, the default), deterministic annealing (§1.4), the concave-convex procedure (Collobert
         et al. 2006), or another of the table of methods in its default form.  Annealing finds lower objectives where
         unlabelled points say more than the labelled ones, as in texts.
-    loss : {"squared_hinge", "hinge", "ramp", "flat"} or Formulation, default "squared_hinge"
+    loss : {"squared_hinge", "hinge", "huber_hinge", "ramp", "flat"} or Formulation, default "squared_hinge"
         Loss of the unlabelled points, as in :class:`~convex_tsvm.TransductiveSVC`; "ramp" and "flat" with
         ``method="cccp"``.  Losses with kinks take several times as long.
     C : float > 0, default 1.0
@@ -116,6 +116,8 @@ class LinearTransductiveSVC(Descent):
     >>> LinearTransductiveSVC(C=10).fit(X, [0, -1, -1, 1, -1, -1]).transduction_
     array([0, 0, 0, 1, 1, 1])
     """
+
+    _share_parameter = "positive_fraction"
 
     def __init__(
         self,

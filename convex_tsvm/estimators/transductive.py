@@ -48,7 +48,7 @@ class TransductiveSVC(DescentTransduction):
     C_unlabeled : float > 0, "tenth", "balanced" or None, default "tenth"
         Cost C* of unlabelled points; "tenth" is C / 10, "balanced" C L / U (collobert2006 §4.3), and None the
         supervised SVM, without any balance.  The guide says what these defaults were chosen among.
-    loss : {"auto", "ramp", "hinge", "squared_hinge", "flat", "exp"} or Formulation, default "auto"
+    loss : {"auto", "ramp", "hinge", "squared_hinge", "huber_hinge", "flat", "exp"} or Formulation, default "auto"
         Loss of the unlabelled points: symmetric ramp or symmetric hinge beside the hinge loss (Collobert et al.
         2006, eq. 3 and 1), symmetric squared hinge, the flat loss or exp(-5 t²) beside the squared hinge (Chapelle et
         al. 2008, eq. 5, Figure 7 and eq. 14), or a formulation of your own.  "auto" is the loss that the method is
@@ -92,6 +92,8 @@ class TransductiveSVC(DescentTransduction):
         n³ operations and 24 n² bytes (8000 points: 1.5 GB), whatever ``cache_size`` says.
     n_neighbors : int >= 1, default 6
         In that graph.
+    power : int >= 1, default 1
+        Of the graph's Laplacian; Chapelle et al. (2008, Table 15) have 5.
     annealing : int or sequence of float, optional
         Raise C* in so many steps (Chapelle et al. 2008, §5.4.4), for all methods but annealing and continuation.
     probability : {"calibrated"} or False, default False
@@ -180,6 +182,7 @@ class TransductiveSVC(DescentTransduction):
         safe: bool = False,
         C_manifold: float = 0.0,
         n_neighbors: int = 6,
+        power: int = 1,
         annealing: Any = None,
         probability: str | bool = False,
         unlabeled: Any = -1,
@@ -210,6 +213,7 @@ class TransductiveSVC(DescentTransduction):
         self.safe = safe
         self.C_manifold = C_manifold
         self.n_neighbors = n_neighbors
+        self.power = power
         self.annealing = annealing
         self.probability = probability
         self.unlabeled = unlabeled
@@ -234,7 +238,7 @@ class TransductiveSVC(DescentTransduction):
             C_manifold=self.C_manifold,
             n_neighbors=self.n_neighbors,
             normalized=True,
-            power=1,
+            power=self.power,
             cache_size=self.cache_size,
         )
 

@@ -304,6 +304,11 @@ class Formulation:
                 raise ValueError(f"regularizer={self.regularizer!r} needs kernel='linear'")
             self.regularizer.check(problem.X.shape[1])
 
+    @property
+    def is_balanced(self) -> bool:
+        """Whether it asks something of the unlabelled points together: a mean output, or a number of labels."""
+        return self.balance is not None
+
     def balanced_as(self, problem: Problem) -> Formulation:
         """The same, without its balance constraint if the problem has none.
 

@@ -9,6 +9,7 @@ from ..losses import (
     exponential,
     flat_newton,
     hinge,
+    huber_hinge,
     squared_hinge,
     symmetric_hinge,
     symmetric_ramp,
@@ -119,7 +120,7 @@ def hard_margin_s3vm(*, balance: str | None = "linear", fit_intercept: bool = Tr
 
 
 #: The losses of unlabelled points that estimators and the command line know by name; the last one is a constraint.
-FINITE_LOSSES = ("ramp", "hinge", "squared_hinge", "flat", "exp")
+FINITE_LOSSES = ("ramp", "hinge", "squared_hinge", "huber_hinge", "flat", "exp")
 LOSSES = (*FINITE_LOSSES, "hard_margin")
 
 
@@ -130,10 +131,11 @@ def tsvm(
 
     Parameters
     ----------
-    loss : {"ramp", "hinge", "squared_hinge", "flat", "exp", "hard_margin"}, default "ramp"
+    loss : {"ramp", "hinge", "squared_hinge", "huber_hinge", "flat", "exp", "hard_margin"}, default "ramp"
         "ramp" and "hinge" (the ramp with s = 0) stand beside the hinge loss (:func:`cccp_tsvm`), the squared hinge,
-        the flat loss and exp(-5 t²) beside the squared hinge (:func:`s3vm`); "hard_margin" is the S3VM without slacks
-        (:func:`hard_margin_s3vm`), for searches for labels.
+        the flat loss and exp(-5 t²) beside the squared hinge (:func:`s3vm`).  "huber_hinge" is the hinge rounded by a
+        parabola, of labelled points and of both labels of the others (sindhwani2006 §1.2.4).  "hard_margin" is the S3VM
+        without slacks (:func:`hard_margin_s3vm`), for searches for labels.
     s : float in (-1, 0], default -0.3
         Plateau of the ramp; checked whatever the loss.
     balance, fit_intercept
@@ -158,6 +160,10 @@ def tsvm(
         return cccp_tsvm(0.0, balance=balance, fit_intercept=fit_intercept)
     if loss == "squared_hinge":
         return s3vm(balance=balance, fit_intercept=fit_intercept)
+    if loss == "huber_hinge":
+        labeled = huber_hinge()
+        both = better_label(labeled)
+        return Formulation(labeled, both, balance=balance, fit_intercept=fit_intercept, name="Huber-hinge S3VM")
     if loss == "flat":
         return s3vm(flat_newton(), balance=balance, fit_intercept=fit_intercept)
     if loss == "exp":

@@ -34,8 +34,16 @@ class Annealing(Method):
     loss = "squared_hinge"
     keeps_number = True
 
-    def __init__(self, cooling: float = 1.5, settled: float = 1e-6, certain: float = 1e-6, best: bool = False) -> None:
+    def __init__(
+        self,
+        cooling: float = 1.5,
+        settled: float = 1e-6,
+        certain: float = 1e-6,
+        best: bool = False,
+        temperature: float | None = None,
+    ) -> None:
         self.cooling, self.best = finite("cooling", cooling, above=1), bool(best)
+        self.temperature = None if temperature is None else finite("temperature", temperature, above=0)
         self.settled, self.certain = finite("settled", settled, above=0), finite("certain", certain, above=0)
 
     def share(self, first: float, stage: float) -> float:
@@ -47,7 +55,7 @@ class Annealing(Method):
         run.instance.formulation.label_loss(compared=True)  # complains about a loss without labels
         instance, status = run.instance, "converged"
         unknown, share = instance.problem.unlabeled, instance.positive_share
-        temperature = HOT * float(instance.cost[unknown].mean())
+        temperature = (self.temperature or HOT) * float(instance.cost[unknown].mean())
         run.envelope()
         known = Probabilities(np.full(len(unknown), logit(share)))
         if run.start is not None:
@@ -55,6 +63,8 @@ class Annealing(Method):
         last = COLD * temperature
         while known.entropy() >= self.certain and temperature > last:
             status, known = self.stage(run, known, temperature)
+            if self.temperature is not None:
+                break
             temperature /= self.cooling
         # At temperature 0 probabilities are labels; of points with equal costs some may be positive and some negative.
         labels = instance.best_labels(run.latest.outputs)
@@ -103,6 +113,7 @@ def annealing(
     settled: float = 1e-6,
     certain: float = 1e-6,
     best: bool = False,
+    temperature: float | None = None,
     tol: float = 1e-3,
     max_iter: int = 100,
     callback: Callback | None = None,
@@ -127,6 +138,10 @@ def annealing(
     best : bool, default False
         Return the best point of the path (sindhwani2006), with labels exchanged as long as that gains, and not the last
         (chapelle2008).
+    temperature : float > 0, optional
+        Work at this one temperature in place of falling ones, in units of the mean C*, which are those of T in
+        sindhwani2006 where λ' = 1; its §1.5 compares annealing with 0.1 and 0.001.  Labels are then the better ones at
+        the outputs that were reached.
     max_iter : int, default 100
         Limit on SVMs for each temperature.
 
@@ -143,5 +158,8 @@ def annealing(
     >>> solution.labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
-    settings, method = Settings(tol, max_iter, callback, time_limit), Annealing(cooling, settled, certain, best)
+    settings, method = (
+        Settings(tol, max_iter, callback, time_limit),
+        Annealing(cooling, settled, certain, best, temperature),
+    )
     return minimize(method, formulation, problem, solver=solver, start=start, settings=settings, options=options)
