@@ -139,9 +139,8 @@ def annealing(
         Return the best point of the path (sindhwani2006), with labels exchanged as long as that gains, and not the last
         (chapelle2008).
     temperature : float > 0, optional
-        Work at this one temperature in place of falling ones, in units of the mean C*, which are those of T in
-        sindhwani2006 where λ' = 1; its §1.5 compares annealing with 0.1 and 0.001.  Labels are then the better ones at
-        the outputs that were reached.
+        Work at this one temperature only, in units of the mean C*, which are those of T in sindhwani2006 where λ' = 1
+        (its §1.5 compares 0.1 and 0.001); labels are the better ones at the outputs that were reached.
     max_iter : int, default 100
         Limit on SVMs for each temperature.
 
