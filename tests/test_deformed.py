@@ -148,6 +148,19 @@ def test_sparse_points_and_another_formulation():
     )
 
 
+def test_any_method_on_a_power_of_the_laplacian(moons):
+    """chapelle2008 Table 15 has the fifth power: the estimator's kernel is the one that is made by hand."""
+    X, _, y = moons
+    labels = np.where(y == 0, -1, (y > 0).astype(int))
+    given = dict(C=10, C_unlabeled=5.0, balance=0.0, tol=1e-6)
+    found = ct.TransductiveSVC(sigma=0.5, C_manifold=2.0, power=5, **given).fit(X, labels)
+    kernel = ct.laplacian_kernel(ct.RBF(0.5), X, 2.0, 6, power=5)
+    by_hand = ct.TransductiveSVC(kernel="precomputed", **given).fit(kernel(X, X), labels)
+    np.testing.assert_allclose(found.transduction_scores_, by_hand.transduction_scores_, atol=1e-4)
+    first = ct.TransductiveSVC(sigma=0.5, C_manifold=2.0, **given).fit(X, labels)
+    assert np.abs(found.transduction_scores_ - first.transduction_scores_).max() > 1e-2
+
+
 @pytest.mark.parametrize(
     ("make", "said"),
     [

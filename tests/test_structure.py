@@ -205,7 +205,7 @@ def test_warnings_name_the_callers_line():
 @pytest.mark.parametrize("name", ["switching", "annealing"])
 def test_a_method_is_short(name):
     """What methods share is in the frame: a method is its mathematics and its documentation."""
-    assert len((ROOT / "methods" / f"{name}.py").read_text(encoding="utf-8").splitlines()) < 170
+    assert len((ROOT / "methods" / f"{name}.py").read_text(encoding="utf-8").splitlines()) < 150
 
 
 def test_the_table_is_true():

@@ -227,7 +227,7 @@ class TransductiveSVC(DescentTransduction):
 
     def _asked_balance(self) -> Any:
         # The supervised SVM has no balance, and there is nothing to warn of.
-        unbalanced = isinstance(self.loss, Formulation) and self.loss.balance is None
+        unbalanced = isinstance(self.loss, Formulation) and not self.loss.is_balanced
         return None if self.C_unlabeled is None or unbalanced else self.balance
 
     def _in_feature_space(self, problem: Problem) -> Problem:

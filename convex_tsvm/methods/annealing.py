@@ -16,15 +16,7 @@ from ..solution import Solution
 from ..validation import finite
 from .exchanges import settle
 from .frame import Callback, Method, Run, Settings, minimize
-
-#: The first temperature, in units of C*.
-HOT = 10.0
-
-#: The last temperature, in units of the first.  Where probabilities are not 0 or 1 by then, both labels cost the same.
-COLD = 1e-9
-
-#: The first temperature is about so many times the one at which labels are certain; used to estimate the time left.
-RANGE = 1e3
+from .schedule import HOT, cooled, falling
 
 
 class Annealing(Method):
@@ -33,6 +25,7 @@ class Annealing(Method):
     name = "annealing"
     loss = "squared_hinge"
     keeps_number = True
+    share = staticmethod(cooled)
 
     def __init__(
         self,
@@ -46,26 +39,20 @@ class Annealing(Method):
         self.temperature = None if temperature is None else finite("temperature", temperature, above=0)
         self.settled, self.certain = finite("settled", settled, above=0), finite("certain", certain, above=0)
 
-    def share(self, first: float, stage: float) -> float:
-        """The share of the temperatures until labels are certain on most data."""
-        return float(np.log(first / stage) / np.log(RANGE)) if 0 < stage < first else float(stage == 0)
-
     def descend(self, run: Run) -> str:
         """Alternate between the SVM and the probabilities, at falling temperatures, until these are labels."""
         run.instance.formulation.label_loss(compared=True)  # complains about a loss without labels
         instance, status = run.instance, "converged"
         unknown, share = instance.problem.unlabeled, instance.positive_share
-        temperature = (self.temperature or HOT) * float(instance.cost[unknown].mean())
+        first = (self.temperature or HOT) * float(instance.cost[unknown].mean())
         run.envelope()
         known = Probabilities(np.full(len(unknown), logit(share)))
         if run.start is not None:
-            known = self.probabilities(run, instance.label_losses(run.start), temperature, known)
-        last = COLD * temperature
-        while known.entropy() >= self.certain and temperature > last:
-            status, known = self.stage(run, known, temperature)
-            if self.temperature is not None:
+            known = self.probabilities(run, instance.label_losses(run.start), first, known)
+        for temperature in [first] if self.temperature else falling(first, self.cooling):
+            if known.entropy() < self.certain:
                 break
-            temperature /= self.cooling
+            status, known = self.stage(run, known, temperature)
         # At temperature 0 probabilities are labels; of points with equal costs some may be positive and some negative.
         labels = instance.best_labels(run.latest.outputs)
         run.record(run.solve(instance.svm(labels)), stage=0.0, labels=labels)
@@ -157,8 +144,6 @@ def annealing(
     >>> solution.labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
-    settings, method = (
-        Settings(tol, max_iter, callback, time_limit),
-        Annealing(cooling, settled, certain, best, temperature),
-    )
+    settings = Settings(tol, max_iter, callback, time_limit)
+    method = Annealing(cooling, settled, certain, best, temperature)
     return minimize(method, formulation, problem, solver=solver, start=start, settings=settings, options=options)

@@ -14,9 +14,9 @@ from ..problem import Array, Problem
 from ..solution import Solution
 from ..table import SMOOTH_SOLVERS
 from ..validation import finite
-from .annealing import COLD, HOT, Annealing
+from .annealing import Annealing
 from .frame import Callback, Method, Run, Settings, minimize
-from .schedule import annealing_schedule, doubling
+from .schedule import HOT, annealing_schedule, doubling, falling
 
 #: The last descent ends at this share of the tolerance of the gap; those before it, which are only passed through, at
 #: the tolerance itself.
@@ -79,9 +79,8 @@ class GradientAnnealing(Annealing):
         """Descents at falling temperatures, until probabilities are labels (Algorithm 2)."""
         instance = run.instance
         primal = run.smooth.primal(instance, AnnealedPrimal)
-        temperature = HOT * float(instance.cost[instance.problem.unlabeled].mean())
-        last, x = COLD * temperature, run.begin(primal)
-        while temperature > last:
+        first, x = HOT * float(instance.cost[instance.problem.unlabeled].mean()), run.begin(primal)
+        for temperature in falling(first, self.cooling):
             stage = primal.cooled(temperature)
             # In w itself, long directions of the features come first when the minimum splits; where all are alike it
             # splits in others, and on uspst ends at twice the objective.
@@ -94,7 +93,6 @@ class GradientAnnealing(Annealing):
             )
             if stage.probabilities_at(point.outputs).entropy() < self.certain:
                 break
-            temperature /= self.cooling
         return "converged"
 
 

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from ..problem import Array
+
+#: The first temperature, in units of C*.
+HOT = 10.0
+
+#: The last temperature, in units of the first.  Where probabilities are not 0 or 1 by then, both labels cost the same.
+COLD = 1e-9
+
+#: The first temperature is about so many times the one at which labels are certain; used to estimate the time left.
+RANGE = 1e3
 
 
 def annealing_schedule(annealing: int | Sequence[float] | None) -> Array:
@@ -42,3 +51,16 @@ def growing(first: float, ratio: float) -> Array:
     """Factors from ``first`` on, each ``ratio`` times the one before, up to 1 (chapelle2008 Algorithm 1)."""
     count = int(np.ceil(np.log(1 / first) / np.log(ratio) - 1e-9))
     return np.append(first * ratio ** np.arange(count), 1.0)
+
+
+def falling(first: float, cooling: float) -> Iterator[float]:
+    """Temperatures from ``first`` on, each that before divided by ``cooling`` (chapelle2008 Algorithm 2)."""
+    temperature, last = first, COLD * first
+    while temperature > last:
+        yield temperature
+        temperature /= cooling
+
+
+def cooled(first: float, stage: float) -> float:
+    """About which share of the temperatures is done at the one of a stage, until labels are certain on most data."""
+    return float(np.log(first / stage) / np.log(RANGE)) if 0 < stage < first else float(stage == 0)
