@@ -182,8 +182,8 @@ def test_constraints_that_do_not_fit_a_problem(problem, constraint, message):
 
 
 def test_searches_for_labels_refuse_them(problem):
-    model = dataclasses.replace(ct.tsvm("hinge"), constraints=ct.must_link(0, 1))
-    with pytest.raises(ValueError, match="searches for labels know the balance only"):
+    model = dataclasses.replace(ct.tsvm("hinge"), constraints=ct.must_link(0, 1, within=0.1))
+    with pytest.raises(ValueError, match=r"searches for labels know the balance, and must_link\(\) and cannot_link"):
         ct.LowerBoundBuilder(model, problem, relaxation="sdp")
     # Without words it is a relaxation that takes them.
     assert ct.LowerBoundBuilder(model, problem).relaxation == "curvature"

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import convex_tsvm as ct
-from convex_tsvm.instance import labelling, reduced_basis
+from convex_tsvm.instance import SideInformation, labelling
 from convex_tsvm.methods.spectral import spectral_subspace, tie
 from convex_tsvm.methods.subspace import solve_subspace
 from convex_tsvm.modeling.label_matrix import DualSDP, FullSDP, ReducedSDP
@@ -240,7 +240,7 @@ def test_full_label_matrix_follows_from_the_reduced_one():
     search = labelling(formulation, problem)
     model = ReducedSDP(search)
     model.problem.solve(solver="CLARABEL")
-    basis = reduced_basis(search.y)
+    basis = search.basis
     gamma = basis @ model.reduced() @ basis.T
     known = np.flatnonzero(search.y)
     assert np.linalg.eigvalsh(gamma)[0] > -1e-4
@@ -279,7 +279,7 @@ def test_constrained_eigenvectors():
     y[:3], y[3:5] = 1, -1
     degree = K.sum(axis=1)
     scaled = K / np.sqrt(np.outer(degree, degree))
-    L = tie(y).toarray()
+    L = tie(SideInformation.of(y)).toarray()
     np.testing.assert_allclose(L.T @ L, np.eye(L.shape[1]), atol=1e-12)
     values, vectors = np.linalg.eigh(L.T @ scaled @ L)
     for similarity in (K, sp.csr_array(K), scipy.sparse.linalg.aslinearoperator(K)):

@@ -1,4 +1,4 @@
-"""Warnings after a fit: unlabelled points changed nothing, outputs contradict labels, or shares are not known."""
+"""Warnings after a fit (unlabelled points changed nothing, shares are not known), and what a fit refuses."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..decision import chosen_classes
 from ..formulations import Formulation
+from ..formulations.constraints import Link
 from ..losses import PLQ
 from ..methods.shares import ClassShares, per_class_probability, spoilt
 from ..methods.supervised import supervised_svms
@@ -59,6 +60,16 @@ def warn_of_unused_share(name: str, value: Any, formulation: Formulation) -> Non
         f"{name}={value!r} has no effect: a formulation with balance=None, or without an intercept that a balance "
         "could set, asks nothing of the unlabelled points together; use balance='linear' and fit_intercept=True"
     )
+
+
+def check_links(formulation: Formulation, n_classes: int) -> None:
+    """Raise ValueError for a cannot_link() of more than two classes: one of them against the rest may have neither."""
+    for one in formulation.constraints:
+        if n_classes > 2 and isinstance(one, Link) and one.sign < 0:
+            raise ValueError(
+                f"constraint {one!r}: cannot_link() is for two classes, and y has {n_classes}; when one class is "
+                "learned against the rest, two points of different classes may both be of the rest"
+            )
 
 
 def advise(labels: Labels, solutions: Sequence[Solution], balance: Any) -> None:

@@ -23,7 +23,7 @@ from ..persistence import FittedModel
 from ..problem import Problem
 from ..solution import Solution
 from ..validation import is_sparse
-from .advice import advise, warn_of_unused_share
+from .advice import advise, check_links, warn_of_unused_share
 from .calibration import calibrated, n_calibrations
 from .costs import Cost, warn_of_cost
 from .labels import Labels, labeled_points
@@ -96,6 +96,7 @@ class Transduction(ClassifierMixin, BaseEstimator):
         with within(self.time_limit):
             first = self._problem(X, labels, positives[0])
             formulation = self._formulation(first)
+            check_links(formulation, len(labels.classes))
             costly = self._costly(first)
             if not labels.unlabeled.any():
                 warn("y has no unlabelled point: a supervised SVM is fitted")

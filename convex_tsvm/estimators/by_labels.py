@@ -26,6 +26,8 @@ class LabellingTransduction(KernelTransduction):
         """The solution of the problem of the class called ``name``, with labels of all points."""
 
     def _formulation(self, problem: Problem) -> Formulation:
+        if isinstance(self.loss, Formulation):
+            return self.loss
         one_of("loss", self.loss, RELAXABLE_LOSSES)
         return build("tsvm", problem, loss=self.loss, fit_intercept=self.fit_intercept).formulation
 

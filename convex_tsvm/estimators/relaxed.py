@@ -25,7 +25,8 @@ class SDPTransduction(LabellingTransduction):
     ----------
     kernel, gamma, sigma, degree, coef0, C, C_unlabeled, unlabeled, n_jobs
         As in :class:`~convex_tsvm.TransductiveSVC`.
-    loss : {"hinge", "squared_hinge", "hard_margin"}, default "hinge"
+    loss : {"hinge", "squared_hinge", "hard_margin"} or Formulation, default "hinge"
+        Or a formulation of your own, for instance with links between points (:func:`~convex_tsvm.must_link`).
     balance : "auto", "labeled", float or None, default "auto"
         Mean output over the unlabelled points; None needs ``fit_intercept=False``, which is the paper's setting.
     fit_intercept : bool, default True
@@ -71,7 +72,7 @@ class SDPTransduction(LabellingTransduction):
         coef0: float = 0.0,
         C: float = 10.0,
         C_unlabeled: float | str = "tenth",
-        loss: str = "hinge",
+        loss: str | Formulation = "hinge",
         balance: Any = "auto",
         fit_intercept: bool = True,
         relaxation: str = "sdp",
@@ -119,7 +120,8 @@ class SubspaceSDPTransduction(LabellingTransduction):
     ----------
     kernel, gamma, sigma, degree, coef0, C, C_unlabeled, unlabeled, n_jobs
         As in :class:`~convex_tsvm.TransductiveSVC`.
-    loss : {"hinge", "squared_hinge", "hard_margin"}, default "hinge"
+    loss : {"hinge", "squared_hinge", "hard_margin"} or Formulation, default "hinge"
+        A formulation, as in :class:`SDPTransduction`, is without bias and balance.
     n_components : int, default 4
         d, the dimension of the subspace.
     outliers : float in [0, 1), default 0.05
@@ -161,7 +163,7 @@ class SubspaceSDPTransduction(LabellingTransduction):
         coef0: float = 0.0,
         C: float = 10.0,
         C_unlabeled: float | str = "tenth",
-        loss: str = "hinge",
+        loss: str | Formulation = "hinge",
         n_components: int = 4,
         outliers: float = 0.05,
         unlabeled: Any = -1,
@@ -250,7 +252,7 @@ class SpectralTransduction(LabellingTransduction):
         coef0: float = 0.0,
         C: float = 10.0,
         C_unlabeled: float | str = "tenth",
-        loss: str = "hinge",
+        loss: str | Formulation = "hinge",
         balance: Any = "auto",
         fit_intercept: bool = True,
         n_components: int = 4,

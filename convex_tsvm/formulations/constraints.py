@@ -116,6 +116,28 @@ class WeightedOutput(OutputConstraint):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class Link(WeightedOutput):
+    """Two points that have the same output, or opposite ones, up to the ends of the interval.
+
+    Attributes
+    ----------
+    i, j : int
+        Indices of the points.
+    sign : {1.0, -1.0}
+        +1 for outputs that are the same, -1 for opposite ones.
+    """
+
+    i: int
+    j: int
+    sign: float
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing is allowed between the outputs, so that the labels are the same, or opposite."""
+        return self.lower == self.upper == 0.0
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class MeanOutput(OutputConstraint):
     """The mean output of the points of a kind, whichever these are in a problem."""
 
@@ -193,6 +215,9 @@ def mean_output(
 def must_link(i: int, j: int, within: float = 0.0) -> OutputConstraint:
     """Two points have nearly the same output: |f(x_i) - f(x_j)| <= within.
 
+    Methods that search for labels take a link with ``within=0`` as side information: the two points are of the same
+    class (debie2004, footnote 3).
+
     Parameters
     ----------
     i, j : int
@@ -209,12 +234,14 @@ def must_link(i: int, j: int, within: float = 0.0) -> OutputConstraint:
     >>> bool(abs(outputs[1] - outputs[4]) < 1e-6)
     True
     """
-    within = finite("within", within, least=0)
-    return WeightedOutput(-within, within, f"f({i}) - f({j})", _pair(i, j, -1.0))
+    return _link(i, j, 1.0, within)
 
 
 def cannot_link(i: int, j: int, within: float = 0.0) -> OutputConstraint:
     """Two points have nearly opposite outputs: |f(x_i) + f(x_j)| <= within.
+
+    Methods that search for labels take a link with ``within=0`` as side information: the two points are of different
+    classes (debie2004, footnote 3).
 
     Parameters
     ----------
@@ -228,14 +255,15 @@ def cannot_link(i: int, j: int, within: float = 0.0) -> OutputConstraint:
     >>> ct.cannot_link(4, 20, within=0.2)
     -0.2 <= f(4) + f(20) <= 0.2
     """
-    within = finite("within", within, least=0)
-    return WeightedOutput(-within, within, f"f({i}) + f({j})", _pair(i, j, 1.0))
+    return _link(i, j, -1.0, within)
 
 
-def _pair(i: int, j: int, sign: float) -> dict[int, float]:
+def _link(i: int, j: int, sign: float, within: float) -> Link:
     if i == j:
         raise ValueError(f"i={i!r} and j={j!r} must be two points")
-    return {i: 1.0, j: sign}
+    within = finite("within", within, least=0)
+    name = f"f({i}) {'-' if sign > 0 else '+'} f({j})"
+    return Link(-within, within, name, {i: 1.0, j: -sign}, i, j, sign)
 
 
 def _end(name: str, value: Any) -> float:

@@ -4,9 +4,10 @@ from .annealed_primal import AnnealedPrimal
 from .convex_step import ConvexStep, same_points
 from .expansion import ExpansionPrimal
 from .instance import Instance
-from .labelling import Labelling, check_relaxable, labelling, reduced_basis
+from .labelling import Labelling, check_relaxable, labelling
 from .primal import SmoothPrimal, features_of
 from .rows import OutputRows
+from .side_information import SideInformation
 from .smooth_point import SmoothPoint
 from .step_solution import StepSolution, StepSolver, certify
 
@@ -17,6 +18,7 @@ __all__ = [
     "Instance",
     "Labelling",
     "OutputRows",
+    "SideInformation",
     "SmoothPoint",
     "SmoothPrimal",
     "StepSolution",
@@ -25,6 +27,5 @@ __all__ = [
     "check_relaxable",
     "features_of",
     "labelling",
-    "reduced_basis",
     "same_points",
 ]

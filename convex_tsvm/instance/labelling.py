@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..formulations import Formulation
+from ..formulations.constraints import Link
 from ..kernels import AccurateGram, NoMeanError, centred_gram, plain_gram, projected_gram, shifted_gram
 from ..kernels.distances import EPS
 from ..losses import HARD_MARGIN, PLQ, squared_hinge
@@ -23,6 +25,7 @@ from ..problem import Array, Problem
 from ..validation import InfeasibleError
 from .convex_step import ConvexStep
 from .instance import Instance
+from .side_information import SideInformation
 from .step_solution import StepSolution
 
 
@@ -124,6 +127,21 @@ class Labelling:
             raise ValueError(f"labels[{changed[0]}]={labels[changed[0]]:g} contradicts the known label")
         return dataclasses.replace(self, y=labels)
 
+    @cached_property
+    def side(self) -> SideInformation:
+        """Which of the labels that are searched for are tied to each other by links."""
+        return SideInformation.of(self.y, self.formulation.constraints)
+
+    @property
+    def has_ties(self) -> bool:
+        """Whether links tie labels that are searched for."""
+        return self.side.n_groups < len(self.unknown)
+
+    @property
+    def basis(self) -> Array:
+        """B with Γ = B Γ̃ Bᵀ, shape (n, 1 + m): y_i for a known label, ±1 for one of m groups (debie2004 §2.2)."""
+        return self.side.basis
+
     @property
     def unknown_sum(self) -> int | None:
         """What the labels that are searched for sum to, if the number of positive ones is prescribed."""
@@ -157,8 +175,7 @@ def labelling(formulation: Formulation, problem: Problem) -> Labelling:
     loss, constant = formulation.label_loss()
     if not formulation.regularizer.is_squared_norm:
         raise ValueError(f"regularizer={formulation.regularizer!r}: searches for labels are for 'l2'")
-    if formulation.constraints:
-        raise ValueError(f"constraints={formulation.constraints!r}: searches for labels know the balance only")
+    _check_links(formulation, problem, loss)
     if formulation.additions:
         raise ValueError(f"additions={list(formulation.additions)!r}: searches for labels know none")
     if problem.n_labeled == 0:
@@ -175,6 +192,28 @@ def labelling(formulation: Formulation, problem: Problem) -> Labelling:
         **_space(instance, loss_constant),
     )
     return search if search.target_sum is None else _checked_targets(search)
+
+
+def _check_links(formulation: Formulation, problem: Problem, loss: PLQ) -> None:
+    """Raise ValueError if a constraint is none that ties labels which are searched for."""
+    if not formulation.constraints:
+        return
+    for one in formulation.constraints:
+        if not (isinstance(one, Link) and one.is_exact):
+            raise ValueError(
+                f"constraints={formulation.constraints!r}: searches for labels know the balance, and must_link() and "
+                "cannot_link() with within=0"
+            )
+    if problem.positive_count is not None or loss.isclose(HARD_MARGIN):
+        what = "a prescribed number of positive labels" if problem.positive_count is not None else "a hard margin"
+        raise ValueError(f"constraints={formulation.constraints!r}: searches for labels know no links beside {what}")
+    # A labelled point pays for an output on the wrong side, and the output of a point linked to it is there as well.
+    followed = np.flatnonzero(SideInformation.of(problem.y, formulation.constraints).y != problem.y)
+    if len(followed):
+        raise ValueError(
+            f"constraints={formulation.constraints!r}: point {followed[0]} is linked to a labelled point; give it its "
+            "label instead"
+        )
 
 
 def _space(instance: Instance, loss_constant: float) -> dict[str, Any]:
@@ -230,9 +269,12 @@ def why_not_relaxable(search: Labelling) -> str | None:
     return None
 
 
-def balanced_direction(total: float, u: int) -> Array:
-    """(-q, 1, ..., 1): Γ̃ times it is zero where the unknown labels sum to q, as Γ̃ ⪰ 0 (chapelle2008 §3.4)."""
-    return np.append(-float(total), np.ones(u))
+def balanced_direction(search: Labelling, total: float) -> Array:
+    """(-q, 1, ..., 1): Γ̃ times it is zero where the unknown labels sum to q, as Γ̃ ⪰ 0 (chapelle2008 §3.4).
+
+    The sum counts every point, so that the entry of labels that are tied is the sum of their signs.
+    """
+    return np.append(-float(total), search.basis[search.unknown, 1:].sum(axis=0))
 
 
 def check_relaxable(search: Labelling) -> None:
@@ -240,15 +282,6 @@ def check_relaxable(search: Labelling) -> None:
     why = why_not_relaxable(search)
     if why is not None:
         raise ValueError(why)
-
-
-def reduced_basis(y: Array) -> Array:
-    """B with Γ = B Γ̃ Bᵀ, shape (n, 1 + u): row y_i e₀ᵀ for a known label, a unit row for each unknown one (§2.2)."""
-    unknown = np.flatnonzero(y == 0)
-    B = np.zeros((len(y), 1 + len(unknown)))
-    B[:, 0] = y
-    B[unknown, 1 + np.arange(len(unknown))] = 1.0
-    return B
 
 
 def _checked_targets(search: Labelling) -> Labelling:

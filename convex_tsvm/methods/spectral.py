@@ -1,8 +1,9 @@
-"""Constrained spectral transduction (debie2004 §4): eigenvectors that respect the known labels."""
+"""Constrained spectral transduction (debie2004 §4): eigenvectors that respect the known labels, and links of points."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg
 
-from ..formulations import Formulation
+from ..formulations import Formulation, OutputConstraint
+from ..instance import SideInformation
 from ..kernels import Precomputed, neighbor_graph
 from ..problem import Array, Problem
 from ..validation import finite, integer, is_sparse, one_of
@@ -38,7 +40,8 @@ def spectral_transduction(
     Parameters
     ----------
     formulation : Formulation
-        For the SVM trained on the labels found.
+        For the SVM trained on the labels found.  Its exact :func:`~convex_tsvm.must_link` and
+        :func:`~convex_tsvm.cannot_link` are side information for the eigenvectors, too.
     problem : Problem
     n_components : int
         Eigenvectors looked at.
@@ -65,6 +68,7 @@ def spectral_transduction(
         constrained=constrained,
         outliers=outliers,
         random_state=random_state,
+        links=formulation.constraints,
     )
     apart = V[problem.y > 0].mean(axis=0) - V[problem.y < 0].mean(axis=0)
     spread = np.maximum(V.std(axis=0), 1e-300)
@@ -87,6 +91,7 @@ def spectral_subspace(
     constrained: bool = True,
     outliers: float = 0.0,
     random_state: int = 0,
+    links: Iterable[OutputConstraint] = (),
 ) -> tuple[Array, Array]:
     """The d dominant eigenvectors of D^-½ K D^-½ that are constant on the known points of a class, centred.
 
@@ -105,59 +110,84 @@ def spectral_subspace(
         (footnote 4).
     random_state : int
         Of the vector that Lanczos iterations start from.
+    links : iterable of OutputConstraint
+        Of which exact :func:`~convex_tsvm.must_link` and :func:`~convex_tsvm.cannot_link` are side information
+        (footnote 3): points of one class have one entry of an eigenvector, as the known points of a class have.
 
     Returns
     -------
     V : array, shape (n, d)
         Centred eigenvectors v_i + const, dominant first: the entries of known positive points are minus those of
-        known negative ones (§4.2).  A direction that does not tell the classes apart is not made to.
+        known negative ones (§4.2), and so are those of linked points of different classes.  One constant can do that
+        for one pair of such sides; where links make several, it is the best one, and what is left is averaged out.
+        A direction that does not tell the classes apart is not made to.
     eigenvalues : array, shape (d,)
 
     Raises
     ------
     ValueError
         If an argument is not as stated, or a point has no similarity to any other.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> from convex_tsvm.methods.spectral import spectral_subspace
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> V, _ = spectral_subspace(ct.RBF(1.0)(X, X), np.zeros(6), links=[ct.cannot_link(0, 5), ct.must_link(0, 1)])
+    >>> np.sign(V[:, 0] * V[0, 0])
+    array([ 1.,  1.,  1., -1., -1., -1.])
     """
     n = similarity.shape[0]
     y = np.asarray(y, dtype=float)
-    positive, negative, unknown = (np.flatnonzero(y == label) for label in (1, -1, 0))
     if similarity.shape != (n, n) or y.shape != (n,):
         raise ValueError(f"similarity has shape {similarity.shape}, y {y.shape}; they must be (n, n) and (n,)")
-    if len(positive) == 0 or len(negative) == 0:
-        raise ValueError("y must have a labelled point of each class, +1 and -1")
-    unknowns = n if not constrained else 2 + len(unknown)
-    integer("n_components", n_components, least=1, most=unknowns - 1)
+    side = SideInformation.of(y, links)
+    opposites = _opposites(side)
+    if not opposites:
+        raise ValueError("y must have a labelled point of each class, +1 and -1, or links two points that cannot_link")
+    L = tie(side) if constrained else sp.eye_array(n, format="csr")
+    integer("n_components", n_components, least=1, most=L.shape[1] - 1)
     finite("outliers", outliers, least=0, below=1)
     degree = np.asarray(similarity @ np.ones(n)).ravel()
     if not (degree > 0).all():
         k = int(np.argmin(degree))
         raise ValueError(f"the similarities of point {k} add up to {degree[k]:g}; they must be positive")
     root = sp.diags_array(1 / np.sqrt(degree))
-    L = tie(y) if constrained else sp.eye_array(n, format="csr")
     scaled = root @ L  # D^-½ L
     values, h = _dominant(similarity, scaled.tocsr(), n_components, random_state)
     v = np.asarray(L @ h)
     # A constant is added so that the means of the two classes become ± the same number.
-    v -= (v[positive].mean(axis=0) + v[negative].mean(axis=0)) / 2
+    means = [(v[one].mean(axis=0), v[other].mean(axis=0)) for one, other in opposites]
+    v -= np.mean([(one + other) / 2 for one, other in means], axis=0)
+    if constrained:
+        for (one, other), (mean, opposite) in zip(opposites, means, strict=True):
+            v[one], v[other] = (mean - opposite) / 2, (opposite - mean) / 2
     if outliers:
         most = np.quantile(np.abs(v), 1 - outliers, axis=0, method="lower")
         v = np.clip(v, -most, most)
     return v, values
 
 
-def tie(y: Array) -> sp.csr_array:
-    """L with v = L h: one entry of h for each class's known points, one for every unknown point (Proposition 4.1)."""
-    positive, negative, unknown = (np.flatnonzero(y == label) for label in (1, -1, 0))
-    rows = np.concatenate([positive, negative, unknown])
-    columns = np.concatenate([np.zeros(len(positive), int), np.ones(len(negative), int), 2 + np.arange(len(unknown))])
-    values = np.concatenate(
-        [
-            np.full(len(positive), 1 / np.sqrt(len(positive))),
-            np.full(len(negative), 1 / np.sqrt(len(negative))),
-            np.ones(len(unknown)),
-        ]
-    )
-    return sp.csr_array((values, (rows, columns)), shape=(len(y), 2 + len(unknown)))
+def tie(side: SideInformation) -> sp.csr_array:
+    """L with v = L h (Proposition 4.1): one entry of h for all points that are known to be of the same class.
+
+    These are the known points of a class, and unknown ones that are linked; any other point has an entry of its own.
+    """
+    _, column, count = np.unique(_place(side), return_inverse=True, return_counts=True)
+    n = len(side.y)
+    return sp.csr_array((1 / np.sqrt(count[column]), (np.arange(n), column)), shape=(n, len(count)))
+
+
+def _place(side: SideInformation) -> Array:
+    """A number for each point, the same for points of the same class: 0 and 1 of known ones, then 2 for each group."""
+    return np.where(side.group < 0, side.y < 0, 2 + 2 * side.group + (side.sign < 0))
+
+
+def _opposites(side: SideInformation) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Two sets of points that are known to be of different classes: the known ones, and those of groups with links."""
+    place = _place(side)
+    both = np.intersect1d(place[place % 2 == 0], place[place % 2 == 1] - 1)
+    return [(np.flatnonzero(place == one), np.flatnonzero(place == one + 1)) for one in both]
 
 
 def _dominant(similarity: Any, scaled: sp.csr_array, d: int, random_state: int) -> tuple[Array, Array]:

@@ -7,6 +7,7 @@ and an SDP of order d take turns, where (9)-(10) as one SDP would have a matrix 
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ import scipy.linalg
 
 from ..deadline import time_is_up
 from ..formulations import Formulation
+from ..formulations.constraints import Link
 from ..instance import Labelling, labelling
 from ..modeling.label_matrix import SubspaceSDP, check_subspace
 from ..modeling.solver import installed_solver
@@ -41,7 +43,8 @@ def subspace_transduction(
     Parameters
     ----------
     formulation : Formulation
-        Without bias and balance constraint, and with the loss min(ℓ(f), ℓ(-f)) for unlabelled points.
+        Without bias and balance constraint, and with the loss min(ℓ(f), ℓ(-f)) for unlabelled points.  Exact links
+        among its constraints are side information for the eigenvectors (footnote 3).
     problem : Problem
     n_components : int
         d, the dimension of the subspace: with more, label vectors are approximated better, and less is left of what the
@@ -67,8 +70,9 @@ def subspace_transduction(
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
     began = time.perf_counter()
-    V, _ = spectral_subspace(problem.gram, problem.y, n_components, outliers=outliers)
-    point = solve_subspace(labelling(formulation, problem), V, tol=tol, cvxpy_solver=cvxpy_solver)
+    point = solve_subspace(
+        *_in_subspace(formulation, problem, n_components, outliers), tol=tol, cvxpy_solver=cvxpy_solver
+    )
     status = {"optimal": "converged"}.get(point.status, point.status)
     return trained_on_labels(formulation, problem, point.scores, began, status)
 
@@ -102,8 +106,16 @@ def subspace_sdp(
     >>> np.sign(sdp.scores)
     array([-1., -1.,  1.,  1.])
     """
-    V, _ = spectral_subspace(problem.gram, problem.y, n_components, outliers=outliers)
-    return SubspaceSDP(labelling(formulation, problem), V)
+    return SubspaceSDP(*_in_subspace(formulation, problem, n_components, outliers))
+
+
+def _in_subspace(
+    formulation: Formulation, problem: Problem, n_components: int, outliers: float
+) -> tuple[Labelling, Array]:
+    """The search for labels, and the basis V of its label vectors, which is all that knows of links."""
+    V, _ = spectral_subspace(problem.gram, problem.y, n_components, outliers=outliers, links=formulation.constraints)
+    others = tuple(one for one in formulation.constraints if not isinstance(one, Link))
+    return labelling(dataclasses.replace(formulation, constraints=others), problem), V
 
 
 @dataclass(frozen=True, eq=False)

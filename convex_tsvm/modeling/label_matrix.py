@@ -1,7 +1,8 @@
 """The SDP relaxation of the transductive SVM (debie2004 §2; chapelle2008 §3.4), as CVXPY problems.
 
-The label matrix Γ = y yᵀ of rank one becomes any Γ ⪰ 0 with ones on its diagonal and the known block.  Values are those
-of the S3VM's objective, half of what eq. (1) has: ½ ‖w‖² + Σ c_i ℓ(y_i f_i) for any loss ℓ that never increases.
+The label matrix Γ = y yᵀ of rank one becomes any Γ ⪰ 0 with ones on its diagonal and the known block.  Links between
+points are equations between rows of Γ (footnote 3).  Values are those of the S3VM's objective, half of what eq. (1)
+has: ½ ‖w‖² + Σ c_i ℓ(y_i f_i) for any loss ℓ that never increases.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import cvxpy as cp
 import numpy as np
 import scipy.linalg
 
-from ..instance.labelling import Labelling, balanced_direction, check_relaxable, reduced_basis
+from ..instance.labelling import Labelling, balanced_direction, check_relaxable
 from ..kernels import kernel_factor
 from ..problem import Array
 from ..validation import finite
@@ -78,12 +79,12 @@ class TransductionSDP(ABC):
 
     @abstractmethod
     def reduced(self) -> Array:
-        """Γ̃ of the solution, shape (1 + u, 1 + u)."""
+        """Γ̃ of the solution, shape (1 + m, 1 + m) for m groups of labels that are tied: u, if no links tie any."""
 
     @property
     def scores(self) -> Array:
         """g of the unlabelled points (§2.3)."""
-        return self.reduced()[0, 1:]
+        return _scores(self.search, self.reduced())
 
     @property
     def alpha(self) -> Array:
@@ -104,6 +105,9 @@ class FullSDP(TransductionSDP):
         block = gamma[np.ix_(known, known)] == outer  # (5)
         signs = gamma[:, known[0]] if y[known[0]] > 0 else -gamma[:, known[0]]
         constraints = [block, cp.diag(gamma) == 1]  # (6)
+        side = self.search.side
+        for i in np.setdiff1d(self.search.unknown, side.first):  # rows of labels that are tied (footnote 3)
+            constraints.append(gamma[i, :] == side.sign[i] * gamma[side.first[side.group[i]], :])
         if self.total is not None:
             unknown = self.search.unknown
             part = gamma[np.ix_(unknown, unknown)]
@@ -115,9 +119,9 @@ class FullSDP(TransductionSDP):
         return gamma, gamma, signs, constraints
 
     def reduced(self) -> Array:
-        """Γ̃: the rows of one known point, which stand for all of them, and of the unlabelled ones."""
+        """Γ̃: the rows of one known point, which stand for all of them, and of the first unlabelled point of a group."""
         known = int(np.flatnonzero(self.search.y)[0])
-        where = np.concatenate([[known], self.search.unknown])
+        where = np.concatenate([[known], self.search.side.first])
         sign = np.ones(len(where))
         sign[0] = self.search.y[known]
         return np.asarray(self.labels.value[np.ix_(where, where)]) * np.outer(sign, sign)
@@ -132,13 +136,14 @@ class ReducedSDP(TransductionSDP):
 
     def label_matrix(self) -> tuple[cp.Variable, cp.Expression, cp.Expression, list[cp.Constraint]]:
         """Γ̃, and Γ = B Γ̃ Bᵀ."""
-        basis = cp.Constant(reduced_basis(self.search.y), name="B")
+        basis = cp.Constant(self.search.basis, name="B")
         size = basis.shape[1]
         if self.total is None:
             small = cp.Variable((size, size), PSD=True, name="Gamma_reduced")
         else:
-            complement = cp.Constant(_complement(self.total, size - 1), name="Q")
-            small = complement @ cp.Variable((size - 1, size - 1), PSD=True, name="Omega") @ complement.T
+            complement = cp.Constant(_complement(self.search, self.total), name="Q")
+            rank = complement.shape[1]
+            small = complement @ cp.Variable((rank, rank), PSD=True, name="Omega") @ complement.T
         return small, basis @ small @ basis.T, basis @ small[:, 0], [cp.diag(small) == 1]
 
     def reduced(self) -> Array:
@@ -207,32 +212,32 @@ class DualSDP:
     Attributes
     ----------
     problem : cvxpy.Problem
-    alpha, multipliers : cvxpy.Variable, shapes (n,), (1 + u,)
-        α and λ.
+    alpha, multipliers : cvxpy.Variable, shapes (n,), (1 + m,)
+        α and λ, for m groups of labels that are tied: u, if no links tie any.
     """
 
     def __init__(self, search: Labelling) -> None:
         check_relaxable(search)
         self.search = search
-        n, u = search.n, len(search.unknown)
+        n, size = search.n, 1 + search.side.n_groups
         factor = cp.Constant(kernel_factor(search.kernel, 1e-9), name="Z")
-        basis = cp.Constant(reduced_basis(search.y), name="B")
+        basis = cp.Constant(search.basis, name="B")
         self.alpha = cp.Variable(n, name="alpha")
-        self.multipliers = cp.Variable(1 + u, name="lambda")
+        self.multipliers = cp.Variable(size, name="lambda")
         # With a class balance the inequality is asked for on the subspace that label matrices are in.
-        self.complement = None if search.unknown_sum is None else _complement(search.unknown_sum, u)
+        self.complement = None if search.unknown_sum is None else _complement(search, search.unknown_sum)
         scale, cost = cp.Constant(1 / search.cost, name="1/C"), cp.Constant(search.cost, name="C")
         conjugates, domain = loss_expression(search.loss.conjugate(), -cp.multiply(scale, self.alpha))
         top = cp.diag(self.multipliers)
         objective = -(cost @ conjugates) - 0.5 * cp.sum(self.multipliers) + search.constant
         if search.offset.any():
             # - Σ α_i o_i g_i over the unlabelled points is linear in the first row of Γ̃.
-            select = np.zeros((1 + u, n))
-            select[1 + np.arange(u), search.unknown] = search.offset[search.unknown]
+            select = search.basis.T * search.offset
+            select[0] = 0.0
             picked = cp.Constant(select, name="O")
-            first = np.zeros((1, 1 + u))
+            first = np.zeros((1, size))
             first[0, 0] = 1.0
-            row = cp.reshape(picked @ self.alpha, (1 + u, 1), order="C") @ cp.Constant(first, name="e₀ᵀ")
+            row = cp.reshape(picked @ self.alpha, (size, 1), order="C") @ cp.Constant(first, name="e₀ᵀ")
             top = top - row - row.T
             objective = objective - cp.Constant(search.y * search.offset, name="yo") @ self.alpha
         side = factor.T @ (cp.diag(self.alpha) @ basis)
@@ -244,21 +249,26 @@ class DualSDP:
 
     def reduced(self) -> Array:
         """Γ̃, from the multiplier of the matrix inequality."""
-        size = 1 + len(self.search.unknown)
         if self.complement is None:
+            size = 1 + self.search.side.n_groups
             return np.asarray(2 * self.inequality.dual_value[:size, :size])
-        Q, size = self.complement, size - 1
+        Q, size = self.complement, self.complement.shape[1]
         return np.asarray(Q @ (2 * self.inequality.dual_value[:size, :size]) @ Q.T)
 
     @property
     def scores(self) -> Array:
         """g of the unlabelled points (§2.3)."""
-        return self.reduced()[0, 1:]
+        return _scores(self.search, self.reduced())
 
 
-def _complement(total: float, u: int) -> Array:
-    """Orthonormal columns that are orthogonal to (-q, 1, ..., 1), shape (1 + u, u)."""
-    return np.asarray(scipy.linalg.null_space(balanced_direction(total, u)[None]))
+def _scores(search: Labelling, reduced: Array) -> Array:
+    """The first column of Γ = B Γ̃ Bᵀ of a positive point, for the unlabelled points."""
+    return np.asarray(search.basis[search.unknown] @ reduced[:, 0])
+
+
+def _complement(search: Labelling, total: float) -> Array:
+    """Orthonormal columns that are orthogonal to (-q, 1, ..., 1), shape (1 + m, m)."""
+    return np.asarray(scipy.linalg.null_space(balanced_direction(search, total)[None]))
 
 
 class ConicPoint(NamedTuple):
@@ -279,7 +289,7 @@ def solve_dual(search: Labelling, solver: str) -> ConicPoint:
     search : Labelling
     solver : {"scs", "clarabel", "sdpa"}
     """
-    dual, u = DualSDP(search), len(search.unknown)
+    dual, m = DualSDP(search), search.side.n_groups
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an inaccurate solution is reported as a status
@@ -287,7 +297,7 @@ def solve_dual(search: Labelling, solver: str) -> ConicPoint:
     except cp.SolverError:
         value = np.nan
     if not np.isfinite(value) or dual.alpha.value is None:
-        return ConicPoint(np.nan, np.zeros(search.n), np.zeros(1 + u), np.zeros(u))
+        return ConicPoint(np.nan, np.zeros(search.n), np.zeros(1 + m), np.zeros(len(search.unknown)))
     status = "optimal" if dual.problem.status == "optimal" else "inaccurate"
     found = (np.asarray(dual.alpha.value), np.asarray(dual.multipliers.value), dual.scores)
     return ConicPoint(value, *found, status)

@@ -128,7 +128,7 @@ class LowerBoundBuilder:
         self.instance = Instance(formulation, problem)
         self._model: BoundModel | str
         try:
-            self._model = BoundModel(formulation, problem)
+            self._model = BoundModel(formulation, problem, links=True)
         except InfeasibleError:
             raise
         except ValueError as error:
@@ -144,7 +144,9 @@ class LowerBoundBuilder:
             "cuts_per_round": None if cuts_per_round is None else integer("cuts_per_round", cuts_per_round, least=0),
         }
         self._known: Relaxation = RELAXATIONS["svm"].load()(**self._options)
-        self.use(self._first(BY_DEFAULT) if relaxation is None else relaxation)
+        # With links the relaxation in label matrices takes a conic solver, and leaves out what they say about outputs.
+        by_default = BY_DEFAULT[1:] if formulation.constraints else BY_DEFAULT
+        self.use(self._first(by_default) if relaxation is None else relaxation)
 
     def use(self, relaxation: str | type[Relaxation], argument: str = "relaxation", *, searched: bool = False) -> None:
         """Choose the strongest relaxation that is asked from now on.
@@ -169,6 +171,11 @@ class LowerBoundBuilder:
             self._use_own(relaxation, argument, searched)
             return
         one_of(argument, relaxation, ("auto", *RELAXATIONS, *(() if searched else INTERVAL_RELAXATIONS)))
+        if searched and self.search.formulation.constraints:
+            raise ValueError(
+                f"constraints={self.search.formulation.constraints!r}: searches for labels know the balance only; "
+                "exact_search() searches over intervals of outputs"
+            )
         counted = searched and self.search.n_positive is not None
         left_out = (*INTERVAL_RELAXATIONS, *(("sdp",) if counted else ())) if searched else ()
         self.relaxation = relaxation

@@ -38,9 +38,20 @@ class BoundModel:
 
     ``known`` is the SVM of the known labels; ``multipliers`` are those that are kept, to which proofs refer by their
     places in the list.
+
+    Parameters
+    ----------
+    formulation : Formulation
+    problem : Problem
+    links : bool, default False
+        Whether the formulation may have links.  Bounds that leave them out hold, but a search would not end with them.
     """
 
-    def __init__(self, formulation: Formulation, problem: Problem) -> None:
+    def __init__(self, formulation: Formulation, problem: Problem, *, links: bool = False) -> None:
+        if formulation.constraints and not links:
+            raise ValueError(
+                f"constraints={formulation.constraints!r}: exact searches for labels know the balance only"
+            )
         self.search = labelling(formulation, problem)
         self.instance = self.search.instance
         self.known: PartialSVM | PlainSVM = (PartialSVM if is_partial(self.search) else PlainSVM)(self.search)

@@ -206,7 +206,8 @@ class SignsProof(MultipliersProof):
 class MatrixProof(Proof):
     """α and λ of the relaxation in Γ (:func:`~convex_tsvm.relaxations.transduction_bound`).
 
-    λ is that of all known labels and of every point, NaN for those whose label was known.
+    λ is that of all known labels and of every point, NaN for those whose label was known; of points whose labels are
+    tied the first one has it.
     """
 
     name = "label matrices"
@@ -218,7 +219,8 @@ class MatrixProof(Proof):
         labels = np.where(free, 0.0, box.labels)
         if (labels[~free] == 0).any():
             return -np.inf, box
-        search, lam = model.search.fixed(labels), self.multipliers[np.append(True, free)]
+        search = model.search.fixed(labels)
+        lam = self.multipliers[np.append(0, 1 + search.side.first)]
         return transduction_bound(search, self.alpha.astype(float), lam.astype(float)), box
 
     def store(self) -> Stored:

@@ -11,7 +11,7 @@ import dataclasses
 import numpy as np
 import scipy.linalg
 
-from ..instance.labelling import Labelling, balanced_direction, reduced_basis
+from ..instance.labelling import Labelling, balanced_direction
 from ..problem import Array
 from .rounding import EPS, SAFE_ROOM, UNDERFLOW, safe
 
@@ -44,8 +44,8 @@ def transduction_bound(search: Labelling, alpha: Array, multipliers: Array) -> f
     ----------
     search : Labelling
     alpha : array, shape (n,)
-    multipliers : array, shape (1 + u,)
-        λ, approximately.
+    multipliers : array, shape (1 + m,)
+        λ, approximately, for m groups of labels that are tied: u, if no links tie any.
     """
     alpha, value, doubt = into_domain(search, alpha)
     return _lowered(search, alpha, value, float(dominating(search, alpha, multipliers).sum()), doubt)
@@ -58,7 +58,7 @@ def dominating(search: Labelling, alpha: Array, multipliers: Array) -> Array:
     the points with known labels, which share a row, and those of the offsets.
     """
     N = coupling(search, alpha)
-    sizes = np.abs(reduced_basis(search.y)).T @ (alpha * search.gram.scale)
+    sizes = np.abs(search.basis).T @ (alpha * search.gram.scale)
     errors = (search.offset_error + 8 * EPS * np.abs(search.offset)) * alpha
     tau = (search.gram.error + (4 * search.n + 16) * EPS) * float(sizes.max(initial=0.0) * sizes.sum())
     return raised(N, np.nan_to_num(multipliers)) + 2 * (tau + float(errors.sum()))
@@ -103,14 +103,14 @@ def stationary_multipliers(search: Labelling, alpha: Array, reduced: Array) -> A
 
 
 def coupling(search: Labelling, alpha: Array) -> Array:
-    """The matrix N of :func:`transduction_bound`, shape (1 + u, 1 + u), offsets included."""
-    N = weighted(search, alpha, reduced_basis(search.y))
-    linear = (alpha * search.offset)[search.unknown]
+    """The matrix N of :func:`transduction_bound`, shape (1 + m, 1 + m), offsets included."""
+    N = weighted(search, alpha, search.basis)
+    linear = search.basis[:, 1:].T @ (alpha * search.offset)
     N[0, 1:] += linear
     N[1:, 0] += linear
     if search.unknown_sum is not None:
         # <v vᵀ, Γ̃> = 0 for the direction v that a number of labels gives: any multiple of v vᵀ may be taken off.
-        v = balanced_direction(search.unknown_sum, len(search.unknown))
+        v = balanced_direction(search, search.unknown_sum)
         N -= BALANCE_WEIGHT * float(np.abs(N).max()) / float(v @ v) * np.outer(v, v)
     return np.asarray((N + N.T) / 2)
 

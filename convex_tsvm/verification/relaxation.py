@@ -9,7 +9,7 @@ import cvxpy as cp
 import numpy as np
 
 from ..formulations import Formulation
-from ..instance import Labelling, check_relaxable, labelling, reduced_basis
+from ..instance import Labelling, check_relaxable, labelling
 from ..modeling.label_matrix import DualSDP, FullSDP, ReducedSDP
 from ..problem import Array, Problem
 from ..relaxations import LowerBoundBuilder, solve_low_rank, transduction_bound
@@ -22,6 +22,8 @@ from .statements import paper
 
 def relaxation_checks(formulation: Formulation, problem: Problem, tol: float) -> Iterator[Check]:
     """Checks for a formulation that can be relaxed, on some of the points; none for another."""
+    if formulation.constraints:  # they name points, of which few are left
+        return
     try:
         search = labelling(formulation, few_points(problem))
         check_relaxable(search)
@@ -68,7 +70,7 @@ def _correlation(search: Labelling, rng: np.random.Generator) -> Array:
 
 
 def _svm_value(search: Labelling, reduced: Array) -> float:
-    basis = reduced_basis(search.y)
+    basis = search.basis
     return margin_svm(search, basis @ reduced @ basis.T, basis @ reduced[:, 0])[0]
 
 

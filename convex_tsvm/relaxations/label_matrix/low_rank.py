@@ -21,7 +21,7 @@ import numpy as np
 import scipy.optimize
 
 from ...deadline import time_is_up, unlimited
-from ...instance.labelling import Labelling, check_relaxable, reduced_basis
+from ...instance.labelling import Labelling, check_relaxable
 from ...kernels import kernel_factor
 from ...problem import Array
 from ..safe_bounds import stationary_multipliers, transduction_bound
@@ -108,6 +108,8 @@ def solve_low_rank(
     check_relaxable(search)
     if search.n_positive is not None:
         raise ValueError(f"{search.instance.balance}: the low-rank method takes no number of labels")
+    if search.has_ties:
+        raise ValueError(f"constraints={search.formulation.constraints!r}: the low-rank method takes no links")
     began = time.perf_counter()
     u = len(search.unknown)
     rank = int(np.ceil(np.sqrt(2 * (1 + u)))) + 1 if rank is None else rank
@@ -146,7 +148,7 @@ class _Vectors:
         self.search, self.rank, self.width = search, rank, 0.0
         with unlimited():
             self.factor = kernel_factor(search.kernel)
-        self.basis = reduced_basis(search.y)
+        self.basis = search.basis
         self.known, self.unknown = np.flatnonzero(search.y), search.unknown
 
     @property

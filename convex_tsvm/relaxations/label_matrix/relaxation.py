@@ -41,7 +41,8 @@ class LabelMatrix(Relaxation):
         scores = work.box.labels.copy()
         scores[part.unknown] = point.scores
         alpha, multipliers = single(point.alpha), np.full(1 + part.n, np.nan)
-        multipliers[np.append(0, 1 + part.unknown)] = dominating(
+        multipliers[1 + part.unknown] = 0.0
+        multipliers[np.append(0, 1 + part.side.first)] = dominating(
             part, into_domain(part, alpha.astype(float))[0], point.multipliers
         )
         work.prove(MatrixProof(alpha, multipliers))
@@ -52,9 +53,8 @@ class LabelMatrix(Relaxation):
         work.record("sdp", point.value, status="optimal" if point.status == "optimal" else "inaccurate")
 
     def _solved(self, part: Labelling, tol: float) -> LowRankPoint | ConicPoint:
-        """A solution by our own low-rank method, or by a conic solver: of one's choice, or where labels are counted."""
-        counted = part.unknown_sum is not None
-        if self.solver in ("auto", "native") and not counted:
+        """A solution by our own low-rank method, or by a conic solver: if asked for, or for counted or tied labels."""
+        if self.solver in ("auto", "native") and part.unknown_sum is None and not part.has_ties:
             return solve_low_rank(part, tol=tol)
         from ...modeling.label_matrix import solve_dual
 

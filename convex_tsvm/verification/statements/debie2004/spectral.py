@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
+from ....instance import SideInformation
 from ....methods.spectral import spectral_subspace, tie
 from ....problem import Array
 from . import PAPER
@@ -113,7 +114,7 @@ def constrained_values(q: Quantities) -> Array:
 
 def unscaled(q: Quantities) -> Array:
     """The same with an L of ones."""
-    L = (tie(q.problem.y).toarray() != 0).astype(float)
+    L = (tie(SideInformation.of(q.problem.y)).toarray() != 0).astype(float)
     return np.linalg.eigvalsh(L.T @ normalized(q) @ L)[::-1][:2]
 
 
