@@ -74,10 +74,8 @@ def inductive(results, draws):
     """What has the area 0.75 that the paper has for the inductive SVM."""
     results("", "## §5: which SVM has 0.75", "")
     results(
-        "Areas of the inductive SVM of scikit-learn (C = 10⁴), 400 points: of its outputs, and of the labels that they are"
-    )
-    results(
-        "thresholded to.  The outputs of none are near 0.75; labels of one with a bias and a kernel that is narrower are.",
+        "Areas of the inductive SVM of scikit-learn (C = 10⁴), 400 points: of its outputs, and of the labels that they",
+        "are thresholded to.  No outputs are near 0.75; labels are, with a bias and a narrower kernel.",
         "",
     )
     results.table("kernel", "outputs", "labels", "labels, bias left out", "the paper's")
@@ -115,10 +113,8 @@ def side_information(results, draws):
     """Footnote 3: spectral methods with labels, and with pairs besides."""
     results("", "## §4, footnote 3: labels and side information in spectral methods", "")
     results(
-        "Areas for 400 points, 20 labelled, and pairs of points of which is known whether they are of one class.  The vectors"
-    )
-    results(
-        "are scored by the direction between the means of the labelled points of the classes, in units of their spreads.",
+        "Areas for 400 points, 20 labelled, and pairs of which is known whether they are of one class.  The vectors",
+        "are scored by the direction between the means of the labelled points, in units of their spreads.",
         "",
     )
     results.table("d", "pairs", "constrained (ours)", "Kamvar et al. 2003", "plain", "subspace SDP with the pairs")

@@ -1,4 +1,5 @@
 from . import points as points
+from .estimators.clustering import MaxMarginClustering as MaxMarginClustering
 from .estimators.compact_margin import CompactMarginClassifier as CompactMarginClassifier
 from .estimators.compact_margin import RelativeMarginClassifier as RelativeMarginClassifier
 from .estimators.exact import ExactTransductiveSVC as ExactTransductiveSVC
@@ -91,6 +92,7 @@ from .methods import minimize as minimize
 from .methods import minimize_path as minimize_path
 from .methods import newton as newton
 from .methods import switching as switching
+from .methods.clustering import max_margin_clustering as max_margin_clustering
 from .methods.safe import SafeSolution as SafeSolution
 from .methods.safe import low_density_separators as low_density_separators
 from .methods.safe import safe_transduction as safe_transduction

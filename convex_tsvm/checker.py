@@ -179,7 +179,10 @@ class Problem:
         demand(self.kind in ("none", "mean", "count", "targets"), f"a constraint of kind {self.kind!r} is not covered")
         if self.kind != "none":
             distinct = len(self.members) and (np.diff(np.sort(self.members)) > 0).all()
-            demand(distinct and np.isin(self.members, self.unknown).all(), "balanced points repeat or are labelled")
+            may = np.arange(n) if self.kind == "mean" else self.unknown
+            demand(
+                distinct and np.isin(self.members, may).all(), "balanced points repeat, or are labelled or no points"
+            )
             demand(math.isfinite(self.value), f"the constraint asks for {self.value!r}; it must be a finite number")
         demand(self.kind != "targets" or (self.squared and not self.bias), "targets need the squared hinge and no bias")
         self.cap = np.full(n, np.inf) if self.squared else self.cost

@@ -46,23 +46,24 @@ class Problem:
     X : array, shape (n, d), or sparse matrix
         The points, labelled and unlabelled; for a precomputed kernel, their (n, n) kernel matrix.
     y : array, shape (n,)
-        +1, -1, or 0 where the label is unknown.
+        +1, -1, or 0 where the label is unknown.  A class may be without a labelled point, or both, as in clustering, if
+        ``balance`` is a number or an exact share: nothing else says then how large the classes are.
     kernel : Kernel, {"linear", "rbf", "poly", "precomputed"} or callable, default "linear"
         The feature space; names take the parameters of ``sklearn.svm.SVC``'s defaults.
     C : float > 0 or array, shape (n,) or (n_labeled,), default 1.0
         Cost of the labelled points' losses, or of each of them, >= 0: a point of cost 0 has no say.
     C_unlabeled : float > 0, array, "balanced", "tenth" or None, default "balanced"
         Cost C* of the unlabelled points' losses; "balanced" is C* = C L / U (collobert2006 §4.3), "tenth" C / 10, both
-        with the mean of C if that is an array.  None says that unlabelled points cost nothing (and that there may be
-        none).
+        with the mean of C if that is an array; without a labelled point "balanced" is C.  None says that unlabelled
+        points cost nothing (and that there may be none).
     balance : "labeled", float, ("exact", float) or None, default "labeled"
         The mean c of the outputs over the unlabelled points (collobert2006 eq. 4, chapelle2008 eq. 12): the mean of
         the known labels, a number in (-10, 10), usually in (-1, 1), or nothing.  ``("exact", r)`` asks instead that the
         share of the unlabelled points *labelled* +1 is r in (0, 1), to the nearest point (chapelle2008 eq. 3).
     balance_sample : int or int array, optional
         Unlabelled points that stand for all of them in the mean of a linear balance: so many, drawn once and evenly,
-        or those with these indices.  All by default; a sample saves the pass over all pairs of points that centring
-        takes, and changes the constraint a little (collobert2006 §2, after eq. 10).
+        or the points with these indices, labelled or not.  All unlabelled ones by default; a sample saves the pass over
+        all pairs of points that centring takes, and changes the constraint a little (collobert2006 §2, after eq. 10).
 
     Attributes
     ----------
@@ -108,7 +109,7 @@ class Problem:
             raise ValueError(f"kernel={kernel!r}: points that are known by their products only take kernel='linear'")
         self.kernel = make_kernel(kernel, self.X)
         self._check_kernel()
-        self._set_labels(_check_labels(y, self.X.shape[0]), C, C_unlabeled, balance, balance_sample)
+        self._set_labels(_check_labels(y, self.X.shape[0], balance), C, C_unlabeled, balance, balance_sample)
 
     def _set_labels(
         self,
@@ -173,7 +174,7 @@ class Problem:
             other._check_kernel()
         elif "gram" in self.__dict__:
             other.__dict__["gram"] = self.gram
-        other._set_labels(_check_labels(given.pop("y"), self.n), **given)
+        other._set_labels(_check_labels(given.pop("y"), self.n, given["balance"]), **given)
         return other
 
     def part(self, keep: NDArray[np.intp]) -> Problem:
@@ -369,7 +370,12 @@ class Problem:
 
     def _check_costs(self, C: ArrayLike, C_unlabeled: ArrayLike | str | None) -> Array:
         cost = np.zeros(self.n)
-        cost[self.labeled] = self._check_cost("C", C, self.labeled)
+        costly = (
+            self.labeled if self.n_labeled else self.unlabeled
+        )  # in clustering C is a cost of no point, but checked
+        mean = self._check_cost("C", C, costly).mean()
+        if self.n_labeled:
+            cost[self.labeled] = self._check_cost("C", C, self.labeled)
         if C_unlabeled is None:
             return cost
         if isinstance(C_unlabeled, str):
@@ -377,8 +383,8 @@ class Problem:
                 raise ValueError(
                     f"C_unlabeled={C_unlabeled!r} must be a number > 0, an array, 'balanced', 'tenth' or None"
                 )
-            share = self.n_labeled / self.n_unlabeled if C_unlabeled == "balanced" else 0.1
-            cost[self.unlabeled] = cost[self.labeled].mean() * share
+            balanced = self.n_labeled / self.n_unlabeled if self.n_labeled else 1.0
+            cost[self.unlabeled] = mean * (balanced if C_unlabeled == "balanced" else 0.1)
         else:
             cost[self.unlabeled] = self._check_cost("C_unlabeled", C_unlabeled, self.unlabeled)
         return cost
@@ -424,7 +430,9 @@ class Problem:
         sample = self.balance_sample
         if sample is None:
             return self.unlabeled
-        allowed = f"None, an integer from 1 to the number of unlabelled points ({self.n_unlabeled}), or their indices"
+        allowed = (
+            f"None, an integer from 1 to the number of unlabelled points ({self.n_unlabeled}), or indices of points"
+        )
         if isinstance(sample, (int, np.integer)) and not isinstance(sample, bool):
             if not 1 <= sample <= self.n_unlabeled:
                 raise ValueError(f"balance_sample={sample} must be {allowed}")
@@ -433,9 +441,9 @@ class Problem:
         points = np.asarray(sample)
         if points.ndim != 1 or len(points) == 0 or not np.issubdtype(points.dtype, np.integer):
             raise ValueError(f"balance_sample={sample!r} must be {allowed}")
-        strange = np.setdiff1d(points, self.unlabeled)
+        strange = points[(points < 0) | (points >= self.n)]
         if len(strange):
-            raise ValueError(f"balance_sample contains {strange[0]}, which is not the index of an unlabelled point")
+            raise ValueError(f"balance_sample contains {strange[0]}, which is not the index of a point, below {self.n}")
         return np.unique(points).astype(np.intp)
 
 
@@ -489,7 +497,7 @@ def _check_points(X: Any) -> Any:
     return X
 
 
-def _check_labels(y: ArrayLike, n: int) -> Array:
+def _check_labels(y: ArrayLike, n: int, balance: Any) -> Array:
     try:
         labels = np.array(y, dtype=np.float64)
     except (TypeError, ValueError):
@@ -501,11 +509,16 @@ def _check_labels(y: ArrayLike, n: int) -> Array:
     if not np.isin(labels, (-1, 0, 1)).all():
         other = labels[~np.isin(labels, (-1, 0, 1))][0]
         raise ValueError(f"y contains {other:g}; labels must be +1, -1, or 0 where unknown")
+    if (labels == 0).any() and balance is not None and not isinstance(balance, str):
+        return labels  # the balance says how large the classes are
+    or_balance = "or balance must be a number, such as 0.0, or ('exact', 0.5)"
     if not labels.any():
-        raise ValueError("y has no labelled point; both +1 and -1 must occur")
+        raise ValueError(f"y has no labelled point; both +1 and -1 must occur, {or_balance}")
     for sign in (1, -1):
         if not (labels == sign).any():
-            raise ValueError(f"y has one class only: no point is labelled {sign:+d}; both +1 and -1 must occur")
+            raise ValueError(
+                f"y has one class only: no point is labelled {sign:+d}; both +1 and -1 must occur, {or_balance}"
+            )
     return labels
 
 

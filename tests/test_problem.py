@@ -130,7 +130,7 @@ def test_the_balance_may_be_about_a_sample():
     assert solution.scores[[3, 5]].mean() == pytest.approx(given.balance_target)
 
 
-@pytest.mark.parametrize("sample", [0, 5, True, 2.5, [], [[2]], [0, 2], [2, 9], "all"])
+@pytest.mark.parametrize("sample", [0, 5, True, 2.5, [], [[2]], [-1, 2], [2, 9], "all"])
 def test_a_bad_sample_is_named(sample):
     with pytest.raises(ValueError, match="balance_sample"):
         ct.Problem(np.arange(12.0).reshape(6, 2), [1, -1, 0, 0, 0, 0], balance_sample=sample)

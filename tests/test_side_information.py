@@ -215,12 +215,6 @@ def test_searches_for_labels_and_their_files_do_not_take_links(tmp_path):
     assert not ct.check_certificate(path, linked, problem).holds
 
 
-def test_the_spectral_method_needs_something_that_tells_the_classes_apart():
-    X, _, _ = blobs(0)
-    with pytest.raises(ValueError, match="cannot_link"):
-        spectral_subspace(ct.RBF(1.0)(X, X), np.zeros(14), links=[ct.must_link(0, 1)])
-
-
 @pytest.mark.parametrize(
     "estimator", [ct.SDPTransduction, ct.SpectralTransduction, ct.TransductiveSVC, ct.ExactTransductiveSVC]
 )

@@ -76,7 +76,9 @@ class Transduction(ClassifierMixin, BaseEstimator):
             All points; for ``kernel="precomputed"`` their (n_samples, n_samples) kernel matrix.
         y : array, shape (n_samples,)
             Labels, with ``unlabeled`` where unknown.  If nothing is unlabelled the supervised SVM is fitted, with
-            a warning.
+            a warning.  If nothing is labelled two clusters are found, called 0 and 1, if their sizes are given by a
+            number (maximum-margin clustering); a class without a labelled point needs a size and a name, such as
+            ``{"yes": 0.3, "no": 0.7}``.
         sample_weight : array, shape (n_samples,), optional
             Factors >= 0 on the cost of every point, C of the labelled ones and C* of the others.  The mean output that
             ``balance`` constrains has every unlabelled point of weight > 0 once.
@@ -157,7 +159,10 @@ class Transduction(ClassifierMixin, BaseEstimator):
 
     def _read(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[Any, Labels]:
         """Points to be fitted and their labels, both checked; a ValueError if their numbers differ."""
-        labels = Labels.read(y, self.unlabeled, type(self).__name__, sample_weight, self.class_weight)
+        name, sizes = type(self).__name__, getattr(self, self._share_parameter)
+        if getattr(self, "C_unlabeled", 1.0) is None or getattr(self, "safe", False) or self.probability:
+            sizes = None  # without labelled points there is nothing to learn, or to leave out
+        labels = Labels.read(y, self.unlabeled, name, sample_weight, self.class_weight, sizes)
         X = self._checked(X, True)
         if X.shape[0] != len(labels.index):
             raise ValueError(f"y has {len(labels.index)} entries, X has {X.shape[0]} samples; they must be equal")

@@ -47,10 +47,16 @@ class Labels:
 
     @classmethod
     def read(
-        cls, y: Any, marker: Any, name: str, sample_weight: ArrayLike | None = None, class_weight: Any = None
+        cls,
+        y: Any,
+        marker: Any,
+        name: str,
+        sample_weight: ArrayLike | None = None,
+        class_weight: Any = None,
+        sizes: Any = None,
     ) -> Labels:
         """Labels as users give them; see :func:`split_labels`, and ``fit`` for the weights."""
-        classes, index, unlabeled = split_labels(y, marker, name)
+        classes, index, unlabeled = split_labels(y, marker, name, sizes)
         own = None
         if class_weight is not None:
             own = np.ones(len(index))
@@ -75,6 +81,8 @@ class Labels:
         for weights in (self.weights, self.class_weights):
             factor = factor if weights is None else factor * weights
         C = _times(C, factor, ~self.unlabeled)
+        if isinstance(C_unlabeled, str) and self.unlabeled.all():
+            return C, C * (0.1 if C_unlabeled == "tenth" else 1.0)
         if isinstance(C_unlabeled, str) and isinstance(C, np.ndarray):
             # These are means over the points: a point of weight 2 counts in them as two points of weight 1.
             if C_unlabeled == "balanced":
@@ -89,8 +97,8 @@ class Labels:
 
         A ValueError if there are more than two classes and ``balance`` is a single number, or if shares do not fit.
         """
-        exact = isinstance(balance, (tuple, list)) and len(balance) == 2 and isinstance(balance[0], str)
-        shares = balance[1] if exact else balance
+        shares = _of_sizes(balance)
+        exact = shares is not balance
         if isinstance(shares, Mapping):
             share = _shares(shares, self.classes)[k]
         elif not isinstance(shares, str) and np.ndim(shares) == 1:
@@ -120,12 +128,15 @@ class Labels:
         return found if 0 < len(found) < self.unlabeled.sum() else None
 
 
-def split_labels(y: Any, marker: Any, name: str) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.bool_]]:
+def split_labels(
+    y: Any, marker: Any, name: str, sizes: Any = None
+) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.bool_]]:
     """Classes, class index of every point (-1 for unknown), and which points are unlabelled.
 
     ``y`` holds numbers or strings, and ``marker`` where a label is unknown; NaN matches every missing value (NaN, None,
-    pandas' NA), None marks nothing.  ``name`` is the estimator's, for errors.  A ValueError if no point is labelled,
-    there is one class only, or the labels are not classes.
+    pandas' NA), None marks nothing.  ``name`` is the estimator's, for errors.  A ValueError if no point is labelled or
+    there is one class only, unless ``sizes``, a balance as users give it, says how large two classes are; or if the
+    labels are not classes.
     """
     if y is None:
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
@@ -136,7 +147,13 @@ def split_labels(y: Any, marker: Any, name: str) -> tuple[NDArray[Any], NDArray[
     _warn_of_zeros(y, marker)
     known = y[~unlabeled]
     if len(known) == 0:
-        raise ValueError(f"y has no labelled point: every entry is unlabeled={marker!r}")
+        two = _two_classes(sizes)
+        if two is None:
+            raise ValueError(
+                f"y has no labelled point: every entry is unlabeled={marker!r}; two clusters are found if their "
+                "sizes are given by a number"
+            )
+        return two, np.full(len(y), -1, dtype=np.intp), unlabeled
     if known.dtype.kind == "f" and not np.isfinite(known).all():
         raise ValueError(f"Input y contains NaN or infinity; unlabelled points are marked by unlabeled={marker!r}")
     if known.dtype == object:
@@ -147,19 +164,43 @@ def split_labels(y: Any, marker: Any, name: str) -> tuple[NDArray[Any], NDArray[
         if len(kinds) > 1:
             raise ValueError("y mixes text and numbers as labels; use one kind")
         known = np.array(known.tolist())
-    check_classification_targets(known)
-    classes, index = np.unique(known, return_inverse=True)
-    if len(classes) < 2:
-        hint = ""
-        if isinstance(marker, (int, float)) and marker == -1 and unlabeled.any() and classes[0] == 1:
-            hint = (
-                ": -1 marks unlabelled points by default, so labels -1/+1 are ambiguous; "
-                "pass unlabeled=0 or unlabeled=np.nan (or None if every label is known)"
-            )
-        raise ValueError(f"y has one class only, {classes[0]!r}; the number of classes has to be at least 2{hint}")
+    classes, index = _classes(known, sizes, marker, bool(unlabeled.any()))
     result = np.full(len(y), -1, dtype=np.intp)
     result[~unlabeled] = index
     return classes, result, unlabeled
+
+
+def _classes(known: NDArray[Any], sizes: Any, marker: Any, some_unknown: bool) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The classes of known labels, and the place of each label among them; a ValueError if there is one class only."""
+    check_classification_targets(known)
+    classes, index = np.unique(known, return_inverse=True)
+    two = _two_classes(sizes)
+    if len(classes) == 1 and isinstance(_of_sizes(sizes), Mapping) and two is not None and classes[0] in two:
+        return two, np.searchsorted(two, known)
+    if len(classes) < 2:
+        only = classes.tolist()[0]
+        hint = "" if two is None else f"; name both with their sizes, such as {{{only!r}: 0.3, 'other': 0.7}}"
+        if isinstance(marker, (int, float)) and marker == -1 and some_unknown and only == 1:
+            hint += (
+                ": -1 marks unlabelled points by default, so labels -1/+1 are ambiguous; "
+                "pass unlabeled=0 or unlabeled=np.nan (or None if every label is known)"
+            )
+        raise ValueError(f"y has one class only, {only!r}; the number of classes has to be at least 2{hint}")
+    return classes, index
+
+
+def _of_sizes(sizes: Any) -> Any:
+    """The shares of an exact balance, or the balance itself."""
+    exact = isinstance(sizes, (tuple, list)) and len(sizes) == 2 and isinstance(sizes[0], str)
+    return sizes[1] if exact else sizes
+
+
+def _two_classes(sizes: Any) -> NDArray[Any] | None:
+    """The two classes whose sizes a balance says, by their names, or 0 and 1; None if it says nothing of two."""
+    of = _of_sizes(sizes)
+    if isinstance(of, Mapping):
+        return np.unique(np.array(list(of))) if len(of) == 2 else None
+    return np.array([0, 1]) if isinstance(of, (int, float, np.number)) and of is not True and of is not False else None
 
 
 def _matches(y: NDArray[Any], marker: Any) -> NDArray[np.bool_]:

@@ -267,6 +267,8 @@ class LinearTransductiveSVC(Descent):
         """C and C* of a problem, from ``lambda_`` and ``lambda_unlabeled`` where these are given."""
         n_labeled, n_unlabeled = int((~labels.unlabeled).sum()), int(labels.unlabeled.sum())
         C, C_unlabeled = self.C, self.C_unlabeled
+        if n_labeled == 0 and (self.lambda_ is not None or self.lambda_unlabeled is not None):
+            raise ValueError("lambda_ and lambda_unlabeled are means over labelled points, and y has none; use C")
         if self.lambda_ is not None:
             C = 1 / (2 * n_labeled * finite("lambda_", self.lambda_, above=0))
         if self.lambda_unlabeled is not None and n_unlabeled:

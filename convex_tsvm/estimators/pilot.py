@@ -44,15 +44,15 @@ def expected_seconds(problem: Problem, solve: Callable[[Problem], object]) -> fl
     if problem.n < LEAST_POINTS:
         return None
     order = np.random.default_rng(0).permutation(problem.n)
-    # One label of each class is always there.
-    first = [order[problem.y[order] == sign][0] for sign in (1, -1)]
+    # One label of each class that has labels is always there.
+    first = [order[problem.y[order] == sign][0] for sign in (1, -1) if (problem.y == sign).any()]
     sizes: list[float] = []
     seconds: list[float] = []
     n, spent, expected = FIRST_POINTS, 0.0, np.inf
     while n <= max(ENOUGH_POINTS, MOST_OF_ALL * problem.n) and (
         not seconds or spent < max(ENOUGH, SHARE_OF_FIT * expected)
     ):
-        part = problem.part(np.union1d(first, order[:n]))
+        part = problem.part(np.union1d(np.array(first, dtype=np.intp), order[:n]))
         with ExitStack() as inside, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             inside.enter_context(until(time.time() + 0.5 * time_left()))

@@ -10,7 +10,7 @@ import numpy as np
 from ..checker import Verdict, check
 from ..checker_intervals import check_intervals
 from ..formulations import Formulation
-from ..instance import Instance
+from ..instance import Instance, with_one_label
 from ..persistence import DAMAGED
 from ..problem import Problem
 from ..relaxations.envelopes.model import EnvelopeModel
@@ -75,6 +75,8 @@ def _differs(path: str | os.PathLike[str], formulation: Formulation, problem: Pr
     """In what a file is about something else than a formulation on a problem, or None if it is about that."""
     try:
         header, theirs = read_any(path)
+        if header["format"] == FORMAT and problem.n_labeled == 0:
+            problem = with_one_label(formulation, problem, int(np.argmax(theirs["y"])))  # as the search has it
         mine, described = problem.to_arrays()
         for name in sorted({*mine, *(set(theirs) & set(Problem.ARRAYS))}):
             if name not in mine or name not in theirs or digest({name: mine[name]}) != digest({name: theirs[name]}):

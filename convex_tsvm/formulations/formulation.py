@@ -304,6 +304,22 @@ class Formulation:
                 raise ValueError(f"regularizer={self.regularizer!r} needs kernel='linear'")
             self.regularizer.check(problem.X.shape[1])
 
+    def check_classes(self, problem: Problem) -> None:
+        """Raise ValueError if a class has no labelled point, and nothing is said of the unlabelled points together.
+
+        Parameters
+        ----------
+        problem : Problem
+        """
+        if self.is_balanced or self.constraints or self.additions or self.unlabeled is None:
+            return
+        for sign in (1, -1):
+            if not (problem.y == sign).any():
+                raise ValueError(
+                    f"balance={self.balance!r} in the formulation: no point is labelled {sign:+d}, and nothing says "
+                    "how large this class is; use balance='linear'"
+                )
+
     @property
     def is_balanced(self) -> bool:
         """Whether it asks something of the unlabelled points together: a mean output, or a number of labels."""

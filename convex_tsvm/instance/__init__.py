@@ -3,8 +3,9 @@
 from .annealed_primal import AnnealedPrimal
 from .convex_step import ConvexStep, same_points
 from .expansion import ExpansionPrimal
+from .first_guess import first_guess, labels_of, principal_components
 from .instance import Instance
-from .labelling import Labelling, check_relaxable, labelling
+from .labelling import Labelling, check_relaxable, labelling, with_one_label
 from .primal import SmoothPrimal, features_of
 from .rows import OutputRows
 from .side_information import SideInformation
@@ -26,6 +27,10 @@ __all__ = [
     "certify",
     "check_relaxable",
     "features_of",
+    "first_guess",
     "labelling",
+    "labels_of",
+    "principal_components",
     "same_points",
+    "with_one_label",
 ]

@@ -24,9 +24,15 @@ from ..losses import HARD_MARGIN, PLQ, squared_hinge
 from ..problem import Array, Problem
 from ..validation import InfeasibleError
 from .convex_step import ConvexStep
+from .first_guess import principal_components
 from .instance import Instance
 from .side_information import SideInformation
 from .step_solution import StepSolution
+
+#: What to do where the symmetry of both classes is broken.
+_LABEL_ONE = (
+    "use balance=0.0 or ('exact', 0.5), with which one label of one point is free, or label one point +1 and then -1"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,15 +177,15 @@ def labelling(formulation: Formulation, problem: Problem) -> Labelling:
     ValueError
         If the formulation is not of that kind.
     """
-    instance = Instance(formulation, problem)
     loss, constant = formulation.label_loss()
+    if problem.n_labeled == 0:
+        problem = with_one_label(formulation, problem)
+    instance = Instance(formulation, problem)
     if not formulation.regularizer.is_squared_norm:
         raise ValueError(f"regularizer={formulation.regularizer!r}: searches for labels are for 'l2'")
     _check_links(formulation, problem, loss)
     if formulation.additions:
         raise ValueError(f"additions={list(formulation.additions)!r}: searches for labels know none")
-    if problem.n_labeled == 0:
-        raise ValueError("y has no labelled point; a search for labels needs one to tell the classes apart")
     loss_constant = constant * float(problem.cost[problem.unlabeled].sum())
     search = Labelling(
         instance=instance,
@@ -192,6 +198,40 @@ def labelling(formulation: Formulation, problem: Problem) -> Labelling:
         **_space(instance, loss_constant),
     )
     return search if search.target_sum is None else _checked_targets(search)
+
+
+def with_one_label(formulation: Formulation, problem: Problem, point: int | None = None) -> Problem:
+    """The same search for labels where no point has one: one point is labelled +1, and pays what it paid before.
+
+    All labels may be changed for their opposites at the same objective if the balance does not tell the classes apart;
+    so one label of one point is free, and with it half of all labellings are left out.  It is by default the point that
+    is furthest out in the direction of the first principal component.
+
+    Raises
+    ------
+    ValueError
+        If the balance tells the classes apart, or the loss has a constant, which a labelled point does not pay.
+    """
+    if formulation.label_loss()[1] != 0:
+        raise ValueError(
+            f"y has no labelled point, and unlabeled={formulation.unlabeled!r} is the loss of the better label and a "
+            "constant; leave the constant out, as tsvm('hinge') does"
+        )
+    if formulation.balance == "targets":
+        raise ValueError("y has no labelled point; balance='targets' needs one")
+    instance, n = Instance(formulation, problem), problem.n
+    changes: dict[str, Any] = {}
+    if instance.asks_for_a_number:
+        if 2 * (problem.positive_count or 0) != n:
+            raise ValueError(f"y has no labelled point, and {instance.balance} tells the classes apart; {_LABEL_ONE}")
+        changes["balance"] = ("exact", (n // 2 - 1) / (n - 1)) if n > 2 else None
+    elif problem.balance is not None:
+        if problem.balance_target != 0 and formulation.balance is not None:
+            raise ValueError(f"y has no labelled point, and {instance.balance} tells the classes apart; {_LABEL_ONE}")
+        changes["balance_sample"] = problem.balance_points
+    y = problem.y.copy()
+    y[np.argmax(principal_components(problem, 1)[:, 0]) if point is None else point] = 1.0
+    return problem.replace(y=y, C=problem.cost, C_unlabeled=problem.cost, **changes)
 
 
 def _check_links(formulation: Formulation, problem: Problem, loss: PLQ) -> None:

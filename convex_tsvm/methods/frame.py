@@ -18,7 +18,16 @@ from numpy.typing import ArrayLike
 
 from ..deadline import TimeIsUp, share_of_time, time_is_up, unlimited, within
 from ..formulations import Formulation
-from ..instance import ConvexStep, Instance, SmoothPoint, SmoothPrimal, StepSolution, StepSolver, same_points
+from ..instance import (
+    ConvexStep,
+    Instance,
+    SmoothPoint,
+    SmoothPrimal,
+    StepSolution,
+    StepSolver,
+    first_guess,
+    same_points,
+)
 from ..losses import PLQ
 from ..notice import warn
 from ..problem import Array, Problem
@@ -698,7 +707,12 @@ class Descents:
         if self._inner is None or self._last is None or not same_points(self._last, problem):
             self._inner = self._made(formulation, problem)
         self._last = problem
+        formulation.check_classes(problem)
         outputs, method = _start_outputs(start, problem), method.suited(instance)
+        if outputs is None and problem.n_labeled == 0 and formulation.unlabeled is not None:
+            outputs = first_guess(instance)
+            # At small costs of the points there would be nothing that keeps the guess.
+            method = method.nearby() if len(method.scales) > 1 else method
         if instance.n_positive is not None and not method.keeps_number:
             return self._searched(method, instance, self._inner, outputs, list(known))
         run = Run(instance, self._inner, self.settings, outputs, known)

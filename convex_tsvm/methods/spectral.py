@@ -70,9 +70,26 @@ def spectral_transduction(
         random_state=random_state,
         links=formulation.constraints,
     )
-    apart = V[problem.y > 0].mean(axis=0) - V[problem.y < 0].mean(axis=0)
-    spread = np.maximum(V.std(axis=0), 1e-300)
-    return trained_on_labels(formulation, problem, (V / spread) @ (apart / spread), began, "converged")
+    V = V / np.maximum(V.std(axis=0), 1e-300)
+    return trained_on_labels(formulation, problem, V @ _apart(V, formulation, problem), began, "converged")
+
+
+def _apart(V: Array, formulation: Formulation, problem: Problem) -> Array:
+    """The direction in which vectors, shape (n, d), have the classes apart, shape (d,): of the labels, or of links.
+
+    Without either it is the second vector: the dominant one has one sign, and the next one divides points best in two.
+    """
+    positive, negative = problem.y > 0, problem.y < 0
+    if positive.any() and negative.any():
+        return np.asarray(V[positive].mean(axis=0) - V[negative].mean(axis=0))
+    opposites = _opposites(SideInformation.of(problem.y, formulation.constraints))
+    if opposites:
+        differences = np.array([V[one].mean(axis=0) - V[other].mean(axis=0) for one, other in opposites])
+        direction = np.linalg.svd(differences)[2][0]
+    else:
+        direction = np.eye(V.shape[1])[min(1, V.shape[1] - 1)]
+    sign = np.sign(float(np.sum(problem.y @ V * direction))) or 1.0
+    return np.asarray(sign * direction)
 
 
 def _similarity(problem: Problem, affinity: str, n_neighbors: int) -> Any:
@@ -120,6 +137,7 @@ def spectral_subspace(
         Centred eigenvectors v_i + const, dominant first: the entries of known positive points are minus those of
         known negative ones (§4.2), and so are those of linked points of different classes.  One constant can do that
         for one pair of such sides; where links make several, it is the best one, and what is left is averaged out.
+        Where nothing tells the classes apart, as in clustering, means are 0.
         A direction that does not tell the classes apart is not made to.
     eigenvalues : array, shape (d,)
 
@@ -143,8 +161,6 @@ def spectral_subspace(
         raise ValueError(f"similarity has shape {similarity.shape}, y {y.shape}; they must be (n, n) and (n,)")
     side = SideInformation.of(y, links)
     opposites = _opposites(side)
-    if not opposites:
-        raise ValueError("y must have a labelled point of each class, +1 and -1, or links two points that cannot_link")
     L = tie(side) if constrained else sp.eye_array(n, format="csr")
     integer("n_components", n_components, least=1, most=L.shape[1] - 1)
     finite("outliers", outliers, least=0, below=1)
@@ -158,7 +174,7 @@ def spectral_subspace(
     v = np.asarray(L @ h)
     # A constant is added so that the means of the two classes become ± the same number.
     means = [(v[one].mean(axis=0), v[other].mean(axis=0)) for one, other in opposites]
-    v -= np.mean([(one + other) / 2 for one, other in means], axis=0)
+    v -= np.mean([(one + other) / 2 for one, other in means], axis=0) if means else v.mean(axis=0)
     if constrained:
         for (one, other), (mean, opposite) in zip(opposites, means, strict=True):
             v[one], v[other] = (mean - opposite) / 2, (opposite - mean) / 2

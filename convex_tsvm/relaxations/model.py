@@ -52,6 +52,7 @@ class BoundModel:
             raise ValueError(
                 f"constraints={formulation.constraints!r}: exact searches for labels know the balance only"
             )
+        formulation.check_classes(problem)
         self.search = labelling(formulation, problem)
         self.instance = self.search.instance
         self.known: PartialSVM | PlainSVM = (PartialSVM if is_partial(self.search) else PlainSVM)(self.search)

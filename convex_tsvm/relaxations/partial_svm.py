@@ -233,7 +233,8 @@ class PartialSVM:
         """The bias that costs least: the derivative of the losses is zero there, or jumps."""
         biases = np.sort(y - outputs)
         if self.hard:  # in the middle of those that meet all margins, or miss them by the least
-            return float((y - outputs)[y > 0].max() + (y - outputs)[y < 0].min()) / 2
+            least, most = (y - outputs)[y > 0].max(initial=-np.inf), (y - outputs)[y < 0].min(initial=np.inf)
+            return float(np.mean([end for end in (least, most) if np.isfinite(end)]))
         lacking = np.maximum(1 - y * (outputs + biases[:, None]), 0.0)
         cost = self.search.cost
         if not self.squared:
@@ -310,6 +311,8 @@ class PartialSVM:
         if self.squared:
             for sign in (1, -1):
                 known = np.flatnonzero(y == sign)
+                if len(known) == 0:
+                    continue
                 square = variance[:, None] + variance[known] - 2 * self.M[:, known]
                 square += 2 * (self._gram.error + 2 * EPS) * np.outer(self._gram.scale, self._gram.scale[known])
                 reach = np.sqrt(2 * slack * np.maximum(square, 0.0)) + error[:, None] + error[known]

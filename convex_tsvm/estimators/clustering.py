@@ -1,0 +1,194 @@
+"""Maximum-margin clustering as a scikit-learn clusterer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..formulations import Formulation, build, mean_output
+from ..kernels import make_kernel
+from ..methods.clustering import max_margin_clustering
+from ..methods.frame import Method
+from ..persistence import FittedModel
+from ..problem import Problem
+from ..table import DESCENTS, METHODS
+from ..validation import one_of
+
+
+class MaxMarginClustering(ClusterMixin, BaseEstimator):
+    """Two clusters that a function with a large margin tells apart (Xu et al. 2005; Sindhwani and Keerthi 2006, §1.6).
+
+    An S3VM without labels: of all ways to divide the points in two, within the balance, it looks for the one on which
+    an SVM has the least objective.  It is a hard problem; from several first guesses the best point found is kept.
+    :class:`~convex_tsvm.ExactTransductiveSVC` with ``balance=0.0`` and no label solves small ones with a certificate.
+
+    Parameters
+    ----------
+    kernel, gamma, sigma, degree, coef0
+        As in :class:`~convex_tsvm.TransductiveSVC`.
+    C : float > 0, default 1.0
+        Cost of every point.
+    loss : str or Formulation, default "auto"
+        As in :class:`~convex_tsvm.TransductiveSVC`.
+    method : str or Method, default "cccp"
+        As in :class:`~convex_tsvm.TransductiveSVC`.
+    balance : (float, float), float, ("exact", float) or None, default (-0.3, 0.3)
+        What keeps the points from being one cluster: ends of the mean output of all points, a mean itself, or the share
+        of points in cluster 1.  Ends are for methods of convex steps; None is for a formulation of your own with a
+        constraint that does it.
+    n_init : int >= 1, default 4
+        Number of first guesses.
+    tol : float, default 1e-3
+    max_iter : int, default 100
+    time_limit : float > 0, optional
+
+    Attributes
+    ----------
+    labels_ : int array, shape (n_samples,)
+        0 and 1.
+    solution_ : Solution
+    objective_ : float
+    status_ : str
+    n_iter_ : int
+        Convex steps from the best guess.
+    n_features_in_, feature_names_in_
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from convex_tsvm import MaxMarginClustering
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> MaxMarginClustering(sigma=1.0).fit_predict(X)
+    array([0, 0, 0, 1, 1, 1])
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        gamma: float | str | None = None,
+        sigma: float | None = None,
+        degree: int = 3,
+        coef0: float = 0.0,
+        C: float = 1.0,
+        loss: str | Formulation = "auto",
+        method: str | Method = "cccp",
+        balance: Any = (-0.3, 0.3),
+        n_init: int = 4,
+        tol: float = 1e-3,
+        max_iter: int = 100,
+        time_limit: float | None = None,
+    ) -> None:
+        self.kernel = kernel
+        self.gamma = gamma
+        self.sigma = sigma
+        self.degree = degree
+        self.coef0 = coef0
+        self.C = C
+        self.loss = loss
+        self.method = method
+        self.balance = balance
+        self.n_init = n_init
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+
+    def fit(self, X: Any, y: object = None) -> Self:
+        """Divide the points.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n_samples, n_features)
+            For ``kernel="precomputed"`` the (n_samples, n_samples) kernel matrix.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        constraint, balance = self._balance()
+        problem = Problem(
+            X,
+            np.zeros(X.shape[0]),
+            kernel=make_kernel(
+                self.kernel, X, gamma=self.gamma, sigma=self.sigma, degree=self.degree, coef0=self.coef0
+            ),
+            C=self.C,
+            C_unlabeled=self.C,
+            balance=balance,
+        )
+        formulation = self._formulation(problem)
+        if constraint is not None:
+            formulation = replace(formulation, balance=None, constraints=(*formulation.constraints, constraint))
+        self.solution_ = max_margin_clustering(
+            formulation,
+            problem,
+            method=self.method,
+            n_init=self.n_init,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            time_limit=self.time_limit,
+        )
+        self.labels_ = (self.solution_.labels > 0).astype(int)
+        self.objective_, self.status_ = self.solution_.objective, self.solution_.status
+        self.n_iter_ = max(1, self.solution_.n_iter)
+        self.model_ = FittedModel.from_solutions([self.solution_], np.array([0, 1]), self.get_params(deep=False))
+        return self
+
+    def _balance(self) -> tuple[Any, Any]:
+        """The constraint on the mean output, if it may be in an interval, and the balance of the problem."""
+        balance = self.balance
+        if isinstance(balance, (tuple, list)) and len(balance) == 2 and not isinstance(balance[0], str):
+            return mean_output(*balance), 0.0
+        return None, 0.0 if balance is None else balance
+
+    def _formulation(self, problem: Problem) -> Formulation:
+        if isinstance(self.loss, Formulation):
+            return self.loss
+        method: Any = self.method
+        if isinstance(method, str):
+            method = METHODS[one_of("method", method, DESCENTS)]
+        loss = method.loss if self.loss == "auto" else self.loss
+        return build("tsvm", problem, loss=loss).formulation
+
+    def predict(self, X: Any) -> NDArray[np.int_]:
+        """The cluster of each point, old or new.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, n_features)
+
+        Returns
+        -------
+        int array, shape (n,)
+            0 and 1.
+        """
+        return (self.decision_function(X) >= 0).astype(int)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Outputs f at points, old or new: positive for cluster 1.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, n_features)
+            For a precomputed kernel, kernel values with the training points, shape (n, n_samples).
+
+        Returns
+        -------
+        array, shape (n,)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return self.model_.decision_function(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.kernel in ("rbf", "linear", "poly")
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags

@@ -1,0 +1,123 @@
+"""Maximum-margin clustering: a formulation without a labelled point, from several first guesses (Xu et al. 2005)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..deadline import share_of_time, time_is_up, within
+from ..formulations import Formulation, tsvm
+from ..instance import Instance, StepSolver, labels_of, principal_components
+from ..kernels import Precomputed, neighbor_graph
+from ..problem import Array, Problem
+from ..solution import Solution
+from ..table import DESCENTS, METHODS
+from ..validation import integer, is_sparse, one_of
+from .continuation import Continuation
+from .frame import Descents, Method, Settings
+from .spectral import spectral_subspace
+
+#: Neighbours in the graph that gives one of the guesses.
+N_NEIGHBORS = 6
+
+#: With more points than this none of the guesses is that of continuation, which factors the kernel matrix.
+MOST_CONTINUED = 2000
+
+
+def max_margin_clustering(
+    formulation: Formulation,
+    problem: Problem,
+    *,
+    method: str | Method = "cccp",
+    n_init: int = 4,
+    solver: str | StepSolver = "auto",
+    tol: float = 1e-3,
+    max_iter: int = 100,
+    time_limit: float | None = None,
+    **options: Any,
+) -> Solution:
+    """Divide points into two clusters such that a function with a large margin tells them apart.
+
+    The formulation is minimized from several guesses, and the point with the lowest objective is returned.  They are
+    the first principal component of the points in the feature space, the smooth S3VM by continuation (for up to 2000
+    points), the cut of the graph of neighbours, and further components.
+
+    Parameters
+    ----------
+    formulation : Formulation
+        With a balance, or a constraint such as :func:`~convex_tsvm.mean_output`: without one all points are best put
+        into one cluster.
+    problem : Problem
+        With a number for a balance, or an exact share; usually without labels.  C* is the cost of every point.
+    method : {"cccp", "switching", "annealing", "linearization", "gradient", "continuation", "newton"} or Method
+        How the objective is minimized from each guess.
+    n_init : int >= 1, default 4
+        Number of guesses.
+    solver, tol, max_iter, **options
+        As in :func:`~convex_tsvm.cccp`.
+    time_limit : float > 0, optional
+        Seconds for all guesses together; those that no time is left for are left out.
+
+    Returns
+    -------
+    Solution
+        Its labels +1 and -1 are the clusters; which is which is by chance.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not as stated.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
+    >>> problem = ct.Problem(X, np.zeros(6), kernel=ct.RBF(1.0), C_unlabeled=1, balance=0.0)
+    >>> ct.max_margin_clustering(ct.tsvm("hinge"), problem).labels
+    array([-1., -1., -1.,  1.,  1.,  1.])
+    """
+    began, n_init = time.perf_counter(), integer("n_init", n_init, least=1)
+    descent = method if isinstance(method, Method) else METHODS[one_of("method", method, DESCENTS)].load()()
+    if len(descent.scales) > 1:
+        descent = descent.nearby()  # at small costs of the points there would be nothing that keeps a guess
+    instance, best = Instance(formulation, problem), None
+    with within(time_limit):
+        descents = Descents(descent, solver=solver, settings=Settings(tol, max_iter), options=options)
+        for k, guess in enumerate(guesses(instance, n_init)):
+            with share_of_time(n_init - k):
+                found = descents.solve(formulation, instance.problem, (), guess)[0]
+            if best is None or found.objective < best.objective:
+                best = found
+            if found.status == "interrupted" or time_is_up():
+                best = replace(best, status=found.status)
+                break
+    assert best is not None
+    return replace(best, seconds=time.perf_counter() - began)
+
+
+def guesses(instance: Instance, n: int) -> Iterator[Array]:
+    """Labels to begin with, each of shape (n,), at most so many."""
+    problem = instance.problem
+    components = principal_components(problem, n)
+    scores: list[Callable[[], Array]] = [lambda: components[:, 0]]
+    if problem.n <= MOST_CONTINUED and instance.formulation.regularizer.is_squared_norm:
+        scores.append(lambda: continued(problem))
+    X = problem.X
+    if not isinstance(problem.kernel, Precomputed) and (is_sparse(X) or isinstance(X, np.ndarray)):
+        graph = neighbor_graph(X, min(N_NEIGHBORS, problem.n - 1))
+        scores.append(lambda: spectral_subspace(graph, np.zeros(problem.n), 2, constrained=False)[0][:, 1])
+    scores += [partial(components.__getitem__, (slice(None), k)) for k in range(1, components.shape[1])]
+    for score in scores[:n]:
+        yield labels_of(instance, score())
+
+
+def continued(problem: Problem) -> Array:
+    """Outputs of the smooth S3VM by continuation, which begins with the coarse structure of the points, shape (n,)."""
+    balanced = problem.by_mean()
+    method = Continuation()
+    return Descents(method, solver="auto", settings=Settings(), options={}).solve(tsvm("exp"), balanced)[0].scores
