@@ -93,6 +93,8 @@ from .methods import minimize_path as minimize_path
 from .methods import newton as newton
 from .methods import switching as switching
 from .methods.clustering import max_margin_clustering as max_margin_clustering
+from .methods.potts import PottsSolution as PottsSolution
+from .methods.potts import potts_annealing as potts_annealing
 from .methods.safe import SafeSolution as SafeSolution
 from .methods.safe import low_density_separators as low_density_separators
 from .methods.safe import safe_transduction as safe_transduction

@@ -177,6 +177,20 @@ class Problem:
         other._set_labels(_check_labels(given.pop("y"), self.n, given["balance"]), **given)
         return other
 
+    def labelled_as(self, other: Problem) -> Problem:
+        """This problem's points, kernel and costs with the labels and the balance of another problem.
+
+        Parameters
+        ----------
+        other : Problem
+            On equal points.
+
+        Returns
+        -------
+        Problem
+        """
+        return self.replace(y=other.y, balance=other.balance, balance_sample=other.balance_sample)
+
     def part(self, keep: NDArray[np.intp]) -> Problem:
         """The problem of some of the points, with their costs and the mean that is asked for as they are.
 

@@ -271,7 +271,7 @@ class Transduction(ClassifierMixin, BaseEstimator):
         self.transduction_scores_ = scores.ravel() if len(classes) == 2 else scores
         # With a number of positive labels asked for, an output may have another sign than its label.
         two = (solutions[0].labels > 0).astype(int)
-        found = classes[two] if len(classes) == 2 else self.model_.decide(scores)
+        found = classes[two] if len(classes) == 2 else self._decided(scores, solutions)
         self.transduction_ = np.where(labels.unlabeled, found, classes[np.maximum(labels.index, 0)])
         ended = {solution.status for solution in solutions}
         self.status_ = next((status for status in STATUSES if status in ended), CONVERGED)
@@ -281,6 +281,10 @@ class Transduction(ClassifierMixin, BaseEstimator):
         self.n_iter_ = max(solution.n_iter for solution in solutions)
         self.lower_bound_ = solutions[0].lower_bound if len(classes) == 2 else None
         self.gap_ = solutions[0].gap if len(classes) == 2 else None
+
+    def _decided(self, scores: NDArray[np.float64], solutions: list[Solution]) -> NDArray[Any]:
+        """The classes of the training points, more than two of them: those with the largest outputs."""
+        return self.model_.decide(scores)
 
 
 class KernelTransduction(Transduction):

@@ -6,15 +6,20 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from typing import Any
 
+import numpy as np
 from joblib import effective_n_jobs
+from numpy.typing import NDArray
 
 from ..formulations import Formulation
+from ..methods.annealing import Annealing
 from ..methods.cccp import CCCP
 from ..methods.frame import Descents, Method, Settings
+from ..methods.potts import Potts, Temperature
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Iteration, Solution
 from ..table import METHODS
+from ..validation import one_of
 from .base import KernelTransduction, Transduction
 from .labels import Labels
 from .pilot import announce, expected_seconds
@@ -24,8 +29,10 @@ class Descent(Transduction):
     """Base of classifiers that minimize a formulation by a method that is a descent.
 
     A subclass has the parameters ``tol``, ``max_iter`` and ``verbose``, and those of ``method``, ``method_options``,
-    ``annealing``, ``solver``, ``cvxpy_solver`` and ``cache_size`` that are not fixed.
+    ``annealing``, ``solver``, ``cvxpy_solver``, ``cache_size`` and ``multi_class`` that are not fixed.
     """
+
+    multi_class: str = "ovr"
 
     method: str | Method = "cccp"
     method_options: Mapping[str, Any] | None = None
@@ -37,6 +44,8 @@ class Descent(Transduction):
 
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
         """Solutions of the problems in their order, each with the kernel rows that the ones before have computed."""
+        if self._is_joint and formulation.unlabeled is not None:
+            return self._solve_together(formulation, problems)
         current = ""
 
         def in_turn() -> Iterator[Problem]:
@@ -58,6 +67,43 @@ class Descent(Transduction):
                 formulation, report if self.verbose else None, None if progress is None else progress.inner
             )
             return descents.solve_all(formulation, in_turn(), len(problems), self._starts(problems))
+
+    @property
+    def _is_joint(self) -> bool:
+        """Whether several classes are learned together, by probabilities that sum to 1; a ValueError for bad words."""
+        if one_of("multi_class", self.multi_class, ("ovr", "potts")) == "ovr":
+            return False
+        if not isinstance(self._asked_method(), Annealing):
+            raise ValueError(f"multi_class='potts' needs method='annealing', not {self.method!r}")
+        return True
+
+    def _solve_together(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
+        """Solutions of the problems of all classes with one Potts variable for each point."""
+
+        def report(stage: Temperature) -> None:
+            print(
+                f"[{type(self).__name__}] T = {stage.temperature:.4g}: energy {stage.energy:.6g}, objective "
+                f"{stage.objective:.6g}, entropy {stage.entropy:.4f}"
+            )
+
+        method: Any = self._asked_method()
+        together = Potts(
+            method, formulation, list(problems.values()), self._descents(formulation), report if self.verbose else None
+        )
+        return list(together.run().solutions)
+
+    def _parts(self, first: Problem, labels: Labels, formulation: Formulation) -> list[dict[str, Problem]]:
+        parts = super()._parts(first, labels, formulation)
+        if not self._is_joint:
+            return parts
+        if len(labels.classes) == 2:
+            raise ValueError("multi_class='potts' is for more than two classes; y has two")
+        return [{name: problem for part in parts for name, problem in part.items()}]
+
+    def _decided(self, scores: NDArray[np.float64], solutions: list[Solution]) -> NDArray[Any]:
+        if not self._is_joint or solutions[0].formulation.unlabeled is None:
+            return super()._decided(scores, solutions)
+        return np.asarray(self.classes_[np.argmax([solution.labels for solution in solutions], axis=0)])
 
     def _announce(self, problem: Problem, labels: Labels, n_fits: int) -> None:
         def solve(part: Problem) -> None:

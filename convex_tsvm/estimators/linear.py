@@ -32,7 +32,7 @@ class LinearTransductiveSVC(Descent):
 
     Minimizes ½ ‖w‖² + C Σ ℓ(y f(x)) + C* Σ ℓ*(f(x)), f(x) = w·x + b, the last sum over the unlabelled points, by
     SVMlin's methods (Sindhwani and Keerthi 2006) and by CCCP; their least squares are solved by products with the
-    points.  Time grows with the number of stored entries.  More than two classes are learned one-vs-rest.
+    points.  Time grows with the number of stored entries.  More than two classes are learned one-vs-rest, or together.
 
     Parameters
     ----------
@@ -73,6 +73,9 @@ class LinearTransductiveSVC(Descent):
         Options of the method in place of those that are its defaults here: for "switching" ``annealing=14`` (factors on
         C*) and ``reheats=4``, for "annealing" ``best=True``, ``cooling=1.2``, ``settled=5e-6`` and ``certain=1e-2``.
         ``max_pairs=1`` is Joachims's TSVM.
+    multi_class : {"ovr", "potts"}, default "ovr"
+        More than two classes are learned one against the rest, or, with ``method="annealing"``, together: the
+        probabilities of the classes of a point sum to 1 (:func:`~convex_tsvm.potts_annealing`).
     probability : {"calibrated"} or False, default False
         Whether there is ``predict_proba``: sigmoids of the outputs (Platt 1999), found at labelled points that are left
         out of a fit, in five folds, or fewer if a class has fewer labels.  It takes as many more fits, and is no part
@@ -136,6 +139,7 @@ class LinearTransductiveSVC(Descent):
         gamma: float | str | None = None,
         random_state: int = 0,
         method_options: Mapping[str, Any] | None = None,
+        multi_class: str = "ovr",
         probability: str | bool = False,
         unlabeled: Any = -1,
         tol: float = 1e-4,
@@ -159,6 +163,7 @@ class LinearTransductiveSVC(Descent):
         self.gamma = gamma
         self.random_state = random_state
         self.method_options = method_options
+        self.multi_class = multi_class
         self.probability = probability
         self.unlabeled = unlabeled
         self.tol = tol

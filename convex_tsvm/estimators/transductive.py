@@ -27,7 +27,7 @@ class TransductiveSVC(DescentTransduction):
 
     Minimizes ½ ‖w‖² + C Σ ℓ(y f(x)) + C* Σ ℓ*(f(x)), the last sum over the unlabelled points (Collobert et al. 2006;
     Chapelle et al. 2008).  Works as a transductive method (``transduction_``) and as an inductive one (``predict``).
-    More than two classes are learned one-vs-rest.
+    More than two classes are learned one-vs-rest, or together.
 
     Time grows with n^1.3 to n² in the number of points n where few of them have a say (support vectors), and faster
     where many do; memory is the points and ``cache_size``.  The methods "gradient", "continuation" and "newton" factor
@@ -96,6 +96,9 @@ class TransductiveSVC(DescentTransduction):
         Of the graph's Laplacian; Chapelle et al. (2008, Table 15) have 5.
     annealing : int or sequence of float, optional
         Raise C* in so many steps (Chapelle et al. 2008, §5.4.4), for all methods but annealing and continuation.
+    multi_class : {"ovr", "potts"}, default "ovr"
+        More than two classes are learned one against the rest, or, with ``method="annealing"``, together: the
+        probabilities of the classes of a point sum to 1 (:func:`~convex_tsvm.potts_annealing`).
     probability : {"calibrated"} or False, default False
         Whether there is ``predict_proba``: sigmoids of the outputs (Platt 1999), found at labelled points that are left
         out of a fit, in five folds, or fewer if a class has fewer labels.  It takes as many more fits, and is no part
@@ -184,6 +187,7 @@ class TransductiveSVC(DescentTransduction):
         n_neighbors: int = 6,
         power: int = 1,
         annealing: Any = None,
+        multi_class: str = "ovr",
         probability: str | bool = False,
         unlabeled: Any = -1,
         tol: float = 1e-3,
@@ -215,6 +219,7 @@ class TransductiveSVC(DescentTransduction):
         self.n_neighbors = n_neighbors
         self.power = power
         self.annealing = annealing
+        self.multi_class = multi_class
         self.probability = probability
         self.unlabeled = unlabeled
         self.tol = tol

@@ -38,7 +38,7 @@ class Probabilities:
         if n_positive is not None:
             if n_positive in (0, len(g)):
                 return cls(np.full(len(g), CERTAIN if n_positive else -CERTAIN))
-            nu, p = _multiplier(g, temperature, n_positive, start)
+            nu, p = multiplier(g, temperature, n_positive, start)
         found = cls((nu - g) / temperature, p)
         found.nu = nu
         return found
@@ -61,7 +61,7 @@ class Probabilities:
         return max(0.0, float(change.sum()) / max(len(self.p), 1))
 
 
-def _multiplier(g: Array, temperature: float, n_positive: int, start: float) -> tuple[float, Array]:
+def multiplier(g: Array, temperature: float, n_positive: float, start: float) -> tuple[float, Array]:
     """ν and the probabilities, by Newton's steps kept inside what brackets the root (sindhwani2006 §1.4.2)."""
     # At these ends each p_i is on one side of the mean that is asked for; the sum rises with ν in between.
     shift = temperature * np.log(n_positive / (len(g) - n_positive))

@@ -192,7 +192,7 @@ def unless_interrupted(solutions: Sequence[Solution]) -> Sequence[Solution]:
     return solutions
 
 
-class _Interrupted(Exception):
+class Interrupted(Exception):
     """Raised where Ctrl-C or a deadline has ended an inner solver, with the point that the solver had reached."""
 
     def __init__(self, point: Recorded) -> None:
@@ -350,7 +350,7 @@ class Run:
 
     def _unless_interrupted(self, point: Any) -> Any:
         if point.status in STOPPED:
-            raise _Interrupted(point)
+            raise Interrupted(point)
         return point
 
     def envelope(self) -> StepSolution:
@@ -485,18 +485,18 @@ class Run:
         try:
             with getattr(self.inner, "threads", nullcontext)():
                 yield
-        except (_Interrupted, TimeIsUp, KeyboardInterrupt) as stop:
+        except (Interrupted, TimeIsUp, KeyboardInterrupt) as stop:
             self.status = "time_limit" if isinstance(stop, TimeIsUp) else "interrupted"
-            if isinstance(stop, _Interrupted):
+            if isinstance(stop, Interrupted):
                 self.status = stop.point.status
                 self._keep_better(stop.point)
             if self.status == "time_limit" and not self.history:
-                self._fall_back()
+                self.fall_back()
             if self.current is None:
                 raise
             warn(f"{self.status}: the best point so far is returned")
 
-    def _fall_back(self) -> None:
+    def fall_back(self) -> None:
         """Take the supervised SVM if it is better than the current point; for a time limit before the first step's end.
 
         It is solved however long that takes, so that a point as good as the SVM is returned in any case.
@@ -705,7 +705,7 @@ class Descents:
         instance = Instance(formulation, problem)
         problem = instance.problem  # a balance does not count points of groups
         if self._inner is None or self._last is None or not same_points(self._last, problem):
-            self._inner = self._made(formulation, problem)
+            self._inner = self.made(formulation, problem)
         self._last = problem
         formulation.check_classes(problem)
         outputs, method = _start_outputs(start, problem), method.suited(instance)
@@ -720,7 +720,7 @@ class Descents:
             run.status = method.descend(run)
         return run.solution(method), run.solved
 
-    def _made(self, formulation: Formulation, problem: Problem) -> Any:
+    def made(self, formulation: Formulation, problem: Problem) -> Any:
         """The solver, with the options that were given and those offered ones that it takes."""
         asked = solver_of(self.method.solvers, self.solver, formulation, problem, self.options, self.method.name)
         takes = SOLVERS[asked].options if isinstance(asked, str) and asked in SOLVERS else ()

@@ -1,0 +1,337 @@
+"""Deterministic annealing of several classes at once, with one Potts variable a point (sindhwani2006, footnote 6).
+
+A point has one label k of K, and pays for it in all K functions: ℓ(f_k) in that of its class, ℓ(-f_j) in the others.
+With probabilities p_ik in place of labels,
+
+    Σ_k [½ ‖w_k‖² + Σ_labelled c ℓ(y_k f_k) + Σ_i c_i (p_ik ℓ(f_k) + (1 - p_ik) ℓ(-f_k))] + T Σ_i Σ_k p_ik log p_ik
+
+is minimized over all f_k, for given p an SVM for each class, and over p, for given f in closed form, at falling
+temperatures T.  One against the rest is the same without Σ_k p_ik = 1: a point may then be of several classes or none.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..deadline import TimeIsUp, within
+from ..formulations import Formulation
+from ..instance import Instance, StepSolver, same_points
+from ..instance.potts import PottsProbabilities
+from ..notice import warn
+from ..problem import Array, Problem
+from ..solution import Solution
+from ..validation import is_sparse
+from .annealing import Annealing
+from .frame import Descents, Interrupted, Run, Settings
+from .schedule import HOT, falling
+
+#: The temperature, in units of the range of costs, at which probabilities are taken for labels.
+COLDEST = 1e-6
+
+
+@dataclass(frozen=True)
+class Temperature:
+    """How the annealing stood at the end of a temperature.
+
+    Attributes
+    ----------
+    temperature : float
+        T, in the units of the objective.
+    energy : float
+        What is minimized at this temperature.
+    objective : float
+        That of the labels which are most probable, at the functions there.
+    entropy : float
+        Mean over the points of - Σ_k p log p, in natural units.
+    """
+
+    temperature: float
+    energy: float
+    objective: float
+    entropy: float
+
+
+@dataclass(frozen=True, eq=False)
+class PottsSolution:
+    """What :func:`potts_annealing` found.
+
+    Attributes
+    ----------
+    solutions : tuple of Solution
+        The function of each class, trained on the labels found.
+    labels : int array, shape (n,)
+        The class of each point, as a place among the problems.
+    probabilities : array, shape (n_unlabeled, K)
+        Those of the last temperature.
+    objective : float
+        Σ_k of the objectives with these labels.
+    history : tuple of Temperature
+    status : str
+    seconds : float
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.1], [0.0], [0.9], [1.0]])
+    >>> y = [[1, 0, -1, 0, -1, 0], [-1, 0, 1, 0, -1, 0], [-1, 0, -1, 0, 1, 0]]
+    >>> problems = [ct.Problem(X, one, kernel=ct.RBF(0.3), C=10, balance=-1 / 3) for one in y]
+    >>> found = ct.potts_annealing(ct.tsvm("squared_hinge"), problems)
+    >>> found.labels, found.probabilities.sum(axis=1).round(9)
+    (array([0, 0, 1, 1, 2, 2]), array([1., 1., 1.]))
+    """
+
+    solutions: tuple[Solution, ...]
+    labels: NDArray[np.intp]
+    probabilities: Array
+    objective: float
+    history: tuple[Temperature, ...]
+    status: str
+    seconds: float
+
+
+def potts_annealing(
+    formulation: Formulation,
+    problems: Sequence[Problem] | Mapping[Any, Problem],
+    *,
+    solver: str | StepSolver = "auto",
+    cooling: float = 1.5,
+    settled: float = 1e-6,
+    certain: float = 1e-6,
+    temperature: float | None = None,
+    tol: float = 1e-3,
+    max_iter: int = 100,
+    callback: Callable[[Temperature], None] | None = None,
+    time_limit: float | None = None,
+    **options: Any,
+) -> PottsSolution:
+    """Minimize over the probabilities of several classes together, at falling temperatures (sindhwani2006, footnote 6).
+
+    Parameters
+    ----------
+    formulation : Formulation
+        As for :func:`~convex_tsvm.annealing`.
+    problems : sequence or mapping of Problem
+        One for each of at least two classes against the rest, on the same points and with the same costs: a point is
+        labelled +1 in that of its class.  With exact balances, ("exact", r), so many points are of each class, as near
+        as whole numbers are; the shares sum to 1.
+    solver, tol, time_limit, **options
+        As in :func:`~convex_tsvm.cccp`.
+    cooling, settled, certain, temperature
+        As in :func:`~convex_tsvm.annealing`.
+    max_iter : int, default 100
+        Limit on SVMs of each class for each temperature.
+    callback : callable, optional
+        Called with every :class:`Temperature`.
+
+    Returns
+    -------
+    PottsSolution
+
+    Raises
+    ------
+    ValueError
+        If the problems are not those of several classes, or an argument is not as stated.
+
+    Examples
+    --------
+    >>> import numpy as np, convex_tsvm as ct
+    >>> X = np.array([[-1.1], [-1.0], [-0.1], [0.0], [0.9], [1.0]])
+    >>> y = [[1, 0, -1, 0, -1, 0], [-1, 0, 1, 0, -1, 0], [-1, 0, -1, 0, 1, 0]]
+    >>> problems = [ct.Problem(X, one, kernel=ct.RBF(0.3), C=10, balance=("exact", 1 / 3)) for one in y]
+    >>> ct.potts_annealing(ct.tsvm("squared_hinge"), problems).labels
+    array([0, 0, 1, 1, 2, 2])
+    """
+    method = Annealing(cooling, settled, certain, temperature=temperature)
+    settings = Settings(tol, max_iter, None, time_limit)
+    parts = list(problems.values()) if isinstance(problems, Mapping) else list(problems)
+    with within(time_limit):
+        descents = Descents(method, solver=solver, settings=settings, options=options)
+        return Potts(method, formulation, parts, descents, callback).run()
+
+
+class Potts:
+    """The procedure on the problems of all classes, with a run for each."""
+
+    def __init__(
+        self,
+        method: Annealing,
+        formulation: Formulation,
+        problems: Sequence[Problem],
+        descents: Descents,
+        callback: Callable[[Temperature], None] | None = None,
+    ) -> None:
+        problems = _on_the_same_points(problems)
+        formulation.label_loss(compared=True)  # complains about a loss without labels
+        self.method, self.callback, self.began = method, callback, time.perf_counter()
+        self.problems = problems
+        self.instances = [Instance(formulation, problem) for problem in problems]
+        first = self.instances[0].problem
+        self.unknown, self.cost = first.unlabeled, first.cost
+        inner = descents.made(formulation, first)
+        self.runs = [Run(instance, inner, descents.settings) for instance in self.instances]
+        self.settings = descents.settings
+        self.counts = _counts(self.instances)
+        self.history: list[Temperature] = []
+        shares = np.array([instance.positive_share for instance in self.instances])
+        if self.counts is None:
+            shares = np.clip([((instance.target or 0.0) + 1) / 2 for instance in self.instances], 1e-3, None)
+        self.known = PottsProbabilities(
+            np.log(np.maximum(np.tile(shares / shares.sum(), (len(self.unknown), 1)), 1e-300)), np.zeros(len(shares))
+        )
+        #: Whose label each point has, from the outputs of the last step; known ones as they are.
+        self.labels = np.argmax([problem.y for problem in problems], axis=0)
+
+    def run(self) -> PottsSolution:
+        """Alternate between the SVMs and the probabilities, at falling temperatures, then train on the labels."""
+        status = "converged"
+        try:
+            for run in self.runs:
+                run.envelope()
+            first = (self.method.temperature or HOT) * float(self.cost[self.unknown].mean())
+            for temperature in [first] if self.method.temperature else falling(first, self.method.cooling):
+                if self.known.entropy() < self.method.certain:
+                    break
+                status = self.stage(temperature)
+            self.settle()
+        except (Interrupted, TimeIsUp, KeyboardInterrupt) as stop:
+            status = "time_limit" if isinstance(stop, TimeIsUp) else "interrupted"
+            if isinstance(stop, Interrupted):
+                status = stop.point.status
+            for run in self.runs:
+                if run.current is None and status == "interrupted":
+                    raise KeyboardInterrupt from None
+                if not run.history:
+                    run.fall_back()
+            warn(f"{status}: the best point so far is returned")
+        return self.solution(status)
+
+    def stage(self, temperature: float) -> str:
+        """Alternate at one temperature until the probabilities settle."""
+        status = "max_iter"
+        for _ in range(self.settings.max_iter):
+            g, energy, objective = self.functions(temperature)
+            before = self.known
+            self.known = PottsProbabilities.best(g, temperature, self.counts, before.nu)
+            if before.divergence(self.known) < self.method.settled:
+                status = "converged"
+                break
+        self.history.append(Temperature(temperature, energy, objective, self.known.entropy()))
+        if self.callback is not None:
+            self.callback(self.history[-1])
+        return status
+
+    def functions(self, temperature: float) -> tuple[Array, float, float]:
+        """The SVMs of all classes for the probabilities: g, shape (u, K), the energy, and the labels' objective."""
+        shares = [(problem.y > 0).astype(float) for problem in self.problems]
+        points = []
+        for k, (run, p) in enumerate(zip(self.runs, shares, strict=True)):
+            p[self.unknown] = self.known.p[:, k]
+            points.append(run.improve(run.instance.weighted_svm(p)))
+        g = self.costs_of_labels([point.outputs for point in points])
+        self.labels[self.unknown] = np.argmin(g - self.known.nu, axis=1)
+        energy, objective = -temperature * len(self.unknown) * self.known.entropy(), 0.0
+        for k, (run, point, p) in enumerate(zip(self.runs, points, shares, strict=True)):
+            labels, losses = self.signs(k), run.instance.label_losses(point.outputs)
+            expected, full = (
+                point.regularization + run.instance.total(share * losses[0] + (1 - share) * losses[1], self.cost)
+                for share in (p, labels > 0)
+            )
+            run.record(point, stage=temperature, labels=labels, step_objective=expected, objective=full)
+            energy, objective = energy + expected, objective + full
+        return g, energy, objective
+
+    def settle(self) -> None:
+        """SVMs of labels, and better labels at their outputs, as long as that lowers the objective."""
+        nearly, least, best = self.known, np.inf, self.labels
+        for _ in range(self.settings.max_iter):
+            g = self.costs_of_labels([run.latest.outputs for run in self.runs])
+            self.labels[self.unknown] = nearly.labels(g, self.counts)
+            if np.isfinite(least) and np.array_equal(self.labels, best):
+                break
+            signs = [self.signs(k) for k in range(len(self.runs))]
+            points = [run.solve(run.instance.svm(one)) for run, one in zip(self.runs, signs, strict=True)]
+            values = [run.value(point, one) for run, point, one in zip(self.runs, points, signs, strict=True)]
+            if not sum(values) < least * (1 - 1e-9):
+                break
+            least, best = sum(values), self.labels.copy()
+            for run, point, one, value in zip(self.runs, points, signs, values, strict=True):
+                run.record(point, stage=0.0, labels=one, objective=value)
+            g = self.costs_of_labels([point.outputs for point in points])
+            nearly = PottsProbabilities.best(g, COLDEST * max(float(np.ptp(g)), 1e-300), self.counts, self.known.nu)
+        self.labels = best
+
+    def costs_of_labels(self, outputs: Sequence[Array]) -> Array:
+        """g, shape (u, K): by how much more the unlabelled points cost with each label than without it."""
+        losses = [instance.label_losses(f) for instance, f in zip(self.instances, outputs, strict=True)]
+        return np.asarray(self.cost[self.unknown, None] * np.stack([a - b for a, b in losses], axis=1)[self.unknown])
+
+    def signs(self, k: int) -> Array:
+        """The labels +1 of class k and -1 of the others, shape (n,)."""
+        return np.where(self.labels == k, 1.0, -1.0)
+
+    def solution(self, status: str) -> PottsSolution:
+        """What was found, with a solution of each class."""
+        solutions = []
+        for run in self.runs:
+            run.status = status
+            solutions.append(run.solution(self.method))
+        return PottsSolution(
+            solutions=tuple(solutions),
+            labels=self.labels,
+            probabilities=self.known.p,
+            objective=float(sum(one.objective for one in solutions)),
+            history=tuple(self.history),
+            status=next((one.status for one in solutions if one.status != "converged"), "converged"),
+            seconds=time.perf_counter() - self.began,
+        )
+
+
+def _on_the_same_points(problems: Sequence[Problem]) -> list[Problem]:
+    """Problems of several classes, each against the rest, with one array of points; a ValueError if they are not."""
+    if len(problems) < 2:
+        raise ValueError(f"problems: there are {len(problems)}; several classes have one each, at least two")
+    first, found = problems[0], []
+    for k, problem in enumerate(problems):
+        if not (_have_equal_points(first, problem) and np.array_equal(problem.cost, first.cost)):
+            raise ValueError(f"problems: number {k} has other points, costs or another kernel than number 0")
+        found.append(problem if same_points(first, problem) else first.labelled_as(problem))
+    known = np.array([problem.y for problem in problems])
+    one_class = (known != 0).all(axis=0) & ((known > 0).sum(axis=0) == 1)
+    wrong = np.flatnonzero(~(one_class | (known == 0).all(axis=0)))
+    if len(wrong):
+        raise ValueError(
+            f"problems: point {wrong[0]} must be labelled +1 in one of them and -1 in the others, or 0 in all"
+        )
+    return found
+
+
+def _have_equal_points(one: Problem, other: Problem) -> bool:
+    if same_points(one, other):
+        return True
+    if one.n != other.n or repr(one.kernel) != repr(other.kernel) or type(one.X) is not type(other.X):
+        return False
+    if isinstance(one.X, np.ndarray):
+        return np.array_equal(one.X, other.X)
+    return is_sparse(one.X) and one.X.shape == other.X.shape and (one.X != other.X).nnz == 0
+
+
+def _counts(instances: Sequence[Instance]) -> NDArray[np.intp] | None:
+    """How many unlabelled points are of each class, or None if that is free; a ValueError if shares do not sum to 1."""
+    wanted = [instance.n_positive for instance in instances]
+    if all(one is None for one in wanted):
+        return None
+    u = instances[0].problem.n_unlabeled
+    if any(one is None for one in wanted) or abs(sum(one or 0 for one in wanted) - u) > len(wanted):
+        shown = ", ".join(instance.balance for instance in instances)
+        raise ValueError(f"problems: the shares of all classes must be exact and sum to 1, not {shown}")
+    counts = np.array(wanted, dtype=np.intp)
+    # Each number was rounded by itself: the largest ones give or take what is too much.
+    for k in np.argsort(-counts)[: abs(u - int(counts.sum()))]:
+        counts[k] += np.sign(u - int(counts.sum()))
+    return counts
