@@ -132,6 +132,8 @@ from .relaxations import LowerBoundBuilder as LowerBoundBuilder
 from .selection.calibration import CalibratedTransduction as CalibratedTransduction
 from .selection.comparison import SupervisedComparison as SupervisedComparison
 from .selection.comparison import compare_supervised as compare_supervised
+from .selection.cost_path import CostPath as CostPath
+from .selection.cost_path import cost_path as cost_path
 from .selection.curves import LearningCurve as LearningCurve
 from .selection.curves import learning_curve as learning_curve
 from .selection.pool import WithUnlabeled as WithUnlabeled

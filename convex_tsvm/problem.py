@@ -178,7 +178,7 @@ class Problem:
         return other
 
     def labelled_as(self, other: Problem) -> Problem:
-        """This problem's points, kernel and costs with the labels and the balance of another problem.
+        """The same points, kernel and costs with the labels and the balance of another problem.
 
         Parameters
         ----------
