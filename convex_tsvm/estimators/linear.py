@@ -19,6 +19,7 @@ from ..validation import finite, integer, one_of
 from .approximation import KernelApproximation
 from .descent import Descent
 from .labels import Labels
+from .online import OnlineFit
 
 #: Options of methods in place of their own defaults: they lead to as good an objective in less time.
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -27,12 +28,13 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 }
 
 
-class LinearTransductiveSVC(Descent):
+class LinearTransductiveSVC(OnlineFit, Descent):
     """Semi-supervised (transductive) linear support vector classifier for many points, sparse or not.
 
     Minimizes ½ ‖w‖² + C Σ ℓ(y f(x)) + C* Σ ℓ*(f(x)), f(x) = w·x + b, the last sum over the unlabelled points, by
     SVMlin's methods (Sindhwani and Keerthi 2006) and by CCCP; their least squares are solved by products with the
     points.  Time grows with the number of stored entries.  More than two classes are learned one-vs-rest, or together.
+    ``partial_fit`` learns from one chunk of points after the other.
 
     Parameters
     ----------

@@ -325,6 +325,16 @@ class Formulation:
         """Whether it asks something of the unlabelled points together: a mean output, or a number of labels."""
         return self.balance is not None
 
+    @property
+    def fixes_bias(self) -> bool:
+        """Whether a mean output that is asked for sets the bias."""
+        return self.balance == "linear" and self.fit_intercept
+
+    @property
+    def balances_targets(self) -> bool:
+        """Whether what is balanced are targets v = f + y ξ, and not outputs."""
+        return self.balance == "targets"
+
     def balanced_as(self, problem: Problem) -> Formulation:
         """The same, without its balance constraint if the problem has none.
 

@@ -15,6 +15,7 @@ from ..deadline import within
 from ..decision import chosen_classes
 from ..estimators.labels import Labels
 from ..methods.frame import unless_interrupted
+from ..solution import Solution
 from ..validation import finite, integer
 from .splits import LabeledKFold
 from .steps import Steps

@@ -1,0 +1,152 @@
+"""partial_fit: chunks of points, averaged stochastic subgradients on tangents."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+
+import convex_tsvm as ct
+from convex_tsvm.methods.online import OnlineDescent
+
+
+def gaussians(n=400, seed=0, n_labeled=40):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, n)
+    X = rng.normal(size=(n, 10)) + np.where(truth == 1, 0.6, -0.6)[:, None]
+    y = np.full(n, -1)
+    y[:n_labeled] = truth[:n_labeled]
+    return X, truth, y
+
+
+def objective(clf, X, y, C, C_unlabeled, share):
+    """The TSVM's objective of a linear function, and the mean output of the unlabelled points."""
+    signs = np.where(y < 0, 0, 2 * y - 1)
+    problem = ct.Problem(X, signs, C=C, C_unlabeled=C_unlabeled, balance=2 * share - 1)
+    f = X @ clf.coef_[0] + clf.intercept_[0]
+    value = ct.tsvm(clf.loss).on(problem).objective(f, 0.5 * float(clf.coef_[0] @ clf.coef_[0]))
+    return value, f[y < 0].mean()
+
+
+@pytest.mark.parametrize("loss", ["ramp", "hinge", "squared_hinge", "huber_hinge", "flat"])
+def test_many_passes_come_near_the_batch(loss):
+    X, truth, y = gaussians()
+    share = float(truth[y < 0].mean())
+    C, ratio = 1.0, 1.0
+    options = {"loss": loss, "positive_fraction": share, "lambda_": 1 / (2 * C * 40), "lambda_unlabeled": ratio}
+    batch = ct.LinearTransductiveSVC(method="cccp", **options).fit(X, y)
+    online = ct.LinearTransductiveSVC(**options)
+    for _ in range(150):
+        online.partial_fit(X, y, classes=[0, 1])
+    values = [objective(one, X, y, C, C * ratio * 40 / 360, share) for one in (batch, online)]
+    assert values[1][1] == pytest.approx(2 * share - 1, abs=1e-9)  # the balance is met exactly
+    assert values[1][0] <= 1.1 * values[0][0] + 0.3
+    wrong = [np.mean(one.predict(X) != truth) for one in (batch, online)]
+    assert wrong[1] <= wrong[0] + 0.03
+
+
+def test_unlabelled_points_help_from_the_second_chunk_on():
+    X, truth, y = gaussians(n=2000, n_labeled=8)
+    online = ct.LinearTransductiveSVC(loss="squared_hinge", positive_fraction=0.5, lambda_=0.05)
+    errors = []
+    for part in np.array_split(np.arange(2000), 10):
+        online.partial_fit(X[part], y[part], classes=[0, 1])
+        errors.append(np.mean(online.predict(X) != truth))
+    supervised = ct.LinearTransductiveSVC(method="cccp", loss=ct.svm(), lambda_=0.05).fit(X, y)
+    assert errors[-1] < np.mean(supervised.predict(X) != truth)
+    assert errors[-1] <= errors[0]
+
+
+def test_dense_and_sparse_chunks_and_pickles_agree():
+    X, _, y = gaussians()
+    made = ct.LinearTransductiveSVC(positive_fraction=0.5)
+    dense, sparse = clone(made), clone(made)
+    for part in np.array_split(np.arange(400), 4):
+        dense.partial_fit(X[part], y[part], classes=[0, 1])
+        sparse.partial_fit(sp.csr_matrix(X[part]), y[part], classes=[0, 1])
+        sparse = pickle.loads(pickle.dumps(sparse))
+    np.testing.assert_allclose(dense.coef_, sparse.coef_, atol=1e-10)
+    np.testing.assert_allclose(dense.intercept_, sparse.intercept_, atol=1e-10)
+    np.testing.assert_allclose(dense.decision_function(X), (X @ dense.coef_.T + dense.intercept_).ravel(), atol=1e-12)
+
+
+def test_several_classes_and_going_on_from_a_fit():
+    X, truth = load_iris(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    y = np.where(np.random.default_rng(0).random(150) < 0.3, truth, -1)
+    online = ct.LinearTransductiveSVC()
+    for _ in range(30):
+        online.partial_fit(X, y, classes=[0, 1, 2])
+    assert np.mean(online.predict(X) != truth) < 0.2
+    assert online.coef_.shape == (3, 4)
+    fitted = ct.LinearTransductiveSVC(method="cccp").fit(X, y)
+    before = fitted.coef_.copy()
+    fitted.partial_fit(X, y)
+    assert fitted.classes_.tolist() == [0, 1, 2]
+    assert 0 < np.abs(fitted.coef_ - before).max() < 1.5 * np.abs(before).max()
+
+
+def test_shares_may_be_those_of_the_labels_or_given_by_name():
+    X, truth, y = gaussians()
+    for share in ("labeled", "auto", {0: 0.5, 1: 0.5}):
+        online = ct.LinearTransductiveSVC(positive_fraction=share)
+        for _ in range(5):
+            online.partial_fit(X, y, classes=[0, 1])
+        assert np.mean(online.predict(X) != truth) < 0.15
+    unbiased = ct.LinearTransductiveSVC(fit_intercept=False).partial_fit(X, y, classes=[0, 1])
+    assert unbiased.intercept_ == 0
+    free = ct.LinearTransductiveSVC(loss=ct.tsvm("hinge", balance=None)).partial_fit(X, y, classes=[0, 1])
+    assert free.intercept_ != 0
+
+
+@given(seed=st.integers(0, 10**5))
+def test_a_step_goes_along_a_subgradient_of_the_convex_problem(seed):
+    """Over all labelled points at once and no unlabelled ones the first step is the gradient of the SVM's objective."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(12, 3)), np.resize([1.0, -1.0], 12)
+    descent = OnlineDescent(ct.s3vm(balance=None, fit_intercept=False), np.zeros((1, 3)))
+    descent.count_labels(y[None])
+    descent.learn(X, y[None], ridge=0.1, ratio=1.0, means=None)
+
+    def value(w):
+        return 0.05 * w @ w + np.mean(np.maximum(0, 1 - y * (X @ w)) ** 2)
+
+    gradient = np.array([(value(1e-6 * e) - value(-1e-6 * e)) / 2e-6 for e in np.eye(3)])
+    step = -descent.w[0]
+    np.testing.assert_allclose(step / np.linalg.norm(step), gradient / np.linalg.norm(gradient), atol=1e-6)
+    assert value(descent.w[0]) < value(np.zeros(3))
+
+
+@pytest.mark.parametrize(
+    ("change", "classes", "y", "message"),
+    [
+        ({}, None, None, "classes must be passed on the first call"),
+        ({}, [0], None, "there must be at least two"),
+        ({}, [0, 2], None, "y has the label 1, which is none of"),
+        ({"kernel_approximation": "nystroem"}, [0, 1], None, "partial_fit learns linear functions"),
+        ({"loss": "sigmoid"}, [0, 1], None, "loss='sigmoid'"),
+        ({"C": -1.0}, [0, 1], None, "C=-1"),
+        ({"C_unlabeled": "tenth"}, [0, 1], None, "C_unlabeled='tenth'"),
+        ({"positive_fraction": 1.5}, [0, 1], None, "positive_fraction=1.5"),
+        ({}, [0, 1], [0, 1], "y has 2 entries"),
+        ({"loss": ct.tsvm("exp")}, [0, 1], None, "piecewise linear-quadratic"),
+        ({"loss": ct.cs3vm()}, [0, 1], None, "no other regularizer"),
+    ],
+)
+def test_what_partial_fit_refuses(change, classes, y, message):
+    X, _, own = gaussians(n=50)
+    with pytest.raises(ValueError, match=message):
+        ct.LinearTransductiveSVC(**change).partial_fit(X, own if y is None else y, classes=classes)
+
+
+def test_other_classes_or_features_later_are_refused():
+    X, _, y = gaussians(n=50)
+    online = ct.LinearTransductiveSVC().partial_fit(X, y, classes=[0, 1])
+    with pytest.raises(ValueError, match="are not those before"):
+        online.partial_fit(X, y, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="features"):
+        online.partial_fit(X[:, :5], y)
