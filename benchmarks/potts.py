@@ -55,7 +55,8 @@ def run(draw):
     y = np.where(known, truth, -1)
     shares = {k: float(np.mean(truth[~known] == k)) for k in range(K)}
     if draw.data == "news20":
-        made = ct.LinearTransductiveSVC(method="annealing", C=10, positive_fraction=shares)
+        options = {"cooling": 1.5, "settled": 1e-4, "certain": 1e-2}
+        made = ct.LinearTransductiveSVC(method="annealing", C=10, positive_fraction=shares, method_options=options)
     else:
         options = {"settled": 1e-4, "certain": 1e-3}
         made = ct.TransductiveSVC(
@@ -92,7 +93,8 @@ def together(solutions, labels):
     for k, one in enumerate(solutions):
         instance, y = one.formulation.on(one.problem), np.where(labels == k, 1.0, -1.0)
         point = ct.cccp(one.formulation.supervised(), one.problem.replace(y=y, C_unlabeled=None, C=one.problem.cost,
-                        balance=None, balance_sample=None), start=None)  # fmt: skip
+                        balance=None, balance_sample=None),
+                        solver="finite_newton" if one.problem.is_linear else "auto")  # fmt: skip
         total += instance.labelled_objective(point.point.outputs, point.point.regularization, y)
     return total
 

@@ -55,6 +55,9 @@ from .kernels import DeformedKernel as DeformedKernel
 from .kernels import Linear as Linear
 from .kernels import Polynomial as Polynomial
 from .kernels import Precomputed as Precomputed
+from .kernels import bagged_cluster_kernel as bagged_cluster_kernel
+from .kernels import cluster_kernel as cluster_kernel
+from .kernels import density_kernel as density_kernel
 from .kernels import laplacian_kernel as laplacian_kernel
 from .losses import PLQ as PLQ
 from .losses import ConvexLoss as ConvexLoss

@@ -145,7 +145,10 @@ SMOOTH_SOLVERS = ("smooth",)
 METHODS = {
     "cccp": Method("methods.cccp:CCCP", "tangents of the concave parts", ("annealing",), STEP_SOLVERS, loss="ramp"),
     "switching": Method(
-        "methods.switching:Switching", "labels, exchanged in pairs", ("annealing", "max_pairs", "reheats"), STEP_SOLVERS
+        "methods.switching:Switching",
+        "labels, exchanged in pairs",
+        ("annealing", "max_pairs", "reheats", "pairs", "loosened"),
+        STEP_SOLVERS,
     ),
     "annealing": Method(
         "methods.annealing:Annealing",

@@ -100,6 +100,60 @@ def test_eq_6_lowers_the_objective(seed):
         assert instance.labelled_objective(again.outputs, again.regularization, after) < before
 
 
+@given(st.integers(0, 10**6))
+def test_pairs_by_slacks_are_pairs_of_eq_6(seed):
+    """collobert2006 §3: for the hinge loss and equal costs, slacks > 0 that sum to more than 2 are a gain."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(20, 2))
+    y = np.where(np.arange(20) < 4, np.resize([1.0, -1.0], 20), 0.0)
+    problem = ct.Problem(X, y, C=1, C_unlabeled=0.5, balance=("exact", 0.5))
+    instance = ct.Instance(ct.tsvm("hinge"), problem)
+    f = rng.normal(size=20) * 2
+    labels = np.where(y != 0, y, rng.permutation(np.resize([1.0, -1.0], 20)))
+    labels[4:] = rng.permutation(np.resize([1.0, -1.0], 16))
+    slack = np.maximum(1 - labels * f, 0)
+    other = np.maximum(1 + labels * f, 0)
+    changed = exchanges(instance, f, labels, problem.cost, by_slacks=True)
+    up, down = (changed[labels[changed] == sign] for sign in (1, -1))
+    for i, j in zip(up, down, strict=True):
+        assert slack[i] + slack[j] > 2
+        assert slack[i] + slack[j] > other[i] + other[j]
+    if len(changed) == 0:
+        rest = [k for k in problem.unlabeled if slack[k] > 0]
+        pairs = [(i, j) for i in rest for j in rest if labels[i] > 0 > labels[j]]
+        assert all(slack[i] + slack[j] <= 2 * (1 + 1e-9) for i, j in pairs)
+    assert len(exchanges(instance, f, labels, problem.cost, most=1, by_slacks=True)) in (0, 2)
+
+
+def test_s3vmlights_pairs_and_tolerances_lead_to_the_same_kind_of_point(moons):
+    X, _, y = moons
+    problem = ct.Problem(X, y, kernel=ct.RBF(0.4), C=10, C_unlabeled=1, balance=("exact", 0.5))
+    tolerances = []
+
+    class Watched(ct.NativeSolver):
+        def solve(self, step, start=None):
+            tolerances.append(self.tol)
+            return super().solve(step, start)
+
+    plain = ct.switching(ct.tsvm("hinge"), problem)
+    own = ct.switching(ct.tsvm("hinge"), problem, pairs="slacks", loosened=100.0, max_pairs=1, solver=Watched(problem))
+    assert own.status == "converged"
+    assert own.objective <= 1.2 * plain.objective
+    assert (own.labels[problem.unlabeled] > 0).sum() == problem.positive_count
+    # The first is that of the envelope, where switching begins.
+    assert tolerances[1] == pytest.approx(0.1)
+    assert tolerances[-1] == pytest.approx(1e-3)
+    assert (np.diff(tolerances[1:]) <= 0).all()
+    for change, message in (
+        ({"pairs": "sum"}, "pairs='sum'"),
+        ({"loosened": 0.5}, "loosened=0.5"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ct.switching(ct.tsvm("hinge"), problem, **change)
+    with pytest.raises(ValueError, match="prescribed number"):
+        ct.switching(ct.tsvm("hinge"), problem.replace(balance=0.0), pairs="slacks")
+
+
 def entropy(p):
     return float((entr(p) + entr(1 - p)).mean())
 

@@ -11,6 +11,7 @@ from .accurate import (
     shifted_gram,
     without_direction,
 )
+from .cluster import bagged_cluster_kernel, cluster_kernel, density_kernel
 from .deformation import DeformedRows
 from .deformed import DeformedKernel, graph_laplacian, laplacian_kernel, neighbor_graph
 from .factor import kernel_factor
@@ -51,7 +52,10 @@ __all__ = [
     "Projected",
     "RowSource",
     "RowsWithSums",
+    "bagged_cluster_kernel",
     "centred_gram",
+    "cluster_kernel",
+    "density_kernel",
     "entry_error",
     "graph_laplacian",
     "kernel_factor",

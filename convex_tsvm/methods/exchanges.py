@@ -22,7 +22,9 @@ LEFT_SHARE = 2e-4
 REHEAT_SHARES, REHEAT_RATIO, REHEAT_GAIN, MANY_POINTS = (0.3, 0.03), 2.0, 1e-4, 20_000
 
 
-def settle(run: Run, labels: Array, scale: float = 1.0, max_pairs: int | None = None) -> tuple[str, Array]:
+def settle(
+    run: Run, labels: Array, scale: float = 1.0, max_pairs: int | None = None, by_slacks: bool = False
+) -> tuple[str, Array]:
     """Rounds of SVMs and exchanges at fixed costs until no exchange lowers the objective; status and labels."""
     instance, cost = run.instance, run.instance.scaled_cost(scale)
     changed, before, exact, n_stalls = np.zeros(0, dtype=np.intp), np.inf, not run.improves, 0
@@ -42,7 +44,7 @@ def settle(run: Run, labels: Array, scale: float = 1.0, max_pairs: int | None = 
             continue
         known = {"step_objective": now, "objective": full}
         run.record(point, stage=scale, changed=len(changed), labels=labels.copy(), **known)
-        changed = exchanges(instance, point.outputs, labels, cost, max_pairs)
+        changed = exchanges(instance, point.outputs, labels, cost, max_pairs, by_slacks)
         settled = len(changed) == 0 and (exact or stalls or point.status == "optimal")
         if (settled and (exact or scale < 1)) or 0 < len(changed) <= left or n_stalls > STALLED_ROUNDS:
             return "converged", labels
@@ -77,15 +79,19 @@ def reheat(run: Run, labels: Array, most: int, max_pairs: int | None = None) -> 
 
 
 def exchanges(
-    instance: Instance, outputs: Array, labels: Array, cost: Array, most: int | None = None
+    instance: Instance, outputs: Array, labels: Array, cost: Array, most: int | None = None, by_slacks: bool = False
 ) -> NDArray[np.intp]:
     """Unlabelled points whose labels are to be changed: at fixed outputs that lowers the objective.
 
     Where the number of positive labels is prescribed these are pairs, one label of each sign, that satisfy chapelle2008
     eq. 6, those that gain most first, ``most`` of them at most; otherwise single points.  A new SVM can only be better
     still, so that no labelling comes twice.  ``outputs``, ``labels`` and ``cost`` are of all points, shape (n,).
+    ``by_slacks`` takes the pairs of Joachims (1999) in place of these, with slacks ξ_i, ξ_j > 0 and ξ_i + ξ_j > 2
+    (collobert2006 §3): for the hinge loss those that satisfy eq. 6 and have no point beyond its margin.
     """
     points = instance.problem.unlabeled
+    if by_slacks:
+        return points[_by_slacks(outputs[points], labels[points], most)]
     f, y = outputs[points], labels[points]
     # What a point saves with its other label.
     gain = cost[points] * (instance.losses_of_labels(f, y) - instance.losses_of_labels(f, -y))
@@ -101,3 +107,13 @@ def exchanges(
     count = min(len(up), len(down))
     count = int((gain[up[:count]] + gain[down[:count]] > least).sum())
     return points[np.concatenate([up[:count][:most], down[:count][:most]])]
+
+
+def _by_slacks(f: Array, y: Array, most: int | None) -> NDArray[np.intp]:
+    """Places of points in pairs, one label of each sign, with slacks > 0 whose sum is above 2, largest first."""
+    slack = 1 - y * f
+    up, down = (np.flatnonzero((slack > 0) & (y * sign > 0)) for sign in (1, -1))
+    up, down = (side[np.argsort(-slack[side], kind="stable")] for side in (up, down))
+    count = min(len(up), len(down))
+    count = int((slack[up[:count]] + slack[down[:count]] > 2 * (1 + 1e-12)).sum())
+    return np.concatenate([up[:count][:most], down[:count][:most]])

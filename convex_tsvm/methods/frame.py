@@ -288,6 +288,24 @@ class Run:
             self.solved.append(point)
         return point
 
+    @contextmanager
+    def tolerance(self, tol: float) -> Iterator[None]:
+        """A context in which the solver has another tolerance, if it has one at all.
+
+        Parameters
+        ----------
+        tol : float
+        """
+        before = getattr(self.inner, "tol", None)
+        if before is None or before == tol:
+            yield
+            return
+        self.inner.tol = tol
+        try:
+            yield
+        finally:
+            self.inner.tol = before
+
     @property
     def improves(self) -> bool:
         """Whether the solver can improve a point of a step without solving the step."""

@@ -12,7 +12,7 @@ from ..formulations import Formulation
 from ..instance import StepSolver
 from ..problem import Problem
 from ..solution import Solution
-from ..validation import integer
+from ..validation import finite, integer, one_of
 from .exchanges import reheat, settle
 from .frame import Callback, Method, Run, Settings, minimize
 from .schedule import annealing_schedule, growing
@@ -29,12 +29,19 @@ class Switching(Method):
     keeps_number = True
 
     def __init__(
-        self, annealing: int | Sequence[float] | None = None, max_pairs: int | None = None, reheats: int = 0
+        self,
+        annealing: int | Sequence[float] | None = None,
+        max_pairs: int | None = None,
+        reheats: int = 0,
+        pairs: str = "gain",
+        loosened: float = 1.0,
     ) -> None:
         self.scales = growing(FIRST_FACTOR, FACTOR_RATIO) if annealing is None else annealing_schedule(annealing)
         self.max_pairs = None if max_pairs is None else integer("max_pairs", max_pairs, least=1)
         self.reheats = integer("reheats", reheats, least=0)
         self.best = self.reheats > 0
+        self.by_slacks = one_of("pairs", pairs, ("gain", "slacks")) == "slacks"
+        self.loosened = finite("loosened", loosened, least=1)
 
     def share(self, first: float, stage: float) -> float:
         """The share of the factors on C*, each of which takes about as long; reheats take a few more."""
@@ -44,10 +51,18 @@ class Switching(Method):
         """SVMs of all points' labels, and exchanges of labels, for every factor on C*."""
         run.instance.formulation.label_loss(compared=True)  # complains about a loss without labels
         outputs = run.envelope().outputs if run.start is None else run.start
+        if self.by_slacks and run.instance.n_positive is None:
+            raise ValueError(f"pairs='slacks' needs a prescribed number of positive labels, not {run.instance.balance}")
         labels, status = run.instance.best_labels(outputs), "converged"
         for scale in self.scales:
-            status, labels = settle(run, labels, float(scale), self.max_pairs)
+            with run.tolerance(run.settings.tol * self._looseness(float(scale))):
+                status, labels = settle(run, labels, float(scale), self.max_pairs, self.by_slacks)
         return reheat(run, labels, self.reheats, self.max_pairs) if self.reheats else status
+
+    def _looseness(self, scale: float) -> float:
+        """The tolerance at a factor on C* in units of that of the last: it falls as the factor rises."""
+        first = float(self.scales[0])
+        return 1.0 if first == 1 else self.loosened ** (np.log(scale) / np.log(first))
 
 
 def switching(
@@ -59,6 +74,8 @@ def switching(
     annealing: int | Sequence[float] | None = None,
     max_pairs: int | None = None,
     reheats: int = 0,
+    pairs: str = "gain",
+    loosened: float = 1.0,
     tol: float = 1e-3,
     max_iter: int = 1000,
     callback: Callback | None = None,
@@ -79,6 +96,13 @@ def switching(
     reheats : int, default 0
         In the end C* is lowered and raised again from the best labels, up to so many times, and the best point is
         returned: to 30 % as long as that leads to a lower objective, then to 3 %.
+    pairs : {"gain", "slacks"}, default "gain"
+        Which pairs are exchanged: those that lower the objective at the outputs as they are (chapelle2008 eq. 6), or
+        those with slacks ξ_i, ξ_j > 0 and ξ_i + ξ_j > 2, as in S3VMlight (collobert2006 §3), which for the hinge loss
+        leaves some of the others out.
+    loosened : float >= 1, default 1.0
+        How many times the tolerance is larger at the first factor on C*; it falls to ``tol`` as the factor rises, as
+        in S3VMlight (collobert2006 §3).
     max_iter : int, default 1000
         Limit on rounds for each factor.
 
@@ -95,5 +119,8 @@ def switching(
     >>> ct.switching(ct.tsvm("hinge"), problem.replace(balance=("exact", 0.5))).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
-    settings, method = Settings(tol, max_iter, callback, time_limit), Switching(annealing, max_pairs, reheats)
+    settings, method = (
+        Settings(tol, max_iter, callback, time_limit),
+        Switching(annealing, max_pairs, reheats, pairs, loosened),
+    )
     return minimize(method, formulation, problem, solver=solver, start=start, settings=settings, options=options)
