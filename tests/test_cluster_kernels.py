@@ -93,7 +93,7 @@ def test_a_tsvm_on_the_representation(two_moons):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda X: ct.cluster_kernel(X), "K has shape"),
+        (ct.cluster_kernel, "K has shape"),
         (lambda X: ct.cluster_kernel(-np.eye(4)), "similarities must be >= 0"),
         (lambda X: ct.cluster_kernel(np.eye(4), transfer="sigmoid"), "transfer='sigmoid'"),
         (lambda X: ct.cluster_kernel(np.eye(4), n_components=5), "n_components=5"),

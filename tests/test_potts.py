@@ -178,6 +178,11 @@ def test_classifiers_learn_classes_together(classifier):
     assert wrong[0] <= wrong[1] + 0.03
     assert clf.decision_function(X).shape == apart.decision_function(X).shape
     known = y != "?"
+    signs = np.array([one.labels for one in clf.solutions_])
+    np.testing.assert_array_equal((signs > 0).sum(axis=0), 1)  # each point is of one class
+    if classifier is ct.LinearTransductiveSVC:
+        counts = [one.problem.positive_count for one in clf.solutions_]
+        assert np.abs((signs[:, ~known] > 0).sum(axis=1) - counts).max() <= 1
     assert (clf.transduction_[known] == y[known]).all()
     assert clf.n_iter_ > 3
 

@@ -68,6 +68,8 @@ class Experiment:
         Returns a list of :class:`Figure`; None for what is not built.
     why : str
         Why it is not built.
+    printed : int or None
+        How many figures the paper prints in it; None for a picture.
     """
 
     paper: str
@@ -75,6 +77,7 @@ class Experiment:
     says: str
     figures: Callable[[], list[Figure]] | None
     why: str = ""
+    printed: int | None = None
 
     def judged(self) -> Verdict:
         """The verdict by the kept results."""
@@ -92,7 +95,9 @@ class Experiment:
         said = (
             f"{len(decided) - len(differing)} of {len(decided)} figures agree" if decided else "nothing to be decided"
         )
-        if len(known) < len(found):
+        if self.printed is not None:
+            said += f"; {len(known)} of the {self.printed} that the paper prints are compared"
+        elif len(known) < len(found):
             said += f", {len(found) - len(known)} are not computed yet"
         if differing:
             said += "; " + "; ".join(str(one) for one in differing)
@@ -103,12 +108,17 @@ class Experiment:
 EXPERIMENTS: list[Experiment] = []
 
 
-def experiment(paper: str, number: str) -> Callable[[Callable[[], list[Figure]]], Callable[[], list[Figure]]]:
-    """Decorator: the function returns the figures of a table or figure, and its docstring says what is claimed."""
+def experiment(
+    paper: str, number: str, printed: int | None = None
+) -> Callable[[Callable[[], list[Figure]]], Callable[[], list[Figure]]]:
+    """Decorator: the function returns the figures of a table or figure, and its docstring says what is claimed.
+
+    ``printed`` is how many figures the paper has in it, if it is no picture.
+    """
 
     def add(figures: Callable[[], list[Figure]]) -> Callable[[], list[Figure]]:
         says = " ".join((figures.__doc__ or "").split())
-        EXPERIMENTS.append(Experiment(paper, number, says, figures))
+        EXPERIMENTS.append(Experiment(paper, number, says, figures, printed=printed))
         return figures
 
     return add

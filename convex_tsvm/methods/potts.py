@@ -11,6 +11,7 @@ temperatures T.  One against the rest is the same without Σ_k p_ik = 1: a point
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -168,7 +169,8 @@ class Potts:
     ) -> None:
         problems = _on_the_same_points(problems)
         formulation.label_loss(compared=True)  # complains about a loss without labels
-        self.method, self.callback, self.began = method, callback, time.perf_counter()
+        self.method, self.callback, self.began = copy.copy(method), callback, time.perf_counter()
+        self.method.best = False  # the best point of one class is not that of all together
         self.problems = problems
         self.instances = [Instance(formulation, problem) for problem in problems]
         first = self.instances[0].problem
