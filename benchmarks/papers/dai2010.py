@@ -8,7 +8,7 @@ from document import tables
 from experiment import Figure, experiment
 
 
-@experiment("dai2010", "Table 1", 168)
+@experiment("dai2010", "Table 1", 120)
 def table_1() -> list[Figure]:
     """Accuracies on MNIST, 8 against 9, and on TDT2.
 
