@@ -211,6 +211,20 @@ def test_what_a_fit_without_labels_lacks(blobs, classifier, y, message):
         classifier.fit(X, labels)
 
 
+def test_what_the_clusterer_refuses_and_takes():
+    X = np.arange(6.0)[:, None]
+    for change, message in (
+        ({"balance": "labeled"}, "balance='labeled' must be two ends"),
+        ({"balance": (0.3, -0.3)}, "no output is between them"),
+        ({"method": "gradient"}, "takes a mean such as 0.0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ct.MaxMarginClustering(**change).fit(X)
+    assert ct.MaxMarginClustering(method="gradient", balance=0.0).fit_predict(X).sum() == 3
+    assert ct.MaxMarginClustering().fit_predict(X[:2]).sum() == 1
+    assert ct.MaxMarginClustering(kernel="precomputed").fit_predict(X @ X.T).shape == (6,)
+
+
 def test_what_has_no_balance_is_refused():
     X = np.arange(6.0)[:, None]
     problem = ct.Problem(X, np.zeros(6), balance=0.0, C_unlabeled=1)

@@ -86,6 +86,8 @@ def test_what_has_no_path(two_moons):
         ct.cost_path(ct.TransductiveSVC(), X, y, factors=(0, 1))
     with pytest.raises(ValueError, match="minimizes by a descent"):
         ct.cost_path(ct.SDPTransduction(), X, y)
+    with pytest.raises(ValueError, match="there is no C\\* to choose"):
+        ct.cost_path(ct.TransductiveSVC(C_unlabeled=None), X, y)
     one = np.full(200, -1)
     one[[np.argmax(truth == 0), np.argmax(truth == 1)]] = [0, 1]
     with pytest.raises(ValueError, match="one labelled point of each class"):

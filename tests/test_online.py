@@ -121,6 +121,18 @@ def test_a_step_goes_along_a_subgradient_of_the_convex_problem(seed):
     assert value(descent.w[0]) < value(np.zeros(3))
 
 
+def test_points_far_from_the_origin():
+    """With a balance the mean is taken off, and steps are as long as the spread of the points allows."""
+    X, truth, y = gaussians()
+    errors = []
+    for shift in (0.0, 1e4):
+        online = ct.LinearTransductiveSVC(positive_fraction=0.5, lambda_=0.0125)
+        for _ in range(20):
+            online.partial_fit(X + shift, y, classes=[0, 1])
+        errors.append(np.mean(online.predict(X + shift) != truth))
+    assert errors[1] == pytest.approx(errors[0], abs=0.01)
+
+
 @pytest.mark.parametrize(
     ("change", "classes", "y", "message"),
     [

@@ -16,7 +16,7 @@ from ..methods.clustering import max_margin_clustering
 from ..methods.frame import Method
 from ..persistence import FittedModel
 from ..problem import Problem
-from ..table import DESCENTS, METHODS
+from ..table import DESCENTS, METHODS, SMOOTH_SOLVERS
 from ..validation import one_of
 
 
@@ -39,8 +39,8 @@ class MaxMarginClustering(ClusterMixin, BaseEstimator):
         As in :class:`~convex_tsvm.TransductiveSVC`.
     balance : (float, float), float, ("exact", float) or None, default (-0.3, 0.3)
         What keeps the points from being one cluster: ends of the mean output of all points, a mean itself, or the share
-        of points in cluster 1.  Ends are for methods of convex steps; None is for a formulation of your own with a
-        constraint that does it.
+        of points in cluster 1.  Ends are for methods of convex steps, and clusters of very unequal sizes need wider
+        ones; None is for a formulation of your own with a constraint that does it.
     n_init : int >= 1, default 4
         Number of first guesses.
     tol : float, default 1e-3
@@ -145,16 +145,26 @@ class MaxMarginClustering(ClusterMixin, BaseEstimator):
         """The constraint on the mean output, if it may be in an interval, and the balance of the problem."""
         balance = self.balance
         if isinstance(balance, (tuple, list)) and len(balance) == 2 and not isinstance(balance[0], str):
+            if self._method().solvers == SMOOTH_SOLVERS:
+                raise ValueError(
+                    f"balance={balance!r}: method={self.method!r} takes a mean such as 0.0, or ('exact', 0.5), and no "
+                    "ends of one"
+                )
             return mean_output(*balance), 0.0
+        if isinstance(balance, str):
+            raise ValueError(f"balance={balance!r} must be two ends, a number, ('exact', r) or None")
         return None, 0.0 if balance is None else balance
+
+    def _method(self) -> Any:
+        """The method, or its line in the table; a ValueError if there is none of that name."""
+        if isinstance(self.method, Method):
+            return self.method
+        return METHODS[one_of("method", self.method, DESCENTS)]
 
     def _formulation(self, problem: Problem) -> Formulation:
         if isinstance(self.loss, Formulation):
             return self.loss
-        method: Any = self.method
-        if isinstance(method, str):
-            method = METHODS[one_of("method", method, DESCENTS)]
-        loss = method.loss if self.loss == "auto" else self.loss
+        loss = self._method().loss if self.loss == "auto" else self.loss
         return build("tsvm", problem, loss=loss).formulation
 
     def predict(self, X: Any) -> NDArray[np.int_]:

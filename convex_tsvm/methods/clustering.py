@@ -108,7 +108,8 @@ def guesses(instance: Instance, n: int) -> Iterator[Array]:
     if problem.n <= MOST_CONTINUED and instance.formulation.regularizer.is_squared_norm:
         scores.append(lambda: continued(problem))
     X = problem.X
-    if not isinstance(problem.kernel, Precomputed) and (is_sparse(X) or isinstance(X, np.ndarray)):
+    has_points = not isinstance(problem.kernel, Precomputed) and (is_sparse(X) or isinstance(X, np.ndarray))
+    if has_points and problem.n > 2:
         graph = neighbor_graph(X, min(N_NEIGHBORS, problem.n - 1))
         scores.append(lambda: spectral_subspace(graph, np.zeros(problem.n), 2, constrained=False)[0][:, 1])
     scores += [partial(components.__getitem__, (slice(None), k)) for k in range(1, components.shape[1])]

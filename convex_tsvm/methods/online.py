@@ -120,14 +120,16 @@ class OnlineDescent:
         self.positives += (signs > 0).sum(axis=1)
 
     def _count(self, X: Any, unknown: NDArray[np.intp]) -> None:
-        """The mean of the unlabelled points, and the mean square of all points."""
-        new, before = len(unknown), self.n_unlabeled
-        squares = X.multiply(X).sum() if is_sparse(X) else float(np.einsum("ij,ij->", X, X))
-        n = before + self.n_labeled
-        self.square += (float(squares) / X.shape[0] - self.square) * X.shape[0] / max(1, n + new)
+        """The mean of the unlabelled points, and the mean square of all points, from that mean if w is."""
+        new, n = len(unknown), X.shape[0]
         if new:
             self.n_unlabeled += new
             self.mean += (np.asarray(X[unknown].mean(axis=0)).ravel() - self.mean) * new / self.n_unlabeled
+        square = float(X.multiply(X).sum() if is_sparse(X) else np.einsum("ij,ij->", X, X)) / n
+        if self.centred:
+            middle = np.asarray(X.mean(axis=0)).ravel()
+            square = max(square - float(middle @ middle), 0.0) + float(np.sum((middle - self.mean) ** 2))
+        self.square += (square - self.square) * n / max(n, self.n_labeled + self.n_unlabeled)
 
     def _keep(self, X: Any, signs: Array) -> None:
         """Keep labelled points, an even sample if there are many."""

@@ -147,6 +147,8 @@ def cost_path(
     if np.bincount(known).max() < 2:
         raise ValueError("y has one labelled point of each class: none can be left out to choose by")
     first = own._problem(X, labels, labels.positives[0])
+    if not first.cost[first.unlabeled].any():
+        raise ValueError(f"estimator={estimator!r} has unlabelled points that cost nothing: there is no C* to choose")
     labels = own._with_shares(first, labels)
     wrong, n = np.zeros(len(tried)), 0
     with warnings.catch_warnings():
