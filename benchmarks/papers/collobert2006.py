@@ -212,9 +212,12 @@ def table_4() -> list[Figure]:
             one for one in rows if one["labelled"].shown == row["labelled"].shown and one["unlabelled"].value == 0
         )
         if row["unlabelled"].value:
-            ours, theirs = (row[name].value / svm[name].value for name in ("test error, %", "of RCV1"))
+            columns = ("test error, %", "of RCV1")
+            ours, theirs = (float(row[c].value or np.nan) / float(svm[c].value or np.nan) for c in columns)
             where = f"{row['labelled'].shown} labels, U = {row['unlabelled'].shown}: error / SVM's"
-            found.append(Figure(where, round(theirs, 2), round(ours, 2), agrees=ours <= theirs + 0.1))
+            found.append(
+                Figure(where, round(theirs, 2), round(ours, 2), agrees=None if np.isnan(ours) else ours <= theirs + 0.1)
+            )
     return found
 
 

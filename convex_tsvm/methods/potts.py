@@ -285,7 +285,8 @@ class Potts:
             solutions.append(run.solution(self.method))
         return PottsSolution(
             solutions=tuple(solutions),
-            labels=self.labels,
+            # After an interruption these are the labels that the functions were trained on.
+            labels=np.argmax([one.labels for one in solutions], axis=0),
             probabilities=self.known.p,
             objective=float(sum(one.objective for one in solutions)),
             history=tuple(self.history),

@@ -151,8 +151,8 @@ def spectral_subspace(
     >>> import numpy as np, convex_tsvm as ct
     >>> from convex_tsvm.methods.spectral import spectral_subspace
     >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> V, _ = spectral_subspace(ct.RBF(1.0)(X, X), np.zeros(6), links=[ct.cannot_link(0, 5), ct.must_link(0, 1)])
-    >>> np.sign(V[:, 0] * V[0, 0])
+    >>> V, _ = spectral_subspace(ct.RBF(1.0)(X, X), np.zeros(6), 2, links=[ct.cannot_link(0, 5), ct.must_link(0, 1)])
+    >>> np.sign(V[:, 1] * V[0, 1])
     array([ 1.,  1.,  1., -1., -1., -1.])
     """
     n = similarity.shape[0]
