@@ -51,8 +51,9 @@ def verify(
     tol : float, default 1e-6
         Relative tolerance on values of optimization problems.
     as_printed : str or sequence of str, optional
-        Statements whose printed form is checked in place of the corrected one, such as "collobert2006 eq. 4": the
-        report shows which line of the derivation breaks.
+        Misprints whose printed form is checked in place of the corrected one, such as "collobert2006 eq. 4": the
+        report shows which line of the derivation breaks.  One that does not show on the problem, as a mean that is
+        counted twice does not where it is 0, is checked on a problem of the paper's on which it does, and says so.
 
     Returns
     -------
@@ -62,7 +63,7 @@ def verify(
     Raises
     ------
     ValueError
-        If the problem does not fit the formulation, or a statement is no misprint about it.
+        If the problem does not fit the formulation, or a statement is no misprint.
 
     Examples
     --------
