@@ -74,11 +74,38 @@ def test_names_and_no_numbers_at_any_size(name, sparse):
 def test_the_readme_s_problem():
     data = load_data("two_moons")
     text = str(ct.cccp_tsvm().primal(ct.Problem(data.X, data.y, kernel=ct.RBF(0.3), C=10)))
-    assert text.startswith("minimize    ½ aᵀ K a\n            + βᵀ f\n")
+    assert text.startswith("minimize    ½ aᵀ K₀ a\n            + βᵀ f\n")
     assert "+ C[positive]ᵀ max(0, 1 - f[positive])" in text
     assert "+ C[negative]ᵀ max(0, 1 + f[negative])" in text
     assert "subject to  f = K a + b\n            mᵀ a + b = c" in text
-    assert "K: kernel values (201×201)" in text
+    assert "K₀: kernel values of the points and, after them, of x₀" in text
+    assert "K: the rows of K₀ that are of the points (200×201)" in text
+
+
+def matrices(problem):
+    """The named matrices of a problem."""
+    return {one.name(): np.asarray(one.value) for one in problem.constants() if one.name().startswith("K")}
+
+
+@pytest.mark.parametrize("balance", ["linear", None])
+def test_a_printed_matrix_is_what_its_name_says(balance):
+    """Whoever types what is printed with the kernel and the words beside it gets the same matrices."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(7, 2)), np.array([1.0, -1, 0, 0, 0, 0, 0])
+    problem = ct.Problem(X, y, kernel=ct.RBF(1.0), C=2, balance=0.1 if balance else None)
+    model, K = ct.cccp_tsvm(balance=balance), ct.RBF(1.0)(X, X)
+    about = np.eye(7) - (y == 0) / 5  # <Φ(x) - x₀, ·>: the mean of the unlabelled points is taken off
+    dual, primal = model.dual(problem), model.primal(problem)
+    if balance is None:
+        np.testing.assert_allclose(matrices(dual)["K"], K)
+        assert "K: kernel values (7×7)" in str(dual)
+        return
+    np.testing.assert_allclose(matrices(dual)["K_centred"], about @ K @ about.T, atol=1e-12)
+    assert "½ γᵀ K_c γ" in str(dual)
+    assert "K_c: <Φ(x) - x₀, Φ(z) - x₀>, x₀ the mean of the unlabelled points (7×7)" in str(dual)
+    whole = np.vstack([np.eye(7), (y == 0) / 5]) @ K @ np.vstack([np.eye(7), (y == 0) / 5]).T
+    np.testing.assert_allclose(matrices(primal)["K_x0"], whole, atol=1e-12)
+    np.testing.assert_allclose(matrices(primal)["K_points"], whole[:7], atol=1e-12)
 
 
 #: Random cases in the linear space.

@@ -174,8 +174,9 @@ class PrimalModel(StepModel):
         with_x0, count = self.target is not None, len(self.active)
         G = self.extended(step, GramRows(step.problem.gram), with_x0)
         if self.rows is None:
-            self.w, coordinates, name = cp.Variable(len(G), name="a"), G, "K"
-            regularizer = 0.5 * cp.quad_form(self.w, cp.psd_wrap(cp.Constant(G, name="K")))
+            whole, name = ("K_x0", "K_points") if with_x0 else ("K", "K")
+            self.w, coordinates = cp.Variable(len(G), name="a"), G
+            regularizer = 0.5 * cp.quad_form(self.w, cp.psd_wrap(cp.Constant(G, name=whole)))
         else:
             # Constraints need well-conditioned coordinates: w in an orthogonal basis of the span, G = Z Zᵀ.
             coordinates, name = kernel_factor(G, 1e-12), "Z"
@@ -266,7 +267,11 @@ class DualModel(StepModel):
         rows: RowSource = GramRows(step.problem.gram)
         if self.bias.centred:
             rows = CentredRows(rows, step.members)
-        matrix = cp.Constant(self.extended(step, rows, self.bias.with_x0), name="K")
+        # Centred or with x₀, the matrix is another one than that of the kernel function, and is called otherwise.
+        name = "K_centred" if self.bias.centred else "K_x0" if self.bias.with_x0 else "K"
+        if self.rows is not None:
+            name = "K_centred_sums" if self.bias.centred else "K_sums"
+        matrix = cp.Constant(self.extended(step, rows, self.bias.with_x0), name=name)
         parts = [part for part in (self.gamma, self.gamma0, self.mu) if part is not None]
         every = cp.hstack(parts) if len(parts) > 1 else self.gamma
         return -0.5 * cp.quad_form(every, cp.psd_wrap(matrix))
