@@ -1,9 +1,11 @@
 """Every numbered item of the five papers: what is claimed, run; and each with mistakes planted in it, found."""
 
+import inspect
 import json
 import re
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +15,14 @@ import convex_tsvm as ct
 from convex_tsvm.cli import main
 from convex_tsvm.verification.by_paper import paper_checks
 from convex_tsvm.verification.statements import PAPERS
-from convex_tsvm.verification.statements.notebook import DERIVATIONS, derivation, notebook, quantities_of, solution
+from convex_tsvm.verification.statements.notebook import (
+    DERIVATIONS,
+    derivation,
+    helpers,
+    notebook,
+    quantities_of,
+    solution,
+)
 from convex_tsvm.verification.statements.statement import FALSE_AS_PRINTED, HOLDS
 
 #: What the papers number: equations, algorithms and other statements, figures and tables.
@@ -104,6 +113,49 @@ def test_answers_to_a_derivation_are_graded(name):
             grade = ct.check(name, one.number, wrong)
             assert not grade, (one.number, fault)
             assert "the formula with a mistake" in grade.reason, (one.number, grade)
+
+
+@pytest.mark.parametrize(("name", "one"), ALL, ids=lambda value: getattr(value, "number", value))
+def test_the_left_side_is_no_answer(name, one):
+    """Handed in, called, or copied; the right side is one, as a function and as a student would write it."""
+    assert ct.check(name, one.number, one.claimed), one.number
+    assert not ct.check(name, one.number, one.computed)
+    assert not ct.check(name, one.number, one)
+    called = one.computed
+    assert not ct.check(name, one.number, lambda q: [called(q)][0])
+    if hasattr(one.computed, "__code__"):
+        code, names = one.computed.__code__.replace(co_filename="sheet.ipynb"), inspect.getmodule(one.computed).__dict__
+        copied = types.FunctionType(code, names, closure=one.computed.__closure__)
+        assert not ct.check(name, one.number, copied)
+
+
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_sheet_has_no_answers_and_takes_those_of_the_key(name):
+    made = ct.paper(name)
+    sheet = json.dumps(notebook(made, exercise=True), ensure_ascii=False)
+    assert "import *" not in sheet
+    for one in derivation(made):
+        for line in solution(one).splitlines():
+            body = line.strip().removeprefix("return ")
+            assert len(body) < 25 or body.startswith(("def ", '"""')) or body not in sheet, (one.number, body)
+        names = {"np": np}
+        for side in (*helpers(one), one.computed):
+            names |= inspect.getmodule(side).__dict__
+        exec(compile(solution(one), "key.ipynb", "exec"), names)
+        grade = ct.check(name, one.number, names["answer"])
+        assert grade, (one.number, grade)
+
+
+def test_what_is_equal_at_a_solution_only_is_no_answer():
+    grade = ct.check("collobert2006", 23, lambda q: q.program.alpha[0])
+    assert not grade
+    assert "left-hand side" in grade.reason
+    grade = ct.check("collobert2006", 8, lambda q: ct.ramp(q.s)(q.z))
+    assert "it calls ramp(), as the left-hand side does" in grade.reason
+    # Another way to write the right side is right.
+    assert ct.check(
+        "collobert2006", 23, lambda q: sum(q.y[i] * (q.beta[i] - q.program.alpha[i]) for i in range(1, len(q.y)))
+    )
 
 
 def test_a_grade_has_a_reason():

@@ -8,7 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from .leftsides import calls_of_the_left, is_copy, is_left_side, shares_nothing
 from .statement import Statement
+
+#: Why the left-hand side is no answer.
+LEFT = "that is the left-hand side, which is what is to be shown; write it with the quantities of the right-hand side"
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,8 @@ def check(paper: str, number: str | float, answer: Any) -> Grade:
 
     statement = named(paper)[number]
     problems = statement.quantities()
+    if answer is statement or answer is statement.computed:
+        return Grade(False, LEFT)
     if not callable(answer):
         problems = problems[:1]
     return _grade(statement, problems, answer if callable(answer) else lambda q: answer)
@@ -94,8 +100,15 @@ def _grade(statement: Statement, problems: list[Any], answer: Callable[[Any], An
         found.append(value)
     off = max(_apart(value, right) for value, right in zip(found, wanted, strict=True))
     if off <= statement.tolerance:
+        called = [] if answer is claimed else calls_of_the_left(statement, answer, problems[0])
+        if called:
+            return Grade(False, f"it calls {called[0]}(), as the left-hand side does; the right-hand side is another")
+        if answer is not claimed and _is_left(statement, answer, problems):
+            return Grade(False, LEFT)
         return Grade(True, f"off by {off:.1e}, allowed {statement.tolerance:.0e}")
-    if not all(np.isfinite(value).all() for value in found):
+    if any(np.isnan(value).any() for value in found) or not all(
+        np.array_equal(np.isfinite(value), np.isfinite(right)) for value, right in zip(found, wanted, strict=True)
+    ):
         return Grade(False, "the answer is not finite")
     known = {f"that is the formula with a mistake: {name}": side for name, side in statement.faults.items()}
     if statement.printed is not None:
@@ -107,9 +120,18 @@ def _grade(statement: Statement, problems: list[Any], answer: Callable[[Any], An
     return Grade(False, _difference(found[0], wanted[0]))
 
 
+def _is_left(statement: Statement, answer: Callable[[Any], Any], problems: list[Any]) -> bool:
+    if is_copy(statement, answer) or any(is_left_side(statement, answer, q) for q in problems):
+        return True
+    return shares_nothing(statement, answer, problems[0])
+
+
 def _apart(value: Any, right: Any) -> float:
-    """By how much two values differ, relative to the larger of 1 and their size."""
-    return float(np.abs(value - right).max(initial=0.0)) / max(1.0, float(np.abs(right).max(initial=0.0)))
+    """By how much two values differ, relative to the larger of 1 and their size; equal infinities do not."""
+    with np.errstate(invalid="ignore"):
+        apart = np.where(value == right, 0.0, np.abs(value - right))
+    finite = np.abs(right[np.isfinite(right)]) if np.ndim(right) else np.abs(right)
+    return float(np.max(apart, initial=0.0)) / max(1.0, float(np.max(finite, initial=0.0)))
 
 
 def _difference(value: Any, right: Any) -> str:

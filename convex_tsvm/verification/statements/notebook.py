@@ -89,7 +89,9 @@ def notebook(paper: Paper, *, exercise: bool = False) -> dict[str, Any]:
     statements = derivation(paper)
     sides = [side for one in statements for side in (*helpers(one), one.computed)]
     modules = dict.fromkeys(inspect.getmodule(side) for side in sides)
-    imports = "\n".join(f"from {module.__name__} import *" for module in modules if module is not None)
+    imports = "".join(f"from {module.__name__} import *\n" for module in modules if module is not None)
+    if exercise:  # these modules hold the answers
+        imports = ""
     table = "\n".join(f"| `{name}` | {said} |" for name, said in quantities_of(paper))
     task = (
         "Fill in each right-hand side as a function of the quantities `q`, and run the cell: it is graded."
@@ -98,9 +100,7 @@ def notebook(paper: Paper, *, exercise: bool = False) -> dict[str, Any]:
     )
     cells = [
         _markdown(f"# {paper.title} ({paper.name})\n\n{task}\n\n| name | what it is |\n|---|---|\n{table}"),
-        _code(
-            f"import numpy as np\nimport convex_tsvm as ct\n{imports}\n\nq = ct.paper({paper.name!r}).quantities()[0]"
-        ),
+        _code(f"import numpy as np\nimport convex_tsvm as ct\n{imports}\nq = ct.paper({paper.name!r}).quantities()[0]"),
     ]
     for one in statements:
         right = r"\;?" if exercise else one.right
