@@ -126,7 +126,10 @@ def report(rows):
             else f"{gain.mean():+.1f}",
             f"{column['error_svm'].mean():.1f}",
             *(f"{column[c].mean():.1f}" for c in ("objective_potts", "objective_ovr", "apart_ovr")),
-            *(f"{np.median(column[c]):.0f}" for c in ("seconds_potts", "seconds_ovr")),
+            *(
+                "-" if np.isnan(column[c]).all() else f"{np.nanmedian(column[c]):.0f}"
+                for c in ("seconds_potts", "seconds_ovr")
+            ),
             f"{column['off_shares'].max():.0f}",
         )
     results.done()
