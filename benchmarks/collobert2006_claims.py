@@ -5,7 +5,6 @@
 Cells that are done are kept in results/collobert2006_claims.csv.
 """
 
-import argparse
 import time
 import warnings
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from common import HERE, TABLE_5, Results, hidden, load, read
 from sklearn.metrics import pairwise_distances
-from store import Keyed, compute, finished
+from store import Keyed, resume
 
 import convex_tsvm as ct
 
@@ -184,18 +183,5 @@ def spread(values):
     return float(np.std(values) / np.sqrt(max(1, len(values) - 1)))
 
 
-def main():
-    """Run what is missing, for so many minutes, and report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--minutes", type=float, default=60.0)
-    parser.add_argument("--report", action="store_true", help="no runs")
-    options = parser.parse_args()
-    until, done = time.time() + 60 * options.minutes, finished(Cell, PATH)
-    for cell in missing():
-        if not options.report and cell.key not in done and time.time() < until:
-            compute(run, [cell], FIGURES, 1, PATH, tell=lambda *_: None)
-    report(finished(Cell, PATH))
-
-
 if __name__ == "__main__":
-    main()
+    resume(__doc__, missing(), run, FIGURES, PATH, report, tell=lambda *_: None)

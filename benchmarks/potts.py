@@ -7,7 +7,6 @@ of each of the 20 newsgroups (linear, tf-idf).  The true shares of the classes a
 same options.  Draws that are done are kept in results/potts.csv, so that it may be stopped at any time.
 """
 
-import argparse
 import time
 import warnings
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ import numpy as np
 from common import HERE, Results, read
 from sklearn.datasets import load_digits
 from sklearn.feature_extraction.text import TfidfTransformer
-from store import Keyed, compute, finished
+from store import Keyed, resume
 
 import convex_tsvm as ct
 
@@ -135,18 +134,5 @@ def report(rows):
     results.done()
 
 
-def main():
-    """Run what is missing, for so many minutes, and report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--minutes", type=float, default=60.0)
-    parser.add_argument("--report", action="store_true", help="no runs")
-    options = parser.parse_args()
-    draws, until = [Draw(name, split) for split in range(DRAWS) for name in SETS], time.time() + 60 * options.minutes
-    for draw in draws:
-        if not options.report and draw.key not in finished(Draw, PATH) and time.time() < until:
-            compute(run, [draw], FIGURES, 1, PATH)
-    report(finished(Draw, PATH))
-
-
 if __name__ == "__main__":
-    main()
+    resume(__doc__, [Draw(name, split) for split in range(DRAWS) for name in SETS], run, FIGURES, PATH, report)

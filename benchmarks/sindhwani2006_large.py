@@ -8,7 +8,6 @@ half of the unlabelled documents and with all.  λ = 0.001 and λ' = 1, as in th
 done are kept in results/sindhwani2006_large.csv.
 """
 
-import argparse
 import time
 import warnings
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ import numpy as np
 from common import HERE, Results, read
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.preprocessing import MaxAbsScaler
-from store import Keyed, compute, finished
+from store import Keyed, resume
 
 import convex_tsvm as ct
 
@@ -134,18 +133,5 @@ def report(rows):
     results.done()
 
 
-def main():
-    """Run what is missing, for so many minutes, and report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--minutes", type=float, default=60.0)
-    parser.add_argument("--report", action="store_true", help="no runs")
-    options = parser.parse_args()
-    until = time.time() + 60 * options.minutes
-    for fit in missing():
-        if not options.report and fit.key not in finished(Fit, PATH) and time.time() < until:
-            compute(run, [fit], FIGURES, 1, PATH)
-    report(finished(Fit, PATH))
-
-
 if __name__ == "__main__":
-    main()
+    resume(__doc__, missing(), run, FIGURES, PATH, report)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import time
 from dataclasses import asdict, fields
@@ -51,3 +52,17 @@ def compute(run, missing, figures, jobs, path, tell=say):
             writer.writerow({k: f"{v:.6g}" if isinstance(v, float) and k in figures else v for k, v in found.items()})
             file.flush()
             tell(count, len(missing), (time.perf_counter() - began) / 60, found)
+
+
+def resume(doc, missing, run, figures, path, report, tell=say):
+    """The command line of a benchmark whose runs are kept: what is missing, for so many minutes, then the report."""
+    parser = argparse.ArgumentParser(description=doc)
+    parser.add_argument("--minutes", type=float, default=60.0)
+    parser.add_argument("--report", action="store_true", help="no runs")
+    options = parser.parse_args()
+    kind, until = type(missing[0]), time.time() + 60 * options.minutes
+    done = finished(kind, path)
+    for one in missing:
+        if not options.report and one.key not in done and time.time() < until:
+            compute(run, [one], figures, 1, path, tell)
+    report(finished(kind, path))

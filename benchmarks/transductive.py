@@ -7,7 +7,6 @@ splits label both.  The paper found no significant difference at the 5 % level. 
 results/transductive.csv.
 """
 
-import argparse
 import sys
 import time
 import warnings
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from common import HERE, Results
 from scipy.stats import ttest_rel, wilcoxon
-from store import Keyed, compute, finished
+from store import Keyed, resume
 
 import convex_tsvm as ct
 
@@ -150,18 +149,5 @@ def report(rows):
     results.done()
 
 
-def main():
-    """Run what is missing, for so many minutes, and report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--minutes", type=float, default=60.0)
-    parser.add_argument("--report", action="store_true", help="no runs")
-    options = parser.parse_args()
-    until, done = time.time() + 60 * options.minutes, finished(Run, PATH)
-    for one in missing():
-        if not options.report and one.key not in done and time.time() < until:
-            compute(run, [one], FIGURES, 1, PATH, tell=lambda *_: None)
-    report(finished(Run, PATH))
-
-
 if __name__ == "__main__":
-    main()
+    resume(__doc__, missing(), run, FIGURES, PATH, report, tell=lambda *_: None)
