@@ -387,9 +387,9 @@ class Problem:
         costly = (
             self.labeled if self.n_labeled else self.unlabeled
         )  # in clustering C is a cost of no point, but checked
-        mean = self._check_cost("C", C, costly).mean()
+        own = self._check_cost("C", C, costly)
         if self.n_labeled:
-            cost[self.labeled] = self._check_cost("C", C, self.labeled)
+            cost[self.labeled] = own
         if C_unlabeled is None:
             return cost
         if isinstance(C_unlabeled, str):
@@ -398,7 +398,7 @@ class Problem:
                     f"C_unlabeled={C_unlabeled!r} must be a number > 0, an array, 'balanced', 'tenth' or None"
                 )
             balanced = self.n_labeled / self.n_unlabeled if self.n_labeled else 1.0
-            cost[self.unlabeled] = mean * (balanced if C_unlabeled == "balanced" else 0.1)
+            cost[self.unlabeled] = own.mean() * (balanced if C_unlabeled == "balanced" else 0.1)
         else:
             cost[self.unlabeled] = self._check_cost("C_unlabeled", C_unlabeled, self.unlabeled)
         return cost

@@ -217,7 +217,7 @@ def with_one_label(formulation: Formulation, problem: Problem, point: int | None
             f"y has no labelled point, and unlabeled={formulation.unlabeled!r} is the loss of the better label and a "
             "constant; leave the constant out, as tsvm('hinge') does"
         )
-    if formulation.balance == "targets":
+    if formulation.balances_targets:
         raise ValueError("y has no labelled point; balance='targets' needs one")
     instance, n = Instance(formulation, problem), problem.n
     changes: dict[str, Any] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -81,18 +82,18 @@ class SideInformation:
         sign[unknown] = np.where(positive[unknown] == positive[unknown[where[number]]], 1.0, -1.0)
         return cls(labels, group.astype(np.intp), sign)
 
-    @property
+    @cached_property
     def n_groups(self) -> int:
         """Number of groups: of labels that may be chosen."""
         return int(self.group.max(initial=-1)) + 1
 
-    @property
+    @cached_property
     def first(self) -> NDArray[np.intp]:
         """The first point of every group."""
         unknown = np.flatnonzero(self.group >= 0)
         return np.asarray(unknown[np.unique(self.group[unknown], return_index=True)[1]])
 
-    @property
+    @cached_property
     def basis(self) -> Array:
         """B with Γ = B Γ̃ Bᵀ, shape (n, 1 + m): a column for the known labels, one for each of m groups (§2.2)."""
         B = np.zeros((len(self.y), 1 + self.n_groups))

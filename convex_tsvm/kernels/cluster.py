@@ -168,9 +168,9 @@ def density_kernel(
     rho, kept = finite("rho", rho, above=0), finite("kept", kept, above=0, most=1)
     distances = np.asarray(pairwise_distances(X))
     n = len(distances)
-    apart = np.sort(np.where(np.eye(n, dtype=bool) | (distances == 0), np.inf, distances), axis=1)
-    nearest = apart[:, 0][np.isfinite(apart[:, 0])]
     if scale is None:
+        nearest = np.where(distances == 0, np.inf, distances).min(axis=1)
+        nearest = nearest[np.isfinite(nearest)]
         scale = float(np.median(nearest)) if len(nearest) else 1.0
     # Beyond this exponent a step would overflow; it is longer than any path there is.
     steps = np.expm1(np.minimum(rho * distances / finite("scale", scale, above=0), 600.0))

@@ -83,11 +83,9 @@ def max_margin_clustering(
     """
     began, n_init = time.perf_counter(), integer("n_init", n_init, least=1)
     descent = method if isinstance(method, Method) else METHODS[one_of("method", method, DESCENTS)].load()()
-    if len(descent.scales) > 1:
-        descent = descent.nearby()  # at small costs of the points there would be nothing that keeps a guess
     instance, best = Instance(formulation, problem), None
     with within(time_limit):
-        descents = Descents(descent, solver=solver, settings=Settings(tol, max_iter), options=options)
+        descents = Descents(descent.from_guess(), solver=solver, settings=Settings(tol, max_iter), options=options)
         for k, guess in enumerate(guesses(instance, n_init)):
             with share_of_time(n_init - k):
                 found = descents.solve(formulation, instance.problem, (), guess)[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -104,9 +106,7 @@ def exchanges(
     best_up, best_down = (float(gain[sign].max(initial=-np.inf)) for sign in (is_up, ~is_up))
     up, down = np.flatnonzero(is_up & (gain > least - best_down)), np.flatnonzero(~is_up & (gain > least - best_up))
     up, down = up[np.argsort(-gain[up], kind="stable")], down[np.argsort(-gain[down], kind="stable")]
-    count = min(len(up), len(down))
-    count = int((gain[up[:count]] + gain[down[:count]] > least).sum())
-    return points[np.concatenate([up[:count][:most], down[:count][:most]])]
+    return points[_pairs(up, down, gain, least, most)]
 
 
 def _by_slacks(f: Array, y: Array, most: int | None) -> NDArray[np.intp]:
@@ -114,6 +114,11 @@ def _by_slacks(f: Array, y: Array, most: int | None) -> NDArray[np.intp]:
     slack = 1 - y * f
     up, down = (np.flatnonzero((slack > 0) & (y * sign > 0)) for sign in (1, -1))
     up, down = (side[np.argsort(-slack[side], kind="stable")] for side in (up, down))
+    return _pairs(up, down, slack, 2 * (1 + 1e-12), most)
+
+
+def _pairs(up: NDArray[np.intp], down: NDArray[np.intp], value: Array, least: float, most: int | None) -> Any:
+    """The first of both sides, by falling values, whose values add up to more than ``least``: at most so many pairs."""
     count = min(len(up), len(down))
-    count = int((slack[up[:count]] + slack[down[:count]] > 2 * (1 + 1e-12)).sum())
+    count = int((value[up[:count]] + value[down[:count]] > least).sum())
     return np.concatenate([up[:count][:most], down[:count][:most]])

@@ -134,6 +134,15 @@ class Method(ABC):
         found.scales = np.ones(1)
         return found
 
+    def from_guess(self) -> Method:
+        """The method as it begins at a guess of labels: at small costs of the points nothing would keep the guess.
+
+        Returns
+        -------
+        Method
+        """
+        return self.nearby() if len(self.scales) > 1 else self
+
     def share(self, first: float, stage: float) -> float:
         """About which share of the work is done; 0 if unknown.
 
@@ -728,9 +737,7 @@ class Descents:
         formulation.check_classes(problem)
         outputs, method = _start_outputs(start, problem), method.suited(instance)
         if outputs is None and problem.n_labeled == 0 and formulation.unlabeled is not None:
-            outputs = first_guess(instance)
-            # At small costs of the points there would be nothing that keeps the guess.
-            method = method.nearby() if len(method.scales) > 1 else method
+            outputs, method = first_guess(instance), method.from_guess()
         if instance.n_positive is not None and not method.keeps_number:
             return self._searched(method, instance, self._inner, outputs, list(known))
         run = Run(instance, self._inner, self.settings, outputs, known)

@@ -77,6 +77,9 @@ class OnlineDescent:
         K, d = self.w.shape
         self.average, self.b, self.average_b = self.w.copy(), np.zeros(K), np.zeros(K)
         self.mean, self.square, self.positives = np.zeros(d), 0.0, np.zeros(K)
+        #: Convex, so that the slope nearest to zero at a kink is a subgradient.
+        self.labeled: Any = formulation.labeled
+        self.convex: Any = formulation.parts[2][0]
         self.kept: tuple[Any, Array] | None = None
         self.rng = np.random.default_rng(self.random_state)
 
@@ -160,11 +163,11 @@ class OnlineDescent:
             X, signs = self.kept
             drawn = self.rng.choice(X.shape[0], min(X.shape[0], LABELED_AT_ONCE), replace=False)
             f, y = self._outputs(X[drawn], w, b), signs[:, drawn].T
-            pull = y * _slopes(self.formulation.labeled, y * f) / len(drawn)
+            pull = y * self.labeled.supergradient(y * f) / len(drawn)
             gradient, shift = self._pulled(gradient, shift, X[drawn], pull)
         if len(slopes) and self.formulation.unlabeled is not None:
             f = self._outputs(unlabeled, w, b)
-            pull = ratio * (_slopes(self.formulation.parts[2][0], f) + slopes) / len(slopes)
+            pull = ratio * (self.convex.supergradient(f) + slopes) / len(slopes)
             gradient, shift = self._pulled(gradient, shift, unlabeled, pull)
         self.n_steps += 1
         first = 1 / (2 * (1 + ratio) * max(self.square, 1e-300))
@@ -183,9 +186,3 @@ class OnlineDescent:
         if self.centred:
             own = own - np.outer(total, self.mean)
         return gradient + own, shift + total
-
-
-def _slopes(loss: Any, t: Array) -> Array:
-    """A subgradient of a convex loss: the middle of left and right derivative, 0 if that is one."""
-    left, right = loss.derivatives(t)
-    return np.asarray(np.clip(0.0, np.minimum(left, right), np.maximum(left, right)))

@@ -235,13 +235,14 @@ class Potts:
         for k, (run, p) in enumerate(zip(self.runs, shares, strict=True)):
             p[self.unknown] = self.known.p[:, k]
             points.append(run.improve(run.instance.weighted_svm(p)))
-        g = self.costs_of_labels([point.outputs for point in points])
+        losses = self.label_losses([point.outputs for point in points])
+        g = self.costs_of_labels(losses)
         self.labels[self.unknown] = np.argmin(g - self.known.nu, axis=1)
         energy, objective = -temperature * len(self.unknown) * self.known.entropy(), 0.0
-        for k, (run, point, p) in enumerate(zip(self.runs, points, shares, strict=True)):
-            labels, losses = self.signs(k), run.instance.label_losses(point.outputs)
+        for k, (run, point, p, (plus, minus)) in enumerate(zip(self.runs, points, shares, losses, strict=True)):
+            labels = self.signs(k)
             expected, full = (
-                point.regularization + run.instance.total(share * losses[0] + (1 - share) * losses[1], self.cost)
+                point.regularization + run.instance.total(share * plus + (1 - share) * minus, self.cost)
                 for share in (p, labels > 0)
             )
             run.record(point, stage=temperature, labels=labels, step_objective=expected, objective=full)
@@ -251,8 +252,8 @@ class Potts:
     def settle(self) -> None:
         """SVMs of labels, and better labels at their outputs, as long as that lowers the objective."""
         nearly, least, best = self.known, np.inf, self.labels
+        g = self.costs_of_labels(self.label_losses([run.latest.outputs for run in self.runs]))
         for _ in range(self.settings.max_iter):
-            g = self.costs_of_labels([run.latest.outputs for run in self.runs])
             self.labels[self.unknown] = nearly.labels(g, self.counts)
             if np.isfinite(least) and np.array_equal(self.labels, best):
                 break
@@ -264,13 +265,16 @@ class Potts:
             least, best = sum(values), self.labels.copy()
             for run, point, one, value in zip(self.runs, points, signs, values, strict=True):
                 run.record(point, stage=0.0, labels=one, objective=value)
-            g = self.costs_of_labels([point.outputs for point in points])
+            g = self.costs_of_labels(self.label_losses([point.outputs for point in points]))
             nearly = PottsProbabilities.best(g, COLDEST * max(float(np.ptp(g)), 1e-300), self.counts, self.known.nu)
         self.labels = best
 
-    def costs_of_labels(self, outputs: Sequence[Array]) -> Array:
+    def label_losses(self, outputs: Sequence[Array]) -> list[tuple[Array, Array]]:
+        """What every point would pay in each function for being of its class, and for not being."""
+        return [instance.label_losses(f) for instance, f in zip(self.instances, outputs, strict=True)]
+
+    def costs_of_labels(self, losses: Sequence[tuple[Array, Array]]) -> Array:
         """g, shape (u, K): by how much more the unlabelled points cost with each label than without it."""
-        losses = [instance.label_losses(f) for instance, f in zip(self.instances, outputs, strict=True)]
         return np.asarray(self.cost[self.unknown, None] * np.stack([a - b for a, b in losses], axis=1)[self.unknown])
 
     def signs(self, k: int) -> Array:

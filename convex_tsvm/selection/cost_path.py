@@ -16,8 +16,8 @@ from ..decision import chosen_classes
 from ..estimators.labels import Labels
 from ..methods.frame import unless_interrupted
 from ..solution import Solution
-from ..validation import finite, integer
-from .splits import LabeledKFold
+from ..validation import finite
+from .splits import left_out
 from .steps import Steps
 
 Array = NDArray[np.float64]
@@ -142,9 +142,7 @@ def cost_path(
     X, labels = own._read(steps.transformed(X, y)[1], y)
     if not labels.unlabeled.any():
         raise ValueError("y has no unlabelled point: C* is the cost of unlabelled points")
-    known = labels.index[~labels.unlabeled]
-    folds = LabeledKFold.at_most(integer("cv", cv, least=2), known, random_state=random_state)
-    if np.bincount(known).max() < 2:
+    if not left_out(labels, cv, random_state):
         raise ValueError("y has one labelled point of each class: none can be left out to choose by")
     first = own._problem(X, labels, labels.positives[0])
     if not first.cost[first.unlabeled].any():
@@ -153,10 +151,7 @@ def cost_path(
     wrong, n = np.zeros(len(tried)), 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for _, test in folds.split(labels.index, labels.index):
-            unlabeled = labels.unlabeled.copy()
-            unlabeled[test] = True
-            left = replace(labels, unlabeled=unlabeled)
+        for left, test in left_out(labels, cv, random_state):
             scores = np.array([_scores(own, first, left, k, tried, test) for k in labels.positives])
             for row in range(len(tried)):
                 found = scores[:, row]

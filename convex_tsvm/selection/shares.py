@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,8 @@ from ..deadline import within
 from ..estimators.labels import Labels
 from ..methods.frame import unless_interrupted
 from ..solution import Solution
-from ..validation import finite, integer
-from .splits import LabeledKFold
+from ..validation import finite
+from .splits import left_out
 from .steps import Steps
 
 Array = NDArray[np.float64]
@@ -196,15 +196,11 @@ def _left_out_errors(
     labels: Labels, path: Callable[[Labels, int], list[Solution]], m: int, cv: int, random_state: int
 ) -> Array | None:
     """Errors at labelled points that count as unlabelled ones, shape (len(positives), m); None if there is no fold."""
-    known = labels.index[~labels.unlabeled]
-    folds = LabeledKFold.at_most(integer("cv", cv, least=2), known, random_state=random_state)
-    if np.bincount(known).max() < 2:
+    folds = left_out(labels, cv, random_state)
+    if not folds:
         return None
     wrong, n = np.zeros((len(labels.positives), m)), 0
-    for _, test in folds.split(labels.index, labels.index):
-        unlabeled = labels.unlabeled.copy()
-        unlabeled[test] = True
-        left = replace(labels, unlabeled=unlabeled)
+    for left, test in folds:
         n += len(test)
         for row, k in enumerate(labels.positives):
             truth = labels.index[test] == k

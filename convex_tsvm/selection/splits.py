@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator, RepeatedStratifiedKFold, StratifiedKFold
 
-from ..estimators.labels import unlabeled_points
+from ..estimators.labels import Labels, unlabeled_points
 from ..validation import integer
 
 Indices = NDArray[np.intp]
@@ -138,3 +139,20 @@ class LabeledKFold(BaseCrossValidator):
             f"LabeledKFold({self.n_splits}, n_repeats={self.n_repeats}, random_state={self.random_state}, "
             f"unlabeled={self.unlabeled!r})"
         )
+
+
+def left_out(labels: Labels, cv: int, random_state: int) -> list[tuple[Labels, Indices]]:
+    """Labels with one fold after the other counted as unlabelled, each with the points of the fold.
+
+    There are none if no class has two labelled points; a ValueError names a bad ``cv``.
+    """
+    known = labels.index[~labels.unlabeled]
+    folds = LabeledKFold.at_most(integer("cv", cv, least=2), known, random_state=random_state)
+    if np.bincount(known).max() < 2:
+        return []
+    found = []
+    for _, test in folds.split(labels.index, labels.index):
+        unlabeled = labels.unlabeled.copy()
+        unlabeled[test] = True
+        found.append((replace(labels, unlabeled=unlabeled), test))
+    return found

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .leftsides import calls_of_the_left, is_copy, is_left_side, shares_nothing
+from .leftsides import apart, calls_of_the_left, is_copy, is_left_side, shares_nothing
 from .statement import Statement
 
 #: Why the left-hand side is no answer.
@@ -98,7 +98,7 @@ def _grade(statement: Statement, problems: list[Any], answer: Callable[[Any], An
         if value.shape != right.shape:
             return Grade(False, f"the answer has shape {value.shape}; it must be {right.shape}")
         found.append(value)
-    off = max(_apart(value, right) for value, right in zip(found, wanted, strict=True))
+    off = max(apart(value, right) for value, right in zip(found, wanted, strict=True))
     if off <= statement.tolerance:
         called = [] if answer is claimed else calls_of_the_left(statement, answer, problems[0])
         if called:
@@ -115,7 +115,7 @@ def _grade(statement: Statement, problems: list[Any], answer: Callable[[Any], An
         known[f"that is what the paper prints. {statement.misprint}"] = statement.printed
     for reason, side in known.items():
         others = [np.asarray(side(q), dtype=float) for q in problems]
-        if all(a.shape == b.shape and _apart(a, b) <= statement.tolerance for a, b in zip(found, others, strict=True)):
+        if all(a.shape == b.shape and apart(a, b) <= statement.tolerance for a, b in zip(found, others, strict=True)):
             return Grade(False, reason)
     return Grade(False, _difference(found[0], wanted[0]))
 
@@ -126,14 +126,6 @@ def _is_left(statement: Statement, answer: Callable[[Any], Any], problems: list[
     return shares_nothing(statement, answer, problems[0])
 
 
-def _apart(value: Any, right: Any) -> float:
-    """By how much two values differ, relative to the larger of 1 and their size; equal infinities do not."""
-    with np.errstate(invalid="ignore"):
-        apart = np.where(value == right, 0.0, np.abs(value - right))
-    finite = np.abs(right[np.isfinite(right)]) if np.ndim(right) else np.abs(right)
-    return float(np.max(apart, initial=0.0)) / max(1.0, float(np.max(finite, initial=0.0)))
-
-
 def _difference(value: Any, right: Any) -> str:
     """What is to be seen of a difference: a sign, a factor, a constant, or where it is largest."""
     scale = float(np.abs(right).max(initial=0.0)) or 1.0
@@ -142,9 +134,9 @@ def _difference(value: Any, right: Any) -> str:
     factor = float(np.vdot(value, right)) / max(float(np.vdot(right, right)), 1e-300)
     if np.allclose(value, factor * right, atol=1e-6 * scale):
         return f"it is {factor:.4g} times what it should be"
-    apart = np.atleast_1d(value - right)
-    if apart.size > 1 and np.ptp(apart) <= 1e-6 * scale:
-        return f"it differs by the constant {apart.flat[0]:.4g}"
-    k = int(np.argmax(np.abs(apart)))
-    where = "" if apart.size == 1 else f" at entry {k}"
+    between = np.atleast_1d(value - right)
+    if between.size > 1 and np.ptp(between) <= 1e-6 * scale:
+        return f"it differs by the constant {between.flat[0]:.4g}"
+    k = int(np.argmax(np.abs(between)))
+    where = "" if between.size == 1 else f" at entry {k}"
     return f"it is {np.atleast_1d(value).flat[k]:.6g}{where}, and should be {np.atleast_1d(right).flat[k]:.6g}"

@@ -102,7 +102,7 @@ def is_left_side(statement: Statement, answer: Callable[[Any], Any], q: Any) -> 
         return False
     if not left.shape == right.shape == own.shape or not np.isfinite([left, right, own]).all():
         return False
-    return _apart(left, right) > DISTINCT and _apart(own, left) <= 1e-9 and _apart(own, right) > DISTINCT
+    return apart(left, right) > DISTINCT and apart(own, left) <= 1e-9 and apart(own, right) > DISTINCT
 
 
 def shares_nothing(statement: Statement, answer: Callable[[Any], Any], q: Any) -> bool:
@@ -122,7 +122,7 @@ def shares_nothing(statement: Statement, answer: Callable[[Any], Any], q: Any) -
             changed = Changed(q, seen={}, only=place)
             for found, side, value in zip(moved, (statement.claimed, answer), before, strict=True):
                 now = _array(side(changed))
-                if now.shape != value.shape or _apart(now, value) > 1e-9:
+                if now.shape != value.shape or apart(now, value) > 1e-9:
                     found.add(place)
     except Exception:  # a side that does not take changed quantities tells nothing
         return False
@@ -173,6 +173,9 @@ def _array(value: Any) -> Any:
     return np.asarray(value, dtype=float)
 
 
-def _apart(one: Any, other: Any) -> float:
-    """By how much two arrays differ, relative to the larger of 1 and their size."""
-    return float(np.abs(one - other).max(initial=0.0)) / max(1.0, float(np.abs(other).max(initial=0.0)))
+def apart(value: Any, right: Any) -> float:
+    """By how much two values differ, relative to the larger of 1 and their size; equal infinities do not."""
+    with np.errstate(invalid="ignore"):
+        between = np.where(value == right, 0.0, np.abs(value - right))
+    finite = np.abs(right[np.isfinite(right)]) if np.ndim(right) else np.abs(right)
+    return float(np.max(between, initial=0.0)) / max(1.0, float(np.max(finite, initial=0.0)))
