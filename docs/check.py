@@ -27,7 +27,7 @@ def pages_without_pictures():
     """Names of examples for which the gallery has drawn nothing."""
     images = DOCS / "auto_examples" / "images"
     names = sorted(path.stem for path in (DOCS.parent / "examples").glob("*.py"))
-    return names, [name for name in names if not list(images.glob(f"sphx_glr_{name}_0*.png"))]
+    return names, [name for name in names if not list(images.glob(f"sphx_glr_{name}_0*.svg"))]
 
 
 def placeholder_thumbnails():

@@ -7,7 +7,7 @@ from pathlib import Path
 import convex_tsvm
 from convex_tsvm.table import FORMULATIONS, METHODS, SOLVERS
 
-sys.path.insert(0, str(Path(__file__).parent))  # the order of the gallery is in tour.py
+sys.path.insert(0, str(Path(__file__).parent))  # the order of the gallery is in tour.py, its looks in gallery.py
 
 project = "convex_tsvm"
 copyright = "2026, the convex_tsvm developers"
@@ -16,6 +16,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # formulas are drawn without a network
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
@@ -28,6 +29,10 @@ sphinx_gallery_conf = {
     "backreferences_dir": "generated/backreferences",
     "doc_module": ("convex_tsvm",),
     "reference_url": {"convex_tsvm": None},
+    "image_scrapers": ("gallery.scrape",),
+    "reset_modules": ("matplotlib", "gallery.style"),
+    # Axes and figures that a cell ends with are seen, and need not be named.
+    "capture_repr": ("_repr_html_",),
 }
 autosummary_generate = True
 autodoc_typehints = "none"
@@ -35,18 +40,23 @@ numpydoc_show_class_members = False
 exclude_patterns = ["_build", "table.rst", "generated/backreferences"]
 templates_path = ["_templates"]
 html_theme = "pydata_sphinx_theme"
+html_title = "convex_tsvm"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 5,
     "footer_start": ["copyright"],
     "footer_end": [],
 }
 html_sidebars = {
+    "auto_examples/*": [],
+    "statements/*": [],
+    "course/*": [],
     "quickstart": [],
     "results": [],
     "papers": [],
-    "statements/index": [],
     "notation": [],
     "certificate": [],
     "related": [],

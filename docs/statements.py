@@ -8,8 +8,18 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 
+from convex_tsvm.modeling.printing import broken_latex, rendered_length
 from convex_tsvm.verification.statements import PAPERS, paper
-from convex_tsvm.verification.statements.notebook import derivation, helpers, quantities_of, solution, write_notebook
+from convex_tsvm.verification.statements.notebook import (
+    given,
+    helpers,
+    introduced,
+    is_step,
+    notebook,
+    solution,
+    write_notebook,
+)
+from convex_tsvm.verification.statements.statement import RELATIONS
 
 #: Verdicts in the order in which they are counted.
 VERDICTS = {
@@ -21,6 +31,9 @@ VERDICTS = {
     "no results": "the benchmark has not been run to its end",
     "fails": "the statement as corrected fails: a bug",
 }
+
+#: A formula that looks longer than this many characters is broken over lines.
+WIDEST = 70
 
 HEAD = """.. list-table::
    :header-rows: 1
@@ -35,11 +48,12 @@ def write_pages(folder):
     (folder / "index.rst").write_text(index(reports), encoding="utf-8")
     for report in reports:
         made = report.paper
-        draw(report, folder / f"{made.name}.png")
+        draw(report, folder / f"{made.name}.svg")
         (folder / f"{made.name}.rst").write_text(cards(report), encoding="utf-8")
-        (folder / f"{made.name}_derivation.rst").write_text(derived(made, report), encoding="utf-8")
-        write_notebook(made, folder / f"{made.name}_derivation.ipynb")
-        write_notebook(made, folder / f"{made.name}_exercise.ipynb", exercise=True)
+        (folder / f"{made.name}_errors.inc").write_text(errors(made), encoding="utf-8")
+        (folder / f"{made.name}_derivation.rst").write_text(derived(made), encoding="utf-8")
+        write_notebook(notebook(made), folder / f"{made.name}_derivation.ipynb")
+        write_notebook(notebook(made, exercise=True), folder / f"{made.name}_exercise.ipynb")
 
 
 def title(text, mark):
@@ -88,9 +102,8 @@ def cards(report):
     """A card for every statement of a paper."""
     made = report.paper
     text = title(f"{made.name}: {made.title}", "=")
-    counted = ", ".join(f"{count} {verdict}" for verdict, count in report.counts.items())
-    text += f"{len(made)} statements: {counted}. What rests on what:\n\n"
-    text += f".. image:: {made.name}.png\n   :alt: Statements of {made.name}, with arrows to those they rest on\n\n"
+    text += f"Of {len(made)} statements {report.summary}. What rests on what, each above what it rests on:\n\n"
+    text += f".. image:: {made.name}.svg\n   :alt: Statements of {made.name}, with arrows to those they rest on\n\n"
     for outcome in report.outcomes:
         text += card(outcome, made)
     text += title("Tables and figures", "=")
@@ -118,11 +131,10 @@ def card(outcome, made):
     """What is claimed, in LaTeX and words; the code of both sides; both numbers; the verdict."""
     one = outcome.statement
     text = f".. _{label(one)}:\n\n" + title(f"{one.number}: {outcome.verdict}", "-")
-    if one.left:
-        text += f".. math:: {one.tex}\n\n"
+    text += display(one)
     text += f"{plain(one.says)} {plain(one.remark)}".rstrip() + "\n\n"
-    if outcome.detail:
-        text += f"**As printed:** {plain(outcome.detail)}\n\n"
+    if one.printed is not None:
+        text += f"{plain(one.misprint)}\n\n{beside(one)}"
     relation = "equal to" if one.relation == "=" else one.relation
     called = "".join(f"\n\n\n{inspect.getsource(function).rstrip()}" for function in helpers(one))
     code = f"{one.code}\n\n# to be {relation}\n{one.claim}{called}"
@@ -134,6 +146,48 @@ def card(outcome, made):
         links = (f":ref:`{number} <{label(made[number])}>`" for number in one.rests_on)
         text += f"Rests on {', '.join(links)}. "
     return text + f"Planted mistakes that it finds: {plain('; '.join(one.faults))}.\n\n"
+
+
+def display(one):
+    """A statement as a displayed formula, which is broken over lines where it is long."""
+    if not one.right:
+        return math(one.left)
+    relation = RELATIONS[one.relation]
+    if rendered_length(one.tex) <= WIDEST:
+        return math(one.tex)
+    left, right = (broken_latex(side, WIDEST) for side in (one.left, one.right))
+    lines = [rf"&{line}" for line in left] + [rf"&\quad {relation} {right[0]}"]
+    lines += [rf"&\qquad {line}" for line in right[1:]]
+    return math(r"\begin{aligned} " + r" \\ ".join(lines) + r" \end{aligned}")
+
+
+def math(latex):
+    """A displayed formula."""
+    return f".. math::\n\n   {latex}\n\n"
+
+
+def beside(one):
+    """A misprint's printed form, the corrected one below it, and numbers that decide between them."""
+    rows = [("as printed", one.printed_tex), ("corrected", one.corrected_tex)]
+    text = ".. list-table::\n   :class: misprint\n   :widths: 16 84\n\n"
+    for name, latex in rows:
+        lines = broken_latex(latex, WIDEST)
+        joined = r" \\ &\quad ".join(lines)
+        whole = latex if len(lines) == 1 else rf"\begin{{aligned}} &{joined} \end{{aligned}}"
+        text += f"   * - {name}\n     - .. math::\n\n          {whole}\n\n"
+    found = one.counterexample()
+    common = one.quantities == paper(one.paper).quantities
+    where = "On a problem of its own" if not common else "On other points" if found.problem else "On six points"
+    return text + f"   * - counterexample\n     - {where}, {found}.\n\n"
+
+
+def errors(made):
+    """Every misprint of a paper: printed, corrected, and a counterexample."""
+    text = ""
+    for one in made:
+        if one.printed is not None:
+            text += f":ref:`{one.number} <{label(one)}>`. {plain(one.misprint)}\n\n{beside(one)}"
+    return text
 
 
 def label(one):
@@ -155,27 +209,42 @@ def shown(value):
     return first if len(values) <= 3 else f"{first}, … ({len(values)})"
 
 
-def derived(made, report):
-    """A derivation, an equation a cell."""
+def derived(made):
+    """A derivation, an equation a cell; quantities are said, and computed, where they come in first."""
     name = made.name
     text = title(f"The derivation of {name}, on six points", "=")
     text += f"{made.title}. :download:`This page as a notebook <{name}_derivation.ipynb>`, and "
     text += f":download:`as an exercise sheet <{name}_exercise.ipynb>` with the right-hand sides left out. "
-    text += "``q`` are the quantities of a problem:\n\n"
-    text += HEAD + row("", "name", "what it is")
-    text += "".join(row("", f"``{quantity}``", plain(said)) for quantity, said in quantities_of(made)) + "\n"
-    for one in derivation(made):
-        outcome = report[one.number]
-        text += title(one.number, "-") + f".. math:: {one.tex}\n\n{plain(one.says)}\n\n"
-        text += ".. code-block:: python\n\n" + textwrap.indent(solution(one), "   ") + "\n\n"
-        text += f"Computed: {shown(outcome.computed)}. Claimed: {shown(outcome.claimed)}. "
-        text += f"``ct.check({name!r}, {one.number!r}, answer)``: off by {outcome.off:.1e}. "
-        text += f":ref:`Card <{label(one)}>`.\n\n"
+    text += f"Both sides are functions of the quantities ``q = ct.paper({name!r}).six``.\n\n"
+    for one, new in zip(made.derivation, introduced(made.derivation), strict=True):
+        outcome = one.run()
+        text += title(one.number, "-") + f"{plain(one.says)} {plain(one.remark)}".rstrip() + "\n\n" + display(one)
+        text += "".join(f"- ``{quantity.name}``: {plain(quantity.says)}\n" for quantity in new) + "\n"
+        made_of = "\n\n".join(quantity.code for quantity in new if quantity.code)
+        if made_of:
+            text += "Of these are computed:\n\n" + code_block(made_of.replace("self", "q"))
+        if is_step(one):
+            text += f"The left-hand side:\n\n{code_block(given(one))}The right-hand side:\n\n"
+        text += code_block(solution(one))
+        text += f"Left {shown(outcome.computed)}; right {shown(outcome.claimed)}. "
+        text += f"``ct.check({name!r}, {one.number!r}, answer)``: off by {outcome.off:.1e}."
+        text += "\n\n" if is_step(one) else f" :ref:`Card <{label(one)}>`.\n\n"
+        if is_step(one) and one.printed is not None:
+            text += f"{plain(one.misprint)}\n\n{beside(one)}"
     return text
 
 
+def code_block(code):
+    """Python code."""
+    return ".. code-block:: python\n\n" + textwrap.indent(code, "   ") + "\n\n"
+
+
+#: Statements in a row of a graph, whose names are then large enough to be read.
+IN_A_ROW = 7
+
+
 def draw(report, path):
-    """The graph of what rests on what: each statement above those that it rests on."""
+    """The graph of what rests on what: each statement above those that it rests on, at most IN_A_ROW in a row."""
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
@@ -185,25 +254,24 @@ def draw(report, path):
     for _ in names:
         for upper, lower in edges:
             level[upper] = max(level[upper], level[lower] + 1)
-    rows = [[name for name in names if level[name] == k] for k in range(max(level.values()) + 1)]
-    widest = max(len(one) for one in rows)
-    place = {name: ((k + 0.5) * widest / len(one), level[name]) for one in rows for k, name in enumerate(one)}
-    figure, ax = plt.subplots(figsize=(max(8, 1.15 * widest), 0.85 * len(rows) + 0.4), layout="constrained")
-    arrow = {"arrowstyle": "->", "color": "0.65", "shrinkA": 9, "shrinkB": 9}
+    rows = []
+    for k in range(max(level.values()) + 1):
+        own = [name for name in names if level[name] == k]
+        count = -(-len(own) // IN_A_ROW)
+        rows += [own[part::count] for part in range(count)]
+    place = {name: ((k + 0.5) / len(one), height) for height, one in enumerate(rows) for k, name in enumerate(one)}
+    figure, ax = plt.subplots(figsize=(11, 0.95 * len(rows) + 0.3), layout="constrained")
+    arrow = {"arrowstyle": "-|>", "color": "0.7", "shrinkA": 14, "shrinkB": 16}
     for upper, lower in edges:
         ax.annotate("", place[lower], place[upper], arrowprops=arrow)
     for name, (x, y) in place.items():
         verdict = report[name].verdict
-        colour = {"holds": "#dceedd", "false as printed": "#f7ddd2"}.get(verdict, "#e4e4ee")
-        short = name if len(name) < 18 else "\n".join(textwrap.wrap(name, 16))
+        colour = {"holds": "#dbe9f6", "false as printed": "#fde0c5"}.get(verdict, "#e4e4ee")
+        short = "\n".join(textwrap.wrap(name, 15))
         ax.text(
-            x, y, short, ha="center", va="center", fontsize=7, bbox={"boxstyle": "round", "fc": colour, "ec": "0.5"}
+            x, y, short, ha="center", va="center", fontsize=11, bbox={"boxstyle": "round", "fc": colour, "ec": "0.5"}
         )
-    ax.set(xlim=(0, widest), ylim=(-0.6, len(rows) - 0.4))
+    ax.set(xlim=(0, 1), ylim=(-0.6, len(rows) - 0.4))
     ax.axis("off")
-    figure.savefig(path, dpi=130)
+    figure.savefig(path)
     plt.close(figure)
-
-
-if __name__ == "__main__":
-    write_pages(Path(__file__).parent / "statements")

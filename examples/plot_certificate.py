@@ -30,7 +30,7 @@ print(solution)
 # %%
 # The tree of the search: every edge gives a point a label, every square is a node that is closed because its bound
 # is no better than the best labelling.  Beside it the bounds on the way.
-figure, (left, right) = plt.subplots(1, 2, figsize=(13, 4.6), layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
 ct.plot_tree(solution, ax=left)
 ct.plot_progress(solution, ax=right)
 

@@ -17,17 +17,17 @@ from convex_tsvm.data import Data
 
 # %%
 # The losses (Figure 1 of the paper): beyond ±ε an output costs, however certain its label.
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
 t = np.linspace(-3, 3, 601)
 for axes, shown in (
     (left, [ct.hinge(), ct.relaxed_compact_hinge(1.5, 0.5)]),
     (right, [ct.symmetric_hinge(), ct.relaxed_compact_symmetric_hinge(1.5, 0.5)]),
 ):
-    for loss, style in zip(shown, (":", "-"), strict=True):
-        axes.plot(t, loss(t), style, label=loss.name)
+    for loss, style, name in zip(shown, (":", "-"), ("as in the S3VM", "compact, ε = 1.5, ½"), strict=True):
+        axes.plot(t, loss(t), style, label=name)
     axes.legend(loc="upper center")
-left.set(title="A labelled point", xlabel="label times output, y f", ylabel="loss", ylim=(-0.2, 5.5))
-right.set(title="An unlabelled point", xlabel="output f", ylabel="loss", ylim=(-0.05, 1.3))
+left.set(title="A labelled point", xlabel="label times output, y f", ylabel="loss", ylim=(-0.2, 6.5))
+right.set(title="An unlabelled point", xlabel="output f", ylabel="loss", ylim=(-0.05, 1.7))
 
 # %%
 # Two strips.

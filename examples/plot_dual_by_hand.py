@@ -2,10 +2,12 @@
 A dual by hand, and by the machine
 ==================================
 
-Six points, two labels, one convex step of the CCCP-TSVM (Collobert et al. 2006): every matrix is printed, and what
-the library finds, the kernel matrix K, the dual variables γ, the bias b and the outputs f, is found again by some
-thirty lines of NumPy.  Claim: they are equal to 1e-8.
+Six points, two labels, one convex step of the CCCP-TSVM (Collobert et al. 2006): every matrix of the primal and of the
+dual is printed, and the solution, the dual variables γ, the bias b and the outputs f, is found by some forty lines of
+NumPy that know nothing of the library's.  Claim: they are equal to 1e-8.
 """
+
+import itertools
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -28,61 +30,83 @@ primal, dual = model.primal(problem, outputs), model.dual(problem, outputs, bala
 print(primal, dual, sep="\n\n")
 
 # %%
-# By the machine.
-step = model.on(problem).step(outputs)
-found = ct.NativeSolver(problem, tol=1e-12).solve(step)
-print("K =", problem.gram, "γ =", found.gamma, "f =", found.outputs, f"b = {found.bias:.8f}", sep="\n")
+# Their matrices.  K has the kernel values of the points, and K₀ has those of x₀ too, the mean of the unlabelled points
+# in the feature space; m picks from a what the balance is about.  The slopes β are those of the ramp's concave part,
+# min(0, 0.3 - \|f\|): -sign(f) where \|f\| > 0.3.
+K = np.exp(-0.2 * ((X[:, None, :] - X[None, :, :]) ** 2).sum(axis=-1))
+unlabeled = y == 0
+mean = unlabeled / unlabeled.sum()
+K0 = np.block([[K, (K @ mean)[:, None]], [mean @ K, mean @ K @ mean]])
+cost = np.where(unlabeled, 1.0, 4.0)
+beta = np.where(unlabeled, -np.sign(outputs) * (np.abs(outputs) > 0.3), 0.0)
+print("K =", K, "K₀ =", K0, "m =", K0[-1], "C =", cost, "β =", beta, sep="\n")
+
+# %%
+# What the library has under these names is the same.
+constants = {constant.name(): constant.value for constant in primal.constants()}
+assert np.abs(K - problem.gram).max() < 1e-12
+assert np.abs(K0 - constants["K_x0"]).max() < 1e-8
+assert np.abs(K0[:6] - constants["K_points"]).max() < 1e-8
+assert np.abs(K0[-1] - constants["mean"]).max() < 1e-8
 
 # %%
 # By hand.  The loss ψ of a point is piecewise linear in its output f: a hinge for a labelled point, with its kink
-# at f = y, and for an unlabelled one max(0, f - 1) + max(0, -f - 1) plus the tangent of slope β.  At the optimum -γ
-# is a slope of ψ at f.  Away from kinks that says what γ is; at a kink f is known and γ is not.  Given the points
-# at kinks, their γ, the γ₀ of the balance and b solve linear equations.
-K = np.exp(-0.2 * ((X[:, None, :] - X[None, :, :]) ** 2).sum(axis=-1))
-cost, unlabeled = np.where(y == 0, 1.0, 4.0), y == 0
-# The ramp's concave part is min(0, 0.3 - |f|), whose slope is -sign(f) where |f| > 0.3.
-beta = np.where(unlabeled, -np.sign(outputs) * (np.abs(outputs) > 0.3), 0.0)
+# at f = y, and for an unlabelled one max(0, f - 1) + max(0, -f - 1), with kinks at -1 and 1, plus the tangent β f.  At
+# the optimum -γ is a slope of ψ at f.  A point is at a kink, where f is known and γ is not, or on a piece, where γ is
+# known.  Given which, the γ of the points at kinks, the γ₀ of the balance and b solve linear equations.
 
 
-def slopes(i, f):
-    """The least and the greatest slope of ψ_i at f."""
-    if y[i]:
-        left, right = sorted((-y[i] * (y[i] * (f - 1e-9) < 1), -y[i] * (y[i] * (f + 1e-9) < 1)))
-    else:
-        left, right = (float(f - e > 1) - float(f - e < -1) for e in (1e-9, -1e-9))
-    return cost[i] * left + beta[i], cost[i] * right + beta[i]
+def pieces(i):
+    """The pieces of ψ_i: ends and slope of each; between two of them is a kink."""
+    if y[i] > 0:
+        return [(-np.inf, 1.0, -cost[i]), (1.0, np.inf, 0.0)]
+    if y[i] < 0:
+        return [(-np.inf, -1.0, 0.0), (-1.0, np.inf, cost[i])]
+    return [(-np.inf, -1.0, beta[i] - cost[i]), (-1.0, 1.0, beta[i]), (1.0, np.inf, beta[i] + cost[i])]
 
 
-def by_hand(at):
-    """γ, b and f where the points of ``at`` are at the kinks given there, the others where f has them."""
-    gamma, free = np.zeros(6), sorted(at)
-    f = np.where(y == 0, outputs, 2.0 * y)  # signs of the others, away from kinks
-    for i in set(range(6)) - set(at):
-        gamma[i] = -slopes(i, f[i])[0]
-    mean = unlabeled / unlabeled.sum()
+def solved(on, at):
+    """γ, b and f where points are on the pieces ``on``, and at the kinks ``at``: indices of the pieces before them."""
+    gamma, free = np.zeros(6), list(at)
+    for i, k in on.items():
+        gamma[i] = -pieces(i)[k][2]
     # Unknown: γ of the free points, γ₀, b.  Equations: f there, mean of f, sum of all dual variables.
     n, A, right = len(free), np.zeros((len(free) + 2,) * 2), np.zeros(len(free) + 2)
-    A[:n, :n], A[:n, n], A[:n, n + 1] = K[np.ix_(free, free)], K[free] @ mean, 1.0
-    A[n, :n], A[n, n], A[n, n + 1] = mean @ K[:, free], mean @ K @ mean, 1.0
-    A[n + 1, :n], A[n + 1, n] = 1.0, 1.0
-    right[:n], right[n], right[n + 1] = [at[i] for i in free] - K[free] @ gamma, -mean @ K @ gamma, -gamma.sum()
-    solved = np.linalg.solve(A, right)
-    gamma[free] = solved[:n]
-    f = K @ (gamma + solved[n] * mean) + solved[n + 1]
-    return gamma, solved[n + 1], f
+    A[: n + 1, : n + 1] = K0[np.ix_([*free, 6], [*free, 6])]
+    A[: n + 1, n + 1] = A[n + 1, : n + 1] = 1.0
+    right[:n] = [pieces(i)[k][1] for i, k in at.items()]
+    right[: n + 1] -= K0[[*free, 6], :6] @ gamma
+    right[n + 1] = -gamma.sum()
+    *gamma[free], gamma0, b = np.linalg.solve(A, right)
+    return gamma, b, K0[:6] @ [*gamma, gamma0] + b
+
+
+def optimal(on, at, gamma, f):
+    """Whether each f is on its piece, and each γ between the slopes at its kink."""
+    inside = all(pieces(i)[k][0] - 1e-9 <= f[i] <= pieces(i)[k][1] + 1e-9 for i, k in on.items())
+    between = all(pieces(i)[k][2] - 1e-9 <= -gamma[i] <= pieces(i)[k + 1][2] + 1e-9 for i, k in at.items())
+    return inside and between
 
 
 # %%
-# Which points are at kinks is read off the machine's outputs.  That this is right is seen from the result: every -γ
-# is a slope of ψ at f.
-at = {i: float(np.round(found.outputs[i])) for i in range(6) if np.abs(np.abs(found.outputs[i]) - 1) < 1e-6}
-gamma, b, f = by_hand(at)
-for i in range(6):
-    low, high = slopes(i, f[i])
-    assert low - 1e-8 <= -gamma[i] <= high + 1e-8
-print("at kinks:", at, "\nγ =", gamma, "\nf =", f, f"\nb = {b:.8f}")
+# Every combination of pieces and kinks is tried, 3² · 5⁴ of them: the optimal ones, of which there is one, satisfy the
+# inequalities.
+counts = [len(pieces(i)) for i in range(6)]
+choices = [[("on", k) for k in range(count)] + [("at", k) for k in range(count - 1)] for count in counts]
+found_by_hand = []
+for chosen in itertools.product(*choices):
+    on, at = ({i: k for i, (kind, k) in enumerate(chosen) if kind == name} for name in ("on", "at"))
+    gamma, b, f = solved(on, at)
+    if optimal(on, at, gamma, f):
+        found_by_hand.append((at, gamma, b, f))
+print(f"{len(found_by_hand)} of {np.prod([len(choice) for choice in choices])} combinations is optimal")
+at, gamma, b, f = found_by_hand[0]
+print("at kinks:", {i: pieces(i)[k][1] for i, k in at.items()}, "\nγ =", gamma, "\nf =", f, f"\nb = {b:.8f}")
+
+# %%
+# By the machine.
+found = ct.NativeSolver(problem, tol=1e-12).solve(model.on(problem).step(outputs))
 differences = {
-    "K": np.abs(K - problem.gram).max(),
     "γ": np.abs(gamma - found.gamma).max(),
     "f": np.abs(f - found.outputs).max(),
     "b": abs(b - found.bias),
@@ -93,7 +117,7 @@ assert max(differences.values()) < 1e-8
 # %%
 # The values agree as well: the primal, the dual, and the objective by hand.
 values = primal.solve(solver="CLARABEL"), dual.solve(solver="CLARABEL")
-print("primal and dual:", values)
+print("primal and dual: {:.6f}, {:.6f}".format(*values))
 assert abs(values[0] - values[1]) < 1e-5
 
 # %%

@@ -13,6 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import convex_tsvm as ct
+from convex_tsvm.plotting import COLORS
 
 # %%
 # Two moons of sixty points, noise of 0.1, one labelled point in each.
@@ -57,8 +58,8 @@ for name in found:
 # %%
 order = sorted(found, key=excess.__getitem__)[::-1]
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), sharey=True, layout="constrained")
-left.barh(order, [excess[name] for name in order], color="tab:blue")
-right.barh(order, [errors[name] for name in order], color="tab:orange")
+left.barh(order, [excess[name] for name in order], color=COLORS["objective"])
+right.barh(order, [errors[name] for name in order], color=COLORS["error"])
 left.set(xlabel="objective above the optimum, %", title="How far from the optimum?")
 right.set(xlabel="error on all points, %", title="How wrong?")
 

@@ -87,11 +87,11 @@ for name in ("annealing", "continuation", "Newton-S3VM"):
 # %%
 # Why the two others stay: along the way from one valley to the other the objective has a hill.
 way = np.linspace(-0.3, 1.3, 200)
-figure, axes = plt.subplots(figsize=(7, 3.8), layout="constrained")
+figure, axes = plt.subplots(figsize=(9.6, 4), layout="constrained")
 for name, model in models.items():
     instance = ct.Instance(model, problem)
     points = [(1 - share) * ends["CCCP"] + share * ends["annealing"] for share in way]
     axes.plot(way, [instance.objective(X @ w, 0.5 * float(w @ w)) for w in points], label=name)
 axes.set(xlabel="from where CCCP ends (0) to where annealing ends (1)", ylabel="objective", title="The hill between")
-axes.legend(title="loss")
+axes.legend(title="loss", loc="center left", bbox_to_anchor=(1.01, 0.5))
 plt.show()

@@ -22,14 +22,14 @@ catalogue = [
 ]
 
 # %%
-# Losses (black), their convex parts (blue), concave parts (orange), and the surrogates that CCCP minimizes at a point
-# whose output is 0.6 (dashed).
-figure, panels = plt.subplots(2, 3, figsize=(13, 7), layout="constrained")
+# Losses (black), their convex parts (light blue), concave parts (orange), and the surrogates that CCCP minimizes at a
+# point whose output is 0.6 (dashed).
+figure, panels = plt.subplots(3, 2, figsize=(11, 11), layout="constrained")
 for axes, loss in zip(panels.flat, catalogue, strict=True):
     ct.plot_loss(loss, at=0.6, ax=axes, span=(-2, 2))
     axes.set(ylim=(-2, 3), title=loss.name)
-    if axes is not panels.flat[0]:
-        axes.get_legend().remove()
+    axes.get_legend().remove()
+figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=5)
 
 # %%
 # The claims, at many outputs.

@@ -46,9 +46,15 @@ axes.set(ylabel="gap, %", title="Lower bounds beside the best labelling known")
 axes.legend()
 
 # %%
-# One of them as a staircase, on the way of a single bound.
+# One of them as a staircase, on the way of a single bound.  The ends of the outputs, and with them the gap of "box" and
+# of what follows, depend on the best labelling that is known: here it is the same as above.  On the way a relaxation is
+# left as soon as a tighter one gains more, so that "box" is a little weaker here than alone.
 hardest = cases["2 apart, 4 labels"]
-bound = ct.LowerBoundBuilder(model, hardest, relaxation="triangles").bound()
-print(bound)
-ct.plot_gaps(bound)
+known = ct.cccp(model, hardest, tol=1e-6)
+builder = ct.LowerBoundBuilder(model, hardest, relaxation="triangles")
+bound = builder.bound(upper=known.objective, upper_labels=known.labels)
+for name in ("svm", "box", "triangles"):
+    last = max(stage.bound for stage in bound.stages if stage.name == name)
+    print(f"{name}: {last:.4f}, {(bound.upper - last) / bound.upper:.1%} below the best labelling known")
+axes = ct.plot_gaps(bound)
 plt.show()

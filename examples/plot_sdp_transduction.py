@@ -12,6 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import convex_tsvm as ct
+from convex_tsvm.plotting import label_map
 from convex_tsvm.relaxations import solve_low_rank
 
 # %%
@@ -43,7 +44,7 @@ assert solution.gap < 0.01
 
 # %%
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
-shown = left.scatter(*X[unknown].T, c=solution.relaxed[unknown], cmap="coolwarm", vmin=-1, vmax=1, s=22)
+shown = left.scatter(*X[unknown].T, c=solution.relaxed[unknown], cmap=label_map(), vmin=-1, vmax=1, s=22)
 left.scatter(*X[y > 0].T, marker="o", edgecolors="k", facecolors="none", s=70, label="+1")
 left.scatter(*X[y < 0].T, marker="s", edgecolors="k", facecolors="none", s=70, label="-1")
 left.set(title="Labels before thresholding", xlabel="$x_1$", ylabel="$x_2$")

@@ -13,6 +13,7 @@ import numpy as np
 
 import convex_tsvm as ct
 from convex_tsvm.losses import annealed, smoothed
+from convex_tsvm.plotting import CYCLE
 
 t = np.linspace(-3, 3, 1201)
 
@@ -56,14 +57,14 @@ assert abs(alone + 1.19) < 0.01
 
 # %%
 # Continuation: the minimum of the smoothed function is tracked while the Gaussian narrows.
-figure, axes = plt.subplots(figsize=(7, 4.5), layout="constrained")
+figure, axes = plt.subplots(figsize=(10.5, 4.5), layout="constrained")
 at = -0.9
-for width, color in ((1.0, "tab:green"), (0.5, "tab:orange"), (0.25, "tab:red"), (0.0, "tab:blue")):
+for width, color in zip((1.0, 0.5, 0.25, 0.0), CYCLE, strict=False):
     loss = smoothed(function, width)
     at = descent(loss, at)
     axes.plot(t, loss(t), color=color, label=f"width {width:g}: minimum at {at:.2f}")
     axes.plot([at], [loss(at)], "*", color=color, markersize=14)
 axes.set(ylim=(-0.1, 1.3), title="Continuation", xlabel="x", ylabel="value")
-axes.legend()
+axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
 assert abs(at - 0.98) < 0.01
 plt.show()

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.stats import norm
 
 import convex_tsvm as ct
+from convex_tsvm.plotting import COLORS
 
 # %%
 # Two Gaussians in fifty dimensions with a Bayes error of 5 %, as the set g50c of the papers, and Newton-S3VM, the
@@ -90,14 +91,14 @@ print(f"not seen {inductive:.2f} %, seen {transductive:.2f} %")
 assert transductive < inductive
 
 # %%
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-left.plot(rows[:, 0], rows[:, 1], "o", color="tab:blue")
+figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
+left.plot(rows[:, 0], rows[:, 1], "o")
 ends = np.array([rows[:, 0].min(), rows[:, 0].max()])
 left.plot(ends, np.polyval(np.polyfit(*rows.T, 1), ends), color="gray")
 left.axhline(0, color="black", linewidth=0.5)
 left.set(xlabel="angle between principal directions, degrees", ylabel="error on seen less unseen points, %")
 left.set_title("Points that are not alike")
-right.plot([0, 1], pairs.T, color="tab:blue", alpha=0.3)
+right.plot([0, 1], pairs.T, color=COLORS["error"], alpha=0.3)
 right.plot([0, 1], pairs.mean(axis=0), "o-", color="black")
 right.set_xticks([0, 1], ["inductive:\nnot seen", "transductive:\nseen"])
 right.set(ylabel="error on the same points, %", xlim=(-0.2, 1.2), title="Each line is a draw")

@@ -26,7 +26,7 @@ model = ct.s3vm()
 # drawn: an edge is the label that a point gets, red for +1 and blue for -1; squares are closed.
 weak = ct.exact_search(model, problem, bounds="svm", branching="confidence")
 print(weak)
-figure, axes = plt.subplots(figsize=(12, 6), layout="constrained")
+figure, axes = plt.subplots(figsize=(11, 6), layout="constrained")
 ct.plot_tree(weak, ax=axes)
 
 # %%

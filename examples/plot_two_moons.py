@@ -12,6 +12,7 @@ import numpy as np
 
 import convex_tsvm as ct
 from convex_tsvm.data import load_data
+from convex_tsvm.plotting import COLORS
 
 # %%
 # Two hundred points; +1 and -1 where the label is known, 0 where it is not.
@@ -43,8 +44,9 @@ for name, found in errors.items():
 assert np.mean(errors["TSVM"]) < np.mean(errors["SVM"]) / 3
 
 # %%
-figure, axes = plt.subplots(figsize=(6, 3.5), layout="constrained")
-axes.plot(np.transpose(list(errors.values())), "o")
+figure, axes = plt.subplots(figsize=(7.2, 4), layout="constrained")
+for (name, found), of in zip(errors.items(), ("supervised", "semi-supervised"), strict=True):
+    axes.plot(found, "o", color=COLORS[of], label=name)
 axes.set(xlabel="draw of the labels", ylabel="error, %", title="Ten draws of six labels")
-axes.legend(errors)
+axes.legend()
 plt.show()

@@ -12,6 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import convex_tsvm as ct
+from convex_tsvm.plotting import COLORS
 
 # %%
 # Two clusters, left and right; the classes are above and below.  Twelve labels, which show the truth.
@@ -31,13 +32,13 @@ classifiers = {
     "TSVM": ct.TransductiveSVC(**options, C_unlabeled=10.0, annealing=10, balance="labeled"),
     "S4VM": ct.SafeTransductiveSVC(**options),
 }
-figure, axes = plt.subplots(1, 3, figsize=(14, 4.2), layout="constrained")
+figure, axes = plt.subplots(1, 3, figsize=(11, 4.2), layout="constrained")
 errors = {}
 for ax, (name, clf) in zip(axes, classifiers.items(), strict=True):
     clf.fit(X, y)
     errors[name] = float(np.mean(clf.transduction_[hidden] != truth[hidden]))
     if name == "S4VM":
-        colors = np.where(clf.transduction_ == 1, "tab:red", "tab:blue")
+        colors = np.where(clf.transduction_ == 1, COLORS["positive"], COLORS["negative"])
         ax.scatter(*X.T, c=colors, s=12, alpha=0.6)
         ax.set(xlabel="feature 1", ylabel="feature 2")
     else:

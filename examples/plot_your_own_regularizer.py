@@ -105,11 +105,11 @@ errors = np.array(
 )
 print(f"error: ½ ‖w‖² {errors[:, 0].mean():.1f} %, with neighbours {errors[:, 1].mean():.1f} %")
 assert errors[:, 1].mean() < errors[:, 0].mean()
-figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+figure, axes = plt.subplots(figsize=(10.5, 4), layout="constrained")
 for name, found in (("½ ‖w‖²", ct.cccp(plain, problem)), ("with differences of neighbours", solution)):
     axes.plot(places, found.weights / np.linalg.norm(found.weights), label=name)
 axes.plot(places, bump / np.linalg.norm(bump), "k--", label="the bump")
 axes.set(xlabel="place", ylabel="weight", title="weights of a classifier of signals")
-axes.legend(loc="lower right")
+axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5))
 
 plt.show()

@@ -153,7 +153,8 @@ def test_search_and_relaxations(ax, moons_solution):
     )
     gaps = ct.plot_gaps(bound, ax=plt.figure().add_subplot())
     complete(gaps)
-    assert [text.get_text() for text in gaps.get_xticklabels()] == [stage.name for stage in bound.stages]
+    shown = [text.get_text().split("\n")[0] for text in gaps.get_xticklabels()]
+    assert shown == list(dict.fromkeys(stage.name for stage in bound.stages)), "a name stands once on the axis"
     complete(ct.plot_gaps({"weak": 1.0, "strong": 1.8}, 2.0, ax=plt.figure().add_subplot()))
     with pytest.raises(ValueError, match="bounds is empty"):
         ct.plot_gaps({}, ax=ax)

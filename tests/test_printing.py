@@ -2,6 +2,8 @@
 
 import dataclasses
 import re
+import shutil
+import subprocess
 
 import cvxpy as cp
 import numpy as np
@@ -13,7 +15,7 @@ import convex_tsvm as ct
 from convex_tsvm.data import load_data
 from convex_tsvm.instance import labelling
 from convex_tsvm.modeling.label_matrix import DualSDP, FullSDP, ReducedSDP
-from convex_tsvm.modeling.printing import ReadableProblem, Writer
+from convex_tsvm.modeling.printing import ReadableProblem, Writer, broken, broken_latex, rendered_length
 from convex_tsvm.verification.report import plain
 from convex_tsvm.verification.statements import PAPERS
 
@@ -250,3 +252,90 @@ def test_reports_for_notebooks_and_papers():
     assert "a &lt; b &amp; c_1" in wrong._repr_html_()
     assert r"a < b \& c\_1" in wrong.latex()
     assert r"\textbf{fails}" in wrong.latex()
+
+
+LONG = "f = max(0, f[unlabeled] - 1.1) + max(0, f[unlabeled] - 1) + max(0, -f[unlabeled] - 1.1 + max(0, 1 - g)) + h"
+
+
+def test_long_lines_are_broken_outside_of_brackets_first():
+    lines = broken(LONG, 60)
+    assert lines == [
+        "f = max(0, f[unlabeled] - 1.1) + max(0, f[unlabeled] - 1)",
+        "    + max(0, -f[unlabeled] - 1.1 + max(0, 1 - g)) + h",
+    ]
+    assert " ".join(line.strip() for line in lines) == LONG
+    assert broken("a, b, c >= 0", 8) == ["a, b,", "    c >= 0"]
+    assert broken("w" * 200, 100) == ["w" * 200]
+    latex = broken_latex(r"\frac{a + b}{c} + \begin{pmatrix} a + b \end{pmatrix} + c", 5)
+    assert latex == [r"\frac{a + b}{c}", r"+ \begin{pmatrix} a + b \end{pmatrix}", "+ c"]
+    assert rendered_length(r"\tfrac12\,\max(0, f_{\text{ab}})") == len("12x(0,fab)")
+
+
+@pytest.mark.parametrize("model", [ct.compact_margin(1.1, 0.5, 1.0), ct.cccp_tsvm(), ct.s3vm(), ct.cs3vm()])
+def test_nothing_that_is_printed_is_longer_than_a_terminal_or_a_page(model, moons):
+    X, _, y = moons
+    kernel = ct.Linear() if model == ct.cs3vm() else ct.RBF(0.5)
+    problem = ct.Problem(X, y, kernel=kernel, C=3)
+    shown = [model.primal(problem)]
+    if model != ct.cs3vm():
+        shown.append(model.dual(problem))
+    for one in shown:
+        assert max(map(len, str(one).splitlines())) <= 120
+        for line in one.latex().splitlines():
+            assert rendered_length(line) <= 105, line
+
+
+#: What mathtext writes otherwise than LaTeX, or lacks: sizes, braces, alignment and matrices, which are drawn by entry.
+TOKEN = r"(\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*\})*\})*\}|\\[A-Za-z]+|.)"
+OTHERWISE = [
+    (r"\\[td]frac", r"\\frac"),
+    (r"\\[lr]Vert", r"\\Vert"),
+    (r"\\(le|ge)(?![A-Za-z])", r"\\\1q"),
+    (r"\\(?:Big|textstyle|displaystyle|underbrace)(?![A-Za-z])", ""),
+    (r"\\(mathcal|mathbb|mathbf)\s*([A-Za-z])", r"\\\1{\2}"),
+    (
+        rf"\\frac\s*{TOKEN}\s*{TOKEN}",
+        lambda found: r"\frac" + "".join(one if one[0] == "{" else f"{{{one}}}" for one in found.groups()),
+    ),
+    (r"\\(begin|end)\{aligned\}", ""),
+]
+
+
+def drawn(latex):
+    """Draw LaTeX by matplotlib: ValueError is raised if it cannot be read."""
+    from matplotlib.mathtext import MathTextParser
+
+    for known, other in OTHERWISE:
+        latex = re.sub(known, other, latex)
+    for row in latex.split(r"\\"):
+        for cell in re.split(r"\\(?:begin|end)\{(?:pmatrix|cases)\}|&", row):
+            if cell.strip():
+                MathTextParser("path").parse(f"${cell.strip()}$")
+
+
+def compiled(formulas, folder):
+    """Compile formulas by LaTeX, one a display."""
+    body = "\n".join(rf"\[ {formula} \]" for formula in formulas)
+    text = rf"\documentclass{{article}}\usepackage{{amsmath,amssymb}}\begin{{document}}{body}\end{{document}}"
+    (folder / "all.tex").write_text(text, encoding="utf-8")
+    subprocess.run(["pdflatex", "-halt-on-error", "all.tex"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+
+
+def printed_formulas(moons):
+    """LaTeX of models, of their problems, and of all statements."""
+    X, _, y = moons
+    problem = ct.Problem(X, y, kernel=ct.RBF(0.5), C=3)
+    for model in (ct.compact_margin(1.1, 0.5, 1.0), ct.cccp_tsvm(), ct.s3vm(), ct.svm(ct.squared_hinge())):
+        yield from (model.latex(), model.primal(problem).latex(), model.dual(problem).latex())
+    for name in PAPERS:
+        for one in (*ct.paper(name), *ct.paper(name).derivation):
+            yield from filter(None, (one.latex(), one.printed_tex, one.corrected_tex))
+
+
+def test_latex_is_drawn(moons, tmp_path):
+    formulas = list(printed_formulas(moons))
+    assert len(formulas) > 200
+    for formula in formulas:
+        drawn(formula)
+    if shutil.which("pdflatex"):
+        compiled(formulas, tmp_path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -165,11 +166,13 @@ def verify(options: argparse.Namespace) -> int:
     """Check the derivation on the data, a certificate, or the statements of a paper."""
     from ..exact.files import is_search
 
-    if options.paper is not None:
-        return _verify_paper(options)
+    if options.lesson is not None or options.paper is not None:
+        return _verify_paper(options) if options.lesson is None else _verify_lesson(options)
     for name in ("derivation", "exercise"):
         if getattr(options, name):
-            raise ValueError(f"{name}={getattr(options, name)!r} is of a paper; say which with --paper")
+            raise ValueError(
+                f"{name}={getattr(options, name)!r} is of a paper or a lesson; say which with --paper or --lesson"
+            )
     if options.data is None:
         raise ValueError("DATA is missing: a data set, a certificate, or --paper NAME")
     check_plot(options.plot)
@@ -200,10 +203,34 @@ def verify(options: argparse.Namespace) -> int:
     return 0 if report.passed else 1
 
 
-def _verify_paper(options: argparse.Namespace) -> int:
-    """Run the statements of a paper, or of all; write its derivation."""
-    from ..verification.statements import PAPERS, paper
+def _verify_lesson(options: argparse.Namespace) -> int:
+    """Write the sheet of a lesson, and the key to it."""
+    from ..verification.statements.course import lesson
+
+    if options.data is not None or options.paper:
+        raise ValueError("--lesson has papers and problems of its own")
+    refuse_all_but(options, ("lesson", "derivation", "exercise"), "--lesson")
+    made = lesson(options.lesson)
+    if not (options.derivation or options.exercise):
+        raise ValueError("--lesson: say where the sheet goes with --exercise FILE, and the key with --derivation FILE")
+    return _write_sheets(options, lambda exercise: made.sheet(exercise=exercise))
+
+
+def _write_sheets(options: argparse.Namespace, contents: Callable[[bool], dict[str, Any]]) -> int:
+    """Write the notebooks that are asked for: with the right-hand sides, and without."""
     from ..verification.statements.notebook import write_notebook
+
+    files = {name: getattr(options, name) for name in ("derivation", "exercise")}
+    check_outputs(**files)
+    for name, path in files.items():
+        if path:
+            write_notebook(contents(name == "exercise"), path)
+    return 0
+
+
+def _verify_paper(options: argparse.Namespace) -> int:
+    """Run the statements of a paper, or of all; write its derivation, or the sheet of a lesson."""
+    from ..verification.statements import PAPERS, paper
 
     if options.data is not None:
         raise ValueError(f"DATA={options.data!r}: --paper has problems of its own")
@@ -212,15 +239,12 @@ def _verify_paper(options: argparse.Namespace) -> int:
     refuse_all_but(options, ("paper", "derivation", "exercise"), f"--paper {options.paper}")
     names = PAPERS if options.paper == "all" else (options.paper,)
     papers = [paper(name) for name in names]
-    files = {name: getattr(options, name) for name in ("derivation", "exercise")}
-    check_outputs(**files)
-    if any(files.values()):
+    if options.derivation or options.exercise:
+        from ..verification.statements.notebook import notebook
+
         if len(papers) > 1:
             raise ValueError("paper='all': a notebook is of one paper")
-        for name, path in files.items():
-            if path:
-                write_notebook(papers[0], path, exercise=name == "exercise")
-        return 0
+        return _write_sheets(options, lambda exercise: notebook(papers[0], exercise=exercise))
     reports = [made.run() for made in papers]
     if options.json:
         found = [report.to_dict() for report in reports]

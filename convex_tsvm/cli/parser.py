@@ -183,7 +183,9 @@ def _add_verify_command(subparsers: Any) -> None:
     papers = verify.add_argument_group("for a paper")
     papers.add_argument("--paper", metavar="NAME", help="run the numbered statements of a paper: collobert2006, "
                         "chapelle2008, sindhwani2006, debie2004, dai2010, or all")  # fmt: skip
-    papers.add_argument("--derivation", metavar="FILE", help="write its main derivation as a notebook (.ipynb)")
+    papers.add_argument("--lesson", type=int, metavar="NUMBER", help="a lesson of the course, 1 to 8: writes its sheet")
+    papers.add_argument("--derivation", metavar="FILE", help="write the paper's main derivation as a notebook "
+                        "(.ipynb), or the key to the lesson's sheet")  # fmt: skip
     papers.add_argument("--exercise", metavar="FILE", help="the same with right-hand sides left out, to be graded")
     verify.set_defaults(run=commands.verify, balance="labeled")  # a derivation holds for any balance
 

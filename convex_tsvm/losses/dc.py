@@ -91,6 +91,10 @@ class SmoothConcave:
     def __call__(self, t: ArrayLike) -> Array:
         return np.asarray(self.value(np.asarray(t, dtype=float)), dtype=float)
 
+    def __repr__(self) -> str:
+        at = ", ".join(f"{float(self(t)):.4g}" for t in (-1.0, 0.0, 1.0))
+        return f"<smooth concave function, {at} at -1, 0, 1>"
+
     def supergradient(self, t: ArrayLike) -> Array:
         """The derivative at ``t``.
 

@@ -119,9 +119,10 @@ class MixedIntegerModel:
         else:
             paid, more = self._of_pieces(kinds)
         for row, low, high in instance.dense_rows() if instance.target_sum is None else ():
-            constraints += [row @ f == low] if low == high else []
-            constraints += [row @ f >= low] if low < high and np.isfinite(low) else []
-            constraints += [row @ f <= high] if low < high and np.isfinite(high) else []
+            sum_of_outputs = cp.Constant(row, name="row") @ f
+            constraints += [sum_of_outputs == low] if low == high else []
+            constraints += [sum_of_outputs >= low] if low < high and np.isfinite(low) else []
+            constraints += [sum_of_outputs <= high] if low < high and np.isfinite(high) else []
         parts = {kind.name: kind.where for kind in kinds}
         self.problem = ReadableProblem(cp.Minimize(objective + paid), constraints + more, parts=parts)
 

@@ -6,6 +6,8 @@ here constants have names, parts of vectors the names of their points, and what 
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -87,11 +89,13 @@ OF_KINDS = {
 #: How tightly an operation binds.
 SUM, PRODUCT, ATOM = 1, 2, 3
 
-#: A line of text that is longer is broken at its summands.
-LINE_WIDTH = 100
+#: A line of text that is longer is broken before a sign, and so is a line of LaTeX that looks about as long.
+LINE_WIDTH, LATEX_WIDTH = 100, 90
 
-#: Superscripts as text.
-#: Digits below the line.
+#: With more variables than these the minimum or maximum in LaTeX is over their letters.
+MOST_NAMES = 4
+
+#: Digits below the line, and signs and digits above it.
 LOWERED = str.maketrans("0123456789.", "₀₁₂₃₄₅₆₇₈₉.")
 
 RAISED = str.maketrans("+-0123456789", "⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -118,25 +122,31 @@ class ReadableProblem(cp.Problem):
         writer = Writer(self._parts, latex=False)
         head = "minimize" if isinstance(self.objective, cp.Minimize) else "maximize"
         terms = writer.summands(self.objective.args[0])
-        lines = [" ".join(terms)] if len(" ".join(terms)) <= LINE_WIDTH else terms
+        whole = " ".join(terms)
+        lines = [whole] if len(whole) <= LINE_WIDTH else [part for term in terms for part in broken(term)]
         rows = [f"{'' if place else head:12s}{line}" for place, line in enumerate(lines)]
         relations = [writer.relation(constraint) for constraint in self.constraints] + self._signs(writer)
-        rows += [f"{'' if place else 'subject to':12s}{line}" for place, line in enumerate(relations)]
-        rows += [f"{'' if place else 'where':12s}{line}" for place, line in enumerate(writer.legend())]
+        lines = [part for relation in relations for part in broken(relation)]
+        rows += [f"{'' if place else 'subject to':12s}{line}" for place, line in enumerate(lines)]
+        lines = [part for line in writer.legend() for part in broken(line)]
+        rows += [f"{'' if place else 'where':12s}{line}" for place, line in enumerate(lines)]
         return "\n".join(rows)
 
     def latex(self) -> str:
         """The problem as LaTeX, an ``aligned`` environment without dollars."""
         writer = Writer(self._parts, latex=True)
         head = r"\min" if isinstance(self.objective, cp.Minimize) else r"\max"
-        found = ", ".join(dict.fromkeys(writer.symbol(one.name())[1] for one in self.variables()))
-        terms = writer.summands(self.objective.args[0])
-        lines = [" ".join(terms[place : place + 3]) for place in range(0, len(terms), 3)]
+        names = list(dict.fromkeys(writer.symbol(one.name())[1] for one in self.variables()))
+        if len(names) > MOST_NAMES:  # without the marks of pieces and kinds of points
+            names = list(dict.fromkeys(re.split(r"[_^]", name)[0] for name in names))
+        found = ", ".join(names)
+        lines = broken_latex(" ".join(writer.summands(self.objective.args[0])))
         rows = [rf"{head}_{{{found}}}\quad & {lines[0]}", *(rf"& \quad {line}" for line in lines[1:])]
         relations = [writer.relation(constraint) for constraint in self.constraints] + self._signs(writer)
-        for place, line in enumerate(relations):
+        for place, relation in enumerate(relations):
+            lines = broken_latex(relation)
             start = "" if place else r"\text{s.t.}"
-            rows.append(rf"{start}\quad & {line}")
+            rows += [rf"{start}\quad & {lines[0]}", *(rf"& \quad {line}" for line in lines[1:])]
         return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
 
     def _repr_latex_(self) -> str:
@@ -150,6 +160,61 @@ class ReadableProblem(cp.Problem):
         return [
             f"{', '.join(found)} {sign}" for found, sign in zip((positive, semidefinite), signs, strict=True) if found
         ]
+
+
+def broken(line: str, width: int = LINE_WIDTH) -> list[str]:
+    """A line of text in parts of at most ``width`` characters, broken before signs and after commas."""
+    return _broken(line, width, len, "    ")
+
+
+def broken_latex(line: str, width: int = LATEX_WIDTH) -> list[str]:
+    """The same of LaTeX, whose lines are not broken within braces and environments."""
+    return _broken(line, width, rendered_length, "")
+
+
+#: Where a line may be broken.
+_BREAKS = re.compile(r" (?=[+-] )|(?<=,) |(?<=\\quad) ")
+
+
+def _broken(line: str, width: int, length: Callable[[str], int], indent: str) -> list[str]:
+    lines = [line]
+    if length(line) <= width:
+        return lines
+    places = [(_depth(line[: found.start()]), found.start()) for found in _BREAKS.finditer(line)]
+    # A brace or an environment of LaTeX is deeper than any bracket.
+    for deepest in sorted({depth for depth, _ in places if depth < FORBIDDEN}):
+        cuts = [place for depth, place in places if depth <= deepest]
+        parts = [line[first:last].strip() for first, last in itertools.pairwise([0, *cuts, len(line)])]
+        lines = [parts[0]]
+        for part in parts[1:]:
+            if length(f"{lines[-1]} {part}") <= width:
+                lines[-1] += f" {part}"
+            else:
+                lines.append(indent + part)
+        if all(length(one) <= width for one in lines):
+            break
+    return lines
+
+
+#: What a brace adds to the depth: more than all brackets.
+FORBIDDEN = 100
+
+
+def _depth(before: str) -> int:
+    """How many brackets are open behind a piece of text."""
+    depth = 0
+    for found in re.finditer(r"\\begin\{\w+\}|\\end\{\w+\}|\\?[{}]|[(\[)\]]", before):
+        piece = found[0]
+        weight = 1 if piece in "()[]" else FORBIDDEN
+        depth += weight if piece in ("(", "[", "{", r"\{") or piece.startswith(r"\begin") else -weight
+    return depth
+
+
+def rendered_length(latex: str) -> int:
+    """About how many characters a line of LaTeX has when it is drawn: a command counts as one."""
+    shown = re.sub(r"\\(?:text|mathrm|mathbf|operatorname|tfrac|frac)(?![A-Za-z])", "", latex)
+    shown = re.sub(r"\\(?:begin|end)\{\w+\}|\\(?:,|;|quad)", "", shown)
+    return len(re.sub(r"[{}^_\s&]", "", re.sub(r"\\[A-Za-z]+|\\.", "x", shown)))
 
 
 class Writer:
@@ -264,6 +329,9 @@ class Writer:
     def _space(self) -> str:
         return r"\," if self.latex else " "
 
+    def _transposed(self, text: str) -> str:
+        return rf"{_to_be_raised(text)}^\top" if self.latex else f"{text}ᵀ"
+
     def _AddExpression(self, e: Any) -> tuple[str, int]:
         terms = self.summands(e)
         return " ".join(terms), SUM if len(terms) > 1 or terms[0].startswith("-") else PRODUCT
@@ -276,7 +344,7 @@ class Writer:
         left, right = e.args
         first = self.write(left, PRODUCT)
         if left.ndim == 1 and right.ndim == 1:
-            first += r"^\top" if self.latex else "ᵀ"
+            first = self._transposed(first)
         return f"{first}{self._space}{self.write(right, PRODUCT)}", PRODUCT
 
     def _multiply(self, e: Any) -> tuple[str, int]:
@@ -333,7 +401,7 @@ class Writer:
 
     def _QuadForm(self, e: Any) -> tuple[str, int]:
         x, matrix = self.write(e.args[0], ATOM), self.write(e.args[1], ATOM)
-        return (rf"{x}^\top {matrix}\,{x}" if self.latex else f"{x}ᵀ {matrix} {x}"), PRODUCT
+        return f"{self._transposed(x)} {matrix}{self._space}{x}", PRODUCT
 
     def _quad_over_lin(self, e: Any) -> tuple[str, int]:
         x = self.write(e.args[0])
@@ -369,8 +437,10 @@ class Writer:
 
     def _power(self, e: Any) -> tuple[str, int]:
         exponent = float(getattr(e.p, "value", e.p))
-        shown = f"^{{{exponent:g}}}" if self.latex else "²" if exponent == 2 else f"^{exponent:g}"
-        return self.write(e.args[0], ATOM) + shown, ATOM
+        inner = self.write(e.args[0], ATOM)
+        if self.latex:
+            return f"{_to_be_raised(inner)}^{{{exponent:g}}}", ATOM
+        return inner + ("²" if exponent == 2 else f"^{exponent:g}"), ATOM
 
     _PowerApprox = _Power = _power
 
@@ -386,7 +456,7 @@ class Writer:
         return self._written(e.args[0])
 
     def _transpose(self, e: Any) -> tuple[str, int]:
-        return self.write(e.args[0], ATOM) + (r"^\top" if self.latex else "ᵀ"), ATOM
+        return self._transposed(self.write(e.args[0], ATOM)), ATOM
 
     def _diag_mat(self, e: Any) -> tuple[str, int]:
         inner = self.write(e.args[0])
@@ -398,6 +468,12 @@ class Writer:
 
     def _Hstack(self, e: Any) -> tuple[str, int]:
         return f"({', '.join(self.write(arg) for arg in e.args)})", ATOM
+
+
+def _to_be_raised(latex: str) -> str:
+    """LaTeX that a superscript can follow: in braces if it has one already, which TeX refuses a second of."""
+    plain = re.sub(r"\{[^{}]*\}", "", re.sub(r"\{[^{}]*\{[^{}]*\}[^{}]*\}", "", latex))
+    return f"{{{latex}}}" if "^" in plain and not latex.startswith("(") else latex
 
 
 def _flat(e: Any, factor: float = 1.0) -> Iterable[tuple[float, Any]]:
@@ -426,6 +502,9 @@ def _times_number(given: Any) -> tuple[float, Any]:
             found = _number(scalar)
             if found is not None and (scalar.is_scalar() or name == "multiply"):
                 return _times_number((factor * found, other))
+        number, inner = _times_number(e.args[1])
+        if name == "MulExpression" and inner is not None and number != 1 and inner.shape == e.args[1].shape:
+            return factor * number, e.args[0] @ inner
     if name == "NegExpression":
         return _times_number((-factor, e.args[0]))
     if name in ("Promote", "broadcast_to"):

@@ -6,6 +6,7 @@ With several panels, a picture is a figure: :func:`plot_comparison`, :func:`plot
 
 from .boundaries import plot_boundary
 from .canvas import check_picture, save_figure
+from .colors import COLORS, CYCLE, label_map
 from .comparison import plot_boundaries, plot_comparison, plot_iterations
 from .losses import plot_conjugate, plot_loss
 from .matrices import plot_label_matrix
@@ -14,8 +15,11 @@ from .search import SMALL_TREE, plot_gaps, plot_progress, plot_search, plot_tree
 from .steps import plot_path, plot_surrogates
 
 __all__ = [
+    "COLORS",
+    "CYCLE",
     "SMALL_TREE",
     "check_picture",
+    "label_map",
     "plot_boundaries",
     "plot_boundary",
     "plot_candidates",

@@ -11,6 +11,7 @@ from ..data import Data
 from ..solution import Solution
 from ..validation import is_sparse
 from .canvas import axes_of
+from .colors import COLORS, CYCLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -118,4 +119,4 @@ def _points(
 
 
 def _color(k: int, n_classes: int) -> str:
-    return ("tab:blue", "tab:red")[k] if n_classes == 2 else f"C{k % 10}"
+    return (COLORS["negative"], COLORS["positive"])[k] if n_classes == 2 else CYCLE[k % len(CYCLE)]

@@ -91,7 +91,7 @@ def plot_iterations(data: Data, solutions: Mapping[str, Solution]) -> Figure:
             # A convex problem takes one step, so its error is drawn as a horizontal line.
             error = data.error(solution.labels)
             if error is not None:
-                right.axhline(100 * error, color="gray", linestyle=styles[place % 4], label=name)
+                right.axhline(100 * error, color="0.4", linestyle=styles[place % 4], label=name)
     left.set(xlabel="step", ylabel="objective")
     right.set(xlabel="step", ylabel="error on unlabelled points, %")
     for axes in (left, right):

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..losses import PLQ, Loss, SplitLoss
 from .canvas import axes_of
+from .colors import COLORS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,18 +49,18 @@ def plot_loss(
     """
     ax = axes_of(ax)
     t = np.linspace(*span, 801)
-    ax.plot(t, _finite(loss(t)), color="black", linewidth=2.5, label=getattr(loss, "name", "") or "loss")
+    ax.plot(t, _finite(loss(t)), color=COLORS["objective"], linewidth=2.5, label=getattr(loss, "name", "") or "loss")
     if isinstance(loss, SplitLoss):
         convex, concave = loss.split()
         if not getattr(loss, "is_convex", False):
-            ax.plot(t, _finite(convex(t)), color="tab:blue", label="convex part")
-            ax.plot(t, _finite(concave(t)), color="tab:orange", label="concave part")
+            ax.plot(t, _finite(convex(t)), color=COLORS["convex part"], label="convex part")
+            ax.plot(t, _finite(concave(t)), color=COLORS["concave part"], label="concave part")
         if at is not None:
             slope, value = float(concave.supergradient(np.array([at]))[0]), float(concave(at))
             tangent = value + slope * (t - at)
-            ax.plot(t, tangent, ":", color="tab:orange", label=f"tangent at {at:g}")
-            ax.plot(t, _finite(convex(t)) + tangent, "--", color="tab:green", label="surrogate")
-            ax.plot([at], [float(loss(at))], "o", color="tab:green")
+            ax.plot(t, tangent, ":", color=COLORS["concave part"], label=f"tangent at {at:g}")
+            ax.plot(t, _finite(convex(t)) + tangent, "--", color=COLORS["surrogate"], label="surrogate")
+            ax.plot([at], [float(loss(at))], "o", color=COLORS["surrogate"])
     elif at is not None:
         raise ValueError(f"at={at:g}: {loss!r} has no concave part, of which there would be a tangent")
     ax.axhline(0, color="gray", linewidth=0.6)
@@ -99,7 +100,7 @@ def plot_conjugate(loss: PLQ, *, ax: Axes | None = None) -> Axes:
     ax, conjugate = axes_of(ax), loss.conjugate()
     low, high = max(conjugate.lower, -3.0), min(conjugate.upper, 3.0)
     s = np.linspace(low, high, 401)
-    ax.plot(s, conjugate(s), color="tab:purple", linewidth=2, label=f"conjugate of {loss.name or 'the loss'}")
+    ax.plot(s, conjugate(s), color=COLORS["conjugate"], linewidth=2, label=f"conjugate of {loss.name or 'the loss'}")
     for end in (conjugate.lower, conjugate.upper):
         if np.isfinite(end):
             ax.axvline(end, color="gray", linestyle=":", linewidth=0.8)

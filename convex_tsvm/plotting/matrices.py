@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .canvas import axes_of
+from .colors import label_map
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +52,7 @@ def plot_label_matrix(matrix: ArrayLike, labels: ArrayLike | None = None, *, ax:
         raise ValueError(f"labels has shape {keys.shape}; it must be {(len(values),)}")
     order = np.argsort(keys, kind="stable")
     ax = axes_of(ax, (5.0, 4.2))
-    drawn = ax.imshow(values[np.ix_(order, order)], cmap="RdBu_r", vmin=-1, vmax=1, interpolation="nearest")
+    drawn = ax.imshow(values[np.ix_(order, order)], cmap=label_map(), vmin=-1, vmax=1, interpolation="nearest")
     figure = ax.get_figure()
     if figure is not None:
         figure.colorbar(drawn, ax=ax, label="entry of Γ")

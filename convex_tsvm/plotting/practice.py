@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .canvas import axes_of, new_figure
+from .colors import COLORS, CYCLE
+
+#: Line styles, for more lines than there are colours.
+LINES = ("-", "--", ":", "-.")
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def plot_share_path(path: SharePath) -> Figure:
-    """What shares are chosen by, and the objective, along a path of them, one panel a class; the choice is dashed.
+    """What shares are chosen by, and the objective, along a path of them, a column a class; the choice is dashed.
 
     Parameters
     ----------
@@ -43,18 +47,19 @@ def plot_share_path(path: SharePath) -> Figure:
     shown, name = path.left_out_error, "error at labels left out"
     if shown is None:
         shown, name = path.labeled_loss, "loss of the labelled points"
-    figure = new_figure(len(path.positives))
+    figure = new_figure(len(path.positives), 2, (3.6, 2.6))
     for row, k in enumerate(path.positives):
-        axes = figure.add_subplot(1, len(path.positives), row + 1)
-        axes.plot(path.tried, shown[row], "o-", markersize=3, label=name)
-        axes.axvline(path.chosen[row], linestyle="--", color="gray")
-        other = axes.twinx()
-        other.plot(path.tried, path.objective[row], color="tab:orange", label="objective")
-        axes.set(xlabel="share asked for", title=f"class {path.classes[k]}")
+        above = figure.add_subplot(2, len(path.positives), row + 1)
+        below = figure.add_subplot(2, len(path.positives), len(path.positives) + row + 1, sharex=above)
+        above.plot(path.tried, shown[row], "o-", markersize=4, color=COLORS["error"])
+        below.plot(path.tried, path.objective[row], "o-", markersize=4, color=COLORS["objective"])
+        for axes in (above, below):
+            axes.axvline(path.chosen[row], linestyle="--", color="gray")
+        above.set(title=f"class {path.classes[k]}")
+        below.set(xlabel="share asked for")
         if row == 0:
-            axes.set(ylabel=f"{name} (blue)")
-        if row == len(path.positives) - 1:
-            other.set(ylabel="objective (orange)")
+            above.set(ylabel=name.replace(" at ", "\nat ").replace(" of ", "\nof "))
+            below.set(ylabel="objective")
     return figure
 
 
@@ -87,7 +92,7 @@ def plot_learning_curve(curve: LearningCurve, *, ax: Axes | None = None) -> Axes
     for errors, name in ((curve.supervised_errors, "supervised"), (curve.errors, "semi-supervised")):
         spread = errors.std(axis=1, ddof=1) / np.sqrt(errors.shape[1]) if errors.shape[1] > 1 else None
         axes.errorbar(curve.n_labeled, 100 * errors.mean(axis=1), None if spread is None else 100 * spread,
-                      marker="o", capsize=3, label=name)  # fmt: skip
+                      marker="o", capsize=3, label=name, color=COLORS[name])  # fmt: skip
     axes.set(xlabel="labels", ylabel="error on the other points, %", xscale="log", ylim=(0, None))
     axes.set_xticks(curve.n_labeled, [str(n) for n in curve.n_labeled])
     axes.minorticks_off()
@@ -139,15 +144,18 @@ def plot_candidates(search: TransductiveSearchCV, parameter: str = "C", *, ax: A
     for i, own in enumerate(results["params"]):
         others = {k: float(f"{v:.3g}") if isinstance(v, float) else v for k, v in own.items() if k in varying}
         lines.setdefault(", ".join(f"{k} = {v}" for k, v in others.items()), []).append(i)
-    for place, (name, members) in enumerate(lines.items()):
+    drawn: dict[tuple[Any, ...], list[str]] = {}  # what is drawn, by the names of the lines that coincide
+    for name, members in lines.items():
         members.sort(key=lambda i: float(results[f"param_{parameter}"][i]))
         x, y = results[f"param_{parameter}"][members].astype(float), results["mean_test_score"][members]
         whole = results["n_splits"][members] == results["n_splits"].max()
-        color = f"C{place % 10}"
-        axes.plot(x, y, color=color, label=name)
+        drawn.setdefault((tuple(x), tuple(y), tuple(whole)), []).append(name)
+    for place, ((x, y, whole), names) in enumerate(drawn.items()):
+        color, line = CYCLE[place % len(CYCLE)], LINES[place // len(CYCLE) % len(LINES)]
+        axes.plot(x, y, color=color, linestyle=line, label=",\nand ".join(names))
         axes.scatter(x, y, s=25, color=color, facecolors=[color if w else "white" for w in whole], zorder=3)
     axes.axhline(search.best_score_, linestyle="--", color="gray", linewidth=0.8)
-    axes.set(xlabel=parameter, ylabel="share of labelled points left out that are right")
+    axes.set(xlabel=parameter, ylabel="share right among\nlabels left out")
     if (results[f"param_{parameter}"].astype(float) > 0).all():
         axes.set_xscale("log")
     axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.02, 0.5))  # beside: there may be many lines

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..exact import ExactSolution
 from .canvas import axes_of, new_figure
+from .colors import COLORS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,8 +78,14 @@ def plot_progress(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     nodes = [0, *(progress.n_nodes for progress in solution.progress)]
     best = [progress.objective for progress in solution.progress] or [solution.objective]
     bounds = [solution.root_bound, *(progress.lower_bound for progress in solution.progress)]
-    ax.step(nodes, [best[0], *best][: len(nodes)], where="post", label="best objective")
-    ax.step(nodes, np.where(np.isfinite(bounds), bounds, np.nan), where="post", label="lower bound")
+    ax.step(nodes, [best[0], *best][: len(nodes)], where="post", color=COLORS["objective"], label="best objective")
+    ax.step(
+        nodes,
+        np.where(np.isfinite(bounds), bounds, np.nan),
+        where="post",
+        color=COLORS["lower bound"],
+        label="lower bound",
+    )
     ax.set(xlabel="nodes", ylabel="objective", title=f"gap {solution.gap or 0.0:.2e}")
     ax.legend(fontsize="small")
     return ax
@@ -124,24 +131,40 @@ def plot_gaps(bounds: Bound | Mapping[str, float], objective: float | None = Non
         objective = bounds.upper if objective is None else objective
     if not names:
         raise ValueError("bounds is empty; there is nothing to draw")
-    ax, places = axes_of(ax), np.arange(len(names))
+    ax, runs = axes_of(ax, (7.2, 4.4)), _runs(names)
+    # Each name has the same width, whatever the number of its rounds.
+    widths = [1 / (last - first + 1) for first, last in runs for _ in range(first, last + 1)]
     ax.stairs(
-        values, np.arange(len(names) + 1) - 0.5, baseline=None, color="tab:blue", linewidth=2, label="lower bound"
+        values,
+        np.cumsum([0.0, *widths]),
+        baseline=None,
+        color=COLORS["lower bound"],
+        linewidth=2,
+        label="lower bound",
     )
     if objective is not None and np.isfinite(objective):
-        ax.axhline(objective, color="black", linestyle="--", label="best objective known")
-        for place, value in zip(places, values, strict=True):
+        ax.axhline(objective, color=COLORS["objective"], linestyle="--", label="best objective known")
+        for place, (_, last) in enumerate(runs):
+            value = values[last]
             gap = (objective - value) / max(abs(objective), 1e-300)
             side = {"va": "bottom"} if gap > 0.1 else {"va": "top", "xytext": (0, -3), "textcoords": "offset points"}
-            ax.annotate(f"{gap:.1%}", (place, value), ha="center", fontsize="small", **side)
-    ax.set_xticks(places, names)
+            ax.annotate(f"{gap:.1%}", (place + 0.5, value), ha="center", **side)
+    rounds = ["" if last == first else f"\n{last - first + 1} rounds" for first, last in runs]
+    shown = [f"{names[first]}{count}" for (first, _), count in zip(runs, rounds, strict=True)]
+    ax.set_xticks(np.arange(len(runs)) + 0.5, shown)
     ax.set(xlabel="relaxation", ylabel="objective")
     ax.legend(fontsize="small", loc="lower right")
     return ax
 
 
+def _runs(names: list[str]) -> list[tuple[int, int]]:
+    """First and last place of each run of equal names: a relaxation that is made anew in every round has several."""
+    last = [k for k, name in enumerate(names) if k + 1 == len(names) or names[k + 1] != name]
+    return list(zip([0, *(k + 1 for k in last[:-1])], last, strict=True))
+
+
 def plot_tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
-    """The tree of an exact search: an edge is the label of a point, red for +1, blue for -1; squares are closed.
+    """The tree of an exact search: an edge is the label of a point, orange-red for +1, blue for -1; squares are closed.
 
     Leaves are side by side, their parents above the middle of them; where there is room, a node has the name of its
     variable, the label of the point that is branched on: y7 is that of the point with index 7.
@@ -196,7 +219,7 @@ def plot_tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     for k, record in enumerate(tree):
         if record.parent >= 0:
             ends = [record.parent, k]
-            ax.plot(place[ends], -depth[ends], color="tab:red" if record.sign > 0 else "tab:blue", linewidth=0.8)
+            ax.plot(place[ends], -depth[ends], color=COLORS["positive" if record.sign > 0 else "negative"])
     bounds = np.array([min(record.bound, solution.objective) for record in tree])
     closed = np.array([record.variable < 0 for record in tree])
     for where, marker in ((closed, "s"), (~closed, "o")):
@@ -209,5 +232,5 @@ def plot_tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     figure: Any = ax.get_figure()
     figure.colorbar(drawn, ax=ax, label="lower bound")
     ax.set(xticks=[], yticks=[], ylabel="labels that are fixed, from the root down",
-           title="red +1, blue -1, squares closed")  # fmt: skip
+           title="orange-red +1, blue -1, squares closed")  # fmt: skip
     return ax

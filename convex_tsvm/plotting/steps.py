@@ -13,6 +13,7 @@ from ..problem import Problem
 from ..solution import Solution
 from ..validation import integer
 from .canvas import axes_of
+from .colors import COLORS, shades
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,8 +33,8 @@ def plot_surrogates(
 ) -> Axes:
     """Draw an objective of one weight w, and the surrogates of CCCP one after the other.
 
-    Each surrogate touches the objective at a point (a disc), is nowhere below it, and has its minimum where the next
-    one touches.
+    Each surrogate touches the objective at a point (a disc with its number), is nowhere below it, and has its minimum
+    where the next one touches; a star is where the last has its minimum.
 
     Parameters
     ----------
@@ -73,22 +74,25 @@ def plot_surrogates(
     instance = Instance(formulation, problem)
     if instance.target is not None or not formulation.regularizer.is_squared_norm:
         raise ValueError("formulation must have no balance (balance=None) and the regularizer 'l2'")
-    ax, w = axes_of(ax, (6.4, 4.4)), np.linspace(*span, VALUES_OF_W)
+    ax, w = axes_of(ax, (9.6, 4.6)), np.linspace(*span, VALUES_OF_W)
     X = np.asarray(problem.X, dtype=float).ravel()
     objective = np.array([instance.objective(X * one, 0.5 * one**2) for one in w])
-    ax.plot(w, objective, color="black", linewidth=2.5, label="objective")
+    ax.plot(w, objective, color=COLORS["objective"], linewidth=3, label="objective")
     current, top = float(start), objective.max()
-    for number in range(integer("n_steps", n_steps, least=1)):
+    for number, color in enumerate(shades(integer("n_steps", n_steps, least=1))):
         step = instance.step(X * current)
         constant = instance.tangents_at_zero(X * current, problem.cost)
         values = np.array([0.5 * one**2 + step.loss_value(X * one) + constant for one in w])
-        line = ax.plot(w, values, linewidth=1.2, label=f"surrogate {number + 1}, from w = {current:.2f}")[0]
-        ax.plot([current], [instance.objective(X * current, 0.5 * current**2)], "o", color=line.get_color())
+        ax.plot(w, values, color=color, linewidth=1.8, label=f"surrogate {number + 1},\nfrom w = {current:.2f}")
+        touched = instance.objective(X * current, 0.5 * current**2)
+        ax.plot([current], [touched], "o", color=color, markeredgecolor="black", zorder=4)
+        ax.annotate(f"{number + 1}", (current, touched), xytext=(0, 8), textcoords="offset points", ha="center")
         current = float(w[values.argmin()])
-    ax.plot([current], [instance.objective(X * current, 0.5 * current**2)], "*", color="black", markersize=12)
+    ended = instance.objective(X * current, 0.5 * current**2)
+    ax.plot([current], [ended], "*", color="black", markersize=14, zorder=5)
     low = objective.min()
     ax.set(xlabel="w", ylabel="objective", xlim=span, ylim=(low - 0.05 * (top - low), top + 0.1 * (top - low)))
-    ax.legend(fontsize="small")
+    ax.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.01, 0.5))  # beside: the curves are everywhere
     return ax
 
 
@@ -131,10 +135,10 @@ def plot_path(
     if along is not None:
         if isinstance(solutions, Mapping) or len(along) != len(solutions):
             raise ValueError(f"along has {len(along)} values; there must be a sequence of as many solutions")
-        ax.plot(along, [one.objective for one in solutions], "o-", label="objective")
+        ax.plot(along, [one.objective for one in solutions], "o-", color=COLORS["objective"], label="objective")
         bounds = [one.lower_bound for one in solutions]
         if all(bound is not None for bound in bounds):
-            ax.plot(along, bounds, "o--", color="gray", label="lower bound")
+            ax.plot(along, bounds, "o--", color=COLORS["lower bound"], label="lower bound")
         ax.set(xlabel=parameter, ylabel="objective")
         if min(along) > 0 and max(along) > 20 * min(along):
             ax.set_xscale("log")

@@ -97,7 +97,8 @@ def is_left_side(statement: Statement, answer: Callable[[Any], Any], q: Any) -> 
     """
     changed = Changed(q)
     try:
-        left, right, own = (_array(side(changed)) for side in (statement.computed, statement.claimed, answer))
+        with np.errstate(all="ignore"):  # changed quantities may be where a formula has no value
+            left, right, own = (_array(side(changed)) for side in (statement.computed, statement.claimed, answer))
     except Exception:  # a side that does not take changed quantities tells nothing
         return False
     if not left.shape == right.shape == own.shape or not np.isfinite([left, right, own]).all():
@@ -106,27 +107,31 @@ def is_left_side(statement: Statement, answer: Callable[[Any], Any], q: Any) -> 
 
 
 def shares_nothing(statement: Statement, answer: Callable[[Any], Any], q: Any) -> bool:
-    """Whether an answer is made of other numbers than the right side: of none of those that move the right side.
+    """Whether an answer has none of the numbers that move the right side, but some of the left, or is just read off.
 
-    Each number is moved by itself.  Where that takes long, or there are many, nothing is said.
+    Each number is moved by itself; an answer that as few numbers move as it has itself is taken to be read off.  Where that takes long, or there are many, nothing is said.
     """
     began, seen = time.perf_counter(), dict[str, int]()
     try:
         watched = Changed(q, seen=seen, only=("", 0))
-        before = [_array(side(watched)) for side in (statement.claimed, answer)]
+        sides = (statement.claimed, answer, statement.computed)
+        before = [_array(side(watched)) for side in sides]
         spent = time.perf_counter() - began
         if sum(seen.values()) * spent > MOST_SECONDS:
             return False
-        moved: tuple[set[Any], set[Any]] = (set(), set())
+        moved: tuple[set[Any], ...] = (set(), set(), set())
         for place in ((path, k) for path, size in list(seen.items()) for k in range(size)):
             changed = Changed(q, seen={}, only=place)
-            for found, side, value in zip(moved, (statement.claimed, answer), before, strict=True):
-                now = _array(side(changed))
+            for found, side, value in zip(moved, sides, before, strict=True):
+                with np.errstate(all="ignore"):
+                    now = _array(side(changed))
                 if now.shape != value.shape or apart(now, value) > 1e-9:
                     found.add(place)
     except Exception:  # a side that does not take changed quantities tells nothing
         return False
-    return bool(moved[0]) and bool(moved[1]) and not moved[0] & moved[1]
+    right, own, left = moved
+    read_off = 0 < len(own) <= before[1].size
+    return bool(right) and not right & own and (bool(own & left) or read_off)
 
 
 class Changed:

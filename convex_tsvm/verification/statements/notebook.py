@@ -5,37 +5,27 @@ from __future__ import annotations
 import ast
 import inspect
 import json
-from collections.abc import Callable
+import re
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from .statement import RELATIONS, Paper, Statement
-
-#: Main derivations, by paper, in the order in which they are followed.
-DERIVATIONS = {
-    "collobert2006": tuple(f"eq. {number}" for number in range(12, 28)),
-    "chapelle2008": ("eq. 14", "eq. 15", "eq. 16", "eq. 17", "eq. 18"),
-    "sindhwani2006": tuple(f"eq. 1.{number}" for number in range(3, 10)),
-    "debie2004": ("Proposition 2.1", "Proposition 2.2", "Proposition 2.3", "Proposition 4.1"),
-    "dai2010": ("Algorithm 1", "Lemma 3"),
-}
+from .statement import RELATIONS, Paper, Statement, function_source
 
 
-def derivation(paper: Paper) -> list[Statement]:
-    """The statements of a paper's main derivation, in the order of :data:`DERIVATIONS`."""
-    return [paper[number] for number in DERIVATIONS[paper.name]]
-
-
-def helpers(statement: Statement) -> list[Callable[..., Any]]:
+def helpers(statement: Statement, code: str | None = None) -> list[Callable[..., Any]]:
     """The functions in the paper's modules that the right side calls, directly or through others.
 
-    Functions of the module ``quantities`` are left out, as a notebook has the quantities ``q`` themselves.
+    Functions of the module ``quantities`` are left out, as a notebook has the quantities ``q`` themselves.  With
+    ``code`` the functions are those that it calls.
     """
     module = inspect.getmodule(statement.computed)
     beside = f"{__package__}.{statement.paper}."
     found: list[Callable[..., Any]] = []
-    todo = [statement.claim]
+    todo = [statement.claim if code is None else code]
     while todo:
         for name in sorted({node.id for node in ast.walk(ast.parse(todo.pop())) if isinstance(node, ast.Name)}):
             function: Any = getattr(module, name, None)
@@ -49,11 +39,47 @@ def helpers(statement: Statement) -> list[Callable[..., Any]]:
 
 def solution(statement: Statement) -> str:
     """The code of a function ``answer(q)`` that returns the right side, after the functions that it calls."""
-    parts = [inspect.getsource(function) for function in helpers(statement)]
-    body = statement.claim.replace("\n", "\n    ")
-    return "\n\n".join(
-        [*parts, f"def answer(q):\n    return {body}" if "\n" not in body else _bracketed(statement.claim)]
-    )
+    parts = [bare(inspect.getsource(function)) for function in helpers(statement)]
+    body = statement.claim
+    if body.startswith("def "):
+        return "\n\n".join([*parts, _named(body, "answer")])
+    return "\n\n".join([*parts, f"def answer(q):\n    return {body}" if "\n" not in body else _bracketed(body)])
+
+
+def given(statement: Statement) -> str:
+    """The code of a function ``left(q)`` that returns the left side of a step, after the functions that it calls."""
+    parts = [bare(inspect.getsource(function)) for function in helpers(statement, statement.code)]
+    return "\n\n".join([*parts, _named(statement.code, "left")])
+
+
+def is_step(statement: Statement) -> bool:
+    """Whether a statement is a step of a derivation, whose sides need nothing but the quantities."""
+    return statement.number.startswith("step ")
+
+
+def bare(source: str) -> str:
+    """A function's code without annotations, whose names a notebook does not have."""
+    source = textwrap.dedent(source).rstrip()
+    node = ast.parse(source).body[0]
+    if not isinstance(node, ast.FunctionDef):
+        return source
+    lines = source.splitlines()
+    inner = [one for one in ast.walk(node) if isinstance(one, ast.FunctionDef)]
+    cuts = [(one.lineno, one.col_offset + len(one.arg), one.annotation) for f in inner for one in _arguments(f)]
+    cuts += [(f.returns.lineno, lines[f.returns.lineno - 1].rindex(" ->"), f.returns) for f in inner if f.returns]
+    for line, begin, annotation in sorted(cuts, key=lambda cut: cut[:2], reverse=True):
+        if annotation is not None:
+            text = lines[line - 1].encode()
+            lines[line - 1] = (text[:begin] + text[annotation.end_col_offset :]).decode()
+    return "\n".join(lines)
+
+
+def _arguments(node: ast.FunctionDef) -> list[ast.arg]:
+    return [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+
+
+def _named(function: str, name: str) -> str:
+    return re.sub(r"^def \w+", f"def {name}", bare(function))
 
 
 def _bracketed(expression: str) -> str:
@@ -61,9 +87,58 @@ def _bracketed(expression: str) -> str:
     return f"def answer(q):\n    return (\n{inner}\n    )"
 
 
-def quantities_of(paper: Paper) -> list[tuple[str, str]]:
-    """Pairs of a quantity's name, such as "q.y", and what it is: from the docstrings of the paper's quantities."""
-    kind = type(paper.quantities()[0])
+@dataclass(frozen=True)
+class Introduced:
+    """A quantity where a derivation uses it first.
+
+    Attributes
+    ----------
+    name, says : str
+        "q.y", and what it is.
+    code : str
+        How it is computed from others; "" if it is given.
+    """
+
+    name: str
+    says: str
+    code: str
+
+
+def introduced(statements: Sequence[Statement]) -> list[list[Introduced]]:
+    """For each statement the quantities that none before it has used, nor a quantity of one."""
+    seen: set[tuple[type, str]] = set()
+
+    def made(kind: type, said: dict[str, str], name: str) -> list[Introduced]:
+        """A quantity after those that it is computed from."""
+        if (kind, name) in seen or name not in said:
+            return []
+        seen.add((kind, name))
+        member = vars(kind).get(name)
+        function = getattr(member, "func", member) if kind.__module__.endswith(".derivation") else None
+        code = function_source(function) if inspect.isfunction(function) else ""
+        first = [one for below in _used(code, "self") for one in made(kind, said, below)]
+        return [*first, Introduced(f"q.{name}", said[name], bare(code) if code else "")]
+
+    found = []
+    for one in statements:
+        kind = type(one.quantities()[0])
+        said = {
+            name.strip().removeprefix("q.").removesuffix("()"): text
+            for names, text in quantities_of(kind)
+            for name in names.split(",")
+        }
+        sides = [solution(one), *([given(one)] if is_step(one) else [])]
+        found.append([new for side in sides for name in _used(side, "q") for new in made(kind, said, name)])
+    return found
+
+
+def _used(code: str, of: str) -> list[str]:
+    """Names of attributes of ``q``, or of ``self``, in code, in their order."""
+    return list(dict.fromkeys(re.findall(rf"\b{of}\.(\w+)", code)))
+
+
+def quantities_of(kind: type) -> list[tuple[str, str]]:
+    """Pairs of a quantity's name, such as "q.y", and what it is: from the docstrings of a class of quantities."""
     section = (inspect.getdoc(kind) or "").partition("Attributes\n----------\n")[2]
     found, names = [], ""
     for line in section.splitlines():
@@ -86,27 +161,33 @@ def notebook(paper: Paper, *, exercise: bool = False) -> dict[str, Any]:
 
     An ``exercise`` has the right-hand sides left out, to be filled in and graded.
     """
-    statements = derivation(paper)
-    sides = [side for one in statements for side in (*helpers(one), one.computed)]
-    modules = dict.fromkeys(inspect.getmodule(side) for side in sides)
-    imports = "".join(f"from {module.__name__} import *\n" for module in modules if module is not None)
-    if exercise:  # these modules hold the answers
-        imports = ""
-    table = "\n".join(f"| `{name}` | {said} |" for name, said in quantities_of(paper))
+    return sheet(f"{paper.title} ({paper.name})", paper.derivation, exercise=exercise)
+
+
+def sheet(title: str, statements: Sequence[Statement], *, exercise: bool) -> dict[str, Any]:
+    """Statements in their order, an equation a cell, as the contents of an .ipynb file: a sheet, or the key to it."""
     task = (
         "Fill in each right-hand side as a function of the quantities `q`, and run the cell: it is graded."
         if exercise
-        else "Each cell has an equation, its right-hand side as code, and compares it with what the toolkit computes."
+        else "Each cell has an equation and its right-hand side as code, and compares it with the left-hand side."
     )
+    imports = "" if exercise else _imports(statements)
     cells = [
-        _markdown(f"# {paper.title} ({paper.name})\n\n{task}\n\n| name | what it is |\n|---|---|\n{table}"),
-        _code(f"import numpy as np\nimport convex_tsvm as ct\n{imports}\nq = ct.paper({paper.name!r}).quantities()[0]"),
+        _markdown(f"# {title}\n\n{task} The quantities are named where they come in first."),
+        _code(f"import itertools\nimport cvxpy as cp\nimport numpy as np\nimport convex_tsvm as ct\n{imports}"),
     ]
-    for one in statements:
+    before = None
+    for one, new in zip(statements, introduced(statements), strict=True):
         right = r"\;?" if exercise else one.right
-        cells.append(_markdown(f"## {one.number}\n\n{one.says}\n\n$${one.left} {RELATIONS[one.relation]} {right}$$"))
+        text = f"## {one.number}\n\n{one.says} {one.remark}".rstrip()
+        # How a quantity is computed may be what a sheet asks for, so that a sheet says only what it is.
+        text += "".join(f"\n\n- `{quantity.name}`: {quantity.says}" for quantity in new)
+        cells.append(_markdown(f"{text}\n\n$${one.left} {RELATIONS[one.relation]} {right}$$"))
         body = "def answer(q):\n    return ...  # the right-hand side" if exercise else solution(one)
-        cells.append(_code(f"{body}\n\nct.check({paper.name!r}, {one.number!r}, answer)"))
+        left = f"{given(one)}\n\n\n" if is_step(one) else ""
+        points = "" if one.quantities == before else f"q = {_points(one)}\n\n"
+        before = one.quantities
+        cells.append(_code(f"{points}{left}{body}\n\nct.check({one.paper!r}, {one.number!r}, answer)"))
     return {
         "cells": cells,
         "metadata": {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}},
@@ -115,11 +196,23 @@ def notebook(paper: Paper, *, exercise: bool = False) -> dict[str, Any]:
     }
 
 
-def write_notebook(paper: Paper, path: str | Path, *, exercise: bool = False) -> None:
-    """Write :func:`notebook` to a file; ValueError if its name does not end in .ipynb."""
+def _points(statement: Statement) -> str:
+    """The code of the quantities that a statement is about."""
+    return f"ct.paper({statement.paper!r})[{statement.number!r}].quantities()[0]"
+
+
+def _imports(statements: Sequence[Statement]) -> str:
+    """What the right sides of numbered items need of the paper's modules; steps need nothing."""
+    sides = [side for one in statements if not is_step(one) for side in (*helpers(one), one.computed)]
+    modules = dict.fromkeys(inspect.getmodule(side) for side in sides)
+    return "".join(f"from {module.__name__} import *\n" for module in modules if module is not None)
+
+
+def write_notebook(contents: dict[str, Any], path: str | Path) -> None:
+    """Write a notebook's contents to a file; ValueError if its name does not end in .ipynb."""
     if Path(path).suffix != ".ipynb":
         raise ValueError(f"{str(path)!r} must end in .ipynb")
-    text = json.dumps(notebook(paper, exercise=exercise), ensure_ascii=False, indent=1)
+    text = json.dumps(contents, ensure_ascii=False, indent=1)
     Path(path).write_text(text + "\n", encoding="utf-8")
 
 

@@ -91,6 +91,43 @@ class Outcome:
 
 
 @dataclass(frozen=True)
+class Counterexample:
+    """Where a printed form fails.
+
+    Attributes
+    ----------
+    problem : int
+        On which of the statement's problems, from 0.
+    entry : int or None
+        At which entry of the values, if they are several.
+    computed, corrected, printed : float, or list of float where the printed form has another shape
+        What is so, what the corrected form says, and what the printed one says.
+
+    Examples
+    --------
+    >>> import convex_tsvm as ct
+    >>> print(ct.paper("debie2004")["§3, M"].counterexample())
+    at entry 0: computed 1e-12, corrected 0, as printed 0.001
+    """
+
+    problem: int
+    entry: int | None
+    computed: Any
+    corrected: Any
+    printed: Any
+
+    def __str__(self) -> str:
+        def shown(value: Any) -> str:
+            return ", ".join(f"{number + 0.0:.4g}" for number in np.atleast_1d(value))
+
+        where = "" if self.entry is None else f"at entry {self.entry}: "
+        return (
+            f"{where}computed {shown(self.computed)}, corrected {shown(self.corrected)}, "
+            f"as printed {shown(self.printed)}"
+        )
+
+
+@dataclass(frozen=True)
 class Statement:
     """A numbered item of a paper that can be run.
 
@@ -115,6 +152,8 @@ class Statement:
         Claims with a mistake in them, by what is wrong; every one of them must fail.
     printed : callable or None
         The claim as it is printed, where that is false.
+    printed_tex, corrected_tex : str
+        LaTeX of what is printed, and of the same place as it must be.
     misprint : str
         What is wrong with it.
 
@@ -122,8 +161,13 @@ class Statement:
     --------
     >>> import convex_tsvm as ct
     >>> statement = ct.paper("collobert2006")[8]
-    >>> statement.tex, statement.says
-    ('R_s(z) = H_1(z) - H_s(z)', 'The ramp loss is the difference of two hinge losses.')
+    >>> statement
+    collobert2006 eq. 8: The ramp loss is the difference of two hinge losses.
+        R_s(z) = H_1(z) - H_s(z)
+        left side    ramp(q.s)(q.z)
+        right side   H(1, q.z) - H(q.s, q.z)
+    >>> statement.latex()
+    'R_s(z) = H_1(z) - H_s(z)'
     """
 
     paper: str
@@ -137,6 +181,8 @@ class Statement:
     rests_on: tuple[str, ...] = ()
     faults: Mapping[str, Side] = field(default_factory=dict)
     printed: Side | None = None
+    printed_tex: str = ""
+    corrected_tex: str = ""
     misprint: str = ""
     quantities: Callable[[], list[Any]] = field(default_factory=lambda: list)
 
@@ -161,10 +207,49 @@ class Statement:
         """The statement in LaTeX."""
         return f"{self.left} {RELATIONS[self.relation]} {self.right}" if self.right else self.left
 
+    def latex(self, *, printed: bool = False) -> str:
+        """The statement in LaTeX.
+
+        Parameters
+        ----------
+        printed : bool
+            Give what the paper prints, where that is false.
+
+        Returns
+        -------
+        str
+            Without dollar signs.
+
+        Raises
+        ------
+        ValueError
+            If ``printed`` is given for a statement that is right as printed.
+        """
+        if printed and not self.printed_tex:
+            raise ValueError(f"printed=True: {self.paper} {self.number} holds as it is printed")
+        return self.printed_tex if printed else self.tex
+
+    def _repr_latex_(self) -> str:
+        return f"$\\displaystyle {self.tex}$"
+
+    def __str__(self) -> str:
+        lines = [f"{self.paper} {self.number}: {self.says}", f"    {self.tex}"]
+        for name, code in (("left side", self.code.partition("\n")[2] or self.code), ("right side", self.claim)):
+            first, *others = textwrap.dedent(code).removeprefix("return ").splitlines() or [""]
+            lines += [f"    {name:12s} {first}", *(f"{'':17s}{line}" for line in others)]
+        if self.printed_tex:
+            lines.append(f"    {'as printed':12s} {self.printed_tex}")
+        if self.misprint:
+            head = f"    {'misprint':12s} "
+            lines += textwrap.wrap(self.misprint, 100, initial_indent=head, subsequent_indent=" " * len(head))
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
     @property
     def code(self) -> str:
         """The source of the function that computes the left side."""
-        return _function(self.computed)
+        return function_source(self.computed)
 
     @property
     def claim(self) -> str:
@@ -212,6 +297,33 @@ class Statement:
         with _quiet():
             return max(self.miss(self.computed(q), claim(q)) for q in problems)
 
+    def counterexample(self) -> Counterexample:
+        """Where the printed form misses what is computed by most.
+
+        Returns
+        -------
+        Counterexample
+
+        Raises
+        ------
+        ValueError
+            If the statement is right as printed.
+        """
+        if self.printed is None:
+            raise ValueError(f"{self.paper} {self.number} holds as it is printed")
+        with _quiet():
+            sides = [(self.computed(q), self.claimed(q), self.printed(q)) for q in self.quantities()]
+        place = int(np.argmax([self.miss(computed, printed) for computed, _, printed in sides]))
+        arrays = [np.atleast_1d(np.asarray(side, dtype=float)) for side in sides[place]]
+        if self.relation == "=" and arrays[0].shape != arrays[2].shape:
+            return Counterexample(place, None, *(one.ravel()[:3].tolist() for one in arrays))
+        between = arrays[0] - arrays[2]
+        apart = {"=": np.abs(between), "<=": between, ">=": -between}[self.relation]
+        apart = np.nan_to_num(apart, nan=np.inf)
+        k = int(np.argmax(apart))
+        values = (float(np.broadcast_to(one, apart.shape).flat[k]) for one in arrays)
+        return Counterexample(place, k if apart.size > 1 else None, *values)
+
     def miss(self, computed: Value, claimed: Value) -> float:
         """By how much two values violate the relation, relative to the larger of 1 and their size.
 
@@ -255,6 +367,12 @@ class Paper:
     quantities : callable
         Returns the quantities of the problems that its statements are run on, made once.
 
+    Attributes
+    ----------
+    derivation : list of Statement
+        The steps of its main derivation, in the order in which they are followed: "step 1", "step 2" and so on, or
+        numbered items of the paper itself.
+
     Examples
     --------
     >>> import convex_tsvm as ct
@@ -267,6 +385,7 @@ class Paper:
         self.name, self.title, self._make = name, title, quantities
         self._made: list[Any] | None = None
         self._statements: dict[str, Statement] = {}
+        self.derivation: list[Statement] = []
 
     def quantities(self) -> list[Any]:
         """The quantities of the problems that statements are run on; the first has six points.
@@ -317,6 +436,32 @@ class Paper:
             raise ValueError(f"{self.name} has two statements {statement.number}")
         self._statements[statement.number] = statement
 
+    def step(self, left: str, right: str, **given: Any) -> Callable[[Side], Statement]:
+        """Decorator: the function computes the left side of the next step of the paper's derivation.
+
+        Parameters
+        ----------
+        left, right : str
+        **given
+            Other attributes of :class:`Statement`.
+
+        Returns
+        -------
+        callable
+        """
+
+        def add(computed: Side) -> Statement:
+            number = f"step {len(self.derivation) + 1}"
+            self.derivation.append(Statement(self.name, number, computed, left=left, right=right, **given))
+            return self.derivation[-1]
+
+        return add
+
+    @property
+    def six(self) -> Any:
+        """The quantities of the problem of six points that the derivation is followed on."""
+        return self.derivation[0].quantities()[0]
+
     def __iter__(self) -> Iterator[Statement]:
         return iter(self._statements.values())
 
@@ -326,10 +471,11 @@ class Paper:
     def __getitem__(self, number: str | int | float) -> Statement:
         """The item with a number; a bare number is an equation's."""
         wanted = f"eq. {number}" if isinstance(number, int | float) else " ".join(str(number).split())
-        for one in self:
+        for one in (*self, *self.derivation):
             if one.number.lower() in (wanted.lower(), f"eq. {wanted}".lower()):
                 return one
-        raise ValueError(f"number={number!r} must be one of {', '.join(self._statements)}")
+        steps = [one.number for one in self.derivation if one.number not in self._statements]
+        raise ValueError(f"number={number!r} must be one of {', '.join([*self._statements, *steps])}")
 
     def run(self) -> PaperReport:
         """Run all statements.
@@ -379,6 +525,13 @@ class PaperReport:
         found = [outcome.verdict for outcome in self.outcomes]
         return {verdict: found.count(verdict) for verdict in dict.fromkeys(found)}
 
+    @property
+    def summary(self) -> str:
+        """The counts as words: "30 hold, 6 are false as printed"."""
+        verbs = {HOLDS: ("holds", "hold"), FALSE_AS_PRINTED: ("is false as printed", "are false as printed")}
+        verbs[FAILS] = ("fails", "fail")
+        return ", ".join(f"{count} {verbs[verdict][count > 1]}" for verdict, count in self.counts.items())
+
     def to_dict(self) -> dict[str, Any]:
         """The report as JSON can hold it."""
         outcomes = [outcome.to_dict() for outcome in self.outcomes]
@@ -398,7 +551,7 @@ class PaperReport:
                 lines += textwrap.wrap(
                     outcome.detail, 100, initial_indent=" " * (width + 2), subsequent_indent=" " * (width + 2)
                 )
-        return "\n".join([*lines, "", ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items())])
+        return "\n".join([*lines, "", self.summary])
 
 
 def source_of(side: Side | None, keyword: str, computed: Side) -> str:
@@ -409,7 +562,7 @@ def source_of(side: Side | None, keyword: str, computed: Side) -> str:
     if side is None:
         return ""
     if getattr(side, "__name__", "") != "<lambda>":
-        return _function(side)
+        return function_source(side)
     text = textwrap.dedent(inspect.getsource(computed))
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.keyword) and node.arg == keyword and isinstance(node.value, ast.Lambda):
@@ -417,7 +570,7 @@ def source_of(side: Side | None, keyword: str, computed: Side) -> str:
     return ""
 
 
-def _function(function: Side) -> str:
+def function_source(function: Side) -> str:
     """The source of a function without decorators and docstring."""
     function = getattr(function, "func", function)
     text = textwrap.dedent(inspect.getsource(function))

@@ -258,6 +258,8 @@ def differences(q: Quantities, x: Array, width: float = 1e-5) -> Array:
     r"2^{i-10},\ i = 1, \dots, 10",
     claimed=lambda q: 2.0 ** (np.arange(1, 11) - 10),
     printed=lambda q: annealing_schedule(10),
+    printed_tex=r"C^*_i = 2^{i-10}\,C^* \text{ and, in §5.4.4, from } \tfrac{1}{1000}\,C^*",
+    corrected_tex=r"C^*_i = 2^{i-10}\,C^*,\quad i = 1, \dots, 10",
     misprint="§5.4.4 and the caption of Table 12 have the same schedule start at 1/1000; the formula starts at 1/512."
     " The"
     " toolkit doubles for ∇S³VM and has ten factors from 1/1000 for CCCP and Newton-S³VM.",

@@ -127,6 +127,14 @@ def blocks(q: Quantities, *, sign: float = -1.0, cross: float = 1.0, damping: fl
     tolerance=1e-4,
     claimed=lambda q: blocks(q),
     printed=lambda q: blocks(q, sign=1.0),
+    printed_tex=(
+        r"-\begin{pmatrix} A_{sv}^{-1}B^{-1}A_{sv}(g_{sv} - \tfrac1\lambda D_{sv}K_{sv,nsv}g_{nsv})\\"
+        r" -\tfrac1\lambda g_{nsv}\end{pmatrix}"
+    ),
+    corrected_tex=(
+        r"-\begin{pmatrix} A_{sv}^{-1}B^{-1}A_{sv}(g_{sv} - \tfrac1\lambda D_{sv}K_{sv,nsv}g_{nsv})\\"
+        r" \tfrac1\lambda g_{nsv}\end{pmatrix}"
+    ),
     misprint="The second line lacks a minus sign: where no loss bends, the step is -g / λ, as in the first line with D"
     " = 0.",
     faults={"without the cross term": lambda q: blocks(q, cross=0.0), "λ = 1": lambda q: blocks(q, damping=1.0)},
@@ -189,6 +197,8 @@ def algorithm_6(q: Quantities) -> float:
     rests_on=("Algorithm 6",),
     claimed=lambda q: 1.0,
     printed=lambda q: damped(q, least=False)[1],
+    printed_tex=r"\lambda \leftarrow \min(1, \lambda/2)",
+    corrected_tex=r"\lambda \leftarrow \max(1, \lambda/2)",
     misprint="λ ← min(1, λ/2) must be max(1, λ/2): the text wants λ >= 1, and with the minimum λ falls below 1 with"
     " every good"
     " step.",

@@ -75,6 +75,8 @@ def labelled_alone(q: Quantities) -> float:
     tolerance=1e-5,
     claimed=lambda q: labelled_alone(q),
     printed=lambda q: q.values.min(),
+    printed_tex=r"\sum_i \alpha_i y_i = 0 \text{ under } \Gamma \succeq 0",
+    corrected_tex=r"\tfrac1u\sum_{i>l} f(x_i) = 2r - 1 \text{ under } \Gamma \succeq 0",
     misprint="The constraint Σ α_i y_i = 0 stays behind when Γ = yyᵀ is relaxed, though there is no y any more. Read"
     " as what a"
     " free bias asks of every Γ, Γ α = 0, it makes the relaxation the SVM of the labelled points, and not a bound worth"

@@ -102,6 +102,14 @@ def eq_16(q: Quantities) -> list[float]:
     tolerance=1e-5,
     claimed=lambda q: (q.beta * q.y) @ q.phi,
     printed=lambda q: -q.C_star * (q.beta * q.y) @ q.phi,
+    printed_tex=(
+        r"\frac{\partial J_{cav}}{\partial\theta} = -C^*\sum_{i=L+1}^{L+2U}\frac{\partial J_{cav}}{\partial"
+        r" f(x_i)}\frac{\partial f(x_i)}{\partial\theta}"
+    ),
+    corrected_tex=(
+        r"\frac{\partial J_{cav}}{\partial\theta} = \sum_{i=L+1}^{L+2U}\frac{\partial J_{cav}}{\partial"
+        r" f(x_i)}\frac{\partial f(x_i)}{\partial\theta}"
+    ),
     misprint="The factor -C* in front of the sum is already in the derivative of J_cav by f.",
     faults={"without the labels": lambda q: q.beta @ q.phi},
 )
@@ -118,6 +126,8 @@ def derivative(q: Quantities) -> np.ndarray:
     tolerance=1e-5,
     claimed=lambda q: -q.C_star * hinge_slope(q) @ q.y,
     printed=lambda q: q.C_star * hinge_slope(q) @ q.y,
+    printed_tex=r"\beta_i = C^* H_s'[y_i f(x_i)]",
+    corrected_tex=r"\beta_i = -C^* H_s'[y_i f(x_i)]",
     misprint="β_i = C* H_s'[y_i f(x_i)] has the wrong sign, as H_s' is -1 below s; the line after it and eq. 11 are"
     " right.",
     faults={"only the copies with label 1": lambda q: -q.C_star * hinge_slope(q)[q.unlabeled].sum()},
@@ -176,6 +186,11 @@ def bend(q: Quantities, part: Callable[[Quantities, Theta], float]) -> list[floa
     rests_on=("eq. 15", "eq. 16"),
     claimed=lambda q: np.zeros(len(q.others)),
     printed=lambda q: np.array(bend(q, convex_part)) - np.array(bend(q, concave_part)),
+    printed_tex=r"\text{the convex part (16): } -C^*\sum_{i=L+1}^{L+2U} H_s(y_i f(x_i))",
+    corrected_tex=(
+        r"\text{the convex part (15): } \tfrac12\|w\|^2 + C\sum_{i=1}^{L} H_1(y_i f(x_i)) +"
+        r" C^*\sum_{i=L+1}^{L+2U} H_1(y_i f(x_i))"
+    ),
     misprint="'The convex part (16)' is eq. 15: eq. 16 is above its chords.",
     faults={"eq. 15 with a margin to spare": lambda q: np.full(len(q.others), -1e3)},
 )
@@ -416,6 +431,8 @@ def dual_procedure_once(q: Quantities, bias: bool = True) -> np.ndarray:
     r"\|w\|_1 + C\sum_{i=1}^{L}\xi_i + C^*\sum_{i=L+1}^{L+U}\min(\xi_i, \xi_i^*)",
     claimed=lambda q: [one_norm(q, w, b) for w, b in _lines(q)],
     printed=lambda q: [one_norm(q, w, b, last=q.U) for w, b in _lines(q)],
+    printed_tex=r"\|w\|_1 + C\sum_{i=1}^{L}\xi_i + C^*\sum_{i=L+1}^{U}\min(\xi_i, \xi_i^*)",
+    corrected_tex=r"\|w\|_1 + C\sum_{i=1}^{L}\xi_i + C^*\sum_{i=L+1}^{L+U}\min(\xi_i, \xi_i^*)",
     misprint="The last sum runs to U, and must run to L + U: with fewer unlabelled points than labelled ones it is"
     " empty.",
     faults={"½ ‖w‖² for ‖w‖₁": lambda q: [one_norm(q, w, b, power=2) for w, b in _lines(q)]},

@@ -91,6 +91,8 @@ def rewritten(q: Quantities, s: float) -> list[float]:
     rests_on=("eq. 1", "eq. 3"),
     claimed=lambda q: rewritten(q, 0.0),
     printed=lambda q: rewritten(q, q.s),
+    printed_tex=r"J(\theta) = J^s(\theta) - UC^*(1 - s) \text{ for any } s",
+    corrected_tex=r"J(\theta) = J^s(\theta) - UC^*(1 - s) \text{ for } s = 0",
     misprint="'We can rewrite (1) as' eq. 3 is so for s = 0 alone: with s < 0 the loss is clipped, and another one.",
     faults={"s = -0.9": lambda q: rewritten(q, -0.9)},
 )
@@ -105,6 +107,8 @@ def before_eq_3(q: Quantities) -> list[float]:
     r"\tfrac1U\sum_{i=L+1}^{L+U} f(x_i)",
     claimed=lambda q: q.f(q.theta_next)[q.unlabeled].sum() / q.U,
     printed=lambda q: q.f(q.theta_next)[q.copies].sum() / q.U,
+    printed_tex=r"\tfrac1U\sum_{i=L+1}^{L+2U} f(x_i) = \tfrac1L\sum_{i=1}^{L} y_i",
+    corrected_tex=r"\tfrac1U\sum_{i=L+1}^{L+U} f(x_i) = \tfrac1L\sum_{i=1}^{L} y_i",
     misprint="The sum runs to L + 2U: every unlabelled point counts twice. Eq. 13 has the right L + U.",
     faults={"the mean over all points": lambda q: q.points(q.f(q.theta_next)).mean()},
 )
@@ -210,6 +214,8 @@ def eq_8(q: Quantities) -> np.ndarray:
     rests_on=("eq. 3", "eq. 8"),
     claimed=lambda q: [convex_part(q, theta) + concave_part(q, theta) for theta in q.others],
     printed=lambda q: [convex_part(q, theta) - concave_part(q, theta) for theta in q.others],
+    printed_tex=r"J^s = J^s_{vex} - J^s_{cav},\quad J^s_{cav} = C^*\sum_{i=L+1}^{L+2U} H_s(y_i f(x_i))",
+    corrected_tex=r"J^s = J^s_{vex} + J^s_{cav},\quad J^s_{cav} = -C^*\sum_{i=L+1}^{L+2U} H_s(y_i f(x_i))",
     misprint="The brace named J_cav leaves the minus outside: what it names is convex, and eq. 16 has it with the"
     " minus.",
     faults={"the convex part alone": lambda q: [convex_part(q, theta) for theta in q.others]},
@@ -349,6 +355,8 @@ def three_losses(t: np.ndarray, s: float, factor: float = 3.0) -> np.ndarray:
     rests_on=("eq. 2",),
     claimed=lambda q: np.minimum(1 + q.s, H(1, np.abs(q.z))),
     printed=lambda q: R(q.s, np.abs(q.z)),
+    printed_tex=r"R_s(|t|) = \min(1 - s, \max(0, 1 - |t|))",
+    corrected_tex=r"\min(1 + s, \max(0, 1 - |t|))",
     misprint="The caption calls it R_s(|t|); R_s as the text defines it, min(1 - s, max(0, 1 - t)), is not clipped at"
     " |t|.",
     faults={"a plateau of width |s|": lambda q: np.minimum(1 + q.s / 2, H(1, np.abs(q.z)))},
@@ -364,6 +372,8 @@ def figure_1_caption(q: Quantities) -> np.ndarray:
     r"|f(x)| < |s|",
     claimed=lambda q: np.abs(q.z) < abs(q.s),
     printed=lambda q: np.abs(q.z) < q.s,
+    printed_tex=r"|f(x)| < s",
+    corrected_tex=r"|f(x)| < |s|",
     misprint="'|f(x)| > s and |f(x)| < s' must have |s|: s is at most 0, so that the second is true of no output.",
     faults={"|f(x)| < 1": lambda q: np.abs(q.z) < 1},
 )

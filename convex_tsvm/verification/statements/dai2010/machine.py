@@ -33,6 +33,11 @@ def losses(q: Quantities, f: Array) -> float:
     r"\tfrac12\|f\|^2_{\mathcal H} + C_1\sum_{i=1}^{l}\ell_1(x_i, y_i; f) + C_2\sum_{i=l+1}^{l+u}\ell_2(x_i; f)",
     claimed=lambda q: [q.half_square(one) + losses(q, q.f(one)) for one in q.functions],
     printed=lambda q: [np.sqrt(2 * q.half_square(one)) + losses(q, q.f(one)) for one in q.functions],
+    printed_tex=r"\|f\|_{\mathcal H} + C_1\sum_{i=1}^{l}\ell_1(x_i, y_i; f) + C_2\sum_{i=l+1}^{l+u}\ell_2(x_i; f)",
+    corrected_tex=(
+        r"\tfrac12\|f\|^2_{\mathcal H} + C_1\sum_{i=1}^{l}\ell_1(x_i, y_i; f) +"
+        r" C_2\sum_{i=l+1}^{l+u}\ell_2(x_i; f)"
+    ),
     misprint="The norm is neither squared nor halved, as it is in eq. 2, 3, 8 and 9.",
     faults={
         "the losses exchanged": lambda q: [
@@ -93,6 +98,8 @@ def scatter(q: Quantities, w: Array, power: int = 2) -> float:
     r"1 \text{ for } \mathcal J(w) = \frac{\|\hat m_{-1} - \hat m_1\|^2}{\sum_i s_i}",
     claimed=lambda q: np.ones(len(q.functions)),
     printed=lambda q: [scatter(q, 2 * w, 1) / scatter(q, w, 1) for w, _ in q.functions],
+    printed_tex=r"\mathcal J(w) = \frac{\|\hat m_{-1} - \hat m_1\|}{s_{-1} + s_1}",
+    corrected_tex=r"\mathcal J(w) = \frac{\|\hat m_{-1} - \hat m_1\|^2}{s_{-1} + s_1}",
     misprint="The distance of the means is not squared, but the spreads s_i are: the criterion halves as w doubles, and"
     " has no maximum.",
     faults={"a cube": lambda q: [scatter(q, 2 * w, 3) / scatter(q, w, 3) for w, _ in q.functions]},
@@ -148,6 +155,8 @@ DENOMINATORS = (
     rests_on=("eq. 2", "eq. 4", "eq. 5", "eq. 6", "eq. 7"),
     claimed=lambda q: [objective(q, one) for one in q.functions],
     printed=lambda q: [objective(q, one, denominators="printed") for one in q.functions],
+    printed_tex=r"\tfrac1u\sum_{i=l+1}^{l+u} d_i = 2r - 1,\quad d_i \in \{0, 1\}",
+    corrected_tex=r"\tfrac1u\sum_{i=l+1}^{l+u} d_i = 1 - r,\quad d_i \in \{0, 1\}",
     misprint=DENOMINATORS,
     faults={"means over all points": lambda q: [objective(q, one, denominators="points") for one in q.functions]},
 )
@@ -172,6 +181,17 @@ def spreads_of(q: Quantities, sign: float, known: bool) -> list[Array]:
     return found
 
 
+def slack_tex(number: int, *, printed: bool) -> str:
+    """LaTeX of eq. 4-7, with the denominators as printed or as the sizes of the classes."""
+    weight = {4: r"\tfrac{y_i+1}{2}", 5: r"\tfrac{1-y_i}{2}", 6: "(1-d_i)", 7: "d_i"}[number]
+    positive, known, unknown = number in (4, 6), r"\tfrac{y_j+1}{2}", "(1-d_j)"
+    size = "2u(1-r)" if printed else "ur"
+    if not positive:
+        known, unknown, size = r"\tfrac{1-y_j}{2}", "d_j", "u(2r-1)" if printed else "u(1-r)"
+    mean = rf"\frac{{\sum_{{j>l}}{unknown} f(x_j) + \sum_{{j\le l}}{known} f(x_j)}}{{{size} + \sum_{{j\le l}}{known}}}"
+    return rf"{weight}\Big|f(x_i) - {mean}\Big| \le \varepsilon + \zeta_{{{0 if positive else 1},i}}"
+
+
 def _slack_statement(number: int, who: str, sign: float) -> None:
     weight = {4: r"\tfrac{y_i+1}{2}", 5: r"\tfrac{1-y_i}{2}", 6: "(1-d_i)", 7: "d_i"}[number]
     zeta = r"\zeta_{0,i}" if sign > 0 else r"\zeta_{1,i}"
@@ -186,6 +206,8 @@ def _slack_statement(number: int, who: str, sign: float) -> None:
         rf"\max(0, {weight}\,|f(x_i) - \text{{mean of the class}}| - \varepsilon)",
         claimed=lambda q: [least_slacks(q, q.f(one), number) for one in q.functions],
         printed=lambda q: [least_slacks(q, q.f(one), number, denominators="printed") for one in q.functions],
+        printed_tex=slack_tex(number, printed=True),
+        corrected_tex=slack_tex(number, printed=False),
         misprint=DENOMINATORS,
         faults={
             "means over all points": lambda q: [
@@ -261,6 +283,8 @@ def eq_8(q: Quantities) -> list[float]:
     printed=lambda f: (
         tube(1.0)(f).sum() + class_spread(f, np.ones(len(f)), 2.0) / 2 - class_spread(f, np.ones(len(f)), 1.0)
     ),
+    printed_tex=r"|w^\top x_i + b| \le \varepsilon + \zeta_i",
+    corrected_tex=r"|w^\top x_i + b| \le \tfrac12(\varepsilon + \zeta_i)",
     misprint="Eq. 8 has |f| <= ε + ζ in place of (ε + ζ)/2, and that is no bound of the spread beyond ε: outputs 1, 1,"
     " -1"
     " of one class with ε = 1 pay nothing, and have spread 1/3.",
@@ -280,6 +304,8 @@ def eq_8_as_a_bound(f: Array) -> float:
     tolerance=1e-5,
     claimed=lambda q: q.dual(),
     printed=lambda q: q.dual(gamma=0.0, gamma_hat=2.0),
+    printed_tex=r"\dots - \alpha^\top 1 + \varepsilon\hat\gamma^\top 1 + \varepsilon\hat\gamma^\top 1",
+    corrected_tex=r"\dots - \alpha^\top 1 + \varepsilon\gamma^\top 1 + \varepsilon\hat\gamma^\top 1",
     misprint="The dual has ε γ̂'1 twice, in place of ε γ'1 + ε γ̂'1.",
     faults={
         "no β": lambda q: q.dual(moved=False) + 0.01,
@@ -299,6 +325,8 @@ def algorithm_1(q: Quantities) -> float:
     tolerance=1e-5,
     claimed=lambda q: q.dual(),
     printed=lambda q: q.dual(counted=2),
+    printed_tex=r"C_3\sum_{i=1}^{l+2u}\max(0, |f(x_i)| - \varepsilon)",
+    corrected_tex=r"C_3\sum_{i=1}^{l+u}\max(0, |f(x_i)| - \varepsilon)",
     misprint="The compactness term of J_vex runs over l + 2u copies, which counts unlabelled points twice; eq. 8"
     " counts them"
     " once.",
@@ -345,6 +373,8 @@ def relative(q: Quantities, *, everyone: bool = True, both: bool = True) -> floa
     rests_on=("eq. 8", "eq. 9"),
     claimed=lambda q: np.maximum(1, np.abs(q.t)),
     printed=lambda q: np.abs(q.t),
+    printed_tex=r"C_2 = C_3,\ \varepsilon = 0:\quad \ell_2'(t) = |t|",
+    corrected_tex=r"C_2 = C_3,\ \varepsilon = 0:\quad \ell_2'(t) = \max(1, |t|)",
     misprint="With C₂ = C₃ and ε = 0 an unlabelled point pays max(1, |t|), which is eq. 9's loss with ε = 1 and a"
     " constant;"
     " eq. 9 with ε = 0 charges |t|.",

@@ -42,6 +42,14 @@ def lemma_2(q: Quantities) -> float:
     tolerance=2e-3,
     claimed=lambda q: least_over_alpha(q),
     printed=lambda q: printed_bound(q),
+    printed_tex=(
+        r"\tfrac{lu}{(m+u)^2}\,D\sum_i\alpha_i,\quad K_\alpha = \sum_i\alpha_i I + C_3\sum_i\alpha_i z_i"
+        r" z_i^\top"
+    ),
+    corrected_tex=(
+        r"\tfrac{l+u}{lu}\,D\sum_i\alpha_i,\quad K_\alpha = \Big(\sum_i\alpha_i I + C_3\sum_i\alpha_i z_i"
+        r" z_i^\top\Big)^{-1}"
+    ),
     misprint="K_{α,C₃} is the inverse of what is printed, and the factor of D Σ α is (l+u)/(lu), not lu/(m+u)²: as"
     " printed"
     " the least value is 0, at α = 0.",
@@ -123,6 +131,8 @@ POPULATIONS = [
     quantities=lambda: POPULATIONS,
     claimed=lambda q: q.bound(),
     printed=lambda q: q.bound(count=q.l + q.u, margin=1.0, printed=True),
+    printed_tex=r"\tfrac{1}{n\gamma}\sum_{i=1}^{l}\max(0, 1 - y_i f(x_i)) + \dots",
+    corrected_tex=r"\tfrac{1}{l\gamma}\sum_{i=1}^{l}\max(0, \gamma - y_i f(x_i)) + \dots",
     misprint="The sum of margin errors is divided by l, not n, and its ξ_i are those of margin γ, max(0, γ - y f). The"
     " last"
     " term of El-Yaniv and Pechyony (2007) is √(S Q ln(1/δ) / 2) with S near 1; the printed one is larger and does no"

@@ -65,6 +65,8 @@ def paid(q: Quantities, labels: Array, f: Array) -> tuple[float, float]:
     r" (1-\mu_j) l_2(-f_j)",
     claimed=lambda q: [expected(q, w, (q.y[q.unknown] > 0).astype(float)) for w in q.others],
     printed=lambda q: [expected(q, w, (q.y[q.unknown] > 0).astype(float), signs=False) for w in q.others],
+    printed_tex=r"\tfrac{1}{2l}\sum_{i=1}^{l} l_2(w^\top x_i)",
+    corrected_tex=r"\tfrac{1}{2l}\sum_{i=1}^{l} l_2(y_i w^\top x_i)",
     misprint="The first display lacks y_i: l₂(wᵀx_i) in place of l₂(y_i wᵀx_i); eq. 1.6 has it.",
     faults={"μ and 1 - μ exchanged": lambda q: [expected(q, w, (q.y[q.unknown] < 0).astype(float)) for w in q.others]},
 )
@@ -189,6 +191,8 @@ def eq_1_9(q: Quantities) -> Array:
     r"-\sum_{j=1}^{u}\left(p_j\log p_j + (1-p_j)\log(1-p_j)\right)",
     claimed=lambda q: -(xlogy(q.p, q.p) + xlogy(1 - q.p, 1 - q.p)).sum(),
     printed=lambda q: -(xlogy(q.p, q.p) + xlogy(1 - q.p, 1 - q.p))[1:].sum(),
+    printed_tex=r"H(p) = -\sum_{j=l}^{u}\left(p_j\log p_j + (1-p_j)\log(1-p_j)\right)",
+    corrected_tex=r"H(p) = -\sum_{j=1}^{u}\left(p_j\log p_j + (1-p_j)\log(1-p_j)\right)",
     misprint="The sum begins at j = l, the number of labelled points, where the unlabelled ones are numbered from 1:"
     " with"
     " two labelled points the first is left out, with more than u nothing is summed.",

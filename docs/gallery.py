@@ -1,0 +1,49 @@
+"""How the gallery's pictures are drawn: as SVG, with type that is read from the last row, in one set of colours."""
+
+import matplotlib as mpl
+from matplotlib.text import Text
+from sphinx_gallery.scrapers import matplotlib_scraper
+
+from convex_tsvm.plotting.colors import CYCLE
+
+#: Points; smaller type is an error.
+LEAST_TYPE = 11
+
+#: Inches; a wider picture would be shrunk, and its type with it, in a window of 1400 pixels.
+WIDEST = 11.0
+
+
+def style(config, name):
+    """What Sphinx-Gallery calls before each example."""
+    mpl.rcParams.update(
+        {
+            "font.size": 13.5,
+            "axes.titlesize": 13.5,
+            "legend.framealpha": 0.9,
+            "lines.linewidth": 1.8,
+            "axes.prop_cycle": mpl.cycler(color=CYCLE),
+            "svg.fonttype": "path",
+        }
+    )
+
+
+def scrape(block, block_vars, gallery_conf, **options):
+    """Save the figures of a block as SVG, after a look at their type."""
+    import matplotlib.pyplot as plt
+
+    for number in plt.get_fignums():
+        figure = plt.figure(number)
+        check(figure, block_vars["src_file"])
+    return matplotlib_scraper(block, block_vars, gallery_conf, format="svg", **options)
+
+
+def check(figure, source):
+    """ValueError if a figure is too wide, or has type that is too small."""
+    width = figure.get_size_inches()[0]
+    if width > WIDEST:
+        raise ValueError(f"{source}: a figure is {width:g} inches wide; at most {WIDEST:g}")
+    figure.canvas.draw()
+    for text in figure.findobj(Text):
+        if text.get_visible() and text.get_text().strip() and text.get_fontsize() < LEAST_TYPE:
+            size = text.get_fontsize()
+            raise ValueError(f"{source}: {text.get_text()!r} has type of {size:g} points; at least {LEAST_TYPE}")

@@ -1,0 +1,51 @@
+() => {
+  const found = [];
+  const seen = element => { const box = element.getBoundingClientRect(); return box.width > 1 && box.height > 1; };
+  const name = element => {
+    const text = (element.textContent || "").trim().replace(/\s+/g, " ").slice(0, 50);
+    return element.tagName.toLowerCase() + "." + String(element.className).split(" ")[0] + ": " + text;
+  };
+  const add = (what, element, by) => found.push([what, name(element), Math.round(by)]);
+  const page = document.documentElement;
+  if (page.scrollWidth > page.clientWidth + 1) add("page wider than its window", page, page.scrollWidth - page.clientWidth);
+  // The browser's own boxes for what it reads aloud are a pixel large, and icons have no text.
+  const skipped = element => element.closest("mjx-assistive-mml, .visually-hidden, .sr-only, svg, .headerlink, .copybtn");
+  const article = document.querySelector(".bd-article") || document.body;
+  const right = article.getBoundingClientRect().right;
+  for (const element of article.querySelectorAll("*")) {
+    if (!seen(element) || skipped(element)) continue;
+    const style = getComputedStyle(element);
+    const cuts = way => ["auto", "scroll", "hidden", "clip"].includes(way);
+    if (element.tagName !== "IMG" && !element.tagName.startsWith("MJX")) {
+      if (cuts(style.overflowX) && element.scrollWidth > element.clientWidth + 1)
+        add("wider than its box", element, element.scrollWidth - element.clientWidth);
+      if (cuts(style.overflowY) && element.scrollHeight > element.clientHeight + 1)
+        add("higher than its box", element, element.scrollHeight - element.clientHeight);
+    }
+    const box = element.getBoundingClientRect();
+    if (box.right > right + 1) add("beyond the page's column", element, box.right - right);
+  }
+  for (const element of document.querySelectorAll(".math")) {
+    if (!element.querySelector("mjx-container")) add("formula not drawn", element, 0);
+    else if (element.querySelector("mjx-merror, [data-mjx-error]")) add("formula with an error", element, 0);
+  }
+  const leaves = selector => [...document.querySelectorAll(selector)].filter(
+    element => seen(element) && !skipped(element) && getComputedStyle(element).visibility !== "hidden");
+  const parts = leaves(".bd-header .navbar-brand, .bd-header .nav-item > a, .bd-header .nav-item > button, "
+    + ".bd-header .search-button-field, .bd-header .search-button, .bd-header .theme-switch-button, .bd-header .version");
+  parts.forEach((one, k) => {
+    if (one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 1) add("header item cut", one, 0);
+    for (const other of parts.slice(k + 1)) {
+      if (one.contains(other) || other.contains(one)) continue;
+      const a = one.getBoundingClientRect(), b = other.getBoundingClientRect();
+      const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (across > 1 && down > 1) add("header items overlap", one, across);
+    }
+  });
+  for (const element of document.querySelectorAll(".bd-sidebar-primary a, .bd-sidebar-secondary a")) {
+    if (seen(element) && element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).display !== "inline")
+      add("sidebar item cut", element, element.scrollWidth - element.clientWidth);
+  }
+  return found;
+}
