@@ -109,7 +109,7 @@ def is_left_side(statement: Statement, answer: Callable[[Any], Any], q: Any) -> 
 def shares_nothing(statement: Statement, answer: Callable[[Any], Any], q: Any) -> bool:
     """Whether an answer has none of the numbers that move the right side, but some of the left, or is just read off.
 
-    Each number is moved by itself; an answer that as few numbers move as it has itself is taken to be read off.  Where that takes long, or there are many, nothing is said.
+    Each number is moved by itself; an answer that is moved by as many numbers as it has is taken to be read off.  Where that takes long, or there are many, nothing is said.
     """
     began, seen = time.perf_counter(), dict[str, int]()
     try:
@@ -130,7 +130,7 @@ def shares_nothing(statement: Statement, answer: Callable[[Any], Any], q: Any) -
     except Exception:  # a side that does not take changed quantities tells nothing
         return False
     right, own, left = moved
-    read_off = 0 < len(own) <= before[1].size
+    read_off = len(own) == before[1].size
     return bool(right) and not right & own and (bool(own & left) or read_off)
 
 

@@ -1,4 +1,4 @@
-"""From the transductive SVM to a semidefinite program, on six points: §1 and §2 of the paper, a step at a time."""
+"""From the transductive SVM to a semidefinite program, on six points: §1 to §3 of the paper, a step at a time."""
 
 from __future__ import annotations
 
@@ -107,6 +107,16 @@ class Six:
     def Gamma(self) -> Any:
         """Γ, a mean of two label matrices: 0.7 yy' + 0.3 zz'."""
         return 0.7 * np.outer(self.y, self.y) + 0.3 * np.outer(self.z, self.z)
+
+    @cached_property
+    def V(self) -> Any:
+        """V, an orthonormal basis of a subspace that the label vectors y and z lie in, as columns."""
+        return np.linalg.qr(np.column_stack([self.y, self.z, self.X[:, 0]]))[0]
+
+    @cached_property
+    def M(self) -> Any:
+        """M = V'ΓV."""
+        return self.V.T @ self.Gamma @ self.V
 
     @cached_property
     def A(self) -> Any:
@@ -635,3 +645,43 @@ def step_18(q: Six) -> Any:
     guesses. g is the first row of the Γ̃ of step 17, after its one: the program gives a bound, and a labelling.
     """
     return [q.t, 2 * min(q.svm_values)]
+
+
+@step(
+    r"\Gamma",
+    r"VMV',\quad M = V'\Gamma V",
+    rests_on=("step 8",),
+    claimed=lambda q: q.V @ q.V.T @ q.Gamma @ q.V @ q.V.T,
+    faults={
+        "M = V'V": lambda q: q.V @ q.V.T @ q.V @ q.V.T,
+        "the second column of V left out": lambda q: q.V[:, ::2] @ q.V[:, ::2].T @ q.Gamma,
+    },
+)
+def step_19(q: Six) -> Any:
+    """If the label vectors lie in a subspace, Γ is given by a matrix M of its dimension (§3).
+
+    The columns of Γ are multiples and sums of label vectors, so that VV' leaves them as they are. Γ ⪰ 0 if and only if
+    M ⪰ 0, and rank one of Γ is rank one of M: the paper prints M ≻ 0, which no label matrix satisfies for d > 1. Here
+    d = 3 in place of the four rows of step 16. Label vectors outside of the subspace are left out, so that the least
+    value over M is no lower bound any more.
+    """
+    return q.Gamma
+
+
+@step(
+    r"\alpha'(K \odot VMV')\alpha",
+    r"\operatorname{tr}\, M\,V'\operatorname{diag}(\alpha)\,K\operatorname{diag}(\alpha)\,V",
+    rests_on=("step 19",),
+    claimed=lambda q: np.trace(q.M @ q.V.T @ np.diag(q.alpha_G) @ q.K @ np.diag(q.alpha_G) @ q.V),
+    faults={
+        "α on one side only": lambda q: np.trace(q.M @ q.V.T @ np.diag(q.alpha_G) @ q.K @ q.V),
+        "M and V left out": lambda q: np.trace(np.diag(q.alpha_G) @ q.K @ np.diag(q.alpha_G)),
+    },
+)
+def step_20(q: Six) -> Any:
+    """What is maximized over α is linear in M, so that the program over M is a semidefinite one as that over Γ is.
+
+    With the Γ of step 19 the constraint (10) has K ⊙ VMV' in place of K ⊙ Γ, and d (d + 1) / 2 numbers for Γ, however
+    many points there are.
+    """
+    return q.alpha_G @ (q.K * (q.V @ q.M @ q.V.T)) @ q.alpha_G
