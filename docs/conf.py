@@ -37,7 +37,7 @@ sphinx_gallery_conf = {
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
-exclude_patterns = ["_build", "table.rst", "generated/backreferences"]
+exclude_patterns = ["_build", "slides", "table.rst", "generated/backreferences"]
 templates_path = ["_templates"]
 html_theme = "pydata_sphinx_theme"
 html_title = "convex_tsvm"
@@ -99,8 +99,16 @@ def _write_statements(app):
         write_pages(Path(app.srcdir) / "statements")
 
 
+def _write_lessons(app):
+    """Sheets, keys and slides of the course."""
+    from lessons import write_lessons
+
+    write_lessons(Path(app.srcdir) / "course")
+
+
 def setup(app):
     """Connect the hooks."""
     app.connect("builder-inited", _write_statements)
     app.connect("builder-inited", _write_table)
+    app.connect("builder-inited", _write_lessons)
     app.connect("autodoc-process-docstring", _escape_bars)

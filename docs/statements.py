@@ -3,6 +3,7 @@
 import inspect
 import json
 import textwrap
+from functools import cache
 from pathlib import Path
 
 import matplotlib as mpl
@@ -166,6 +167,7 @@ def math(latex):
     return f".. math::\n\n   {latex}\n\n"
 
 
+@cache
 def beside(one):
     """A misprint's printed form, the corrected one below it, and numbers that decide between them."""
     rows = [("as printed", one.printed_tex), ("corrected", one.corrected_tex)]

@@ -75,7 +75,7 @@ def problem_of(seed):
     return ct.Problem(X, np.where(np.arange(150) < 10, truth, 0.0), kernel=ct.RBF(1.0), C=10, C_unlabeled=1)
 
 
-problems = [problem_of(seed) for seed in range(10)]
+problems = [problem_of(seed) for seed in range(5)]
 plain = [ct.cccp(model, problem, max_iter=2000) for problem in problems]
 boosted = [ct.minimize(Boosted(), model, problem, settings=ct.Settings(max_iter=2000)) for problem in problems]
 steps = [np.array([solution.n_iter for solution in found]) for found in (plain, boosted)]

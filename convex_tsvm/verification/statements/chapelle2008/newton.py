@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import scipy.linalg
 
@@ -9,16 +11,21 @@ from ....formulations import tsvm
 from ....instance import Instance
 from ....instance.expansion import ExpansionPrimal
 from ....losses import flat_newton
-from ....problem import Array
+from ....problem import Array, Problem
 from ....solvers.levenberg_marquardt import levenberg_marquardt
 from . import PAPER
 from .quantities import Quantities, V
 
 
+@cache
+def flat_primal(problem: Problem) -> ExpansionPrimal:
+    """The primal of the loss that is flat, straight and curved by turns; it is asked for in every step of a descent."""
+    return ExpansionPrimal(Instance(tsvm("flat"), problem))
+
+
 def primal_of(q: Quantities) -> tuple[ExpansionPrimal, list[Array]]:
     """The toolkit's primal of eq. 15 under the linear balance, and coefficients to look at it."""
-    primal = ExpansionPrimal(Instance(tsvm("flat"), q.balanced))
-    return primal, [np.random.default_rng(k).normal(0, 0.8, q.n) for k in range(6)]
+    return flat_primal(q.balanced), [np.random.default_rng(k).normal(0, 0.8, q.n) for k in range(6)]
 
 
 def outputs(q: Quantities, beta: Array) -> Array:

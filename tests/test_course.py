@@ -1,0 +1,66 @@
+"""The course: every lesson has its page, its sheet and its key; slides are a cell each, and run."""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+
+from convex_tsvm.verification.statements.course import LESSONS, lesson
+
+DOCS = Path(__file__).parents[1] / "docs"
+SLIDES = sorted((DOCS / "slides").glob("lesson*.py"))
+
+
+@pytest.mark.parametrize("one", LESSONS, ids=lambda one: f"lesson {one.number}")
+def test_a_lesson_has_a_page(one):
+    text = (DOCS / "course" / f"lesson{one.number}.rst").read_text(encoding="utf-8")
+    assert text.startswith(f"Lesson {one.number}: {one.title}\n")
+    for part in ("**Aims.**", "**Needs**", "What is shown\n", "What the class should see\n", "To ask\n", "Pages\n"):
+        assert part in text, part
+    for name in (f"lesson{one.number}_sheet.ipynb", f"lesson{one.number}_key.ipynb"):
+        assert name in text
+    assert (f"lesson{one.number}_slides.ipynb" in text) == (DOCS / "slides" / f"lesson{one.number}.py").exists()
+    assert text.count(".. math::") >= 1
+    assert text.count(".. figure::") >= 1
+    assert 7 <= len(one.statements) <= 20
+
+
+def test_sheets_do_not_import_the_key():
+    for one in LESSONS:
+        text = json.dumps(one.sheet(exercise=True))
+        assert "import *" not in text
+        assert "_key" not in text
+
+
+def test_lessons_are_numbered():
+    assert [one.number for one in LESSONS] == list(range(1, 9))
+    for number, said in ((0, "lesson=0"), (9, "lesson=9 must be at most 8")):
+        with pytest.raises(ValueError, match=said):
+            lesson(number)
+
+
+@pytest.mark.parametrize("script", SLIDES, ids=lambda path: path.stem)
+def test_slides_are_a_cell_each_and_run(script, monkeypatch):
+    mpl.use("Agg")
+    monkeypatch.syspath_prepend(str(DOCS))
+    from lessons import slides
+
+    made = slides(script.read_text(encoding="utf-8"))
+    assert len(made["cells"]) >= 12
+    names = {}
+    for cell in made["cells"]:
+        assert cell["metadata"]["slideshow"]["slide_type"] == "slide"
+        if cell["cell_type"] == "code":
+            assert len(cell["source"].splitlines()) <= 12, "a slide has room for a dozen lines"
+            exec(cell["source"], names)
+        else:
+            assert len(cell["source"].splitlines()) <= 15
+            assert not re.search(r"(?m)^#\s*$", cell["source"])
+    sys.modules.pop("lessons", None)
+
+
+def test_there_are_two_sets_of_slides():
+    assert len(SLIDES) == 2
