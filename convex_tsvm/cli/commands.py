@@ -166,13 +166,9 @@ def verify(options: argparse.Namespace) -> int:
     """Check the derivation on the data, a certificate, or the statements of a paper."""
     from ..exact.files import is_search
 
-    if options.lesson is not None or options.paper is not None:
-        return _verify_paper(options) if options.lesson is None else _verify_lesson(options)
-    for name in ("derivation", "exercise"):
-        if getattr(options, name):
-            raise ValueError(
-                f"{name}={getattr(options, name)!r} is of a paper or a lesson; say which with --paper or --lesson"
-            )
+    written = _verify_written(options)
+    if written is not None:
+        return written
     if options.data is None:
         raise ValueError("DATA is missing: a data set, a certificate, or --paper NAME")
     check_plot(options.plot)
@@ -201,6 +197,19 @@ def verify(options: argparse.Namespace) -> int:
     print(json.dumps(report.to_dict()) if options.json else report)
     write_plot(lambda: _loss(formulation), options.plot, options.json)
     return 0 if report.passed else 1
+
+
+def _verify_written(options: argparse.Namespace) -> int | None:
+    """Whatever is of a paper or a lesson, and not of data; None if nothing is."""
+    if options.lesson is not None:
+        return _verify_lesson(options)
+    if options.paper is not None:
+        return _verify_paper(options)
+    for name in ("derivation", "exercise"):
+        if getattr(options, name):
+            told = f"{name}={getattr(options, name)!r}"
+            raise ValueError(f"{told} is of a paper or a lesson; say which with --paper or --lesson")
+    return None
 
 
 def _verify_lesson(options: argparse.Namespace) -> int:

@@ -109,7 +109,8 @@ def is_left_side(statement: Statement, answer: Callable[[Any], Any], q: Any) -> 
 def shares_nothing(statement: Statement, answer: Callable[[Any], Any], q: Any) -> bool:
     """Whether an answer has none of the numbers that move the right side, but some of the left, or is just read off.
 
-    Each number is moved by itself; an answer that is moved by as many numbers as it has is taken to be read off.  Where that takes long, or there are many, nothing is said.
+    Each number is moved by itself; an answer that is moved by as many numbers as it has is taken to be read off.
+    Where that takes long, or there are many, nothing is said.
     """
     began, seen = time.perf_counter(), dict[str, int]()
     try:
