@@ -6,7 +6,7 @@ LOWEST := .venv-lowest
 
 SECONDS ?= 600
 
-.PHONY: demo test quick slow fuzz lint docs lowest dist clean
+.PHONY: demo test quick slow fuzz lint docs look lowest dist clean
 
 demo: $(VENV)/.ready  ## fit a transductive SVM to real data by two solvers: a table, and a picture in demo.png
 	$(BIN)/convex-tsvm compare breast_cancer --sigma 10 --C 10 --methods svm,cccp --solver native,cvxpy --plot demo.png
@@ -31,9 +31,12 @@ lint: $(VENV)/.ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-docs: $(VENV)/.docs
+docs: $(VENV)/.docs  ## the pages, in docs/_build
 	$(BIN)/sphinx-build -W -b html docs docs/_build
 	$(BIN)/python docs/check.py
+
+look: docs  ## render every page at three widths, and count what is cut off or overlaps (needs Chromium)
+	$(BIN)/python docs/look.py
 
 lowest: $(LOWEST)/.ready  ## the tests with the lowest versions that pyproject.toml allows (needs its lowest Python)
 	$(LOWEST)/bin/python -m pytest -p no:cacheprovider

@@ -1,0 +1,41 @@
+"""The look at the built pages finds what cannot be read; it needs Chromium, and is skipped where there is none."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("playwright")
+DOCS = Path(__file__).parents[1] / "docs"
+
+PAGE = """<html><head><style>{style}</style></head><body>
+<div class="bd-header"><a class="navbar-brand">convex_tsvm</a><a class="search-button">Search</a></div>
+<div class="bd-article" style="width: 600px">{article}</div></body></html>"""
+
+
+@pytest.fixture
+def look(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS))
+    module = pytest.importorskip("look")
+    if not any(map(shutil.which, module.BROWSERS)):
+        pytest.skip("there is no Chromium")
+    return module
+
+
+@pytest.mark.parametrize(
+    ("said", "style", "article"),
+    [
+        ("", "", "<p>A page that can be read.</p>"),
+        ("wider than its box", "pre {overflow-x: auto}", f"<pre>{'x' * 300}</pre>"),
+        ("higher than its box", "pre {max-height: 40px; overflow-y: scroll}", "<pre>1\n2\n3\n4\n5\n6\n7</pre>"),
+        ("beyond the page's column", "p {width: 900px}", "<p>too wide</p>"),
+        ("page wider than its window", "", '<div style="width: 3000px">very wide</div>'),
+        ("formula not drawn", "", r'<div class="math">\[\alpha\]</div>'),
+        ("header items overlap", ".search-button {position: absolute; left: 20px}", "<p>below</p>"),
+    ],
+)
+def test_what_cannot_be_read_is_found(look, tmp_path, monkeypatch, said, style, article):
+    monkeypatch.setattr(look, "BUILT", tmp_path)
+    (tmp_path / "page.html").write_text(PAGE.format(style=style, article=article), encoding="utf-8")
+    found = {what for _, _, elements in look.look(look.pages(), widths=(1400,)) for what, _, _ in elements}
+    assert (said in found) if said else not found
