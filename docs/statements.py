@@ -153,7 +153,7 @@ def display(one):
     """A statement as a displayed formula, which is broken over lines where it is long."""
     if not one.right:
         return math(one.left)
-    relation = RELATIONS[one.relation]
+    relation = one.sign or RELATIONS[one.relation]
     if rendered_length(one.tex) <= WIDEST:
         return math(one.tex)
     left, right = (broken_latex(side, WIDEST) for side in (one.left, one.right))

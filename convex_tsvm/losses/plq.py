@@ -549,6 +549,8 @@ class PLQ:
                 kink(self.upper, stop, np.inf)
             elif jumps[k] > 0:
                 kink(right, stop, stop + jumps[k])
+        # A piece or a jump as small as rounding has no slopes of its own.
+        spans = [span for span in spans if span[0] < span[1]]
         if not spans:
             return PLQ([], [(0, 0, -c)], (b, b))
         starts = [start for start, _, _ in spans]

@@ -219,6 +219,13 @@ def test_the_envelope_is_convex_and_below_and_as_low(f):
         assert envelope.minimizers()[0] == pytest.approx(least, abs=1e-9)
 
 
+def test_an_envelope_touches_a_parabola_whose_line_is_another_piece():
+    """A line with the slope of the first piece touches the parabola and the end: what is between is rounding."""
+    f = ct.PLQ([2.25, 3.25], [(0, 0.5, 0), (1.25, -6.375, 9.140625), (0, 0.25, 0.8125)], (-np.inf, 4.5))
+    t = np.linspace(-3, 4.5, 76)
+    assert np.allclose(f.envelope()(t), 0.5 * t - 0.3125, atol=1e-12)
+
+
 @given(plq(convex=True))
 def test_a_convex_function_is_its_own_envelope(f):
     assume(not np.isnan(f.minimizers()[1]))

@@ -182,7 +182,7 @@ def sheet(title: str, statements: Sequence[Statement], *, exercise: bool) -> dic
         text = f"## {one.number}\n\n{one.says} {one.remark}".rstrip()
         # How a quantity is computed may be what a sheet asks for, so that a sheet says only what it is.
         text += "".join(f"\n\n- `{quantity.name}`: {quantity.says}" for quantity in new)
-        cells.append(_markdown(f"{text}\n\n$${one.left} {RELATIONS[one.relation]} {right}$$"))
+        cells.append(_markdown(f"{text}\n\n$${one.left} {one.sign or RELATIONS[one.relation]} {right}$$"))
         body = "def answer(q):\n    return ...  # the right-hand side" if exercise else solution(one)
         left = f"{given(one)}\n\n\n" if is_step(one) else ""
         points = "" if one.quantities == before else f"q = {_points(one)}\n\n"

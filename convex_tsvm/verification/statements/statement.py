@@ -144,6 +144,8 @@ class Statement:
         The left side, by the toolkit, for the quantities of a problem; its docstring says what is claimed.
     claimed : callable
         The right side, by the paper's formula.
+    sign : str
+        LaTeX of the relation where it is one of claims, such as an equivalence; that of ``relation`` by default.
     tolerance : float
         By how much both sides may miss each other, relative to the larger of 1 and their size.
     rests_on : tuple of str
@@ -177,6 +179,7 @@ class Statement:
     left: str = ""
     right: str = ""
     relation: str = "="
+    sign: str = ""
     tolerance: float = 1e-6
     rests_on: tuple[str, ...] = ()
     faults: Mapping[str, Side] = field(default_factory=dict)
@@ -205,7 +208,7 @@ class Statement:
     @property
     def tex(self) -> str:
         """The statement in LaTeX."""
-        return f"{self.left} {RELATIONS[self.relation]} {self.right}" if self.right else self.left
+        return f"{self.left} {self.sign or RELATIONS[self.relation]} {self.right}" if self.right else self.left
 
     def latex(self, *, printed: bool = False) -> str:
         """The statement in LaTeX.

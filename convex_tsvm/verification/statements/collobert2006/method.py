@@ -370,6 +370,7 @@ def figure_1_caption(q: Quantities) -> np.ndarray:
     "§4.3, two slopes",
     r"\text{where the toolkit's loss of two slopes is less steep than 1}",
     r"|f(x)| < |s|",
+    sign=r"\Leftrightarrow",
     claimed=lambda q: np.abs(q.z) < abs(q.s),
     printed=lambda q: np.abs(q.z) < q.s,
     printed_tex=r"|f(x)| < s",

@@ -91,6 +91,7 @@ def values_over(q: Quantities, labels: tuple[float, float]) -> Array:
     "Proposition 2.1",
     r"\Gamma \text{ satisfies (3) and (4)}",
     r"\Gamma \text{ satisfies (5), (6) and (7)}",
+    sign=r"\Leftrightarrow",
     rests_on=("eq. 3", "eq. 4", "eq. 5", "eq. 6", "eq. 7"),
     claimed=lambda q: [block(q, one) and diagonal(one) and rank(one) == 1 for one in q.matrices],
     faults={
@@ -261,6 +262,7 @@ def inner_dual(q: Quantities) -> list[float]:
     "Lemma 2.2",
     r"\begin{pmatrix}A & B\\ B' & C\end{pmatrix} \succeq 0",
     r"B \perp \mathrm{null}(A) \text{ and } C \succeq B'A^\dagger B",
+    sign=r"\Leftrightarrow",
     claimed=lambda q: [apart(A, B) and is_psd(C - B.T @ np.linalg.pinv(A) @ B) for A, B, C in _blocks()],
     faults={
         "without the null space": lambda q: [is_psd(C - B.T @ np.linalg.pinv(A) @ B) for A, B, C in _blocks()],
@@ -327,7 +329,8 @@ def eq_10(q: Quantities) -> Array:
 @PAPER.states(
     "§2.2, cross block",
     r"\Gamma^c = y^t g' \text{ and } |g_i| \le 1",
-    r"\text{follows from } \Gamma \succeq 0",
+    r"\Gamma \succeq 0",
+    sign=r"\Leftarrow",
     rests_on=("Lemma 2.1", "Lemma 2.2"),
     claimed=lambda q: [_cross(q, gamma) for gamma in _crossed(q)],
     faults={"from the unit diagonal alone": lambda q: [True for _ in _crossed(q)]},
@@ -357,6 +360,7 @@ def _cross(q: Quantities, gamma: Array) -> bool:
     "Proposition 2.3",
     r"\Gamma \succeq 0",
     r"\tilde\Gamma = \begin{pmatrix}1 & g'\\ g & \Gamma^w\end{pmatrix} \succeq 0",
+    sign=r"\Leftrightarrow",
     rests_on=("Lemma 2.1", "§2.2, cross block"),
     claimed=lambda q: [is_psd(one) for one in _reduced(q)],
     faults={
