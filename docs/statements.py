@@ -167,16 +167,21 @@ def math(latex):
     return f".. math::\n\n   {latex}\n\n"
 
 
-@cache
 def beside(one):
     """A misprint's printed form, the corrected one below it, and numbers that decide between them."""
+    return _beside(one.paper, one.number)
+
+
+@cache
+def _beside(name, number):
+    one = paper(name)[number]
     rows = [("as printed", one.printed_tex), ("corrected", one.corrected_tex)]
     text = ".. list-table::\n   :class: misprint\n   :widths: 16 84\n\n"
-    for name, latex in rows:
+    for kind, latex in rows:
         lines = broken_latex(latex, WIDEST)
         joined = r" \\ &\quad ".join(lines)
         whole = latex if len(lines) == 1 else rf"\begin{{aligned}} &{joined} \end{{aligned}}"
-        text += f"   * - {name}\n     - .. math::\n\n          {whole}\n\n"
+        text += f"   * - {kind}\n     - .. math::\n\n          {whole}\n\n"
     found = one.counterexample()
     common = one.quantities == paper(one.paper).quantities
     where = "On a problem of its own" if not common else "On other points" if found.problem else "On six points"

@@ -16,11 +16,10 @@ from convex_tsvm.relaxations import RELAXATIONS
 # %%
 # Two Gaussians in the plane, farther apart or nearer, with eight labels or four.
 truth, cases = np.resize([1.0, -1.0], 24), {}
-for apart in (2.0, 1.5):
-    for n_labeled in (8, 4):
-        X = np.random.default_rng(3).normal(size=(24, 2)) + apart * truth[:, None] / 2
-        y = np.where(np.arange(24) < n_labeled, truth, 0.0)
-        cases[f"{apart:g} apart, {n_labeled} labels"] = ct.Problem(X, y, kernel=ct.RBF(sigma=1.5), C=1, C_unlabeled=1)
+for apart, n_labeled in ((2.0, 8), (2.0, 4), (1.5, 4)):
+    X = np.random.default_rng(3).normal(size=(24, 2)) + apart * truth[:, None] / 2
+    y = np.where(np.arange(24) < n_labeled, truth, 0.0)
+    cases[f"{apart:g} apart, {n_labeled} labels"] = ct.Problem(X, y, kernel=ct.RBF(sigma=1.5), C=1, C_unlabeled=1)
 
 # %%
 # All relaxations know the same labelling, so that their gaps can be compared.

@@ -65,17 +65,17 @@ assert report.passed
 # %%
 # The farther away the point, the more the hinge loss pays for its label, and the more it turns the boundary.  The ramp
 # pays 1 and no more, so that its tangent is flat there and the point has no say; as long as CCCP, which starts where
-# both are convex, does not end in the valley of the wrong label all the same.  Twenty draws for every distance:
+# both are convex, does not end in the valley of the wrong label all the same.  Twelve draws for every distance:
 distances, errors = [2.0, 6.0, 10.0, 15.0], {"hinge on labels": [], "ramp on labels": []}
 for distance in distances:
-    drawn = [with_wrong_label(distance, seed) for seed in range(20)]
+    drawn = [with_wrong_label(distance, seed) for seed in range(12)]
     for name, model in (("hinge on labels", trusting), ("ramp on labels", robust)):
         problems = [ct.Problem(one.X, one.y, C=1, C_unlabeled=1) for one in drawn]
         labels = [ct.cccp(model, one, annealing=5).labels for one in problems]
         errors[name].append([100 * one.error(found) for one, found in zip(drawn, labels, strict=True)])
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 for name, found in errors.items():
-    axes.errorbar(distances, np.mean(found, axis=1), np.std(found, axis=1) / np.sqrt(20), marker="o", label=name)
+    axes.errorbar(distances, np.mean(found, axis=1), np.std(found, axis=1) / np.sqrt(12), marker="o", label=name)
     print(name, np.mean(found, axis=1).round(1))
 axes.set(xlabel="distance of the point with the wrong label", ylabel="error, %", title="One wrong label of twenty")
 axes.legend()

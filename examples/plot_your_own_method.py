@@ -75,7 +75,7 @@ def problem_of(seed):
     return ct.Problem(X, np.where(np.arange(150) < 10, truth, 0.0), kernel=ct.RBF(1.0), C=10, C_unlabeled=1)
 
 
-problems = [problem_of(seed) for seed in range(5)]
+problems = [problem_of(seed) for seed in range(3)]
 plain = [ct.cccp(model, problem, max_iter=2000) for problem in problems]
 boosted = [ct.minimize(Boosted(), model, problem, settings=ct.Settings(max_iter=2000)) for problem in problems]
 steps = [np.array([solution.n_iter for solution in found]) for found in (plain, boosted)]
@@ -107,9 +107,10 @@ classifier = ct.TransductiveSVC(method=Boosted(), loss=model, sigma=1.0, balance
 print(classifier.status_, classifier.n_iter_)
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", UserWarning)
-    counted = ct.minimize(Boosted(), model, problem.replace(balance=("exact", 0.4)))
-n_positive = int((counted.labels[problem.unlabeled] > 0).sum())
-print(f"{n_positive} of {problem.n_unlabeled} are labelled +1, 56 were asked for")
-assert abs(n_positive - 56) <= 3
+    small = problem.part(np.arange(80)).replace(balance=("exact", 0.4))
+    counted = ct.minimize(Boosted(), model, small)
+n_positive = int((counted.labels[small.unlabeled] > 0).sum())
+print(f"{n_positive} of {small.n_unlabeled} are labelled +1, 28 were asked for")
+assert abs(n_positive - 28) <= 3
 
 plt.show()
