@@ -11,8 +11,9 @@ SECONDS ?= 600
 demo: $(VENV)/.ready  ## fit a transductive SVM to real data by two solvers: a table, and a picture in demo.png
 	$(BIN)/convex-tsvm compare breast_cancer --sigma 10 --C 10 --methods svm,cccp --solver native,cvxpy --plot demo.png
 
-# One thread of BLAS for each of the processes that run tests: their problems are small.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest
+# One thread of BLAS for each of the processes that run tests or build pages: their problems are small.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest
 
 test: $(VENV)/.ready lint  ## style, types, and the tests, on two cores
 	$(PYTEST) -n 2 --dist worksteal
@@ -32,7 +33,7 @@ lint: $(VENV)/.ready
 	$(BIN)/mypy
 
 docs: $(VENV)/.docs  ## the pages, in docs/_build
-	$(BIN)/sphinx-build -W -b html docs docs/_build
+	$(ONE_THREAD) $(BIN)/sphinx-build -W -b html docs docs/_build
 	$(BIN)/python docs/check.py
 
 look: docs  ## render every page at three widths, and count what is cut off or overlaps (needs Chromium)

@@ -46,13 +46,13 @@ html_css_files = ["site.css"]
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_with_keys": False,
-    "collapse_navigation": True,  # a page of the reference does not repeat the list of all of them
     "header_links_before_dropdown": 5,
     "footer_start": ["copyright"],
     "footer_end": [],
 }
 html_sidebars = {
     "auto_examples/*": [],
+    "generated/*": [],  # a list of all names beside each of them would take half of the build's time
     "statements/*": [],
     "course/*": [],
     "quickstart": [],
