@@ -64,20 +64,19 @@ def main():
     parser.add_argument("part", nargs="?", default="", help="part of the pages' names")
     parser.add_argument("--json", help="file for what is found")
     options = parser.parse_args()
-    paths, kinds, kept = pages(options.part), Counter(), []
+    paths, kept = pages(options.part), []
     if not paths:
         raise SystemExit(f"there are no built pages with {options.part!r} in their names: run  make docs  first")
     for name, width, found in look(paths):
         for what, where, by in found:
-            kinds[what] += 1
             kept.append((name, width, what, where, by))
             print(f"{name} at {width}: {what} by {by}: {where}")
     if options.json:
         Path(options.json).write_text(json.dumps(kept, indent=1), encoding="utf-8")
-    print(f"{len(paths)} pages at {len(WIDTHS)} widths: {sum(kinds.values())} elements cut or overlapping")
-    for what, count in kinds.most_common():
+    print(f"{len(paths)} pages at {len(WIDTHS)} widths: {len(kept)} elements cut or overlapping")
+    for what, count in Counter(what for _, _, what, *_ in kept).most_common():
         print(f"   {count} {what}")
-    return 1 if kinds else 0
+    return 1 if kept else 0
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ from convex_tsvm.verification.statements.notebook import (
     solution,
     write_notebook,
 )
-from convex_tsvm.verification.statements.statement import RELATIONS
 
 #: Verdicts in the order in which they are counted.
 VERDICTS = {
@@ -52,7 +51,7 @@ def write_pages(folder):
         draw(report, folder / f"{made.name}.svg")
         (folder / f"{made.name}.rst").write_text(cards(report), encoding="utf-8")
         (folder / f"{made.name}_errors.inc").write_text(errors(made), encoding="utf-8")
-        (folder / f"{made.name}_derivation.rst").write_text(derived(made), encoding="utf-8")
+        (folder / f"{made.name}_derivation.rst").write_text(derived(made, report), encoding="utf-8")
         write_notebook(notebook(made), folder / f"{made.name}_derivation.ipynb")
         write_notebook(notebook(made, exercise=True), folder / f"{made.name}_exercise.ipynb")
 
@@ -135,12 +134,15 @@ def card(outcome, made):
     text += display(one)
     text += f"{plain(one.says)} {plain(one.remark)}".rstrip() + "\n\n"
     if one.printed is not None:
-        text += f"{plain(one.misprint)}\n\n{beside(one)}"
+        text += beside(one)
     relation = "equal to" if one.relation == "=" else one.relation
     called = "".join(f"\n\n\n{inspect.getsource(function).rstrip()}" for function in helpers(one))
     code = f"{one.code}\n\n# to be {relation}\n{one.claim}{called}"
-    text += ".. code-block:: python\n\n" + textwrap.indent(code, "   ") + "\n\n"
-    text += HEAD + row("", "computed", "claimed", "off by", "allowed", *(["as printed off by"] if one.printed else []))
+    text += (
+        code_block(code)
+        + HEAD
+        + row("", "computed", "claimed", "off by", "allowed", *(["as printed off by"] if one.printed else []))
+    )
     figures = [shown(outcome.computed), shown(outcome.claimed), f"{outcome.off:.1e}", f"{one.tolerance:.0e}"]
     text += row("", *figures, *([f"{outcome.printed_off:.1e}"] if one.printed else [])) + "\n"
     if one.rests_on:
@@ -153,13 +155,15 @@ def display(one):
     """A statement as a displayed formula, which is broken over lines where it is long."""
     if not one.right:
         return math(one.left)
-    relation = one.sign or RELATIONS[one.relation]
     if rendered_length(one.tex) <= WIDEST:
         return math(one.tex)
-    left, right = (broken_latex(side, WIDEST) for side in (one.left, one.right))
-    lines = [rf"&{line}" for line in left] + [rf"&\quad {relation} {right[0]}"]
-    lines += [rf"&\qquad {line}" for line in right[1:]]
-    return math(r"\begin{aligned} " + r" \\ ".join(lines) + r" \end{aligned}")
+    left, (first, *others) = (broken_latex(side, WIDEST) for side in (one.left, one.right))
+    return math(aligned([*left, rf"\quad {one.relation_tex} {first}", *(rf"\qquad {line}" for line in others)]))
+
+
+def aligned(lines):
+    """Lines of LaTeX below each other; a single one as it is."""
+    return lines[0] if len(lines) == 1 else r"\begin{aligned} &" + r" \\ &".join(lines) + r" \end{aligned}"
 
 
 def math(latex):
@@ -168,7 +172,7 @@ def math(latex):
 
 
 def beside(one):
-    """A misprint's printed form, the corrected one below it, and numbers that decide between them."""
+    """What is wrong with a misprint, its printed form, the corrected one below it, and numbers that decide."""
     return _beside(one.paper, one.number)
 
 
@@ -176,11 +180,10 @@ def beside(one):
 def _beside(name, number):
     one = paper(name)[number]
     rows = [("as printed", one.printed_tex), ("corrected", one.corrected_tex)]
-    text = ".. list-table::\n   :class: misprint\n   :widths: 16 84\n\n"
+    text = f"{plain(one.misprint)}\n\n.. list-table::\n   :class: misprint\n   :widths: 16 84\n\n"
     for kind, latex in rows:
-        lines = broken_latex(latex, WIDEST)
-        joined = r" \\ &\quad ".join(lines)
-        whole = latex if len(lines) == 1 else rf"\begin{{aligned}} &{joined} \end{{aligned}}"
+        first, *others = broken_latex(latex, WIDEST)
+        whole = aligned([first, *(rf"\quad {line}" for line in others)])
         text += f"   * - {kind}\n     - .. math::\n\n          {whole}\n\n"
     found = one.counterexample()
     common = one.quantities == paper(one.paper).quantities
@@ -193,7 +196,7 @@ def errors(made):
     text = ""
     for one in made:
         if one.printed is not None:
-            text += f":ref:`{one.number} <{label(one)}>`. {plain(one.misprint)}\n\n{beside(one)}"
+            text += f":ref:`{one.number} <{label(one)}>`. {beside(one)}"
     return text
 
 
@@ -216,7 +219,7 @@ def shown(value):
     return first if len(values) <= 3 else f"{first}, … ({len(values)})"
 
 
-def derived(made):
+def derived(made, report):
     """A derivation, an equation a cell; quantities are said, and computed, where they come in first."""
     name = made.name
     text = title(f"The derivation of {name}, on six points", "=")
@@ -224,7 +227,7 @@ def derived(made):
     text += f":download:`as an exercise sheet <{name}_exercise.ipynb>` with the right-hand sides left out. "
     text += f"Both sides are functions of the quantities ``q = ct.paper({name!r}).six``.\n\n"
     for one, new in zip(made.derivation, introduced(made.derivation), strict=True):
-        outcome = one.run()
+        outcome = one.run() if is_step(one) else report[one.number]
         text += title(one.number, "-") + f"{plain(one.says)} {plain(one.remark)}".rstrip() + "\n\n" + display(one)
         text += "".join(f"- ``{quantity.name}``: {plain(quantity.says)}\n" for quantity in new) + "\n"
         made_of = "\n\n".join(quantity.code for quantity in new if quantity.code)
@@ -237,7 +240,7 @@ def derived(made):
         text += f"``ct.check({name!r}, {one.number!r}, answer)``: off by {outcome.off:.1e}."
         text += "\n\n" if is_step(one) else f" :ref:`Card <{label(one)}>`.\n\n"
         if is_step(one) and one.printed is not None:
-            text += f"{plain(one.misprint)}\n\n{beside(one)}"
+            text += beside(one)
     return text
 
 
@@ -282,3 +285,7 @@ def draw(report, path):
     ax.axis("off")
     figure.savefig(path)
     plt.close(figure)
+
+
+if __name__ == "__main__":
+    write_pages(Path(__file__).parent / "statements")

@@ -238,7 +238,7 @@ def _write_sheets(options: argparse.Namespace, contents: Callable[[bool], dict[s
 
 
 def _verify_paper(options: argparse.Namespace) -> int:
-    """Run the statements of a paper, or of all; write its derivation, or the sheet of a lesson."""
+    """Run the statements of a paper, or of all; or write its derivation."""
     from ..verification.statements import PAPERS, paper
 
     if options.data is not None:

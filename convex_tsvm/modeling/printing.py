@@ -124,13 +124,10 @@ class ReadableProblem(cp.Problem):
         terms = writer.summands(self.objective.args[0])
         whole = " ".join(terms)
         lines = [whole] if len(whole) <= LINE_WIDTH else [part for term in terms for part in broken(term)]
-        rows = [f"{'' if place else head:12s}{line}" for place, line in enumerate(lines)]
-        relations = [writer.relation(constraint) for constraint in self.constraints] + self._signs(writer)
-        lines = [part for relation in relations for part in broken(relation)]
-        rows += [f"{'' if place else 'subject to':12s}{line}" for place, line in enumerate(lines)]
-        lines = [part for line in writer.legend() for part in broken(line)]
-        rows += [f"{'' if place else 'where':12s}{line}" for place, line in enumerate(lines)]
-        return "\n".join(rows)
+        relations = [part for relation in self._relations(writer) for part in broken(relation)]
+        legend = [part for line in writer.legend() for part in broken(line)]
+        parts = ((head, lines), ("subject to", relations), ("where", legend))
+        return "\n".join(f"{'' if k else name:12s}{line}" for name, own in parts for k, line in enumerate(own))
 
     def latex(self) -> str:
         """The problem as LaTeX, an ``aligned`` environment without dollars."""
@@ -140,17 +137,20 @@ class ReadableProblem(cp.Problem):
         if len(names) > MOST_NAMES:  # without the marks of pieces and kinds of points
             names = list(dict.fromkeys(re.split(r"[_^]", name)[0] for name in names))
         found = ", ".join(names)
-        lines = broken_latex(" ".join(writer.summands(self.objective.args[0])))
-        rows = [rf"{head}_{{{found}}}\quad & {lines[0]}", *(rf"& \quad {line}" for line in lines[1:])]
-        relations = [writer.relation(constraint) for constraint in self.constraints] + self._signs(writer)
-        for place, relation in enumerate(relations):
-            lines = broken_latex(relation)
-            start = "" if place else r"\text{s.t.}"
-            rows += [rf"{start}\quad & {lines[0]}", *(rf"& \quad {line}" for line in lines[1:])]
+        parts = [(rf"{head}_{{{found}}}", " ".join(writer.summands(self.objective.args[0])))]
+        parts += [("" if k else r"\text{s.t.}", one) for k, one in enumerate(self._relations(writer))]
+        rows = []
+        for start, line in parts:
+            first, *others = broken_latex(line)
+            rows += [rf"{start}\quad & {first}", *(rf"& \quad {other}" for other in others)]
         return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
+
+    def _relations(self, writer: Writer) -> list[str]:
+        """The constraints, and what signs variables have."""
+        return [writer.relation(constraint) for constraint in self.constraints] + self._signs(writer)
 
     def _signs(self, writer: Writer) -> list[str]:
         """Lines that say which variables must not be negative, and which semidefinite, if any."""

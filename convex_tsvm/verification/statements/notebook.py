@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from .statement import RELATIONS, Paper, Statement, function_source
+from .statement import Paper, Statement, function_source
 
 
 def helpers(statement: Statement, code: str | None = None) -> list[Callable[..., Any]]:
@@ -107,28 +107,30 @@ class Introduced:
 def introduced(statements: Sequence[Statement]) -> list[list[Introduced]]:
     """For each statement the quantities that none before it has used, nor a quantity of one."""
     seen: set[tuple[type, str]] = set()
+    known: dict[type, dict[str, str]] = {}  # what each kind of quantities says of its own
 
-    def made(kind: type, said: dict[str, str], name: str) -> list[Introduced]:
+    def made(kind: type, name: str) -> list[Introduced]:
         """A quantity after those that it is computed from."""
-        if (kind, name) in seen or name not in said:
+        if (kind, name) in seen or name not in known[kind]:
             return []
         seen.add((kind, name))
         member = vars(kind).get(name)
         function = getattr(member, "func", member) if kind.__module__.endswith(".derivation") else None
         code = function_source(function) if inspect.isfunction(function) else ""
-        first = [one for below in _used(code, "self") for one in made(kind, said, below)]
-        return [*first, Introduced(f"q.{name}", said[name], bare(code) if code else "")]
+        first = [one for below in _used(code, "self") for one in made(kind, below)]
+        return [*first, Introduced(f"q.{name}", known[kind][name], bare(code) if code else "")]
 
     found = []
     for one in statements:
         kind = type(one.quantities()[0])
-        said = {
-            name.strip().removeprefix("q.").removesuffix("()"): text
-            for names, text in quantities_of(kind)
-            for name in names.split(",")
-        }
+        if kind not in known:
+            known[kind] = {
+                name.strip().removeprefix("q.").removesuffix("()"): text
+                for names, text in quantities_of(kind)
+                for name in names.split(",")
+            }
         sides = [solution(one), *([given(one)] if is_step(one) else [])]
-        found.append([new for side in sides for name in _used(side, "q") for new in made(kind, said, name)])
+        found.append([new for side in sides for name in _used(side, "q") for new in made(kind, name)])
     return found
 
 
@@ -182,7 +184,7 @@ def sheet(title: str, statements: Sequence[Statement], *, exercise: bool) -> dic
         text = f"## {one.number}\n\n{one.says} {one.remark}".rstrip()
         # How a quantity is computed may be what a sheet asks for, so that a sheet says only what it is.
         text += "".join(f"\n\n- `{quantity.name}`: {quantity.says}" for quantity in new)
-        cells.append(_markdown(f"{text}\n\n$${one.left} {one.sign or RELATIONS[one.relation]} {right}$$"))
+        cells.append(_markdown(f"{text}\n\n$${one.left} {one.relation_tex} {right}$$"))
         body = "def answer(q):\n    return ...  # the right-hand side" if exercise else solution(one)
         left = f"{given(one)}\n\n\n" if is_step(one) else ""
         points = "" if one.quantities == before else f"q = {_points(one)}\n\n"

@@ -208,7 +208,12 @@ class Statement:
     @property
     def tex(self) -> str:
         """The statement in LaTeX."""
-        return f"{self.left} {self.sign or RELATIONS[self.relation]} {self.right}" if self.right else self.left
+        return f"{self.left} {self.relation_tex} {self.right}" if self.right else self.left
+
+    @property
+    def relation_tex(self) -> str:
+        """The relation in LaTeX."""
+        return self.sign or RELATIONS[self.relation]
 
     def latex(self, *, printed: bool = False) -> str:
         """The statement in LaTeX.
@@ -320,9 +325,7 @@ class Statement:
         arrays = [np.atleast_1d(np.asarray(side, dtype=float)) for side in sides[place]]
         if self.relation == "=" and arrays[0].shape != arrays[2].shape:
             return Counterexample(place, None, *(one.ravel()[:3].tolist() for one in arrays))
-        between = arrays[0] - arrays[2]
-        apart = {"=": np.abs(between), "<=": between, ">=": -between}[self.relation]
-        apart = np.nan_to_num(apart, nan=np.inf)
+        apart = np.nan_to_num(self._violation(arrays[0], arrays[2]), nan=np.inf)
         k = int(np.argmax(apart))
         values = (float(np.broadcast_to(one, apart.shape).flat[k]) for one in arrays)
         return Counterexample(place, k if apart.size > 1 else None, *values)
@@ -342,13 +345,16 @@ class Statement:
         ours, theirs = np.asarray(computed, dtype=float), np.asarray(claimed, dtype=float)
         if ours.shape != theirs.shape and (self.relation == "=" or theirs.ndim):
             return np.inf
-        apart = ours - theirs
-        if self.relation != "=":
-            apart = np.maximum(apart if self.relation == "<=" else -apart, 0.0)
+        apart = self._violation(ours, theirs)
         with np.errstate(invalid="ignore"):
             scale = max(1.0, float(np.abs(ours).max(initial=0.0)))
-            found = float(np.abs(apart).max(initial=0.0)) / scale
+            found = float(apart.max(initial=0.0)) / scale
         return np.inf if np.isnan(found) else found
+
+    def _violation(self, ours: Any, theirs: Any) -> Any:
+        """By how much the relation is violated, an entry each; NaN where there is one."""
+        apart = ours - theirs
+        return np.abs(apart) if self.relation == "=" else np.maximum(apart if self.relation == "<=" else -apart, 0.0)
 
 
 @contextlib.contextmanager

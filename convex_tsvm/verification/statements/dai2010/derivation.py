@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from functools import cache, cached_property, partial
 from typing import Any
 
 import cvxpy as cp
 import numpy as np
 
+from ..mistakes import altered
 from . import PAPER
 
 #: The points of both problems.
@@ -208,13 +208,6 @@ def problems() -> list[Six]:
 
 
 step = partial(PAPER.step, quantities=problems)
-
-
-def altered(q: Six, **given: Any) -> Six:
-    """The same quantities but for those given, for mistakes to be made with."""
-    other = copy.copy(q)
-    vars(other).update(given)
-    return other
 
 
 def losses(q: Six) -> Any:

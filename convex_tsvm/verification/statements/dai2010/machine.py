@@ -181,19 +181,21 @@ def spreads_of(q: Quantities, sign: float, known: bool) -> list[Array]:
     return found
 
 
+#: Whom eq. 4-7 are about, in LaTeX: 1 for the points of the class, 0 for the others.
+MEMBERS = {4: r"\tfrac{y_i+1}{2}", 5: r"\tfrac{1-y_i}{2}", 6: "(1-d_i)", 7: "d_i"}
+
+
 def slack_tex(number: int, *, printed: bool) -> str:
     """LaTeX of eq. 4-7, with the denominators as printed or as the sizes of the classes."""
-    weight = {4: r"\tfrac{y_i+1}{2}", 5: r"\tfrac{1-y_i}{2}", 6: "(1-d_i)", 7: "d_i"}[number]
     positive, known, unknown = number in (4, 6), r"\tfrac{y_j+1}{2}", "(1-d_j)"
     size = "2u(1-r)" if printed else "ur"
     if not positive:
         known, unknown, size = r"\tfrac{1-y_j}{2}", "d_j", "u(2r-1)" if printed else "u(1-r)"
     mean = rf"\frac{{\sum_{{j>l}}{unknown} f(x_j) + \sum_{{j\le l}}{known} f(x_j)}}{{{size} + \sum_{{j\le l}}{known}}}"
-    return rf"{weight}\Big|f(x_i) - {mean}\Big| \le \varepsilon + \zeta_{{{0 if positive else 1},i}}"
+    return rf"{MEMBERS[number]}\Big|f(x_i) - {mean}\Big| \le \varepsilon + \zeta_{{{0 if positive else 1},i}}"
 
 
 def _slack_statement(number: int, who: str, sign: float) -> None:
-    weight = {4: r"\tfrac{y_i+1}{2}", 5: r"\tfrac{1-y_i}{2}", 6: "(1-d_i)", 7: "d_i"}[number]
     zeta = r"\zeta_{0,i}" if sign > 0 else r"\zeta_{1,i}"
 
     def computed(q: Quantities) -> list[Array]:
@@ -203,7 +205,7 @@ def _slack_statement(number: int, who: str, sign: float) -> None:
     PAPER.states(
         f"eq. {number}",
         rf"{zeta}",
-        rf"\max(0, {weight}\,|f(x_i) - \text{{mean of the class}}| - \varepsilon)",
+        rf"\max(0, {MEMBERS[number]}\,|f(x_i) - \text{{mean of the class}}| - \varepsilon)",
         claimed=lambda q: [least_slacks(q, q.f(one), number) for one in q.functions],
         printed=lambda q: [least_slacks(q, q.f(one), number, denominators="printed") for one in q.functions],
         printed_tex=slack_tex(number, printed=True),

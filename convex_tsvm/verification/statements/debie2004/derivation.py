@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import itertools
 from functools import cache, cached_property, partial
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
+from ..mistakes import altered
 from . import PAPER
 
 
@@ -221,13 +221,6 @@ def problems() -> list[Six]:
 
 
 step = partial(PAPER.step, quantities=problems)
-
-
-def altered(q: Six, **given: Any) -> Six:
-    """The same quantities but for those given, for mistakes to be made with."""
-    other = copy.copy(q)
-    vars(other).update(given)
-    return other
 
 
 @step(
