@@ -219,3 +219,33 @@ def test_a_gap_that_is_not_reached_is_told(monkeypatch):
     found = search.run()
     assert found.gap > 1e-3
     assert found.status == "inaccurate"
+
+
+def test_an_interrupted_search_claims_no_more_than_the_nodes_that_wait_prove(tmp_path, monkeypatch):
+    """Its bound is that of the least of them, wherever Ctrl-C came: while a node is branched on, its own may rise."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(24, 2)) + np.repeat([[-0.8, 0], [0.8, 0]], 12, axis=0)
+    y = np.zeros(24)
+    y[[0, 1, 12, 13]] = [-1, -1, 1, 1]
+    problem = ct.Problem(X, y, kernel=ct.RBF(1.0), C=1.0, C_unlabeled=0.5, balance=None)
+    formulation, path = ct.cccp_tsvm(-0.3, balance=None), tmp_path / "proof.npz"
+    examine, raised = IntervalSearch._examine, 0
+    for last in range(2, 60, 3):
+        count = 0
+
+        def interrupted(self, node, last=last):
+            nonlocal count, raised
+            count += 1
+            if count == last:
+                raised += self._waiting[0].bound > min(each.bound for each in self._waiting)
+                raise KeyboardInterrupt
+            examine(self, node)
+
+        monkeypatch.setattr(IntervalSearch, "_examine", interrupted)
+        found = ct.exact_search(formulation, problem, certificate=path)
+        if found.status != "interrupted":
+            break
+        verdict = ct.verify_certificate(path)
+        assert verdict.holds, verdict.problems
+        assert verdict.lower_bound >= found.lower_bound - 1e-9 * abs(found.lower_bound)
+    assert raised, "no node's bound had risen above others: the test shows nothing"

@@ -162,7 +162,7 @@ class IntervalSearch:
         callback: Callable[[Progress], None] | None = None,
         keep_proofs: bool = False,
     ) -> None:
-        self.gap, self.callback = finite("gap", gap, least=0), callback
+        self.gap, self.callback = finite("gap", gap, least=0, below=1), callback
         self._rules = Rules(gap=self.gap)
         self.max_nodes = None if max_nodes is None else integer("max_nodes", max_nodes, least=1)
         self.time_limit = None if time_limit is None else finite("time_limit", time_limit, above=0)
@@ -247,7 +247,9 @@ class IntervalSearch:
     @property
     def lower_bound(self) -> float:
         """What no solution is below."""
-        return float(min(self.objective, self._cutoff, self._least_leaf, *(node.bound for node in self._waiting[:1])))
+        # All nodes count: the first one's bound may have risen above others while it is branched on, in its place.
+        waiting = min((node.bound for node in self._waiting), default=np.inf)
+        return float(min(self.objective, self._cutoff, self._least_leaf, waiting))
 
     @property
     def _cutoff(self) -> float:
