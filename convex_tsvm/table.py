@@ -97,7 +97,7 @@ SOLVERS = {
     "native": Solver(
         "solvers:NativeSolver",
         "compiled working-set solver of the dual, with Newton steps",
-        ("tol", "max_iter", "cache_size", "precision", "balance_by", "progress"),
+        ("tol", "max_iter", "cache_size", "precision", "balance_by", "device", "progress"),
         regularizers="½ ‖w‖²",
         losses="convex PLQ",
     ),

@@ -62,7 +62,7 @@ class CompactMarginClassifier(_OneCost):
         "exact" searches the best solution of all (:func:`~convex_tsvm.exact_search`), for some eighty points.
     gap : float >= 0, default 1e-4
         Relative gap between it and what no solution is below, at which an exact search ends.
-    solver, cvxpy_solver, fit_intercept, annealing, tol, max_iter, cache_size, warm_start, time_limit, verbose
+    solver, cvxpy_solver, device, fit_intercept, annealing, tol, max_iter, cache_size, warm_start, time_limit, verbose
         As in :class:`~convex_tsvm.TransductiveSVC`; an exact search takes no other of them than ``fit_intercept``,
         ``time_limit`` and ``verbose``.
 
@@ -101,6 +101,7 @@ class CompactMarginClassifier(_OneCost):
         gap: float = 1e-4,
         solver: Any = "auto",
         cvxpy_solver: str | None = None,
+        device: str | None = None,
         balance: Any = "auto",
         fit_intercept: bool = True,
         annealing: Any = None,
@@ -128,6 +129,7 @@ class CompactMarginClassifier(_OneCost):
         self.gap = gap
         self.solver = solver
         self.cvxpy_solver = cvxpy_solver
+        self.device = device
         self.balance = balance
         self.fit_intercept = fit_intercept
         self.annealing = annealing
@@ -183,7 +185,7 @@ class RelativeMarginClassifier(_OneCost):
         Shivaswamy and Jebara (2008).
     balance : "labeled", float, ("exact", float) or None, default None
         As in :class:`~convex_tsvm.TransductiveSVC`.
-    solver, cvxpy_solver, fit_intercept, tol, max_iter, cache_size, warm_start, time_limit, verbose
+    solver, cvxpy_solver, device, fit_intercept, tol, max_iter, cache_size, warm_start, time_limit, verbose
         As in :class:`~convex_tsvm.TransductiveSVC`.
 
     Attributes
@@ -217,6 +219,7 @@ class RelativeMarginClassifier(_OneCost):
         semi_supervised: bool = True,
         solver: Any = "auto",
         cvxpy_solver: str | None = None,
+        device: str | None = None,
         balance: Any = None,
         fit_intercept: bool = True,
         probability: str | bool = False,
@@ -240,6 +243,7 @@ class RelativeMarginClassifier(_OneCost):
         self.semi_supervised = semi_supervised
         self.solver = solver
         self.cvxpy_solver = cvxpy_solver
+        self.device = device
         self.balance = balance
         self.fit_intercept = fit_intercept
         self.probability = probability

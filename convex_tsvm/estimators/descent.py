@@ -29,7 +29,7 @@ class Descent(Transduction):
     """Base of classifiers that minimize a formulation by a method that is a descent.
 
     A subclass has the parameters ``tol``, ``max_iter`` and ``verbose``, and those of ``method``, ``method_options``,
-    ``annealing``, ``solver``, ``cvxpy_solver``, ``cache_size`` and ``multi_class`` that are not fixed.
+    ``annealing``, ``solver``, ``cvxpy_solver``, ``device``, ``cache_size`` and ``multi_class`` that are not fixed.
     """
 
     multi_class: str = "ovr"
@@ -39,6 +39,7 @@ class Descent(Transduction):
     annealing: Any = None
     solver: Any = "auto"
     cvxpy_solver: str | None = None
+    device: str | None = None
     cache_size: float | str = "auto"
     warm_start: bool = False
 
@@ -151,7 +152,7 @@ class Descent(Transduction):
             method,
             solver=self._asked_solver(method, formulation),
             settings=Settings(self.tol, self.max_iter, callback),
-            options={} if self.cvxpy_solver is None else {"cvxpy_solver": self.cvxpy_solver},
+            options={name: value for name in ("cvxpy_solver", "device") if (value := getattr(self, name)) is not None},
             offered={"cache_size": self.cache_size, "progress": progress},
         )
 
@@ -176,14 +177,15 @@ class Descent(Transduction):
     def _asked_method(self) -> Method:
         """The method asked for: an object, or one of the table with its options."""
         if isinstance(self.method, Method):
-            for name, value in self._given_options().items():
-                raise ValueError(f"{name}={value!r} is for methods by name; this one was made with its own options")
+            for option, value in self._given_options().items():
+                raise ValueError(f"{option}={value!r} is for methods by name; this one was made with its own options")
             return self.method
         named = {name: entry for name, entry in METHODS.items() if entry.is_descent}
-        if not isinstance(self.method, str) or self.method not in named:
+        name: Any = self.method
+        if not isinstance(name, str) or name not in named:
             allowed = ", ".join(map(repr, named))
-            raise ValueError(f"method={self.method!r} must be {allowed}, or a Method")
-        method: Method = named[self.method].load()(**self._method_options(self.method))
+            raise ValueError(f"method={name!r} must be {allowed}, or a Method")
+        method: Method = named[name].load()(**self._method_options(name))
         return method
 
     def _given_options(self) -> dict[str, Any]:

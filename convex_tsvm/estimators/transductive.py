@@ -73,6 +73,10 @@ class TransductiveSVC(DescentTransduction):
     cvxpy_solver : str, optional
         One of CVXPY's solvers, such as "SCS", with which it is CVXPY that solves the convex steps; "CLARABEL" if
         ``solver="cvxpy"`` and nothing is said.
+    device : str, optional
+        Where kernel rows are computed, by a library of the array API: ``"torch:cuda"``, ``"cupy"``, ``"torch"`` (its
+        processor).  For the native solver, dense points, and the kernels "rbf" and "poly"; the rest of the work stays
+        where it is, so that a device pays where points have many features (see "Limits and costs" in the guide).
     balance : "auto", "labeled", dict of class to float, float, ("exact", shares) or None, default "auto"
         Mean output over the unlabelled points.  "auto" infers the shares of the classes from the counts of labels,
         which say little if they were drawn per class, and from how well labels are found that are left out
@@ -179,6 +183,7 @@ class TransductiveSVC(DescentTransduction):
         method_options: Mapping[str, Any] | None = None,
         solver: Any = "auto",
         cvxpy_solver: str | None = None,
+        device: str | None = None,
         balance: Any = "auto",
         class_weight: Any = None,
         fit_intercept: bool = True,
@@ -211,6 +216,7 @@ class TransductiveSVC(DescentTransduction):
         self.method_options = method_options
         self.solver = solver
         self.cvxpy_solver = cvxpy_solver
+        self.device = device
         self.balance = balance
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept

@@ -14,6 +14,7 @@ from .accurate import (
 from .cluster import bagged_cluster_kernel, cluster_kernel, density_kernel
 from .deformation import DeformedRows
 from .deformed import DeformedKernel, graph_laplacian, laplacian_kernel, neighbor_graph
+from .device import Device, DeviceRows, why_not_on_device
 from .factor import kernel_factor
 from .functions import (
     RBF,
@@ -38,6 +39,8 @@ __all__ = [
     "CentredRows",
     "DeformedKernel",
     "DeformedRows",
+    "Device",
+    "DeviceRows",
     "GramRows",
     "Kernel",
     "KernelRows",
@@ -67,5 +70,6 @@ __all__ = [
     "projected_gram",
     "rows_of",
     "shifted_gram",
+    "why_not_on_device",
     "without_direction",
 ]

@@ -41,13 +41,16 @@ class ProductForm:
     """A kernel as a function of inner products: k(x, z) = φ(x̃ᵀz̃ + a_x + a_z), x̃ = scale x.
 
     ``term`` computes a of every point from its ‖x̃‖²; ``finish`` applies φ in place to an array of arguments (None is
-    the identity).  ``of_differences`` says whether k(x, z) depends on x - z only.
+    the identity).  ``of_differences`` says whether k(x, z) depends on x - z only.  ``phi`` is φ for arrays of any
+    library of the array API, called as ``phi(xp, arguments)`` with its namespace; without it rows are computed by NumPy
+    only.
     """
 
     scale: float
     term: Callable[[Array], Array]
     finish: Callable[[NDArray[Any]], None] | None
     of_differences: bool = False
+    phi: Callable[[Any, Any], Any] | None = None
 
 
 @runtime_checkable
@@ -152,7 +155,8 @@ class RBF:
     @property
     def product_form(self) -> ProductForm:
         """exp(2γ x·z - γ‖x‖² - γ‖z‖²)."""
-        return ProductForm(float(np.sqrt(2 * self.gamma)), lambda squares: -squares / 2, _exp, of_differences=True)
+        scale = float(np.sqrt(2 * self.gamma))
+        return ProductForm(scale, lambda squares: -squares / 2, _exp, of_differences=True, phi=_exp_of_array)
 
     def to_dict(self) -> dict[str, Any]:
         """Name and parameters."""
@@ -214,7 +218,12 @@ class Polynomial:
         def power(values: NDArray[Any]) -> None:
             np.power(values, degree, out=values)
 
-        return ProductForm(float(np.sqrt(self.gamma)), lambda squares: np.full_like(squares, half), power)
+        return ProductForm(
+            float(np.sqrt(self.gamma)),
+            lambda squares: np.full_like(squares, half),
+            power,
+            phi=lambda xp, values: values**degree,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Name and parameters."""
@@ -381,6 +390,11 @@ def _exp(values: NDArray[Any]) -> None:
     """exp, in place, of numbers that only rounding can make positive; those are taken as 0."""
     np.minimum(values, 0, out=values)
     np.exp(values, out=values)
+
+
+def _exp_of_array(xp: Any, values: Any) -> Any:
+    """The same of an array of any library."""
+    return xp.exp(xp.clip(values, max=0.0))
 
 
 def _squared_norms(X: Points) -> Array:

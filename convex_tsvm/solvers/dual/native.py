@@ -13,6 +13,7 @@ import numpy as np
 from ...instance.bias import members_of
 from ...instance.convex_step import ConvexStep, check_same_points
 from ...instance.step_solution import StepSolution, certify
+from ...kernels import Device, why_not_on_device
 from ...memory import cache_megabytes
 from ...notice import warn
 from ...parallel import one_blas_thread
@@ -56,6 +57,9 @@ class NativeSolver:
     balance_by : {"centring", "x0"}, default "centring"
         How a balance constraint is met: by centring the kernel on the unlabelled points and fixing the bias
         (chapelle2008 eq. 13), or by the extra point x₀ with a free bias (collobert2006 eq. 10).  Same solution.
+    device : str, optional
+        Where kernel rows are computed, by which library of the array API: ``"torch"``, ``"torch:cuda"``, ``"cupy"``.
+        For dense points and the kernels "rbf" and "poly"; by NumPy if not given.
     progress : callable, optional
         Called as ``progress(n_iter, violation)`` before every working set.
 
@@ -91,6 +95,7 @@ class NativeSolver:
         cache_size: float | str = "auto",
         precision: str = "auto",
         balance_by: str = "centring",
+        device: str | None = None,
         progress: Callable[[int, float], None] | None = None,
     ) -> None:
         self.problem, self.progress = problem, progress
@@ -98,7 +103,10 @@ class NativeSolver:
         self.tol = finite("tol", tol, above=0)
         self.balance_by = one_of("balance_by", balance_by, ("centring", "x0"))
         one_of("precision", precision, ("auto", "single", "double"))
-        self._options = (int(cache_megabytes(cache_size, problem.n) * 2**20), precision, self.tol)
+        on = None if device is None else Device(device)
+        if on is not None and (why_not := why_not_on_device(problem.kernel, problem.X)) is not None:
+            raise ValueError(f"device={device!r}: {why_not}")
+        self._options = (int(cache_megabytes(cache_size, problem.n) * 2**20), precision, self.tol, on)
         self._repeated = RepeatedPoints.of(problem)
         self.strategy = Strategy()
 

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels import RowSource
-from ...kernels.rows import ROW_BYTES_AT_ONCE, Array, Indices, Rows
+from ...kernels.rows import ROW_BYTES_AT_ONCE, Indices, Rows
+from ...kernels.types import Array
 from ...parallel import in_threads, n_threads
 from .._loops import accumulate, gather
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,9 +11,12 @@ import scipy.sparse as sp
 from ...kernels import (
     CentredRows,
     DeformedKernel,
+    Device,
+    DeviceRows,
     GramRows,
     KernelRows,
     Precomputed,
+    ProductKernel,
     RowSource,
     RowsWithSums,
     rows_of,
@@ -52,11 +56,19 @@ class HeldRows:
     They are wanted as they are, which is the way "plain", or centred on the points ``members`` of a balance constraint,
     "centred", and perhaps with rows for sums of points.  The whole matrix is held if it has few rows and fits into the
     budget; otherwise the plain rows used last are, from which both ways are made.  ``precision`` is "auto", "single" or
-    "double"; ``tol`` is that of the solver.
+    "double"; ``tol`` is that of the solver; rows are computed on ``device``, if there is one.
     """
 
-    def __init__(self, problem: Problem, members: Indices, max_bytes: int, precision: str, tol: float) -> None:
-        self.problem, self.members, self.max_bytes = problem, members, max_bytes
+    def __init__(
+        self,
+        problem: Problem,
+        members: Indices,
+        max_bytes: int,
+        precision: str,
+        tol: float,
+        device: Device | None = None,
+    ) -> None:
+        self.problem, self.members, self.max_bytes, self.device = problem, members, max_bytes, device
         self._reference: Array | None = None
         self._has_products = hasattr(problem.kernel, "product_form")
         self.single = self._has_products and precision == "single"
@@ -155,7 +167,10 @@ class HeldRows:
             return GramRows(problem.gram)
         if isinstance(problem.kernel, DeformedKernel):
             return problem.rows()
-        return rows_of(problem.kernel, problem.X, np.float32 if self.single else np.float64)
+        dtype = np.float32 if self.single else np.float64
+        if self.device is None or problem.is_linear:
+            return rows_of(problem.kernel, problem.X, dtype)
+        return DeviceRows(cast(ProductKernel, problem.kernel), problem.X, dtype, self.device)
 
     @cached_property
     def _cached(self) -> CachedRows:
