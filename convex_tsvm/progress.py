@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any
 
 from .solution import Iteration
 
@@ -31,31 +34,58 @@ def remaining(seconds: float, share: float) -> str:
     return f", about {left / 60:.0f} min left" if left > 90 else f", about {left:.0f} s left"
 
 
-#: Seconds between two lines where there is no terminal.
-PAUSE = 10.0
+#: Seconds between two lines where there is no terminal, and where a program reads them.
+PAUSE, MACHINE_PAUSE = 10.0, 1.0
+
+#: How progress is told; see :func:`told`.
+_way = ContextVar("_way", default="auto")
 
 
 @contextmanager
-def _shown(first: str, lines: bool) -> Iterator[Callable[[str], None] | None]:
+def told(way: str) -> Iterator[None]:
+    """Progress of the work inside is told a person, "auto", a program, "json", or nobody, "none".
+
+    A person has a line on a terminal.  For a program there is a JSON object a line on standard error, about one a
+    second: ``progress`` is the name of the work, ``seconds`` the time since it began, ``text`` what a person is told;
+    where they are known also the ``share`` of the work that is done, and of the last step of a method its number
+    ``step``, its ``stage``, its ``objective``, and ``changed``, how many points changed.
+    """
+    token = _way.set(way)
+    try:
+        yield
+    finally:
+        _way.reset(token)
+
+
+@contextmanager
+def _shown(first: str, lines: bool) -> Iterator[Callable[[str, dict[str, Any]], None] | None]:
     """A function that shows a text on standard error: on a terminal in one line, which begins with ``first``.
 
-    Elsewhere it prints a line every ten seconds at most, if ``lines`` are asked for; otherwise there is None.
+    Elsewhere it prints a line every ten seconds at most, if ``lines`` are asked for; otherwise there is None.  A
+    program is told the figures beside the text.
     """
-    if sys.stderr.isatty():
-        from rich.console import Console
+    began = last = time.perf_counter()
+    machine = _way.get() == "json"
 
-        with Console(stderr=True).status(first) as status:
-            yield status.update
-        return
-    last = time.perf_counter()
-
-    def print_line(text: str) -> None:
+    def print_line(text: str, figures: dict[str, Any]) -> None:
         nonlocal last
-        if time.perf_counter() - last >= PAUSE:
-            last = time.perf_counter()
+        now = time.perf_counter()
+        if now - last >= (MACHINE_PAUSE if machine else PAUSE):
+            last = now
+            if machine:
+                text = json.dumps({**figures, "seconds": round(now - began, 3), "text": text})
             print(text, file=sys.stderr, flush=True)
 
-    yield print_line if lines else None
+    if _way.get() == "none":
+        yield None
+        return
+    if machine or not sys.stderr.isatty():
+        yield print_line if lines or machine else None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(first) as status:
+        yield lambda text, _: status.update(text)
 
 
 @contextmanager
@@ -72,9 +102,10 @@ def status_line(
             yield None
             return
         count, reached, first, done, began = 0, "", 0.0, 0.0, time.perf_counter()
+        figures: dict[str, Any] = {}
 
         def update(inside: str) -> None:
-            show(f"{name()}: {reached}{inside} (Ctrl-C keeps the best so far)")
+            show(f"{name()}: {reached}{inside} (Ctrl-C keeps the best so far)", {"progress": name(), **figures})
 
         def step(iteration: Iteration) -> None:
             nonlocal count, reached, first, done
@@ -82,9 +113,16 @@ def status_line(
             first = first or iteration.stage
             if share is not None:
                 done = max(done, share(first, iteration.stage))
+                figures["share"] = done
             left = remaining(time.perf_counter() - began, done)
             reached = (
                 f"step {count}, objective {iteration.step_objective:.6g}, {iteration.changed} points changed{left}; "
+            )
+            figures.update(
+                step=count,
+                stage=iteration.stage,
+                objective=iteration.step_objective,
+                changed=int(iteration.changed),
             )
             update("next step")
 
@@ -96,12 +134,12 @@ def status_line(
 
 @contextmanager
 def share_line(what: str) -> Iterator[Callable[[float], None] | None]:
-    """A function that shows the share of the work that is done, and the time left; None if there is no terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-
-    began = time.perf_counter()
-    with Console(stderr=True).status(what) as status:
-        yield lambda share: status.update(f"{what}: {share:.0%}{remaining(time.perf_counter() - began, share)}")
+    """A function that shows the share of the work that is done, and the time left; None if nobody can see it."""
+    with _shown(what, lines=False) as show:
+        if show is None:
+            yield None
+            return
+        began = time.perf_counter()
+        yield lambda share: show(
+            f"{what}: {share:.0%}{remaining(time.perf_counter() - began, share)}", {"progress": what, "share": share}
+        )

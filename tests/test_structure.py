@@ -140,7 +140,7 @@ def test_no_circle_among_files():
         ("numba", {"solvers", "points", "relaxations"}),
         ("sklearn.base", {"estimators", "selection"}),
         ("matplotlib", {"plotting"}),
-        ("rich", {"progress"}),
+        ("rich", {"cli", "progress"}),
     ],
 )
 def test_a_library_is_known_where_it_belongs(package, allowed):

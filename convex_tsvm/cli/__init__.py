@@ -9,13 +9,15 @@ from collections.abc import Sequence
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0 solved, 1 not solved, 2 bad input."""
+    from ..progress import told
     from ..validation import InfeasibleError
     from .parser import BadUsage, build_parser
 
     options = None
     try:
         options = build_parser().parse_args(arguments)
-        return int(options.run(options))
+        with told(getattr(options, "progress", "auto")):
+            return int(options.run(options))
     except InfeasibleError as error:
         message = " ".join(str(error).split())
         if getattr(options, "json", False):

@@ -16,7 +16,7 @@ from ..persistence import FittedModel, save_model
 from ..problem import Problem
 from .files import write_class_labels
 from .given import labels_shown, of_data, read_points, with_shares
-from .table import SOLVED_STATUSES, figures_of, result_of, stopped, table_of
+from .table import SOLVED_STATUSES, figures_of, print_table, result_of, stopped
 from .tasks import Task, asked_solvers, given_problem, limited, solved
 
 
@@ -52,7 +52,7 @@ def solve_classes(options: argparse.Namespace, task: Task) -> int:
             f"{data.name}: {first.n_labeled} labelled and {first.n_unlabeled} unlabelled points, "
             f"{len(data.classes)} classes, each against the rest, {first.kernel}\n{data.counts}{told}"
         )
-        print(table_of(rows))
+        print_table(rows)
         if line := stopped(rows):
             print(line)
         print("" if error is None else f"error of all classes together {error:.2%}")

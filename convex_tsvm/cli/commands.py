@@ -7,7 +7,6 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,16 +17,18 @@ from ..deadline import until
 from ..formulations import Formulation
 from ..persistence import FittedModel, load_model, save_model
 from ..problem import Problem
+from ..progress import status_line
 from ..solution import Solution
 from .classes import predict_classes, solve_classes
 from .files import check_outputs, check_plot, write_labels, write_plot
 from .given import given, of_data, read_points
-from .table import SOLVED_STATUSES, figures_of, result_of, stopped, table_of
-from .tasks import asked_solvers, check_method_options, formulated, given_problem, read_task, solved
+from .table import SOLVED_STATUSES, figures_of, print_table, result_of, stopped
+from .tasks import asked_solvers, check_method_options, formulated, given_problem, limited, read_task, solved
 from .unused import refuse_all_but, refuse_label_column, refuse_unused
 
 if TYPE_CHECKING:
-    from ..relaxations import Stage
+    from ..exact.incumbent import Incumbent
+    from ..relaxations import Bound, LowerBoundBuilder, Stage
 
 #: Seconds at most that ``bound`` searches for labels, and the relative gap to their objective at which it is done.
 SECONDS_FOR_LABELS, CLOSED_GAP = 10.0, 1e-6
@@ -59,7 +60,7 @@ def solve(options: argparse.Namespace) -> int:
         print(json.dumps(result))
     else:
         print(heading)
-        print(table_of([result]))
+        print_table([result])
         if line := stopped([result]):
             print(line)
         if task.method == "exact":
@@ -117,10 +118,11 @@ def bound(options: argparse.Namespace) -> int:
         print(heading)
 
     incumbent = None
-    if builder.is_about_labels:
-        with until(time.time() + SECONDS_FOR_LABELS):
-            incumbent = Incumbent.first(builder.model)
-    found = builder.bound(incumbent=incumbent, callback=None if options.json else partial(_tell_stage, problem))
+    with limited(options):
+        if builder.is_about_labels:
+            with until(time.time() + SECONDS_FOR_LABELS):
+                incumbent = Incumbent.first(builder.model)
+        found = _bounded(options, builder, incumbent)
     result = figures_of(
         data.error(problem.y if found.labels is None else found.labels),
         problem,
@@ -147,13 +149,22 @@ def bound(options: argparse.Namespace) -> int:
     return 0 if result["status"] in SOLVED_STATUSES else 1
 
 
-def _tell_stage(problem: Problem, stage: Stage) -> None:
-    """A line for a relaxation, when it is done."""
-    print(
-        f"{stage.name:9s}  lower bound {stage.bound:.8g}, as the solver has it {stage.relaxed:.8g}, "
-        f"{stage.n_cuts} cuts, {stage.n_fixed - problem.n_labeled} labels proven, "
-        f"{stage.seconds:.2f} s, {stage.status}"
-    )
+def _bounded(options: argparse.Namespace, builder: LowerBoundBuilder, incumbent: Incumbent | None) -> Bound:
+    """The bound, with a line for every relaxation when it is done."""
+    n_labeled = builder.instance.problem.n_labeled
+    with status_line(lambda: "bound") as progress:
+
+        def tell(stage: Stage) -> None:
+            text = (
+                f"{stage.name:9s}  lower bound {stage.bound:.8g}, as the solver has it {stage.relaxed:.8g}, "
+                f"{stage.n_cuts} cuts, {stage.n_fixed - n_labeled} labels proven, {stage.seconds:.2f} s, {stage.status}"
+            )
+            if not options.json:
+                print(text)
+            if progress is not None:
+                progress.tell(text)
+
+        return builder.bound(incumbent=incumbent, callback=tell)
 
 
 def _staircase(found: Any) -> Any:

@@ -22,7 +22,7 @@ from ..solution import Solution
 from ..table import METHODS
 from .files import check_plot, write_plot
 from .given import given
-from .table import SOLVED_STATUSES, compilation_line, failure_of, figures_of, result_of, stopped, table_of
+from .table import SOLVED_STATUSES, compilation_line, failure_of, figures_of, print_table, result_of, stopped
 from .tasks import Task, asked_solvers, check_method_options, formulated, limited, read_task, solved
 from .unused import refuse_unused
 
@@ -50,13 +50,13 @@ def compare(options: argparse.Namespace) -> int:
             interrupted = True
             print("convex-tsvm: interrupted: without the supervised SVM beside", file=sys.stderr)
         except Exception as error:  # whatever it is, what the methods have found is shown
-            print(f"convex-tsvm: the supervised SVM beside: {error or type(error).__name__}", file=sys.stderr)
+            print(f"convex-tsvm: the supervised SVM beside: {str(error) or type(error).__name__}", file=sys.stderr)
     if options.json:
         found = {"data": data.name, "classes": data.known, "results": results, "agreement": agreement}
         print(json.dumps({**found, "supervised": supervised}))
     else:
         print(heading)
-        print(table_of(results if supervised is None else [*results, supervised]))
+        print_table(results if supervised is None else [*results, supervised])
         if ended := stopped(results):
             print(ended)
         if compiling := compilation_line():

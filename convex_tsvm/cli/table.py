@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from ..data import Data
@@ -96,16 +97,46 @@ TABLE_COLUMNS = (
 )
 
 
-def table_of(results: list[dict[str, Any]]) -> str:
-    """Results as lines of text; a column that no result has is left out."""
-    columns = [column for column in TABLE_COLUMNS if any(column[1] in result for result in results)]
-    rows = [[heading for heading, _, _ in columns]]
+def print_table(results: list[dict[str, Any]]) -> None:
+    """Results as a table on standard output: with rules and colours on a terminal, as plain text elsewhere."""
+    headings, rows = cells_of(results)
+    if not sys.stdout.isatty():
+        print(text_of(headings, rows))
+        return
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD)
+    for heading, key, form in _columns(results):
+        table.add_column(heading, justify="left" if form == "{}" and key != "iterations" else "right", overflow="fold")
+    for result, row in zip(results, rows, strict=True):
+        table.add_row(*row, style=None if result.get("status") in SOLVED_STATUSES else "yellow")
+    Console().print(table)
+
+
+def cells_of(results: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows of words; a column that no result has is left out, and a reason stands after a status."""
+    columns = _columns(results)
+    rows = []
     for result in results:
         values = [(result.get(key), form) for _, key, form in columns]
         rows.append(["-" if value is None else form.format(value) for value, form in values])
-    widths = [max(len(row[k]) for row in rows) for k in range(len(columns))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    for k, result in enumerate(results, start=1):
         if "reason" in result:
-            lines[k] += f": {result['reason']}"
+            rows[-1][-1] += f": {result['reason']}"
+    return [heading for heading, _, _ in columns], rows
+
+
+def text_of(headings: list[str], rows: list[list[str]]) -> str:
+    """A table as lines of text; the last column may be of any width."""
+    widths = [max(len(row[k]) for row in [headings, *rows]) for k in range(len(headings) - 1)]
+    widths.append(max(len(row[-1].partition(":")[0]) for row in [headings, *rows]))
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in [headings, *rows]
+    ]
     return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
+
+
+def _columns(results: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
+    return [column for column in TABLE_COLUMNS if any(column[1] in result for result in results)]

@@ -153,7 +153,8 @@ def _solved(options: argparse.Namespace, task: Task, problem: Problem, solver: s
         warnings.simplefilter("ignore" if options.json else "default")
         warnings.filterwarnings("ignore", "time_limit: ")  # the command says so in a line of its own
         inner = {"cache_size": options.cache_size, "progress": None if progress is None else progress.inner}
-        own = {} if options.cvxpy_solver is None or solver != "cvxpy" else {"cvxpy_solver": options.cvxpy_solver}
+        asked = {"cvxpy": ("cvxpy_solver",), "native": ("device",), "auto": ("device",)}.get(solver, ())
+        own = {name: value for name in asked if (value := getattr(options, name)) is not None}
         return minimize(
             method,
             formulation,

@@ -42,6 +42,10 @@ def _by_cvxpy(options: argparse.Namespace, task: Task) -> bool:
     return "cvxpy_solver" in METHODS[task.method].options or "cvxpy" in task.solvers_of(asked_solvers(options))
 
 
+def _on_device(options: argparse.Namespace, task: Task) -> bool:
+    return not {"auto", "native"}.isdisjoint(task.solvers_of(asked_solvers(options)))
+
+
 FOR_EXACT = _Use(lambda options, task: task.method == "exact", "--method exact")
 FOR_DESCENTS = _Use(
     lambda options, task: METHODS[task.method].is_descent,
@@ -90,6 +94,7 @@ LOOKED_AT_BY = {
     "max_iter": FOR_DESCENTS,
     "cache_size": _Use(_cached, "--solver native and the formulations lapsvm, laptsvm"),
     "solver": FOR_DESCENTS,
+    "device": _Use(_on_device, "--solver native"),
     "cvxpy_solver": _Use(_by_cvxpy, "--solver cvxpy and the method subspace"),
     **dict.fromkeys(("bounds", "strategy", "branching", "gap", "max_nodes", "n_jobs"), FOR_EXACT),
 }

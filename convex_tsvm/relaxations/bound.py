@@ -35,7 +35,7 @@ class Bound:
         relaxation in v-space, and the "A" ⪰ 0 of the convex quadratic that they make of the objective.  "gamma" and
         "curvature" of a relaxation by envelopes, with the ends "low" and "high" of the outputs that it is for.
     stages : tuple of Stage
-    status : {"optimal", "inaccurate", "failed", "interrupted"}
+    status : {"optimal", "inaccurate", "failed", "time_limit", "interrupted"}
         The worst of the solvers' ("optimal" also if the gap is closed); the bound holds whatever it is.
     proofs : tuple of (Proof, float)
         What proves the value, one step after the other, each with the cutoff that it was made for: a certificate of

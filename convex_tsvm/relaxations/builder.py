@@ -199,7 +199,7 @@ class LowerBoundBuilder:
         elif self.relaxation != "svm":
             self._strong = RELAXATIONS[self.relaxation].load()(**self._options)
 
-    def _use_own(self, relaxation: type[Relaxation], argument: str, searched: bool) -> None:
+    def _use_own(self, relaxation: Any, argument: str, searched: bool) -> None:
         """Choose a relaxation that is none of the table."""
         if not (isinstance(relaxation, type) and issubclass(relaxation, Relaxation)):
             raise ValueError(f"{argument}={relaxation!r} must be one of {', '.join(ALL)}, or a subclass of Relaxation")
@@ -295,7 +295,7 @@ class LowerBoundBuilder:
             self._examine(work, strong=True)
             status = max((stage.status for stage in work.stages), key=SEVERITY.index, default="optimal")
             if time_is_up() and status == "optimal":
-                status = "inaccurate"
+                status = "time_limit"
         except KeyboardInterrupt:
             status = "interrupted"
         labels_there = np.where(work.box.low > work.box.high, y, work.box.labels)
@@ -338,7 +338,8 @@ class LowerBoundBuilder:
         self._known.tighten(work)
         if strong and self._strong is not None and work.open:
             self._strong.tighten(work)
-            if work.open and len(work.box.unknown) == 0:
+            # It was open before the stronger relaxation, and may be closed by it.
+            if work.open and len(work.box.unknown) == 0:  # type: ignore[redundant-expr]
                 self._known.tighten(work)
 
     def fork(self, number: int) -> LowerBoundBuilder:
