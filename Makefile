@@ -1,12 +1,16 @@
 # Two commands do everything:  make demo  and  make test.  Both set up .venv first, and nothing outside it.
 PYTHON ?= python3
 VENV := .venv
+ifeq ($(OS),Windows_NT)
+BIN := $(VENV)/Scripts
+else
 BIN := $(VENV)/bin
+endif
 LOWEST := .venv-lowest
 
 SECONDS ?= 600
 
-.PHONY: demo test quick slow fuzz lint docs look lowest dist clean
+.PHONY: demo test quick slow fuzz lint review coverage docs look paper bench lowest dist clean
 
 demo: $(VENV)/.ready  ## fit a transductive SVM to real data by two solvers: a table, and a picture in demo.png
 	$(BIN)/convex-tsvm compare breast_cancer --sigma 10 --C 10 --methods svm,cccp --solver native,cvxpy --plot demo.png
@@ -32,12 +36,28 @@ lint: $(VENV)/.ready
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+review: $(VENV)/.review  ## what a stranger's checklist asks of a repository: its files, metadata, workflows, spelling
+	$(BIN)/sp-repo-review .
+	$(BIN)/zizmor --offline .
+	$(BIN)/validate-pyproject pyproject.toml
+	$(BIN)/cffconvert --validate
+	git ls-files -z | xargs -0 $(BIN)/codespell
+
+coverage: $(VENV)/.coverage  ## the tests, counting lines and branches of the package that they reach; at least 95 %
+	$(BIN)/python -m coverage erase
+	$(ONE_THREAD) $(BIN)/python -m coverage run -m pytest -n 2 --dist worksteal
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report --fail-under=95
+
 docs: $(VENV)/.docs  ## the pages, in docs/_build
 	$(ONE_THREAD) $(BIN)/sphinx-build -W -b html docs docs/_build
 	$(BIN)/python docs/check.py
 
 look: docs  ## render every page at three widths, and count what is cut off or overlaps (needs Chromium)
 	$(BIN)/python docs/look.py
+
+paper: $(VENV)/.paper  ## the paper and the report, as PDF in paper/_build
+	$(ONE_THREAD) $(BIN)/python paper/build.py
 
 lowest: $(LOWEST)/.ready  ## the tests with the lowest versions that pyproject.toml allows (needs its lowest Python)
 	$(LOWEST)/bin/python -m pytest -p no:cacheprovider
@@ -60,11 +80,12 @@ $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or later is needed; set PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --editable . --group test
 	touch $@
 
-$(VENV)/.docs: $(VENV)/.ready
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+# What is needed for some targets only: the dependency group of their name.
+$(VENV)/.docs $(VENV)/.paper $(VENV)/.review $(VENV)/.coverage: $(VENV)/.%: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --group $*
 	touch $@
 
 clean:

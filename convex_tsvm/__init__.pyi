@@ -111,6 +111,7 @@ from .methods.trained import RelaxedSolution as RelaxedSolution
 from .modeling import CvxpySolver as CvxpySolver
 from .modeling.mixed_integer import MixedIntegerModel as MixedIntegerModel
 from .modeling.unrelaxed_compact_margin import UnrelaxedCompactMargin as UnrelaxedCompactMargin
+from .notice import TSVMWarning as TSVMWarning
 from .persistence import FittedModel as FittedModel
 from .persistence import load_model as load_model
 from .persistence import save_model as save_model

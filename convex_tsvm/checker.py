@@ -674,7 +674,7 @@ class Certificate:
     form = "convex_tsvm search 2"
 
     def __init__(self, path: Any) -> None:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             a = self.arrays = {name: file[name] for name in file.files}
         header = json.loads(str(a["header"]))
         demand(header["format"] == self.form, f"the format is {header['format']!r}, not {self.form!r}")

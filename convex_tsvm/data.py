@@ -522,7 +522,7 @@ def _points_of(file: Any, path: Path) -> Any:
 
 
 def _read_npz(path: Path, splits: str, needs_labels: bool) -> _Table:
-    with np.load(path, allow_pickle=False) as file:
+    with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
         names = set(file.files)
         if "y" not in names and needs_labels:
             raise ValueError(f"DATA={str(path)!r} has no array 'y'; it has {', '.join(sorted(names))}")

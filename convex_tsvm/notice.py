@@ -14,7 +14,19 @@ import joblib
 OWN = (str(Path(__file__).parent), str(Path(joblib.__file__).parent), contextlib.__file__)
 
 
-def warn(message: str, category: type[Warning] = UserWarning) -> None:
+class TSVMWarning(UserWarning):
+    """What this package has to say beside a result: advice, a limit that was reached, an accuracy that was not.
+
+    Examples
+    --------
+    >>> import warnings, numpy as np, convex_tsvm as ct
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore", ct.TSVMWarning)
+    ...     clf = ct.TransductiveSVC(kernel="linear").fit(np.array([[-1.0], [1.0]]), [0, 1])  # nothing is unlabelled
+    """
+
+
+def warn(message: str, category: type[Warning] = TSVMWarning) -> None:
     """Warn of something in the name of the first caller from outside the package."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_code.co_filename.startswith(OWN):

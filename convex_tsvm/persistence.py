@@ -339,7 +339,7 @@ def reading(
     damaged file may lead to, as well as of those of reading it.  A FileNotFoundError stays as it is.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         header = json.loads(str(arrays["header"]))
         forms = (form,) if isinstance(form, str) else form

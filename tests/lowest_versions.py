@@ -7,8 +7,8 @@ from pathlib import Path
 
 def lowest(path=Path(__file__).parents[1] / "pyproject.toml"):
     """Requirements of the package and of its tests, pinned to their floors."""
-    project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
-    given = project["dependencies"] + project["optional-dependencies"]["test"]
+    stated = tomllib.loads(path.read_text(encoding="utf-8"))
+    given = stated["project"]["dependencies"] + stated["dependency-groups"]["test"]
     return [re.sub(r">=\s*([\w.]+)", r"==\1", requirement) for requirement in given]
 
 

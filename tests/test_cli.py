@@ -33,6 +33,11 @@ KEYS = {
 }
 
 
+def rows_of(path):
+    """The rows of a CSV file as dictionaries."""
+    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+
+
 @pytest.fixture
 def files(moons, tmp_path):
     """The moons in every format: with a split, without, sparse, with names, with several classes."""
@@ -198,13 +203,13 @@ def test_solve_writes_labels_and_a_model_that_predicts(files, capsys):
     status, out, _ = run(capsys, "solve", files / "split.npz", *MODEL, "--save", model, "--labels-out", labels)
     assert status == 0
     assert "relative gap" in out
-    rows = list(csv.DictReader(labels.open()))
+    rows = rows_of(labels)
     assert len(rows) == 80
     assert {row["label"] for row in rows} == {"+1", "-1"}
     status, out, _ = run(capsys, "predict", model, files / "split.npz", "--labels-out", again, "--json")
     assert status == 0
     assert json.loads(out)["error"] < 0.1
-    assert [row["label"] for row in csv.DictReader(again.open())] == [row["label"] for row in rows]
+    assert [row["label"] for row in rows_of(again)] == [row["label"] for row in rows]
 
 
 def test_labels_are_written_as_the_data_has_them(files, capsys):
@@ -212,11 +217,11 @@ def test_labels_are_written_as_the_data_has_them(files, capsys):
     status, _, _ = run(capsys, "solve", files / "moons.csv", "--label-column", "kind", *MODEL, "--save", model,
                        "--labels-out", labels)  # fmt: skip
     assert status == 0
-    rows = list(csv.DictReader(labels.open()))
+    rows = rows_of(labels)
     assert {row["label"] for row in rows} == {"up", "down"}
     assert all((row["label"] == "up") == (float(row["output"]) >= 0) for row in rows)
     status, _, _ = run(capsys, "predict", model, files / "moons.csv", "--label-column", "kind", "--labels-out", again)
-    assert [row["label"] for row in csv.DictReader(again.open())] == [row["label"] for row in rows]
+    assert [row["label"] for row in rows_of(again)] == [row["label"] for row in rows]
 
 
 def test_more_than_two_classes(tmp_path, capsys):
@@ -228,7 +233,7 @@ def test_more_than_two_classes(tmp_path, capsys):
         ["cccp:", "versicolor"],
         ["cccp:", "virginica"],
     ]
-    rows = list(csv.DictReader(labels.open()))
+    rows = rows_of(labels)
     assert {row["label"] for row in rows} == {"setosa", "versicolor", "virginica"}
     status, out, _ = run(capsys, "solve", "iris", "--C", 10, "--json")
     result = json.loads(out)
@@ -245,7 +250,7 @@ def test_more_than_two_classes(tmp_path, capsys):
     predicted = json.loads(out)
     assert predicted["n"] == sum(predicted["classes"].values()) == 150
     assert predicted["error"] < 0.1
-    assert len(list(csv.DictReader(again.open()))) == 150
+    assert len(rows_of(again)) == 150
     status, out, _ = run(capsys, "solve", "iris", "--n-labeled", 12, "--json")
     assert json.loads(out)["n_labeled"] == 12
 
@@ -665,7 +670,7 @@ def outputs(capsys, model, data, *options):
     """Exit status, what is written of every point, what is said, and the error."""
     out = Path(data).with_suffix(".out")
     status, said, err = run(capsys, "predict", model, data, "--labels-out", out, "--json", *options)
-    return status, list(csv.DictReader(out.open())), err, json.loads(said)["error"]
+    return status, rows_of(out), err, json.loads(said)["error"]
 
 
 @pytest.mark.parametrize(

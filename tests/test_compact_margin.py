@@ -236,7 +236,11 @@ def test_the_relaxation_is_an_upper_bound_of_the_machine(seed):
         (lambda p: ct.compactness_weights(p.replace(C=np.arange(1.0, p.n_labeled + 1)), 1.0), "C is from 1 to 6"),
         (lambda p: ct.relative_margin(0.05, np.inf, balance="linear").check(p), r"mean output 0.1 .* \[-0.05, 0.05\]"),
         (lambda p: ct.UnrelaxedCompactMargin(p, 1.0, 1.0, 9.0), "balance=0.1 must be"),
-        (lambda p: ct.UnrelaxedCompactMargin(p.replace(balance=("exact", 0.5)), -1.0, 1.0, 9.0), "epsilon=-1.0"),
+        pytest.param(
+            lambda p: ct.UnrelaxedCompactMargin(p.replace(balance=("exact", 0.5)), -1.0, 1.0, 9.0),
+            "epsilon=-1.0",
+            id="unrelaxed-epsilon",
+        ),
     ],
 )
 def test_bad_parameters_are_named(make, said):

@@ -76,7 +76,11 @@ def test_bad_input_is_named(case):
         (lambda: ct.Polynomial(2.5), "degree=2.5"),
         (lambda: ct.Polynomial(2, 1.0, -1.0), "coef0=-1.0"),
         (lambda: ct.TransductiveSVC(gamma="big").fit(X, [0, 1, -1, -1]), "gamma='big'"),
-        (lambda: ct.TransductiveSVC(gamma=1.0, sigma=1.0).fit(X, [0, 1, -1, -1]), "exactly one of sigma and gamma"),
+        pytest.param(
+            lambda: ct.TransductiveSVC(gamma=1.0, sigma=1.0).fit(X, [0, 1, -1, -1]),
+            "exactly one of sigma and gamma",
+            id="estimator-both",
+        ),
     ],
 )
 def test_bad_kernel_parameters_are_named(make, message):

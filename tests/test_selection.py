@@ -161,7 +161,9 @@ def test_weights_are_costs(iris):
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: TransductiveSVC(C=10, sigma=1.0), lambda: ct.LinearTransductiveSVC(C=10, tol=1e-8)]
+    "make",
+    [lambda: TransductiveSVC(C=10, sigma=1.0), lambda: ct.LinearTransductiveSVC(C=10, tol=1e-8)],
+    ids=["kernel", "linear"],
 )
 def test_a_weight_of_two_is_a_point_that_is_there_twice(iris, make):
     X, _, y = iris
@@ -202,7 +204,7 @@ METHODS = [
 ]
 
 
-@pytest.mark.parametrize("clf", METHODS, ids=lambda clf: repr(clf)[:60])
+@pytest.mark.parametrize("clf", METHODS, ids=lambda clf: " ".join(repr(clf).split()))
 def test_every_method_leaves_points_of_weight_zero_out(clf):
     random = np.random.default_rng(0)
     X = random.standard_normal((30, 2)) + np.repeat([[-1.0, 0], [1, 0]], 15, axis=0)

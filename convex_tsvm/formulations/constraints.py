@@ -102,7 +102,7 @@ class OutputConstraint(ABC):
 class WeightedOutput(OutputConstraint):
     """Σ a_i f(x_i) with the a_i given, for some points or for all of them."""
 
-    given: Mapping[int, float] | Array
+    given: Mapping[Any, float] | Array
 
     def coefficients(self, problem: Problem) -> Array:
         if not isinstance(self.given, Mapping):

@@ -167,7 +167,8 @@ class DCLoss:
     name: str = "dc loss"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.convex, (PLQ, ConvexLoss)) or not self.convex.is_convex:
+        given: Any = self.convex
+        if not isinstance(given, (PLQ, ConvexLoss)) or not given.is_convex:
             raise ValueError(f"convex={self.convex!r} must be a convex PLQ function or a ConvexLoss")
         if isinstance(self.concave, PLQ):
             if not self.concave.is_concave:

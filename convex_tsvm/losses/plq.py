@@ -326,7 +326,7 @@ class PLQ:
     def __neg__(self) -> PLQ:
         return (-1.0) * self
 
-    def __mul__(self, factor: float) -> PLQ:
+    def __mul__(self, factor: Any) -> PLQ:
         if not isinstance(factor, (int, float)) or not np.isfinite(factor):
             raise ValueError(f"factor={factor!r}: a PLQ function is scaled by a finite number")
         if factor < 0 and not self.is_finite:

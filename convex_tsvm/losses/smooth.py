@@ -261,7 +261,7 @@ class Annealed:
         return np.asarray((self.loss(t) - self.loss(-t) - self.shift) / self.temperature)
 
 
-def annealed(loss: PLQ, temperature: float, shift: float = 0.0) -> Annealed:
+def annealed(loss: Any, temperature: float, shift: float = 0.0) -> Annealed:
     """min over p of p ℓ(t) + (1 - p) ℓ(-t) - shift p - temperature H(p) (chapelle2008 eq. 8-9, Figure 4).
 
     Parameters

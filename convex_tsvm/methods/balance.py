@@ -211,7 +211,8 @@ def search_balance(descend: Descend, train: Train, instance: Instance, max_iter:
             bracket.narrow(miss, nearest.excess(solution))
             if nearest.is_new and nearest.share <= _near_after(count):
                 _go_on_from_svms(descend, train, instance, nearest)
-            if nearest.is_over or bracket.is_narrow or nearest.is_near_enough(count):
+            # Going on from SVMs may have ended it.
+            if nearest.is_over or bracket.is_narrow or nearest.is_near_enough(count):  # type: ignore[redundant-expr]
                 break
     except KeyboardInterrupt:
         nearest.interrupt()

@@ -39,7 +39,7 @@ OF_OTHER_PROBLEMS = (
 )
 
 
-def installed_solver(name: str) -> str:
+def installed_solver(name: Any) -> str:
     """A CVXPY solver's name as CVXPY writes it.
 
     Raises
@@ -47,7 +47,7 @@ def installed_solver(name: str) -> str:
     ValueError
         If there is none of that name.
     """
-    written = name.upper() if isinstance(name, str) else name
+    written: str = name.upper() if isinstance(name, str) else name
     if written not in cp.installed_solvers():
         raise ValueError(f"cvxpy_solver={name!r} is not installed; CVXPY has {', '.join(cp.installed_solvers())}")
     return written

@@ -66,7 +66,10 @@ class Boxes(KeptMultipliers):
             work.since, work.base, work.correlation = work.region.depth, work.bound, turn.correlation()
             work.offer(turn.scores, thorough=at_root, always=True)
             work.record(self.name if n_cuts else "box", turn.value, n_cuts, turn.status)
-            if not work.open or stall.after(work.bound, work.box.low, work.box.high, work.cutoff):
+            # An offered point may have closed it.
+            if not work.open or stall.after(  # type: ignore[redundant-expr]
+                work.bound, work.box.low, work.box.high, work.cutoff
+            ):
                 break
         if at_root and status != "optimal" and work.open and LabelMatrix.why_not(model) is None:
             # The solver for label matrices is another one, and may succeed where that of the SDP has failed.
