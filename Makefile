@@ -59,6 +59,9 @@ look: docs  ## render every page at three widths, and count what is cut off or o
 paper: $(VENV)/.paper  ## the paper and the report, as PDF in paper/_build
 	$(ONE_THREAD) $(BIN)/python paper/build.py
 
+bench: $(VENV)/.bench  ## every data set and solver of benchmark_s3vm, tried by benchopt on small problems, offline
+	$(ONE_THREAD) $(BIN)/benchopt test benchmark_s3vm --skip-install
+
 lowest: $(LOWEST)/.ready  ## the tests with the lowest versions that pyproject.toml allows (needs its lowest Python)
 	$(LOWEST)/bin/python -m pytest -p no:cacheprovider
 
@@ -84,7 +87,7 @@ $(VENV)/.ready: pyproject.toml
 	touch $@
 
 # What is needed for some targets only: the dependency group of their name.
-$(VENV)/.docs $(VENV)/.paper $(VENV)/.review $(VENV)/.coverage: $(VENV)/.%: $(VENV)/.ready
+$(VENV)/.bench $(VENV)/.docs $(VENV)/.paper $(VENV)/.review $(VENV)/.coverage: $(VENV)/.%: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --group $*
 	touch $@
 
