@@ -191,3 +191,28 @@ def test_searches_of_twenty_points_are_proven(seed, tmp_path):
     verdict = ct.check_certificate(tmp_path / "c.npz")
     assert verdict.holds, verdict.problem
     assert found.status == "optimal"
+
+
+def test_a_stopped_search_claims_a_little_less_than_it_has_proven():
+    """The rigorous check loses some 10⁻⁹ of the objective to its own rounding, which a claim must leave it."""
+    from convex_tsvm.exact.tree import claimed
+
+    assert claimed([], 3.0) == np.inf
+    assert claimed([2.0, 1.0], 3.0) == pytest.approx(1.0 - 3e-7, abs=1e-12)
+    assert claimed([-5.0, 1.0], np.inf) == pytest.approx(-5.0 - 5e-7, abs=1e-12)
+    assert claimed([-np.inf], 1.0) == -np.inf
+
+
+@pytest.mark.parametrize("balance", [None, "labeled"])
+def test_the_certificate_of_a_stopped_search_is_proven(balance, tmp_path):
+    pytest.importorskip("flint")
+    random, truth = np.random.default_rng(0), np.resize([1.0, -1.0], 40)
+    X = random.standard_normal((40, 10)) + truth[:, None] * 0.5
+    problem = ct.Problem(X, np.where(np.arange(40) < 10, truth, 0), C=1.0, balance=balance)
+    formulation = ct.tsvm("hinge", balance=None if balance is None else "linear")
+    path = tmp_path / "stopped.npz"
+    found = ct.exact_search(formulation, problem, max_nodes=7, certificate=path)
+    assert found.status == "node_limit"
+    verdict = ct.check_certificate(path, formulation, problem)
+    assert verdict.holds, verdict.problem
+    assert verdict.lower_bound == found.lower_bound

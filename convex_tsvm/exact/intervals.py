@@ -30,6 +30,7 @@ from ..relaxations.relaxation import Rules
 from ..validation import InfeasibleError, finite, integer
 from .solution import ExactSolution
 from .state import Progress
+from .tree import claimed
 
 #: Tolerance of the convex problems of nodes, in units of outputs, beside the gap: their bounds hold whatever it is.
 NODE_TOL = 1e-2
@@ -248,7 +249,7 @@ class IntervalSearch:
     def lower_bound(self) -> float:
         """What no solution is below."""
         # All nodes count: the first one's bound may have risen above others while it is branched on, in its place.
-        waiting = min((node.bound for node in self._waiting), default=np.inf)
+        waiting = claimed((node.bound for node in self._waiting), self.objective)
         return float(min(self.objective, self._cutoff, self._least_leaf, waiting))
 
     @property

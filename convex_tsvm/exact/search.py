@@ -38,7 +38,7 @@ from .examine import Examiner
 from .files import load_search, save_search
 from .incumbent import FIRST_IDLE, Incumbent
 from .state import Progress, State
-from .tree import Node, OpenNodes, Record
+from .tree import Node, OpenNodes, Record, claimed
 
 #: Nodes of one dive.
 DIVE = {"best": 1, "hybrid": 32, "depth": 32}
@@ -202,7 +202,7 @@ class BranchAndBound:
 
         What the incumbent excludes it excludes from the gap on: the bound does not get nearer to the objective.
         """
-        return self._bound(min((node.bound for node in self.state.open), default=np.inf))
+        return self._bound(claimed((node.bound for node in self.state.open), self.state.objective))
 
     def _bound(self, still: float) -> float:
         state = self.state
