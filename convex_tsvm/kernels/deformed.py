@@ -217,7 +217,8 @@ def graph_laplacian(X: Points, n_neighbors: int = 6, *, normalized: bool = True,
     from scipy.sparse.csgraph import laplacian
 
     graph = neighbor_graph(X, min(integer("n_neighbors", n_neighbors, least=1), X.shape[0] - 1))
-    L: Any = sp.csr_array(laplacian(graph.astype(float), normed=normalized))  # type: ignore[arg-type]
+    made: Any = laplacian(graph.astype(float), normed=normalized)
+    L: Any = sp.csr_array(made)
     L = found = (L + L.T) / 2
     for _ in range(integer("power", power, least=1) - 1):
         found = found @ L

@@ -136,7 +136,8 @@ class _Bending:
             D = self.D[bent]
             S = self.inner.T.copy(order="F")  # symmetric, and in memory already in this order
             S[np.diag_indices_from(S)] += damping * self.sign
-            single, lapack = S.dtype == np.float32, scipy.linalg.lapack
+            lapack: Any = scipy.linalg.lapack
+            single = S.dtype == np.float32
             factorize, solve = (lapack.ssytrf, lapack.ssytrs) if single else (lapack.dsytrf, lapack.dsytrs)
             # Without a large workspace LAPACK goes column by column, which is slow.
             factor, pivots, info = factorize(S, lower=1, lwork=64 * len(bent), overwrite_a=1)

@@ -97,7 +97,7 @@ def _stop(move: Array, low: Array, high: Array, tied: Array | None) -> Array:
     shift = brentq(lambda shift: tied @ np.clip(move - shift * tied, low, high), -size, size, xtol=1e-15 * size)
     stopped = np.clip(move - shift * tied, low, high)
     inside = (stopped > low) & (stopped < high) & (tied > 0)
-    stopped[inside] -= (tied @ stopped) / max(1, inside.sum())
+    stopped[inside] -= (tied @ stopped) / max(1, int(inside.sum()))
     return stopped
 
 

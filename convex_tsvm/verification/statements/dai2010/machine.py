@@ -115,10 +115,12 @@ def lda(q: Quantities) -> list[float]:
 def means(q: Quantities, f: Array, *, denominators: str = "classes") -> tuple[float, float]:
     """The class means in eq. 4-7: of the negative (1) class and of the positive (0) one."""
     positive, negative = (q.y + 1) / 2, (1 - q.y) / 2
+    n_0: float
+    n_1: float
     if denominators == "printed":
         n_0, n_1 = 2 * q.u * (1 - q.r) + positive.sum(), q.u * (2 * q.r - 1) + negative.sum()
     elif denominators == "points":
-        n_0 = n_1 = q.n
+        n_0 = n_1 = float(q.n)
     else:
         n_0, n_1 = q.u * q.r + positive.sum(), q.u * (1 - q.r) + negative.sum()
     mean_1 = (q.d @ f[q.l :] + negative @ f[: q.l]) / n_1
