@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -137,15 +138,25 @@ def test_a_table_in_a_pipe_is_plain_text(capsys):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-def test_a_table_on_a_terminal_has_rules(tmp_path):
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_a_table_on_a_terminal_has_rules_and_breaks_no_figure(columns):
     import pty
 
-    script = f"from convex_tsvm.cli.table import print_table; print_table({RESULTS!r})"
+    figures = {"lower_bound": 3.07529, "gap": 0.708, "step_duality_gap": 1e-15, "error_unlabeled": 0.0052}
+    results = [
+        {**figures, "method": "cccp", "solver": "native", "loss": "symmetric_ramp(-0.3)", "objective": 10.537551,
+         "agreement": 0.995, "iterations": 3, "seconds": 0.021, "status": "converged"},
+        *RESULTS,
+    ]  # fmt: skip
+    script = f"from convex_tsvm.cli.table import print_table; print_table({results!r})"
     reader, writer = pty.openpty()
-    with subprocess.Popen([sys.executable, "-c", script], stdout=writer, env={**os.environ, "TERM": "xterm"}) as child:
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns)}
+    with subprocess.Popen([sys.executable, "-c", script], stdout=writer, env=environment) as child:
         child.wait(60)
     os.close(writer)
-    shown = os.read(reader, 10000).decode()
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", os.read(reader, 20000).decode())
     os.close(reader)
     assert "───" in shown
-    assert "1.25" in shown
+    assert max(map(len, shown.splitlines())) <= columns
+    for word in ("10.537551", "3.07529", "70.8%", "0.52%", "native", "converged", "1.25", "cccp", "sdp"):
+        assert word in shown

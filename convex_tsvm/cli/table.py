@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
+import textwrap
 from typing import Any
 
 from ..data import Data
@@ -97,22 +99,69 @@ TABLE_COLUMNS = (
 )
 
 
+#: Columns of characters of a terminal on which everything has room.
+WIDEST = 10_000
+
+
 def print_table(results: list[dict[str, Any]]) -> None:
     """Results as a table on standard output: with rules and colours on a terminal, as plain text elsewhere."""
     headings, rows = cells_of(results)
     if not sys.stdout.isatty():
         print(text_of(headings, rows))
         return
-    from rich import box
     from rich.console import Console
+
+    console = Console()
+    table = _upright(headings, rows, results)
+    if Console(width=WIDEST).measure(table).minimum <= console.width:
+        console.print(table)
+        return
+    # Too many columns: they become rows, and as many methods stand beside each other as there is room for.
+    widths = [max(map(len, row)) + 2 for row in rows]
+    room = max(console.width - max(map(len, headings)) - 6, *widths)
+    while rows:
+        count = max(1, sum(total <= room for total in itertools.accumulate(widths)))
+        console.print(_turned(headings, rows[:count], results[:count]))
+        rows, results, widths = rows[count:], results[count:], widths[count:]
+
+
+def _upright(headings: list[str], rows: list[list[str]], results: list[dict[str, Any]]) -> Any:
+    """A table with a row for every result; nothing is broken but headings, between words, and reasons."""
+    from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD)
-    for heading, key, form in _columns(results):
-        table.add_column(heading, justify="left" if form == "{}" and key != "iterations" else "right", overflow="fold")
+    for (heading, key, form), k in zip(_columns(results), range(len(headings)), strict=True):
+        lines = textwrap.wrap(heading, 10, break_long_words=False)
+        table.add_column(
+            "\n".join(lines),
+            justify="left" if form == "{}" and key != "iterations" else "right",
+            # A reason stands behind a status, and may take several lines.
+            no_wrap=key != "status",
+            min_width=max(len(row[k].partition(":")[0]) for row in rows) if key == "status" else None,
+            overflow="fold",
+        )
     for result, row in zip(results, rows, strict=True):
-        table.add_row(*row, style=None if result.get("status") in SOLVED_STATUSES else "yellow")
-    Console().print(table)
+        table.add_row(*row, style=_style(result))
+    return table
+
+
+def _turned(headings: list[str], rows: list[list[str]], results: list[dict[str, Any]]) -> Any:
+    """A table with a column for every result."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column(headings[0], no_wrap=True)
+    for row, result in zip(rows, results, strict=True):
+        table.add_column(row[0], justify="right", style=_style(result), overflow="fold")
+    for heading, *cells in list(zip(headings, *rows, strict=True))[1:]:
+        table.add_row(heading, *cells)
+    return table
+
+
+def _style(result: dict[str, Any]) -> str:
+    return "" if result.get("status") in SOLVED_STATUSES else "yellow"
 
 
 def cells_of(results: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
