@@ -158,5 +158,7 @@ def plot_candidates(search: TransductiveSearchCV, parameter: str = "C", *, ax: A
     axes.set(xlabel=parameter, ylabel="share right among\nlabels left out")
     if (results[f"param_{parameter}"].astype(float) > 0).all():
         axes.set_xscale("log")
-    axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.02, 0.5))  # beside: there may be many lines
+    if any(name for names in drawn.values() for name in names):
+        # Beside the axes, as there may be many lines.
+        axes.legend(fontsize="small", loc="center left", bbox_to_anchor=(1.02, 0.5))
     return axes

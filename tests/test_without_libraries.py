@@ -1,0 +1,78 @@
+"""What is said, and what still runs, without optional libraries, without the package, and without time."""
+
+import runpy
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import convex_tsvm as ct
+from convex_tsvm import checker
+from convex_tsvm.exact import page
+from convex_tsvm.solvers.sdp import sparse_sdp
+
+HONEST_TREE = Path(__file__).parent / "certificates" / "honest" / "count.npz"
+
+
+def test_solvers_that_are_not_installed(monkeypatch):
+    """They are not offered, and asking for one lists those that are."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name in ("sdpap", "scs") else object())
+    assert sparse_sdp.available_solvers() == ("native", "clarabel")
+    with pytest.raises(ValueError, match="solver='scs' is not installed; installed are native, clarabel"):
+        sparse_sdp.check_solver("scs")
+    assert sparse_sdp.check_solver("auto") == "auto"
+
+
+def test_array_libraries_that_are_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(ValueError, match="device='cupy:1': there is no library 'cupy' here; it must be one of the arr"):
+        ct.TransductiveSVC(device="cupy:1").fit([[0.0], [0.5], [1.0]], [0, -1, 1])
+
+
+def test_points_in_parts_need_dask(monkeypatch):
+    from convex_tsvm.points.partitioned import DaskPoints
+
+    monkeypatch.setitem(sys.modules, "dask", None)
+    with pytest.raises(ImportError, match=r"Dask, which is not installed: pip install convex_tsvm\[distributed\]"):
+        DaskPoints([sp.csr_array(np.eye(3))])
+
+
+def test_a_page_of_a_certificate_without_the_rigorous_check(tmp_path, monkeypatch):
+    """The page has one verdict, and says how to get the other."""
+    monkeypatch.setattr(page, "find_spec", lambda name: None)
+    ct.certificate_page(HONEST_TREE, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert text.count('<b class="yes">holds</b>') == 1
+    assert "pip install 'convex_tsvm[rigorous]'" in text
+
+
+def test_a_page_of_a_long_certificate_is_cut(tmp_path, monkeypatch):
+    """It shows the first nodes, says so, and closes all folds that it has opened."""
+    monkeypatch.setattr(page, "NODES_SHOWN", 2)
+    found = ct.certificate_page(HONEST_TREE, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert found.n_records > 2
+    assert f"The first 2 of {found.n_records} nodes are shown." in text
+    assert text.count("<summary>") + text.count('<div class="leaf">') == 2
+    assert text.count("<details") == text.count("</details>")
+
+
+@pytest.mark.parametrize(
+    ("name", "proven", "said"),
+    [("checker.py", True, "PROVEN: "), ("checker_intervals.py", False, "NOT PROVEN: ")],
+    ids=["labels", "intervals"],
+)
+def test_checkers_are_programs_of_their_own(name, proven, said, monkeypatch, capsys):
+    """They check one kind of certificate each, without the package, and their exit status says what they found."""
+    pytest.importorskip("flint")
+    source = Path(checker.__file__).with_name(name)
+    monkeypatch.syspath_prepend(str(source.parent))
+    monkeypatch.delitem(sys.modules, "checker", raising=False)
+    monkeypatch.setattr(sys, "argv", [name, str(HONEST_TREE)])
+    with pytest.raises(SystemExit) as end:
+        runpy.run_path(str(source), run_name="__main__")
+    assert bool(end.value.code) is not proven
+    assert capsys.readouterr().out.startswith(said)
+    sys.modules.pop("checker", None)
