@@ -112,7 +112,7 @@ def print_table(results: list[dict[str, Any]]) -> None:
     from rich.console import Console
 
     console = Console()
-    table = _upright(headings, rows, results)
+    table = _upright(rows, results)
     if Console(width=WIDEST).measure(table).minimum <= console.width:
         console.print(table)
         return
@@ -125,13 +125,13 @@ def print_table(results: list[dict[str, Any]]) -> None:
         rows, results, widths = rows[count:], results[count:], widths[count:]
 
 
-def _upright(headings: list[str], rows: list[list[str]], results: list[dict[str, Any]]) -> Any:
+def _upright(rows: list[list[str]], results: list[dict[str, Any]]) -> Any:
     """A table with a row for every result; nothing is broken but headings, between words, and reasons."""
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD)
-    for (heading, key, form), k in zip(_columns(results), range(len(headings)), strict=True):
+    for k, (heading, key, form) in enumerate(_columns(results)):
         lines = textwrap.wrap(heading, 10, break_long_words=False)
         table.add_column(
             "\n".join(lines),

@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from ..validation import is_sparse
 from .functions import Kernel, ProductKernel
 from .products import ProductRows
-from .rows import Indices, Rows
+from .rows import Indices, Rows, RowSource
 from .types import Array, Points
 
 #: Rows that are needed only for their sum are computed on the device in parts of this many bytes.
@@ -126,9 +126,8 @@ class DeviceRows(ProductRows):
         return total
 
     def mean(self, members: Indices) -> Array:
-        """Mean of the rows of ``members``, which may be there several times."""
-        members, counts = np.unique(members, return_counts=True)
-        return self.combine(members, counts / counts.sum())
+        """Mean of the rows of ``members``: a sum, in place of the tiles that would have to leave the device."""
+        return RowSource.mean(self, members)
 
     def block(self, indices: Indices, columns: Indices) -> Rows:
         """k(X[indices], X[columns]); where both are the same array, symmetric to the last digit."""

@@ -168,7 +168,7 @@ class HeldRows:
         if isinstance(problem.kernel, DeformedKernel):
             return problem.rows()
         dtype = np.float32 if self.single else np.float64
-        if self.device is None or problem.is_linear:
+        if self.device is None:
             return rows_of(problem.kernel, problem.X, dtype)
         return DeviceRows(cast(ProductKernel, problem.kernel), problem.X, dtype, self.device)
 
