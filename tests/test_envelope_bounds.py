@@ -7,11 +7,13 @@ from hypothesis import strategies as st
 from test_interval_search import FORMULATIONS, case, random_loss
 
 import convex_tsvm as ct
+from convex_tsvm.deadline import within
 from convex_tsvm.exact.intervals import IntervalSearch
 from convex_tsvm.instance import Instance
 from convex_tsvm.losses import Exponential
 from convex_tsvm.relaxations.envelopes.bound import Curved
 from convex_tsvm.relaxations.envelopes.curvature import lend
+from convex_tsvm.relaxations.envelopes.model import trivial_bound
 from convex_tsvm.relaxations.envelopes.quadratics import Quadratics
 
 seeds = st.integers(0, 2**32 - 1)
@@ -199,3 +201,16 @@ def test_lent_curvatures_raise_the_bound(moons):
     lent = Curved(search.model, d).point(low, high, gamma).value
     assert plain < lent - 0.1 * (search.objective - plain)
     assert lent <= search.objective
+
+
+def test_a_bound_that_time_has_ended_says_so_and_is_not_below_what_no_loss_is_below():
+    rng = np.random.default_rng(0)
+    problem = ct.Problem(rng.normal(size=(20, 2)), np.resize([1.0, -1.0] + [0.0] * 8, 20), C=10)
+    builder = ct.LowerBoundBuilder(ct.cccp_tsvm(), problem, relaxation="curvature")
+    with within(1e-9):
+        bound = builder.bound()
+    assert (bound.status, bound.value) == ("time_limit", 0.0)
+    assert [stage.status for stage in bound.stages] == ["time_limit"]
+    assert trivial_bound(Instance(ct.cccp_tsvm(), problem)) == 0
+    negative = ct.Formulation(ct.hinge(), ct.PLQ([], [(0, 0, -1)]), balance="linear")
+    assert trivial_bound(Instance(negative, problem)) == -np.inf

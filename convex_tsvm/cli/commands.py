@@ -162,7 +162,7 @@ def _bounded(options: argparse.Namespace, builder: LowerBoundBuilder, incumbent:
             if not options.json:
                 print(text)
             if progress is not None:
-                progress.tell(text)
+                progress.tell(f"{stage.name}: lower bound {stage.bound:.8g} after {stage.seconds:.2f} s")
 
         return builder.bound(incumbent=incumbent, callback=tell)
 

@@ -188,6 +188,13 @@ class EnvelopeModel:
         return outputs
 
 
+def trivial_bound(instance: Instance) -> float:
+    """What the objective of every solution is at least: 0 if no loss is ever negative, else -∞ for want of better."""
+    losses = [kind.of_output for kind in instance.formulation.by_kind]
+    negative = any(isinstance(loss, PLQ) and loss.minimizers()[0] < 0 for loss in losses)
+    return -np.inf if negative else 0.0
+
+
 def error_for(instance: Instance, objective: float, gap: float) -> float:
     """What a minorant may be off by at each point, so that all of them cost a share of a relative gap at most."""
     cost = float(instance.cost[instance.problem.unlabeled].sum())

@@ -13,7 +13,7 @@ from ...problem import Array
 from ..bound import Bound
 from ..relaxation import Rules, Stage
 from .best import BestSolution
-from .model import EnvelopeModel, error_for, why_no_envelopes
+from .model import EnvelopeModel, error_for, trivial_bound, why_no_envelopes
 from .region import EnvelopeBounds, IntervalRegion
 
 #: Another round is worth its time where the last one left at most this share of the intervals' widths.
@@ -63,17 +63,19 @@ class EnvelopeRelaxation:
         self._best, self._rules = BestSolution(self.instance, upper), Rules(gap=self.gap)
         stages: list[Stage] = []
         status = "optimal"
-        region = IntervalRegion(-np.inf, np.zeros(0), np.zeros(0))
+        region = IntervalRegion(trivial_bound(self.instance), np.zeros(0), np.zeros(0))
         try:
             if not np.isfinite(upper):
                 self._best.descend(None)
             error = error_for(self.instance, self._best.objective, max(self.gap, GAP_OF_MINORANTS))
             self.model = EnvelopeModel(self.instance, error)
             self.bounds = EnvelopeBounds(self.model)
-            region = IntervalRegion(-np.inf, *self.model.box(self._cutoff))
+            region.low, region.high = self.model.box(self._cutoff)
             for _ in range(self.max_rounds + 1):
                 began = time.perf_counter()
                 kept = self._round(region)
+                if region.bound < self._cutoff and time_is_up():
+                    status = "time_limit"
                 stage = Stage(
                     self.name,
                     min(region.bound, self._best.objective),
@@ -81,12 +83,12 @@ class EnvelopeRelaxation:
                     0,
                     int((self._proven(region) != 0).sum()),
                     time.perf_counter() - began,
-                    "optimal",
+                    status,
                 )
                 stages.append(stage)
                 if callback is not None:
                     callback(stage)
-                if region.bound >= self._cutoff or kept > WORTH_A_ROUND or time_is_up():
+                if region.bound >= self._cutoff or kept > WORTH_A_ROUND or status != "optimal":
                     break
                 self._best.descend(self._all_outputs(region))
         except KeyboardInterrupt:
