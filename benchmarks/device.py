@@ -2,6 +2,7 @@
 
     python benchmarks/device.py                      NumPy, and whatever of torch (with CUDA) and cupy is installed
     python benchmarks/device.py --devices torch:cuda,cupy --points 60000 --features 50,784
+    python benchmarks/device.py --fits 8000,60000 --results device_mine      fits of two sizes, in a file of their own
 
 Three tables.  The parts of a row: multiply-adds, exponentials and the way to the processor's memory, each as a rate.
 Rows by number of features: nanoseconds an entry, as measured and as the rates let expect.  A fit: seconds, and the
@@ -36,6 +37,21 @@ def devices():
     if importlib.util.find_spec("cupy"):
         found.append("cupy")
     return found
+
+
+def card(name):
+    """The name of a device with that of the graphics processor, where it is one."""
+    library, _, place = name.partition(":")
+    if library == "torch" and place.startswith("cuda"):
+        import torch
+
+        return f"{name} ({torch.cuda.get_device_name(place)}, PyTorch {torch.__version__})"
+    if library == "cupy":
+        import cupy
+
+        found = cupy.cuda.runtime.getDeviceProperties(int(place or 0))["name"].decode()
+        return f"{name} ({found}, CuPy {cupy.__version__})"
+    return name
 
 
 def seconds(run, least=0.4):
@@ -120,16 +136,18 @@ def main():
     parser.add_argument("--devices", default=",".join(devices()))
     parser.add_argument("--points", type=int, default=20000)
     parser.add_argument("--features", default="10,50,200,784,3000")
+    parser.add_argument("--fits", default="8000", help="points of the fits")
+    parser.add_argument("--results", default="device", help="the file in benchmarks/results")
     options = parser.parse_args()
     names, n = options.devices.split(","), options.points
     compile_native()
-    out = Results("device", "Kernel rows on another device")
+    out = Results(options.results, "Kernel rows on another device", "device.py")
     out("Single precision; *ours* is the package's own rows by NumPy, in place on processor threads.", "")
     out.table("device", "10⁹ multiply-adds/s", "10⁹ exp/s", "GB/s to memory")
     known = {}
     for name in names:
         known[name] = rates(Device(name), n)
-        out.row(name, *(f"{rate / 1e9:.3g}" if np.isfinite(rate) else "–" for rate in known[name]))
+        out.row(card(name), *(f"{rate / 1e9:.3g}" if np.isfinite(rate) else "–" for rate in known[name]))
     out(
         "", f"Nanoseconds an entry of {ROWS} rows of {n} points, RBF kernel; in brackets what the rates let expect.", ""
     )
@@ -146,8 +164,9 @@ def main():
         out.row(name, *cells)
     out("", "A transductive SVM with its defaults, Gaussians like g50c's, 50 labelled points.", "")
     out.table("points", "features", "device", "s", "of them rows", "objective")
-    for d in (50, 784):
-        fits(out, ["ours", *names], min(n, 8000), d)
+    for points in map(int, options.fits.split(",")):
+        for d in (50, 784):
+            fits(out, ["ours", *names], points, d)
     out.done()
 
 

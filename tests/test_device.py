@@ -1,5 +1,6 @@
 """Kernel rows of another array library: the same rows, and the same answers, as by NumPy."""
 
+import copy
 import importlib.util
 import pickle
 
@@ -11,7 +12,8 @@ from convex_tsvm.kernels import Device, DeviceRows, KernelRows
 from convex_tsvm.solvers.dual import rows_held
 
 #: array_api_strict refuses whatever the standard does not have; its device1 cannot be mixed with its default device.
-DEVICES = ["numpy", "array_api_strict", "array_api_strict:device1", "torch", "torch:cpu"]
+DEVICES = ["numpy", "array_api_strict", "array_api_strict:device1", "torch", "torch:cpu", "torch:cuda", "cupy"]
+NEEDS_TORCH = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs torch")
 KERNELS = [ct.RBF(1.3), ct.Polynomial(3, 0.4, 1.0), ct.Polynomial(2, 1.0, 0.0)]
 
 
@@ -19,6 +21,11 @@ KERNELS = [ct.RBF(1.3), ct.Polynomial(3, 0.4, 1.0), ct.Polynomial(2, 1.0, 0.0)]
 def device(request):
     if importlib.util.find_spec(request.param.split(":")[0]) is None:
         pytest.skip(f"needs {request.param}")
+    if request.param in ("torch:cuda", "cupy"):
+        try:
+            Device(request.param)
+        except ValueError as error:
+            pytest.skip(str(error))
     return request.param
 
 
@@ -52,6 +59,26 @@ def test_sums_in_parts_are_sums(device, monkeypatch):
     rows = DeviceRows(ct.RBF(1.0), X, np.float64, Device(device))
     vectors = np.random.default_rng(2).standard_normal((30, 2))
     np.testing.assert_allclose(rows.times(vectors), ct.RBF(1.0)(X, X) @ vectors, atol=1e-12)
+
+
+def test_many_rows_and_whole_matrices_come_in_parts(device, monkeypatch):
+    from convex_tsvm.kernels import device as module
+    from convex_tsvm.kernels import products
+
+    monkeypatch.setattr(module, "DEVICE_BYTES_AT_ONCE", 8 * 30 * 4)
+    monkeypatch.setattr(module, "TILE", 8)
+    monkeypatch.setattr(products, "TILE", 8)
+    X = np.random.default_rng(1).standard_normal((30, 2))
+    rows, matrix = DeviceRows(ct.RBF(1.0), X, np.float64, Device(device)), ct.RBF(1.0)(X, X)
+    some = np.random.default_rng(2).permutation(30)[:13]
+    np.testing.assert_allclose(rows.rows(some), matrix[some], atol=1e-12)
+    np.testing.assert_allclose(rows.block(some, some[::2]), matrix[np.ix_(some, some[::2])], atol=1e-12)
+    full = rows.full()
+    np.testing.assert_allclose(full, matrix, atol=1e-12)
+    assert (full == full.T).all()
+    out = np.empty((26, 30))[::2]
+    assert rows.device.get(rows.device.put(matrix[some]), out) is out
+    np.testing.assert_array_equal(out, matrix[some])
 
 
 @pytest.mark.parametrize("held", ["whole matrix", "rows"])
@@ -96,14 +123,15 @@ def test_single_precision_is_measured_and_gives_way(device):
 
 def test_another_process_takes_the_points_there_again(device):
     X = np.random.default_rng(4).standard_normal((20, 2))
-    rows = DeviceRows(ct.RBF(1.0), X, np.float64, Device("numpy"))
+    rows = DeviceRows(ct.RBF(1.0), X, np.float64, Device(device))
     before = rows.rows(np.arange(5))
-    again = pickle.loads(pickle.dumps(ct.RBF(1.0)))
-    np.testing.assert_array_equal(DeviceRows(again, X, np.float64, Device(device)).rows(np.arange(5)).shape, (5, 20))
-    state = rows.__getstate__()
-    assert "_on_device_points" not in state
-    assert "form" not in state
-    np.testing.assert_allclose(before, ct.RBF(1.0)(X[:5], X), atol=1e-12)
+    assert "_on_device_points" not in rows.__getstate__()
+    for again in (pickle.loads(pickle.dumps(rows)), copy.deepcopy(rows)):
+        assert again.device.name == device
+        np.testing.assert_array_equal(again.rows(np.arange(5)), before)
+    solver = ct.NativeSolver(ct.Problem(X, np.resize([1, -1, 0, 0], 20), kernel="rbf", C=1), device=device)
+    problem = pickle.loads(pickle.dumps(solver)).problem
+    np.testing.assert_array_equal(problem.X, X)
 
 
 @pytest.mark.parametrize(
@@ -115,6 +143,7 @@ def test_another_process_takes_the_points_there_again(device):
         ("json", "'json' is not a library of the array API"),
         ("array_api_strict:moon", "device='array_api_strict:moon'"),
         ("numpy:cuda", "device='numpy:cuda': numpy cannot use it"),
+        pytest.param("torch:meta", "device='torch:meta': torch cannot use it", marks=NEEDS_TORCH),
         (".", "no library"),
     ],
 )

@@ -16,11 +16,11 @@ from numpy.typing import DTypeLike, NDArray
 
 from ..validation import is_sparse
 from .functions import Kernel, ProductKernel
-from .products import ProductRows
+from .products import TILE, ProductRows
 from .rows import Indices, Rows, RowSource
 from .types import Array, Points
 
-#: Rows that are needed only for their sum are computed on the device in parts of this many bytes.
+#: Rows are computed on the device in parts of at most so many bytes, as its memory may be the smaller one.
 DEVICE_BYTES_AT_ONCE = 256 * 2**20
 
 
@@ -49,24 +49,60 @@ class Device:
         self.xp = _namespace(library, name)
         try:
             self.place = _place(library, place)
-            self.put(np.zeros(1))
+            self.get(self.put(np.zeros(1)))
         except Exception as error:  # every library has exceptions of its own for a device that is not there
             raise ValueError(f"device={name!r}: {library} cannot use it: {_first_line(error)}") from error
+
+    def __reduce__(self) -> tuple[type[Device], tuple[str]]:
+        # A library is a module, which is imported where a copy is made.
+        return Device, (self.name,)
 
     def put(self, array: NDArray[Any]) -> Any:
         """A copy of an array on the device."""
         place = {} if self.place is None else {"device": self.place}
         return self.xp.asarray(np.ascontiguousarray(array), **place)
 
-    def get(self, array: Any) -> NDArray[Any]:
-        """An array of the device as one of NumPy that can be written to."""
+    def get(self, array: Any, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """An array of the device as one of NumPy that can be written to.
+
+        Parameters
+        ----------
+        array : array of the library
+        out : array, optional
+            Where to write it; by default memory of its own.
+
+        Returns
+        -------
+        array
+        """
+        on_processor = self._on_processor(array)
+        if on_processor is not None:
+            if out is None:
+                return on_processor if on_processor.flags.writeable else on_processor.copy()
+            out[...] = on_processor
+            return out
+        if out is None:
+            # NumPy asks for large pages; new memory in small ones takes longer than the way from the device.
+            out = np.empty(tuple(array.shape), dtype=str(array.dtype).rpartition(".")[2])
+        elif not out.flags.c_contiguous:
+            # Libraries write in one go only to memory that is.
+            out[...] = self.get(array)
+            return out
         if hasattr(array, "get"):  # CuPy
-            array = array.get()
-        elif hasattr(array, "cpu"):  # PyTorch
-            array = array.cpu().numpy()
-        elif not isinstance(array, np.ndarray):
-            array = np.from_dlpack(self._in_memory(array))
-        return array if array.flags.writeable else array.copy()
+            array.get(out=out)
+        else:  # PyTorch
+            self.xp.asarray(out).copy_(array)
+        return out
+
+    def _on_processor(self, array: Any) -> NDArray[Any] | None:
+        """The array as it is, if the processor can read it."""
+        if isinstance(array, np.ndarray):
+            return array
+        if hasattr(array, "get"):  # CuPy
+            return None
+        if hasattr(array, "cpu"):  # PyTorch
+            return array.numpy() if array.device.type == "cpu" else None
+        return np.from_dlpack(self._in_memory(array))
 
     def _in_memory(self, array: Any) -> Any:
         """The array where NumPy can read it, if its library says which of its devices that is."""
@@ -131,18 +167,25 @@ class DeviceRows(ProductRows):
 
     def block(self, indices: Indices, columns: Indices) -> Rows:
         """k(X[indices], X[columns]); where both are the same array, symmetric to the last digit."""
-        matrix = self._values(indices, columns)
-        if columns is indices:
-            matrix += matrix.T.copy()
-            matrix /= 2
+        if columns is not indices:
+            return self._values(indices, columns)
+        matrix = self._symmetric(indices)
+        for start in range(0, len(indices), TILE):
+            tile = matrix[start : start + TILE, start : start + TILE]
+            tile[...] = (tile + tile.T) / 2
         return matrix
 
     def _values(self, indices: Indices, columns: Indices | slice, out: Rows | None = None) -> Rows:
-        values = self.device.get(self._on_device_values(indices, None if isinstance(columns, slice) else columns))
-        if out is None:
-            return values
-        out[:] = values
-        return out
+        there = None if isinstance(columns, slice) else columns
+        n_columns = self.n if there is None else len(there)
+        size = max(1, DEVICE_BYTES_AT_ONCE // (self.dtype.itemsize * max(n_columns, 1)))
+        if out is None and len(indices) <= size:
+            return self.device.get(self._on_device_values(indices, there))
+        values = np.empty((len(indices), n_columns), dtype=self.dtype) if out is None else out
+        for start in range(0, len(indices), size):
+            part = slice(start, start + size)
+            self.device.get(self._on_device_values(indices[part], there), values[part])
+        return values
 
     @cached_property
     def _on_device_points(self) -> tuple[Any, Any]:
