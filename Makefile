@@ -60,7 +60,7 @@ paper: $(VENV)/.paper  ## the paper and the report, as PDF in paper/_build
 	$(ONE_THREAD) $(BIN)/python paper/build.py
 
 bench: $(VENV)/.bench  ## every data set and solver of benchmark_s3vm, tried by benchopt on small problems, offline
-	$(ONE_THREAD) $(BIN)/benchopt test benchmark_s3vm --skip-install
+	$(ONE_THREAD) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/benchopt test benchmark_s3vm --skip-install
 
 # Old versions of other packages warn of what newer ones of yet others do, and CVXPY 1.9 computes with empty arrays; scikit-learn
 # 1.7 has two checks of a name. None of it is ours to mend.

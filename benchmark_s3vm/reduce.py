@@ -1,10 +1,11 @@
-"""Keep of benchopt's results what the page needs: ``python benchmark_s3vm/reduce.py NAME.parquet ...``.
+"""Keep of benchopt's results what the page needs: ``python benchmark_s3vm/reduce.py NAME.parquet ... [--csv FILE]``.
 
-The rows of all files go into ``results/results.csv``: data, objective, solver, and what the judge said.
+The rows of all files go into a file, by default the ``results/results.csv`` that the page is made of: data, objective,
+solver, and what the judge said.
 """
 
+import argparse
 import re
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -60,10 +61,14 @@ def reduced(frame):
 
 def main():
     """Write the table."""
-    rows = pd.concat([reduced(pd.read_parquet(path)) for path in sys.argv[1:]], ignore_index=True)
-    CSV.parent.mkdir(exist_ok=True)
-    rows.to_csv(CSV, index=False, float_format="%.8g")
-    print(f"{len(rows)} rows, {CSV.stat().st_size / 1000:.0f} kB in {CSV}")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("results", nargs="+", help="benchopt's files")
+    parser.add_argument("--csv", type=Path, default=CSV, help="the file to write")
+    options = parser.parse_args()
+    rows = pd.concat([reduced(pd.read_parquet(path)) for path in options.results], ignore_index=True)
+    options.csv.parent.mkdir(exist_ok=True)
+    rows.to_csv(options.csv, index=False, float_format="%.8g")
+    print(f"{len(rows)} rows, {options.csv.stat().st_size / 1000:.0f} kB in {options.csv}")
 
 
 if __name__ == "__main__":

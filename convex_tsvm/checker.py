@@ -17,6 +17,7 @@ import json
 import math
 import sys
 import time
+import zipfile
 from dataclasses import dataclass
 from typing import Any
 
@@ -662,6 +663,8 @@ class Verdict:
     def __str__(self) -> str:
         if not self.holds:
             return f"NOT PROVEN: {self.problem}"
+        if self.lower_bound == -math.inf:
+            return f"NOTHING IS CLAIMED: the search had no bound yet; its solution has {self.upper_bound!r} at most"
         return (
             f"PROVEN: no solution has an objective below {self.lower_bound!r}; that in the file has one of at most "
             f"{self.upper_bound!r}\n{self.n_nodes} nodes, {self.n_proofs} proofs, {self.seconds:.1f} s"
@@ -674,8 +677,11 @@ class Certificate:
     form = "convex_tsvm search 2"
 
     def __init__(self, path: Any) -> None:
-        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
-            a = self.arrays = {name: file[name] for name in file.files}
+        with open(path, "rb") as opened:
+            demand(zipfile.is_zipfile(opened), "it is no .npz file, or a damaged one")
+            opened.seek(0)
+            with np.load(opened, allow_pickle=False) as file:
+                a = self.arrays = {name: file[name] for name in file.files}
         header = json.loads(str(a["header"]))
         demand(header["format"] == self.form, f"the format is {header['format']!r}, not {self.form!r}")
         demand(digest(a) == header["digest"], "the problem is not the one that was searched: its digest is another")

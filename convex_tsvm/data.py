@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from .notice import warn
 from .persistence import unlike
-from .validation import is_sparse
+from .validation import archive, is_sparse
 
 #: Errors besides ValueError that readers of files raise where they cannot read one.
 UNREADABLE = (
@@ -404,8 +404,15 @@ def _unknown(source: str, table: _Table, marker: Any, classes: Sequence[str]) ->
     kinds = sorted(set(labels[~unknown].tolist()), key=_natural)
     others = [name for name in kinds if name not in classes]
     if classes and others:
+        signs = {_number(name) for name in classes} in ({0, 1}, {-1, 1})
         if marker is None and len(others) == 1 and _number(others[0]) in (-1, 0):
-            return np.asarray(unknown | np.isin(labels, others))
+            if not (signs and len(kinds) == 2):
+                return np.asarray(unknown | np.isin(labels, others))
+            raise ValueError(
+                f"DATA={source!r} has the labels {_listed(kinds)}, and the model's classes are {_listed(classes)}: "
+                f"{others[0]} may mark unknown labels (say so with unlabeled, --unlabeled {others[0]}) or be a class "
+                f"(say which counts as +1 with positive)"
+            )
         raise ValueError(
             f"DATA={source!r} has the labels {_listed(others)}, which are none of the model's classes "
             f"({_listed(classes)}); say what marks unknown labels with unlabeled, or which classes of two count as +1 "
@@ -522,7 +529,7 @@ def _points_of(file: Any, path: Path) -> Any:
 
 
 def _read_npz(path: Path, splits: str, needs_labels: bool) -> _Table:
-    with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
+    with archive(path) as file:
         names = set(file.files)
         if "y" not in names and needs_labels:
             raise ValueError(f"DATA={str(path)!r} has no array 'y'; it has {', '.join(sorted(names))}")
@@ -551,6 +558,11 @@ def _read_csv(path: Path, label_column: str | None, model: _Model | None) -> _Ta
     if len(rows) < 2:
         raise ValueError(f"DATA={str(path)!r} has no rows below its header")
     header = [name.strip() for name in rows[0]]
+    if all(_number(name) is not None for name in header):
+        raise ValueError(
+            f"DATA={str(path)!r}: its first line, {', '.join(header)}, has numbers only; it must be a header with the "
+            "names of the columns"
+        )
     if label_column is not None and label_column not in header:
         raise ValueError(f"label_column={label_column!r} is not in {str(path)!r}; its columns are {', '.join(header)}")
     column, order = _columns(path, header, label_column, model)

@@ -22,7 +22,7 @@ from .decision import DecisionFunctions, chosen_classes
 from .kernels import kernel_from_dict
 from .notice import warn
 from .solution import Solution, joint_function
-from .validation import integer, is_sparse
+from .validation import archive, integer, is_sparse
 
 Array = NDArray[np.float64]
 FORMAT = "convex_tsvm model 1"
@@ -339,7 +339,7 @@ def reading(
     damaged file may lead to, as well as of those of reading it.  A FileNotFoundError stays as it is.
     """
     try:
-        with open(path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
+        with archive(path) as file:
             arrays = {name: file[name] for name in file.files}
         header = json.loads(str(arrays["header"]))
         forms = (form,) if isinstance(form, str) else form

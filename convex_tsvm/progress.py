@@ -37,6 +37,9 @@ def remaining(seconds: float, share: float) -> str:
 #: Seconds between two lines where there is no terminal, and where a program reads them.
 PAUSE, MACHINE_PAUSE = 10.0, 1.0
 
+#: What a line says at its end.
+KEEPS = " (Ctrl-C keeps the best so far)"
+
 #: How progress is told; see :func:`told`.
 _way = ContextVar("_way", default="auto")
 
@@ -83,19 +86,32 @@ def _shown(first: str, lines: bool) -> Iterator[Callable[[str, dict[str, Any]], 
         yield print_line if lines or machine else None
         return
     from rich.console import Console
+    from rich.text import Text
 
-    with Console(stderr=True).status(first) as status:
-        yield lambda text, _: status.update(text)
+    console = Console(stderr=True)
+    with console.status(first) as status:
+        yield lambda text, _: status.update(Text(_cut(text, console.width - 4)))
+
+
+def _cut(text: str, width: int) -> str:
+    """A text that has room in a line: without what it says of Ctrl-C, or cut, if it is too long."""
+    if len(text) > width:
+        text = text.removesuffix(KEEPS)
+    return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
 
 
 @contextmanager
 def status_line(
-    name: Callable[[], str], share: Callable[[float, float], float] | None = None, lines: bool = False
+    name: Callable[[], str],
+    share: Callable[[float, float], float] | None = None,
+    lines: bool = False,
+    keeps: bool = True,
 ) -> Iterator[StatusLine | None]:
     """A line on standard error that says how far the work called ``name()`` is.
 
     ``share`` tells from the first stage and the current one how much of the work is done (see ``Method.share``).
     Where standard error is no terminal there is a line every ten seconds, if ``lines`` are asked for; otherwise None.
+    It says that Ctrl-C ends the work with the best so far, if the work ``keeps`` that.
     """
     with _shown(f"{name()}: starting", lines) as show:
         if show is None:
@@ -105,7 +121,8 @@ def status_line(
         figures: dict[str, Any] = {}
 
         def update(inside: str) -> None:
-            show(f"{name()}: {reached}{inside} (Ctrl-C keeps the best so far)", {"progress": name(), **figures})
+            kept = KEEPS if keeps else ""
+            show(f"{name()}: {reached}{inside}{kept}", {"progress": name(), **figures})
 
         def step(iteration: Iteration) -> None:
             nonlocal count, reached, first, done

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numbers
 import os
 import tempfile
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -71,6 +73,17 @@ def one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
         words = [repr(word) for word in allowed]
         raise ValueError(f"{name}={value!r} must be {', '.join(words[:-1])} or {words[-1]}")
     return value
+
+
+@contextmanager
+def archive(path: str | os.PathLike[str]) -> Iterator[Any]:
+    """The arrays of an .npz file, by name, while the context is open; a ValueError if the file is no such archive."""
+    with open(path, "rb") as opened:
+        if not zipfile.is_zipfile(opened):
+            raise ValueError("it is no .npz file, or a damaged one")
+        opened.seek(0)
+        with np.load(opened, allow_pickle=False) as file:
+            yield file
 
 
 def new_file(name: str, value: Any) -> Path:

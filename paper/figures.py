@@ -92,11 +92,13 @@ def search() -> Figure:
     """Bound and objective of searches on wine, against time and against nodes."""
     figure, (left, right) = panels(2, 2.5)
     found = run("search")
-    for name, color, shown in (("svm", GREY, "labelled SVM's bound"), ("all", BLUE, "sign-lifted relaxation, too")):
+    for name, color, shown in (("svm", GREY, "labelled SVM's bound"), ("all", BLUE, "with the sign-lifted relaxation")):
         course = np.array(found[name]["progress"], dtype=float)
         left.plot(course[:, 0], proven(course), color=color, label=shown, drawstyle="steps-post")
         left.plot(course[-1, 0], course[-1, 2], color=color, marker="o", markersize=3)
-    left.axhline(found["all"]["objective"], color="black", linewidth=0.8, label="objective, proven optimal")
+    left.axhline(
+        found["all"]["objective"], color="black", linewidth=1.4, linestyle=":", label="objective, proven optimal"
+    )
     left.axhline(found["all"]["cccp"], color=RED, linewidth=0.8, linestyle="--", label="objective of CCCP")
     left.set(xlabel="seconds", ylabel="objective, lower bound", ylim=(0, None))
     left.legend(loc="center right", bbox_to_anchor=(1, 0.62), fontsize=6.5)
@@ -130,7 +132,7 @@ def bounds() -> Figure:
         axis.set(yscale="log", ylim=(0.004, 150))
         axis.set_title(f"$ {C} $", loc="center")
     axes[0].set_ylabel("gap, %")
-    axes[0].legend(loc="lower left")
+    axes[1].legend(loc="lower left")
     return figure
 
 

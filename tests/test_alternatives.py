@@ -179,22 +179,36 @@ def test_a_row_cache_that_has_all_rows():
 
 
 class Far:
-    """An array of a device, which must be brought here before NumPy can read it."""
+    """An array of a device that NumPy cannot read: with the ``get`` of CuPy's, or the ``cpu`` of PyTorch's."""
 
     def __init__(self, array, way):
-        self.array = array
-        setattr(self, way, lambda: array if way == "get" else self)
+        self.array, self.shape, self.dtype = array, array.shape, f"library.{array.dtype}"
+        self.device = type("Place", (), {"type": "cuda"})
+        setattr(self, way, lambda out: out.__setitem__(..., array))
 
-    def numpy(self):
-        return self.array
+
+class Library:
+    """PyTorch's ``asarray``, whose arrays copy from any device."""
+
+    def asarray(self, out):
+        return type("Here", (), {"copy_": staticmethod(lambda far: far.cpu(out))})
 
 
 @pytest.mark.parametrize("way", ["get", "cpu"])
-def test_arrays_come_back_from_devices(way):
-    """CuPy's have ``get``, PyTorch's ``cpu().numpy()``; what NumPy may not write to is copied."""
+def test_arrays_come_back_from_devices(way, monkeypatch):
+    """They are written to memory of NumPy's, in one go where it is whole."""
+    device, far = Device("numpy"), Far(np.arange(6.0).reshape(2, 3), way)
+    monkeypatch.setattr(device, "xp", Library())
+    np.testing.assert_array_equal(device.get(far), far.array)
+    for out in (np.empty((2, 3)), np.empty((2, 6))[:, ::2]):
+        assert device.get(far, out) is out
+        np.testing.assert_array_equal(out, far.array)
+
+
+def test_what_numpy_may_not_write_to_is_copied():
     fixed = np.arange(3.0)
     fixed.flags.writeable = False
-    found = Device("numpy").get(Far(fixed, way))
+    found = Device("numpy").get(fixed)
     np.testing.assert_array_equal(found, fixed)
     assert found.flags.writeable
 

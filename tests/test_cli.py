@@ -5,6 +5,7 @@ import dataclasses
 import json
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.svm import SVC
 
 import convex_tsvm as ct
-from convex_tsvm.cli import main
+from convex_tsvm.cli import _complain, _complain_in_json, _warnings_told, main
 from convex_tsvm.data import load_classes
 from convex_tsvm.table import METHODS
 
@@ -783,3 +784,71 @@ def test_a_time_limit_is_a_positive_number(limit, command, capsys):
     status, out, err = run(capsys, command, *SMALL, "--time-limit", limit)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert f"time_limit={float(limit)} must be" in err
+
+
+def test_no_file_is_written_over_another(files, capsys):
+    """Neither over what a command reads nor over another file of its own; nothing is done then."""
+    (files / "d.csv").write_text("a,b,label\n0,1,x\n1,0,y\n1,1,\n", encoding="utf-8")
+    path, other = str(files / "d.csv"), str(files / "m.npz")
+    before = (files / "d.csv").read_bytes()
+    for arguments, said in [
+        (["--labels-out", path], "is the same file as DATA"),
+        (["--labels-out", other, "--save", other], "is the same file as save"),
+        (["--save", str(files / "." / "d.csv")], "is the same file as DATA"),
+        (["--labels-out", "-"], "labels_out='-' must be the name of a file"),
+    ]:
+        status, out, err = run(capsys, "solve", path, *arguments)
+        assert (status, out) == (2, "")
+        assert said in err
+    assert (files / "d.csv").read_bytes() == before
+    assert not (files / "m.npz").exists()
+
+
+def test_json_has_no_infinite_numbers(capsys, files):
+    certificate = str(files / "c.npz")
+    limits = ["--method", "exact", "--time-limit", "1e-9", "--certificate", certificate]
+    _, out, _ = run(capsys, "solve", *SMALL, *limits, "--json")
+    found = json.loads(out, parse_constant=pytest.fail)
+    assert (found["lower_bound"], found["gap"], found["status"]) == (None, None, "time_limit")
+    _, out, _ = run(capsys, "solve", *SMALL, *limits)
+    assert "nothing was proven yet when the search ended" in out
+    assert "inf" not in out.split("lower bound: nothing")[0].split("labels:")[1].replace("inferred", "")
+
+
+def test_a_program_is_told_of_errors_and_warnings_in_json(capsys):
+    status, _, err = run(capsys, "solve", "nowhere.csv", "--progress", "json")
+    assert status == 2
+    assert "nowhere.csv" in json.loads(err)["error"]
+    with _warnings_told(_complain_in_json):
+        warnings.warn("so it is", ct.TSVMWarning, stacklevel=1)
+    assert json.loads(capsys.readouterr().err) == {"warning": "so it is"}
+    with _warnings_told(_complain):
+        warnings.warn("so it is", ct.TSVMWarning, stacklevel=1)
+    assert capsys.readouterr().err == "convex-tsvm: warning: so it is\n"
+
+
+def test_a_header_is_no_point_and_a_label_is_not_guessed(files, capsys):
+    (files / "no_header.csv").write_text("0,1,1\n1,0,0\n1,1,1\n", encoding="utf-8")
+    status, _, err = run(capsys, "solve", str(files / "no_header.csv"))
+    assert status == 2
+    assert "has numbers only; it must be a header" in err
+    rows = "".join(f"{x},{y},{int(x > 1)}\n" for x in range(4) for y in range(4))
+    (files / "train.csv").write_text("a,b,label\n" + rows, encoding="utf-8")
+    model = str(files / "signs.npz")
+    assert (
+        run(capsys, "solve", str(files / "train.csv"), "--unlabeled", "nan", "--n-labeled", "8", "--save", model)[0]
+        == 0
+    )
+    (files / "other.csv").write_text("a,b,label\n0,0,-1\n3,3,1\n", encoding="utf-8")
+    status, _, err = run(capsys, "predict", model, str(files / "other.csv"))
+    assert status == 2
+    assert "-1 may mark unknown labels" in err
+    status, out, _ = run(capsys, "predict", model, str(files / "other.csv"), "--unlabeled", "-1")
+    assert (status, "error 0.0000" in out) == (0, True)
+
+
+def test_output_that_nobody_reads_to_its_end_is_no_error():
+    command = [sys.executable, "-m", "convex_tsvm.cli", "verify", "--paper", "debie2004"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""

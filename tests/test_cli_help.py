@@ -138,8 +138,8 @@ def test_a_table_in_a_pipe_is_plain_text(capsys):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-@pytest.mark.parametrize("columns", [60, 80, 200])
-def test_a_table_on_a_terminal_has_rules_and_breaks_no_figure(columns):
+@pytest.mark.parametrize(("columns", "terminal"), [(60, "xterm"), (80, "xterm"), (200, "xterm"), (60, "dumb")])
+def test_a_table_on_a_terminal_has_rules_and_breaks_no_figure(columns, terminal):
     import pty
 
     figures = {"lower_bound": 3.07529, "gap": 0.708, "step_duality_gap": 1e-15, "error_unlabeled": 0.0052}
@@ -150,7 +150,7 @@ def test_a_table_on_a_terminal_has_rules_and_breaks_no_figure(columns):
     ]  # fmt: skip
     script = f"from convex_tsvm.cli.table import print_table; print_table({results!r})"
     reader, writer = pty.openpty()
-    environment = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns)}
+    environment = {**os.environ, "TERM": terminal, "COLUMNS": str(columns)}
     with subprocess.Popen([sys.executable, "-c", script], stdout=writer, env=environment) as child:
         child.wait(60)
     os.close(writer)

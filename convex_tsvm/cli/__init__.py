@@ -3,34 +3,71 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0 solved, 1 not solved, 2 bad input."""
     from ..progress import told
     from ..validation import InfeasibleError
+    from .files import check_distinct, print_json
     from .parser import BadUsage, build_parser
 
     options = None
+    complain = _complain
     try:
         options = build_parser().parse_args(arguments)
-        with told(getattr(options, "progress", "auto")):
-            return int(options.run(options))
+        if getattr(options, "progress", "auto") == "json":
+            complain = _complain_in_json
+        with told(getattr(options, "progress", "auto")), _warnings_told(complain):
+            check_distinct(options)
+            status = int(options.run(options))
+            sys.stdout.flush()
+            return status
     except InfeasibleError as error:
         message = " ".join(str(error).split())
         if getattr(options, "json", False):
-            print(json.dumps({"status": "infeasible", "message": message}))
-        print(f"convex-tsvm: infeasible: {message}", file=sys.stderr)
+            print_json({"status": "infeasible", "message": message})
+        complain("error", f"infeasible: {message}")
+        return 1
+    except BrokenPipeError:
+        # Whoever read the output has had enough; what is left of it must not lead to an error at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (BadUsage, ValueError, OSError) as error:
-        message = " ".join(str(error).split())
-        print(f"convex-tsvm: {message}", file=sys.stderr)
+        complain("error", " ".join(str(error).split()))
         return 2
     except RuntimeError as error:
-        print(f"convex-tsvm: not solved: {error}", file=sys.stderr)
+        complain("error", f"not solved: {error}")
         return 1
     except KeyboardInterrupt:
-        print("convex-tsvm: interrupted before there was a result", file=sys.stderr)
+        complain("error", "interrupted before there was a result")
         return 1
+
+
+def _complain(kind: str, message: str) -> None:
+    """Tell a person of an "error" or a "warning" in a line on standard error."""
+    print(f"convex-tsvm: {'warning: ' if kind == 'warning' else ''}{message}", file=sys.stderr)
+
+
+def _complain_in_json(kind: str, message: str) -> None:
+    """The same for a program, as a JSON object."""
+    print(json.dumps({kind: message}), file=sys.stderr)
+
+
+@contextmanager
+def _warnings_told(complain: Callable[[str, str], None]) -> Iterator[None]:
+    """Warnings inside are told in a line each, without the place in the code that they come from."""
+
+    def tell(message: Warning | str, *_: Any, **__: Any) -> None:
+        complain("warning", " ".join(str(message).split()))
+
+    with warnings.catch_warnings():
+        warnings.showwarning = tell
+        warnings.filterwarnings("ignore", "time_limit: ")  # the commands say so in a line of their own
+        yield

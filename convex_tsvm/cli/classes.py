@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +13,7 @@ from ..decision import chosen_classes
 from ..formulations import tsvm
 from ..persistence import FittedModel, save_model
 from ..problem import Problem
-from .files import write_class_labels
+from .files import print_json, write_class_labels
 from .given import labels_shown, of_data, read_points, with_shares
 from .table import SOLVED_STATUSES, figures_of, print_table, result_of, stopped
 from .tasks import Task, asked_solvers, given_problem, limited, solved
@@ -46,7 +45,7 @@ def solve_classes(options: argparse.Namespace, task: Task) -> int:
     unsolved = [row["status"] for row in rows if row["status"] not in SOLVED_STATUSES]
     status = unsolved[0] if unsolved else str(rows[0]["status"])
     if options.json:
-        print(json.dumps(_together(task, rows[0]["solver"], first, rows, error, status)))
+        print_json(_together(task, rows[0]["solver"], first, rows, error, status))
     else:
         print(
             f"{data.name}: {first.n_labeled} labelled and {first.n_unlabeled} unlabelled points, "
@@ -99,7 +98,7 @@ def predict_classes(options: argparse.Namespace, model: FittedModel) -> int:
     error = float(np.mean(labels[known] != truth[known])) if known.any() else None
     counts = {name: int((labels == name).sum()) for name in classes}
     if options.json:
-        print(json.dumps({"n": len(labels), "classes": counts, "error": error}))
+        print_json({"n": len(labels), "classes": counts, "error": error})
     else:
         shown = ", ".join(f"{count} {name}" for name, count in counts.items())
         print(f"{len(labels)} points: {shown}" + ("" if error is None else f", error {error:.4f}"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -13,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data import Data, SeveralClasses, class_names, load_points
-from ..deadline import until
+from ..deadline import time_left, until
 from ..formulations import Formulation
 from ..persistence import FittedModel, load_model, save_model
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
 from .classes import predict_classes, solve_classes
-from .files import check_outputs, check_plot, write_labels, write_plot
+from .files import check_outputs, check_plot, print_json, write_labels, write_plot
 from .given import given, of_data, read_points
 from .table import SOLVED_STATUSES, figures_of, print_table, result_of, stopped
 from .tasks import asked_solvers, check_method_options, formulated, given_problem, limited, read_task, solved
@@ -57,17 +56,17 @@ def solve(options: argparse.Namespace) -> int:
     solution = solved(options, task, problem, solver)
     result = {**result_of(data, solution, task, solver), "classes": data.known}
     if options.json:
-        print(json.dumps(result))
+        print_json(result)
     else:
         print(heading)
         print_table([result])
         if line := stopped([result]):
             print(line)
         if task.method == "exact":
-            print(
-                f"objective: of the solution found; lower bound: no solution has an objective below "
-                f"{solution.lower_bound:.8g}, proven in {solution.n_iter} nodes"
-            )
+            bound = -np.inf if solution.lower_bound is None else solution.lower_bound
+            proven = f"no solution has an objective below {bound:.8g}, proven in {solution.n_iter} nodes"
+            none = "nothing was proven yet when the search ended"
+            print(f"objective: of the solution found; lower bound: {proven if np.isfinite(bound) else none}")
         else:
             print(solution.certificate())
     # Files come last: if one cannot be written after all, the result has been printed.
@@ -100,6 +99,7 @@ def _picture(data: Data, solution: Solution) -> Any:
 def bound(options: argparse.Namespace) -> int:
     """Bound the optimum from below; print what every relaxation gives."""
     from ..exact.incumbent import Incumbent
+    from ..exact.search import SHARE_FOR_LABELS
     from ..relaxations import LowerBoundBuilder
 
     began, task = time.perf_counter(), read_task("cccp", options.formulation)
@@ -120,7 +120,7 @@ def bound(options: argparse.Namespace) -> int:
     incumbent = None
     with limited(options):
         if builder.is_about_labels:
-            with until(time.time() + SECONDS_FOR_LABELS):
+            with until(time.time() + min(SECONDS_FOR_LABELS, SHARE_FOR_LABELS * time_left())):
                 incumbent = Incumbent.first(builder.model)
         found = _bounded(options, builder, incumbent)
     result = figures_of(
@@ -138,7 +138,7 @@ def bound(options: argparse.Namespace) -> int:
         classes=data.known,
     )
     if options.json:
-        print(json.dumps(result))
+        print_json(result)
     else:
         print(f"best objective known {found.upper:.8g}, lower bound {found.value:.8g}, gap {found.gap:.2%}")
         print(
@@ -187,9 +187,7 @@ def verify(options: argparse.Namespace) -> int:
         if options.plot:
             raise ValueError(f"plot={options.plot!r} is for a derivation; --html shows a certificate")
         return _verify_certificate(options)
-    for name, dest in (("rigorous", "rigorous"), ("html", "html"), ("trim", "trim"), ("data", "of_data")):
-        if getattr(options, dest):
-            raise ValueError(f"{name} is for certificates; DATA={options.data!r} is none")
+    _refuse_what_is_for_certificates(options)
     from ..verification import verify as check
 
     task = read_task(options.method, options.formulation)
@@ -205,9 +203,18 @@ def verify(options: argparse.Namespace) -> int:
         problem = given_problem(options, small)
     formulation, problem = formulated(options, task, problem)
     report = check(formulation, problem)
-    print(json.dumps(report.to_dict()) if options.json else report)
+    (print_json if options.json else print)(report.to_dict() if options.json else report)
     write_plot(lambda: _loss(formulation), options.plot, options.json)
     return 0 if report.passed else 1
+
+
+def _refuse_what_is_for_certificates(options: argparse.Namespace) -> None:
+    """Complain about an option for certificates, where the data are none."""
+    for name, dest in (("rigorous", "rigorous"), ("html", "html"), ("trim", "trim"), ("data", "of_data")):
+        if getattr(options, dest):
+            missing = Path(options.data).suffix == ".npz" and not Path(options.data).exists()
+            why = "there is no such file" if missing else "it is none, or damaged"
+            raise ValueError(f"{name} is for certificates; DATA={options.data!r}: {why}")
 
 
 def _verify_written(options: argparse.Namespace) -> int | None:
@@ -268,7 +275,7 @@ def _verify_paper(options: argparse.Namespace) -> int:
     reports = [made.run() for made in papers]
     if options.json:
         found = [report.to_dict() for report in reports]
-        print(json.dumps(found if options.paper == "all" else found[0]))
+        print_json(found if options.paper == "all" else found[0])
     else:
         print("\n\n".join(str(report) for report in reports))
     return 0 if all(report.passed for report in reports) else 1
@@ -295,11 +302,11 @@ def _verify_certificate(options: argparse.Namespace) -> int:
     try:
         if options.rigorous or mine:
             verdict = check_certificate(options.data, *mine)
-            print(json.dumps(asdict(verdict)) if options.json else verdict)
+            _say(options, verdict)
             holds = verdict.holds
         else:
             found = certificate_page(options.data, options.html) if options.html else verify_certificate(options.data)
-            print(json.dumps({**asdict(found), "gap": found.gap}) if options.json else found)
+            _say(options, found, gap=found.gap)
             holds = found.holds
         if (options.rigorous or mine) and options.html:
             certificate_page(options.data, options.html)
@@ -310,6 +317,14 @@ def _verify_certificate(options: argparse.Namespace) -> int:
     except ImportError as error:
         raise ValueError(str(error)) from None
     return 0 if holds else 1
+
+
+def _say(options: argparse.Namespace, found: Any, **others: Any) -> None:
+    """Print what a check has found, as JSON with other figures beside it if that is asked for."""
+    if options.json:
+        print_json({**asdict(found), **others})
+    else:
+        print(found)
 
 
 def _problem_of(options: argparse.Namespace) -> tuple[Formulation, Problem]:
@@ -342,7 +357,7 @@ def predict(options: argparse.Namespace) -> int:
     error = float(np.mean(labels[known] != truth[known])) if known.any() else None
     n_positive = int((labels > 0).sum())
     if options.json:
-        print(json.dumps({"n": len(labels), "n_positive": n_positive, "error": error}))
+        print_json({"n": len(labels), "n_positive": n_positive, "error": error})
     else:
         print(
             f"{len(labels)} points, {n_positive} of them positive" + ("" if error is None else f", error {error:.4f}")

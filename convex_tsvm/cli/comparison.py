@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 import warnings
@@ -20,7 +19,7 @@ from ..methods.supervised import supervised_svms
 from ..problem import Problem
 from ..solution import Solution
 from ..table import METHODS
-from .files import check_plot, write_plot
+from .files import check_plot, print_json, write_plot
 from .given import given
 from .table import SOLVED_STATUSES, compilation_line, failure_of, figures_of, print_table, result_of, stopped
 from .tasks import Task, asked_solvers, check_method_options, formulated, limited, read_task, solved
@@ -53,21 +52,33 @@ def compare(options: argparse.Namespace) -> int:
             print(f"convex-tsvm: the supervised SVM beside: {str(error) or type(error).__name__}", file=sys.stderr)
     if options.json:
         found = {"data": data.name, "classes": data.known, "results": results, "agreement": agreement}
-        print(json.dumps({**found, "supervised": supervised}))
+        print_json({**found, "supervised": supervised})
     else:
         print(heading)
         print_table(results if supervised is None else [*results, supervised])
-        if ended := stopped(results):
-            print(ended)
-        if compiling := compilation_line():
-            print(compiling)
-        for line in agreement:
-            print(
-                f"{line['method']}: {' and '.join(line['solvers'])} agree on the objective to "
-                f"{line['objective_difference']:.1e} and differ on {line['labels_different']} labels"
-            )
+        _print_below(tasks, results, supervised, agreement)
     write_plot(lambda: _picture(data, tasks, solutions), options.plot, options.json)
     return 0 if supervised is not None and all(result["status"] in SOLVED_STATUSES for result in results) else 1
+
+
+def _print_below(
+    tasks: list[Task],
+    results: list[dict[str, Any]],
+    supervised: dict[str, Any] | None,
+    agreement: list[dict[str, Any]],
+) -> None:
+    """What is said of a table below it."""
+    if ended := stopped(results):
+        print(ended)
+    if supervised is not None and any(task.formulation == "svm" for task in tasks):
+        print(f"svm is fitted with the balance asked for, as all methods are; the {SUPERVISED} has none")
+    if compiling := compilation_line():
+        print(compiling)
+    for line in agreement:
+        print(
+            f"{line['method']}: {' and '.join(line['solvers'])} agree on the objective to "
+            f"{line['objective_difference']:.1e} and differ on {line['labels_different']} labels"
+        )
 
 
 def _solved(

@@ -2,11 +2,59 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
+import json
+import math
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..validation import new_file
+
+
+def print_json(found: Any) -> None:
+    """Print plain values as one line of JSON, which has no infinite numbers: they are null there."""
+    print(json.dumps(_finite(found), allow_nan=False))
+
+
+def _finite(found: Any) -> Any:
+    if isinstance(found, dict):
+        return {name: _finite(value) for name, value in found.items()}
+    if isinstance(found, (list, tuple)):
+        return [_finite(value) for value in found]
+    return None if isinstance(found, float) and not math.isfinite(found) else found
+
+
+#: Options and arguments that name files which a command reads, and which it writes.
+READ = ("data", "of_data", "source", "model", "labels")
+WRITTEN = (
+    "save",
+    "labels_out",
+    "certificate",
+    "checkpoint",
+    "plot",
+    "html",
+    "trim",
+    "derivation",
+    "exercise",
+    "target",
+)
+
+
+def check_distinct(options: argparse.Namespace) -> None:
+    """Complain if a file would be written over another one that the command reads or writes."""
+    read = {name: getattr(options, name, None) for name in READ}
+    others = {os.path.realpath(path): name for name, path in read.items() if path is not None and os.path.exists(path)}
+    for name in WRITTEN:
+        path = getattr(options, name, None)
+        if path is None or os.path.realpath(path).startswith("/dev/"):
+            continue
+        if path == "-":
+            raise ValueError(f"{name}='-' must be the name of a file")
+        other = others.setdefault(os.path.realpath(path), name)
+        if other != name:
+            raise ValueError(f"{name}={path!r} is the same file as {'DATA' if other == 'data' else other}")
 
 
 def check_outputs(**paths: str | None) -> None:

@@ -48,7 +48,7 @@ def with_shares(
     """
     if options.balance != "auto" or problems[0].n_unlabeled == 0:
         return problems, ""
-    with status_line(lambda: "shares of the classes") as progress:
+    with status_line(lambda: "shares of the classes", keeps=False) as progress:
         tell = None if progress is None else lambda tried: progress.tell(f"{tried} shares tried")
         found = infer_class_shares(problems[0], [problem.y for problem in problems], callback=tell)
     named = zip(classes, found.shares, found.errors, strict=True)

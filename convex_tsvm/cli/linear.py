@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,7 @@ from ..data import LabelCounts
 from ..persistence import save_model
 from ..points import convert_svmlight, open_points, read_svmlight
 from ..progress import share_line, status_line
-from .files import check_outputs, write_labels
+from .files import check_outputs, print_json, write_labels
 from .table import stopped
 from .tasks import limited
 
@@ -52,7 +51,7 @@ def linear(options: argparse.Namespace) -> int:
     counts = _counts(y, marker)
     result = {"method": options.method, **_figures(clf, points, counts, signs)}
     if options.json:
-        print(json.dumps(result))
+        print_json(result)
     else:
         print(
             "{n_labeled} labelled and {n_unlabeled} unlabelled points, {n_features} features, {n_entries} entries\n"
@@ -96,6 +95,8 @@ def _figures(clf: Any, points: Any, counts: LabelCounts, signs: NDArray[Any]) ->
 
 def convert(options: argparse.Namespace) -> int:
     """Convert an svmlight file to a folder of points."""
+    if Path(options.source).is_dir():
+        raise IsADirectoryError(f"source={options.source!r} is a folder; it must be an svmlight file")
     with share_line(f"converting {options.source}") as progress:
         saved = convert_svmlight(
             options.source,

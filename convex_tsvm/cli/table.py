@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+import shutil
 import sys
 import textwrap
 from typing import Any
@@ -111,9 +113,11 @@ def print_table(results: list[dict[str, Any]]) -> None:
         return
     from rich.console import Console
 
-    console = Console()
+    # A dumb terminal has a width, too, which rich does not ask for.
+    size = shutil.get_terminal_size()
+    console = Console(width=size.columns, height=size.lines)
     table = _upright(rows, results)
-    if Console(width=WIDEST).measure(table).minimum <= console.width:
+    if Console(width=WIDEST, height=console.height).measure(table).minimum <= console.width:
         console.print(table)
         return
     # Too many columns: they become rows, and as many methods stand beside each other as there is room for.
@@ -170,7 +174,7 @@ def cells_of(results: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]
     rows = []
     for result in results:
         values = [(result.get(key), form) for _, key, form in columns]
-        rows.append(["-" if value is None else form.format(value) for value, form in values])
+        rows.append(["-" if value in (None, math.inf, -math.inf) else form.format(value) for value, form in values])
         if "reason" in result:
             rows[-1][-1] += f": {result['reason']}"
     return [heading for heading, _, _ in columns], rows

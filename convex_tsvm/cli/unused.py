@@ -121,7 +121,9 @@ def refuse_unused(options: argparse.Namespace, tasks: Sequence[Task], never: Ite
         if name in never:
             raise _refused(options, name, "solve and compare", "this command")
         if name in LOOKED_AT_BY and not any(LOOKED_AT_BY[name].by(options, task) for task in tasks):
-            raise _refused(options, name, LOOKED_AT_BY[name].what, names)
+            by_solver = name in ("device", "cvxpy_solver") and "solver" in options.told
+            asked = f"--solver {','.join(asked_solvers(options))}" if by_solver else names
+            raise _refused(options, name, LOOKED_AT_BY[name].what, asked)
     _refuse_unused_data(options)
 
 
@@ -138,7 +140,7 @@ def _unused_by_bound(options: argparse.Namespace) -> tuple[str, ...]:
 def refuse_all_but(options: argparse.Namespace, names: Sequence[str], what: str) -> None:
     """Complain about any other option than these that was given: the command does something else."""
     for name in options.told:
-        if name not in names:
+        if name not in (*names, "progress"):
             raise _refused(options, name, "data", what)
 
 

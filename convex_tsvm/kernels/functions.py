@@ -9,6 +9,7 @@ from typing import Any, Protocol, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from ..notice import warn
 from ..points import LinearPoints
 from ..validation import finite, is_sparse
 from .distances import sparse_squared_norms, squared_distances
@@ -343,7 +344,8 @@ def make_kernel(
             if gamma is not None:
                 raise ValueError(f"give exactly one of sigma and gamma, not sigma={sigma!r} and gamma={gamma!r}")
             return RBF(sigma)
-        value = _gamma(gamma, X)
+        # The parameter of a polynomial is raised to its degree.
+        value = _gamma(gamma, X, LARGEST_SCALE**2 if kernel == "rbf" else LARGEST_SCALE)
         return RBF(gamma=value) if kernel == "rbf" else Polynomial(degree, value, coef0)
     if hasattr(kernel, "accepts_sparse") and hasattr(kernel, "diag"):
         return cast(Kernel, kernel)
@@ -366,10 +368,17 @@ def kernel_from_dict(saved: dict[str, Any]) -> Kernel:
     return makers[saved["name"]](**parameters)
 
 
-def _gamma(gamma: float | str | None, X: Points) -> float:
+def _gamma(gamma: float | str | None, X: Points, most: float) -> float:
     if gamma is None or gamma == "scale":
         variance = _variance(X)
-        return float(np.clip(1.0 / (X.shape[1] * variance), SMALLEST_SCALE**2, LARGEST_SCALE)) if variance > 0 else 1.0
+        if variance == 0 and X.max() == X.min():
+            return 1.0
+        with np.errstate(divide="ignore", over="ignore"):
+            wanted = float(1 / (X.shape[1] * np.float64(variance)))
+        found = float(np.clip(wanted, SMALLEST_SCALE**2, most))
+        if found != wanted:
+            warn(f"gamma='scale': entries of X are so large or so small that γ is {found:g}, not {wanted:g}: scale X")
+        return found
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if isinstance(gamma, str):

@@ -22,6 +22,7 @@ from ..table import INTERVAL_RELAXATIONS, RELAXATIONS
 from ..validation import InfeasibleError, finite, integer, one_of
 from .bound import Bound
 from .box import Box
+from .envelopes.model import trivial_bound
 from .envelopes.relaxation import EnvelopeRelaxation
 from .model import BoundModel
 from .relaxation import Incumbent, Region, Relaxation, Rules, Stage, Work
@@ -39,7 +40,7 @@ ALL = (*RELAXATIONS, *INTERVAL_RELAXATIONS)
 BY_DEFAULT = ("sdp", "curvature", "svm")
 
 #: Statuses of solvers, from the best to the worst.
-SEVERITY = ("optimal", "inaccurate", "failed")
+SEVERITY = ("optimal", "time_limit", "inaccurate", "failed")
 
 
 class LowerBoundBuilder:
@@ -285,7 +286,7 @@ class LowerBoundBuilder:
             return replace(found, labels=upper_labels) if found.labels is None else found
         y = self.model.search.y if labels is None else self.model.search.fixed(labels).y
         best = incumbent if incumbent is not None else RoundedLabels(self, upper, upper_labels)
-        region = Region(self.model.count(Box.of_labels(y)))
+        region = Region(self.model.count(Box.of_labels(y)), bound=trivial_bound(self.instance))
         work = Work(self.model, region, best, Rules(gap=self.gap), callback)
         try:
             if not np.isfinite(best.objective):

@@ -11,10 +11,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..deadline import time_is_up
 from ..problem import Array
 from .box import Box
 from .model import BoundModel
 from .proofs import Proof
+from .rounding import UNDERFLOW
 
 
 class Incumbent(Protocol):
@@ -205,6 +207,9 @@ class Work:
     def record(self, name: str, relaxed: float, n_cuts: int = 0, status: str = "optimal") -> None:
         """Add a stage to the report, and call the callback with it."""
         now = time.perf_counter()
+        if status == "optimal" and self.open and time_is_up():
+            status = "time_limit"
+        relaxed = 0.0 if abs(relaxed) <= UNDERFLOW else relaxed
         n_fixed = int((self.box.labels != 0).sum()) if not self.box.is_empty else self.model.n
         stage = Stage(name, self.bound, relaxed, n_cuts, n_fixed, now - self._began, status)
         self._began = now

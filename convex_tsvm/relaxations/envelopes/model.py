@@ -192,7 +192,7 @@ def trivial_bound(instance: Instance) -> float:
     """What the objective of every solution is at least: 0 if no loss is ever negative, else -∞ for want of better."""
     losses = [kind.of_output for kind in instance.formulation.by_kind]
     negative = any(isinstance(loss, PLQ) and loss.minimizers()[0] < 0 for loss in losses)
-    return -np.inf if negative else 0.0
+    return -np.inf if negative or instance.formulation.additions else 0.0
 
 
 def error_for(instance: Instance, objective: float, gap: float) -> float:

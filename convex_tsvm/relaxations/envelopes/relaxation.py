@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...deadline import time_is_up
+from ...deadline import share_of_time, time_is_up
 from ...instance import Instance
 from ...problem import Array
 from ..bound import Bound
@@ -18,6 +18,9 @@ from .region import EnvelopeBounds, IntervalRegion
 
 #: Another round is worth its time where the last one left at most this share of the intervals' widths.
 WORTH_A_ROUND = 0.98
+
+#: The first descent may take one part in so many of the time.
+FIRST_DESCENT = 4
 
 #: The gap that minorants of smooth losses are made for, where a smaller one is asked for.
 GAP_OF_MINORANTS = 1e-3
@@ -66,7 +69,8 @@ class EnvelopeRelaxation:
         region = IntervalRegion(trivial_bound(self.instance), np.zeros(0), np.zeros(0))
         try:
             if not np.isfinite(upper):
-                self._best.descend(None)
+                with share_of_time(FIRST_DESCENT):
+                    self._best.descend(None)
             error = error_for(self.instance, self._best.objective, max(self.gap, GAP_OF_MINORANTS))
             self.model = EnvelopeModel(self.instance, error)
             self.bounds = EnvelopeBounds(self.model)
