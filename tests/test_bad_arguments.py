@@ -72,11 +72,6 @@ LOSSES = {
 }
 
 
-@pytest.mark.parametrize(("make", "message"), identified(LOSSES))
-def test_losses(make, message):
-    refuses(make, message)
-
-
 KERNELS = {
     "saved kernel": (lambda: kernel_from_dict({"name": "sigmoid"}), "'sigmoid' must be one of linear, rbf, poly, prec"),
     "gram matrix": (lambda: ct.cluster_kernel(np.diag([1.0, np.nan])), "contains NaN or infinity"),
@@ -103,11 +98,6 @@ KERNELS = {
         "affinity='nearest_neighbors' needs points, but the kernel is precomputed",
     ),
 }
-
-
-@pytest.mark.parametrize(("make", "message"), identified(KERNELS))
-def test_kernels(make, message):
-    refuses(make, message)
 
 
 def shares(**options):
@@ -156,11 +146,6 @@ FORMULATIONS = {
         "dc loss: its concave part has no curvature, which Newton steps need",
     ),
 }
-
-
-@pytest.mark.parametrize(("make", "message"), identified(FORMULATIONS))
-def test_formulations(make, message):
-    refuses(make, message)
 
 
 def alone(loss):
@@ -235,11 +220,6 @@ METHODS_ASKED = {
 }
 
 
-@pytest.mark.parametrize(("make", "message"), identified(METHODS_ASKED))
-def test_methods(make, message):
-    refuses(make, message)
-
-
 ESTIMATORS = {
     "options of a method": (
         lambda: ct.TransductiveSVC(method=CCCP(), annealing=3).fit(X, [0, -1, -1, -1, -1, 1]),
@@ -255,11 +235,6 @@ ESTIMATORS = {
         "y has no unlabelled point: shares are those of the unlabelled points",
     ),
 }
-
-
-@pytest.mark.parametrize(("make", "message"), identified(ESTIMATORS))
-def test_estimators(make, message):
-    refuses(make, message)
 
 
 PICTURES = {
@@ -280,8 +255,21 @@ PICTURES = {
 }
 
 
-@pytest.mark.parametrize(("make", "message"), identified(PICTURES))
-def test_pictures(make, message):
+ASKED = {
+    "loss": LOSSES,
+    "kernel": KERNELS,
+    "formulation": FORMULATIONS,
+    "method": METHODS_ASKED,
+    "estimator": ESTIMATORS,
+    "picture": PICTURES,
+}
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    identified({f"{what}: {name}": case for what, cases in ASKED.items() for name, case in cases.items()}),
+)
+def test_arguments(make, message):
     refuses(make, message)
 
 

@@ -63,10 +63,10 @@ def solve(options: argparse.Namespace) -> int:
         if line := stopped([result]):
             print(line)
         if task.method == "exact":
-            bound = -np.inf if solution.lower_bound is None else solution.lower_bound
-            proven = f"no solution has an objective below {bound:.8g}, proven in {solution.n_iter} nodes"
-            none = "nothing was proven yet when the search ended"
-            print(f"objective: of the solution found; lower bound: {proven if np.isfinite(bound) else none}")
+            proven = f"no solution has an objective below {solution.lower_bound:.8g}, proven in {solution.n_iter} nodes"
+            if solution.lower_bound == -np.inf:
+                proven = "nothing was proven yet when the search ended"
+            print(f"objective: of the solution found; lower bound: {proven}")
         else:
             print(solution.certificate())
     # Files come last: if one cannot be written after all, the result has been printed.
@@ -203,7 +203,7 @@ def verify(options: argparse.Namespace) -> int:
         problem = given_problem(options, small)
     formulation, problem = formulated(options, task, problem)
     report = check(formulation, problem)
-    (print_json if options.json else print)(report.to_dict() if options.json else report)
+    _say(options, report, report.to_dict())
     write_plot(lambda: _loss(formulation), options.plot, options.json)
     return 0 if report.passed else 1
 
@@ -302,11 +302,11 @@ def _verify_certificate(options: argparse.Namespace) -> int:
     try:
         if options.rigorous or mine:
             verdict = check_certificate(options.data, *mine)
-            _say(options, verdict)
+            _say(options, verdict, asdict(verdict))
             holds = verdict.holds
         else:
             found = certificate_page(options.data, options.html) if options.html else verify_certificate(options.data)
-            _say(options, found, gap=found.gap)
+            _say(options, found, {**asdict(found), "gap": found.gap})
             holds = found.holds
         if (options.rigorous or mine) and options.html:
             certificate_page(options.data, options.html)
@@ -319,10 +319,10 @@ def _verify_certificate(options: argparse.Namespace) -> int:
     return 0 if holds else 1
 
 
-def _say(options: argparse.Namespace, found: Any, **others: Any) -> None:
-    """Print what a check has found, as JSON with other figures beside it if that is asked for."""
+def _say(options: argparse.Namespace, found: Any, figures: dict[str, Any]) -> None:
+    """Print what a check has found, or its figures as JSON if that is asked for."""
     if options.json:
-        print_json({**asdict(found), **others})
+        print_json(figures)
     else:
         print(found)
 

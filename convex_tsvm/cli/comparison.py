@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from ..data import Data
 from ..instance import Instance
 from ..methods.supervised import supervised_svms
+from ..notice import warn
 from ..problem import Problem
 from ..solution import Solution
 from ..table import METHODS
@@ -47,9 +47,9 @@ def compare(options: argparse.Namespace) -> int:
             supervised = _beside_supervised(options, data, problem, solutions, done)
         except KeyboardInterrupt:
             interrupted = True
-            print("convex-tsvm: interrupted: without the supervised SVM beside", file=sys.stderr)
+            warn("interrupted: without the supervised SVM beside")
         except Exception as error:  # whatever it is, what the methods have found is shown
-            print(f"convex-tsvm: the supervised SVM beside: {str(error) or type(error).__name__}", file=sys.stderr)
+            warn(f"the supervised SVM beside: {str(error) or type(error).__name__}")
     if options.json:
         found = {"data": data.name, "classes": data.known, "results": results, "agreement": agreement}
         print_json({**found, "supervised": supervised})

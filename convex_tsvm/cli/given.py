@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -75,19 +73,14 @@ def of_data(data: Data | Classes) -> dict[str, Any]:
 def read_points(
     reader: Callable[..., Any], options: argparse.Namespace, model: FittedModel, classes: Sequence[str], **others: Any
 ) -> Any:
-    """Points for a model and what their file says of their labels; what the reader has to say goes to stderr."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        found = reader(
-            options.data,
-            model.n_features,
-            label_column=options.label_column,
-            unlabeled=options.unlabeled,
-            feature_names=model.feature_names,
-            label_name=model.label_name,
-            classes=classes,
-            **others,
-        )
-    for warning in said:
-        print(f"convex-tsvm: {warning.message}", file=sys.stderr)
-    return found
+    """Points for a model and what their file says of their labels."""
+    return reader(
+        options.data,
+        model.n_features,
+        label_column=options.label_column,
+        unlabeled=options.unlabeled,
+        feature_names=model.feature_names,
+        label_name=model.label_name,
+        classes=classes,
+        **others,
+    )
