@@ -151,6 +151,27 @@ def above(A: Any, L: Any) -> float:
     return float((np.diag(rest.low) - (rest.size.sum(axis=1) - np.diag(rest.size)) * MORE).min() - TINY)
 
 
+def definite(K: Any, ball: Ball) -> bool:
+    """Whether a matrix of Arb's is proven positive semidefinite; ``ball`` holds it in double precision.
+
+    A Cholesky factor in double precision is wrong by a multiple of n EPS of the largest entry.  So the matrix is
+    factored after a shift of that size, and where that proves nothing, as for a least eigenvalue below it, Z K Zᵀ is
+    bounded in Arb's arithmetic: with the inverse Z of a factor it is near the identity.
+    """
+    from flint import arb_mat
+
+    n, largest = len(ball.mid), float(np.diag(ball.mid).max())
+    try:
+        L = np.linalg.cholesky(ball.mid - (2 * norm(ball.rad) + 4 * n * EPS * largest) * np.eye(n))
+        if above(ball.mid, L) >= norm(ball.rad):
+            return True
+        Z = arb_mat(np.linalg.inv(np.linalg.cholesky(ball.mid)).tolist())
+    except np.linalg.LinAlgError:
+        return False
+    near = Ball.exact(Z * K * Z.transpose())
+    return bool((np.diag(near.low) > (near.size.sum(axis=1) - np.diag(near.size)) * MORE).all())
+
+
 def norm(off: Any) -> float:
     """An upper bound of the absolute eigenvalues of any symmetric matrix whose absolute entries are at most ``off``."""
     return float(off.sum(axis=1).max()) * MORE
@@ -320,9 +341,13 @@ def kernel_matrix(kernel: Any, stated: Any, arrays: Any, n: int) -> Any:
         K = (arb_mat(X.tolist()) + arb_mat(X.T.tolist())) * arb(0.5)
         K = K + arb_mat((stated["lift"] * np.eye(n)).tolist())
         ball = Ball.exact(K)
-        safe = 2 * norm(ball.rad) + 1e-15 * float(np.diag(ball.mid).max())
-        L = np.linalg.cholesky(ball.mid - safe * np.eye(n))
-        demand(above(ball.mid, L) >= norm(ball.rad), "the kernel matrix is not positive semidefinite")
+        if not definite(K, ball):
+            least, largest = float(np.linalg.eigvalsh(ball.mid)[0]), float(np.abs(ball.mid).max())
+            told = "is negative" if least < -n * n * EPS * largest else "cannot be told from 0"
+            raise Refused(
+                f"the kernel matrix is not proven positive semidefinite: its least eigenvalue, {least:.2g}, {told} "
+                f"beside entries of {largest:.2g}"
+            )
         return K
     points = arb_mat(X.tolist())
     K = points * points.transpose()

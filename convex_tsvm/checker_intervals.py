@@ -99,12 +99,15 @@ class Formulated:
 
         Where a bias is free it is the last entry of z, and of g.
         """
+        from flint import arb_mat
+
         root, m = np.array(arrays["root"], dtype=np.float64), len(R) + self.free
         demand(
             root.ndim == 2 and len(root) == K.nrows() and np.isfinite(root).all(),
             f"the root is no matrix with {K.nrows()} rows",
         )
-        rest = Ball(root) @ root.T - Ball.exact(K)
+        factor = arb_mat(root.tolist())
+        rest = Ball.exact(factor * factor.transpose() - K)
         around = (rest.size.sum(axis=1) - np.diag(rest.size)) * MORE
         demand((np.diag(rest.low) >= around).all(), "the root is not one of a larger kernel")
         part = Ball(R) @ root
