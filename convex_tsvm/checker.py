@@ -29,11 +29,21 @@ KINDS = ("svm", "directions", "quadratic", "matrix", "signs")
 COLUMNS = ("parent", "sign", "variable")
 EACH = ("labels", "square", "unit", "upper", "lower", "arc", "arc_low", "arc_high", "count")
 BITS = 192
+SMALL, MOST_PACKED = 2**26, 20  # bytes that any file may unpack to; bytes for each byte of a larger one
+MOST_POINTS, MOST_ENTRIES = 1000, 2_500_000  # numbers in balls of 192 bits, of points, take about 100 bytes each
 EPS = 2.0**-52  # twice the largest relative error of one operation
 MORE = 1 + 1e-10  # covers the rounding of radii, which are short sums of products of numbers >= 0
 TINY = 1e-300  # covers underflow
 LIFT_OF_OUTPUTS = 3e-3  # what a proof's lift adds for outputs, relative to what it adds for signs
 LIFT = 2.0**-30  # of a quadratic form before it is inverted, relative to its largest entry; any number > 0 is right
+
+
+def named(**parts: str) -> set[str]:
+    """Names of arrays: each prefix with each of its words."""
+    return {f"{prefix}_{word}" for prefix, words in parts.items() for word in words.split()}
+
+
+NAMES = PROBLEM | {"header"} | named(record=" ".join(COLUMNS), proof="record cutoff", node="numbers")
 
 
 class Refused(Exception):
@@ -696,17 +706,43 @@ class Verdict:
         )
 
 
+def members(path: Any, known: Any) -> dict[str, Any]:
+    """The arrays of an .npz file, all of which must be known; no more memory is taken than a file of its size may."""
+    with open(path, "rb") as opened:
+        demand(zipfile.is_zipfile(opened), "it is no .npz file, or a damaged one")
+        with zipfile.ZipFile(opened) as file:
+            sizes = {entry.filename: entry.file_size for entry in file.infolist()}
+            demand(len(sizes) == len(file.infolist()), "two members of the file have one name")
+        other, total = sorted(set(sizes) - {f"{name}.npy" for name in known}), sum(sizes.values())
+        demand(not other, f"the file has members that are not known: {', '.join(other[:5])}")
+        size = opened.seek(0, 2)
+        demand(total <= max(SMALL, MOST_PACKED * size), f"a file of {size} bytes unpacks to {total}")
+        opened.seek(0)
+        with np.load(opened, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+
+
 class Certificate:
     """A file with a certificate, whose search tree is checked from the root down."""
 
     form = "convex_tsvm search 2"
+    known = (
+        NAMES
+        | named(
+            record="bound",
+            proof="kind number share lift end vectors",
+            direction="end index theta gamma",
+            node="low high gamma v bounds",
+            multiplier="diagonal chord sizes products triangles weights",
+            sign="number sizes triangles margins weights " + " ".join(EACH),
+        )
+        | {"labels", "gamma", "mean", "targets"}
+    )
 
     def __init__(self, path: Any) -> None:
-        with open(path, "rb") as opened:
-            demand(zipfile.is_zipfile(opened), "it is no .npz file, or a damaged one")
-            opened.seek(0)
-            with np.load(opened, allow_pickle=False) as file:
-                a = self.arrays = {name: file[name] for name in file.files}
+        a = self.arrays = members(path, self.known)
+        n, d = len(a["y"]), int(a["X"].shape[1] if "X" in a else a["X_shape"][1])
+        demand(n <= MOST_POINTS and n * d <= MOST_ENTRIES, f"{n} points of {d} features are more than is checked")
         header = json.loads(str(a["header"]))
         demand(header["format"] == self.form, f"the format is {header['format']!r}, not {self.form!r}")
         demand(digest(a) == header["digest"], "the problem is not the one that was searched: its digest is another")

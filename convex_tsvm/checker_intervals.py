@@ -15,26 +15,16 @@ from typing import Any
 import numpy as np
 
 if __package__:
-    from .checker import EPS, MORE, TINY, Ball, Certificate, Verdict, centred, check, column, demand, kernel_matrix
+    from .checker import (  # noqa: I001
+        EPS, MORE, NAMES, TINY, Ball, Certificate, Verdict, centred, check, column, demand, kernel_matrix, named
+    )  # fmt: skip
 else:
-    from checker import (  # type: ignore[import-not-found, no-redef]
-        EPS,
-        MORE,
-        TINY,
-        Ball,
-        Certificate,
-        Verdict,
-        centred,
-        check,
-        column,
-        demand,
-        kernel_matrix,
+    from checker import (  # type: ignore[import-not-found, no-redef]  # noqa: I001
+        EPS, MORE, NAMES, TINY, Ball, Certificate, Verdict, centred, check, column, demand, kernel_matrix, named
     )  # fmt: skip
 
 FAR = 1e30  # beyond which a quadratic only rises, or only falls
-OUTSIDE = (
-    1e-6  # how far outputs of the solution in the file may be beyond ends of constraints and of losses, relatively
-)
+OUTSIDE = 1e-6  # how far the solution's outputs may be beyond ends of constraints and of losses, relatively
 
 
 def least(low: Any, high: Any, a: Ball, b: Ball, c: Ball) -> Any:
@@ -290,6 +280,17 @@ class IntervalCertificate(Certificate):
     """A file with a certificate of a search over intervals."""
 
     form = "convex_tsvm intervals 1"
+    known = (
+        NAMES
+        | named(
+            root="low high cutoff",
+            row="low high",
+            loss="labeled unlabeled",
+            record="place",
+            proof="curvature gamma low high",
+        )
+        | {"root", "rows", "coefficients", "intercept", "curvatures"}
+    )
 
     def state(self, stated: Any, kernel: Any) -> None:
         """Read the problem, and check the box of the root."""
