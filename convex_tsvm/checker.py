@@ -29,7 +29,7 @@ KINDS = ("svm", "directions", "quadratic", "matrix", "signs")
 COLUMNS = ("parent", "sign", "variable")
 EACH = ("labels", "square", "unit", "upper", "lower", "arc", "arc_low", "arc_high", "count")
 BITS = 192
-SMALL, MOST_PACKED = 2**26, 20  # bytes that any file may unpack to; bytes for each byte of a larger one
+FREELY_PACKED, MOST_PACKED = 2**26, 20  # bytes that any file may unpack to; bytes for each byte of a larger one
 MOST_POINTS, MOST_ENTRIES = 1000, 2_500_000  # numbers in balls of 192 bits, of points, take about 100 bytes each
 EPS = 2.0**-52  # twice the largest relative error of one operation
 MORE = 1 + 1e-10  # covers the rounding of radii, which are short sums of products of numbers >= 0
@@ -43,7 +43,7 @@ def named(**parts: str) -> set[str]:
     return {f"{prefix}_{word}" for prefix, words in parts.items() for word in words.split()}
 
 
-NAMES = PROBLEM | {"header"} | named(record=" ".join(COLUMNS), proof="record cutoff", node="numbers")
+MEMBERS = PROBLEM | {"header"} | named(record=" ".join(COLUMNS), proof="record cutoff", node="numbers")
 
 
 class Refused(Exception):
@@ -716,7 +716,7 @@ def members(path: Any, known: Any) -> dict[str, Any]:
         other, total = sorted(set(sizes) - {f"{name}.npy" for name in known}), sum(sizes.values())
         demand(not other, f"the file has members that are not known: {', '.join(other[:5])}")
         size = opened.seek(0, 2)
-        demand(total <= max(SMALL, MOST_PACKED * size), f"a file of {size} bytes unpacks to {total}")
+        demand(total <= max(FREELY_PACKED, MOST_PACKED * size), f"a file of {size} bytes unpacks to {total}")
         opened.seek(0)
         with np.load(opened, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
@@ -727,7 +727,7 @@ class Certificate:
 
     form = "convex_tsvm search 2"
     known = (
-        NAMES
+        MEMBERS
         | named(
             record="bound",
             proof="kind number share lift end vectors",
@@ -743,7 +743,7 @@ class Certificate:
         a = self.arrays = members(path, self.known)
         n, d = len(a["y"]), int(a["X"].shape[1] if "X" in a else a["X_shape"][1])
         demand(n <= MOST_POINTS and n * d <= MOST_ENTRIES, f"{n} points of {d} features are more than is checked")
-        header = json.loads(str(a["header"]))
+        header, self.after = json.loads(str(a["header"])), list[Any]()
         demand(header["format"] == self.form, f"the format is {header['format']!r}, not {self.form!r}")
         demand(digest(a) == header["digest"], "the problem is not the one that was searched: its digest is another")
         self.bound, self.objective = header["lower_bound"], header["objective"]
@@ -766,8 +766,11 @@ class Certificate:
         self.forms: dict[tuple[int, float, float], Signs] = {}
 
     def check(self) -> Verdict:
-        """Check every bound, that every labelling is in a leaf, and that the labels have their objective."""
-        a, after = self.arrays, list[Any]()
+        """Check every bound, that every labelling is in a leaf, and that the labels have their objective.
+
+        ``after`` then has the box and the bound after the proofs of each node, and ``steps`` the bound of each proof.
+        """
+        a, after, self.steps = self.arrays, self.after, dict[int, float]()
         opened = [(int(row[1]), int(row[2])) for row in a["node_numbers"].tolist()]
         self.check_shape(opened)
         for k, parent in enumerate(self.parents):
@@ -778,7 +781,7 @@ class Certificate:
                 cutoff = float(a["proof_cutoff"][p])
                 demand(cutoff >= self.bound, f"node {k}: a proof leaves out solutions below the bound")
                 proven, box = self.apply(p, box, cutoff)
-                bound = max(bound, proven)
+                bound, self.steps[p] = max(bound, proven), proven
             after.append((box, bound))
             closed = self.variables[k] >= 0 or (box[0] > box[1]).any() or bound >= self.bound
             demand(closed, f"node {k} is closed, but what is proven there is {bound!r}")
@@ -897,12 +900,18 @@ def digest(arrays: Any) -> str:
 
 def check(path: Any, kind: Any = Certificate) -> Verdict:
     """Check a certificate of a kind; FileNotFoundError if there is none, ImportError without python-flint."""
+    return walked(path, kind)[0]
+
+
+def walked(path: Any, kind: Any) -> tuple[Verdict, Any]:
+    """The same, and the certificate with what was found at its nodes, as far as it can be read."""
     import flint
 
-    began, bits, flint.ctx.prec = time.perf_counter(), flint.ctx.prec, BITS
+    began, bits, flint.ctx.prec, certificate = time.perf_counter(), flint.ctx.prec, BITS, None
     try:
         with np.errstate(all="ignore"):
-            found = kind(path).check()
+            certificate = kind(path)
+            found = certificate.check()
     except (FileNotFoundError, KeyboardInterrupt):
         raise
     except np.linalg.LinAlgError:
@@ -912,7 +921,7 @@ def check(path: Any, kind: Any = Certificate) -> Verdict:
     finally:
         flint.ctx.prec = bits
     found.seconds = time.perf_counter() - began
-    return found
+    return found, certificate
 
 
 if __name__ == "__main__":

@@ -16,11 +16,11 @@ import numpy as np
 
 if __package__:
     from .checker import (  # noqa: I001
-        EPS, MORE, NAMES, TINY, Ball, Certificate, Verdict, centred, check, column, demand, kernel_matrix, named
+        EPS, MORE, MEMBERS, TINY, Ball, Certificate, Verdict, centred, check, column, demand, kernel_matrix, named
     )  # fmt: skip
 else:
     from checker import (  # type: ignore[import-not-found, no-redef]  # noqa: I001
-        EPS, MORE, NAMES, TINY, Ball, Certificate, Verdict, centred, check, column, demand, kernel_matrix, named
+        EPS, MORE, MEMBERS, TINY, Ball, Certificate, Verdict, centred, check, column, demand, kernel_matrix, named
     )  # fmt: skip
 
 FAR = 1e30  # beyond which a quadratic only rises, or only falls
@@ -281,7 +281,7 @@ class IntervalCertificate(Certificate):
 
     form = "convex_tsvm intervals 1"
     known = (
-        NAMES
+        MEMBERS
         | named(
             root="low high cutoff",
             row="low high",
