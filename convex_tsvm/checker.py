@@ -43,7 +43,7 @@ def named(**parts: str) -> set[str]:
     return {f"{prefix}_{word}" for prefix, words in parts.items() for word in words.split()}
 
 
-MEMBERS = PROBLEM | {"header"} | named(record=" ".join(COLUMNS), proof="record cutoff", node="numbers")
+IN_EVERY_FILE = PROBLEM | {"header"} | named(record=" ".join(COLUMNS), proof="record cutoff", node="numbers")
 
 
 class Refused(Exception):
@@ -727,7 +727,7 @@ class Certificate:
 
     form = "convex_tsvm search 2"
     known = (
-        MEMBERS
+        IN_EVERY_FILE
         | named(
             record="bound",
             proof="kind number share lift end vectors",

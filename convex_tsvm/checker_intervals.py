@@ -16,11 +16,11 @@ import numpy as np
 
 if __package__:
     from .checker import (  # noqa: I001
-        EPS, MORE, MEMBERS, TINY, Ball, Certificate, Verdict, centred, check, column, demand, kernel_matrix, named
+        EPS, MORE, IN_EVERY_FILE, TINY, Ball, Certificate, Verdict, centred, check, column, demand, kernel_matrix, named
     )  # fmt: skip
 else:
     from checker import (  # type: ignore[import-not-found, no-redef]  # noqa: I001
-        EPS, MORE, MEMBERS, TINY, Ball, Certificate, Verdict, centred, check, column, demand, kernel_matrix, named
+        EPS, MORE, IN_EVERY_FILE, TINY, Ball, Certificate, Verdict, centred, check, column, demand, kernel_matrix, named
     )  # fmt: skip
 
 FAR = 1e30  # beyond which a quadratic only rises, or only falls
@@ -74,7 +74,7 @@ class Formulated:
         mirrored = labeled[::-1] * [-1, -1, 1, -1, 1]
         self.losses = [labeled, mirrored[:, [1, 0, 2, 3, 4]], unlabeled]
         self.kind = np.where(self.y > 0, 0, np.where(self.y < 0, 1, 2))
-        points = np.flatnonzero((self.cost > 0) & ((self.y != 0) | (len(unlabeled) > 0)))
+        points = self.points = np.flatnonzero((self.cost > 0) & ((self.y != 0) | (len(unlabeled) > 0)))
         R = np.vstack([np.eye(n)[points], self.rows])
         total = arb_mat(R.tolist()) * column(np.ones(n))
         offset = Ball.exact(total * arb(self.value)) if self.way == "centred" else Ball(np.zeros(len(R)))
@@ -281,7 +281,7 @@ class IntervalCertificate(Certificate):
 
     form = "convex_tsvm intervals 1"
     known = (
-        MEMBERS
+        IN_EVERY_FILE
         | named(
             root="low high cutoff",
             row="low high",

@@ -203,9 +203,9 @@ def _visited_intervals(
         parent, way, following, steps = walk.parents[k], "root", "", []
         if parent >= 0:
             side = "at most" if walk.signs[k] < 0 else "at least"
-            way = f"output {variables[parent]} is {side} {arrays['record_place'][parent]:.6g}"
+            way = f"{_named(walk, variables[parent])} is {side} {arrays['record_place'][parent]:.6g}"
         if variables[k] >= 0:
-            following = f"split at output {variables[k]}"
+            following = f"split at {_named(walk, variables[k])}"
         for p in walk.proofs[k]:
             if p in walk.steps:
                 cutoff = arrays["proof_cutoff"][p]
@@ -222,6 +222,15 @@ def _visited_intervals(
         n_proofs=len(arrays["proof_record"]),
     )
     return found, visits, str(header["formulation"])
+
+
+def _named(walk: IntervalCertificate, variable: int) -> str:
+    """An output of a search over intervals in words."""
+    given = walk.formulated
+    if variable < len(given.points):
+        return f"the output of point {given.points[variable]}"
+    row = variable - len(given.points)
+    return f"the sum of constraint {row}" if row < len(given.rows) else "the bias"
 
 
 class _Checker:
