@@ -73,8 +73,8 @@ class Problem:
     X : array, shape (n, d), or sparse matrix
         The points, labelled and unlabelled; for a precomputed kernel, their (n, n) kernel matrix.
     y : array, shape (n,)
-        +1, -1, or 0 where the label is unknown.  A class may be without a labelled point, or both, as in clustering, if
-        ``balance`` is a number or an exact share: nothing else says then how large the classes are.
+        +1, -1, or 0 where the label is unknown.  A class may be without a labelled point if ``balance`` is a number, an
+        exact share, or None; both may be, as in clustering, if it is not None.
     kernel : Kernel, {"linear", "rbf", "poly", "precomputed"} or callable, default "linear"
         The feature space; names take the parameters of ``sklearn.svm.SVC``'s defaults.
     C : float > 0 or array, shape (n,) or (n_labeled,), default 1.0
@@ -565,9 +565,11 @@ def _check_labels(y: ArrayLike, n: int, balance: Any) -> Array:
     if not np.isin(labels, (-1, 0, 1)).all():
         other = labels[~np.isin(labels, (-1, 0, 1))][0]
         raise ValueError(f"y contains {other:g}; labels must be +1, -1, or 0 where unknown")
+    if balance is None and labels.any():
+        return labels  # one class may be known alone; a formulation that cannot do with that says so
     if (labels == 0).any() and balance is not None and not isinstance(balance, str):
         return labels  # the balance says how large the classes are
-    or_balance = "or balance must be a number, such as 0.0, or ('exact', 0.5)"
+    or_balance = "or balance must be a number, such as 0.0, or ('exact', 0.5), or with labels of one class None"
     if not labels.any():
         raise ValueError(f"y has no labelled point; both +1 and -1 must occur, {or_balance}")
     for sign in (1, -1):

@@ -305,19 +305,23 @@ class Formulation:
             self.regularizer.check(problem.X.shape[1])
 
     def check_classes(self, problem: Problem) -> None:
-        """Raise ValueError if a class has no labelled point, and nothing is said of the unlabelled points together.
+        """Raise ValueError if a class has no labelled point, and a free bias may put all points into the other class.
+
+        Something must be said of the unlabelled points together, or their loss must tell the classes apart.
 
         Parameters
         ----------
         problem : Problem
         """
-        if self.is_balanced or self.constraints or self.additions or self.unlabeled is None:
+        if self.is_balanced or self.constraints or self.additions or self.unlabeled is None or not self.fit_intercept:
+            return
+        if isinstance(self.unlabeled, PLQ) and not self.unlabeled.reflect().isclose(self.unlabeled):
             return
         for sign in (1, -1):
             if not (problem.y == sign).any():
                 raise ValueError(
                     f"balance={self.balance!r} in the formulation: no point is labelled {sign:+d}, and nothing says "
-                    "how large this class is; use balance='linear'"
+                    "how large this class is; use balance='linear', or fit_intercept=False"
                 )
 
     @property
