@@ -42,6 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (BadUsage, ValueError, OSError) as error:
         complain("error", " ".join(str(error).split()))
         return 2
+    except MemoryError as error:
+        complain("error", f"there is not enough memory: {str(error) or 'for what is asked'}")
+        return 2
     except RuntimeError as error:
         complain("error", f"not solved: {error}")
         return 1

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data import class_names, load_classes, load_named_points
+from ..data import class_names, load_classes
 from ..decision import chosen_classes
 from ..formulations import tsvm
 from ..persistence import FittedModel, save_model
@@ -89,7 +89,7 @@ def predict_classes(options: argparse.Namespace, model: FittedModel) -> int:
     if options.positive:
         raise ValueError(f"positive={','.join(options.positive)!r} is for models of two classes")
     classes = class_names(model.classes)
-    X, truth = read_points(load_named_points, options, model, classes)
+    X, truth = read_points(options, model, classes)
     scores = model(X)
     labels = np.array(classes)[chosen_classes(scores)]
     if options.labels_out:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data import Data, SeveralClasses, class_names, load_points
+from ..data import Data, SeveralClasses, class_names, same_class
 from ..deadline import time_left, until
 from ..formulations import Formulation
 from ..persistence import FittedModel, load_model, save_model
@@ -23,7 +23,7 @@ from .files import check_outputs, check_plot, print_json, write_labels, write_pl
 from .given import given, of_data, read_points
 from .table import SOLVED_STATUSES, figures_of, print_table, result_of, stopped
 from .tasks import asked_solvers, check_method_options, formulated, given_problem, limited, read_task, solved
-from .unused import refuse_all_but, refuse_label_column, refuse_unused
+from .unused import refuse_all_but, refuse_of_other_files, refuse_unused
 
 if TYPE_CHECKING:
     from ..exact.incumbent import Incumbent
@@ -340,7 +340,7 @@ def _problem_of(options: argparse.Namespace) -> tuple[Formulation, Problem]:
 def predict(options: argparse.Namespace) -> int:
     """Label points with a saved model."""
     model = load_model(options.model)
-    refuse_label_column(options)
+    refuse_of_other_files(options)
     check_outputs(labels_out=options.labels_out)
     if len(model.classes) > 2:
         return predict_classes(options, model)
@@ -348,7 +348,8 @@ def predict(options: argparse.Namespace) -> int:
     # A name may be that of several classes; other names than the model's are those of --positive and any others.
     negative, positive = (list(dict.fromkeys([name, *name.split(",")])) for name in names)
     classes = [] if options.positive else [*negative, *positive]
-    X, truth = read_points(load_points, options, model, classes, positive=options.positive or positive)
+    X, said = read_points(options, model, classes)
+    truth = np.where(said == "", 0.0, np.where(same_class(said, options.positive or positive), 1.0, -1.0))
     scores = model(X).ravel()
     labels = np.where(scores >= 0, 1.0, -1.0)
     if options.labels_out:
