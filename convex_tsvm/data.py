@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -27,45 +28,10 @@ MISSING = frozenset(
     ]
 )
 
-#: Words that often mark a label as unknown, and may be classes: they are asked about.
-WORDS_FOR_UNKNOWN = frozenset(
-    [
-        *("unknown", "unk", "unlabeled", "unlabelled", "not labeled", "not labelled", "undefined", "unspecified"),
-        *(
-            "none",
-            "nil",
-            "null",
-            "nan",
-            "na",
-            "n/a",
-            "n.a.",
-            "nd",
-            "n.d.",
-            "nul",
-            "<na>",
-            "#na",
-            "#n/a",
-            "void",
-            "blank",
-        ),
-        *(
-            "missing",
-            "empty",
-            "not available",
-            "tbd",
-            "todo",
-            "-",
-            "--",
-            "---",
-            ".",
-            "..",
-            "...",
-            "*",
-            "_",
-            "??",
-            "???",
-        ),
-    ]
+#: Words in small letters and without spaces that often mark unknown labels, and may be classes: they are asked about.
+WORDS_FOR_UNKNOWN = re.compile(
+    r"un(known|k|labell?ed|defined|specified)|not(labell?ed|known|available)|none|nil|nul|null|#?n/?a|<na>|n\.a\.|n\.?d\.?"
+    r"|nan|void|blank|empty|missing|tbd|todo|[-.*_?]+"
 )
 
 #: Number of classes that a message names; the others are shown as "…".
@@ -204,41 +170,17 @@ def load_new(
     return X, table.labels
 
 
-def load_classes(
-    source: str,
-    *,
-    split: int = 0,
-    splits: str = "labeled",
-    label_column: str | None = None,
-    n_labeled: int | None = None,
-    random_state: int = 0,
-    unlabeled: Any = None,
-    zero_based: bool | None = None,
-) -> Classes:
+def load_classes(source: str, **shown: Any) -> Classes:
     """Read a data set of any number of classes; arguments and errors are those of :func:`load_data`."""
-    table = _read_source(source, splits, label_column, unlabeled, zero_based)
+    table, _, hidden, common = _load(source, lambda labels: (labels, ("", "")), **shown)
     classes = tuple(sorted(set(table.labels[table.labels != ""].tolist()), key=_natural))
     if len(classes) < 2:
         raise ValueError(f"DATA has {len(classes)} classes ({', '.join(classes)}); two classes are needed")
-    hidden = _hidden(table, table.labels, split, splits, n_labeled, random_state)
     labels = np.where(hidden, "", table.labels)
     missing = [name for name in classes if name not in labels]
     if missing:
         raise ValueError(f"DATA has no labelled point of the classes {', '.join(missing)}; each of them needs one")
-    _tell(source, table)
-    named = (table.names, table.label, table.zero_based)
-    counts = _counts(table, hidden, split, splits, n_labeled)
-    return Classes(_name(source), table.X, labels, table.labels, classes, counts, *named)
-
-
-def _name(source: str) -> str:
-    return Path(source).stem if source not in BUNDLED else source
-
-
-def _split(rows: NDArray[np.int64], split: int, splits: str) -> NDArray[np.int64]:
-    if not 0 <= split < len(rows):
-        raise ValueError(f"split={split} must be in 0..{len(rows) - 1}, the rows of {splits!r}")
-    return rows[split]
+    return Classes(labels=labels, truth=table.labels, classes=classes, **common())
 
 
 def _hidden(
@@ -247,36 +189,24 @@ def _hidden(
     """Which labels are hidden: all that are not drawn, or that are not in the chosen row of the file's splits."""
     if n_labeled is not None:
         return ~_draw(truth, n_labeled, random_state)
-    hidden = np.zeros(len(truth), dtype=bool)
-    if table.splits is None and split != 0:
-        raise ValueError(f"split={split}: DATA has no array {splits!r} of rows of labelled points")
-    if table.splits is not None:
-        hidden[np.setdiff1d(np.arange(len(truth)), _split(table.splits, split, splits))] = True
-    return hidden
+    if table.splits is None:
+        if split != 0:
+            raise ValueError(f"split={split}: DATA has no array {splits!r} of rows of labelled points")
+        return np.zeros(len(truth), dtype=bool)
+    if not 0 <= split < len(table.splits):
+        raise ValueError(f"split={split} must be in 0..{len(table.splits) - 1}, the rows of {splits!r}")
+    return ~np.isin(np.arange(len(truth)), table.splits[split])
 
 
-def _counts(table: Table, hidden: NDArray[np.bool_], split: int, splits: str, n_labeled: int | None) -> LabelCounts:
+def _counts(table: Table, hidden: NDArray[np.bool_], how: str) -> LabelCounts:
     """Count the labels of every class that are shown, and the others by the reason why they are unknown."""
     names, numbers = np.unique(table.labels[~hidden & (table.labels != "")], return_counts=True)
     known = dict(sorted(zip(names.tolist(), numbers.tolist(), strict=True), key=lambda pair: _natural(pair[0])))
-    unknown = {table.marks: int((~hidden & (table.labels == "")).sum())}
-    how = f"row {split} of {splits!r}" if n_labeled is None else f"n_labeled={n_labeled}"
-    unknown[f"hidden by {how}"] = int(hidden.sum())
+    unknown = {table.marks: int((~hidden & (table.labels == "")).sum()), f"hidden by {how}": int(hidden.sum())}
     return LabelCounts(known, {what: number for what, number in unknown.items() if number})
 
 
-def load_data(
-    source: str,
-    *,
-    split: int = 0,
-    splits: str = "labeled",
-    positive: Sequence[str] | None = None,
-    label_column: str | None = None,
-    n_labeled: int | None = None,
-    random_state: int = 0,
-    unlabeled: Any = None,
-    zero_based: bool | None = None,
-) -> Data:
+def load_data(source: str, *, positive: Sequence[str] | None = None, **shown: Any) -> Data:
     r"""Read a data set and hide the labels that a split says are unknown.
 
     Labels that can be read in several ways are asked about, never guessed: -1, 0 and +1, where SVMlight and SVMlin mean
@@ -331,13 +261,40 @@ def load_data(
     >>> print(data.counts)
     labels: 3 points, 2 known (egg 1, ham 1), 1 unknown (marked -1)
     """
+    _, (truth, classes), hidden, common = _load(source, lambda labels: _signs(labels, positive), **shown)
+    return Data(y=np.where(hidden, 0.0, truth), truth=truth, classes=classes, **common())
+
+
+def _load(
+    source: str,
+    grouped: Callable[[NDArray[np.str_]], tuple[NDArray[Any], tuple[str, str]]],
+    *,
+    split: int = 0,
+    splits: str = "labeled",
+    label_column: str | None = None,
+    n_labeled: int | None = None,
+    random_state: int = 0,
+    unlabeled: Any = None,
+    zero_based: bool | None = None,
+) -> tuple[Table, tuple[NDArray[Any], tuple[str, str]], NDArray[np.bool_], Callable[[], dict[str, Any]]]:
+    """A table, what ``grouped`` makes of its labels, which of them are hidden, and what tells and gives all else."""
     table = _read_source(source, splits, label_column, unlabeled, zero_based)
-    truth, classes = _signs(table.labels, positive)
-    hidden = _hidden(table, truth, split, splits, n_labeled, random_state)
-    _tell(source, table)
-    named = (table.names, table.label, table.zero_based)
-    counts = _counts(table, hidden, split, splits, n_labeled)
-    return Data(_name(source), table.X, np.where(hidden, 0.0, truth), truth, classes, counts, *named)
+    truth = grouped(table.labels)
+    hidden = _hidden(table, truth[0], split, splits, n_labeled, random_state)
+
+    def common() -> dict[str, Any]:
+        _tell(source, table)
+        how = f"row {split} of {splits!r}" if n_labeled is None else f"n_labeled={n_labeled}"
+        return {
+            "name": source if source in BUNDLED else Path(source).stem,
+            "X": table.X,
+            "counts": _counts(table, hidden, how),
+            "feature_names": table.names,
+            "label_name": table.label,
+            "zero_based": table.zero_based,
+        }
+
+    return table, truth, hidden, common
 
 
 def _tell(source: str, table: Table) -> None:
@@ -438,7 +395,7 @@ def _readings(kinds: Sequence[str]) -> list[str]:
     numbers = [_number(name) for name in kinds]
     zero, minus = ([name for name, number in zip(kinds, numbers, strict=True) if number == k] for k in (0, -1))
     others = [name for name in kinds if name not in minus]
-    words = [name for name in kinds if name.casefold() in WORDS_FOR_UNKNOWN]
+    words = [name for name in kinds if WORDS_FOR_UNKNOWN.fullmatch("".join(name.casefold().split()))]
     if set(numbers) == {0}:
         return zero
     if minus and zero and set(numbers) <= {-1, 0, 1}:

@@ -82,40 +82,32 @@ def read_table(
     path, kind = Path(source), kind_of(source)
     if kind == "folder" and not (path / "header.json").exists():
         raise ValueError(f"DATA={source!r} is a folder without points; it must be a .npz, .csv or svmlight file")
-    readers: dict[str, Callable[[], Table]] = {
-        ".npz": lambda: _read_npz(path, splits, model is None),
-        ".csv": lambda: _read_csv(path, label_column, model),
-        "folder": lambda: _read_points(path, model, zero_based),
-        "svmlight text": lambda: _read_points(path, model, zero_based),
-    }
     try:
-        return readers[kind]()
+        if kind == ".npz":
+            return _read_npz(path, splits, model is None)
+        if kind == ".csv":
+            return _read_csv(path, label_column, model)
+        return _read_points(path, None if model is None else model.zero_based, model, zero_based)
     except DAMAGED as error:
-        if isinstance(error, ValueError) and str(error).startswith(("DATA=", "label_column=", "splits=")):
-            raise
-        reason = str(error) or type(error).__name__
-        kind = path.suffix.lower() or kind
+        reason, kind = str(error) or type(error).__name__, path.suffix.lower() or kind
         raise ValueError(f"DATA={str(path)!r} cannot be read as {kind}: {reason}") from error
 
 
-def _points_of(file: Archive, path: Path) -> Any:
+def _points_of(file: Archive) -> Any:
     """The points of a file of arrays, dense or sparse, in whatever format ``scipy.sparse.save_npz`` wrote."""
-    names = set(file.files)
-    if "X" in names:
+    if "X" in file.files:
         return file["X"]
-    form = file["format"].item() if "format" in names else "csr"
+    form = file["format"].item() if "format" in file.files else "csr"
     form = form.decode() if isinstance(form, bytes) else str(form)
     if form not in SPARSE:
         raise ValueError(f"its sparse format {form!r} must be one of {', '.join(SPARSE)}")
-    if not {"data", "shape", *SPARSE[form]} <= names:
-        raise ValueError(
-            f"DATA={str(path)!r} has neither 'X' nor a {form.upper()} matrix; it has {', '.join(sorted(names))}"
-        )
+    if not {"data", "shape", *SPARSE[form]} <= set(file.files):
+        raise ValueError(f"it has neither 'X' nor a {form.upper()} matrix; it has {', '.join(sorted(file.files))}")
     n, d = (int(size) for size in file["shape"])
     if n * 8 > file.limit:
         raise ValueError(f"its shape ({n}, {d}) has more rows than a file of its size holds")
-    parts = [file[name] for name in SPARSE[form]]
-    given = (file["data"], tuple(parts)) if form == "coo" else (file["data"], *parts)
+    parts = tuple(file[name] for name in SPARSE[form])
+    given = (file["data"], parts) if form == "coo" else (file["data"], *parts)
     X = getattr(sp, f"{form}_matrix")(given, shape=(n, d))
     if form in ("csr", "csc", "bsr"):
         X.check_format()
@@ -126,27 +118,24 @@ def _points_of(file: Archive, path: Path) -> Any:
 
 def _read_npz(path: Path, splits: str, needs_labels: bool) -> Table:
     with archive(path) as file:
-        names = set(file.files)
+        names = sorted(file.files)
         if "y" not in names and needs_labels:
-            raise ValueError(f"DATA={str(path)!r} has no array 'y'; it has {', '.join(sorted(names))}")
+            raise ValueError(f"it has no array 'y'; it has {', '.join(names)}")
         y = file["y"] if "y" in names else None
-        X = _points_of(file, path)
-        rows = file[splits] if splits in names else None
-        if rows is None and splits != "labeled":
-            others = ", ".join(sorted(n for n in names if n.startswith("labeled"))) or "no such array"
-            raise ValueError(f"splits={splits!r} is not in {str(path)!r}; it has {others}")
-    if X.ndim != 2:
-        raise ValueError(f"DATA={str(path)!r}: X has shape {X.shape}; it must be 2-dimensional, (n, d)")
-    if X.dtype.kind not in "biuf":
-        raise ValueError(f"DATA={str(path)!r}: X has the type {X.dtype}; it must be an array of numbers")
+        X, rows = _points_of(file), file[splits] if splits in names else None
+    if rows is None and splits != "labeled":
+        others = ", ".join(name for name in names if name.startswith("labeled")) or "no such array"
+        raise ValueError(f"splits={splits!r} is not in it; it has {others}")
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise ValueError(f"X has shape {X.shape}; it must be 2-dimensional, (n, d), and of numbers, not {X.dtype}")
     if y is None:
         return Table(X, np.full(X.shape[0], ""), has_labels=False)
     if y.ndim != 1 or len(y) != X.shape[0]:
-        raise ValueError(f"DATA={str(path)!r}: y has shape {y.shape}, but there are {X.shape[0]} points")
+        raise ValueError(f"y has shape {y.shape}, but there are {X.shape[0]} points")
     if rows is not None:
         rows = np.atleast_2d(rows)
         if rows.dtype.kind not in "iu" or rows.size == 0 or rows.min() < 0 or rows.max() >= len(y):
-            raise ValueError(f"DATA={str(path)!r}: {splits!r} holds an index outside 0..{len(y) - 1}")
+            raise ValueError(f"{splits!r} holds an index outside 0..{len(y) - 1}")
     return Table(X, as_text(y), rows)
 
 
@@ -161,60 +150,43 @@ def as_text(y: NDArray[Any]) -> NDArray[np.str_]:
     return np.array(["NaN" if name == "nan" else name for name in text], dtype=str)[which]
 
 
-def _read_points(path: Path, model: FittedModel | None, asked: bool | None) -> Table:
-    """An svmlight file, or a folder that one was converted to: columns are counted as the model's file counts them."""
+def _read_points(path: Path, known: bool | None, model: FittedModel | None, asked: bool | None) -> Table:
+    """An svmlight file, or a folder that one was converted to: columns are counted as in the model's file, if known."""
     from .points import open_points, read_svmlight
 
-    known, source = None if model is None else model.zero_based, f"DATA={str(path)!r}"
-    wanted = known if asked is None else asked
+    wanted, told = known if asked is None else asked, ""
     if path.is_dir():
         saved = open_points(path)
-        if saved.zero_based is not None and wanted is not None and saved.zero_based != wanted:
-            said, option = (
-                "of the model" if asked is None else "that zero_based says",
-                ("--no-zero-based", "--zero-based"),
-            )
+        if None not in (saved.zero_based, wanted) and saved.zero_based != wanted:
             raise ValueError(
-                f"{source} was converted from a file that counts columns from {1 - saved.zero_based}, and the one "
-                f"{said} counts from {1 - wanted}: convert it {'with' if wanted else 'without'} --zero-based, or say "
-                f"with {option[saved.zero_based]} that it is right"
+                f"it is of a file that counts columns from {int(not saved.zero_based)}, and the one of the model "
+                f"counts from {int(not wanted)}: convert it {'with' if wanted else 'without'} --zero-based, or say with "
+                f"{'--zero-based' if saved.zero_based else '--no-zero-based'} that it is right"
             )
     else:
-        try:
-            saved = read_svmlight(path, zero_based=wanted)
-        except ValueError as error:
-            if known is False and asked is None and "zero_based=True" in str(error):
-                error.args = (f"{error} (--zero-based); those of the file that the model learned from are not",)
-            raise
-    told = []
-    if asked is None and not path.is_dir():
-        if saved.zero_based:
-            told = [
-                "columns are counted from 0, as " + ("there is an index 0" if known is None else "the model's were")
-            ]
-        elif known is None and model is not None and saved.points.shape[1] < model.n_features:
-            told = ["columns are counted from 1; --zero-based says that they are from 0"]
+        saved = read_svmlight(path, zero_based=wanted)
+        if asked is None and saved.zero_based:
+            told = "columns are counted from 0, as " + ("there is an index 0" if known is None else "the model's were")
+        elif wanted is None and model is not None and saved.points.shape[1] < model.n_features:
+            told = "columns are counted from 1; --zero-based says that they are from 0"
     parts = saved.points.data, saved.points.indices, saved.points.indptr
     X = sp.csr_matrix(parts, shape=saved.points.shape)
-    return Table(X, as_text(saved.labels), zero_based=saved.zero_based, told=tuple(told))
+    return Table(X, as_text(saved.labels), zero_based=saved.zero_based, told=(told,) if told else ())
 
 
 def _records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     """Rows of a table that are not blank, with the line that each begins in, as an editor counts lines."""
     rows, first = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True), 1
-    while True:
-        try:
-            row = next(rows)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise ValueError(f"{error}, in line {first}") from None
-        if len(row) > 1 or "".join(row).strip():
-            yield first, row
-        first = rows.line_num + 1
+    try:
+        for row in rows:
+            if len(row) > 1 or "".join(row).strip():
+                yield first, row
+            first = rows.line_num + 1
+    except csv.Error as error:
+        raise ValueError(f"{error}, in line {first}") from None
 
 
-def _separator(path: Path, text: str) -> str:
+def _separator(text: str) -> str:
     """What separates the fields: what gives all lines looked at as many, and more than one; else what the first has."""
     possible = []
     for separator in SEPARATORS:
@@ -226,15 +198,16 @@ def _separator(path: Path, text: str) -> str:
             possible.append(separator)
     if len(possible) > 1:
         ways = " or by ".join(SEPARATORS[separator] for separator in possible)
-        raise ValueError(f"DATA={str(path)!r}: fields may be separated by {ways}; write names that have none of them")
+        raise ValueError(f"fields may be separated by {ways}; write names that have none of them")
     first = text.partition("\n")[0]
     return next(iter([*possible, *(separator for separator in SEPARATORS if separator in first), ","]))
 
 
-def _fields(path: Path, text: str, separator: str) -> Any:
+def _fields(text: str, separator: str) -> Any:
     """All fields as a DataFrame of text, header first; a ValueError that names the line if rows are not as long."""
     import pandas as pd
 
+    frame, whole = pd.DataFrame(), True
     try:
         frame = pd.read_csv(
             io.StringIO(text, newline=""), sep=separator, header=None, dtype=object, na_filter=False,
@@ -242,92 +215,87 @@ def _fields(path: Path, text: str, separator: str) -> Any:
         )  # fmt: skip
         whole = not frame.isna().to_numpy().any()  # shorter rows are filled up by missing values
     except pd.errors.EmptyDataError:
-        frame, whole = [], True
+        pass
     except pd.errors.ParserError:
         whole = False
     if not whole:
-        width = 0
-        for line, row in _records(text, separator):
-            width = width or len(row)
-            if len(row) != width:
-                raise ValueError(f"DATA={str(path)!r} line {line} has {len(row)} fields, the header {width}")
+        width = len(next(_records(text, separator))[1])
+        line, row = next((line, row) for line, row in _records(text, separator) if len(row) != width)
+        raise ValueError(f"line {line} has {len(row)} fields, the header {width}")
     if len(frame) < 2:
-        raise ValueError(f"DATA={str(path)!r} has no rows below its header")
+        raise ValueError("it has no rows below its header")
     return frame.map(str.strip)
 
 
 def _read_csv(path: Path, label_column: str | None, model: FittedModel | None) -> Table:
     text, encoding = read_text(path)
-    separator, told = _separator(path, text), []
-    frame = _fields(path, text, separator)
-    header, body = frame.iloc[0].tolist(), frame.iloc[1:].to_numpy()
-    if len(header) == 1 and model is None:
-        raise ValueError(
-            f"DATA={str(path)!r} has one column, {header[0][:40]!r}; there must be features and labels in columns "
-            f"separated by {', '.join(SEPARATORS.values())}"
-        )
+    separator, told = _separator(text), []
+    frame = _fields(text, separator)
+    if frame.shape[1] == 1 and model is None:
+        separators = ", ".join(SEPARATORS.values())
+        raise ValueError(f"it has one column, {frame.iat[0, 0][:40]!r}; what separates columns is {separators}")
     if separator != ",":
         told.append(f"separator {separator!r}")
     if encoding != "utf-8":
         told.append(f"encoding {encoding}" + (", as latin-1, since it is not UTF-8" if "win" in encoding else ""))
-    named = {label_column} if model is None else {label_column, *(model.feature_names or ())}
-    exact = model is not None and model.feature_names is None and len(header) == model.n_features
-    kept = []
-    for k, name in enumerate(header):
-        why = "" if name in named else _superfluous(path, k, name, body[:, k].tolist(), exact)
-        told += [why] if why else []
-        kept += [] if why else [k]
-    if not kept:
-        raise ValueError(f"DATA={str(path)!r} has no column of features: {'; '.join(told)}")
-    header, body = [header[k] for k in kept], body[:, kept]
-    told += _checked_header(path, header, body, label_column, model)
-    column, order = _columns(path, header, label_column, model)
+    kept, left_out = _without_index(frame, label_column, model)
+    header, body = kept.iloc[0].tolist(), kept.iloc[1:].to_numpy()
+    told += [*left_out, *_checked_header(header, body, label_column, model)]
+    column, order = _columns(header, label_column, model)
     if not order:
-        raise ValueError(f"DATA={str(path)!r} has no column of features beside the labels in {header[-1]!r}")
+        raise ValueError(f"it has no column of features beside the labels in {header[-1]!r}")
     if order != sorted(order):
         told.append("columns are in another order than the model's features; they are taken by name")
     labels = np.full(len(body), "") if column is None else body[:, column].astype(str)
-    fields = body[:, order]
-    if _has_decimal_commas(path, fields):
+    fields, names = body[:, order], tuple(header[k] for k in order)
+    if _has_decimal_commas(fields):
         told.append("decimal commas")
         fields = np.char.replace(fields.astype(str), ",", ".").astype(object)
         labels = np.array([x.replace(",", ".") if DECIMAL_COMMA.fullmatch(x) else x for x in labels], dtype=str)
-    names = tuple(header[k] for k in order)
-    X = _numbers(path, fields, names, lambda k: next(itertools.islice(_records(text, separator), k + 1, None))[0])
+    X = _numbers(fields, names, lambda k: next(itertools.islice(_records(text, separator), k + 1, None))[0])
     label = None if column is None else header[column]
     return Table(X, labels, names=names, label=label, has_labels=column is not None, told=tuple(told))
 
 
-def _superfluous(path: Path, k: int, name: str, values: list[str], exact: bool) -> str:
-    """Why a column is left out: it has no name, and its whole numbers are no feature, or its name says that it counts.
+def _without_index(frame: Any, label_column: str | None, model: FittedModel | None) -> tuple[Any, list[str]]:
+    """The columns that do not only count rows, and what is told of the others.
 
-    A ValueError if it has no name, and may be something else.
+    A column without a name whose whole numbers are distinct, or that is empty, is an index, and so is one that is
+    called so and counts; another one without a name is a ValueError.  What is asked for, or known to a model, stays.
     """
-    nameless = NAMELESS.fullmatch(name) is not None
-    if not nameless and (name.casefold() not in COUNTERS or exact):
-        return ""
-    shown = "without a name" if name == "" else repr(name)
-    if nameless and not any(values):
-        return f"column {k + 1}, {shown} and empty, is left out"
-    whole = all(re.fullmatch(r"\d{1,18}", value, re.ASCII) for value in values)
-    numbers = [int(value) for value in values] if whole else []
-    distinct = whole and len(set(numbers)) == len(numbers)
-    if distinct and (nameless or numbers == list(range(numbers[0], numbers[0] + len(numbers)))):
-        return f"column {k + 1}, {shown}, is an index of the rows and is left out"
-    if nameless:
-        raise ValueError(
-            f"DATA={str(path)!r}: column {k + 1} has no name; give it one in the first line, or leave it out"
-        )
-    return ""
+    names = None if model is None else model.feature_names
+    exact = model is not None and names is None and frame.shape[1] == model.n_features
+    kept, told = [], []
+    for k in range(frame.shape[1]):
+        name, values = frame.iat[0, k], frame.iloc[1:, k].tolist()
+        nameless = NAMELESS.fullmatch(name) is not None
+        is_index = not any(values)
+        if not is_index and all(re.fullmatch(r"\d{1,18}", value, re.ASCII) for value in values):
+            numbers = [int(value) for value in values]
+            counts = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+            is_index = counts or (nameless and len(set(numbers)) == len(numbers))
+        if name in (label_column, *(names or ())) or not (nameless or (name.casefold() in COUNTERS and not exact)):
+            kept.append(k)
+        elif is_index:
+            shown = repr(name) if name else "without a name"
+            told.append(
+                f"column {k + 1}, {shown}, is {'an index of the rows' if any(values) else 'empty'} and is left out"
+            )
+        elif nameless:
+            raise ValueError(f"column {k + 1} has no name; give it one in the first line, or leave the column out")
+        else:
+            kept.append(k)
+    if not kept:
+        raise ValueError(f"it has no column of features: {'; '.join(told)}")
+    return frame[kept], told
 
 
 def _checked_header(
-    path: Path, header: list[str], body: NDArray[Any], label_column: str | None, model: FittedModel | None
+    header: list[str], body: NDArray[Any], label_column: str | None, model: FittedModel | None
 ) -> list[str]:
     """What is to be told of the header; a ValueError if it looks like a point, or a name comes twice."""
-    named = label_column in header or (
-        model is not None and model.feature_names is not None and set(model.feature_names) <= set(header)
-    )
+    names = model.feature_names if model is not None else None
+    named = label_column in header or (names is not None and set(names) <= set(header))
     features = header if model is not None and len(header) == model.n_features else header[:-1]
     is_label = features is not header and (header[-1] in body[:, -1].tolist() or is_number(header[-1]))
     told = []
@@ -336,21 +304,18 @@ def _checked_header(
         if features is header or is_label or not counted:
             what = "has numbers only" if all(map(is_number, header)) else "looks like a point"
             raise ValueError(
-                f"DATA={str(path)!r}: its first line, {', '.join(header)[:80]}, {what}; it must be a header with the "
-                "names of the columns, above the first point"
+                f"its first line, {', '.join(header)[:80]}, {what}; it must be a header with the names of the columns, "
+                "above the first point"
             )
         told = ["the numbers in the first line are names of columns"]
-    for name in header:
-        if header.count(name) > 1:
-            raise ValueError(f"DATA={str(path)!r} has {header.count(name)} columns {name!r}; each needs its own name")
     if label_column is not None and label_column not in header:
-        raise ValueError(f"label_column={label_column!r} is not in {str(path)!r}; its columns are {', '.join(header)}")
+        raise ValueError(f"label_column={label_column!r} is not in it; its columns are {', '.join(header)}")
+    if twice := [name for name in header if header.count(name) > 1]:
+        raise ValueError(f"it has {len(twice)} columns {', '.join(map(repr, dict.fromkeys(twice)))}; each needs a name")
     return told
 
 
-def _columns(
-    path: Path, header: list[str], label_column: str | None, model: FittedModel | None
-) -> tuple[int | None, list[int]]:
+def _columns(header: list[str], label_column: str | None, model: FittedModel | None) -> tuple[int | None, list[int]]:
     """The column of labels, if there is one, and those of the features, in the order of the model's."""
     known = None if model is None else model.feature_names
     label = label_column
@@ -358,34 +323,29 @@ def _columns(
         label = model.label_name if model.label_name in header else None
     elif label is None and not (model is not None and len(header) == model.n_features):
         label = header[-1]
+    names = [name for name in header if name != label]
     column = None if label is None else header.index(label)
-    features = [k for k in range(len(header)) if k != column]
-    names = [header[k] for k in features]
-    if known is None:
-        return column, features
-    if sorted(known) == sorted(names):
-        return column, [header.index(name) for name in known]
+    if known is None or sorted(known) == sorted(names):
+        return column, [header.index(name) for name in (names if known is None else known)]
     extra = [name for name in names if name not in known]
     hint = f"(label_column={extra[0]!r} says that it is the label)" if len(extra) == 1 and column is None else ""
-    raise ValueError(f"DATA={str(path)!r}: {unlike(known, names)}{hint}")
+    raise ValueError(f"{unlike(known, names)}{hint}")
 
 
-def _has_decimal_commas(path: Path, fields: NDArray[Any]) -> bool:
+def _has_decimal_commas(fields: NDArray[Any]) -> bool:
     """Whether numbers are written with a comma for the point; a ValueError if it may be one between thousands."""
     commas = [field for field in fields.flat if "," in field]
     if any("." in field for field in fields.flat) or not all(map(DECIMAL_COMMA.fullmatch, commas)):
         return False
     if commas and all(map(THOUSANDS.fullmatch, commas)):
         raise ValueError(
-            f"DATA={str(path)!r}: {commas[0]!r} is one number with a decimal comma and another with one between "
-            "thousands; write numbers with a point, and without commas"
+            f"{commas[0]!r} is one number with a decimal comma and another with one between thousands; write numbers "
+            "with a point, and without commas"
         )
     return bool(commas)
 
 
-def _numbers(
-    path: Path, fields: NDArray[Any], names: Sequence[str], line_of: Callable[[int], int]
-) -> NDArray[np.float64]:
+def _numbers(fields: NDArray[Any], names: Sequence[str], line_of: Callable[[int], int]) -> NDArray[np.float64]:
     """The features as numbers; a ValueError that names line and column of the first one that is none."""
     try:
         X = np.array([float(field) for field in fields.flat]).reshape(fields.shape)
@@ -395,4 +355,4 @@ def _numbers(
         pass
     place = next(k for k, field in enumerate(fields.flat) if not is_number(field))
     where = f"line {line_of(place // len(names))}, column {names[place % len(names)]!r}"
-    raise ValueError(f"DATA={str(path)!r} {where}: {fields.flat[place][:40]!r} is not a number")
+    raise ValueError(f"{where}: {fields.flat[place][:40]!r} is not a number")

@@ -125,7 +125,9 @@ def test_a_model_that_knows_no_count_says_which_it_takes(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "command", [["compare", "--folds", "0"], ["bound", "--loss", "hinge"], ["verify", "--loss", "ramp"]], ids=lambda c: c[0]
+    "command",
+    [["compare", "--folds", "0"], ["bound", "--loss", "hinge"], ["verify", "--loss", "ramp"]],
+    ids=lambda c: c[0],
 )
 def test_every_command_says_that_columns_are_counted_from_0(command, run, tmp_path):
     (tmp_path / "train.svm").write_text(svmlight(WIDE, FEW))

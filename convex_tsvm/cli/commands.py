@@ -13,13 +13,14 @@ import numpy as np
 
 from ..data import Data, SeveralClasses, class_names, same_class
 from ..deadline import time_left, until
+from ..decision import chosen_classes
 from ..formulations import Formulation
 from ..persistence import FittedModel, load_model, save_model
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
-from .classes import predict_classes, solve_classes
-from .files import check_outputs, check_plot, print_json, write_labels, write_plot
+from .classes import solve_classes
+from .files import check_outputs, check_plot, print_json, write_class_labels, write_labels, write_plot
 from .given import given, of_data, read_points
 from .table import SOLVED_STATUSES, figures_of, print_table, result_of, stopped
 from .tasks import asked_solvers, check_method_options, formulated, given_problem, limited, read_task, solved
@@ -342,25 +343,30 @@ def predict(options: argparse.Namespace) -> int:
     model = load_model(options.model)
     refuse_of_other_files(options)
     check_outputs(labels_out=options.labels_out)
-    if len(model.classes) > 2:
-        return predict_classes(options, model)
-    names = class_names(model.classes)
+    names, two = class_names(model.classes), len(model.classes) == 2
+    if options.positive and not two:
+        raise ValueError(f"positive={','.join(options.positive)!r} is for models of two classes")
     # A name may be that of several classes; other names than the model's are those of --positive and any others.
-    negative, positive = (list(dict.fromkeys([name, *name.split(",")])) for name in names)
-    classes = [] if options.positive else [*negative, *positive]
-    X, said = read_points(options, model, classes)
-    truth = np.where(said == "", 0.0, np.where(same_class(said, options.positive or positive), 1.0, -1.0))
-    scores = model(X).ravel()
-    labels = np.where(scores >= 0, 1.0, -1.0)
-    if options.labels_out:
-        write_labels(options.labels_out, labels, scores, names)
-    known = truth != 0
+    each = [list(dict.fromkeys([name, *name.split(",")])) if two else [name] for name in names]
+    X, said = read_points(options, model, [] if options.positive else [name for part in each for name in part])
+    scores = model(X)
+    chosen = chosen_classes(scores)
+    labels, truth = np.array(names)[chosen], said
+    if two:
+        is_positive = same_class(said, options.positive or each[1])
+        truth = np.where(said == "", "", np.where(is_positive, names[1], names[0]))
+    if options.labels_out and two:
+        write_labels(options.labels_out, 2 * chosen - 1, scores.ravel(), names)
+    elif options.labels_out:
+        write_class_labels(options.labels_out, labels, scores.max(axis=1))
+    known = truth != ""
     error = float(np.mean(labels[known] != truth[known])) if known.any() else None
-    n_positive = int((labels > 0).sum())
+    counts = {name: int((labels == name).sum()) for name in names}
     if options.json:
-        print_json({"n": len(labels), "n_positive": n_positive, "error": error})
+        found = {"n_positive": counts[names[1]]} if two else {"classes": counts}
+        print_json({"n": len(labels), **found, "error": error})
     else:
-        print(
-            f"{len(labels)} points, {n_positive} of them positive" + ("" if error is None else f", error {error:.4f}")
-        )
+        shown = ", ".join(f"{count} {name}" for name, count in counts.items())
+        shown = f", {counts[names[1]]} of them positive" if two else f": {shown}"
+        print(f"{len(labels)} points{shown}" + ("" if error is None else f", error {error:.4f}"))
     return 0

@@ -100,7 +100,9 @@ def _complaint(words: list[str], zero_based: bool, n_features: int | None) -> st
             return f"the value in {word[:40]!r} is not a finite number"
         place = int(index)
         if place < first:
-            return f"the index {place} is below {first}; say zero_based=True if columns are counted from 0"
+            return (
+                f"the index {place} is below {first}; say zero_based=True (--zero-based) if columns are counted from 0"
+            )
         if place == last:
             return f"the index {place} comes twice"
         if place < last:
