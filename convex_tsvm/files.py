@@ -160,7 +160,7 @@ def _read_points(path: Path, known: bool | None, model: FittedModel | None, aske
         if None not in (saved.zero_based, wanted) and saved.zero_based != wanted:
             raise ValueError(
                 f"it is of a file that counts columns from {int(not saved.zero_based)}, and the one of the model "
-                f"counts from {int(not wanted)}: convert it {'with' if wanted else 'without'} --zero-based, or say with "
+                f"from {int(not wanted)}: convert it {'with' if wanted else 'without'} --zero-based, or say with "
                 f"{'--zero-based' if saved.zero_based else '--no-zero-based'} that it is right"
             )
     else:

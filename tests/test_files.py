@@ -94,7 +94,7 @@ def test_a_model_counts_columns_as_its_file_does(how, new, run, tmp_path):
         assert run("convert", "new.svm", "new.points")[0] == 0
         status, _, err = run("predict", "m.npz", "new.points")
         assert status == 2
-        assert "counts columns from 1, and the one of the model counts from 0" in err
+        assert "counts columns from 1, and the one of the model from 0" in err
         assert run("convert", "new.svm", "zero.points", "--zero-based")[0] == 0
         assert json.loads(run("predict", "m.npz", "zero.points", "--json")[1])["error"] == 0
 
@@ -483,7 +483,7 @@ def test_a_model_of_little_size_takes_little_memory(member, model, tmp_path):
     bomb(path, member, 400, base={name: content for name, content in model.items() if name != f"{member}.npy"})
     tracemalloc.start()
     try:
-        with pytest.raises(ValueError, match="is not a model saved by convex_tsvm: it.* member"):
+        with pytest.raises(ValueError, match=r"is not a model saved by convex_tsvm: it.* member"):
             ct.load_model(path)
         assert tracemalloc.get_traced_memory()[1] < 2**27
     finally:
