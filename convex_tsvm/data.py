@@ -369,10 +369,11 @@ def _unknown(source: str, table: Table, marker: Any, classes: Sequence[str]) -> 
                 f"{others[0]} may mark unknown labels (say so with unlabeled, {_option(others[0])}) or be a class "
                 f"(say which counts as +1 with positive)"
             )
+        option = _option(others[0] if len(others) == 1 else "VALUE")
         raise ValueError(
             f"DATA={source!r} has the labels {_listed(others)}, which are none of the model's classes "
-            f"({_listed(classes)}); say what marks unknown labels with unlabeled, {_option(others[0])}, or which "
-            "classes of two count as +1 with positive"
+            f"({_listed(classes)}); say what marks unknown labels with unlabeled, {option}, or which classes of two "
+            "count as +1 with positive"
         )
     if marker is not None or classes or table.splits is not None:
         return np.asarray(unknown)  # in a file with splits y holds true labels only, so none of them is a marker

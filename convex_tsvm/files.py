@@ -33,8 +33,9 @@ LINES_LOOKED_AT = 50
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?", re.ASCII)
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 
-#: What a column without a name is called, and names of columns that only count the rows.
-NAMELESS, COUNTERS = re.compile(r"(Unnamed: \d+)?", re.ASCII), ("index", "id", "row", "row_id", "level_0")
+#: What a column without a name is called, and names of columns that may only count the rows.
+NAMELESS = re.compile(r"(Unnamed: [\d.]+)?", re.ASCII)
+COUNTERS = ("index", "id", "idx", "no", "nr", "#", "row", "row_id", "rowid", "level_0")
 
 #: The arrays beside ``data`` and ``shape`` that a format of scipy.sparse.save_npz has.
 SPARSE = {
@@ -121,8 +122,8 @@ def _read_npz(path: Path, splits: str, needs_labels: bool) -> Table:
         names = sorted(file.files)
         if "y" not in names and needs_labels:
             raise ValueError(f"it has no array 'y'; it has {', '.join(names)}")
-        y = file["y"] if "y" in names else None
-        X, rows = _points_of(file), file[splits] if splits in names else None
+        found = {name: file[name] for name in {"y", splits} & set(names)}
+        X, y, rows = _points_of(file), found.get("y"), found.get(splits)
     if rows is None and splits != "labeled":
         others = ", ".join(name for name in names if name.startswith("labeled")) or "no such array"
         raise ValueError(f"splits={splits!r} is not in it; it has {others}")
@@ -224,7 +225,8 @@ def _fields(text: str, separator: str) -> Any:
         raise ValueError(f"line {line} has {len(row)} fields, the header {width}")
     if len(frame) < 2:
         raise ValueError("it has no rows below its header")
-    return frame.map(str.strip)
+    frame.iloc[0] = frame.iloc[0].str.strip()
+    return frame
 
 
 def _read_csv(path: Path, label_column: str | None, model: FittedModel | None) -> Table:
@@ -246,7 +248,7 @@ def _read_csv(path: Path, label_column: str | None, model: FittedModel | None) -
         raise ValueError(f"it has no column of features beside the labels in {header[-1]!r}")
     if order != sorted(order):
         told.append("columns are in another order than the model's features; they are taken by name")
-    labels = np.full(len(body), "") if column is None else body[:, column].astype(str)
+    labels = np.array(["" if column is None else row[column].strip() for row in body], dtype=str)
     fields, names = body[:, order], tuple(header[k] for k in order)
     if _has_decimal_commas(fields):
         told.append("decimal commas")
@@ -266,21 +268,18 @@ def _without_index(frame: Any, label_column: str | None, model: FittedModel | No
     names = None if model is None else model.feature_names
     exact = model is not None and names is None and frame.shape[1] == model.n_features
     kept, told = [], []
-    for k in range(frame.shape[1]):
-        name, values = frame.iat[0, k], frame.iloc[1:, k].tolist()
+    for k, name in enumerate(frame.iloc[0]):
         nameless = NAMELESS.fullmatch(name) is not None
-        is_index = not any(values)
-        if not is_index and all(re.fullmatch(r"\d{1,18}", value, re.ASCII) for value in values):
-            numbers = [int(value) for value in values]
-            counts = numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-            is_index = counts or (nameless and len(set(numbers)) == len(numbers))
         if name in (label_column, *(names or ())) or not (nameless or (name.casefold() in COUNTERS and not exact)):
             kept.append(k)
-        elif is_index:
-            shown = repr(name) if name else "without a name"
-            told.append(
-                f"column {k + 1}, {shown}, is {'an index of the rows' if any(values) else 'empty'} and is left out"
-            )
+            continue
+        values = frame.iloc[1:, k].str.strip().tolist()
+        numbers = [int(value) for value in values if re.fullmatch(r"\d{1,18}", value, re.ASCII)]
+        whole = len(numbers) == len(values)
+        counts = whole and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+        if counts or (nameless and (not any(values) or (whole and len(set(numbers)) == len(numbers)))):
+            what = "an index of the rows" if any(values) else "empty"
+            told.append(f"column {k + 1}, {repr(name) if name else 'without a name'}, is {what} and is left out")
         elif nameless:
             raise ValueError(f"column {k + 1} has no name; give it one in the first line, or leave the column out")
         else:
@@ -297,7 +296,7 @@ def _checked_header(
     names = model.feature_names if model is not None else None
     named = label_column in header or (names is not None and set(names) <= set(header))
     features = header if model is not None and len(header) == model.n_features else header[:-1]
-    is_label = features is not header and (header[-1] in body[:, -1].tolist() or is_number(header[-1]))
+    is_label = features is not header and (header[-1] in map(str.strip, body[:, -1]) or is_number(header[-1]))
     told = []
     if not named and (is_label or any(map(is_number, features))):
         counted = features in ([str(k + first) for k in range(len(features))] for first in (0, 1))
@@ -334,15 +333,15 @@ def _columns(header: list[str], label_column: str | None, model: FittedModel | N
 
 def _has_decimal_commas(fields: NDArray[Any]) -> bool:
     """Whether numbers are written with a comma for the point; a ValueError if it may be one between thousands."""
-    commas = [field for field in fields.flat if "," in field]
-    if any("." in field for field in fields.flat) or not all(map(DECIMAL_COMMA.fullmatch, commas)):
+    commas = [field.strip() for field in fields.flat if "," in field]
+    if not commas or not all(map(DECIMAL_COMMA.fullmatch, commas)) or any("." in field for field in fields.flat):
         return False
-    if commas and all(map(THOUSANDS.fullmatch, commas)):
+    if all(map(THOUSANDS.fullmatch, commas)):
         raise ValueError(
             f"{commas[0]!r} is one number with a decimal comma and another with one between thousands; write numbers "
             "with a point, and without commas"
         )
-    return bool(commas)
+    return True
 
 
 def _numbers(fields: NDArray[Any], names: Sequence[str], line_of: Callable[[int], int]) -> NDArray[np.float64]:

@@ -20,7 +20,7 @@ from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
 from .classes import solve_classes
-from .files import check_outputs, check_plot, print_json, write_class_labels, write_labels, write_plot
+from .files import print_json, write_class_labels, write_labels, write_plot
 from .given import given, of_data, read_points
 from .table import SOLVED_STATUSES, figures_of, print_table, result_of, stopped
 from .tasks import asked_solvers, check_method_options, formulated, given_problem, limited, read_task, solved
@@ -43,8 +43,6 @@ def solve(options: argparse.Namespace) -> int:
     for name, path in files.items():
         if path is not None and task.method != "exact":
             raise ValueError(f"{name}={path!r} is for --method exact, not --method {options.method}")
-    check_outputs(labels_out=options.labels_out, save=options.save, **files)
-    check_plot(options.plot)
     files["plot"] = options.plot
     try:
         data, problem, heading = given(options)
@@ -105,7 +103,6 @@ def bound(options: argparse.Namespace) -> int:
 
     began, task = time.perf_counter(), read_task("cccp", options.formulation)
     refuse_unused(options, [task], never=("tol", "max_iter", "annealing", "cache_size"))
-    check_plot(options.plot)
     data, problem, heading = given(options)
     builder = LowerBoundBuilder(
         formulated(options, task, problem)[0],
@@ -183,7 +180,6 @@ def verify(options: argparse.Namespace) -> int:
         return written
     if options.data is None:
         raise ValueError("DATA is missing: a data set, a certificate, or --paper NAME")
-    check_plot(options.plot)
     if Path(options.data).is_file() and is_search(options.data):
         if options.plot:
             raise ValueError(f"plot={options.plot!r} is for a derivation; --html shows a certificate")
@@ -249,7 +245,6 @@ def _write_sheets(options: argparse.Namespace, contents: Callable[[bool], dict[s
     from ..verification.statements.notebook import write_notebook
 
     files = {name: getattr(options, name) for name in ("derivation", "exercise")}
-    check_outputs(**files)
     for name, path in files.items():
         if path:
             write_notebook(contents(name == "exercise"), path)
@@ -299,7 +294,6 @@ def _verify_certificate(options: argparse.Namespace) -> int:
         refuse_all_but(options, ("html", "trim"), f"the certificate {options.data!r}")
     else:
         mine = _problem_of(options)
-    check_outputs(html=options.html, trim=options.trim)
     try:
         if options.rigorous or mine:
             verdict = check_certificate(options.data, *mine)
@@ -342,7 +336,6 @@ def predict(options: argparse.Namespace) -> int:
     """Label points with a saved model."""
     model = load_model(options.model)
     refuse_of_other_files(options)
-    check_outputs(labels_out=options.labels_out)
     names, two = class_names(model.classes), len(model.classes) == 2
     if options.positive and not two:
         raise ValueError(f"positive={','.join(options.positive)!r} is for models of two classes")
