@@ -270,23 +270,26 @@ def _without_index(frame: Any, label_column: str | None, model: FittedModel | No
     kept, told = [], []
     for k, name in enumerate(frame.iloc[0]):
         nameless = NAMELESS.fullmatch(name) is not None
-        if name in (label_column, *(names or ())) or not (nameless or (name.casefold() in COUNTERS and not exact)):
-            kept.append(k)
-            continue
-        values = frame.iloc[1:, k].str.strip().tolist()
-        numbers = [int(value) for value in values if re.fullmatch(r"\d{1,18}", value, re.ASCII)]
-        whole = len(numbers) == len(values)
-        counts = whole and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-        if counts or (nameless and (not any(values) or (whole and len(set(numbers)) == len(numbers)))):
-            what = "an index of the rows" if any(values) else "empty"
-            told.append(f"column {k + 1}, {repr(name) if name else 'without a name'}, is {what} and is left out")
-        elif nameless:
+        asked = name in (label_column, *(names or ())) or not (nameless or (name.casefold() in COUNTERS and not exact))
+        why = "" if asked else _index(frame.iloc[1:, k].str.strip().tolist(), nameless)
+        if why:
+            told.append(f"column {k + 1}, {repr(name) if name else 'without a name'}, is {why} and is left out")
+        elif nameless and not asked:
             raise ValueError(f"column {k + 1} has no name; give it one in the first line, or leave the column out")
         else:
             kept.append(k)
     if not kept:
         raise ValueError(f"it has no column of features: {'; '.join(told)}")
     return frame[kept], told
+
+
+def _index(values: list[str], nameless: bool) -> str:
+    """What a column is that is no feature; "" if it may be one."""
+    numbers = [int(value) for value in values if re.fullmatch(r"\d{1,18}", value, re.ASCII)]
+    counts = numbers == list(range(numbers[0], numbers[0] + len(values))) if numbers else False
+    if counts or (nameless and len(set(numbers)) == len(values)):
+        return "an index of the rows"
+    return "empty" if nameless and not any(values) else ""
 
 
 def _checked_header(
