@@ -310,8 +310,6 @@ def _checked_header(
                 "above the first point"
             )
         told = ["the numbers in the first line are names of columns"]
-    if label_column is not None and label_column not in header:
-        raise ValueError(f"label_column={label_column!r} is not in it; its columns are {', '.join(header)}")
     if twice := [name for name in header if header.count(name) > 1]:
         raise ValueError(f"it has {len(twice)} columns {', '.join(map(repr, dict.fromkeys(twice)))}; each needs a name")
     return told
@@ -320,6 +318,8 @@ def _checked_header(
 def _columns(header: list[str], label_column: str | None, model: FittedModel | None) -> tuple[int | None, list[int]]:
     """The column of labels, if there is one, and those of the features, in the order of the model's."""
     known = None if model is None else model.feature_names
+    if label_column not in (None, *header):
+        raise ValueError(f"label_column={label_column!r} is not in it; its columns are {', '.join(header)}")
     label = label_column
     if label is None and model is not None and known is not None:
         label = model.label_name if model.label_name in header else None
