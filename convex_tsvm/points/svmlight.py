@@ -107,11 +107,17 @@ def _complaint(words: list[str], zero_based: bool, n_features: int | None) -> st
             return f"the index {place} comes twice"
         if place < last:
             return f"the index {place} comes after {last}; indices must increase"
-        if n_features is not None and place - first >= n_features:
-            return f"the index {place} is beyond the {n_features} columns there are"
-        if place - first >= 2**31 - 1:
-            return f"the index {place} is too large; the largest possible one is {2**31 - 2 + first}"
-        if n_features is None and (why := too_wide(place - first + 1)):
-            return f"the index {place} is too large: {why}"
+        if why := _too_far(place, first, n_features):
+            return why
         last = place
     return ""
+
+
+def _too_far(place: int, first: int, n_features: int | None) -> str:
+    """Why an index is too large; "" if it is not."""
+    if n_features is not None:
+        return f"the index {place} is beyond the {n_features} columns there are" if place - first >= n_features else ""
+    if place - first >= 2**31 - 1:
+        return f"the index {place} is too large; the largest possible one is {2**31 - 2 + first}"
+    why = too_wide(place - first + 1)
+    return f"the index {place} is too large: {why}" if why else ""
