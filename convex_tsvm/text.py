@@ -10,15 +10,19 @@ import lzma
 import math
 import os
 import re
+import stat
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
-from .validation import unpacked_limit
+from .validation import UNPACKED_TIMES
 
 #: How packed files begin, whatever they are called, and what unpacks them.
 PACKED: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\0": lzma.open}
+
+#: Packed text of a file may unpack to so many bytes, or to ``UNPACKED_TIMES`` its size if that is more.
+TEXT_BYTES = 2**26
 
 #: Byte order marks, the longer ones first, since that of UTF-32 begins with that of UTF-16.
 MARKS = {
@@ -57,7 +61,7 @@ def unpacked(path: str | os.PathLike[str]) -> Iterator[tuple[IO[bytes], str, Cal
             encoding = MARKS.get(mark, "utf-8")
             file.read(len(mark))
             if encoding != "utf-8":
-                file = io.BytesIO(_all_of(file, size).decode(encoding).encode())
+                file = io.BytesIO(_all_of(file, path).decode(encoding).encode())
             yield file, encoding, lambda: min(raw.tell() / size, 1.0)
         except (EOFError, zlib.error, lzma.LZMAError, UnicodeDecodeError) as error:
             raise ValueError(f"{path} is damaged: {error}") from error
@@ -70,7 +74,7 @@ def unpacked(path: str | os.PathLike[str]) -> Iterator[tuple[IO[bytes], str, Cal
 def read_text(path: str | os.PathLike[str]) -> tuple[str, str]:
     """The whole text of a file, and the encoding that it was in; a ValueError if it is no text, or damaged."""
     with unpacked(path) as (file, encoding, _):
-        content = _all_of(file, os.stat(path).st_size)
+        content = _all_of(file, path)
     if b"\0" in content:
         raise ValueError("it has NUL characters: it is no text, or UTF-16 without a byte order mark; save it as UTF-8")
     try:
@@ -79,12 +83,19 @@ def read_text(path: str | os.PathLike[str]) -> tuple[str, str]:
         return content.decode(WESTERN), WESTERN
 
 
-def _all_of(file: IO[bytes], size: int) -> bytes:
-    """All that is in an unpacked file; a ValueError if that is far more than its size says."""
-    limit = unpacked_limit(size)
-    content = file.read(limit + 1)
-    if len(content) > limit:
+def check_unpacked(n_bytes: int, path: str | os.PathLike[str]) -> None:
+    """A ValueError if so many bytes are more than a text of the file's size unpacks to."""
+    facts = os.stat(path)
+    if n_bytes > max(TEXT_BYTES, UNPACKED_TIMES * facts.st_size) and stat.S_ISREG(facts.st_mode):
         raise ValueError(
-            f"it unpacks to more than {limit >> 20} MB, which is the most for its {size} bytes: unpack it beforehand"
+            f"{path} unpacks to {n_bytes >> 20} MB or more from {facts.st_size} bytes: unpack it beforehand"
         )
-    return content
+
+
+def _all_of(file: IO[bytes], path: str | os.PathLike[str]) -> bytes:
+    """All that is in an unpacked file, unless that is far more than its size says."""
+    content = bytearray()
+    while part := file.read(TEXT_BYTES // 4):
+        content += part
+        check_unpacked(len(content), path)
+    return bytes(content)

@@ -531,11 +531,14 @@ def test_numbers_of_a_model_are_finite(member, number, model, tmp_path):
         ct.load_model(tmp_path / "a.npz")
 
 
-def test_text_that_unpacks_to_far_more_than_its_size_is_refused(run, tmp_path):
-    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"u,v,kind\n" + bytes(2**28), 1))
-    status, _, err = run("solve", "a.csv.gz")
+@pytest.mark.parametrize("command", [["solve", "a.csv.gz"], ["solve", "a.svm.gz"], ["linear", "a.svm.gz"]], ids=str)
+def test_text_that_unpacks_to_far_more_than_its_size_is_refused(command, run, tmp_path):
+    line = b"u,v,kind\n" if "csv" in command[1] else b"1 1:1\n"
+    (tmp_path / command[1]).write_bytes(gzip.compress(line * (2**27 // len(line)), 1))
+    status, _, err = run(*command)
     assert status == 2
-    assert "unpacks to more than 256 MB" in err
+    assert f"{command[1]} unpacks to" in err
+    assert "unpack it beforehand" in err
 
 
 def linked(path, how):

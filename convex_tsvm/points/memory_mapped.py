@@ -135,7 +135,8 @@ def read_svmlight(
     """
     most = _check(n_features, dtype)
     parts, labels, least = [], [], np.inf
-    for X, y, share in read_blocks(Path(source), zero_based=zero_based is not False, n_features=most):
+    known = None if zero_based is None else most
+    for X, y, share in read_blocks(Path(source), zero_based=zero_based is not False, n_features=known):
         least = min(least, X.indices.min(initial=np.iinfo(X.indices.dtype).max))
         parts.append(X.astype(dtype))
         labels.append(y)
@@ -144,8 +145,13 @@ def read_svmlight(
     if not sum(map(len, labels)):
         raise ValueError(f"{source} has no points")
     from_one = zero_based is None and least > 0
-    width = most or max(1, *(part.shape[1] - from_one for part in parts))
-    rows = [sp.csr_array((p.data, p.indices - from_one, p.indptr), shape=(p.shape[0], width)) for p in parts]
+    used = max(part.shape[1] for part in parts) - from_one
+    if most is not None and used > most:
+        raise ValueError(f"{source} has {used} columns, more than n_features={most}")
+    for part in parts:
+        part.indices -= from_one
+    width = most or max(1, used)
+    rows = [sp.csr_array((p.data, p.indices, p.indptr), shape=(p.shape[0], width)) for p in parts]
     together = sp.vstack(rows, format="csr") if len(rows) > 1 else rows[0]
     found = SparsePoints(together.data, together.indices, together.indptr, width)
     return SavedPoints(found, np.concatenate(labels), bool(least == 0) if zero_based is None else zero_based)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..memory import free_bytes
-from ..text import is_number, unpacked
+from ..text import check_unpacked, is_number, unpacked
 
 #: About so many bytes are read at a time, and no line may be longer.
 BYTES_READ_AT_ONCE = 2**25
@@ -28,11 +28,12 @@ def read_blocks(
 
     ValueError names the file and the line that cannot be read, and why.
     """
-    n_lines = 0
+    n_lines = n_bytes = 0
     with unpacked(path) as (file, _, share):
         while block := file.read(size):
             block += (rest := file.readline(BYTES_READ_AT_ONCE))
-            n_read = block.count(b"\n")
+            n_bytes, n_read = n_bytes + len(block), block.count(b"\n")
+            check_unpacked(n_bytes, path)
             if len(rest) == BYTES_READ_AT_ONCE:
                 raise ValueError(f"{path}, line {n_lines + n_read + 1}: it is longer than {len(rest)} bytes")
             yield *_parsed(block, path, n_lines, zero_based, n_features), share()
