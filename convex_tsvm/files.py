@@ -88,7 +88,7 @@ def read_table(
             return _read_npz(path, splits, model is None)
         if kind == ".csv":
             return _read_csv(path, label_column, model)
-        return _read_points(path, None if model is None else model.zero_based, model, zero_based)
+        return _read_points(path, model, zero_based)
     except DAMAGED as error:
         reason, kind = str(error) or type(error).__name__, path.suffix.lower() or kind
         raise ValueError(f"DATA={str(path)!r} cannot be read as {kind}: {reason}") from error
@@ -151,11 +151,12 @@ def as_text(y: NDArray[Any]) -> NDArray[np.str_]:
     return np.array(["NaN" if name == "nan" else name for name in text], dtype=str)[which]
 
 
-def _read_points(path: Path, known: bool | None, model: FittedModel | None, asked: bool | None) -> Table:
+def _read_points(path: Path, model: FittedModel | None, asked: bool | None) -> Table:
     """An svmlight file, or a folder that one was converted to: columns are counted as in the model's file, if known."""
     from .points import open_points, read_svmlight
 
-    wanted, told = known if asked is None else asked, ""
+    known, told = None if model is None else model.zero_based, ""
+    wanted = known if asked is None else asked
     if path.is_dir():
         saved = open_points(path)
         if None not in (saved.zero_based, wanted) and saved.zero_based != wanted:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data import Data, SeveralClasses, class_names, same_class
+from ..data import Data, SeveralClasses, class_names, load_new, same_class
 from ..deadline import time_left, until
 from ..decision import chosen_classes
 from ..formulations import Formulation
@@ -21,7 +21,7 @@ from ..progress import status_line
 from ..solution import Solution
 from .classes import solve_classes
 from .files import print_json, write_class_labels, write_labels, write_plot
-from .given import given, of_data, read_points
+from .given import given, of_data
 from .table import SOLVED_STATUSES, figures_of, print_table, result_of, stopped
 from .tasks import asked_solvers, check_method_options, formulated, given_problem, limited, read_task, solved
 from .unused import refuse_all_but, refuse_of_other_files, refuse_unused
@@ -341,7 +341,14 @@ def predict(options: argparse.Namespace) -> int:
         raise ValueError(f"positive={','.join(options.positive)!r} is for models of two classes")
     # A name may be that of several classes; other names than the model's are those of --positive and any others.
     each = [list(dict.fromkeys([name, *name.split(",")])) if two else [name] for name in names]
-    X, said = read_points(options, model, [] if options.positive else [name for part in each for name in part])
+    X, said = load_new(
+        options.data,
+        model,
+        classes=[] if options.positive else [name for part in each for name in part],
+        label_column=options.label_column,
+        unlabeled=options.unlabeled,
+        zero_based=options.zero_based,
+    )
     scores = model(X)
     chosen = chosen_classes(scores)
     labels, truth = np.array(names)[chosen], said

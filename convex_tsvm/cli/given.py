@@ -6,13 +6,9 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ..data import Classes, Data, load_data, load_new
+from ..data import Classes, Data, load_data
 from ..formulations import tsvm
 from ..methods.shares import infer_class_shares
-from ..persistence import FittedModel
 from ..problem import Problem
 from ..progress import status_line
 from .tasks import given_problem
@@ -68,11 +64,3 @@ def labels_shown(options: argparse.Namespace) -> dict[str, Any]:
 def of_data(data: Data | Classes) -> dict[str, Any]:
     """What a model keeps of the file that it was learned from."""
     return {name: getattr(data, name) for name in ("feature_names", "label_name", "zero_based")}
-
-
-def read_points(
-    options: argparse.Namespace, model: FittedModel, classes: Sequence[str]
-) -> tuple[Any, NDArray[np.str_]]:
-    """Points for a model, and the names of the classes that their file says, "" where unknown."""
-    names = ("label_column", "unlabeled", "zero_based")
-    return load_new(options.data, model, classes=classes, **{name: getattr(options, name) for name in names})
