@@ -82,7 +82,7 @@ class EnvelopeRelaxation:
                     status = "time_limit"
                 stage = Stage(
                     self.name,
-                    min(region.bound, self._best.objective),
+                    min(region.bound, self._cutoff),
                     region.bound,
                     0,
                     int((self._proven(region) != 0).sum()),
@@ -132,12 +132,12 @@ class EnvelopeRelaxation:
         if region.gamma is not None and region.curvature is not None:
             duals = {"gamma": region.gamma, "curvature": self.bounds.curved(region.curvature).curvature}
             duals |= {"low": region.low + self.model.offset, "high": region.high + self.model.offset}
-        # An empty box says that no solution is below the cutoff.
-        value = region.bound if np.isfinite(region.bound) else (self._cutoff if region.bound > 0 else -np.inf)
+        # The box leaves out solutions that are not below the cutoff, so that nothing above it is known of the others.
+        value = min(region.bound, self._cutoff)
         y = self.instance.problem.y
         outputs = None if self._best.point is None else self._best.point.outputs
         return Bound(
-            value=min(value, self._best.objective),
+            value=value,
             relaxed=value,
             upper=self._best.objective,
             labels=None if outputs is None else np.where(y != 0, y, np.where(outputs >= 0, 1.0, -1.0)),
