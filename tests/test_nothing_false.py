@@ -1,5 +1,6 @@
 """Badly scaled, far from the origin, infeasible, out of time: the right number, or a status or error that says so."""
 
+import json
 import os
 import stat
 import time
@@ -9,6 +10,8 @@ import numpy as np
 import pytest
 
 import convex_tsvm as ct
+from convex_tsvm.checker import Verdict
+from convex_tsvm.cli import main
 from convex_tsvm.deadline import time_is_up, until
 from convex_tsvm.kernels import CentredRows, GramRows, centred_gram, plain_gram, projected_gram, shifted_gram
 from convex_tsvm.relaxations.rounding import zero_sum
@@ -366,3 +369,148 @@ def test_a_device_is_written_to_and_not_replaced(tmp_path):
     problem = ct.Problem(np.random.default_rng(0).normal(size=(6, 2)), [1, -1, 0, 0, 0, 0], kernel="rbf")
     ct.exact_search(ct.s3vm(), problem, certificate="/dev/null")
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+# --- losses that fall without end -------------------------------------------------------------------------------------
+
+SIX = np.array([[-2.0], [-1.0], [0.3], [1.0], [2.0], [0.5]])
+
+#: Unlabelled losses that are unbounded below.
+FALLING = {
+    "both ways": ct.PLQ([0], [(0, 1, 0), (0, -1, 0)]),
+    "one way": ct.PLQ([0, 1], [(0, -0.5, 0), (0, 0.25, 0), (0, -0.2, 0.45)]),
+    "faster and faster": ct.PLQ([], [(-0.02, 0, 0)]),
+    "as in learning from positive points": ct.hinge().reflect(),
+}
+
+
+@pytest.mark.parametrize("name", FALLING)
+@pytest.mark.parametrize("balance", [None, 0.1])
+def test_losses_that_fall_without_end_are_bounded_by_the_norm(name, balance, tmp_path):
+    labeled = ct.PLQ([], [(0, -0.3, 0)]) if "positive" in name else ct.hinge()
+    y = [1, 0, 0, 0, 1, 0] if "positive" in name else [-1, 0, 0, 0, 1, 0]
+    kind = None if balance is None else "linear"
+    model = ct.Formulation(labeled, FALLING[name], balance=kind, fit_intercept=balance is not None)
+    problem = ct.Problem(SIX, y, kernel=ct.RBF(1.0), C=1, C_unlabeled=0.6, balance=balance)
+    starts = np.random.default_rng(0).normal(size=(20, 6))
+    reached = min(ct.cccp(model, problem, start=start).objective for start in starts)
+    found = ct.exact_search(model, problem, certificate=tmp_path / "c.npz")
+    assert found.status == "optimal"
+    assert found.lower_bound <= reached + 1e-9
+    assert found.objective <= reached + 1e-5
+    assert ct.check_certificate(tmp_path / "c.npz", model, problem).holds
+    for relaxation in ("envelope", "curvature"):
+        assert ct.LowerBoundBuilder(model, problem, relaxation=relaxation).bound().value <= reached + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("labeled", "unlabeled", "said"),
+    [
+        (ct.hinge(), FALLING["both ways"] * 5.0, r"balance, the others as the bias goes to [+-]∞"),
+        (ct.PLQ([], [(0, -1, 0)]), ct.symmetric_ramp(-0.3), r"balance, the others as the bias goes to [+-]∞"),
+        (ct.hinge(), FALLING["faster and faster"], "or along a free bias"),
+    ],
+    ids=["unlabelled ones outweigh", "labelled ones are in balance", "concave"],
+)
+def test_what_a_bias_lets_fall_is_refused(labeled, unlabeled, said):
+    model = ct.Formulation(labeled, unlabeled, balance=None)
+    problem = ct.Problem(SIX, [-1, 0, 0, 0, 1, 0], C=1, balance=None)
+    for call in (ct.exact_search, lambda m, p: ct.LowerBoundBuilder(m, p, relaxation="envelope")):
+        with pytest.raises(ValueError, match=said):
+            call(model, problem)
+    steep = ct.Formulation(ct.hinge(), ct.PLQ([], [(-50.0, 0, 0)]), balance=None, fit_intercept=False)
+    with pytest.raises(ValueError, match="fall faster than ½ ‖w‖² rises"):
+        ct.exact_search(steep, problem)
+
+
+# --- bounds and objectives of what was asked --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+@pytest.mark.parametrize("descent", [ct.cccp, ct.gradient, ct.linearization])
+def test_no_descent_has_the_bound_of_another_balance(share, descent):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        problem = ct.Problem(rng.normal(size=(8, 2)), [1, -1, 1, -1, 0, 0, 0, 0], C=1, balance=("exact", share))
+        found = descent(ct.s3vm(), problem)
+        best = ct.exact_search(ct.s3vm(), problem).objective
+        assert found.lower_bound is None or found.lower_bound <= best * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e4, 1e6, 1e7])
+@pytest.mark.parametrize("target", ["labeled", 0.4])
+def test_what_is_called_reached_meets_the_balance_without_a_bias(scale, target):
+    """In one dimension the mean of outputs fixes w, and so the optimum."""
+    x = scale * np.array([-1.2, 3.15, 3.0, -1.31, 3.54, 4.15, -1.25, 1.18])
+    y = np.array([1.0, -1, 0, 0, 0, 0, 0, 0])
+    problem = ct.Problem(x[:, None], y, C=3.6, C_unlabeled="balanced", balance=target)
+    w = problem.balance_target / x[2:].mean()
+    model = ct.cccp_tsvm(0.0, fit_intercept=False)
+    best = 0.5 * w * w + float(problem.cost @ np.maximum(0, 1 - np.where(y == 0, np.abs(x * w), y * x * w)))
+    for relaxation in ("svm", "sdp", "envelope", "curvature"):
+        bound = ct.LowerBoundBuilder(model, problem, relaxation=relaxation).bound()
+        assert bound.value <= best * (1 + 1e-9)
+        assert bound.upper >= best * (1 - 1e-9)
+    for searched in (model, ct.cccp_tsvm(-0.3, fit_intercept=False)):
+        # Of the ramp nothing is told here in double precision but that a solution is reached.
+        found = ct.exact_search(searched, problem, time_limit=1.0)
+        for outputs in (found.scores, found.decision_function(x[:, None])):
+            assert outputs[2:].mean() == pytest.approx(problem.balance_target, abs=1e-7)
+
+
+# --- certificates as pages --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["ramp", "compact margin", "constraint", "free bias"])
+def test_every_certificate_has_a_page(kind, tmp_path):
+    loss = {"labeled": ct.hinge(), "unlabeled": ct.symmetric_ramp(-0.3)}
+    model = {
+        "ramp": ct.cccp_tsvm(-0.3),
+        "compact margin": ct.compact_margin(),
+        "constraint": ct.Formulation(**loss, constraints=[ct.must_link(1, 3, within=0.2)]),
+        "free bias": ct.Formulation(**loss, balance=None),
+    }[kind]
+    problem = ct.Problem(SIX, [-1, 0, 0, 0, 1, 0], kernel=ct.RBF(1.0), C=3, C_unlabeled=2)
+    ct.exact_search(model, problem, certificate=tmp_path / "c.npz", gap=1e-8)
+    found = ct.certificate_page(tmp_path / "c.npz", tmp_path / "c.html")
+    page = (tmp_path / "c.html").read_text(encoding="utf-8")
+    assert found.holds
+    assert page.count("closed</b>") == found.n_closed
+    assert "the output of point" in page or found.n_records == 1
+
+
+@pytest.mark.parametrize("value", ["x", None, [], {"constraint": "none"}])
+def test_a_damaged_statement_is_no_traceback(value, tmp_path, capsys):
+    for model in (ct.s3vm(), ct.cccp_tsvm(-0.3)):
+        ct.exact_search(model, ct.Problem(SIX, [-1, 0, 0, 0, 1, 0]), certificate=tmp_path / "a.npz")
+        arrays = dict(np.load(tmp_path / "a.npz"))
+        header = json.loads(str(arrays["header"])) | {"statement": value}
+        np.savez(tmp_path / "b.npz", **(arrays | {"header": np.array(json.dumps(header))}))
+        assert main(["verify", str(tmp_path / "b.npz"), "--html", str(tmp_path / "b.html")]) in (1, 2)
+        assert not ct.check_certificate(tmp_path / "b.npz").holds
+
+
+def test_a_certificate_that_the_checker_refuses_is_told_of(tmp_path, monkeypatch):
+    """And "optimal" does not stand beside it."""
+    problem = ct.Problem(SIX, [-1, 0, 0, 0, 1, 0])
+    monkeypatch.setattr("convex_tsvm.exact.solve.check_certificate", lambda path: Verdict(False, "it is not so"))
+    for model in (ct.s3vm(), ct.cccp_tsvm(-0.3)):
+        with pytest.warns(ct.TSVMWarning, match="does not prove its claim: it is not so"):
+            assert ct.exact_search(model, problem, certificate=tmp_path / "a.npz").status == "inaccurate"
+
+
+# --- labels of one class ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("make", [ct.s3vm, lambda **o: ct.cccp_tsvm(0.0, **o)], ids=["squared", "hinge"])
+def test_labels_of_one_class_without_a_bias(sign, kernel, make):
+    model = make(balance=None, fit_intercept=False)
+    problem = ct.Problem(SIX, sign * np.array([1, 0, 0, 0, 1, 0]), kernel=kernel, C=1, C_unlabeled=0.3, balance=None)
+    best = ct.brute_force(model, problem)[0]
+    assert ct.exact_search(model, problem).objective == pytest.approx(best, rel=1e-6)
+    for descent in (ct.cccp, ct.switching, ct.annealing, ct.gradient, ct.continuation):
+        assert descent(model, problem).objective >= best * (1 - 1e-3)
+    with pytest.raises(ValueError, match="or fit_intercept=False"):
+        ct.cccp(make(balance=None), problem)

@@ -288,20 +288,18 @@ def _dual_point(step: ConvexStep, bias: Bias, gamma: Array, gamma0: float, multi
 def _meeting_balance(step: ConvexStep, bias: Bias, point: _DualPoint) -> tuple[_DualPoint, Array | None]:
     """The dual point with the γ₀ that is best for γ, at which outputs without a bias have the mean that they must have.
 
-    Where multipliers are large beside outputs, rounding keeps sums over the points from that; in the linear space w
-    then is returned as well, moved to where it has that mean.
+    In the linear space w is returned as well, moved to where it has that mean: where multipliers are large beside
+    outputs, rounding keeps sums over the points from it.
     """
     problem, target = step.problem, float(step.target or 0.0)
     share = bias.spread(np.zeros(problem.n), 1.0)
-    image = problem.apply_kernel(share)
-    square, room = float(share @ image), BALANCE_TOL * (1 + abs(target))
+    square, room = float(share @ problem.apply_kernel(share)), BALANCE_TOL * (1 + abs(target))
     for _ in range(2):
         missing = target - bias.mean(problem.apply_kernel(expansion(step, *point)))
         if abs(missing) <= room or not square > 0:
-            return point, None
+            break
         point = point._replace(gamma0=point.gamma0 + missing / square)
-    missing = target - bias.mean(problem.apply_kernel(expansion(step, *point)))
-    if abs(missing) <= room or not problem.is_linear:
+    if not problem.is_linear or not square > 0:
         return point, None
     w, mean = problem.combination(expansion(step, *point)), problem.combination(share)
     for _ in range(2):

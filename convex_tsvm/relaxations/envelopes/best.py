@@ -17,6 +17,9 @@ STEP_TOL = 1e-8
 #: A solution may miss constraints by this, relative to 1 and its largest output.
 MOST_MISSED = 1e-7
 
+#: What rounding may do, relatively, to a sum of terms that are not negative, and to what points pay.
+ROUNDING = 1e-13
+
 #: A descent ends when it gains less than this share of the objective, or after so many steps.
 LEAST_GAIN, DESCENT_STEPS = 1e-10, 60
 
@@ -63,7 +66,9 @@ class BestSolution:
         if found.primal_infeasibility > MOST_MISSED * (1 + float(np.abs(found.outputs).max(initial=0.0))):
             return np.inf
         near = (found.outputs - found.output_doubt, found.outputs, found.outputs + found.output_doubt)
-        objective = max(self.instance.objective(outputs, found.regularization) for outputs in near) + found.doubt
+        objective = max(self.instance.objective(outputs, found.regularization) for outputs in near)
+        # Of weights the square is a sum of squares; of an expansion terms may cancel.
+        objective += found.doubt if found.weights is None else ROUNDING * abs(objective)
         if objective < self.objective:
             self.objective, self.point = objective, found
         return objective
