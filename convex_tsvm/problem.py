@@ -24,7 +24,7 @@ from .kernels import (
 )
 from .kernels.functions import CallableKernel, Polynomial
 from .points import LinearPoints
-from .validation import is_sparse
+from .validation import canonical, is_sparse
 
 Array = NDArray[np.float64]
 #: A kernel matrix of up to this many bytes is formed when a product with it is needed, and kept.
@@ -491,8 +491,7 @@ def _check_points(X: Any) -> Any:
     if isinstance(X, LinearPoints):
         return X
     if is_sparse(X):
-        X = sp.csr_matrix(X, dtype=np.float64, copy=True)
-        X.sum_duplicates()
+        X = canonical(sp.csr_matrix(X, dtype=np.float64, copy=True))
         values = X.data
         for array in (X.data, X.indices, X.indptr):
             array.setflags(write=False)

@@ -17,7 +17,7 @@ from ..methods.frame import Method
 from ..persistence import FittedModel
 from ..problem import Problem
 from ..table import DESCENTS, METHODS, SMOOTH_SOLVERS
-from ..validation import one_of
+from ..validation import canonical, one_of
 
 
 class MaxMarginClustering(ClusterMixin, BaseEstimator):
@@ -111,7 +111,7 @@ class MaxMarginClustering(ClusterMixin, BaseEstimator):
         -------
         self
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        X = canonical(validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2))
         constraint, balance = self._balance()
         problem = Problem(
             X,
@@ -194,7 +194,7 @@ class MaxMarginClustering(ClusterMixin, BaseEstimator):
         array, shape (n,)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = canonical(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False))
         return self.model_.decision_function(X)
 
     def __sklearn_tags__(self) -> Any:

@@ -13,7 +13,7 @@ import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import shortest_path
 
-from ..validation import finite, integer, is_sparse, one_of
+from ..validation import canonical, finite, integer, is_sparse, one_of
 
 Array = NDArray[np.float64]
 
@@ -106,7 +106,7 @@ def bagged_cluster_kernel(
     """
     from sklearn.cluster import MiniBatchKMeans
 
-    X = X if is_sparse(X) else np.asarray(X, dtype=float)
+    X = canonical(X) if is_sparse(X) else np.asarray(X, dtype=float)
     n = X.shape[0]
     n_clusters, n_runs = integer("n_clusters", n_clusters, least=1, most=n), integer("n_runs", n_runs, least=1)
     together = np.zeros((n, n))
@@ -166,7 +166,7 @@ def density_kernel(
     from sklearn.metrics import pairwise_distances
 
     rho, kept = finite("rho", rho, above=0), finite("kept", kept, above=0, most=1)
-    distances = np.asarray(pairwise_distances(X))
+    distances = np.asarray(pairwise_distances(canonical(X)))
     n = len(distances)
     if scale is None:
         nearest = np.where(distances == 0, np.inf, distances).min(axis=1)

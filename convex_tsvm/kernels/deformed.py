@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..memory import cache_megabytes
-from ..validation import finite, integer, is_sparse
+from ..validation import canonical, finite, integer, is_sparse
 from .deformation import TOGETHER, DeformedRows, Progress, checked_laplacian
 from .functions import Kernel, Precomputed
 from .products import rows_of
@@ -192,7 +192,7 @@ def neighbor_graph(X: Points, n_neighbors: int) -> Any:
     """Sparse matrix of ones where one of two points is among the nearest neighbours of the other."""
     from sklearn.neighbors import kneighbors_graph
 
-    graph = kneighbors_graph(X, n_neighbors)
+    graph = kneighbors_graph(canonical(X), n_neighbors)
     return graph.maximum(graph.T)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..notice import warn
 from ..points import LinearPoints
-from ..validation import finite, is_sparse
+from ..validation import canonical, finite, is_sparse
 from .distances import sparse_squared_norms, squared_distances
 from .types import Array, Points
 
@@ -370,6 +370,7 @@ def kernel_from_dict(saved: dict[str, Any]) -> Kernel:
 
 def _gamma(gamma: float | str | None, X: Points, most: float) -> float:
     if gamma is None or gamma == "scale":
+        X = canonical(X)
         variance = _variance(X)
         if variance == 0 and X.max() == X.min():
             return 1.0

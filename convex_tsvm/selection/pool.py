@@ -8,10 +8,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils.metadata_routing import MetadataRouter, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from ..estimators.labels import ScoresLabeled, checked_weights, marked, marker_of
 from ..validation import is_sparse
+from .steps import RoutesWeights, fitted, routes
 
 
 def _has(name: str) -> Any:
@@ -21,7 +24,7 @@ def _has(name: str) -> Any:
     return has
 
 
-class WithUnlabeled(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class WithUnlabeled(RoutesWeights, ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """A semi-supervised classifier that brings its unlabelled points along: to others it is a supervised one.
 
     ``fit`` takes labelled points only, so that every tool of scikit-learn can divide, calibrate, and score them; the
@@ -32,8 +35,8 @@ class WithUnlabeled(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     estimator : estimator
         A classifier of this package, or a pipeline that ends in one.
     X_unlabeled : array, sparse matrix or DataFrame, shape (n_unlabeled, n_features)
-    unlabeled : object, default -1
-        How the estimator marks unlabelled points in ``y``.
+    unlabeled : object, default "auto"
+        How the estimator marks unlabelled points in ``y``; "auto" takes it from the estimator.
 
     Attributes
     ----------
@@ -50,7 +53,7 @@ class WithUnlabeled(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     array(['a', 'b'], dtype='<U1')
     """
 
-    def __init__(self, estimator: Any, X_unlabeled: Any, *, unlabeled: Any = -1) -> None:
+    def __init__(self, estimator: Any, X_unlabeled: Any, *, unlabeled: Any = "auto") -> None:
         self.estimator = estimator
         self.X_unlabeled = X_unlabeled
         self.unlabeled = unlabeled
@@ -71,14 +74,14 @@ class WithUnlabeled(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        n = self.X_unlabeled.shape[0]
-        labels = np.concatenate([np.asarray(y).astype(object), np.full(n, self.unlabeled, dtype=object)])
-        if isinstance(self.unlabeled, (int, float)) and np.asarray(y).dtype.kind in "biuf":
-            labels = np.concatenate([np.asarray(y), np.full(n, self.unlabeled)])
-        given = {}
-        if sample_weight is not None:
-            given["sample_weight"] = np.concatenate([np.asarray(sample_weight, dtype=float), np.ones(n)])
-        self.estimator_ = clone(self.estimator).fit(_stacked(X, self.X_unlabeled), labels, **given)
+        n, known = self.X_unlabeled.shape[0], column_or_1d(y, warn=True)
+        others = np.arange(len(known) + n) >= len(known)
+        labels = marked(np.resize(known, len(others)), others, marker_of(self))
+        weights = None if sample_weight is None else np.append(checked_weights(sample_weight, len(known)), np.ones(n))
+        if weights is not None and routes() and isinstance(self.get_metadata_routing(), MetadataRouter):
+            # An error says so if the estimator inside neither requests weights nor refuses them.
+            weights = process_routing(self, "fit", sample_weight=weights).estimator.fit.get("sample_weight")
+        self.estimator_ = fitted(clone(self.estimator), _stacked(X, self.X_unlabeled), labels, weights)
         self.classes_ = self.estimator_.classes_
         return self
 

@@ -29,7 +29,7 @@ from .plain_fits import PlainFits
 from .scoring import Judge
 from .shared_fits import SharedFits
 from .splits import LabeledKFold
-from .steps import Steps
+from .steps import RoutesWeights, Steps
 
 Array = NDArray[np.float64]
 
@@ -51,7 +51,7 @@ LEAST_ERROR = 0.5
 SHARE_OF_TIME = 0.8
 
 
-class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class TransductiveSearchCV(RoutesWeights, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Cross-validation over a grid of parameters: ``GridSearchCV`` for semi-supervised SVMs, and several times faster.
 
     Every candidate is judged at labelled points that are left out; all unlabelled points are always there.  Candidates
@@ -318,10 +318,14 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """Pairs of a training and a test set: of the folds, of a splitter, or as they were passed; none if ``y`` has
         a single label of every class.
         """
-        if hasattr(self.cv, "split"):
-            return list(self.cv.split(X, y))
         if not isinstance(self.cv, (int, np.integer)):
-            return list(self.cv)
+            parts = list(self.cv.split(X, y) if hasattr(self.cv, "split") else self.cv)
+            if any(labels.unlabeled[np.asarray(test)].any() for _, test in parts):
+                raise ValueError(
+                    f"cv={self.cv!r} has points in a test set that unlabeled={marker!r} marks, and no label to compare "
+                    f"with: take LabeledKFold(unlabeled={marker!r})"
+                )
+            return parts
         if np.bincount(labels.index[~labels.unlabeled]).max() < 2:
             warn(
                 "every class has a single label: none can be left out, and the candidate is taken that agrees most "
@@ -330,7 +334,11 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 else "every class has a single label: none can be left out, and the first candidate is taken",
             )
             return []
-        options = {"n_repeats": self.n_repeats, "random_state": self.random_state, "unlabeled": marker}
+        options = {
+            "n_repeats": self.n_repeats,
+            "random_state": self.random_state,
+            "unlabeled": marker if labels.unlabeled.any() else None,
+        }
         return list(LabeledKFold.at_most(int(self.cv), labels.index[~labels.unlabeled], **options).split(X, y))
 
     def _stays(self, scores: Array, n_left_out: int) -> bool:
