@@ -91,11 +91,11 @@ def _why_no_point(step: ConvexStep, status: str) -> str:
     if plain:
         check_bounded(step)
     fails = f"fails at costs up to C={step.point_cost.max(initial=0.0):g}"
-    instead = f"a smaller C, scaled points{", solver='native'" if plain else ''} or another cvxpy_solver may do"
+    instead = "a smaller C, scaled points" + (", solver='native'" if plain else "") + " or another cvxpy_solver may do"
     if plain and not step.n_rows and all(isinstance(one, PLQ) and one.is_finite for one in step.losses):
         return f"{fails}: it reports a problem that has a solution as {status}; {instead}"
     return (
-        f"reports the convex problem as {status}: its constraints cannot be met, or it is unbounded below, or the solver "
+        f"reports the convex problem as {status}: its constraints cannot be met, it is unbounded below, or the solver "
         f"{fails}, where {instead}"
     )
 
