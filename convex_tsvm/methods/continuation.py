@@ -31,7 +31,7 @@ WIDER, TRIALS, POWER = 1.6, 25, 4
 class Continuation(Method):
     """The procedure with its settings (see :func:`continuation`)."""
 
-    name = "continuation"
+    name, best = "continuation", False  # the last point, as in the paper
     solvers = SMOOTH_SOLVERS
     loss = "exp"
 

@@ -62,7 +62,8 @@ class Method(ABC):
         Whether it keeps a prescribed number of positive labels itself.  For other methods the mean output that brings
         this number is searched for (chapelle2008 §4).
     best : bool
-        Whether the result is the best point of the whole path, by the objective at the full costs, or the last one.
+        Whether the result is the best point that was recorded, by the objective at the full costs, as it is unless a
+        subclass says otherwise, or the last one.
     scales : array
         Factors on C* that it goes through, the last of them 1.
     solvers : tuple of str
@@ -98,7 +99,7 @@ class Method(ABC):
     solvers: tuple[str, ...] = STEP_SOLVERS
     loss: str = "ramp"
     keeps_number = False
-    best = False
+    best = True
     scales: Array = np.ones(1)
 
     @abstractmethod

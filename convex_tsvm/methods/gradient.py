@@ -41,7 +41,7 @@ def follow(run: Run, primal: Any, descend: Callable[[Any, Array, float], SmoothP
 class Gradient(Method):
     """Descent on the smooth primal, with a schedule of factors on C* (see :func:`gradient`)."""
 
-    name = "gradient"
+    name, best = "gradient", False  # the last point, as in the paper
     solvers = SMOOTH_SOLVERS
     loss = "exp"
 

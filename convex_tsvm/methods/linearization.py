@@ -17,7 +17,7 @@ from .frame import Callback, Method, Run, Settings, minimize
 class Linearization(Method):
     """The procedure (see :func:`linearization`)."""
 
-    name = "linearization"
+    name, best = "linearization", False  # the last point, as in the paper
     loss = "hinge"
 
     def descend(self, run: Run) -> str:

@@ -21,7 +21,7 @@ COST_FACTORS = 10
 class Newton(Method):
     """The procedure, with its schedule of factors on C* (see :func:`newton`)."""
 
-    name = "newton"
+    name, best = "newton", False  # the last point, as in the paper
     solvers = SMOOTH_SOLVERS
     loss = "flat"
 
