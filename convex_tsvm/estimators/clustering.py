@@ -17,6 +17,7 @@ from ..methods.frame import Method
 from ..persistence import FittedModel
 from ..problem import Problem
 from ..table import DESCENTS, METHODS, SMOOTH_SOLVERS
+from ..ties import is_positive
 from ..validation import canonical, one_of
 
 
@@ -50,7 +51,7 @@ class MaxMarginClustering(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : int array, shape (n_samples,)
-        0 and 1.
+        0 and 1; the first point's cluster is 0 where ``balance`` is the same for both.
     solution_ : Solution
     objective_ : float
     status_ : str
@@ -179,7 +180,7 @@ class MaxMarginClustering(ClusterMixin, BaseEstimator):
         int array, shape (n,)
             0 and 1.
         """
-        return (self.decision_function(X) >= 0).astype(int)
+        return is_positive(self.decision_function(X)).astype(int)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Outputs f at points, old or new: positive for cluster 1.

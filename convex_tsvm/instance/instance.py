@@ -21,6 +21,7 @@ from ..formulations.constraints import mean_output
 from ..kernels import RBF
 from ..losses import PLQ, Convex
 from ..problem import Array, Problem
+from ..ties import ZERO_OUTPUT, is_positive, rounded
 from .bias import Bias
 from .convex_step import ConvexStep
 from .rows import OutputRows
@@ -279,6 +280,7 @@ class Instance:
         array, shape (n,)
         """
         slope = np.zeros(self.problem.n)
+        outputs = np.where(np.abs(outputs) <= ZERO_OUTPUT, 0.0, outputs)  # at a kink rounding does not choose the side
         for k, (_, concave) in enumerate(self.formulation.parts):
             if isinstance(concave, PLQ) and not concave.pieces.any():
                 continue
@@ -384,7 +386,7 @@ class Instance:
         -------
         array, shape (n,)
         """
-        labels = np.where(self.problem.y != 0, self.problem.y, np.where(outputs >= 0, 1.0, -1.0))
+        labels = np.where(self.problem.y != 0, self.problem.y, np.where(is_positive(outputs), 1.0, -1.0))
         if self.n_positive is not None:
             labels[self.problem.unlabeled] = largest(outputs[self.problem.unlabeled], self.n_positive)
         return labels
@@ -585,6 +587,7 @@ def largest(values: Array, count: int) -> Array:
     """+1 for the ``count`` largest values, of equal ones the first, and -1 for the others, shape (n,)."""
     if count in (0, len(values)):
         return np.full(len(values), 1.0 if count else -1.0)
+    values = rounded(values)
     edge = np.partition(values, len(values) - count)[len(values) - count]
     found = np.where(values > edge, 1.0, -1.0)
     ties = np.flatnonzero(values == edge)

@@ -13,6 +13,7 @@ import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import shortest_path
 
+from ..ties import rounded
 from ..validation import canonical, finite, integer, is_sparse, one_of
 
 Array = NDArray[np.float64]
@@ -195,7 +196,8 @@ def _to_neighbors(steps: Array, n_neighbors: int) -> Array:
     """The same steps with those to other than the nearest neighbours forbidden (∞), but what joins all points."""
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    order = np.argsort(steps + np.diag(np.full(len(steps), np.inf)), axis=1)[:, :n_neighbors]
+    others = np.log1p(steps) + np.diag(np.full(len(steps), np.inf))
+    order = np.argsort(rounded(others), axis=1, kind="stable")[:, :n_neighbors]
     allowed = np.zeros(steps.shape, dtype=bool)
     np.put_along_axis(allowed, order, True, axis=1)
     tree = minimum_spanning_tree(steps).toarray() > 0

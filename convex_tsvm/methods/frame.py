@@ -26,6 +26,7 @@ from ..instance import (
     StepSolution,
     StepSolver,
     first_guess,
+    has_mirror_image,
     same_points,
 )
 from ..losses import PLQ
@@ -737,14 +738,20 @@ class Descents:
         self._last = problem
         formulation.check_classes(problem)
         outputs, method = _start_outputs(start, problem), method.suited(instance)
-        if outputs is None and problem.n_labeled == 0 and formulation.unlabeled is not None:
+        guessed = outputs is None and problem.n_labeled == 0 and formulation.unlabeled is not None
+        if guessed:
             outputs, method = first_guess(instance), method.from_guess()
         if instance.n_positive is not None and not method.keeps_number:
             return self._searched(method, instance, self._inner, outputs, list(known))
-        run = Run(instance, self._inner, self.settings, outputs, known)
-        with run.guarded():
-            run.status = method.descend(run)
-        return run.solution(method), run.solved
+        for mirrored in (False, True):
+            run = Run(instance, self._inner, self.settings, outputs, known)
+            with run.guarded():
+                run.status = method.descend(run)
+            solution = run.solution(method)
+            if mirrored or not (guessed and solution.labels[0] > 0 and has_mirror_image(instance)):
+                break
+            outputs = -solution.scores
+        return solution, run.solved
 
     def made(self, formulation: Formulation, problem: Problem) -> Any:
         """The solver, with the options that were given and those offered ones that it takes."""

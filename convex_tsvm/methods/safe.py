@@ -18,6 +18,7 @@ from ..notice import warn
 from ..problem import Array, Problem
 from ..solution import Solution
 from ..solvers import NativeSolver
+from ..ties import falling
 from ..validation import integer
 from .cccp import CCCP
 from .frame import STOPPED, Descents, Settings
@@ -181,7 +182,7 @@ def _different(
     """
     from sklearn.cluster import KMeans
 
-    ordered = sorted(solutions, key=lambda one: one.objective)
+    ordered = [solutions[i] for i in falling([-one.objective for one in solutions])]
     labels = np.array([one.labels[unknown] for one in ordered])
     _, first = np.unique(labels, axis=0, return_index=True)
     ordered, labels = [ordered[i] for i in np.sort(first)], labels[np.sort(first)]

@@ -24,6 +24,7 @@ from ..estimators.transductive import TransductiveSVC
 from ..kernels import RBF
 from ..notice import warn
 from ..progress import status_line
+from ..ties import falling
 from ..validation import finite, one_of
 from .plain_fits import PlainFits
 from .scoring import Judge
@@ -383,7 +384,7 @@ class TransductiveSearchCV(RoutesWeights, MetaEstimatorMixin, ClassifierMixin, B
                 ]
                 look([one for one in asked if one[2]])
                 # The candidate that looks best sees all folds at once, so that others can be dropped early.
-                best = int(np.where(_alive(scores, prune), np.nansum(scores, axis=1), -np.inf).argmax())
+                best = int(falling(np.where(_alive(scores, prune), np.nansum(scores, axis=1), -np.inf))[0])
                 group = next(group for group in groups if best in group.estimators)
                 for rest in range(f + 1, n_folds):
                     if np.isnan(scores[best, rest]):

@@ -15,6 +15,7 @@ from ..deadline import within
 from ..estimators.labels import Labels
 from ..methods.frame import unless_interrupted
 from ..solution import Solution
+from ..ties import falling
 from ..validation import finite
 from .splits import left_out
 from .steps import Steps
@@ -93,7 +94,7 @@ class SharePath:
         one with the least labelled loss.
         """
         if self.left_out_error is None:
-            return np.asarray(self.tried[self.labeled_loss.argmin(axis=1)])
+            return np.asarray(self.tried[[falling(-row)[0] for row in self.labeled_loss]])
         return np.array([self.tried[row <= row.min() + 1e-9].mean() for row in self.left_out_error])
 
     @property
