@@ -29,11 +29,21 @@ KINDS = ("svm", "directions", "quadratic", "matrix", "signs")
 COLUMNS = ("parent", "sign", "variable")
 EACH = ("labels", "square", "unit", "upper", "lower", "arc", "arc_low", "arc_high", "count")
 BITS = 192
+FREELY_PACKED, MOST_PACKED = 2**26, 20  # bytes that any file may unpack to; bytes for each byte of a larger one
+MOST_POINTS, MOST_ENTRIES = 1000, 2_500_000  # numbers in balls of 192 bits, of points, take about 100 bytes each
 EPS = 2.0**-52  # twice the largest relative error of one operation
 MORE = 1 + 1e-10  # covers the rounding of radii, which are short sums of products of numbers >= 0
 TINY = 1e-300  # covers underflow
 LIFT_OF_OUTPUTS = 3e-3  # what a proof's lift adds for outputs, relative to what it adds for signs
 LIFT = 2.0**-30  # of a quadratic form before it is inverted, relative to its largest entry; any number > 0 is right
+
+
+def named(**parts: str) -> set[str]:
+    """Names of arrays: each prefix with each of its words."""
+    return {f"{prefix}_{word}" for prefix, words in parts.items() for word in words.split()}
+
+
+IN_EVERY_FILE = PROBLEM | {"header"} | named(record=" ".join(COLUMNS), proof="record cutoff", node="numbers")
 
 
 class Refused(Exception):
@@ -149,6 +159,27 @@ def above(A: Any, L: Any) -> float:
     factor = arb_mat(L.tolist())
     rest = Ball.exact(arb_mat(A.tolist()) - factor * factor.transpose())
     return float((np.diag(rest.low) - (rest.size.sum(axis=1) - np.diag(rest.size)) * MORE).min() - TINY)
+
+
+def definite(K: Any, ball: Ball) -> bool:
+    """Whether a matrix of Arb's is proven positive semidefinite; ``ball`` holds it in double precision.
+
+    A Cholesky factor in double precision is wrong by a multiple of n EPS of the largest entry.  So the matrix is
+    factored after a shift of that size, and where that proves nothing, as for a least eigenvalue below it, Z K Zᵀ is
+    bounded in Arb's arithmetic: with the inverse Z of a factor it is near the identity.
+    """
+    from flint import arb_mat
+
+    n, largest = len(ball.mid), float(np.diag(ball.mid).max())
+    try:
+        L = np.linalg.cholesky(ball.mid - (2 * norm(ball.rad) + 4 * n * EPS * largest) * np.eye(n))
+        if above(ball.mid, L) >= norm(ball.rad):
+            return True
+        Z = arb_mat(np.linalg.inv(np.linalg.cholesky(ball.mid)).tolist())
+    except np.linalg.LinAlgError:
+        return False
+    near = Ball.exact(Z * K * Z.transpose())
+    return bool((np.diag(near.low) > (near.size.sum(axis=1) - np.diag(near.size)) * MORE).all())
 
 
 def norm(off: Any) -> float:
@@ -320,9 +351,13 @@ def kernel_matrix(kernel: Any, stated: Any, arrays: Any, n: int) -> Any:
         K = (arb_mat(X.tolist()) + arb_mat(X.T.tolist())) * arb(0.5)
         K = K + arb_mat((stated["lift"] * np.eye(n)).tolist())
         ball = Ball.exact(K)
-        safe = 2 * norm(ball.rad) + 1e-15 * float(np.diag(ball.mid).max())
-        L = np.linalg.cholesky(ball.mid - safe * np.eye(n))
-        demand(above(ball.mid, L) >= norm(ball.rad), "the kernel matrix is not positive semidefinite")
+        if not definite(K, ball):
+            least, largest = float(np.linalg.eigvalsh(ball.mid)[0]), float(np.abs(ball.mid).max())
+            told = "is negative" if least < -n * n * EPS * largest else "cannot be told from 0"
+            raise Refused(
+                f"the kernel matrix is not proven positive semidefinite: its least eigenvalue, {least:.2g}, {told} "
+                f"beside entries of {largest:.2g}"
+            )
         return K
     points = arb_mat(X.tolist())
     K = points * points.transpose()
@@ -671,18 +706,44 @@ class Verdict:
         )
 
 
+def members(path: Any, known: Any) -> dict[str, Any]:
+    """The arrays of an .npz file, all of which must be known; no more memory is taken than a file of its size may."""
+    with open(path, "rb") as opened:
+        demand(zipfile.is_zipfile(opened), "it is no .npz file, or a damaged one")
+        with zipfile.ZipFile(opened) as file:
+            sizes = {entry.filename: entry.file_size for entry in file.infolist()}
+            demand(len(sizes) == len(file.infolist()), "two members of the file have one name")
+        other, total = sorted(set(sizes) - {f"{name}.npy" for name in known}), sum(sizes.values())
+        demand(not other, f"the file has members that are not known: {', '.join(other[:5])}")
+        size = opened.seek(0, 2)
+        demand(total <= max(FREELY_PACKED, MOST_PACKED * size), f"a file of {size} bytes unpacks to {total}")
+        opened.seek(0)
+        with np.load(opened, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+
+
 class Certificate:
     """A file with a certificate, whose search tree is checked from the root down."""
 
     form = "convex_tsvm search 2"
+    known = (
+        IN_EVERY_FILE
+        | named(
+            record="bound",
+            proof="kind number share lift end vectors",
+            direction="end index theta gamma",
+            node="low high gamma v bounds",
+            multiplier="diagonal chord sizes products triangles weights",
+            sign="number sizes triangles margins weights " + " ".join(EACH),
+        )
+        | {"labels", "gamma", "mean", "targets"}
+    )
 
     def __init__(self, path: Any) -> None:
-        with open(path, "rb") as opened:
-            demand(zipfile.is_zipfile(opened), "it is no .npz file, or a damaged one")
-            opened.seek(0)
-            with np.load(opened, allow_pickle=False) as file:
-                a = self.arrays = {name: file[name] for name in file.files}
-        header = json.loads(str(a["header"]))
+        a = self.arrays = members(path, self.known)
+        n, d = len(a["y"]), int(a["X"].shape[1] if "X" in a else a["X_shape"][1])
+        demand(n <= MOST_POINTS and n * d <= MOST_ENTRIES, f"{n} points of {d} features are more than is checked")
+        header, self.after = json.loads(str(a["header"])), list[Any]()
         demand(header["format"] == self.form, f"the format is {header['format']!r}, not {self.form!r}")
         demand(digest(a) == header["digest"], "the problem is not the one that was searched: its digest is another")
         self.bound, self.objective = header["lower_bound"], header["objective"]
@@ -705,8 +766,11 @@ class Certificate:
         self.forms: dict[tuple[int, float, float], Signs] = {}
 
     def check(self) -> Verdict:
-        """Check every bound, that every labelling is in a leaf, and that the labels have their objective."""
-        a, after = self.arrays, list[Any]()
+        """Check every bound, that every labelling is in a leaf, and that the labels have their objective.
+
+        ``after`` then has the box and the bound after the proofs of each node, and ``steps`` the bound of each proof.
+        """
+        a, after, self.steps = self.arrays, self.after, dict[int, float]()
         opened = [(int(row[1]), int(row[2])) for row in a["node_numbers"].tolist()]
         self.check_shape(opened)
         for k, parent in enumerate(self.parents):
@@ -717,7 +781,7 @@ class Certificate:
                 cutoff = float(a["proof_cutoff"][p])
                 demand(cutoff >= self.bound, f"node {k}: a proof leaves out solutions below the bound")
                 proven, box = self.apply(p, box, cutoff)
-                bound = max(bound, proven)
+                bound, self.steps[p] = max(bound, proven), proven
             after.append((box, bound))
             closed = self.variables[k] >= 0 or (box[0] > box[1]).any() or bound >= self.bound
             demand(closed, f"node {k} is closed, but what is proven there is {bound!r}")
@@ -836,12 +900,18 @@ def digest(arrays: Any) -> str:
 
 def check(path: Any, kind: Any = Certificate) -> Verdict:
     """Check a certificate of a kind; FileNotFoundError if there is none, ImportError without python-flint."""
+    return walked(path, kind)[0]
+
+
+def walked(path: Any, kind: Any) -> tuple[Verdict, Any]:
+    """The same, and the certificate with what was found at its nodes, as far as it can be read."""
     import flint
 
-    began, bits, flint.ctx.prec = time.perf_counter(), flint.ctx.prec, BITS
+    began, bits, flint.ctx.prec, certificate = time.perf_counter(), flint.ctx.prec, BITS, None
     try:
         with np.errstate(all="ignore"):
-            found = kind(path).check()
+            certificate = kind(path)
+            found = certificate.check()
     except (FileNotFoundError, KeyboardInterrupt):
         raise
     except np.linalg.LinAlgError:
@@ -851,7 +921,7 @@ def check(path: Any, kind: Any = Certificate) -> Verdict:
     finally:
         flint.ctx.prec = bits
     found.seconds = time.perf_counter() - began
-    return found
+    return found, certificate
 
 
 if __name__ == "__main__":

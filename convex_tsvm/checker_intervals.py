@@ -15,26 +15,16 @@ from typing import Any
 import numpy as np
 
 if __package__:
-    from .checker import EPS, MORE, TINY, Ball, Certificate, Verdict, centred, check, column, demand, kernel_matrix
+    from .checker import (  # noqa: I001
+        EPS, MORE, IN_EVERY_FILE, TINY, Ball, Certificate, Verdict, centred, check, column, demand, kernel_matrix, named
+    )  # fmt: skip
 else:
-    from checker import (  # type: ignore[import-not-found, no-redef]
-        EPS,
-        MORE,
-        TINY,
-        Ball,
-        Certificate,
-        Verdict,
-        centred,
-        check,
-        column,
-        demand,
-        kernel_matrix,
+    from checker import (  # type: ignore[import-not-found, no-redef]  # noqa: I001
+        EPS, MORE, IN_EVERY_FILE, TINY, Ball, Certificate, Verdict, centred, check, column, demand, kernel_matrix, named
     )  # fmt: skip
 
 FAR = 1e30  # beyond which a quadratic only rises, or only falls
-OUTSIDE = (
-    1e-6  # how far outputs of the solution in the file may be beyond ends of constraints and of losses, relatively
-)
+OUTSIDE = 1e-6  # how far the solution's outputs may be beyond ends of constraints and of losses, relatively
 
 
 def least(low: Any, high: Any, a: Ball, b: Ball, c: Ball) -> Any:
@@ -48,6 +38,15 @@ def least(low: Any, high: Any, a: Ball, b: Ball, c: Ball) -> Any:
     arch = ends - np.maximum(a.high, 0.0) * (high - low) ** 2 / 4 * MORE
     inside = np.maximum(np.where(a.low > 0, vertex - EPS * np.abs(vertex), -np.inf), arch - EPS * np.abs(arch))
     return np.where(empty, np.inf, np.where(straight, ends, np.minimum(ends, inside)))
+
+
+def floor(B: Ball, share: float) -> float:
+    """A lower bound of the eigenvalues of a symmetric matrix that is about a share of the least one."""
+    part = share * float(np.linalg.eigvalsh(B.mid)[0])
+    R = np.linalg.cholesky(B.mid - part * np.eye(len(B.mid)))
+    rest = B - Ball(R) @ R.T
+    around = rest.size.sum(axis=1) - np.diag(rest.size)
+    return float((np.diag(rest.low) - around * MORE).min())
 
 
 class Formulated:
@@ -75,7 +74,7 @@ class Formulated:
         mirrored = labeled[::-1] * [-1, -1, 1, -1, 1]
         self.losses = [labeled, mirrored[:, [1, 0, 2, 3, 4]], unlabeled]
         self.kind = np.where(self.y > 0, 0, np.where(self.y < 0, 1, 2))
-        points = np.flatnonzero((self.cost > 0) & ((self.y != 0) | (len(unlabeled) > 0)))
+        points = self.points = np.flatnonzero((self.cost > 0) & ((self.y != 0) | (len(unlabeled) > 0)))
         R = np.vstack([np.eye(n)[points], self.rows])
         total = arb_mat(R.tolist()) * column(np.ones(n))
         offset = Ball.exact(total * arb(self.value)) if self.way == "centred" else Ball(np.zeros(len(R)))
@@ -90,12 +89,15 @@ class Formulated:
 
         Where a bias is free it is the last entry of z, and of g.
         """
+        from flint import arb_mat
+
         root, m = np.array(arrays["root"], dtype=np.float64), len(R) + self.free
         demand(
             root.ndim == 2 and len(root) == K.nrows() and np.isfinite(root).all(),
             f"the root is no matrix with {K.nrows()} rows",
         )
-        rest = Ball(root) @ root.T - Ball.exact(K)
+        factor = arb_mat(root.tolist())
+        rest = Ball.exact(factor * factor.transpose() - K)
         around = (rest.size.sum(axis=1) - np.diag(rest.size)) * MORE
         demand((np.diag(rest.low) >= around).all(), "the root is not one of a larger kernel")
         part = Ball(R) @ root
@@ -128,6 +130,7 @@ class Formulated:
         some = table[:, :, 0] <= table[:, :, 1]
         quadratic, slope = table[:, :, 2], table[:, :, 3]
         demand(((quadratic == 0) | (np.abs(slope) < FAR * np.abs(quadratic))).all(), "a loss has a vertex that is far")
+        self.bent = np.sign(quadratic) * (cost > 0)
         self.flat = (quadratic == 0) & (slope == 0)
         self.rises = {s: (quadratic > 0) | ((quadratic == 0) & (s * slope >= 0)) for s in (-1.0, 1.0)}
         self.low = np.where(some, np.where(np.isinf(table[:, :, 0]), -np.inf, low.low), np.inf)
@@ -146,6 +149,9 @@ class Formulated:
         """Refuse ends that leave out a solution below the cutoff: ½ ‖w‖² and every loss are at most what is left."""
         far = np.full(self.m, np.inf)
         lowest = self.least(-far, far)
+        if not np.isfinite(lowest).all():
+            far = self.farthest(cutoff)
+            lowest = self.least(-far, far)
         room = max(float((Ball(cutoff) - Ball(lowest).sum()).high), 0.0)
         reach, level = np.sqrt(2 * room) * self.reach * MORE + TINY, np.nextafter(lowest + room, np.inf)
         first, last = -reach, reach
@@ -155,17 +161,60 @@ class Formulated:
                 # With a bias beyond its end some output pays too much, wherever w puts it.
                 ends = tied * bias
                 right, left = (sign * tied).low > 0, (sign * tied).high < 0
-                up = self.least(np.where(right, (ends - reach).low, np.inf), np.where(right, np.inf, -np.inf))
-                down = self.least(np.where(left, -np.inf, np.inf), np.where(left, (ends + reach).high, -np.inf))
-                excluded = (np.minimum(up, down) >= level)[:-1].any()
+                up = self.least(np.where(right, (ends - reach).low, np.inf), np.where(right, far, -np.inf))
+                down = self.least(np.where(left, -far, np.inf), np.where(left, (ends + reach).high, -np.inf))
+                excluded = (np.minimum(up, down) >= level)[:-1].any() or sign * bias >= far[-1]
                 demand(excluded or self.still(sign, ends, reach, low, high), "a bias is not bounded by what points pay")
             both = tied * low[-1], tied * high[-1]
             first = (Ball(np.minimum(both[0].low, both[1].low)) - reach).low
             last = (Ball(np.maximum(both[0].high, both[1].high)) + reach).high
             first[-1], last[-1] = low[-1], high[-1]
+        first, last = np.maximum(first, -far), np.minimum(last, far)
         left, right = self.least(first, np.minimum(low, last)), self.least(np.maximum(high, first), last)
         demand(((left >= level) | (low <= first)).all(), "the root leaves out outputs that are too low")
         demand(((right >= level) | (high >= last)).all(), "the root leaves out outputs that are too high")
+
+    def farthest(self, cutoff: float) -> Any:
+        """Sizes that no output of a solution below the cutoff exceeds, where losses are unbounded below.
+
+        Each loss is at least  l + p max(t, 0) + q max(-t, 0) - k t²,  with p, q and k of its last pieces, or any where
+        these only rise.  With outputs g = L z, z = (w, b), and what is left of ½ ‖w‖² - Σ k g² the objective is at
+        least  held ‖w‖² - fall ‖w‖ + bias |b| + Σ l.
+        """
+        m, tied = self.m, np.zeros(self.m) if not self.free else self.tied.mid
+        k, slopes, rising, least_of = np.zeros(m), np.zeros((2, m)), np.ones((2, m), dtype=bool), np.zeros(m)
+        sides = ((1.0, np.isposinf(self.high)), (-1.0, np.isneginf(self.low)))
+        for side, (sign, far) in enumerate(sides):
+            last = far & (self.low <= self.high) & (self.bent <= 0)
+            k = np.maximum(k, np.where(last & (self.bent < 0), -self.a.low, 0.0).max(axis=1) * (1 + 1e-9))
+            slopes[side] = np.where(last, (sign * self.b).low, 0.0).sum(axis=1)
+            rising[side] = ~last.any(axis=1)
+        ones = np.ones(self.L.mid.shape[1])
+        ones[-1] -= self.free
+        held = 0.5 * floor(Ball(np.diag(ones)) - (self.LT * (2 * k)) @ self.L, 0.999) if k.any() else 0.5
+        demand(held > 0, "losses fall faster than ½ ‖w‖² rises")
+        bias, slopes = math.inf, slopes if self.free else np.minimum(slopes, 0.0)
+        for sign in (1.0, -1.0)[: 2 * self.free]:
+            at = (np.where(sign * tied > 0, 0, 1), np.arange(m))
+            size, steep = np.abs(tied), rising[at] & (tied != 0)
+            falling = float(size @ np.maximum(-slopes[at], 0.0))
+            slopes[at] = np.where(steep, 2 * falling / max(float(size[steep].sum()), TINY), slopes[at])
+            # Twice the room, for sums and for the radii of coefficients of the bias.
+            bias = min(bias, float(size @ slopes[at]) - 2e-9 * float(size @ np.abs(slopes[at])))
+        demand(bias > 0, "losses do not hold the bias")
+        slopes = slopes - 1e-9 * np.abs(slopes)
+        for sign, slope in zip((1.0, -1.0), slopes, strict=True):
+            zero, end = np.zeros(m)[:, None], np.full(m, FAR)[:, None]
+            low, high = (zero, end) if sign > 0 else (-end, zero)
+            low, high = np.maximum(self.low, low), np.minimum(self.high, high)
+            form = self.a + k[:, None], self.b - (sign * slope)[:, None], self.c
+            least_of = np.minimum(least_of, least(low, high, *form).min(axis=1))
+        steepest = np.abs(slopes).max(axis=0) if self.free else -slopes.min(axis=0)
+        fall = float(steepest @ self.reach) * MORE
+        most = (float((Ball(cutoff) - Ball(least_of).sum()).high) + fall**2 / (4 * held)) * MORE
+        demand(most >= 0, "the root's cutoff is below every solution")
+        norm = (fall / (2 * held) + math.sqrt(most / held)) * MORE
+        return norm * self.reach * MORE + (most / bias * self.tied.size * MORE if self.free else 0.0) + TINY
 
     def still(self, sign: float, ends: Ball, reach: Any, low: Any, high: Any) -> bool:
         """Whether nothing changes beyond an end of the bias: all points pay constants there, as they do at w = 0.
@@ -193,11 +242,7 @@ class Lent:
         ones = np.ones(L.mid.shape[1])
         ones[-1] -= given.free
         self.B = Ball(np.diag(ones)) - (LT * d) @ L
-        part = 0.5 * float(np.linalg.eigvalsh(self.B.mid)[0])
-        R = np.linalg.cholesky(self.B.mid - part * np.eye(len(ones)))
-        rest = self.B - Ball(R) @ R.T
-        around = rest.size.sum(axis=1) - np.diag(rest.size)
-        self.least = float((np.diag(rest.low) - around * MORE).min())  # of the eigenvalues of B
+        self.least = floor(self.B, 0.5)
         demand(self.least > 0, "curvatures leave a form that is not positive definite")
         Z = np.linalg.solve(self.B.mid, LT.mid)
         left = LT - self.B @ Z
@@ -235,6 +280,17 @@ class IntervalCertificate(Certificate):
     """A file with a certificate of a search over intervals."""
 
     form = "convex_tsvm intervals 1"
+    known = (
+        IN_EVERY_FILE
+        | named(
+            root="low high cutoff",
+            row="low high",
+            loss="labeled unlabeled",
+            record="place",
+            proof="curvature gamma low high",
+        )
+        | {"root", "rows", "coefficients", "intercept", "curvatures"}
+    )
 
     def state(self, stated: Any, kernel: Any) -> None:
         """Read the problem, and check the box of the root."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import numbers
 from collections.abc import Callable
 from functools import cached_property
@@ -38,6 +39,32 @@ Balance = None | str | float | tuple[str, float]
 MOST_MEAN = 10.0
 
 
+class PointsSource:
+    """An array of points as a problem was given it; :attr:`key` tells it from any other."""
+
+    def __init__(self, X: Any) -> None:
+        self._X = X
+
+    @cached_property
+    def key(self) -> tuple[int, str]:
+        """The number of points, and a digest of them; of points that are known by products, of their shape only."""
+        X, found = self._X, hashlib.sha256(repr(self._X.shape).encode())
+        if is_sparse(X):
+            X = X.tocsr(copy=True)
+            X.sum_duplicates()
+            X.eliminate_zeros()
+            for part in (X.indptr.astype(np.int64), X.indices.astype(np.int64), X.data):
+                found.update(np.ascontiguousarray(part).tobytes())
+        elif isinstance(X, np.ndarray):
+            found.update(np.ascontiguousarray(X).tobytes())
+        return X.shape[0], found.hexdigest()
+
+
+def points_source(X: Any) -> PointsSource:
+    """The source of points as a :class:`Problem` would take them, with the same errors."""
+    return PointsSource(_check_points(X))
+
+
 class Problem:
     """A semi-supervised binary classification problem.
 
@@ -46,8 +73,8 @@ class Problem:
     X : array, shape (n, d), or sparse matrix
         The points, labelled and unlabelled; for a precomputed kernel, their (n, n) kernel matrix.
     y : array, shape (n,)
-        +1, -1, or 0 where the label is unknown.  A class may be without a labelled point, or both, as in clustering, if
-        ``balance`` is a number or an exact share: nothing else says then how large the classes are.
+        +1, -1, or 0 where the label is unknown.  A class may be without a labelled point if ``balance`` is a number, an
+        exact share, or None; both may be, as in clustering, if it is not None.
     kernel : Kernel, {"linear", "rbf", "poly", "precomputed"} or callable, default "linear"
         The feature space; names take the parameters of ``sklearn.svm.SVC``'s defaults.
     C : float > 0 or array, shape (n,) or (n_labeled,), default 1.0
@@ -80,6 +107,10 @@ class Problem:
         The c that a linear balance constraint is to use: 2 r - 1 for an exact one.
     positive_count : int or None
         Number of unlabelled points to be labelled +1 under an exact balance.
+    source : PointsSource
+        The points that this problem, or the one that it is a part of, was made with.
+    source_rows : int array, shape (n,), or None
+        The places of the points of a part in its source; None for all of them.
 
     Raises
     ------
@@ -105,6 +136,8 @@ class Problem:
         balance_sample: int | ArrayLike | None = None,
     ) -> None:
         self.X = _check_points(X)
+        self.source = PointsSource(self.X)
+        self.source_rows: NDArray[np.intp] | None = None
         if isinstance(X, LinearPoints) and kernel != "linear" and not isinstance(kernel, Linear):
             raise ValueError(f"kernel={kernel!r}: points that are known by their products only take kernel='linear'")
         self.kernel = make_kernel(kernel, self.X)
@@ -168,7 +201,8 @@ class Problem:
         if "X" in changes:
             return Problem(**{"kernel": self.kernel, **given})
         other = Problem.__new__(Problem)
-        other.X, other.kernel = self.X, self.kernel
+        other.X, other.kernel, other.source = self.X, self.kernel, self.source
+        other.source_rows = self.source_rows
         if "kernel" in changes:
             other.kernel = make_kernel(given.pop("kernel"), self.X)
             other._check_kernel()
@@ -208,7 +242,14 @@ class Problem:
         else:
             X = self.X[keep][:, keep] if isinstance(self.kernel, Precomputed) else self.X[keep]
         cost, balance = self.cost[keep], self.balance_target if self.positive_count is None else self.balance
-        return self.replace(X=X, y=self.y[keep], C=cost, C_unlabeled=cost, balance=balance, balance_sample=None)
+        found = self.replace(X=X, y=self.y[keep], C=cost, C_unlabeled=cost, balance=balance, balance_sample=None)
+        return found._of(self, keep)
+
+    def _of(self, whole: Problem, keep: NDArray[np.intp]) -> Problem:
+        """The same problem, which knows that its points are some of another's, and where they were there."""
+        rows = keep if whole.source_rows is None else whole.source_rows[keep]
+        self.__dict__.update(source=whole.source, source_rows=rows)
+        return self
 
     def distinct(self, first: NDArray[np.intp], which: NDArray[np.intp]) -> Problem:
         """The problem of the distinct points; its mean output counts a point as often as it is in this problem.
@@ -230,6 +271,7 @@ class Problem:
         y[which[self.unlabeled]] = 0
         other = Problem.__new__(Problem)
         other.X, other.kernel = self.X[first], self.kernel
+        other._of(self, first)
         # The labels are not checked: those of one class may all have gone to equal points without a label.
         other._set_labels(y, 1.0, 1.0 if self.n_unlabeled else None, None, None)
         # The mean that is balanced counts points as often as they were there.
@@ -522,9 +564,11 @@ def _check_labels(y: ArrayLike, n: int, balance: Any) -> Array:
     if not np.isin(labels, (-1, 0, 1)).all():
         other = labels[~np.isin(labels, (-1, 0, 1))][0]
         raise ValueError(f"y contains {other:g}; labels must be +1, -1, or 0 where unknown")
+    if balance is None and labels.any():
+        return labels  # one class may be known alone; a formulation that cannot do with that says so
     if (labels == 0).any() and balance is not None and not isinstance(balance, str):
         return labels  # the balance says how large the classes are
-    or_balance = "or balance must be a number, such as 0.0, or ('exact', 0.5)"
+    or_balance = "or balance must be a number, such as 0.0, or ('exact', 0.5), or with labels of one class None"
     if not labels.any():
         raise ValueError(f"y has no labelled point; both +1 and -1 must occur, {or_balance}")
     for sign in (1, -1):

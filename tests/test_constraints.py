@@ -1,5 +1,6 @@
 """Linear constraints on outputs: one more point each, in the primal, the dual, the native solver and CCCP."""
 
+import copy
 import dataclasses
 import pickle
 
@@ -8,6 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.model_selection import cross_val_score
 from strategies import random_case
 
 import convex_tsvm as ct
@@ -216,3 +218,93 @@ def test_rows_and_their_conjugate(seed):
     f = rng.normal(size=n)
     np.testing.assert_allclose(unit.A @ f * rows.scale, rows.A @ f, atol=1e-12)
     assert set(np.round(unit.bias, 9)) <= {0.0, 1.0}
+
+
+# --- row numbers ------------------------------------------------------------------------------------------------------
+
+
+def of_rows(kind, X=None):
+    """A formulation that names points 3 and 9 (or two rows of outputs) in each of the ways there are."""
+    loss = {"labeled": ct.hinge(), "unlabeled": ct.symmetric_ramp(-0.3)}
+    weights = np.zeros(40)
+    weights[[3, 9]] = 1.0
+    return {
+        "link": lambda: ct.Formulation(**loss, constraints=[ct.must_link(3, 9, X=X)]),
+        "opposite": lambda: ct.Formulation(**loss, constraints=[ct.cannot_link(3, 9, X=X)]),
+        "sum": lambda: ct.Formulation(**loss, constraints=[ct.output_constraint({3: 1.0, 9: 1.0}, upper=0.2, X=X)]),
+        "mean": lambda: ct.Formulation(**loss, constraints=[ct.mean_output(0.1, 0.2, weights=weights, X=X)]),
+        "group": lambda: ct.Formulation(
+            **loss, groups=[ct.PointGroup([23, 29], ct.epsilon_insensitive(0.1), 2.0, X=X)]
+        ),
+        "addition": lambda: ct.Formulation(**loss, additions=[ct.addition(lambda w, b, f: [f[3] <= f[9]])]),
+    }[kind]()
+
+
+KINDS_OF_ROWS = ["link", "opposite", "sum", "mean", "group", "addition"]
+
+
+@pytest.fixture
+def forty():
+    rng = np.random.default_rng(0)
+    truth = np.resize([1.0, -1.0], 40)
+    X = rng.normal(size=(40, 2)) + truth[:, None]
+    return ct.Problem(X, np.where(np.arange(40) < 20, truth, 0), kernel=ct.RBF(1.0), C=2.0, C_unlabeled=0.5)
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_ROWS)
+def test_row_numbers_are_of_one_set_of_points(kind, forty):
+    model = of_rows(kind)
+    ct.Instance(model, forty)
+    ct.Instance(model, forty.replace(C=3.0, kernel=ct.RBF(2.0)))
+    for other in (forty.replace(X=forty.X + 1e-3), forty.replace(X=forty.X[::-1].copy())):
+        with pytest.raises(ValueError, match="this problem is not of these points"):
+            ct.Instance(copy.deepcopy(model), other)
+    if kind != "addition":
+        with pytest.raises(ValueError, match="this problem is not of these points"):
+            ct.Instance(of_rows(kind, forty.X), forty.replace(X=2 * forty.X))
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_ROWS[:-1])
+def test_row_numbers_follow_a_part(kind, forty):
+    """The part's rows are other numbers for the same points; so are those of a part of a part."""
+    model, keep = of_rows(kind), np.r_[1, 2, 3, 9, np.arange(12, 40)]
+    part = forty.part(keep)
+    again = part.part(np.arange(2, part.n))
+    for small in (part, again):
+        place = {int(k): i for i, k in enumerate(small.source_rows)}
+        placed = ct.Instance(model, small).formulation
+        if kind == "group":
+            assert placed.groups[0].where.tolist() == [place[23], place[29]]
+            assert (model.costs(small)[placed.groups[0].where] == 2.0).all()
+        else:
+            row = placed.constraints[0].on(small)
+            assert np.flatnonzero(row).tolist() == [place[3], place[9]]
+            found = ct.cccp(model, small, tol=1e-6)
+            assert placed.constraints[0].lower - 1e-5 <= row @ found.scores <= placed.constraints[0].upper + 1e-5
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_ROWS)
+def test_a_part_without_the_points_is_refused(kind, forty):
+    keep = np.delete(np.arange(40), [9, 23, 29])
+    with pytest.raises(ValueError, match=r"point 9 is not in this part|none of its points|cannot be one of some"):
+        ct.Instance(of_rows(kind), forty.part(keep))
+
+
+def test_an_addition_of_weights_alone_is_of_any_points(forty):
+    rising = ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), additions=[ct.addition(lambda w, b, f: [w[0] >= 0])])
+    linear = forty.replace(kernel="linear")
+    for problem in (linear, linear.replace(X=linear.X + 1.0), linear.part(np.arange(10, 40))):
+        ct.Instance(rising, problem)
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_ROWS[:-1])
+def test_folds_of_others_bind_no_other_points(kind, forty):
+    """Neither in this process, where the first fold is the one that was met, nor sent to another one."""
+    clf = ct.TransductiveSVC(loss=of_rows(kind, forty.X), sigma=1.0, unlabeled=0, balance="labeled")
+    clf.fit(forty.X, forty.y)
+    with pytest.raises(ValueError, match="this problem is not of these points"):
+        cross_val_score(clf, forty.X, forty.y, cv=2, error_score="raise")
+    sent = pickle.loads(pickle.dumps(of_rows(kind)))
+    with pytest.raises(ValueError, match="was sent to another process before it was used"):
+        ct.Instance(sent, forty)
+    assert ct.Instance(pickle.loads(pickle.dumps(of_rows(kind, forty.X))), forty)

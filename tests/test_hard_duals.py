@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.svm import SVC
 from strategies import CATALOGUE, random_case
 
 import convex_tsvm as ct
@@ -13,7 +14,7 @@ from convex_tsvm.kernels import GramRows
 from convex_tsvm.losses import conjugate_pieces
 from convex_tsvm.solvers import DualProblem
 from convex_tsvm.solvers._loops import proximal_all
-from convex_tsvm.solvers.dual import strategy
+from convex_tsvm.solvers.dual import rising_costs, strategy
 from convex_tsvm.solvers.dual.augmented import augmented
 from convex_tsvm.solvers.dual.rows_held import HeldRows
 from convex_tsvm.solvers.dual.step_dual import StepDual
@@ -194,3 +195,56 @@ def test_what_was_hard_once_is_not_begun_with_patience():
     kept.is_hard = True
     assert kept.next(reached).method == "augmented"
     assert len(kept.log) == 2
+
+
+# --- large costs ------------------------------------------------------------------------------------------------------
+
+
+def overlapping(kernel, d, C, n=80):
+    """A supervised SVM of two classes that overlap, in few dimensions, and its kernel matrix and labels."""
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(n, d))
+    y = np.where(X[:, 0] + rng.normal(size=n) > 0, 1.0, -1.0)
+    kernel = {"rbf": ct.RBF(gamma=0.5), "poly": ct.kernels.Polynomial(3, 0.5, 1.0), "linear": ct.Linear()}[kernel]
+    problem = ct.Problem(X, y, kernel=kernel, C=C, C_unlabeled=None)
+    return problem, ct.Instance(ct.Formulation(ct.hinge(), None, balance=None), problem).step(), y
+
+
+@pytest.mark.filterwarnings("ignore:Solver terminated early")
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear"])
+@pytest.mark.parametrize("C", [1e3, 1e5, 1e7])
+def test_large_costs_end_at_the_optimum_or_say_so(kernel, C):
+    """The gap is a proof by weak duality; libsvm, from one more source, is never lower by more than its tolerance."""
+    for d in (1, 2, 4):
+        problem, step, y = overlapping(kernel, d, C)
+        solution = ct.NativeSolver(problem, tol=1e-3).solve(step)
+        again = solution.recomputed()
+        if solution.status == "optimal":
+            assert again.gap <= 1.1e-3
+        else:
+            assert solution.status == "inaccurate"
+            assert C == 1e7
+        svm = SVC(C=C, kernel="precomputed", max_iter=20_000).fit(problem.gram, y)
+        a = np.zeros(problem.n)
+        a[svm.support_] = svm.dual_coef_[0]
+        f = problem.gram @ a + svm.intercept_[0]
+        value = 0.5 * a @ problem.gram @ a + C * np.maximum(0, 1 - y * f).sum()
+        assert again.primal <= value * 1.001
+        assert again.dual <= value * (1 + 1e-9)
+
+
+def test_costs_rise_only_where_they_are_large_and_help(monkeypatch):
+    problem, step, _ = overlapping("poly", 2, 1e6)
+    solver = ct.NativeSolver(problem)
+    assert solver.solve(step).status == "optimal"
+    assert solver.rises
+    monkeypatch.setattr("convex_tsvm.solvers.dual.native.solve_with_rising_costs", lambda dual, options: None)
+    with pytest.warns(ct.TSVMWarning, match=r"costs times kernel values are up to .* too few digits"):
+        assert ct.NativeSolver(problem).solve(step).status == "inaccurate"
+    small, easy, _ = overlapping("linear", 4, 1.0)
+    assert (
+        rising_costs.solve_with_rising_costs(
+            StepDual(easy, "centring", HeldRows(small, small.balance_points, 2**27, "double", 1e-8)).problem, {}
+        )
+        is None
+    )

@@ -37,7 +37,8 @@ ANNOUNCED_SECONDS = 10.0
 
 
 def expected_seconds(problem: Problem, solve: Callable[[Problem], object]) -> float | None:
-    """How many seconds ``solve`` is going to take for a problem; None if it has too few points for an estimate.
+    """How many seconds ``solve`` is going to take for a problem; None if it has too few points for an
+    estimate, or if what is asked of them cannot be asked of a part.
 
     Problems of some of its points, with at least one label of each class, are solved to find out.
     """
@@ -56,10 +57,13 @@ def expected_seconds(problem: Problem, solve: Callable[[Problem], object]) -> fl
         with ExitStack() as inside, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             inside.enter_context(until(time.time() + 0.5 * time_left()))
-            if not seconds:
-                solve(part)  # the first call compiles loops, and reads the disk
-            began = time.perf_counter()
-            solve(part)
+            try:
+                if not seconds:
+                    solve(part)  # the first call compiles loops, and reads the disk
+                began = time.perf_counter()
+                solve(part)
+            except ValueError:
+                return None  # constraints may name points that the part has not, or may not be met by those it has
         sizes.append(float(part.n))
         seconds.append(time.perf_counter() - began)
         spent, n = spent + seconds[-1], 2 * n

@@ -12,15 +12,25 @@ from typing import Any
 
 import numpy as np
 
-from ..persistence import DAMAGED
-from ..problem import Array, Problem
+from ..checker import walked
+from ..checker_intervals import IntervalCertificate
+from ..persistence import DAMAGED, reading
+from ..problem import Array
 from ..relaxations.box import Box
 from ..relaxations.model import BoundModel
 from ..solution import relative_gap
-from .files import problem_of, read_records, read_search, statement
+from .files import problem_of, read_records, statement
 from .interval_files import FORMAT_OF_INTERVALS, read_any
-from .rigorous import check_certificate
+from .rigorous import check_flint
 from .tree import Record
+
+#: The constraint of a statement in words, with its value.
+CONSTRAINTS = {
+    "none": "no constraint",
+    "mean": "the mean output of the unlabelled points is {:.6g}",
+    "count": "{} of the unlabelled points are labelled +1",
+    "targets": "the targets of the unlabelled points sum to {:.6g}",
+}
 
 #: Relative error that rounding may make in a bound or an objective.
 CHECK_TOL = 1e-7
@@ -84,19 +94,24 @@ class Visit:
 
     Attributes
     ----------
-    labels : array, shape (n,)
-        Labels that are known or proven there; 0 for the others, and for all points where the box is empty.
-    steps : tuple of (str, float, int)
-        Kind of each proof that was applied, its bound, and how many labels it settled.
+    parent : int
+        The node above it, -1 for the root.
+    way : str
+        What leads here from there.
+    next : str
+        What is known here, and what is branched on; "" for a leaf.
+    steps : tuple of (str, float, str)
+        Kind of each proof that was applied, its bound, and what it settled.
     bound : float
         The best bound of this node and of those above it.
     is_empty : bool
         Whether the proofs leave no solution below the cutoff.
     """
 
-    record: Record
-    labels: Array
-    steps: tuple[tuple[str, float, int], ...]
+    parent: int
+    way: str
+    next: str
+    steps: tuple[tuple[str, float, str], ...]
     bound: float
     is_empty: bool
 
@@ -137,22 +152,15 @@ def verify_certificate(path: str | os.PathLike[str]) -> CertificateCheck:
     ...     ct.verify_certificate(file).holds
     True
     """
-    header, arrays = read_any(path)
-    if header["format"] == FORMAT_OF_INTERVALS:
-        # Such a search has no other check than the rigorous one, which takes less time than the search.
-        verdict, leaves = check_certificate(path), int((arrays["record_variable"] < 0).sum())
-        numbers = {"objective": float(header["objective"]), "lower_bound": float(header["lower_bound"])}
-        problems = () if verdict.holds else (verdict.problem,)
-        return CertificateCheck(
-            verdict.holds, problems, **numbers, n_records=len(arrays["record_variable"]), n_closed=leaves, n_open=0,
-            n_proofs=len(arrays["proof_record"]),
-        )  # fmt: skip
     return visited(path)[0]
 
 
-def visited(path: str | os.PathLike[str]) -> tuple[CertificateCheck, list[Visit], Problem, dict[str, Any]]:
-    """Check a saved search; also returns what was found at every node, the problem, and the file's statement."""
-    header, arrays = read_search(path)
+def visited(path: str | os.PathLike[str]) -> tuple[CertificateCheck, list[Visit], str]:
+    """Check a saved search; also returns what was found at every node, and what is asked of solutions."""
+    header, arrays = read_any(path)
+    if header["format"] == FORMAT_OF_INTERVALS:
+        with reading(path, "a search", FORMAT_OF_INTERVALS):
+            return _visited_intervals(path, header, arrays)
     try:
         formulation, problem = problem_of(header, arrays)
         records, multipliers = read_records(arrays)
@@ -166,7 +174,8 @@ def visited(path: str | os.PathLike[str]) -> tuple[CertificateCheck, list[Visit]
         checker = _Checker(model, records, opened, lower_bound)
         with np.errstate(all="ignore"):
             problems = [*checker.run(), *_check_incumbent(model, labels, gamma, objective)]
-        if header["statement"] != statement(model):
+        stated = statement(model)
+        if header["statement"] != stated:
             problems.append("the statement in the file is not that of its formulation and problem")
     except DAMAGED as error:
         raise ValueError(f"{path} is a damaged search: {error}") from error
@@ -180,7 +189,48 @@ def visited(path: str | os.PathLike[str]) -> tuple[CertificateCheck, list[Visit]
         n_open=len(opened),
         n_proofs=sum(len(record.proofs) for record in records),
     )
-    return found, checker.visits, problem, header["statement"]
+    return found, checker.visits, CONSTRAINTS[stated["constraint"]].format(stated["value"])
+
+
+def _visited_intervals(
+    path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, Any]
+) -> tuple[CertificateCheck, list[Visit], str]:
+    """A search over intervals has no other check than the rigorous one, which takes less time than the search."""
+    check_flint()
+    verdict, walk = walked(path, IntervalCertificate)
+    variables, visits = arrays["record_variable"].tolist(), list[Visit]()
+    for k, ((low, high), bound) in enumerate(walk.after if walk is not None else ()):
+        parent, way, following, steps = walk.parents[k], "root", "", []
+        if parent >= 0:
+            side = "at most" if walk.signs[k] < 0 else "at least"
+            way = f"{_named(walk, variables[parent])} is {side} {arrays['record_place'][parent]:.6g}"
+        if variables[k] >= 0:
+            following = f"split at {_named(walk, variables[k])}"
+        for p in walk.proofs[k]:
+            if p in walk.steps:
+                cutoff = arrays["proof_cutoff"][p]
+                steps.append(("envelopes", walk.steps[p], "-" if np.isinf(cutoff) else f"outputs below {cutoff:.8g}"))
+        visits.append(Visit(parent, way, following, tuple(steps), bound, bool((low > high).any())))
+    found = CertificateCheck(
+        holds=verdict.holds,
+        problems=() if verdict.holds else (verdict.problem,),
+        objective=float(header["objective"]),
+        lower_bound=float(header["lower_bound"]),
+        n_records=len(variables),
+        n_closed=sum(variable < 0 for variable in variables),
+        n_open=0,
+        n_proofs=len(arrays["proof_record"]),
+    )
+    return found, visits, str(header["formulation"])
+
+
+def _named(walk: IntervalCertificate, variable: int) -> str:
+    """An output of a search over intervals in words."""
+    given = walk.formulated
+    if variable < len(given.points):
+        return f"the output of point {given.points[variable]}"
+    row = variable - len(given.points)
+    return f"the sum of constraint {row}" if row < len(given.rows) else "the bias"
 
 
 class _Checker:
@@ -238,9 +288,14 @@ class _Checker:
             n_before = len(box.unknown)
             proven, box = proof.apply(self.model, box, cutoff)
             bound = max(bound, proven)
-            steps.append((proof.name, proven, n_before - len(box.unknown)))
-        labels = np.zeros(self.model.n) if box.is_empty else box.labels
-        self.visits.append(Visit(record, labels, tuple(steps), bound, box.is_empty))
+            steps.append((proof.name, proven, f"{n_before - len(box.unknown)} labels"))
+        way, following, problem = "root", "", self.model.instance.problem
+        if record.parent >= 0:
+            way = f"point {self.records[record.parent].variable} is {record.sign:+d}"
+        if record.variable >= 0 and not box.is_empty:
+            known = int(np.count_nonzero(box.labels)) - problem.n_labeled
+            following = f"{known} of {problem.n_unlabeled} labels known; branched on point {record.variable}"
+        self.visits.append(Visit(record.parent, way, following, tuple(steps), bound, box.is_empty))
         return box, bound, ""
 
     def shape(self) -> list[str]:

@@ -10,20 +10,15 @@ from importlib.util import find_spec
 import numpy as np
 
 from ..checker import check
+from ..persistence import reading
 from ..problem import Problem
 from ..validation import new_file
 from .certificate import CertificateCheck, Visit, visited
+from .files import FORMAT
+from .interval_files import FORMAT_OF_INTERVALS, is_of_intervals
 
 #: Number of nodes that are shown, at most: the first ones, depth first.
 NODES_SHOWN = 3000
-
-#: The constraint of a statement in words, with its value.
-CONSTRAINTS = {
-    "none": "none",
-    "mean": "the mean output of the unlabelled points is {:.6g}",
-    "count": "{} of the unlabelled points are labelled +1",
-    "targets": "the targets of the unlabelled points sum to {:.6g}",
-}
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 70em; margin: 2em auto; padding: 0 1em; color: #222 }
@@ -71,10 +66,11 @@ def certificate_page(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
     '<!DOCTYPE html>'
     """
     out = new_file("out", out)
-    found, visits, problem, stated = visited(path)
-    constraint = CONSTRAINTS[stated["constraint"]].format(stated["value"])
-    head = _head(os.path.basename(os.fspath(path)), found, problem, constraint)
-    parts = [head, _verdicts(path, found), *_tree(visits, problem)]
+    found, visits, asked = visited(path)
+    with reading(path, "a search", (FORMAT, FORMAT_OF_INTERVALS)) as (header, arrays):
+        problem = Problem.from_arrays(arrays, header["problem"])
+    head = _head(os.path.basename(os.fspath(path)), found, problem, asked)
+    parts = [head, _verdicts(path, found), *_tree(visits)]
     body = "\n".join(parts)
     with open(out, "w", encoding="utf-8") as file:
         file.write(
@@ -84,16 +80,16 @@ def certificate_page(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
     return found
 
 
-def _head(name: str, found: CertificateCheck, problem: Problem, constraint: str) -> str:
+def _head(name: str, found: CertificateCheck, problem: Problem, asked: str) -> str:
     rows = {
         "file": f"<code>{html.escape(name)}</code>",
         "points": f"{problem.n_labeled} labelled, {problem.n_unlabeled} unlabelled, "
         f"{problem.X.shape[1]} {'columns of the kernel matrix' if problem.X.shape[1] == problem.n else 'features'}",
         "kernel": html.escape(repr(problem.kernel)),
         "costs": f"from {problem.cost.min():.6g} to {problem.cost.max():.6g}",
-        "constraint": html.escape(constraint),
+        "asked of solutions": html.escape(asked),
         "best objective found": f"{found.objective:.10g}",
-        "no labelling is below": f"{found.lower_bound:.10g} (gap {found.gap:.2e})",
+        "no solution is below": f"{found.lower_bound:.10g} (gap {found.gap:.2e})",
         "tree": f"{found.n_records} nodes, {found.n_closed} of them closed by {found.n_proofs} proofs, "
         f"{found.n_open} still open",
     }
@@ -101,7 +97,10 @@ def _head(name: str, found: CertificateCheck, problem: Problem, constraint: str)
 
 
 def _verdicts(path: str | os.PathLike[str], found: CertificateCheck) -> str:
-    lines = [_verdict("fast check, by the search's own arithmetic", found.holds, "; ".join(found.problems))]
+    wrong = "; ".join(found.problems)
+    if is_of_intervals(path):
+        return "<h2>Verdict</h2>\n" + _verdict("rigorous check, by arithmetic and code of its own", found.holds, wrong)
+    lines = [_verdict("fast check, by the search's own arithmetic", found.holds, wrong)]
     if find_spec("flint") is None:
         lines.append("<p>The rigorous check needs python-flint: <code>pip install 'convex_tsvm[rigorous]'</code>.</p>")
     else:
@@ -116,15 +115,15 @@ def _verdict(what: str, holds: bool, problem: str) -> str:
     return f"<p>{what}: {word}</p>"
 
 
-def _tree(visits: list[Visit], problem: Problem) -> Iterator[str]:
-    """Nested folds, depth first: a node is shown with the label that leads to it."""
+def _tree(visits: list[Visit]) -> Iterator[str]:
+    """Nested folds, depth first: a node is shown with what leads to it."""
     children: dict[int, list[int]] = {}
     for k, visit in enumerate(visits):
-        children.setdefault(visit.record.parent, []).append(k)
+        children.setdefault(visit.parent, []).append(k)
     yield "<h2>The tree</h2>"
     yield (
-        "<p>Every fold is a node: the label that leads to it, the best bound proven there, and how many labels are "
-        "known. A leaf is closed by its bound, or because its proofs leave no solution below the cutoff.</p>"
+        "<p>Every fold is a node: what leads to it, the best bound proven there, and what is branched on. A leaf is "
+        "closed by its bound, or because its proofs leave no solution below the cutoff.</p>"
     )
     if len(visits) > NODES_SHOWN:
         yield f"<p>The first {NODES_SHOWN} of {len(visits)} nodes are shown.</p>"
@@ -137,7 +136,7 @@ def _tree(visits: list[Visit], problem: Problem) -> Iterator[str]:
         if shown == NODES_SHOWN:
             continue
         shown += 1
-        below, title = children.get(k, []), _title(k, visits, problem)
+        below, title = children.get(k, []), _title(k, visits[k])
         if not below:
             yield f'<div class="leaf">{title}{_steps(visits[k])}</div>'
             continue
@@ -146,26 +145,20 @@ def _tree(visits: list[Visit], problem: Problem) -> Iterator[str]:
         stack += [(child, False) for child in reversed(below)]
 
 
-def _title(k: int, visits: list[Visit], problem: Problem) -> str:
-    visit = visits[k]
-    parent = visit.record.parent
-    way = "root" if parent < 0 else f"point {visits[parent].record.variable} is {visit.record.sign:+d}"
-    known = int(np.count_nonzero(visit.labels)) - problem.n_labeled
+def _title(k: int, visit: Visit) -> str:
     bound = "" if np.isinf(visit.bound) else f", bound {visit.bound:.8g}"
     if visit.is_empty:
         end = ": <b>closed</b>, no solution below the cutoff is left"
-    elif visit.record.variable < 0:
-        end = f"{bound}: <b>closed</b>"
     else:
-        end = f"{bound}, {known} of {problem.n_unlabeled} labels known; branched on point {visit.record.variable}"
-    return f"<b>{k}</b> {way}{end}"
+        end = f"{bound}, {html.escape(visit.next)}" if visit.next else f"{bound}: <b>closed</b>"
+    return f"<b>{k}</b> {html.escape(visit.way)}{end}"
 
 
 def _steps(visit: Visit) -> str:
     if not visit.steps:
         return ""
-    rows = [(name, "-" if np.isinf(bound) else f"{bound:.10g}", str(settled)) for name, bound, settled in visit.steps]
-    return _table(["proof", "bound", "labels settled"], rows)
+    rows = [(name, "-" if np.isinf(bound) else f"{bound:.10g}", settled) for name, bound, settled in visit.steps]
+    return _table(["proof", "bound", "settled"], rows)
 
 
 def _table(heads: list[str], rows: object) -> str:

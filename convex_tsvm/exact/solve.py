@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,7 @@ from ..validation import InfeasibleError, new_file
 from .files import save_search
 from .interval_files import save_interval_search
 from .intervals import IntervalSearch
+from .rigorous import check_certificate
 from .search import BranchAndBound
 from .solution import ExactSolution
 
@@ -44,8 +48,9 @@ def exact_search(
     problem : Problem
         For a search over intervals its balance is a mean output or None.
     certificate : path, optional
-        A file for what proves the bound, to be checked by :func:`~convex_tsvm.verify_certificate`; not for exp(-s t²)
-        nor for a hard margin.
+        A file for what proves the bound; not for exp(-s t²) nor for a hard margin.  It is checked as soon as it is
+        written (:func:`~convex_tsvm.check_certificate`): if it is refused, a warning says why, and the status is
+        "inaccurate" in place of "optimal".
     **options
         Of :class:`~convex_tsvm.BranchAndBound`; a search over intervals has ``gap``, ``max_nodes``, ``time_limit`` and
         ``callback`` of them.
@@ -87,12 +92,28 @@ def exact_search(
         raise InfeasibleError(f"{search.model.instance.balance} cannot be met: no labelling of the points has it")
     if search.status == "interrupted":
         warn("interrupted: the best labels so far are returned, with a bound that holds")
-    if certificate is not None:
-        try:
-            save_search(certificate, search)
-        except OSError as error:
-            warn(f"certificate={os.fspath(certificate)!r} could not be written: {error}")
-    return solution_of(search)
+    return _certified(solution_of(search), certificate, lambda path: save_search(path, search))
+
+
+def _certified(solution: ExactSolution, path: Path | None, save: Callable[[Path], None]) -> ExactSolution:
+    """Write a certificate and have it checked: "optimal" is no status of what the checker refuses."""
+    if path is None:
+        return solution
+    name = f"certificate={os.fspath(path)!r}"
+    try:
+        save(path)
+        verdict = check_certificate(path)
+    except OSError as error:
+        warn(f"{name} could not be written: {error}")
+    except ImportError as error:
+        warn(f"{name} was written, but not checked: {error}")
+    except KeyboardInterrupt:
+        warn(f"{name} was written, but not checked: interrupted")
+    else:
+        if not verdict.holds:
+            warn(f"{name} was written, but does not prove its claim: {verdict.problem}")
+            return dataclasses.replace(solution, status="inaccurate") if solution.status == "optimal" else solution
+    return solution
 
 
 #: Options of a search for labels that one over intervals does not have, as they are if nothing is asked.
@@ -139,12 +160,7 @@ def _by_intervals(formulation: Formulation, problem: Problem, options: dict[str,
     solution = search.run()
     if solution.status == "interrupted":
         warn("interrupted: the best solution so far is returned, with a bound that holds")
-    if certificate is not None:
-        try:
-            save_interval_search(certificate, search)
-        except OSError as error:
-            warn(f"certificate={os.fspath(certificate)!r} could not be written: {error}")
-    return solution
+    return _certified(solution, certificate, lambda path: save_interval_search(path, search))
 
 
 def solution_of(search: BranchAndBound) -> ExactSolution:

@@ -260,7 +260,9 @@ class _Trimmer:
     def _vectors(self, proofs: list[int]) -> dict[str, Any]:
         a, ends = self.arrays, np.concatenate([[0], self.arrays["proof_end"]])
         parts = [a["proof_vectors"][ends[p] : ends[p + 1]] for p in proofs]
-        made = {name: a[name][proofs] for name in ("proof_kind", "proof_share", "proof_lift") if name in a}
+        made: dict[str, Any] = {
+            name: a[name][proofs] for name in ("proof_kind", "proof_share", "proof_lift") if name in a
+        }
         made["proof_vectors"] = np.concatenate([a["proof_vectors"][:0], *parts])
         made["proof_end"] = np.cumsum([len(part) for part in parts], dtype=np.int64)
         return made

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
+
+from ..problem import Problem
+from .row_numbers import RowNumbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +33,46 @@ class Addition:
     function: Callable[[Any, Any, Any], Any]
     name: str
     latex: str
+    numbers: RowNumbers = field(default_factory=RowNumbers, repr=False)
+
+    def placed(self, problem: Problem) -> Addition:
+        """Itself, if it may be used on a problem.
+
+        A function of outputs, or of the coefficients of another space than the linear one, is one of the points that it
+        was first used on.
+
+        Parameters
+        ----------
+        problem : Problem
+
+        Returns
+        -------
+        Addition
+
+        Raises
+        ------
+        ValueError
+            If it is such a function, and the problem is one of other points, or of a part of them.
+        """
+        if self._is_by_row(problem) and self.numbers.places(problem, f"addition {self.name!r}") is not None:
+            raise ValueError(
+                f"addition {self.name!r} is a function of the outputs of all points, and cannot be one of some of them"
+            )
+        return self
+
+    def _is_by_row(self, problem: Problem) -> bool:
+        import cvxpy as cp
+
+        d = problem.X.shape[1] if problem.is_linear else problem.n
+        w, b, f = cp.Variable(d), cp.Variable(), cp.Variable(problem.n)
+        try:
+            found = self.function(w, b, f)
+        except Exception:
+            return True  # what is wrong is told where the problem is written
+        parts = found if isinstance(found, (list, tuple)) else [found]
+        parts = [one for part in parts for one in (part if isinstance(part, (list, tuple)) else [part])]
+        used = {id(one) for part in parts if hasattr(part, "variables") for one in part.variables()}
+        return id(f) in used or (not problem.is_linear and id(w) in used)
 
     def __repr__(self) -> str:
         return f"addition({self.name!r})"

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..problem import Array, Problem
 from ..validation import finite, one_of
+from .row_numbers import AS_THEY_ARE, RowNumbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +70,24 @@ class OutputConstraint(ABC):
         array, shape (n,)
         """
 
+    def placed(self, problem: Problem) -> OutputConstraint:
+        """The constraint with row numbers of a problem; itself where they are already, or where it has none.
+
+        Parameters
+        ----------
+        problem : Problem
+
+        Returns
+        -------
+        OutputConstraint
+
+        Raises
+        ------
+        ValueError
+            If the problem is not one of the points that it is about, or is a part without some of them.
+        """
+        return self
+
     def on(self, problem: Problem) -> Array:
         """The a_i, checked.
 
@@ -100,9 +119,30 @@ class OutputConstraint(ABC):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WeightedOutput(OutputConstraint):
-    """Σ a_i f(x_i) with the a_i given, for some points or for all of them."""
+    """Σ a_i f(x_i) with the a_i given, for some points or for all of them.
+
+    ``numbers`` says which points these are of.
+    """
 
     given: Mapping[Any, float] | Array
+    numbers: RowNumbers
+
+    def placed(self, problem: Problem) -> OutputConstraint:
+        places = self.numbers.places(problem, self.name)
+        if places is None:
+            return self
+        given = self.given if isinstance(self.given, Mapping) else dict(enumerate(self.given.tolist()))
+        return self._moved({self._place(places, i): value for i, value in given.items() if value})
+
+    def _place(self, places: NDArray[np.intp], i: Any) -> int:
+        if not isinstance(i, (int, np.integer)) or not 0 <= i < len(places):
+            raise ValueError(f"{self.name}: {i!r} is not the index of a point, from 0 to {len(places) - 1}")
+        if places[i] < 0:
+            raise ValueError(f"{self.name}: point {i} is not in this part of the problem")
+        return int(places[i])
+
+    def _moved(self, given: dict[int, float]) -> OutputConstraint:
+        return replace(self, given=given, numbers=AS_THEY_ARE)
 
     def coefficients(self, problem: Problem) -> Array:
         if not isinstance(self.given, Mapping):
@@ -131,6 +171,10 @@ class Link(WeightedOutput):
     j: int
     sign: float
 
+    def _moved(self, given: dict[int, float]) -> OutputConstraint:
+        i, j = given
+        return replace(self, given=given, numbers=AS_THEY_ARE, i=i, j=j)
+
     @property
     def is_exact(self) -> bool:
         """Whether nothing is allowed between the outputs, so that the labels are the same, or opposite."""
@@ -158,6 +202,7 @@ def output_constraint(
     upper: float = np.inf,
     *,
     name: str = "weighted output",
+    X: Any = None,
 ) -> OutputConstraint:
     """A row of your own: lower <= Σ a_i f(x_i) <= upper.
 
@@ -167,6 +212,9 @@ def output_constraint(
         The a_i, by the points' indices or for all points.
     lower, upper : float
     name : str
+    X : array or sparse matrix, optional
+        The points whose row numbers these are (for a precomputed kernel its matrix); by default those of the first
+        problem that the constraint is used on.  Other points are refused, a :meth:`Problem.part` is followed.
 
     Examples
     --------
@@ -175,11 +223,16 @@ def output_constraint(
     -inf <= weighted output <= 0.5
     """
     given = dict(coefficients) if isinstance(coefficients, Mapping) else np.array(coefficients, dtype=float)
-    return WeightedOutput(lower, upper, name, given)
+    return WeightedOutput(lower, upper, name, given, RowNumbers(X))
 
 
 def mean_output(
-    lower: float = -np.inf, upper: float = np.inf, *, weights: ArrayLike | None = None, of: str = "unlabeled"
+    lower: float = -np.inf,
+    upper: float = np.inf,
+    *,
+    weights: ArrayLike | None = None,
+    of: str = "unlabeled",
+    X: Any = None,
 ) -> OutputConstraint:
     """The mean output of some points is in an interval: a balance constraint with room (collobert2006 eq. 4).
 
@@ -191,6 +244,8 @@ def mean_output(
         For a weighted mean: numbers >= 0, divided by their sum; equal ones for the points of ``of`` by default.
     of : {"unlabeled", "labeled", "all"}, default "unlabeled"
         The points.
+    X : array or sparse matrix, optional
+        The points that ``weights`` are of, as in :func:`output_constraint`.
 
     Raises
     ------
@@ -209,10 +264,16 @@ def mean_output(
     given = np.array(weights, dtype=float)
     if not ((given >= 0).all() and given.any() and np.isfinite(given).all()):
         raise ValueError("weights must be numbers >= 0, not all of them 0")
-    return WeightedOutput(lower, upper, "weighted mean output", given / given.sum())
+    return WeightedOutput(lower, upper, "weighted mean output", given / given.sum(), RowNumbers(X))
 
 
-def must_link(i: int, j: int, within: float = 0.0) -> OutputConstraint:
+def mean_of(points: NDArray[np.intp], value: float, n: int) -> OutputConstraint:
+    """The mean output of some of n points, which may come several times, is a value."""
+    weights = np.bincount(points, minlength=n).astype(float)
+    return WeightedOutput(value, value, "weighted mean output", weights / weights.sum(), AS_THEY_ARE)
+
+
+def must_link(i: int, j: int, within: float = 0.0, *, X: Any = None) -> OutputConstraint:
     """Two points have nearly the same output: |f(x_i) - f(x_j)| <= within.
 
     Methods that search for labels take a link with ``within=0`` as side information: the two points are of the same
@@ -223,6 +284,8 @@ def must_link(i: int, j: int, within: float = 0.0) -> OutputConstraint:
     i, j : int
         Indices of the points.
     within : float >= 0, default 0.0
+    X : array or sparse matrix, optional
+        The points that i and j are of, as in :func:`output_constraint`.
 
     Examples
     --------
@@ -234,10 +297,10 @@ def must_link(i: int, j: int, within: float = 0.0) -> OutputConstraint:
     >>> bool(abs(outputs[1] - outputs[4]) < 1e-6)
     True
     """
-    return _link(i, j, 1.0, within)
+    return _link(i, j, 1.0, within, X)
 
 
-def cannot_link(i: int, j: int, within: float = 0.0) -> OutputConstraint:
+def cannot_link(i: int, j: int, within: float = 0.0, *, X: Any = None) -> OutputConstraint:
     """Two points have nearly opposite outputs: |f(x_i) + f(x_j)| <= within.
 
     Methods that search for labels take a link with ``within=0`` as side information: the two points are of different
@@ -248,6 +311,8 @@ def cannot_link(i: int, j: int, within: float = 0.0) -> OutputConstraint:
     i, j : int
         Indices of the points.
     within : float >= 0, default 0.0
+    X : array or sparse matrix, optional
+        The points that i and j are of, as in :func:`output_constraint`.
 
     Examples
     --------
@@ -255,15 +320,15 @@ def cannot_link(i: int, j: int, within: float = 0.0) -> OutputConstraint:
     >>> ct.cannot_link(4, 20, within=0.2)
     -0.2 <= f(4) + f(20) <= 0.2
     """
-    return _link(i, j, -1.0, within)
+    return _link(i, j, -1.0, within, X)
 
 
-def _link(i: int, j: int, sign: float, within: float) -> Link:
+def _link(i: int, j: int, sign: float, within: float, X: Any) -> Link:
     if i == j:
         raise ValueError(f"i={i!r} and j={j!r} must be two points")
     within = finite("within", within, least=0)
     name = f"f({i}) {'-' if sign > 0 else '+'} f({j})"
-    return Link(-within, within, name, {i: 1.0, j: -sign}, i, j, sign)
+    return Link(-within, within, name, {i: 1.0, j: -sign}, RowNumbers(X), i, j, sign)
 
 
 def _end(name: str, value: Any) -> float:

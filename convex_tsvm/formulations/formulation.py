@@ -293,7 +293,7 @@ class Formulation:
                 f"balance: the mean output {problem.balance_target:g} of the unlabelled points is not in "
                 f"[{least:g}, {most:g}], where their loss keeps every output; there is no solution"
             )
-        check_groups(self.groups, problem)
+        check_groups(self.placed(problem).groups, problem)
         if self.groups and self.balance is not None and problem.positive_count is not None:
             raise ValueError(
                 f"balance={problem.balance!r}: a number of labels would count points of groups; use a mean output, "
@@ -305,19 +305,23 @@ class Formulation:
             self.regularizer.check(problem.X.shape[1])
 
     def check_classes(self, problem: Problem) -> None:
-        """Raise ValueError if a class has no labelled point, and nothing is said of the unlabelled points together.
+        """Raise ValueError if a class has no labelled point, and a free bias may put all points into the other class.
+
+        Something must be said of the unlabelled points together, or their loss must tell the classes apart.
 
         Parameters
         ----------
         problem : Problem
         """
-        if self.is_balanced or self.constraints or self.additions or self.unlabeled is None:
+        if self.is_balanced or self.constraints or self.additions or self.unlabeled is None or not self.fit_intercept:
+            return
+        if isinstance(self.unlabeled, PLQ) and not self.unlabeled.reflect().isclose(self.unlabeled):
             return
         for sign in (1, -1):
             if not (problem.y == sign).any():
                 raise ValueError(
                     f"balance={self.balance!r} in the formulation: no point is labelled {sign:+d}, and nothing says "
-                    "how large this class is; use balance='linear'"
+                    "how large this class is; use balance='linear', or fit_intercept=False"
                 )
 
     @property
@@ -391,10 +395,36 @@ class Formulation:
         values[known] = _value(self.labeled, problem.y[known] * outputs[known])
         if self.unlabeled is not None:
             values[unknown] = _value(self.unlabeled, outputs[unknown])
-        for group in self.groups:
+        for group in self.placed(problem).groups:
             points = group.where
             values[points] = _value(group.loss, signs(problem)[points] * outputs[points])
         return values
+
+    def placed(self, problem: Problem) -> Formulation:
+        """The formulation with the row numbers of constraints and groups as they are in a problem.
+
+        It is itself unless the problem is a part of the one that they were made for.
+
+        Parameters
+        ----------
+        problem : Problem
+
+        Returns
+        -------
+        Formulation
+
+        Raises
+        ------
+        ValueError
+            If row numbers are of other points, or of points that are not in the part.
+        """
+        groups = tuple(group.placed(problem) for group in self.groups)
+        constraints = tuple(one.placed(problem) for one in self.constraints)
+        for addition in self.additions:
+            addition.placed(problem)
+        if groups == self.groups and constraints == self.constraints:
+            return self
+        return replace(self, groups=groups, constraints=constraints)
 
     def costs(self, problem: Problem) -> Array:
         """The cost of every point, as a new array: the problem's, or that of its group.
@@ -408,7 +438,7 @@ class Formulation:
         array, shape (n,)
         """
         cost = problem.cost.copy()
-        for group in self.groups:
+        for group in self.placed(problem).groups:
             cost[group.where] = group.cost
         return cost
 
@@ -438,7 +468,7 @@ class Formulation:
         """
         y = problem.y
         kinds = np.where(y > 0, 0, np.where(y < 0, 1, 2)).astype(np.intp)
-        for number, group in enumerate(self.groups):
+        for number, group in enumerate(self.placed(problem).groups):
             points = group.where
             kinds[points] = 3 + 2 * number + (y[points] < 0)
         return kinds
@@ -454,7 +484,7 @@ class Formulation:
         -------
         Problem
         """
-        grouped = np.concatenate([np.zeros(0, np.intp), *(group.where for group in self.groups)])
+        grouped = np.concatenate([np.zeros(0, np.intp), *(group.where for group in self.placed(problem).groups)])
         rest = np.setdiff1d(problem.balance_points, grouped)
         if len(rest) == len(problem.balance_points) or self.balance is None or problem.balance is None:
             return problem

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..losses import Loss
 from ..problem import Problem
 from ..validation import finite
+from .row_numbers import AS_THEY_ARE, RowNumbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,9 @@ class PointGroup:
         Of all, or of each.
     name : str, default "group"
         How messages and printed problems call them.
+    X : array or sparse matrix, optional
+        The points whose row numbers ``points`` are (for a precomputed kernel its matrix); by default those of the first
+        problem that the group is used on.  Other points are refused, a :meth:`Problem.part` is followed.
 
     Examples
     --------
@@ -43,8 +47,12 @@ class PointGroup:
     loss: Loss
     cost: float | ArrayLike
     name: str = "group"
+    X: InitVar[Any] = None
+    numbers: RowNumbers | None = None
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, X: Any) -> None:
+        if self.numbers is None:
+            object.__setattr__(self, "numbers", RowNumbers(X))
         points: NDArray[Any] = np.asarray(self.points)
         if points.ndim != 1 or len(points) == 0 or not np.issubdtype(points.dtype, np.integer):
             raise ValueError(f"group {self.name!r}: points={self.points!r} must be a sequence of indices")
@@ -60,6 +68,33 @@ class PointGroup:
             raise ValueError(f"group {self.name!r}: cost has {len(cost)} entries for {len(points)} points")
         object.__setattr__(self, "points", points.astype(np.intp))
         object.__setattr__(self, "cost", cost)
+
+    def placed(self, problem: Problem) -> PointGroup:
+        """The group with row numbers of a problem; of a part of its points those that are there.
+
+        Parameters
+        ----------
+        problem : Problem
+
+        Returns
+        -------
+        PointGroup
+
+        Raises
+        ------
+        ValueError
+            If the problem is not one of the points that the group is of, or is a part without any of them.
+        """
+        assert self.numbers is not None
+        places = self.numbers.places(problem, f"group {self.name!r}")
+        if places is None:
+            return self
+        if self.where.max() >= len(places):
+            raise ValueError(f"group {self.name!r} contains point {self.where.max()}; there are {len(places)} points")
+        there = places[self.where] >= 0
+        if not there.any():
+            raise ValueError(f"group {self.name!r}: none of its points is in this part of the problem")
+        return replace(self, points=places[self.where][there], cost=np.asarray(self.cost)[there], numbers=AS_THEY_ARE)
 
     @property
     def where(self) -> NDArray[np.intp]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formulations import Formulation
-from ..formulations.constraints import mean_output
+from ..formulations.constraints import mean_of
 from ..kernels import RBF
 from ..losses import PLQ, Convex
 from ..problem import Array, Problem
@@ -80,6 +80,7 @@ class Instance:
     problem: Problem
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "formulation", self.formulation.placed(self.problem))
         self.formulation.check(self.problem)
         if self.formulation.groups:
             object.__setattr__(self, "problem", self.formulation.ungrouped(self.problem))
@@ -577,9 +578,7 @@ class Instance:
         """The rows with that of the balance first."""
         constraints = self.formulation.constraints
         if self.target is not None and self.n_positive is None:
-            weights = np.zeros(self.problem.n)
-            weights[self.members] = 1.0
-            constraints = (mean_output(self.target, self.target, weights=weights), *constraints)
+            constraints = (mean_of(self.members, self.target, self.problem.n), *constraints)
         return OutputRows.of(constraints, self.problem)
 
 

@@ -93,6 +93,13 @@ class SmoothPrimal:
         other._group(deviations)
         return other
 
+    def sharper(self, rounded: float) -> Self:
+        """The same with kinks that are rounded over another width."""
+        other = copy.copy(self)
+        other._losses = [without_convex_kinks(loss, rounded) for loss in self.instance.formulation.losses]
+        other._group()
+        return other
+
     def with_points(self, points: LinearPoints) -> Self:
         """The same with points that were rounded to fewer digits."""
         other = copy.copy(self)

@@ -18,6 +18,10 @@ from .convex_step import ConvexStep
 EQUALITY_TOL = 1e-13
 
 
+#: A mean output is met if it is missed by no more than this, relative to 1 and its size.
+BALANCE_TOL = 1e-10
+
+
 @dataclass(frozen=True, eq=False)
 class StepSolution:
     """A point of a convex step with its certificate, recomputed from the dual variables.
@@ -174,6 +178,9 @@ def certify(
     """
     bias_rule = step.bias_by()
     point = _dual_point(step, bias_rule, gamma, gamma0, multipliers)
+    if bias_rule.with_x0 and not bias_rule.fitted and weights is None and step.regularizer.is_squared_norm:
+        point, weights = _meeting_balance(step, bias_rule, point)
+        applied = None
     a = expansion(step, *point)
     found = []
     for given in _primal_points(step, a, weights):
@@ -276,6 +283,30 @@ def _dual_point(step: ConvexStep, bias: Bias, gamma: Array, gamma0: float, multi
     elif bias.centred:
         gamma0 = bias.gamma0(float(gamma.sum()) + taken)
     return _DualPoint(gamma, gamma0, multipliers)
+
+
+def _meeting_balance(step: ConvexStep, bias: Bias, point: _DualPoint) -> tuple[_DualPoint, Array | None]:
+    """The dual point with the γ₀ that is best for γ, at which outputs without a bias have the mean that they must have.
+
+    Where multipliers are large beside outputs, rounding keeps sums over the points from that; in the linear space w
+    then is returned as well, moved to where it has that mean.
+    """
+    problem, target = step.problem, float(step.target or 0.0)
+    share = bias.spread(np.zeros(problem.n), 1.0)
+    image = problem.apply_kernel(share)
+    square, room = float(share @ image), BALANCE_TOL * (1 + abs(target))
+    for _ in range(2):
+        missing = target - bias.mean(problem.apply_kernel(expansion(step, *point)))
+        if abs(missing) <= room or not square > 0:
+            return point, None
+        point = point._replace(gamma0=point.gamma0 + missing / square)
+    missing = target - bias.mean(problem.apply_kernel(expansion(step, *point)))
+    if abs(missing) <= room or not problem.is_linear:
+        return point, None
+    w, mean = problem.combination(expansion(step, *point)), problem.combination(share)
+    for _ in range(2):
+        w = w + (target - float(mean @ w)) / float(mean @ mean) * mean
+    return point, w
 
 
 class _PrimalPoint(NamedTuple):

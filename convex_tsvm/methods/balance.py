@@ -161,14 +161,17 @@ class _Nearest:
         self.stopped = "interrupted"
 
     def result(self) -> Solution:
-        """The solution, with the seconds of all, and a warning if it is not what was wanted."""
+        """The solution, with the seconds of all, and a warning if it is not what was wanted.
+
+        It has no lower bound: what its descent proved is about one mean output, and others give as many positives.
+        """
         assert self.solution is not None
+        status = self.stopped or self.solution.status
         if self.stopped:
             warn(f"{self.stopped}: the best balance so far is returned")
-            return dataclasses.replace(self.solution, seconds=self._seconds, status=self.stopped)
-        if self.misses_by:
+        elif self.misses_by:
             warn(f"no balance c gives {self.wanted} positive labels; the nearest misses by {self.misses_by}")
-        return dataclasses.replace(self.solution, seconds=self._seconds)
+        return dataclasses.replace(self.solution, seconds=self._seconds, status=status, lower_bound=None)
 
 
 def search_balance(descend: Descend, train: Train, instance: Instance, max_iter: int = 30) -> Solution:

@@ -15,7 +15,7 @@ from ..solution import Solution
 from ..table import SMOOTH_SOLVERS
 from ..validation import integer
 from .frame import Callback, Method, Run, Settings, minimize
-from .gradient import goal
+from .gradient import goal, sharpened
 
 #: The last width that is not zero smooths no output by more than this standard deviation.
 LAST_WIDTH = 0.05
@@ -49,7 +49,7 @@ class Continuation(Method):
             point = run.smooth.descend(stage, x, goal(run, width == 0))
             x = point.variables
             run.record(run.checked(point), stage=float(width), step_objective=point.primal, objective=run.value(point))
-        return "converged"
+        return sharpened(run, primal, point, run.smooth.descend)
 
     def nearby(self) -> Method:
         """The last descent alone, which smooths nothing."""

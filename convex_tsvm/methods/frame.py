@@ -578,6 +578,11 @@ class Run:
         status = self.status
         if status == "converged" and not (point.status == "optimal" and self._holds(point)):
             status = "inaccurate"
+            if isinstance(point, SmoothPoint):  # solvers of convex steps have said so
+                warn(
+                    f"{method.name} ended where the objective can still fall: its gap, {point.gap:.2g}, is above "
+                    f"tol={self.settings.tol:g}; cccp may end lower"
+                )
         return Solution(
             formulation=self.instance.formulation,
             problem=self.instance.problem,

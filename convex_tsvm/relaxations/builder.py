@@ -425,12 +425,12 @@ class RoundedLabels:
         """Round scores to labels and keep them if their SVM is the best so far; whether they were kept."""
         model = self.builder.model
         search, labels = model.search, model.rounded(scores)
-        if model.known.hard or search.n_positive is not None or search.target_sum is not None:
-            objective = model.svm.objective(labels, model.svm.solve(labels, tol=1e-9))
-        else:
-            objective, solution = self.builder.evaluate(labels)
+        point = model.svm.solve(labels, tol=1e-9)
+        objective = model.svm.objective(labels, point)
+        if not (model.known.hard or search.n_positive is not None or search.target_sum is not None):
             # The signs of the outputs may be other labels than those the SVM was trained with, and better ones.
-            labels = np.where(search.y != 0, search.y, np.where(solution.outputs >= 0, 1.0, -1.0))
+            outputs = model.svm.margins(point) + point.bias
+            labels = np.where(search.y != 0, search.y, np.where(outputs >= 0, 1.0, -1.0))
         if objective >= self.objective:
             return False
         self.objective, self.labels = objective, labels

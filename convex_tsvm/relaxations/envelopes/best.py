@@ -7,12 +7,15 @@ import warnings
 import numpy as np
 
 from ...deadline import time_is_up
-from ...instance import Instance, StepSolution
+from ...instance import Instance, StepSolution, certify
 from ...problem import Array
 from ...solvers import NativeSolver
 
 #: Tolerance of the convex problems that solutions are made of.
 STEP_TOL = 1e-8
+
+#: A solution may miss constraints by this, relative to 1 and its largest output.
+MOST_MISSED = 1e-7
 
 #: A descent ends when it gains less than this share of the objective, or after so many steps.
 LEAST_GAIN, DESCENT_STEPS = 1e-10, 60
@@ -46,9 +49,21 @@ class BestSolution:
                     break
                 outputs, last = start.outputs, objective
 
+        if self.point is None and not np.isfinite(self.objective) and self.instance.target is not None:
+            # No multipliers at all: of the functions that meet the balance the one with the least norm.
+            step = self.instance.step()
+            self.offer(certify(step, np.zeros(len(step.cost)), 0.0, 0.0))
+
     def offer(self, found: StepSolution) -> float:
-        """Take a solution of a step for one of the formulation, if it is the best so far; its objective."""
-        objective = self.instance.objective(found.outputs, found.regularization)
+        """Take a solution of a step for one of the formulation, if it is the best so far; its objective, or more.
+
+        The objective is raised by what rounding may have taken from it.  It is infinite where constraints are not met:
+        such a point is no solution, however little is lacking to the solver.
+        """
+        if found.primal_infeasibility > MOST_MISSED * (1 + float(np.abs(found.outputs).max(initial=0.0))):
+            return np.inf
+        near = (found.outputs - found.output_doubt, found.outputs, found.outputs + found.output_doubt)
+        objective = max(self.instance.objective(outputs, found.regularization) for outputs in near) + found.doubt
         if objective < self.objective:
             self.objective, self.point = objective, found
         return objective

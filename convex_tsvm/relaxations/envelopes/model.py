@@ -7,6 +7,7 @@ objective, and the formulation is to minimize ½ ‖z‖² + Σ φ_i(g_i) with e
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -25,6 +26,16 @@ KERNEL_ROOM = 1e-11
 #: Ends are wider than they are given by this, relative to one and their size, for the rounding of offsets.
 ENDS_ROOM = 1e-12
 
+#: Losses that are unbounded below must leave this share of ½ ‖w‖², and of what a free bias costs, at least.
+LEAST_HOLD = 1e-6
+
+#: By how much slopes and curvatures of minorants are below those of losses, relatively: a check, whose arithmetic is
+#: directed, takes a tenth of it.
+SLOPE_ROOM = 1e-8
+
+#: Of the least eigenvalue of a form this share is taken.
+SHARE_OF_EIGENVALUE = 0.99
+
 #: A free bias needs some negative curvature; where nothing is lent it costs the bound at most this share of it.
 BIAS_COST = 1e-6
 
@@ -33,6 +44,31 @@ SHARE_OF_GAP, LEAST_MISSED = 0.2, 1e-8
 
 #: A loss that costs nothing.
 COSTS_NOTHING = PLQ([], [(0, 0, 0)])
+
+
+@dataclass(frozen=True)
+class Minorant:
+    """A function of ‖w‖ and a free bias b that the objective is not below: held ‖w‖² - fall ‖w‖ + bias |b| + Σ least.
+
+    ``reach``, shape (n,), is what w with a norm of 1 adds to each output at most, and ``tied`` what a bias of 1 does.
+    """
+
+    least: Array
+    fall: float
+    held: float
+    bias: float
+    reach: Array
+    tied: Array
+
+    def farthest(self, cutoff: float) -> Array:
+        """A size that no output of a solution below a cutoff exceeds, shape (n,)."""
+        room = cutoff - float(self.least.sum()) + SLOPE_ROOM * (abs(cutoff) + float(np.abs(self.least).sum()))
+        most = room + self.fall**2 / (4 * self.held)
+        if most < 0:
+            return np.zeros(len(self.least))
+        norm = (self.fall / (2 * self.held) + np.sqrt(most / self.held)) * (1 + SLOPE_ROOM)
+        bias = most / self.bias * (1 + SLOPE_ROOM)
+        return np.asarray(norm * self.reach + np.where(self.tied > 0, bias * self.tied, 0.0))
 
 
 class EnvelopeModel:
@@ -76,7 +112,7 @@ class EnvelopeModel:
     """
 
     def __init__(self, instance: Instance, error: float = 1e-3) -> None:
-        why = why_no_envelopes(instance)
+        why = _why_no_pieces(instance)
         if why is not None:
             raise ValueError(why)
         self.instance, problem, bias = instance, instance.problem, instance.bias
@@ -114,6 +150,8 @@ class EnvelopeModel:
         self.low, self.high = low, high
         self.losses = _losses(kinds, which.astype(np.intp), cost, self.offset)
         self.n_points, self.kinds, self.kind = n_points, kinds, kind[self.points]
+        falls = np.isneginf(self.losses.within(self.low, self.high).least()[0]).any()
+        self.minorant = self._minorant() if falls else None
 
     @property
     def n(self) -> int:
@@ -139,11 +177,15 @@ class EnvelopeModel:
 
         ½ ‖w‖² and every point's loss are each at most what is left when all others are as low as they can be.
         """
-        least, _ = self.losses.within(self.low, self.high).least()
-        least = least.min(axis=1)
-        room = max(cutoff - float(least.sum()), 0.0) * (1 + 1e-9) + 1e-12 * abs(cutoff)
+        own_low, own_high = self.low, self.high
+        if self.minorant is not None:
+            far = self.minorant.farthest(cutoff)
+            own_low, own_high = np.maximum(own_low, -far), np.minimum(own_high, far)
+        losses = self.losses.within(own_low, own_high)
+        least = losses.least()[0].min(axis=1)
+        room = max(cutoff - float(least.sum()), 0.0) * (1 + 1e-9) + 1e-12 * (abs(cutoff) + float(np.abs(least).sum()))
         reach = np.sqrt(2 * room * self.squares)
-        low, high = self.losses.within(self.low, self.high).below(least + room)
+        low, high = losses.below(least + room)
         if self.free_bias:
             tied = self.factor[:, -1]
             ends: list[float] = []
@@ -161,8 +203,64 @@ class EnvelopeModel:
             high = np.minimum(high, np.maximum(tied * most, tied * least_bias) + reach)
         else:
             low, high = np.maximum(low, -reach), np.minimum(high, reach)
-        low, high = np.maximum(low, self.low), np.minimum(high, self.high)
+        low, high = np.maximum(low, own_low), np.minimum(high, own_high)
         return low - ENDS_ROOM * (1 + np.abs(low)), high + ENDS_ROOM * (1 + np.abs(high))
+
+    def _minorant(self) -> Minorant:
+        """What is below losses that are unbounded below, and still bounds the solutions; a ValueError if that is none.
+
+        The last pieces of a loss say how fast it falls.  Where one only rises any slope will do: such losses hold a
+        bias against those that fall with it.
+        """
+        losses, tied = self.losses.within(self.low, self.high), np.zeros(self.n)
+        if self.free_bias:
+            tied = self.factor[:, -1]
+        falls = np.zeros(self.n)
+        slopes, rising = np.zeros((2, self.n)), np.ones((2, self.n), dtype=bool)
+        for side, (sign, far) in enumerate(((1.0, np.isposinf(losses.high)), (-1.0, np.isneginf(losses.low)))):
+            last = far & (losses.low <= losses.high)
+            falls = np.maximum(falls, np.where(last, -losses.a, 0.0).max(axis=1) * (1 + SLOPE_ROOM))
+            slopes[side] = np.where(last & (losses.a <= 0), sign * losses.b, 0.0).sum(axis=1)
+            rising[side] = ~(last & (losses.a <= 0)).any(axis=1)
+        held = 0.5
+        if falls.any():
+            form = np.diag(self.metric) - 2 * (self.factor.T * falls) @ self.factor
+            held = 0.5 * SHARE_OF_EIGENVALUE * float(np.linalg.eigvalsh(form)[0])
+            if held <= LEAST_HOLD:
+                raise ValueError(
+                    "losses are concave at infinity, and fall faster than ½ ‖w‖² rises, or along a free bias: smaller "
+                    "costs, or losses with less curvature there, have a bound"
+                )
+        if self.free_bias:
+            bias, slopes = self._held_bias(tied, slopes, rising)
+        else:
+            bias, slopes = np.inf, np.minimum(slopes, 0.0)
+        slopes = slopes - SLOPE_ROOM * np.abs(slopes)
+        least = np.zeros(self.n)
+        for side, sign in enumerate((1.0, -1.0)):
+            ends = (np.zeros(self.n), np.full(self.n, np.inf))
+            half = losses.within(*(ends if sign > 0 else (-ends[1], -ends[0])))
+            least = np.minimum(least, half.plus(falls, -sign * slopes[side], np.zeros(self.n)).least()[0].min(axis=1))
+        steepest = np.abs(slopes).max(axis=0) if self.free_bias else np.maximum(-slopes, 0.0).max(axis=0)
+        return Minorant(least, float(steepest @ np.sqrt(self.squares)), held, bias, np.sqrt(self.squares), np.abs(tied))
+
+    def _held_bias(self, tied: Array, slopes: Array, rising: NDArray[np.bool_]) -> tuple[float, Array]:
+        """The least slope of all losses together along a free bias, and slopes of the minorant."""
+        bias, slopes = np.inf, slopes.copy()
+        for sign in (1.0, -1.0):
+            side = np.where(sign * tied > 0, 0, 1)
+            at = (side, np.arange(self.n))
+            falling = float(np.abs(tied) @ np.maximum(-slopes[at], 0.0))
+            steep = rising[at] & (tied != 0)
+            slopes[at] = np.where(steep, 2 * falling / max(float(np.abs(tied[steep]).sum()), 1e-300), slopes[at])
+            along = float(np.abs(tied) @ slopes[at]) - SLOPE_ROOM * float(np.abs(tied) @ np.abs(slopes[at]))
+            if along <= LEAST_HOLD * falling:
+                raise ValueError(
+                    f"losses that are unbounded below outweigh, or balance, the others as the bias goes to "
+                    f"{'+' if sign > 0 else '-'}∞: it needs a balance, a constraint on outputs, or fit_intercept=False"
+                )
+            bias = min(bias, along)
+        return bias, slopes
 
     def no_curvature(self, low: Array, high: Array, cutoff: float, share: float = BIAS_COST) -> Array:
         """Curvatures that lend nothing in a box, but for a free bias, which costs a share of the cutoff at most."""
@@ -210,7 +308,25 @@ def _below(loss: Loss | None, error: float) -> PLQ:
 
 
 def why_no_envelopes(instance: Instance) -> str | None:
-    """Why the losses or constraints of an instance are none that envelopes are for, or None if they are."""
+    """Why the losses or constraints of an instance are none that envelopes are for, or None if they are.
+
+    Where a loss is unbounded below it is the kernel that says whether the objective is.
+    """
+    why = _why_no_pieces(instance)
+    falls = any(
+        isinstance(kind.of_output, PLQ) and kind.of_output.minimizers()[0] == -np.inf
+        for kind in instance.formulation.by_kind
+    )
+    if why is None and falls:
+        try:
+            EnvelopeModel(instance)
+        except ValueError as error:
+            return str(error)
+    return why
+
+
+def _why_no_pieces(instance: Instance) -> str | None:
+    """Why losses or constraints are none of which envelopes can be made, or None if they are."""
     formulation = instance.formulation
     for name, loss in (("labeled", formulation.labeled), ("unlabeled", formulation.unlabeled)):
         taken = PLQ if name == "labeled" else (PLQ, Exponential)

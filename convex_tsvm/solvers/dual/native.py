@@ -21,6 +21,7 @@ from ...problem import Array, Problem
 from ...validation import InfeasibleError, finite, integer, one_of
 from .dual_problem import DualPoint
 from .repeated import RepeatedPoints
+from .rising_costs import solve_with_rising_costs
 from .rows_held import HeldRows
 from .step_dual import StepDual
 from .strategy import Strategy
@@ -31,6 +32,9 @@ LEAST_SINGLE_TOL = 1e-5
 
 #: How often violations are made smaller for the sake of the duality gap.
 GAP_ROUNDS = 6
+
+#: A gap that is smaller by this factor is worth the time that rising costs take.
+MUCH_BETTER = 0.1
 
 
 class NativeSolver:
@@ -109,6 +113,7 @@ class NativeSolver:
         self._options = (int(cache_megabytes(cache_size, problem.n) * 2**20), precision, self.tol, on)
         self._repeated = RepeatedPoints.of(problem)
         self.strategy = Strategy()
+        self.rises = True
 
     def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
         """Solve one step.
@@ -169,10 +174,11 @@ class NativeSolver:
                 f"{solution.kkt:.2g} > tol={self.tol:g}; raise max_iter or tol",
             )
         else:
+            largest = float((step.point_cost * step.problem.kernel.diag(step.problem.X)).max())
             warn(
-                f"the native solver met tol={self.tol:g} only up to rounding: violation {solution.kkt:.2g}, relative "
-                f"duality gap {solution.gap:.2g}; "
-                "the kernel's values are too large or too far apart (scale the points)",
+                f"the native solver did not meet tol={self.tol:g}: violation {solution.kkt:.2g}, relative duality gap "
+                f"{solution.gap:.2g}; costs times kernel values are up to {largest:.2g}, for which double precision "
+                "has too few digits (scale the points, or take smaller costs)",
             )
 
 
@@ -201,6 +207,7 @@ class _Solving:
     ) -> None:
         self._began, self._solver_seconds, self.goes_on = time.perf_counter(), 0.0, True
         self._solver, self._step, self._held, self._repeated = solver, step, held, repeated
+        self._has_risen = False
         self._begin(start)
 
     def _begin(self, start: StepSolution | None) -> None:
@@ -251,10 +258,34 @@ class _Solving:
                 self.solution = dataclasses.replace(self.solution, status="inaccurate")
             else:
                 self._gamma, self._outputs, self.goes_on = self.dual.problem.gamma(point.s), point.h, True
-        if self.solution.status == "inaccurate" and not self.goes_on and self._held.use_double(whole=True):
+        if self.solution.status != "inaccurate" or self.goes_on:
+            return
+        if self._held.use_double(whole=True):
             self._solver.strategy.is_hard = True
             self._begin(self.solution)
             self.goes_on = True
+        elif self._solver.rises and not self._has_risen:
+            self._rise()
+
+    def _rise(self) -> None:
+        """Solve the dual with costs that rise to those that are asked for, and take that point if it is better.
+
+        If it is not much better, it is not tried again for other steps of the problem.
+        """
+        self._has_risen, strategy = True, self._solver.strategy
+        strategy.is_hard, strategy.least_for_augmented = True, 1
+        began = time.perf_counter()
+        options = self.next() | {"gamma": None, "outputs": None, "progress": None, "tol": self._solver.tol}
+        point = solve_with_rising_costs(self.dual.problem, options)
+        if point is None:
+            return
+        self._solver_seconds += time.perf_counter() - began
+        self._n_before += point.n_iter
+        risen = self._certified(point)
+        self._solver.rises = risen.gap <= MUCH_BETTER * self.solution.gap or risen.status == "optimal"
+        if risen.gap < self.solution.gap:
+            good = risen.gap <= self._solver.tol or risen.status != "optimal"
+            self.solution = risen if good else dataclasses.replace(risen, status="inaccurate")
 
     def _certified(self, point: DualPoint) -> StepSolution:
         step, dual, repeated = self._step, self.dual, self._repeated

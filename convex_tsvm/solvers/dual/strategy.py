@@ -29,7 +29,7 @@ MOST_TURNS = 50
 #: it had to, it does so after the first turn, as it needs about as long whatever the data are.
 USELESS_TURNS = 3
 
-#: Variables below which it does not take over: turns are never long there.
+#: Variables below which it does not take over, as turns are not long there, unless costs are so large that they fail.
 LEAST_FOR_AUGMENTED = 200
 
 #: A turn has brought something if the violation is below this share of the least one before; turns in a row that may
@@ -123,12 +123,15 @@ class Strategy:
     ----------
     is_hard : bool
         Whether the augmented Lagrangian had to take over on one of the problems; the next is taken to be like it.
+    least_for_augmented : int
+        The number of variables from which on it may.
     log : list of Choice
         What was chosen for the last problem, and why.
     """
 
     def __init__(self) -> None:
         self.is_hard = False
+        self.least_for_augmented = LEAST_FOR_AUGMENTED
         self.log: list[Choice] = []
 
     def next(self, reached: Reached) -> Choice:
@@ -160,7 +163,7 @@ class Strategy:
 
     def _is_time(self, reached: Reached) -> bool:
         """Whether the augmented Lagrangian is to take over, once for a problem: turns were many, the last of no use."""
-        if reached.is_handed_over or len(reached.dual.kind) < LEAST_FOR_AUGMENTED:
+        if reached.is_handed_over or len(reached.dual.kind) < self.least_for_augmented:
             return False
         return reached.turn > 0 if self.is_hard else reached.stalled >= USELESS_TURNS
 
