@@ -85,8 +85,9 @@ class Problem:
         points cost nothing (and that there may be none).
     balance : "labeled", float, ("exact", float) or None, default "labeled"
         The mean c of the outputs over the unlabelled points (collobert2006 eq. 4, chapelle2008 eq. 12): the mean of
-        the known labels, a number in (-10, 10), usually in (-1, 1), or nothing.  ``("exact", r)`` asks instead that the
-        share of the unlabelled points *labelled* +1 is r in (0, 1), to the nearest point (chapelle2008 eq. 3).
+        the known labels, weighted by their costs, a number in (-10, 10), usually in (-1, 1), or nothing.
+        ``("exact", r)`` asks instead that the share of the unlabelled points *labelled* +1 is r in (0, 1), to the
+        nearest point (chapelle2008 eq. 3).
     balance_sample : int or int array, optional
         Unlabelled points that stand for all of them in the mean of a linear balance: so many, drawn once and evenly,
         or the points with these indices, labelled or not.  All unlabelled ones by default; a sample saves the pass over
@@ -471,7 +472,9 @@ class Problem:
         if isinstance(balance, str):
             if balance != "labeled":
                 raise ValueError(f"balance={balance!r} must be {allowed}")
-            return float(self.y[self.labeled].mean()), None
+            costs = self.cost[self.labeled]
+            # Equal costs are none, so that the mean is that of the signs to the last digit.
+            return float(np.average(self.y[self.labeled], weights=costs if np.ptp(costs) else None)), None
         if _is_number(balance):
             if not -MOST_MEAN < balance < MOST_MEAN:
                 raise ValueError(f"balance={balance!r} must be {allowed}")

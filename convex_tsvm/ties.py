@@ -17,6 +17,9 @@ Array = NDArray[np.float64]
 #: Numbers that differ by less than about this share of their median size are equal.
 EQUAL = 1e-9
 
+#: Eigenvalues that differ by less than this share of the largest one are equal.
+EQUAL_EIGENVALUES = 1e-12
+
 #: Outputs f, whose margin is 1, from -ZERO_OUTPUT to ZERO_OUTPUT are 0.
 ZERO_OUTPUT = 1e-12
 
@@ -58,13 +61,17 @@ def eigenvectors(values: Array, vectors: Array, count: int) -> tuple[Array, Arra
     """
     order = np.argsort(-values, kind="stable")
     values, vectors = values[order], vectors[:, order]
-    edges = np.flatnonzero(-np.diff(values) > EQUAL * np.abs(values).max(initial=0.0)) + 1
+    room = EQUAL_EIGENVALUES * np.abs(values).max(initial=0.0)
     chosen: list[Any] = []
-    for span in np.split(vectors, edges, axis=1):
+    while len(chosen) < count:
+        start = len(chosen)
+        span = vectors[:, start : start + int(np.sum(values[start:] >= values[start] - room))]
         while span.shape[1] and len(chosen) < count:
-            nearest = span[clearest(np.linalg.norm(span, axis=1))]
-            turned = np.linalg.qr(np.column_stack([nearest, np.eye(len(nearest))]))[0]
-            first = span @ (nearest / np.linalg.norm(nearest))
-            chosen.append(first)
-            span = span @ turned[:, 1 : len(nearest)]  # noqa: PLW2901
+            mirror = span[clearest(np.linalg.norm(span, axis=1))].copy()
+            sign, length = np.copysign(1.0, mirror[0]), np.linalg.norm(mirror)
+            # A reflection makes the vector the first of the span's basis.
+            mirror[0] += sign * length
+            span = span - np.outer(span @ mirror, mirror / (length * abs(mirror[0])))
+            chosen.append(-sign * span[:, 0])
+            span = span[:, 1:]
     return values[:count], np.column_stack(chosen)

@@ -80,7 +80,8 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
             ``{"yes": 0.3, "no": 0.7}``.
         sample_weight : array, shape (n_samples,), optional
             Factors >= 0 on the cost of every point, C of the labelled ones and C* of the others.  The mean output that
-            ``balance`` constrains has every unlabelled point of weight > 0 once.
+            ``balance`` constrains has every unlabelled point of weight > 0 once; with "labeled" it is the weighted mean
+            of the labels.
 
         Returns
         -------

@@ -122,8 +122,10 @@ class Labels:
             if self.inferred is None:
                 return self.balance("labeled", k)
             share = float(self.inferred.shares[k])
-        elif isinstance(balance, str) and balance == "labeled" and self.weights is not None:
-            return float(np.average(self.signs(k)[~self.unlabeled], weights=self.weights[~self.unlabeled]))
+        elif isinstance(balance, str) and balance == "labeled" and self.class_weights is not None:
+            # Factors of classes are about errors and no counts of points, as the costs of a problem are.
+            weights = None if self.weights is None else self.weights[~self.unlabeled]
+            return float(np.average(self.signs(k)[~self.unlabeled], weights=weights))
         else:
             return balance
         return (balance[0], share) if exact else 2 * share - 1
@@ -161,8 +163,7 @@ def split_labels(
                 "sizes are given by a number"
             )
         return two, np.full(len(y), -1, dtype=np.intp), unlabeled
-    if known.dtype.kind == "f" and not np.isfinite(known).all():
-        raise ValueError(f"Input y contains NaN or infinity; unlabelled points are marked by unlabeled={marker!r}")
+    _check_finite(known, marker)
     if known.dtype == object:
         # A marker that is a number forces labels that are strings into an object array; undo that.
         if any(_is_missing(label) for label in known):
@@ -208,6 +209,11 @@ def _two_classes(sizes: Any) -> NDArray[Any] | None:
     if isinstance(of, Mapping):
         return np.unique(np.array(list(of))) if len(of) == 2 else None
     return np.array([0, 1]) if isinstance(of, (int, float, np.number)) and of is not True and of is not False else None
+
+
+def _check_finite(known: NDArray[Any], marker: Any) -> None:
+    if known.dtype.kind == "f" and not np.isfinite(known).all():
+        raise ValueError(f"Input y contains NaN or infinity; unlabelled points are marked by unlabeled={marker!r}")
 
 
 def _readable(y: NDArray[Any]) -> NDArray[Any]:
@@ -264,6 +270,7 @@ def labeled_points(y: Any, marker: Any, purpose: str = "") -> tuple[NDArray[np.i
     if len(known) == 0:
         raise ValueError(f"y has no labelled point{purpose}: every entry is unlabeled={marker!r}")
     labels = np.asarray(y)[known]
+    _check_finite(labels, marker)
     if labels.dtype == object and any(_is_missing(label) for label in labels):
         raise ValueError(f"y contains missing values besides unlabeled={marker!r}; use unlabeled=np.nan for them")
     return known, _of_one_kind(labels) if labels.dtype == object else labels

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.utils import _safe_indexing, assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..estimators.calibration import n_folds
@@ -90,8 +90,6 @@ class CalibratedTransduction(ScoresLabeled, CalibratedClassifierCV):
         n = len(labels)
         marker = marker_of(self.estimator, self.unlabeled)
         known, labels = labeled_points(labels, marker)
-        if labels.dtype.kind == "f":
-            assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         others = np.setdiff1d(np.arange(n), known)
         weights = None

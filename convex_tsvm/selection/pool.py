@@ -8,13 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils.metadata_routing import MetadataRouter, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..estimators.labels import ScoresLabeled, checked_weights, marked, marker_of
 from ..validation import is_sparse
-from .steps import RoutesWeights, fitted, routes
+from .steps import RoutesWeights, fitted
 
 
 def _has(name: str) -> Any:
@@ -78,10 +77,7 @@ class WithUnlabeled(RoutesWeights, ScoresLabeled, MetaEstimatorMixin, Classifier
         others = np.arange(len(known) + n) >= len(known)
         labels = marked(np.resize(known, len(others)), others, marker_of(self))
         weights = None if sample_weight is None else np.append(checked_weights(sample_weight, len(known)), np.ones(n))
-        if weights is not None and routes() and isinstance(self.get_metadata_routing(), MetadataRouter):
-            # An error says so if the estimator inside neither requests weights nor refuses them.
-            weights = process_routing(self, "fit", sample_weight=weights).estimator.fit.get("sample_weight")
-        self.estimator_ = fitted(clone(self.estimator), _stacked(X, self.X_unlabeled), labels, weights)
+        self.estimator_ = fitted(clone(self.estimator), _stacked(X, self.X_unlabeled), labels, self._requested(weights))
         self.classes_ = self.estimator_.classes_
         return self
 

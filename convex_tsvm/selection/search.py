@@ -186,7 +186,7 @@ class TransductiveSearchCV(RoutesWeights, MetaEstimatorMixin, ClassifierMixin, B
         self
         """
         with within(self.time_limit):
-            fits = self._fit(X, y, sample_weight)
+            fits = self._fit(X, y, self._requested(sample_weight))
         if isinstance(fits, SharedFits):
             advise(fits.labels, fits.fitted.solutions_, fits.fitted._asked_balance())  # others advise in ``fit``
         if self.status_ == "interrupted":

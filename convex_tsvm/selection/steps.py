@@ -11,7 +11,7 @@ import sklearn
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 
 from ..estimators.base import Transduction
 from ..estimators.transductive import TransductiveSVC
@@ -120,6 +120,12 @@ class RoutesWeights:
         inner = default_estimator() if self.estimator is None else self.estimator
         to_fit = MethodMapping().add(caller="fit", callee="fit")
         return MetadataRouter(owner=self).add(estimator=inner, method_mapping=to_fit)
+
+    def _requested(self, weights: Any) -> Any:
+        """The weights, or None if the estimator inside refuses them; an error if it neither does nor requests them."""
+        if weights is None or not routes() or not isinstance(self.get_metadata_routing(), MetadataRouter):
+            return weights
+        return process_routing(self, "fit", sample_weight=weights).estimator.fit.get("sample_weight")
 
 
 def fitted_apart(estimator: Any, X: Any, y: Any, members: Any) -> Any:
