@@ -186,10 +186,6 @@ class Problem:
         ----------
         **changes
             Arguments of :class:`Problem` by name.
-
-        Returns
-        -------
-        Problem
         """
         given: dict[str, Any] = {
             "y": self.y,
@@ -219,10 +215,6 @@ class Problem:
         ----------
         other : Problem
             On equal points.
-
-        Returns
-        -------
-        Problem
         """
         return self.replace(y=other.y, balance=other.balance, balance_sample=other.balance_sample)
 
@@ -233,10 +225,6 @@ class Problem:
         ----------
         keep : int array
             Indices of points, increasing.
-
-        Returns
-        -------
-        Problem
         """
         if isinstance(self.X, LinearPoints):
             X: Any = self.X.take(keep)
@@ -263,10 +251,6 @@ class Problem:
             A place of each distinct point.
         which : int array, shape (n,)
             The distinct point that each point is.
-
-        Returns
-        -------
-        Problem
         """
         y = self.y[first]
         y[which[self.unlabeled]] = 0
@@ -313,10 +297,6 @@ class Problem:
         arrays : dict of arrays
         described : dict
             Its other half, which JSON holds.
-
-        Returns
-        -------
-        Problem
         """
         if "X" in arrays:
             X: Any = arrays["X"]
@@ -385,10 +365,6 @@ class Problem:
         Parameters
         ----------
         w : array, shape (d,)
-
-        Returns
-        -------
-        array, shape (n,)
         """
         return self.X.times(w) if isinstance(self.X, LinearPoints) else np.asarray(self.X @ w).ravel()
 
@@ -398,10 +374,6 @@ class Problem:
         Parameters
         ----------
         coefficients : array, shape (n,)
-
-        Returns
-        -------
-        array, shape (d,)
         """
         if isinstance(self.X, LinearPoints):
             return self.X.transposed(coefficients)

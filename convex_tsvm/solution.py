@@ -326,10 +326,6 @@ class Solution:
         ----------
         X : array or sparse matrix, shape (m, d)
             New points; for a precomputed kernel its values with the training points, shape (m, n).
-
-        Returns
-        -------
-        array, shape (m,)
         """
         return self.function(X)[:, 0]
 

@@ -83,10 +83,6 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
             ``balance`` constrains has every unlabelled point of weight > 0 once; with "labeled" it is the weighted mean
             of the labels.
 
-        Returns
-        -------
-        self
-
         Raises
         ------
         KeyboardInterrupt

@@ -107,10 +107,6 @@ class MaxMarginClustering(ClusterMixin, BaseEstimator):
         X : array, sparse matrix or DataFrame, shape (n_samples, n_features)
             For ``kernel="precomputed"`` the (n_samples, n_samples) kernel matrix.
         y : ignored
-
-        Returns
-        -------
-        self
         """
         X = canonical(validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2))
         constraint, balance = self._balance()

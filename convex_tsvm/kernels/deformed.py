@@ -150,10 +150,6 @@ class DeformedKernel:
         ----------
         indices : int array
             The points whose rows will be needed.
-
-        Returns
-        -------
-        DeformedRows
         """
         self.rows.expected = indices
         return self.rows
@@ -164,10 +160,6 @@ class DeformedKernel:
         Parameters
         ----------
         X : array or CSR matrix, shape (m, d)
-
-        Returns
-        -------
-        bool
         """
         if X is self.points:
             return True

@@ -127,10 +127,6 @@ def continuation(
     tol, max_iter
         As in :func:`~convex_tsvm.gradient`.
 
-    Returns
-    -------
-    Solution
-
     Examples
     --------
     >>> import numpy as np, convex_tsvm as ct

@@ -123,10 +123,6 @@ class Method(ABC):
         Parameters
         ----------
         instance : Instance
-
-        Returns
-        -------
-        Method
         """
         return self
 
@@ -137,12 +133,7 @@ class Method(ABC):
         return found
 
     def from_guess(self) -> Method:
-        """The method as it begins at a guess of labels: at small costs of the points nothing would keep the guess.
-
-        Returns
-        -------
-        Method
-        """
+        """The method as it begins at a guess of labels: at small costs of the points nothing would keep the guess."""
         return self.nearby() if len(self.scales) > 1 else self
 
     def share(self, first: float, stage: float) -> float:
@@ -280,10 +271,6 @@ class Run:
         ----------
         step : ConvexStep
             Such as ``run.instance.step(outputs)``.
-
-        Returns
-        -------
-        StepSolution
         """
         candidates = [point for point in (self.current, *self.known) if isinstance(point, StepSolution)]
 
@@ -331,10 +318,6 @@ class Run:
         Parameters
         ----------
         step : ConvexStep
-
-        Returns
-        -------
-        StepSolution
         """
         if not self.improves:
             return self.solve(step)
@@ -369,10 +352,6 @@ class Run:
         Parameters
         ----------
         point : SmoothPoint
-
-        Returns
-        -------
-        SmoothPoint
         """
         judged: SmoothPoint = self._unless_interrupted(point).judged(self.settings.tol)
         return judged
@@ -496,10 +475,6 @@ class Run:
             Those that the points pay for; without them every unlabelled point pays the loss of the formulation.
         cost : array, shape (n,), optional
             In place of the problem's costs.
-
-        Returns
-        -------
-        float
         """
         if labels is None:
             return self.instance.objective(point.outputs, point.regularization, cost)
@@ -562,10 +537,6 @@ class Run:
         Parameters
         ----------
         method : Method
-
-        Returns
-        -------
-        Solution
         """
         if self.status == "max_iter":
             warn(f"{method.name} stopped after max_iter={self.settings.max_iter} steps; it has not converged")
@@ -626,10 +597,6 @@ def minimize(
     offered : mapping of str to object, optional
         Options that the solver is given if it takes them.
 
-    Returns
-    -------
-    Solution
-
     Raises
     ------
     ValueError
@@ -677,10 +644,6 @@ def minimize_path(
         As for :func:`~convex_tsvm.cccp_path`.
     solver, settings, options
         As for :func:`minimize`.
-
-    Returns
-    -------
-    list of Solution
 
     Examples
     --------

@@ -67,10 +67,6 @@ def linearization(
     problem, solver, start, tol, max_iter, callback, time_limit, **options
         As in :func:`~convex_tsvm.cccp`; with ‖w‖₁ the solver is "cvxpy".
 
-    Returns
-    -------
-    Solution
-
     Examples
     --------
     >>> import numpy as np, convex_tsvm as ct

@@ -62,10 +62,6 @@ def newton(
     max_iter : int, default 2000
         Limit on steps for each factor.
 
-    Returns
-    -------
-    Solution
-
     Examples
     --------
     >>> import numpy as np, convex_tsvm as ct

@@ -130,10 +130,6 @@ def potts_annealing(
     callback : callable, optional
         Called with every :class:`Temperature`.
 
-    Returns
-    -------
-    PottsSolution
-
     Raises
     ------
     ValueError

@@ -230,10 +230,6 @@ def safe_transduction(
         SVM's, with so many times fewer starts each; 0 leaves none out.  Separators from elsewhere are not judged so.
     random_state : int, default 0
 
-    Returns
-    -------
-    SafeSolution
-
     Raises
     ------
     ValueError

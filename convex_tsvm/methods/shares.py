@@ -201,10 +201,6 @@ def infer_share(
     callback : callable, optional
         Called with the number of shares that have been tried.
 
-    Returns
-    -------
-    ShareEstimate
-
     Raises
     ------
     ValueError

@@ -159,10 +159,6 @@ class CvxpySolver:
         Parameters
         ----------
         step : ConvexStep
-
-        Returns
-        -------
-        StepModel
         """
         check_same_points(self.problem, step)
         key = structure(step)

@@ -79,10 +79,6 @@ class CalibratedTransduction(ScoresLabeled, CalibratedClassifierCV):
             Labels, with ``unlabeled`` where unknown.
         sample_weight : array, shape (n,), optional
             Those of unlabelled points are not used.
-
-        Returns
-        -------
-        self
         """
         labels = column_or_1d(y, warn=True)
         X = X.tocsr() if is_sparse(X) else X if hasattr(X, "iloc") else np.asarray(X)

@@ -107,10 +107,6 @@ def compare_supervised(
     scoring : str or callable, optional
         A name of scikit-learn's, a scorer, or a function of true and predicted labels: what is computed besides errors.
 
-    Returns
-    -------
-    SupervisedComparison
-
     Raises
     ------
     ValueError

@@ -6,24 +6,16 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from ..estimators.labels import ScoresLabeled, checked_weights, marked, marker_of
 from ..validation import is_sparse
-from .steps import RoutesWeights, fitted
+from .steps import ActsAsFitted, RoutesWeights, fitted
 
 
-def _has(name: str) -> Any:
-    def has(self: Any) -> bool:
-        return hasattr(getattr(self, "estimator_", self.estimator), name)
-
-    return has
-
-
-class WithUnlabeled(RoutesWeights, ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class WithUnlabeled(ActsAsFitted, RoutesWeights, ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """A semi-supervised classifier that brings its unlabelled points along: to others it is a supervised one.
 
     ``fit`` takes labelled points only, so that every tool of scikit-learn can divide, calibrate, and score them; the
@@ -68,10 +60,6 @@ class WithUnlabeled(RoutesWeights, ScoresLabeled, MetaEstimatorMixin, Classifier
         y : array, shape (n,)
             Without unknown ones.
         sample_weight : array, shape (n,), optional
-
-        Returns
-        -------
-        self
         """
         n, known = self.X_unlabeled.shape[0], column_or_1d(y, warn=True)
         others = np.arange(len(known) + n) >= len(known)
@@ -80,35 +68,6 @@ class WithUnlabeled(RoutesWeights, ScoresLabeled, MetaEstimatorMixin, Classifier
         self.estimator_ = fitted(clone(self.estimator), _stacked(X, self.X_unlabeled), labels, self._requested(weights))
         self.classes_ = self.estimator_.classes_
         return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Class of each point, shape (n,).
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n, n_features)
-
-        Returns
-        -------
-        array, shape (n,)
-        """
-        check_is_fitted(self)
-        return np.asarray(self.estimator_.predict(X))
-
-    @available_if(_has("decision_function"))
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Outputs of the estimator, shape (n,) for two classes, else (n, n_classes).
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n, n_features)
-
-        Returns
-        -------
-        array, shape (n,) for two classes, else (n, n_classes)
-        """
-        check_is_fitted(self)
-        return np.asarray(self.estimator_.decision_function(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

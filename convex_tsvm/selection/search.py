@@ -13,13 +13,12 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.model_selection import ParameterGrid
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from ..deadline import Carried, TimeIsUp, time_is_up, time_left, until, within
 from ..estimators.advice import advise
 from ..estimators.descent import DescentTransduction
-from ..estimators.labels import Labels
+from ..estimators.labels import Labels, ScoresLabeled
 from ..estimators.transductive import TransductiveSVC
 from ..kernels import RBF
 from ..notice import warn
@@ -30,7 +29,7 @@ from .plain_fits import PlainFits
 from .scoring import Judge
 from .shared_fits import SharedFits
 from .splits import LabeledKFold
-from .steps import RoutesWeights, Steps
+from .steps import ActsAsFitted, RoutesWeights, Steps
 
 Array = NDArray[np.float64]
 
@@ -52,7 +51,9 @@ LEAST_ERROR = 0.5
 SHARE_OF_TIME = 0.8
 
 
-class TransductiveSearchCV(RoutesWeights, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class TransductiveSearchCV(
+    ActsAsFitted, RoutesWeights, ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
+):
     """Cross-validation over a grid of parameters: ``GridSearchCV`` for semi-supervised SVMs, and several times faster.
 
     Every candidate is judged at labelled points that are left out; all unlabelled points are always there.  Candidates
@@ -138,6 +139,8 @@ class TransductiveSearchCV(RoutesWeights, MetaEstimatorMixin, ClassifierMixin, B
     1.0
     """
 
+    _fitted_as = "best_estimator_"
+
     def __init__(
         self,
         estimator: Any = None,
@@ -180,10 +183,6 @@ class TransductiveSearchCV(RoutesWeights, MetaEstimatorMixin, ClassifierMixin, B
         y : array, shape (n,)
             Labels, with the estimator's ``unlabeled`` where unknown.
         sample_weight : array, shape (n,), optional
-
-        Returns
-        -------
-        self
         """
         with within(self.time_limit):
             fits = self._fit(X, y, self._requested(sample_weight))
@@ -248,65 +247,6 @@ class TransductiveSearchCV(RoutesWeights, MetaEstimatorMixin, ClassifierMixin, B
                     setattr(self, name, getattr(owner, name))
         if self.status_ == "converged" and hasattr(classifier, "model_"):
             self.status_ = classifier.status_
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Class of each point by the best estimator, shape (n,).
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n, n_features)
-
-        Returns
-        -------
-        array, shape (n,)
-        """
-        check_is_fitted(self, "best_estimator_")
-        return np.asarray(self.best_estimator_.predict(X))
-
-    def decision_function(self, X: Any) -> Array:
-        """Outputs of the best estimator.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n, n_features)
-
-        Returns
-        -------
-        array, shape (n,) for two classes, else (n, n_classes)
-        """
-        check_is_fitted(self, "best_estimator_")
-        return np.asarray(self.best_estimator_.decision_function(X))
-
-    @available_if(lambda self: hasattr(getattr(self, "best_estimator_", self.estimator), "predict_proba"))
-    def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes by the best estimator, if it has them (``probability="calibrated"``).
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n, n_features)
-
-        Returns
-        -------
-        array, shape (n, n_classes)
-        """
-        check_is_fitted(self, "best_estimator_")
-        return np.asarray(self.best_estimator_.predict_proba(X))
-
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Accuracy of the best estimator; unlabelled points are left out.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n, n_features)
-        y : array, shape (n,)
-        sample_weight : array, shape (n,), optional
-
-        Returns
-        -------
-        float in [0, 1]
-        """
-        check_is_fitted(self, "best_estimator_")
-        return float(self.best_estimator_.score(X, y, sample_weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -23,28 +23,7 @@ from .steps import Steps
 Array = NDArray[np.float64]
 
 #: Shares that are tried by default.
-SHARES_TRIED = (
-    0.02,
-    0.05,
-    0.1,
-    0.15,
-    0.2,
-    0.25,
-    0.3,
-    0.35,
-    0.4,
-    0.45,
-    0.5,
-    0.55,
-    0.6,
-    0.65,
-    0.7,
-    0.75,
-    0.8,
-    0.85,
-    0.9,
-    0.95,
-)
+SHARES_TRIED = (0.02, *(k / 20 for k in range(1, 20)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,10 +64,6 @@ class LabeledKFold(BaseCrossValidator):
             The known labels.
         **options
             As for :class:`LabeledKFold`.
-
-        Returns
-        -------
-        LabeledKFold
         """
         largest = int(np.unique(labels, return_counts=True)[1].max())
         return cls(max(2, min(int(n_splits), largest)) if n_splits >= 2 else int(n_splits), **options)
@@ -79,10 +75,6 @@ class LabeledKFold(BaseCrossValidator):
         ----------
         X, y, groups : object
             Not used.
-
-        Returns
-        -------
-        int
         """
         return self.n_splits * self.n_repeats
 

@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import sklearn
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.base import Transduction
 from ..estimators.transductive import TransductiveSVC
@@ -126,6 +130,53 @@ class RoutesWeights:
         if weights is None or not routes() or not isinstance(self.get_metadata_routing(), MetadataRouter):
             return weights
         return process_routing(self, "fit", sample_weight=weights).estimator.fit.get("sample_weight")
+
+
+def _within(name: str) -> Any:
+    def has(self: Any) -> bool:
+        inner = getattr(self, self._fitted_as, self.estimator)
+        return hasattr(TransductiveSVC() if inner is None else inner, name)
+
+    return available_if(has)
+
+
+class ActsAsFitted:
+    """What a meta-estimator has that says what the fitted estimator inside says, its attribute ``_fitted_as``."""
+
+    _fitted_as = "estimator_"
+
+    def _said(self, name: str, X: Any) -> Any:
+        check_is_fitted(self, self._fitted_as)
+        return np.asarray(getattr(getattr(self, self._fitted_as), name)(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of each point, shape (n,).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, n_features)
+        """
+        return self._said("predict", X)
+
+    @_within("decision_function")
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Outputs, shape (n,) for two classes, else (n, n_classes).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, n_features)
+        """
+        return self._said("decision_function", X)
+
+    @_within("predict_proba")
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of the classes, shape (n, n_classes), if the estimator has them.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, n_features)
+        """
+        return self._said("predict_proba", X)
 
 
 def fitted_apart(estimator: Any, X: Any, y: Any, members: Any) -> Any:
