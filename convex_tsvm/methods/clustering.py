@@ -12,7 +12,7 @@ import numpy as np
 
 from ..deadline import share_of_time, time_is_up, within
 from ..formulations import Formulation, tsvm
-from ..instance import Instance, StepSolver, has_mirror_image, labels_of, principal_components
+from ..instance import Instance, StepSolver, labels_of, principal_components
 from ..kernels import Precomputed, neighbor_graph
 from ..problem import Array, Problem
 from ..solution import Solution
@@ -20,7 +20,7 @@ from ..table import DESCENTS, METHODS
 from ..ties import EQUAL
 from ..validation import integer, is_sparse, one_of
 from .continuation import Continuation
-from .frame import Descents, Method, Settings
+from .frame import Descents, Method, Settings, first_negative
 from .spectral import spectral_subspace
 
 #: Neighbours in the graph that gives one of the guesses.
@@ -101,9 +101,7 @@ def max_margin_clustering(
                 best = replace(best, status=found.status)
                 break
         assert best is not None
-        if not time_is_up() and best.labels[0] > 0 and has_mirror_image(instance):
-            best = descents.solve(formulation, instance.problem, (), -best.scores)[0]
-    return replace(best, seconds=time.perf_counter() - began)
+    return replace(first_negative(best), seconds=time.perf_counter() - began)
 
 
 def guesses(instance: Instance, n: int) -> Iterator[Array]:

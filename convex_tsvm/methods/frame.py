@@ -10,7 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from ..instance import (
     SmoothPrimal,
     StepSolution,
     StepSolver,
+    certify,
     first_guess,
     has_mirror_image,
     same_points,
@@ -711,15 +712,11 @@ class Descents:
             outputs, method = first_guess(instance), method.from_guess()
         if instance.n_positive is not None and not method.keeps_number:
             return self._searched(method, instance, self._inner, outputs, list(known))
-        for mirrored in (False, True):
-            run = Run(instance, self._inner, self.settings, outputs, known)
-            with run.guarded():
-                run.status = method.descend(run)
-            solution = run.solution(method)
-            if mirrored or not (guessed and solution.labels[0] > 0 and has_mirror_image(instance)):
-                break
-            outputs = -solution.scores
-        return solution, run.solved
+        run = Run(instance, self._inner, self.settings, outputs, known)
+        with run.guarded():
+            run.status = method.descend(run)
+        solution = run.solution(method)
+        return first_negative(solution) if guessed else solution, run.solved
 
     def made(self, formulation: Formulation, problem: Problem) -> Any:
         """The solver, with the options that were given and those offered ones that it takes."""
@@ -783,6 +780,29 @@ class Descents:
             if solution.status == "interrupted" or (solution.status == "time_limit" and n is None):
                 break
         return solutions
+
+
+def first_negative(solution: Solution) -> Solution:
+    """The solution or, where that is as good, its mirror image: the one in which the first point's label is -1."""
+    point: Any = solution.point
+    if solution.labels[0] < 0 or not has_mirror_image(Instance(solution.formulation, solution.problem)):
+        return solution
+    if isinstance(point, StepSolution):
+        step, rows = point.step, point.step.rows
+        other = step.replace(
+            losses=tuple(loss.reflect() for loss in step.losses),
+            slope=-step.slope,
+            rows=None if rows is None else replace(rows, lower=-rows.upper, upper=-rows.lower),
+        )
+        weights = None if point.weights is None else -point.weights
+        mirrored: Recorded = certify(
+            other, -point.gamma, -point.gamma0, -point.bias, weights, -point.multipliers, status=point.status
+        )
+    else:
+        mirrored = point.primal_of.point(-point.variables, status=point.status)
+    labels = None if solution.given_labels is None else -solution.given_labels
+    history = [replace(one, outputs=None if one.outputs is None else -one.outputs) for one in solution.history]
+    return replace(solution, point=mirrored, given_labels=labels, history=tuple(history))
 
 
 def step_solver(solver: Any, instance: Instance, tol: float) -> Any:
