@@ -30,6 +30,9 @@ ACCURATELY: dict[str, dict[str, Any]] = {
 }
 
 
+#: With shorter steps an interior-point method comes through where rounding has made it fail, a little later.
+SHORTER: dict[str, dict[str, Any]] = {"CLARABEL": {"max_step_fraction": 0.9}}
+
 #: What CVXPY's errors say of a solver that is for other problems; solvers of nonlinear programs are "not installed".
 OF_OTHER_PROBLEMS = (
     "cannot solve this problem",
@@ -66,7 +69,12 @@ def solve_by(problem: cp.Problem, solver: str, **options: Any) -> None:
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Forming a nonconvex expression")
-            problem.solve(solver=solver, **options)
+            try:
+                problem.solve(solver=solver, **options)
+            except cp.SolverError:
+                if solver not in SHORTER or SHORTER[solver].keys() & options.keys():
+                    raise
+                problem.solve(solver=solver, **options, **SHORTER[solver])
     except ValueError as error:
         if "quad_form canonicalization" not in str(error):
             raise
