@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-import csv
-import struct
-import zipfile
-import zlib
+import re
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .files import Table, as_text, read_table
 from .notice import warn
-from .persistence import unlike
-from .validation import archive, is_sparse
-
-#: Errors besides ValueError that readers of files raise where they cannot read one.
-UNREADABLE = (
-    OSError,
-    EOFError,
-    LookupError,
-    TypeError,
-    ArithmeticError,
-    NotImplementedError,
-    MemoryError,
-    UnicodeDecodeError,
-    csv.Error,
-    struct.error,
-    zipfile.BadZipFile,
-    zlib.error,
-)
-
+from .persistence import FittedModel
+from .points.svmlight import too_wide
+from .text import NUMBER
+from .validation import is_sparse
 
 #: Texts that stand for a missing label unless a marker is given: those that pandas reads as missing, and "?".
 MISSING = frozenset(
@@ -42,6 +26,12 @@ MISSING = frozenset(
         *("", "?", "<NA>", "NA", "N/A", "n/a", "#NA", "#N/A", "#N/A N/A", "NULL", "null", "None"),
         *("NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
     ]
+)
+
+#: Words in small letters and without spaces that often mark unknown labels, and may be classes: they are asked about.
+WORDS_FOR_UNKNOWN = re.compile(
+    r"un(known|k|labell?ed|defined|specified)|not(labell?ed|known|available)|none|nil|nul|null|#?n/?a|<na>|n\.a\.|n\.?d\.?"
+    r"|nan|void|blank|empty|missing|tbd|todo|[-.*_?]+"
 )
 
 #: Number of classes that a message names; the others are shown as "…".
@@ -85,6 +75,8 @@ class Data:
         What -1 and +1 stand for.
     feature_names, label_name : tuple of str and str, optional
         The names of X's columns and of the column of labels, from the header of a ``.csv`` file.
+    zero_based : bool, optional
+        Whether an svmlight file counts columns from 0.
     """
 
     name: str
@@ -95,6 +87,7 @@ class Data:
     counts: LabelCounts | None = None
     feature_names: tuple[str, ...] | None = None
     label_name: str | None = None
+    zero_based: bool | None = None
 
     def __repr__(self) -> str:
         (n, d), (negative, positive) = self.X.shape, self.classes
@@ -134,6 +127,7 @@ class Classes:
     counts: LabelCounts | None = None
     feature_names: tuple[str, ...] | None = None
     label_name: str | None = None
+    zero_based: bool | None = None
 
     def against_the_rest(self, k: int) -> Data:
         """The data with class ``classes[k]`` as +1, and all others as -1."""
@@ -150,170 +144,83 @@ class Classes:
         return float(np.mean(labels[judged] != self.truth[judged])) if judged.any() else None
 
 
-def load_points(
+def load_new(
     source: str,
-    n_features: int,
+    model: FittedModel,
     *,
-    positive: Sequence[str] = (),
+    classes: Sequence[str] = (),
     label_column: str | None = None,
     unlabeled: Any = None,
-    feature_names: Sequence[str] | None = None,
-    label_name: str | None = None,
-    classes: Sequence[str] = (),
-) -> tuple[Any, NDArray[np.float64]]:
-    """Read points to be labelled by a model, and their true signs, shape (n,): +1, -1, or 0 where unknown.
+    zero_based: bool | None = None,
+) -> tuple[Any, NDArray[np.str_]]:
+    """Read points to be labelled by a model, and what their file says of their classes, "" where unknown, shape (n,).
 
     Arguments and errors are those of :func:`load_data`, but labels may be missing altogether.  Sparse points with fewer
-    than ``n_features`` columns are widened.  Columns of a ``.csv`` file must be ``feature_names``, in any order (with a
-    warning), besides one of labels, ``label_column`` or ``label_name``; where no names are known the last one is that,
-    unless there are exactly ``n_features`` columns.  With ``classes`` every other label is an error, except that a
-    single one which is 0 or -1 marks unknown labels.
+    columns than the model's are widened.  Columns of a ``.csv`` file must be those of the model, in any order, besides
+    one of labels, ``label_column`` or the model's; where no names are known the last one is that, unless there are
+    exactly as many columns as features.  With ``classes`` every other label is an error, except that a single one which
+    is 0 or -1 marks unknown labels.
     """
-    X, labels = load_named_points(
-        source,
-        n_features,
-        label_column=label_column,
-        unlabeled=unlabeled,
-        feature_names=feature_names,
-        label_name=label_name,
-        classes=classes,
-    )
-    truth = np.where(labels == "", 0.0, np.where(np.isin(labels, list(positive)), 1.0, -1.0))
-    return X, truth
-
-
-def load_named_points(
-    source: str,
-    n_features: int,
-    *,
-    label_column: str | None = None,
-    unlabeled: Any = None,
-    feature_names: Sequence[str] | None = None,
-    label_name: str | None = None,
-    classes: Sequence[str] = (),
-) -> tuple[Any, NDArray[np.str_]]:
-    """As :func:`load_points`, but with the names of the classes, shape (n,), in place of signs; "" where unknown."""
-    names = None if feature_names is None else tuple(feature_names)
-    table = _read_source(source, "labeled", label_column, unlabeled, _Model(n_features, names, label_name), classes)
-    if table.reordered:
-        warn(
-            f"DATA={source!r} has its columns in another order than the model's features; they are taken by name",
-        )
+    table = _read_source(source, "labeled", label_column, unlabeled, zero_based, model, classes)
+    _tell(source, table)
     X = table.X
-    if is_sparse(X) and X.shape[1] < n_features:
+    if is_sparse(X) and X.shape[1] < model.n_features:
         X = X.copy()
-        X.resize((X.shape[0], n_features))  # type: ignore[arg-type]
+        X.resize((X.shape[0], model.n_features))  # type: ignore[arg-type]
     return X, table.labels
 
 
-def load_classes(
-    source: str,
-    *,
-    split: int = 0,
-    splits: str = "labeled",
-    label_column: str | None = None,
-    n_labeled: int | None = None,
-    random_state: int = 0,
-    unlabeled: Any = None,
-) -> Classes:
+def load_classes(source: str, **shown: Any) -> Classes:
     """Read a data set of any number of classes; arguments and errors are those of :func:`load_data`."""
-    table = _read_source(source, splits, label_column, unlabeled)
+    table, _, hidden, common = _load(source, lambda labels: (labels, ("", "")), **shown)
     classes = tuple(sorted(set(table.labels[table.labels != ""].tolist()), key=_natural))
     if len(classes) < 2:
         raise ValueError(f"DATA has {len(classes)} classes ({', '.join(classes)}); two classes are needed")
-    hidden = _hidden(table, table.labels, split, splits, n_labeled, random_state)
     labels = np.where(hidden, "", table.labels)
     missing = [name for name in classes if name not in labels]
     if missing:
         raise ValueError(f"DATA has no labelled point of the classes {', '.join(missing)}; each of them needs one")
-    counts = _counts(table, hidden, split, splits, n_labeled)
-    return Classes(_name(source), table.X, labels, table.labels, classes, counts, table.names, table.label)
-
-
-def _name(source: str) -> str:
-    return Path(source).stem if source not in BUNDLED else source
-
-
-def _split(rows: NDArray[np.int64], split: int, splits: str) -> NDArray[np.int64]:
-    if not 0 <= split < len(rows):
-        raise ValueError(f"split={split} must be in 0..{len(rows) - 1}, the rows of {splits!r}")
-    return rows[split]
+    return Classes(labels=labels, truth=table.labels, classes=classes, **common())
 
 
 def _hidden(
-    table: _Table, truth: NDArray[Any], split: int, splits: str, n_labeled: int | None, random_state: int
+    table: Table, truth: NDArray[Any], split: int, splits: str, n_labeled: int | None, random_state: int
 ) -> NDArray[np.bool_]:
     """Which labels are hidden: all that are not drawn, or that are not in the chosen row of the file's splits."""
     if n_labeled is not None:
         return ~_draw(truth, n_labeled, random_state)
-    hidden = np.zeros(len(truth), dtype=bool)
-    if table.splits is None and split != 0:
-        raise ValueError(f"split={split}: DATA has no array {splits!r} of rows of labelled points")
-    if table.splits is not None:
-        hidden[np.setdiff1d(np.arange(len(truth)), _split(table.splits, split, splits))] = True
-    return hidden
+    if table.splits is None:
+        if split != 0:
+            raise ValueError(f"split={split}: DATA has no array {splits!r} of rows of labelled points")
+        return np.zeros(len(truth), dtype=bool)
+    if not 0 <= split < len(table.splits):
+        raise ValueError(f"split={split} must be in 0..{len(table.splits) - 1}, the rows of {splits!r}")
+    return ~np.isin(np.arange(len(truth)), table.splits[split])
 
 
-def _counts(table: _Table, hidden: NDArray[np.bool_], split: int, splits: str, n_labeled: int | None) -> LabelCounts:
+def _counts(table: Table, hidden: NDArray[np.bool_], how: str) -> LabelCounts:
     """Count the labels of every class that are shown, and the others by the reason why they are unknown."""
     names, numbers = np.unique(table.labels[~hidden & (table.labels != "")], return_counts=True)
     known = dict(sorted(zip(names.tolist(), numbers.tolist(), strict=True), key=lambda pair: _natural(pair[0])))
-    unknown = {table.marks: int((~hidden & (table.labels == "")).sum())}
-    how = f"row {split} of {splits!r}" if n_labeled is None else f"n_labeled={n_labeled}"
-    unknown[f"hidden by {how}"] = int(hidden.sum())
+    unknown = {table.marks: int((~hidden & (table.labels == "")).sum()), f"hidden by {how}": int(hidden.sum())}
     return LabelCounts(known, {what: number for what, number in unknown.items() if number})
 
 
-@dataclass(frozen=True)
-class _Table:
-    """What a file holds, before classes become signs.
-
-    ``labels``, shape (n,), are as they are written; once markers are told from classes they are "" where unknown, and
-    ``marks`` says what marks these.  ``names`` and ``label`` are the names of X's columns and of the column of labels.
-    ``reordered`` says whether the file's columns were in another order than the model's features.
-    """
-
-    X: Any
-    labels: NDArray[np.str_]
-    splits: NDArray[np.int64] | None = None
-    names: tuple[str, ...] | None = None
-    label: str | None = None
-    reordered: bool = False
-    has_labels: bool = True
-    marks: str = "without labels"
-
-
-class _Model(NamedTuple):
-    """What a model requires of points: how many features, and the names of the columns if it knows them."""
-
-    n_features: int
-    names: tuple[str, ...] | None
-    label: str | None
-
-
-def load_data(
-    source: str,
-    *,
-    split: int = 0,
-    splits: str = "labeled",
-    positive: Sequence[str] | None = None,
-    label_column: str | None = None,
-    n_labeled: int | None = None,
-    random_state: int = 0,
-    unlabeled: Any = None,
-) -> Data:
+def load_data(source: str, *, positive: Sequence[str] | None = None, **shown: Any) -> Data:
     r"""Read a data set and hide the labels that a split says are unknown.
 
     Labels that can be read in several ways are asked about, never guessed: -1, 0 and +1, where SVMlight and SVMlin mean
-    0 as unknown and scikit-learn -1, and -1 beside several other labels.
+    0 as unknown and scikit-learn -1, -1 beside several other labels, and words such as "unknown".  Labels that are one
+    number (1, 1.0) are one class.  A warning says what was understood of a file that is not the plain case.
 
     Parameters
     ----------
     source : str
-        Name of a bundled set (:data:`BUNDLED`), or a path ending in ``.npz`` (arrays ``X``, or ``data``,
-        ``indices``, ``indptr`` and ``shape`` of a CSR matrix; ``y``; optionally ``labeled`` with the indices of the
-        labelled points of one split per row, beside which ``y`` is the truth), in ``.csv`` (a header, then numbers), or
-        anything else for svmlight text, or a folder that :func:`~convex_tsvm.points.convert_svmlight` wrote.
+        Name of a bundled set (:data:`BUNDLED`), or a path ending in ``.npz`` (arrays ``X``, or those of
+        ``scipy.sparse.save_npz``; ``y``; optionally ``labeled`` with the indices of the labelled points of one split
+        per row, beside which ``y`` is the truth), in ``.csv`` or ``.tsv`` (a header, then numbers), or anything else
+        for svmlight text, or a folder that :func:`~convex_tsvm.points.convert_svmlight` wrote.  Text may be packed
+        (``.gz``, ``.bz2``, ``.xz``).
     split : int
         Row of ``labeled``.
     splits : str
@@ -329,6 +236,8 @@ def load_data(
     unlabeled : str or number, optional
         The label that marks unknown ones, and nothing else does: -1, 0, "?", NaN for missing ones.  By default those
         that are missing, an empty field, NA, NaN, null, None or ?, and whatever else cannot be a class.
+    zero_based : bool, optional
+        Whether an svmlight file counts columns from 0, not 1; by default if it has an index 0.
 
     Returns
     -------
@@ -352,11 +261,48 @@ def load_data(
     >>> print(data.counts)
     labels: 3 points, 2 known (egg 1, ham 1), 1 unknown (marked -1)
     """
-    table = _read_source(source, splits, label_column, unlabeled)
-    truth, classes = _signs(table.labels, positive)
-    hidden = _hidden(table, truth, split, splits, n_labeled, random_state)
-    counts = _counts(table, hidden, split, splits, n_labeled)
-    return Data(_name(source), table.X, np.where(hidden, 0.0, truth), truth, classes, counts, table.names, table.label)
+    _, (truth, classes), hidden, common = _load(source, lambda labels: _signs(labels, positive), **shown)
+    return Data(y=np.where(hidden, 0.0, truth), truth=truth, classes=classes, **common())
+
+
+def _load(
+    source: str,
+    grouped: Callable[[NDArray[np.str_]], tuple[NDArray[Any], tuple[str, str]]],
+    *,
+    split: int = 0,
+    splits: str = "labeled",
+    label_column: str | None = None,
+    n_labeled: int | None = None,
+    random_state: int = 0,
+    unlabeled: Any = None,
+    zero_based: bool | None = None,
+) -> tuple[Table, tuple[NDArray[Any], tuple[str, str]], NDArray[np.bool_], Callable[[], dict[str, Any]]]:
+    """A table, what ``grouped`` makes of its labels, which of them are hidden, and what tells and gives all else."""
+    table = _read_source(source, splits, label_column, unlabeled, zero_based)
+    truth = grouped(table.labels)
+    hidden = _hidden(table, truth[0], split, splits, n_labeled, random_state)
+
+    def common() -> dict[str, Any]:
+        _tell(source, table)
+        how = f"row {split} of {splits!r}" if n_labeled is None else f"n_labeled={n_labeled}"
+        return {
+            "name": source if source in BUNDLED else Path(source).stem,
+            "X": table.X,
+            "counts": _counts(table, hidden, how),
+            "feature_names": table.names,
+            "label_name": table.label,
+            "zero_based": table.zero_based,
+        }
+
+    return table, truth, hidden, common
+
+
+def _tell(source: str, table: Table) -> None:
+    """Warn of what was understood of a file where that was not the plain case."""
+    if table.told:
+        names = "" if table.names is None else f", columns {_listed(table.names)}"
+        label = "" if table.label is None else f"labels in {table.label!r}; "
+        warn(f"DATA={source!r} read as: {table.X.shape[0]} points{names}; {label}{'; '.join(table.told)}")
 
 
 def _read_source(
@@ -364,11 +310,19 @@ def _read_source(
     splits: str,
     label_column: str | None,
     unlabeled: Any,
-    model: _Model | None = None,
+    zero_based: bool | None = None,
+    model: FittedModel | None = None,
     classes: Sequence[str] = (),
-) -> _Table:
+) -> Table:
     """The table of a bundled set or a file, its unknown labels empty; for a model, they may be missing."""
-    table = _raw_table(source, splits, label_column, model)
+    if source in BUNDLED:
+        table = BUNDLED[source]()
+    elif Path(source).exists():
+        table = read_table(source, splits, label_column, model, zero_based)
+    else:
+        raise FileNotFoundError(f"DATA={source!r}: no such file, and no bundled set (those are {', '.join(BUNDLED)})")
+    if is_sparse(table.X) and (why := too_wide(table.X.shape[1])):
+        raise ValueError(f"DATA={source!r}: {why}")
     if model is not None:
         d = table.X.shape[1]
         if d > model.n_features or (d < model.n_features and not is_sparse(table.X)):
@@ -377,12 +331,14 @@ def _read_source(
             )
     if not table.has_labels:
         return table
+    labels, told = _one_spelling(table.labels, classes)
+    table = replace(table, labels=labels, told=(*table.told, *told))
     unknown = _unknown(source, table, unlabeled, classes)
     marks = ["an empty field" if mark == "" else mark for mark in np.unique(table.labels[unknown]).tolist()]
     return replace(table, labels=np.where(unknown, "", table.labels), marks=f"marked {', '.join(marks)}")
 
 
-def _unknown(source: str, table: _Table, marker: Any, classes: Sequence[str]) -> NDArray[np.bool_]:
+def _unknown(source: str, table: Table, marker: Any, classes: Sequence[str]) -> NDArray[np.bool_]:
     """Which labels of a table are unknown: those with the marker, or without one those that can only mean that.
 
     ValueError is raised if they can be read in several ways, if one is missing but not marked, or if one is not among
@@ -394,7 +350,7 @@ def _unknown(source: str, table: _Table, marker: Any, classes: Sequence[str]) ->
     else:
         unknown = np.isin(labels, [name for name in set(labels.tolist()) if _is_marked(name, marker)])
         missing = np.flatnonzero(
-            ~unknown & np.isin(labels, [name for name in set(labels.tolist()) if _is_missing(name)])
+            ~unknown & np.isin(labels, [name for name in set(labels.tolist()) if name.lower() in ("", "nan", "-nan")])
         )
         if len(missing):
             raise ValueError(
@@ -410,13 +366,14 @@ def _unknown(source: str, table: _Table, marker: Any, classes: Sequence[str]) ->
                 return np.asarray(unknown | np.isin(labels, others))
             raise ValueError(
                 f"DATA={source!r} has the labels {_listed(kinds)}, and the model's classes are {_listed(classes)}: "
-                f"{others[0]} may mark unknown labels (say so with unlabeled, --unlabeled {others[0]}) or be a class "
+                f"{others[0]} may mark unknown labels (say so with unlabeled, {_option(others[0])}) or be a class "
                 f"(say which counts as +1 with positive)"
             )
+        option = _option(others[0] if len(others) == 1 else "VALUE")
         raise ValueError(
             f"DATA={source!r} has the labels {_listed(others)}, which are none of the model's classes "
-            f"({_listed(classes)}); say what marks unknown labels with unlabeled, or which classes of two count as +1 "
-            "with positive"
+            f"({_listed(classes)}); say what marks unknown labels with unlabeled, {option}, or which classes of two "
+            "count as +1 with positive"
         )
     if marker is not None or classes or table.splits is not None:
         return np.asarray(unknown)  # in a file with splits y holds true labels only, so none of them is a marker
@@ -424,9 +381,9 @@ def _unknown(source: str, table: _Table, marker: Any, classes: Sequence[str]) ->
     if len(readings) > 1:
         raise ValueError(
             f"DATA={source!r} has the labels {_listed(kinds)}, which can be read in {len(readings)} ways: "
-            + ", or ".join(_told(labels, unknown, kinds, reading) for reading in readings)
+            + _told(labels, unknown, kinds, readings)
             + "; say which with unlabeled, "
-            + " or ".join(f"--unlabeled {reading}" for reading in readings)
+            + " or ".join(map(_option, readings))
         )
     return np.asarray(unknown | np.isin(labels, readings))
 
@@ -439,23 +396,33 @@ def _readings(kinds: Sequence[str]) -> list[str]:
     numbers = [_number(name) for name in kinds]
     zero, minus = ([name for name, number in zip(kinds, numbers, strict=True) if number == k] for k in (0, -1))
     others = [name for name in kinds if name not in minus]
+    words = [name for name in kinds if WORDS_FOR_UNKNOWN.fullmatch("".join(name.casefold().split()))]
     if set(numbers) == {0}:
         return zero
     if minus and zero and set(numbers) <= {-1, 0, 1}:
         return [zero[0], minus[0]]
     # Beside a single other label -1 is a class, since with -1 as the marker only one class would be left.
-    return [minus[0], "nan"] if minus and len(others) > 1 else []
+    found = [*words, *(minus if len(others) > 1 else [])]
+    return [*found, "nan"] if found else []
 
 
-def _told(labels: NDArray[np.str_], missing: NDArray[np.bool_], kinds: Sequence[str], marker: str) -> str:
-    """A way to read labels, with how many points of every class it gives."""
-    counts = [f"{name} {int((labels == name).sum())}" for name in kinds if name != marker]
-    if marker == "nan":
-        return f"-1 is a class ({_listed(counts)}, {int(missing.sum())} unknown)"
-    known = {"0": " as in SVMlight", "-1": " as in scikit-learn"}.get(f"{_number(marker):g}", "")
-    return (
-        f"{marker} marks unknown ones{known} ({_listed(counts)}, {int((missing | (labels == marker)).sum())} unknown)"
-    )
+def _told(labels: NDArray[np.str_], missing: NDArray[np.bool_], kinds: Sequence[str], readings: Sequence[str]) -> str:
+    """The ways to read labels, with how many points of every class each of them gives."""
+    ways = []
+    for marker in readings:
+        counts = _listed([f"{name} {int((labels == name).sum())}" for name in kinds if name != marker])
+        number = _number(marker)
+        known = " as in SVMlight" if number == 0 else " as in scikit-learn" if number == -1 else ""
+        what = f"{marker} marks unknown ones{known}"
+        if marker == "nan":
+            what = f"{' and '.join(readings[:-1])} is a class"
+        ways.append(f"{what} ({counts}, {int((missing | (labels == marker)).sum())} unknown)")
+    return ", or ".join(ways)
+
+
+def _option(marker: str) -> str:
+    """How the command line is told of a marker."""
+    return f"--unlabeled{'=' if marker.startswith('--') else ' '}{shlex.quote(marker)}"
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -471,172 +438,42 @@ def _is_marked(name: str, marker: Any) -> bool:
     if isinstance(marker, (float, np.floating)) and np.isnan(marker):
         marker = "nan"
     text = str(marker).strip()
-    if text.lower() == "nan":
-        return name in MISSING and name != "?"
-    number = _number(text)
-    return name == text or (number is not None and number == _number(name))
+    return name in MISSING and name != "?" if text.lower() == "nan" else _value(name) == _value(text)
 
 
-def _is_missing(name: str) -> bool:
-    return name == "" or _number(name) != _number(name)  # only NaN differs from itself
+def _value(text: str) -> Decimal | str:
+    """The number that a label is, to its last digit, or else its text."""
+    try:
+        return Decimal(text) if NUMBER.fullmatch(text) else text
+    except InvalidOperation:  # of an exponent with twenty digits
+        return text
 
 
 def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+    value = _value(text)
+    return None if isinstance(value, str) else float(value)
 
 
-def _raw_table(source: str, splits: str, label_column: str | None, model: _Model | None) -> _Table:
-    """The table with its labels as they are written in the file."""
-    if source in BUNDLED:
-        return BUNDLED[source]()
-    path = Path(source)
-    if not path.exists():
-        names = ", ".join(BUNDLED)
-        raise FileNotFoundError(f"DATA={source!r}: no such file, and no bundled set (those are {names})")
-    if path.is_dir():
-        if not (path / "header.json").exists():
-            raise ValueError(f"DATA={source!r} is a folder without points; it must be a .npz, .csv or svmlight file")
-        return _read_folder(path)
-    readers: dict[str, Callable[[], _Table]] = {
-        ".npz": lambda: _read_npz(path, splits, model is None),
-        ".csv": lambda: _read_csv(path, label_column, model),
-    }
-    kind = path.suffix.lower()
-    try:
-        return readers.get(kind, lambda: _read_svmlight(path))()
-    except UNREADABLE as error:
-        reason = str(error) or type(error).__name__
-        raise ValueError(f"DATA={str(path)!r} cannot be read as {kind or 'svmlight text'}: {reason}") from error
-    except ValueError as error:
-        if str(error).startswith(("DATA=", "label_column=", "splits=")):
-            raise
-        raise ValueError(f"DATA={str(path)!r} cannot be read as {kind or 'svmlight text'}: {error}") from error
+def _one_spelling(labels: NDArray[np.str_], known: Sequence[str] = ()) -> tuple[NDArray[np.str_], list[str]]:
+    """Labels of which all that are one number are spelled as a known class is, or as the shortest; and what is told."""
+    names, which = np.unique(labels, return_inverse=True)
+    spelled: dict[Decimal | str, list[str]] = {}
+    for name in names.tolist():
+        spelled.setdefault(_value(name), []).append(name)
+    chosen = {value: min(found, key=lambda name: (len(name), name)) for value, found in spelled.items()}
+    chosen |= {_value(name): name for name in known}
+    told = [f"{', '.join(found)} are one number, {chosen[value]}" for value, found in spelled.items() if len(found) > 1]
+    return np.array([chosen[_value(name)] for name in names.tolist()], dtype=str)[which], told
 
 
-def _points_of(file: Any, path: Path) -> Any:
-    """The points of a file of arrays, dense or in CSR format."""
-    names = set(file.files)
-    if "X" in names:
-        return file["X"]
-    if not {"data", "indices", "indptr", "shape"} <= names:
-        raise ValueError(f"DATA={str(path)!r} has neither 'X' nor a CSR matrix; it has {', '.join(sorted(names))}")
-    X = sp.csr_matrix((file["data"], file["indices"], file["indptr"]), shape=tuple(file["shape"]))
-    X.check_format()
-    return X
-
-
-def _read_npz(path: Path, splits: str, needs_labels: bool) -> _Table:
-    with archive(path) as file:
-        names = set(file.files)
-        if "y" not in names and needs_labels:
-            raise ValueError(f"DATA={str(path)!r} has no array 'y'; it has {', '.join(sorted(names))}")
-        y = file["y"] if "y" in names else None
-        X = _points_of(file, path)
-        rows = file[splits] if splits in names else None
-        if rows is None and splits != "labeled":
-            others = ", ".join(sorted(n for n in names if n.startswith("labeled"))) or "no such array"
-            raise ValueError(f"splits={splits!r} is not in {str(path)!r}; it has {others}")
-    if X.ndim != 2:
-        raise ValueError(f"DATA={str(path)!r}: X has shape {X.shape}; it must be 2-dimensional, (n, d)")
-    if y is None:
-        return _Table(X, np.full(X.shape[0], ""), has_labels=False)
-    if y.ndim != 1 or len(y) != X.shape[0]:
-        raise ValueError(f"DATA={str(path)!r}: y has shape {y.shape}, but there are {X.shape[0]} points")
-    if rows is not None:
-        rows = np.atleast_2d(rows)
-        if rows.min() < 0 or rows.max() >= len(y):
-            raise ValueError(f"DATA={str(path)!r}: {splits!r} holds an index outside 0..{len(y) - 1}")
-    return _Table(X, _as_text(y), rows)
-
-
-def _read_csv(path: Path, label_column: str | None, model: _Model | None) -> _Table:
-    with open(path, newline="", encoding="utf-8-sig") as file:
-        rows = [row for row in csv.reader(file) if row]
-    if len(rows) < 2:
-        raise ValueError(f"DATA={str(path)!r} has no rows below its header")
-    header = [name.strip() for name in rows[0]]
-    if all(_number(name) is not None for name in header):
-        raise ValueError(
-            f"DATA={str(path)!r}: its first line, {', '.join(header)}, has numbers only; it must be a header with the "
-            "names of the columns"
-        )
-    if label_column is not None and label_column not in header:
-        raise ValueError(f"label_column={label_column!r} is not in {str(path)!r}; its columns are {', '.join(header)}")
-    column, order = _columns(path, header, label_column, model)
-    X = np.empty((len(rows) - 1, len(order)))
-    labels = []
-    for number, row in enumerate(rows[1:]):
-        if len(row) != len(header):
-            raise ValueError(f"DATA={str(path)!r} line {number + 2} has {len(row)} fields, the header {len(header)}")
-        labels.append("" if column is None else row[column].strip())
-        for place, k in enumerate(order):
-            try:
-                X[number, place] = float(row[k])
-            except ValueError:
-                raise ValueError(
-                    f"DATA={str(path)!r} line {number + 2}, column {header[k]!r}: {row[k]!r} is not a number"
-                ) from None
-    return _Table(
-        X,
-        np.array(labels),
-        names=tuple(header[k] for k in order),
-        label=None if column is None else header[column],
-        reordered=order != sorted(order),
-        has_labels=column is not None,
-    )
-
-
-def _columns(
-    path: Path, header: list[str], label_column: str | None, model: _Model | None
-) -> tuple[int | None, list[int]]:
-    """The column of labels, if there is one, and those of the features, in the order of the model's."""
-    label = label_column
-    if label is None and model is not None and model.names is not None:
-        label = model.label if model.label in header else None
-    elif label is None and not (model is not None and len(header) == model.n_features):
-        label = header[-1]
-    column = None if label is None else len(header) - 1 - header[::-1].index(label)
-    features = [k for k in range(len(header)) if k != column]
-    names = [header[k] for k in features]
-    if model is None or model.names is None or list(model.names) == names:
-        return column, features
-    if sorted(model.names) == sorted(names) and len(set(names)) == len(names):
-        return column, [header.index(name) for name in model.names]
-    extra = [name for name in names if name not in model.names]
-    hint = f"(label_column={extra[0]!r} says that it is the label)" if len(extra) == 1 and column is None else ""
-    raise ValueError(f"DATA={str(path)!r}: {unlike(model.names, names)}{hint}")
-
-
-def _read_svmlight(path: Path) -> _Table:
-    from sklearn.datasets import load_svmlight_file
-
-    X, y = load_svmlight_file(str(path))
-    return _Table(sp.csr_matrix(X), _as_text(y))
-
-
-def _read_folder(path: Path) -> _Table:
-    from .points import open_points
-
-    saved = open_points(path)
-    parts = saved.points.data, saved.points.indices, saved.points.indptr
-    return _Table(sp.csr_matrix(parts, shape=saved.points.shape), _as_text(saved.labels))
-
-
-def _as_text(y: NDArray[Any]) -> NDArray[np.str_]:
-    """Labels as text, numbers without superfluous decimals."""
-    if y.dtype.kind in "US":
-        return y.astype(str)
-    values, which = np.unique(y.astype(float), return_inverse=True)
-    text = [str(int(value)) if value.is_integer() else repr(value) for value in values.tolist()]
-    return np.array(["NaN" if name == "nan" else name for name in text])[which]
+def same_class(labels: NDArray[np.str_], names: Sequence[str]) -> NDArray[np.bool_]:
+    """Which labels are one of the names, as text or as numbers, shape (n,)."""
+    return np.isin(_one_spelling(labels, names)[0], list(names))
 
 
 def class_names(classes: NDArray[Any]) -> list[str]:
     """The classes of a model as files have them: numbers without superfluous decimals, whatever their type."""
-    names: list[str] = classes.astype(str).tolist() if classes.dtype == object else _as_text(classes).tolist()
+    names: list[str] = as_text(classes).tolist()
     return names
 
 
@@ -645,10 +482,9 @@ def _signs(labels: NDArray[np.str_], positive: Sequence[str] | None) -> tuple[ND
     classes = sorted(set(known.tolist()), key=_natural)
     shown = _listed(classes)
     if positive is not None:
-        wrong = [name for name in positive if name not in classes]
-        if wrong or not positive or len(set(positive)) == len(classes):
+        chosen = set(_one_spelling(np.array(positive, dtype=str), classes)[0].tolist())
+        if not chosen < set(classes) or not chosen:
             raise ValueError(f"positive={','.join(positive)!r} must be some, not all, of the classes {shown}")
-        chosen = set(positive)
     elif len(classes) == 2:
         chosen = {classes[1]}
     else:
@@ -683,8 +519,8 @@ def _draw(truth: NDArray[Any], n_labeled: int, seed: int) -> NDArray[np.bool_]:
     return keep
 
 
-def _bundled(name: str) -> Callable[[], _Table]:
-    def load() -> _Table:
+def _bundled(name: str) -> Callable[[], Table]:
+    def load() -> Table:
         from sklearn import datasets
         from sklearn.model_selection import train_test_split
         from sklearn.preprocessing import StandardScaler
@@ -699,7 +535,7 @@ def _bundled(name: str) -> Callable[[], _Table]:
         shown = per_class * len(np.unique(labels))
         everything = np.arange(len(labels))
         rows = [train_test_split(everything, train_size=shown, stratify=labels, random_state=k)[0] for k in range(10)]
-        return _Table(X, labels, np.array(rows))
+        return Table(X, labels, np.array(rows))
 
     return load
 

@@ -6,6 +6,7 @@ thread that set it, and one that is set inside another one can only be earlier.
 
 from __future__ import annotations
 
+import atexit
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -84,8 +85,8 @@ def in_background(function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a function that takes long, checks no deadline and lets other threads run, as NumPy's calls of LAPACK do.
 
     The call is in a thread of its own, so that Ctrl-C and the deadline, with TimeIsUp, end the waiting at once.  The
-    thread then goes on to its end, or to that of the program, and its result is dropped, so the function must not
-    change its arguments.
+    thread then goes on to its end, for which the program waits when it ends, as compiled code that is cut off there
+    would bring it down.  Its result is dropped, so the function must not change its arguments.
     """
     found: list[tuple[Any, BaseException | None]] = []
     done, context = threading.Event(), copy_context()
@@ -97,10 +98,13 @@ def in_background(function: Callable[..., Any], *arguments: Any) -> Any:
             found.append((None, error))
         done.set()
 
-    threading.Thread(target=work, daemon=True).start()
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    atexit.register(thread.join)
     while not done.wait(min(LOOK, time_left())):
         if time_is_up():
             raise TimeIsUp
+    atexit.unregister(thread.join)
     result, error = found[0]
     if error is not None:
         raise error

@@ -8,7 +8,7 @@ import struct
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,6 +26,9 @@ from .validation import archive, integer, is_sparse
 
 Array = NDArray[np.float64]
 FORMAT = "convex_tsvm model 1"
+
+#: The arrays of a model's file.
+MODEL_ARRAYS = ("header", "coefficients", "intercept", "classes", "points", "data", "indices", "indptr", "shape")
 
 #: The number of names of features that a message lists, at most.
 FEATURES_NAMED = 5
@@ -64,6 +67,8 @@ class FittedModel(DecisionFunctions):
         Of the columns that new points must have, where they are a DataFrame or a ``.csv`` file.
     label_name : str, optional
         Of the column of labels in the file that was learned from.
+    zero_based : bool, optional
+        Whether columns were counted from 0 in the svmlight file that was learned from; None if there was none.
 
     Examples
     --------
@@ -82,6 +87,7 @@ class FittedModel(DecisionFunctions):
     parameters: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
     feature_names: tuple[str, ...] | None = field(default=None, kw_only=True)
     label_name: str | None = field(default=None, kw_only=True)
+    zero_based: bool | None = field(default=None, kw_only=True)
 
     @classmethod
     def from_solutions(
@@ -231,6 +237,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         "parameters": {key: value for key, value in fitted.parameters.items() if _is_json(value)},
         "feature_names": None if names is None else [str(name) for name in names],
         "label_name": fitted.label_name,
+        "zero_based": fitted.zero_based,
     }
     arrays: dict[str, Any] = {
         "header": np.array(json.dumps(header)),
@@ -292,12 +299,13 @@ def load_model(path: str | os.PathLike[str]) -> FittedModel:
     >>> bool(np.allclose(model.decision_function(X), clf.decision_function(X)))
     True
     """
-    with reading(path, "a model", FORMAT) as (header, arrays):
+    with reading(path, "a model", FORMAT, MODEL_ARRAYS) as (header, arrays):
         if "points" in arrays:
             points: Any = arrays["points"]
         else:
             parts = (arrays["data"], arrays["indices"], arrays["indptr"])
             points = sp.csr_matrix(parts, shape=tuple(arrays["shape"]))
+            points.check_format()
         model = FittedModel(
             kernel=kernel_from_dict(header["kernel"]),
             points=points,
@@ -308,26 +316,33 @@ def load_model(path: str | os.PathLike[str]) -> FittedModel:
             parameters=header["parameters"],
             feature_names=_names(header.get("feature_names")),
             label_name=header.get("label_name"),
+            zero_based=header.get("zero_based"),
         )
         if model.feature_names is not None and len(model.feature_names) != model.n_features:
             raise ValueError(f"it has {len(model.feature_names)} names of {model.n_features} features")
         functions = 1 if len(model.classes) == 2 else len(model.classes)
         if model.coefficients.shape != (functions, points.shape[0]) or model.intercept.shape != (functions,):
             raise ValueError("its arrays do not fit together")
+        entries = points.data if is_sparse(points) else points.astype(float, casting="safe")
+        if not all(np.isfinite(numbers).all() for numbers in (entries, model.coefficients, model.intercept)):
+            raise ValueError("it has numbers that are not finite")
+        if model.zero_based not in (None, True, False):
+            raise ValueError(f"zero_based={model.zero_based!r} must be true, false or null")
     return model
 
 
 @contextmanager
 def reading(
-    path: str | os.PathLike[str], what: str, form: str | tuple[str, ...]
+    path: str | os.PathLike[str], what: str, form: str | tuple[str, ...], known: Collection[str] | None = None
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """A context with the header and the arrays of a file that :func:`write_arrays` has written.
 
     A ValueError that says that the file is not ``what`` it should be takes the place of any error in the context that a
-    damaged file may lead to, as well as of those of reading it.  A FileNotFoundError stays as it is.
+    damaged file may lead to, as well as of those of reading it.  A FileNotFoundError stays as it is.  With ``known``,
+    the names of arrays, any other array is such an error, too.
     """
     try:
-        with archive(path) as file:
+        with archive(path, known) as file:
             arrays = {name: file[name] for name in file.files}
         header = json.loads(str(arrays["header"]))
         forms = (form,) if isinstance(form, str) else form

@@ -6,7 +6,7 @@ import numbers
 import os
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -90,15 +90,64 @@ def one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
     return value
 
 
+#: A packed file may unpack to so many bytes, or to so many times its size if that is more.
+UNPACKED_BYTES, UNPACKED_TIMES = 2**28, 32
+
+
+def unpacked_limit(size: int) -> int:
+    """The most bytes that a packed file of so many bytes is unpacked to."""
+    return max(UNPACKED_BYTES, UNPACKED_TIMES * size)
+
+
+class Archive:
+    """The arrays of an open ``.npz`` file, by name; each is unpacked when it is asked for, if that fits the limit.
+
+    ``files`` has their names, and ``limit`` is the number of bytes that all of them together may take.
+    """
+
+    def __init__(self, file: Any, limit: int) -> None:
+        self.files: list[str] = list(file.files)
+        self.limit, self._left, self._file = limit, limit, file
+        self._members = {member.filename.removesuffix(".npy"): member for member in file.zip.infolist()}
+        if len(self._members) < len(file.zip.infolist()):
+            raise ValueError("it has two members of one name")
+
+    def __getitem__(self, name: str) -> Any:
+        member = self._members[name]
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ValueError(f"its member {name!r} is packed as NumPy does not pack")
+        self._left -= member.file_size
+        if self._left < 0:
+            raise ValueError(
+                f"its members unpack to {(self.limit - self._left) >> 20} MB and more, with {name!r}, and no more than "
+                f"{self.limit >> 20} MB are read from a file of its size; numpy.savez writes one that is not packed"
+            )
+        try:
+            found = self._file[name]
+        except RuntimeError as error:
+            raise ValueError(f"its member {name!r} cannot be read: {error}") from error
+        if not isinstance(found, np.ndarray):
+            raise ValueError(f"its member {name!r} is no array")
+        return found
+
+
 @contextmanager
-def archive(path: str | os.PathLike[str]) -> Iterator[Any]:
-    """The arrays of an .npz file, by name, while the context is open; a ValueError if the file is no such archive."""
+def archive(path: str | os.PathLike[str], known: Collection[str] | None = None) -> Iterator[Archive]:
+    """The arrays of an .npz file, by name, while the context is open; a ValueError if the file is no such archive.
+
+    Nothing is unpacked that is not asked for, and no more than :func:`unpacked_limit` says.  With ``known``, the names
+    that a reader knows, any other is an error.
+    """
     with open(path, "rb") as opened:
         if not zipfile.is_zipfile(opened):
             raise ValueError("it is no .npz file, or a damaged one")
         opened.seek(0)
         with np.load(opened, allow_pickle=False) as file:
-            yield file
+            found = Archive(file, unpacked_limit(os.fstat(opened.fileno()).st_size))
+            unknown = sorted(set(found.files) - set(found.files if known is None else known))
+            if unknown:
+                raise ValueError(f"it has members that do not belong there: {', '.join(unknown[:5])}")
+            yield found
 
 
 def new_file(name: str, value: Any) -> Path:

@@ -175,9 +175,11 @@ def checked(case, tally, folder):
         known = reference(formulation, problem)
         table = {tuple(labels): known.optimum(labels) for labels in known.labellings()}
         hold_partial(case, model, table, tally)
-        hold_builder(formulation, problem, table, tally)
+        rng = np.random.default_rng(np.frombuffer(case.X.tobytes(), dtype=np.uint32))
+        hold_builder(formulation, problem, table, tally, rng)
         hold_search(formulation, problem, table, tally, folder)
-        hold_cccp(formulation, problem, table, tally)
+        hold_descents(formulation, problem, table, tally, rng)
+        hold_estimators(case, formulation, problem, table, tally, rng)
 
 
 def least(table, labels, end):
@@ -225,17 +227,32 @@ def hold_partial(case, model, table, tally):
                 hold(svm_bound(part, point.gamma), optimum, f"weak duality at {labels}", tally)
 
 
-def hold_builder(formulation, problem, table, tally):
-    """Bounds of every stage of the relaxations."""
-    optimum = least(table, problem.y, 1)
-    for relaxation in ("triangles",) if formulation.label_loss()[0].isclose(ct.squared_hinge()) else ("sdp",):
+#: All relaxations, of which many are for other losses or balances.
+RELAXATIONS = ("svm", "sdp", "box", "rlt", "triangles", "signs", "envelope", "curvature")
+
+#: How far an objective may be below the optimum, relatively: by rounding, and by the tolerance of descents.
+SLACK, TOLERANCE = 1e-6, 1e-3
+
+
+def hold_objective(value, low, what, slack=SLACK):
+    """What is called reached is not below the optimum's lower end."""
+    if np.isnan(value) or (value < np.inf and not arb(float(value)) * (1 + slack) >= low):
+        raise Failure(f"objective: {what} says {value!r}, the optimum is at least {float(low)!r}")
+
+
+def hold_builder(formulation, problem, table, tally, rng):
+    """Bounds of every stage of the relaxations, and what they call reached."""
+    low, high = (least(table, problem.y, end) for end in (0, 1))
+    squared = formulation.label_loss()[0].isclose(ct.squared_hinge())
+    for relaxation in {"triangles" if squared else "sdp", str(rng.choice(RELAXATIONS)), str(rng.choice(RELAXATIONS))}:
         try:
             found = ct.LowerBoundBuilder(formulation, problem, relaxation=relaxation, max_rounds=2).bound()
         except ValueError:
-            return
+            continue
         for stage in found.stages:
-            hold(min(stage.bound, found.upper), optimum, f"relaxation {stage.name!r}", tally)
-        hold(found.value, optimum, "LowerBoundBuilder", tally)
+            hold(min(stage.bound, found.upper), high, f"relaxation {stage.name!r}", tally)
+        hold(found.value, high, f"LowerBoundBuilder, {relaxation!r}", tally)
+        hold_objective(found.upper, low, f"LowerBoundBuilder, {relaxation!r}, upper")
 
 
 def hold_search(formulation, problem, table, tally, folder):
@@ -266,25 +283,64 @@ def hold_search(formulation, problem, table, tally, folder):
         raise Failure(f"certificate: an honest one is not proven: {verdict.problem}")
 
 
-def hold_cccp(formulation, problem, table, tally):
-    """Bound, status and time of CCCP, with both solvers."""
+#: Descents with their options; the loss of a search for labels is what they all take, where they take it.
+DESCENTS = [
+    (ct.cccp, {}), (ct.cccp, {"annealing": 5}), (ct.cccp, {"solver": "cvxpy"}), (ct.switching, {}), (ct.annealing, {}),
+    (ct.linearization, {}), (ct.gradient, {}), (ct.continuation, {}), (ct.newton, {}), (ct.sdp_transduction, {}),
+]  # fmt: skip
+
+
+def hold_descents(formulation, problem, table, tally, rng):
+    """Bound, objective, status and time of CCCP, and of two more descents."""
     if formulation.balance == "targets":
         return
-    high = least(table, problem.y, 1)
-    began = time.process_time()
+    low, high = (least(table, problem.y, end) for end in (0, 1))
+    for number in {0, *rng.integers(1, len(DESCENTS), 2).tolist()}:
+        descent, options = DESCENTS[number]
+        began = time.process_time()
+        try:
+            found = descent(formulation, problem, **({"max_iter": 50} if number == 0 else {}), **options)
+        except (ValueError, RuntimeError):  # the second where a solver of CVXPY's fails, which it names
+            continue
+        if time.process_time() - began > PATIENCE:
+            raise Failure(f"time: {descent.__name__} took {time.process_time() - began:.1f} s of the processor")
+        if not np.isfinite(found.scores).all() or not np.isfinite(found.objective):
+            raise Failure(f"nan: {descent.__name__} returns numbers that are none")
+        if found.lower_bound is not None:
+            hold(found.lower_bound, high, f"{descent.__name__}'s lower bound", tally)
+        counted = problem.positive_count
+        as_asked = counted is None or int((found.labels[problem.unlabeled] > 0).sum()) == counted
+        if found.status == "converged" and as_asked:
+            hold_objective(found.objective, low, descent.__name__, TOLERANCE)
+        if number == 0:
+            again = found.certificate()
+            if found.status == "converged" and not (again.gap <= 1.1e-3 and again.primal_infeasibility <= 1.1e-3):
+                raise Failure(f"status: converged with a recomputed gap of {again.gap:.2g}")
+
+
+def hold_estimators(case, formulation, problem, table, tally, rng):
+    """What exact search, the SDP relaxation and CCCP report as estimators."""
+    if problem.X.dtype != np.float64 or case.targets:
+        return
+    low, high = (least(table, problem.y, end) for end in (0, 1))
+    kind = [ct.ExactTransductiveSVC, ct.SDPTransduction, ct.TransductiveSVC][rng.integers(3)]
+    kernel = {"degree": 2, "coef0": 1.0} if case.kernel == "poly" else {}
+    options = {
+        "C": case.C,
+        "C_unlabeled": case.C_unlabeled,
+        "balance": case.balance,
+        "unlabeled": 0,
+        "gamma": case.gamma,
+    }
     try:
-        found = ct.cccp(formulation, problem, max_iter=50)
+        clf = kind(loss=formulation, kernel=case.kernel, **kernel, **options).fit(problem.X, case.y)
     except ValueError:
         return
-    if time.process_time() - began > PATIENCE:
-        raise Failure(f"time: CCCP took {time.process_time() - began:.1f} s of the processor")
-    if not np.isfinite(found.scores).all() or not np.isfinite(found.objective):
-        raise Failure("nan: CCCP returns numbers that are none")
-    if found.lower_bound is not None and problem.positive_count is None:
-        hold(found.lower_bound, high, "CCCP's envelope", tally)
-    again = found.certificate()
-    if found.status == "converged" and not (again.gap <= 1.1e-3 and again.primal_infeasibility <= 1.1e-3):
-        raise Failure(f"status: converged with a recomputed gap of {again.gap:.2g}")
+    if clf.lower_bound_ is not None:
+        hold(clf.lower_bound_, high, f"{kind.__name__}.lower_bound_", tally)
+    counted = problem.positive_count
+    if clf.status_ == "converged" and counted in (None, int((clf.transduction_[problem.unlabeled] > 0).sum())):
+        hold_objective(clf.objective_, low, f"{kind.__name__}.objective_", TOLERANCE)
 
 
 @contextmanager

@@ -84,7 +84,8 @@ def test_every_format_gives_the_same(data, files, moons, capsys):
     expected = ct.cccp(ct.cccp_tsvm(), ct.Problem(X, y, kernel=ct.RBF(0.5), C=10, C_unlabeled=1))
     status, out, err = run(capsys, "solve", files / data[0], *data[1:], *MODEL, "--balance", "labeled", "--json")
     result = json.loads(out)
-    assert (status, err) == (0, "")
+    assert status == 0
+    assert ("columns are counted from 0, as there is an index 0" in err) if data[0] == "moons.svm" else err == ""
     assert set(result) >= KEYS
     assert result["objective"] == pytest.approx(expected.objective, rel=1e-6)
     assert (result["n_labeled"], result["n_unlabeled"], result["status"]) == (8, 72, "converged")

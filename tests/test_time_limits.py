@@ -1,5 +1,7 @@
 """Limits on time: a clock that is moved on shows what is left when time is up, whatever a machine's speed is."""
 
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -213,3 +215,41 @@ def test_a_search_takes_the_best_of_what_it_has_seen(clock, monkeypatch):
     assert 0 < seen.sum() < 4
     assert search.best_score_ == search.cv_results_["mean_test_score"][seen].max()
     assert (search.status_, search.best_estimator_.status_) == ("time_limit", "time_limit")
+
+
+def test_a_search_gives_up_an_inverse_that_there_is_no_time_for(monkeypatch):
+    """The relaxation is then the SVM, and the search ends with the status of its limit."""
+    from convex_tsvm.relaxations.output_space import quadratic_program
+
+    asked = []
+
+    def is_up():
+        asked.append(1)
+        return len(asked) > 2
+
+    monkeypatch.setattr(quadratic_program, "COLUMNS_AT_ONCE", 5)
+    monkeypatch.setattr(quadratic_program, "time_is_up", is_up)
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    problem = ct.Problem(X, np.where(np.arange(30) < 6, np.resize([1, -1], 30), 0), kernel=ct.RBF(1.0))
+    search = ct.BranchAndBound(ct.s3vm(), problem, time_limit=60.0, max_nodes=3)
+    assert search.builder.relaxation == "svm"
+    assert len(asked) == 3
+    assert search.run().lower_bound <= search.state.objective
+
+
+def test_a_program_waits_for_compiled_work_that_it_left_behind():
+    """Left to itself it was cut off in the middle, which brought the program down with a segmentation fault."""
+    program = (
+        "import time, numpy as np\n"
+        "from convex_tsvm.deadline import TimeIsUp, in_background, until\n"
+        "def work():\n"
+        "    np.linalg.eigh(np.eye(700) + 1e-3)\n"
+        "    print('ended', flush=True)\n"
+        "try:\n"
+        "    with until(time.time() + 0.01):\n"
+        "        in_background(work)\n"
+        "except TimeIsUp:\n"
+        "    print('left', flush=True)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.split()) == (0, ["left", "ended"])

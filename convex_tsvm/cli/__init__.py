@@ -15,7 +15,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; returns the exit status: 0 solved, 1 not solved, 2 bad input."""
     from ..progress import told
     from ..validation import InfeasibleError
-    from .files import check_distinct, print_json
+    from .files import check_outputs, print_json
     from .parser import BadUsage, build_parser
 
     options = None
@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if getattr(options, "progress", "auto") == "json":
             complain = _complain_in_json
         with told(getattr(options, "progress", "auto")), _warnings_told(complain):
-            check_distinct(options)
+            check_outputs(options)
             status = int(options.run(options))
             sys.stdout.flush()
             return status
@@ -41,6 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except (BadUsage, ValueError, OSError) as error:
         complain("error", " ".join(str(error).split()))
+        return 2
+    except MemoryError as error:
+        complain("error", f"there is not enough memory: {str(error) or 'for what is asked'}")
         return 2
     except RuntimeError as error:
         complain("error", f"not solved: {error}")

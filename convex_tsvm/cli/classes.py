@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..data import class_names, load_classes, load_named_points
+from ..data import load_classes
 from ..decision import chosen_classes
 from ..formulations import tsvm
 from ..persistence import FittedModel, save_model
 from ..problem import Problem
 from .files import print_json, write_class_labels
-from .given import labels_shown, of_data, read_points, with_shares
+from .given import labels_shown, of_data, with_shares
 from .table import SOLVED_STATUSES, figures_of, print_table, result_of, stopped
 from .tasks import Task, asked_solvers, given_problem, limited, solved
 
@@ -82,24 +82,3 @@ def _together(
         status=status,
         classes=rows,
     )
-
-
-def predict_classes(options: argparse.Namespace, model: FittedModel) -> int:
-    """Label points with a saved model of several classes."""
-    if options.positive:
-        raise ValueError(f"positive={','.join(options.positive)!r} is for models of two classes")
-    classes = class_names(model.classes)
-    X, truth = read_points(load_named_points, options, model, classes)
-    scores = model(X)
-    labels = np.array(classes)[chosen_classes(scores)]
-    if options.labels_out:
-        write_class_labels(options.labels_out, labels, scores.max(axis=1))
-    known = truth != ""
-    error = float(np.mean(labels[known] != truth[known])) if known.any() else None
-    counts = {name: int((labels == name).sum()) for name in classes}
-    if options.json:
-        print_json({"n": len(labels), "classes": counts, "error": error})
-    else:
-        shown = ", ".join(f"{count} {name}" for name, count in counts.items())
-        print(f"{len(labels)} points: {shown}" + ("" if error is None else f", error {error:.4f}"))
-    return 0

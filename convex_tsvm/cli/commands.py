@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data import Data, SeveralClasses, class_names, load_points
+from ..data import Data, SeveralClasses, class_names, load_new, same_class
 from ..deadline import time_left, until
+from ..decision import chosen_classes
 from ..formulations import Formulation
 from ..persistence import FittedModel, load_model, save_model
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
-from .classes import predict_classes, solve_classes
-from .files import check_outputs, check_plot, print_json, write_labels, write_plot
-from .given import given, of_data, read_points
+from .classes import solve_classes
+from .files import print_json, write_class_labels, write_labels, write_plot
+from .given import given, of_data
 from .table import SOLVED_STATUSES, figures_of, print_table, result_of, stopped
 from .tasks import asked_solvers, check_method_options, formulated, given_problem, limited, read_task, solved
-from .unused import refuse_all_but, refuse_label_column, refuse_unused
+from .unused import refuse_all_but, refuse_of_other_files, refuse_unused
 
 if TYPE_CHECKING:
     from ..exact.incumbent import Incumbent
@@ -42,8 +43,6 @@ def solve(options: argparse.Namespace) -> int:
     for name, path in files.items():
         if path is not None and task.method != "exact":
             raise ValueError(f"{name}={path!r} is for --method exact, not --method {options.method}")
-    check_outputs(labels_out=options.labels_out, save=options.save, **files)
-    check_plot(options.plot)
     files["plot"] = options.plot
     try:
         data, problem, heading = given(options)
@@ -104,7 +103,6 @@ def bound(options: argparse.Namespace) -> int:
 
     began, task = time.perf_counter(), read_task("cccp", options.formulation)
     refuse_unused(options, [task], never=("tol", "max_iter", "annealing", "cache_size"))
-    check_plot(options.plot)
     data, problem, heading = given(options)
     builder = LowerBoundBuilder(
         formulated(options, task, problem)[0],
@@ -182,7 +180,6 @@ def verify(options: argparse.Namespace) -> int:
         return written
     if options.data is None:
         raise ValueError("DATA is missing: a data set, a certificate, or --paper NAME")
-    check_plot(options.plot)
     if Path(options.data).is_file() and is_search(options.data):
         if options.plot:
             raise ValueError(f"plot={options.plot!r} is for a derivation; --html shows a certificate")
@@ -248,7 +245,6 @@ def _write_sheets(options: argparse.Namespace, contents: Callable[[bool], dict[s
     from ..verification.statements.notebook import write_notebook
 
     files = {name: getattr(options, name) for name in ("derivation", "exercise")}
-    check_outputs(**files)
     for name, path in files.items():
         if path:
             write_notebook(contents(name == "exercise"), path)
@@ -298,7 +294,6 @@ def _verify_certificate(options: argparse.Namespace) -> int:
         refuse_all_but(options, ("html", "trim"), f"the certificate {options.data!r}")
     else:
         mine = _problem_of(options)
-    check_outputs(html=options.html, trim=options.trim)
     try:
         if options.rigorous or mine:
             verdict = check_certificate(options.data, *mine)
@@ -340,26 +335,38 @@ def _problem_of(options: argparse.Namespace) -> tuple[Formulation, Problem]:
 def predict(options: argparse.Namespace) -> int:
     """Label points with a saved model."""
     model = load_model(options.model)
-    refuse_label_column(options)
-    check_outputs(labels_out=options.labels_out)
-    if len(model.classes) > 2:
-        return predict_classes(options, model)
-    names = class_names(model.classes)
+    refuse_of_other_files(options)
+    names, two = class_names(model.classes), len(model.classes) == 2
+    if options.positive and not two:
+        raise ValueError(f"positive={','.join(options.positive)!r} is for models of two classes")
     # A name may be that of several classes; other names than the model's are those of --positive and any others.
-    negative, positive = (list(dict.fromkeys([name, *name.split(",")])) for name in names)
-    classes = [] if options.positive else [*negative, *positive]
-    X, truth = read_points(load_points, options, model, classes, positive=options.positive or positive)
-    scores = model(X).ravel()
-    labels = np.where(scores >= 0, 1.0, -1.0)
-    if options.labels_out:
-        write_labels(options.labels_out, labels, scores, names)
-    known = truth != 0
+    each = [list(dict.fromkeys([name, *name.split(",")])) if two else [name] for name in names]
+    X, said = load_new(
+        options.data,
+        model,
+        classes=[] if options.positive else [name for part in each for name in part],
+        label_column=options.label_column,
+        unlabeled=options.unlabeled,
+        zero_based=options.zero_based,
+    )
+    scores = model(X)
+    chosen = chosen_classes(scores)
+    labels, truth = np.array(names)[chosen], said
+    if two:
+        is_positive = same_class(said, options.positive or each[1])
+        truth = np.where(said == "", "", np.where(is_positive, names[1], names[0]))
+    if options.labels_out and two:
+        write_labels(options.labels_out, 2 * chosen - 1, scores.ravel(), names)
+    elif options.labels_out:
+        write_class_labels(options.labels_out, labels, scores.max(axis=1))
+    known = truth != ""
     error = float(np.mean(labels[known] != truth[known])) if known.any() else None
-    n_positive = int((labels > 0).sum())
+    counts = {name: int((labels == name).sum()) for name in names}
     if options.json:
-        print_json({"n": len(labels), "n_positive": n_positive, "error": error})
+        found = {"n_positive": counts[names[1]]} if two else {"classes": counts}
+        print_json({"n": len(labels), **found, "error": error})
     else:
-        print(
-            f"{len(labels)} points, {n_positive} of them positive" + ("" if error is None else f", error {error:.4f}")
-        )
+        shown = ", ".join(f"{count} {name}" for name, count in counts.items())
+        shown = f", {counts[names[1]]} of them positive" if two else f": {shown}"
+        print(f"{len(labels)} points{shown}" + ("" if error is None else f", error {error:.4f}"))
     return 0

@@ -19,7 +19,7 @@ from ..notice import warn
 from ..problem import Problem
 from ..solution import Solution
 from ..table import METHODS
-from .files import check_plot, print_json, write_plot
+from .files import print_json, write_plot
 from .given import given
 from .table import SOLVED_STATUSES, compilation_line, failure_of, figures_of, print_table, result_of, stopped
 from .tasks import Task, asked_solvers, check_method_options, formulated, limited, read_task, solved
@@ -36,7 +36,6 @@ def compare(options: argparse.Namespace) -> int:
     refuse_unused(options, tasks)
     if options.folds < 0 or options.folds == 1:
         raise ValueError(f"folds={options.folds} must be 0, or an integer >= 2")
-    check_plot(options.plot)
     data, problem, heading = given(options)
     solutions, results = _solved(options, tasks, data, problem)
     agreement, supervised = _agreement(options, tasks, solutions), None

@@ -42,35 +42,33 @@ WRITTEN = (
 )
 
 
-def check_distinct(options: argparse.Namespace) -> None:
-    """Complain if a file would be written over another one that the command reads or writes."""
-    read = {name: getattr(options, name, None) for name in READ}
-    others = {os.path.realpath(path): name for name, path in read.items() if path is not None and os.path.exists(path)}
+def check_outputs(options: argparse.Namespace) -> None:
+    """Complain about what cannot be written before the work is done, and what is read or written by another name."""
+    others = [(name, path) for name in READ if (path := getattr(options, name, None)) is not None]
     for name in WRITTEN:
         path = getattr(options, name, None)
-        if path is None or os.path.realpath(path).startswith("/dev/"):
-            continue
         if path == "-":
             raise ValueError(f"{name}='-' must be the name of a file")
-        other = others.setdefault(os.path.realpath(path), name)
-        if other != name:
-            raise ValueError(f"{name}={path!r} is the same file as {'DATA' if other == 'data' else other}")
-
-
-def check_outputs(**paths: str | None) -> None:
-    """Complain about a file that cannot be written before the work is done, not after it."""
-    for name, path in paths.items():
-        if path is not None:
+        if path is None:
+            continue
+        for other, place in [] if os.path.realpath(path).startswith("/dev/") else others:
+            if _is_same(path, place) or (os.path.isdir(place) and _is_same(os.path.dirname(path) or ".", place)):
+                where = "the same file as" if _is_same(path, place) else "in the folder"
+                raise ValueError(f"{name}={path!r} is {where} {'DATA' if other == 'data' else other}")
+        if name != "target":
             new_file(name, path)
+        if name == "plot":
+            from ..plotting import check_picture
+
+            check_picture(path)
+        others.append((name, path))
 
 
-def check_plot(path: str | None) -> None:
-    """The same for a picture, whose ending must be a format that matplotlib writes."""
-    if path is not None:
-        from ..plotting import check_picture
-
-        new_file("plot", path)
-        check_picture(path)
+def _is_same(path: str, other: str) -> bool:
+    """Whether two names are of one file: by links, or, of files that are not there yet, but for capitals."""
+    if os.path.exists(path) and os.path.exists(other):
+        return os.path.samefile(path, other)
+    return os.path.realpath(path).casefold() == os.path.realpath(other).casefold()
 
 
 def write_plot(draw: Callable[[], Any], path: str | None, quiet: bool) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ..data import Classes, Data, load_data
 from ..formulations import tsvm
 from ..methods.shares import infer_class_shares
-from ..persistence import FittedModel
 from ..problem import Problem
 from ..progress import status_line
 from .tasks import given_problem
@@ -58,29 +57,10 @@ def with_shares(
 
 def labels_shown(options: argparse.Namespace) -> dict[str, Any]:
     """What says which labels of a file are shown, as its readers take it."""
-    names = ("split", "splits", "label_column", "n_labeled", "random_state", "unlabeled")
+    names = ("split", "splits", "label_column", "n_labeled", "random_state", "unlabeled", "zero_based")
     return {name: getattr(options, name) for name in names}
 
 
 def of_data(data: Data | Classes) -> dict[str, Any]:
-    """What a model keeps of the file that it was learned from, as far as that has names."""
-    # Names that come twice say nothing, and are not kept.
-    names = data.feature_names
-    known = names is not None and len(set(names)) == len(names)
-    return {"feature_names": names if known else None, "label_name": data.label_name if known else None}
-
-
-def read_points(
-    reader: Callable[..., Any], options: argparse.Namespace, model: FittedModel, classes: Sequence[str], **others: Any
-) -> Any:
-    """Points for a model and what their file says of their labels."""
-    return reader(
-        options.data,
-        model.n_features,
-        label_column=options.label_column,
-        unlabeled=options.unlabeled,
-        feature_names=model.feature_names,
-        label_name=model.label_name,
-        classes=classes,
-        **others,
-    )
+    """What a model keeps of the file that it was learned from."""
+    return {name: getattr(data, name) for name in ("feature_names", "label_name", "zero_based")}

@@ -5,28 +5,30 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data import LabelCounts
+from ..data import CLASSES_NAMED, LabelCounts
+from ..files import as_text
 from ..persistence import save_model
 from ..points import convert_svmlight, open_points, read_svmlight
 from ..progress import share_line, status_line
-from .files import check_outputs, print_json, write_labels
+from ..text import is_number, read_text
+from .files import print_json, write_labels
 from .table import stopped
 from .tasks import limited
 
 
 def linear(options: argparse.Namespace) -> int:
     """Fit a linear transductive SVM; print its figures."""
-    check_outputs(labels_out=options.labels_out, save=options.save)
     own = dict(options.method_option)
     if options.max_pairs is not None:
         own["max_pairs"] = options.max_pairs
-    points, y, marker = _given(options)
+    points, y, marker, zero_based = _given(options)
     clf = _classifier(
         method=options.method,
         loss=options.loss,
@@ -64,14 +66,14 @@ def linear(options: argparse.Namespace) -> int:
     if options.labels_out:
         write_labels(options.labels_out, signs, clf.transduction_scores_, [str(name) for name in clf.classes_])
     if options.save:
-        save_model(clf, options.save)
+        save_model(replace(clf.model_, zero_based=zero_based), options.save)
     return 0 if result["status"] == "converged" else 1
 
 
 def _counts(y: NDArray[Any], marker: float) -> LabelCounts:
     """How many points have each label, and how many none."""
-    names, numbers = np.unique(y[y != marker], return_counts=True)
-    known = {f"{name:g}": int(number) for name, number in zip(names, numbers, strict=True)}
+    values, numbers = np.unique(y[y != marker], return_counts=True)
+    known = dict(zip(as_text(values).tolist(), numbers.tolist(), strict=True))
     return LabelCounts(known, {f"marked {marker:g}": int((y == marker).sum())})
 
 
@@ -122,8 +124,11 @@ def _classifier(**parameters: Any) -> Any:
     return OnTerminal(**parameters)
 
 
-def _given(options: argparse.Namespace) -> tuple[Any, NDArray[Any], float]:
-    """Points, labels and what marks the unknown ones: labels are -1, 0 and +1, unless another marker is given."""
+def _given(options: argparse.Namespace) -> tuple[Any, NDArray[Any], float, bool | None]:
+    """Points, labels, what marks the unknown ones, and whether the file counts from 0.
+
+    Labels are -1, 0 and +1, unless another marker is given.
+    """
     path = Path(options.data)
     if path.is_dir():
         if options.zero_based:
@@ -139,36 +144,39 @@ def _given(options: argparse.Namespace) -> tuple[Any, NDArray[Any], float]:
     y, source = saved.labels, f"DATA={options.data!r}"
     if options.labels:
         source = f"labels={options.labels!r}"
-        try:
-            y = np.loadtxt(options.labels, dtype=float, ndmin=1)
-        except ValueError as error:
-            raise ValueError(f"{source} must have one number a line: {error}") from None
+        y = _labels(options.labels, source)
         if y.shape != (saved.points.shape[0],):
             raise ValueError(f"{source} has {y.size} labels; there are {saved.points.shape[0]} points")
+    marker = 0.0
     if options.unlabeled is not None:
-        return saved.points, *_marked(y, options.unlabeled, source)
-    wrong = np.flatnonzero(~np.isin(y, (-1, 0, 1)))
-    if len(wrong):
-        number, label = wrong[0] + 1, y[wrong[0]]
+        try:
+            marker = float(options.unlabeled)
+        except ValueError:
+            raise ValueError(
+                f"unlabeled={options.unlabeled!r} must be a number, as the labels of {source} are"
+            ) from None
+    elif len(wrong := np.flatnonzero(~np.isin(y, (-1, 0, 1)))):
         raise ValueError(
-            f"{source}: the label of point {number} is {label:g}; it must be +1, -1 or 0 (unknown), unless "
+            f"{source}: the label of point {wrong[0] + 1} is {y[wrong[0]]:g}; it must be +1, -1 or 0 (unknown), unless "
             "--unlabeled says what marks unknown ones"
         )
-    for sign, name in ((1, "+1"), (-1, "-1")):
-        if not (y == sign).any():
-            raise ValueError(f"{source}: no point has the label {name}; at least one must have it")
-    return saved.points, y.astype(int), 0
-
-
-def _marked(y: NDArray[np.float64], unlabeled: str, source: str) -> tuple[NDArray[Any], float]:
-    """Labels of two classes, and what marks the unknown ones."""
-    try:
-        marker = float(unlabeled)
-    except ValueError:
-        raise ValueError(f"unlabeled={unlabeled!r} must be a number, as the labels of {source} are") from None
-    classes = np.unique(y[y != marker])
+    classes = as_text(np.unique(y[y != marker])).tolist()
+    if options.unlabeled is None and (absent := {"-1", "1"} - set(classes)):
+        raise ValueError(f"{source}: no point has the label {int(max(absent)):+d}; at least one must have it")
     if len(classes) != 2:
-        shown = ", ".join(f"{name:g}" for name in classes[:12]) + (", …" if len(classes) > 12 else "")
-        raise ValueError(f"{source} has {len(classes)} classes beside unlabeled={unlabeled} ({shown}); it must have 2")
+        shown = ", ".join(classes[:CLASSES_NAMED]) + (", …" if len(classes) > CLASSES_NAMED else "")
+        raise ValueError(f"{source} has {len(classes)} classes beside unlabeled={marker:g} ({shown}); it must have 2")
     whole = np.isfinite(y).all() and (y == np.round(y)).all()
-    return (y.astype(int) if whole else y), marker
+    return saved.points, (y.astype(int) if whole else y), marker, saved.zero_based
+
+
+def _labels(path: str, source: str) -> NDArray[np.float64]:
+    """The numbers of a file with one a line, where "#" begins a comment."""
+    try:
+        lines = [line.partition("#")[0].strip() for line in read_text(path)[0].splitlines()]
+        wrong = [(k, line) for k, line in enumerate(lines, start=1) if line and not is_number(line)]
+        if wrong:
+            raise ValueError(f"line {wrong[0][0]} is {wrong[0][1][:40]!r}")
+    except ValueError as error:
+        raise ValueError(f"{source} must have one number a line: {error}") from None
+    return np.array([float(line) for line in lines if line])

@@ -49,6 +49,14 @@ class _Told(argparse.Action):
             namespace.told = {**getattr(namespace, "told", {}), self.dest: option}
 
 
+class _ToldFlag(argparse.BooleanOptionalAction):
+    """The same for an option without a value, which ``--no-`` in front of it turns round."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option: str | None = None) -> None:
+        super().__call__(parser, namespace, values, option)
+        namespace.told = {**getattr(namespace, "told", {}), self.dest: option}
+
+
 class _Help(argparse.RawDescriptionHelpFormatter):
     """Help as wide as is read with ease; the example below it stands as it is written."""
 
@@ -276,6 +284,7 @@ def _add_predict_command(subparsers: Any) -> None:
     group.add_argument("--label-column", metavar="NAME",
                        help="of a .csv file (default: the model's; the last, if it has no names)")  # fmt: skip
     _add_unlabeled(group)
+    _add_zero_based(group, "as in the file of the model")
     _add_output(predict, labels_out="write index, label and output of every point as CSV")
     predict.set_defaults(run=commands.predict)
 
@@ -348,7 +357,7 @@ def _add_output(parser: argparse.ArgumentParser, **files: str) -> Any:
 def _add_data(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     group = parser.add_argument_group("data")
     group.add_argument("data", metavar="DATA", nargs="?" if optional else None,
-                       help="a .npz, .csv or svmlight file, or two_moons, breast_cancer, digits, iris, "
+                       help="a .npz, .csv, .tsv or svmlight file, or two_moons, breast_cancer, digits, iris, "
                        "wine")  # fmt: skip
     group.add_argument("--split", type=int, default=0, metavar="K", help="row of 'labeled' (default: 0)")
     group.add_argument("--splits", default="labeled", metavar="NAME", help="array of splits (default: labeled)")
@@ -357,6 +366,7 @@ def _add_data(parser: argparse.ArgumentParser, optional: bool = False) -> None:
     )
     group.add_argument("--label-column", metavar="NAME", help="of a .csv file (default: the last)")
     _add_unlabeled(group)
+    _add_zero_based(group, "if there is an index 0")
     group.add_argument("--n-labeled", type=int, metavar="N", help="show N labels drawn at random, in place of a split "
                        "(default: those of the file)")  # fmt: skip
     group.add_argument("--random-state", type=int, default=0, metavar="SEED", help="of that draw (default: 0)")
@@ -368,6 +378,11 @@ def _add_unlabeled(
     parser.add_argument("--unlabeled", metavar="VALUE",
                         help="the label of points whose class is unknown, nan for missing ones "
                         f"(default: {default})")  # fmt: skip
+
+
+def _add_zero_based(parser: Any, default: str) -> None:
+    parser.add_argument("--zero-based", action=_ToldFlag,
+                        help=f"whether the first column is 0 in svmlight text, not 1 (default: {default})")  # fmt: skip
 
 
 def _add_model(parser: argparse.ArgumentParser) -> None:

@@ -95,7 +95,12 @@ def task_names() -> tuple[str, ...]:
 
 
 def given_problem(options: argparse.Namespace, data: Data) -> Problem:
-    """The problem of the options."""
+    """The problem of the options; a ValueError if all labels of the data are known."""
+    if data.y.all():
+        raise ValueError(
+            f"y has no unlabelled point: DATA={options.data!r} has the labels {', '.join(data.classes)[:200]}; say "
+            "with --unlabeled which of them marks unknown ones, or hide some with --n-labeled"
+        )
     # The kernel comes second, so that a NaN among the points is not blamed on its gamma.
     balance = "labeled" if options.balance == "auto" else options.balance  # until shares have been inferred
     plain = Problem(data.X, data.y, C=options.C, C_unlabeled=options.C_unlabeled, balance=balance)

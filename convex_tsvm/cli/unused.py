@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 from ..data import BUNDLED
+from ..files import kind_of
 from ..table import INTERVAL_RELAXATIONS, METHODS, SOLVERS
 from .tasks import Task, asked_solvers
 
@@ -144,19 +144,22 @@ def refuse_all_but(options: argparse.Namespace, names: Sequence[str], what: str)
             raise _refused(options, name, "data", what)
 
 
-def refuse_label_column(options: argparse.Namespace) -> None:
-    """Complain about a column's name where the file is no table."""
-    if options.label_column is not None and Path(options.data).suffix.lower() != ".csv":
+def refuse_of_other_files(options: argparse.Namespace) -> None:
+    """Complain about what is said of a table or of svmlight text where the file is none."""
+    kind = "bundled" if options.data in BUNDLED else kind_of(options.data)
+    if options.label_column is not None and kind != ".csv":
         raise _refused(options, "label_column", ".csv files", f"DATA={options.data!r}")
+    if options.zero_based is not None and kind not in ("svmlight text", "folder"):
+        raise _refused(options, "zero_based", "svmlight files", f"DATA={options.data!r}")
 
 
 def _refuse_unused_data(options: argparse.Namespace) -> None:
-    refuse_label_column(options)
+    refuse_of_other_files(options)
     bundled = options.data in BUNDLED
     rows = "files with rows of labelled points (.npz)"
-    if "splits" in options.told and (bundled or Path(options.data).suffix.lower() != ".npz"):
+    if "splits" in options.told and (bundled or kind_of(options.data) != ".npz"):
         raise _refused(options, "splits", rows, f"DATA={options.data!r}")
-    if "split" in options.told and not (bundled or Path(options.data).suffix.lower() == ".npz"):
+    if "split" in options.told and not (bundled or kind_of(options.data) == ".npz"):
         raise _refused(options, "split", rows, f"DATA={options.data!r}")
     if options.n_labeled is not None:
         for name in ("split", "splits"):

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checker import Certificate
 from ..formulations import Formulation
 from ..losses import hinge, squared_hinge, symmetric_hinge, symmetric_squared_hinge
 from ..persistence import reading, write_arrays
@@ -108,7 +109,7 @@ def read_search(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str,
 
     FileNotFoundError is raised if there is no such file, ValueError if it is not a saved search or is damaged.
     """
-    with reading(path, "a search", FORMAT) as found:
+    with reading(path, "a search", FORMAT, Certificate.known) as found:
         return found
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..checker import Certificate
+from ..checker_intervals import IntervalCertificate
 from ..losses import PLQ
 from ..persistence import reading, write_arrays
 from ..problem import Array
@@ -118,7 +120,8 @@ def _tree(records: list[IntervalRecord], search: IntervalSearch) -> dict[str, np
 
 def read_any(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Header and arrays of a saved search of either kind; a ValueError if the file is none, or is damaged."""
-    with reading(path, "a search", (FORMAT, FORMAT_OF_INTERVALS)) as found:
+    known = Certificate.known | IntervalCertificate.known
+    with reading(path, "a search", (FORMAT, FORMAT_OF_INTERVALS), known) as found:
         return found
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import joblib
 import numpy as np
 
-from ..deadline import time_left, until
+from ..deadline import time_left, until, within
 from ..formulations import Formulation
 from ..notice import warn
 from ..parallel import one_blas_thread
@@ -164,7 +164,8 @@ class BranchAndBound:
             refresh=refresh if refresh is None or refresh == "auto" else integer("refresh", refresh, least=1),
             keep_proofs=bool(certificate),
         )
-        with one_blas_thread():
+        self.time_limit = None if time_limit is None else finite("time_limit", time_limit, above=0)
+        with one_blas_thread(), within(self.time_limit):
             self.builder = LowerBoundBuilder(formulation, problem, relaxation="svm", solver=solver, gap=self.rules.gap)
             self.model = self.builder.model
             self._svm = self.model.svm  # raises ValueError where exact search is not possible
@@ -172,7 +173,6 @@ class BranchAndBound:
         self._setup = time.perf_counter() - began
         self.patience = None if patience is None else integer("patience", patience, least=0)
         self.max_nodes = None if max_nodes is None else integer("max_nodes", max_nodes, least=1)
-        self.time_limit = None if time_limit is None else finite("time_limit", time_limit, above=0)
         self.n_jobs = int(joblib.effective_n_jobs(n_jobs))
         self.checkpoint = None if checkpoint is None else new_file("checkpoint", checkpoint)
         self.checkpoint_every = finite("checkpoint_every", checkpoint_every, above=0)

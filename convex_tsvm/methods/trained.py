@@ -56,7 +56,11 @@ def trained_on_labels(
     instance = Instance(formulation, problem)
     labels = instance.best_labels(scores)
     with unlimited():
-        point = NativeSolver(problem).solve(instance.svm(labels))
+        solver = NativeSolver(problem)
+        point = solver.solve(instance.svm(labels))
+    if status == "converged":
+        # An objective that rounding has spoilt is none.
+        status = "converged" if point.judged(solver.tol).status == "optimal" else "inaccurate"
     objective = instance.objective(point.outputs, point.regularization)
     if instance.n_positive is not None:
         # Without a bias that moves them, outputs may have other signs than the labels, which then are what is paid for.

@@ -40,10 +40,13 @@ class SavedPoints:
         Of a folder mapped, not read.
     labels : array, shape (n,)
         As they were in the file that was converted.
+    zero_based : bool, optional
+        Whether the first column was 0 in the svmlight file that they come from, where that is known.
     """
 
     points: SparsePoints
     labels: NDArray[np.float64]
+    zero_based: bool | None = None
 
 
 def convert_svmlight(
@@ -86,12 +89,12 @@ def convert_svmlight(
         If the disk is full; nothing is left of the target.
     """
     most = _check(n_features, dtype)
-    source, size = Path(source), os.stat(source).st_size
+    source, _ = Path(source), os.stat(source)
     # Column indices are written with 32 bits; a file with 2³¹ columns or more is refused when such a column is read.
     index, used, n_entries = np.dtype(np.int32), 0, 0
     with _written(Path(target)) as folder, _opened(folder) as files:
         np.zeros(1, dtype=np.int64).tofile(files["indptr"])
-        for X, labels, done in read_blocks(source, zero_based=zero_based, n_features=most):
+        for X, labels, share in read_blocks(source, zero_based=zero_based, n_features=most):
             used = max(used, X.shape[1])
             if used > np.iinfo(index).max:
                 raise ValueError(f"{source} has {used} columns; at most {np.iinfo(index).max} are possible")
@@ -101,11 +104,11 @@ def convert_svmlight(
             labels.astype(np.float64).tofile(files["labels"])
             n_entries += int(X.indptr[-1])
             if progress is not None:
-                progress(done / max(size, 1))
+                progress(share)
         n = files["labels"].tell() // 8
         if n == 0:
             raise ValueError(f"{source} has no points")
-        _describe(folder, n, most or max(used, 1), n_entries, np.dtype(dtype), index)
+        _describe(folder, n, most or max(used, 1), n_entries, np.dtype(dtype), index, zero_based)
     return open_points(target)
 
 
@@ -113,7 +116,7 @@ def read_svmlight(
     source: str | os.PathLike[str],
     *,
     n_features: int | None = None,
-    zero_based: bool = False,
+    zero_based: bool | None = False,
     dtype: DTypeLike = np.float64,
     progress: Callable[[float], None] | None = None,
 ) -> SavedPoints:
@@ -121,28 +124,37 @@ def read_svmlight(
 
     Parameters
     ----------
-    source, n_features, zero_based, dtype, progress
+    source, n_features, dtype, progress
         As there.
+    zero_based : bool or None, default False
+        As there; None: if there is an index 0.
 
     Returns
     -------
     SavedPoints
     """
     most = _check(n_features, dtype)
-    parts, labels, size = [], [], os.stat(source).st_size
-    for X, y, done in read_blocks(Path(source), zero_based=zero_based, n_features=most):
+    parts, labels, least = [], [], np.inf
+    known = None if zero_based is None else most
+    for X, y, share in read_blocks(Path(source), zero_based=zero_based is not False, n_features=known):
+        least = min(least, X.indices.min(initial=np.iinfo(X.indices.dtype).max))
         parts.append(X.astype(dtype))
         labels.append(y)
         if progress is not None:
-            progress(done / max(size, 1))
+            progress(share)
     if not sum(map(len, labels)):
         raise ValueError(f"{source} has no points")
-    width = most or max(1, *(part.shape[1] for part in parts))
+    from_one = zero_based is None and least > 0
+    used = max(part.shape[1] for part in parts) - from_one
+    if most is not None and used > most:
+        raise ValueError(f"{source} has {used} columns, more than n_features={most}")
     for part in parts:
-        part.resize((part.shape[0], width))
-    together = sp.vstack(parts, format="csr") if len(parts) > 1 else parts[0].tocsr()
+        part.indices -= from_one
+    width = most or max(1, used)
+    rows = [sp.csr_array((p.data, p.indices, p.indptr), shape=(p.shape[0], width)) for p in parts]
+    together = sp.vstack(rows, format="csr") if len(rows) > 1 else rows[0]
     found = SparsePoints(together.data, together.indices, together.indptr, width)
-    return SavedPoints(found, np.concatenate(labels))
+    return SavedPoints(found, np.concatenate(labels), bool(least == 0) if zero_based is None else zero_based)
 
 
 def save_points(points: SparsePoints, labels: ArrayLike, target: str | os.PathLike[str]) -> SavedPoints:
@@ -202,9 +214,13 @@ def open_points(path: str | os.PathLike[str], *, check: bool = True) -> SavedPoi
             arrays[name] = np.asarray(mapped)
         if check:
             check_rows(arrays["indices"], arrays["indptr"], d)
+        zero_based = header.get("zero_based")
+        if zero_based not in (None, True, False):
+            raise ValueError(f"zero_based={zero_based!r} must be true, false or null")
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{str(path)!r} is no whole folder of points: {error}") from error
-    return SavedPoints(SparsePoints(arrays["data"], arrays["indices"], arrays["indptr"], d), arrays["labels"])
+    points = SparsePoints(arrays["data"], arrays["indices"], arrays["indptr"], d)
+    return SavedPoints(points, arrays["labels"], zero_based)
 
 
 def _check(n_features: int | None, dtype: DTypeLike) -> int | None:
@@ -242,7 +258,15 @@ def _opened(folder: Path) -> Iterator[dict[str, Any]]:
             file.close()
 
 
-def _describe(folder: Path, n: int, n_features: int, n_entries: int, data: np.dtype[Any], index: np.dtype[Any]) -> None:
+def _describe(
+    folder: Path,
+    n: int,
+    n_features: int,
+    n_entries: int,
+    data: np.dtype[Any],
+    index: np.dtype[Any],
+    zero_based: bool | None = None,
+) -> None:
     types = {"data": data.str, "indices": index.str, "indptr": np.dtype(np.int64).str, "labels": np.dtype(float).str}
     header = {"format": FORMAT, "n": n, "n_features": n_features, "n_entries": n_entries, "types": types}
-    (folder / "header.json").write_text(json.dumps(header), encoding="utf-8")
+    (folder / "header.json").write_text(json.dumps({**header, "zero_based": zero_based}), encoding="utf-8")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..deadline import time_is_up
+from ..deadline import TimeIsUp, time_is_up
 from ..formulations import Formulation
 from ..instance import Instance
 from ..instance.labelling import Labelling
@@ -171,6 +171,13 @@ class LowerBoundBuilder:
         if not isinstance(relaxation, str):
             self._use_own(relaxation, argument, searched)
             return
+        try:
+            self._use_named(relaxation, argument, searched)
+        except TimeIsUp:
+            self.relaxation = "svm"  # to see whether there is a stronger one takes the inverse of a matrix
+
+    def _use_named(self, relaxation: str, argument: str, searched: bool) -> None:
+        """Choose a relaxation of the table."""
         one_of(argument, relaxation, ("auto", *RELAXATIONS, *(() if searched else INTERVAL_RELAXATIONS)))
         if searched and self.search.formulation.constraints:
             raise ValueError(

@@ -102,7 +102,11 @@ class Curved:
         found = solve_dual(dual, gamma=gamma, tol=tol, max_iter=10, block_size=n + 1)
         if found.status == "interrupted":
             raise KeyboardInterrupt
-        return self.point(low, high, dual.gamma(found.s))
+        best = dual.gamma(found.s)
+        if not np.isfinite(best).all():
+            # In a box without width rounding may leave the solver nothing: any γ bounds, that of no multipliers at all.
+            best = np.zeros(n) if gamma is None else gamma
+        return self.point(low, high, best)
 
     def point(self, low: Array, high: Array, gamma: Array) -> EnvelopePoint:
         """The bound that a γ gives for a box; no solver is called."""

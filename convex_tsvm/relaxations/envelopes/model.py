@@ -133,7 +133,8 @@ class EnvelopeModel:
         arguments = (problem.kernel, problem.X)
         gram = centred_gram(*arguments, bias.members) if bias.centred else plain_gram(*arguments)
         self.lift = gram.lift
-        self.root = _root(gram.matrix)
+        # What rounding may have done to the matrix is covered, too: where it is centred that may be more.
+        self.root = _root(gram.matrix, 2 * gram.error * float(gram.scale @ gram.scale))
         self.factor = combination @ self.root
         self.offset = combination.sum(axis=1) * bias.offset
         self.free_bias = bias.free
@@ -344,10 +345,10 @@ def _why_no_pieces(instance: Instance) -> str | None:
     return None
 
 
-def _root(matrix: Array) -> Array:
-    """A square root of a kernel matrix, whose square is no smaller."""
+def _root(matrix: Array, error: float) -> Array:
+    """A square root of a kernel matrix that may be off by an error, whose square is no smaller."""
     values, vectors = np.linalg.eigh(matrix)
-    room = KERNEL_ROOM * max(float(values[-1]), 1e-300)
+    room = KERNEL_ROOM * max(float(values[-1]), 1e-300) + error
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0) + room))
 
 

@@ -66,7 +66,8 @@ class EnvelopeRelaxation:
         self._best, self._rules = BestSolution(self.instance, upper), Rules(gap=self.gap)
         stages: list[Stage] = []
         status = "optimal"
-        region = IntervalRegion(trivial_bound(self.instance), np.zeros(0), np.zeros(0))
+        self._known = trivial_bound(self.instance)
+        region = IntervalRegion(self._known, np.zeros(0), np.zeros(0))
         try:
             if not np.isfinite(upper):
                 with share_of_time(FIRST_DESCENT):
@@ -80,9 +81,11 @@ class EnvelopeRelaxation:
                 kept = self._round(region)
                 if region.bound < self._cutoff and time_is_up():
                     status = "time_limit"
+                # The box leaves out solutions that are not below the cutoff: nothing above it is known of those.
+                self._known = max(self._known, min(region.bound, self._cutoff))
                 stage = Stage(
                     self.name,
-                    min(region.bound, self._best.objective),
+                    self._known,
                     region.bound,
                     0,
                     int((self._proven(region) != 0).sum()),
@@ -132,13 +135,11 @@ class EnvelopeRelaxation:
         if region.gamma is not None and region.curvature is not None:
             duals = {"gamma": region.gamma, "curvature": self.bounds.curved(region.curvature).curvature}
             duals |= {"low": region.low + self.model.offset, "high": region.high + self.model.offset}
-        # An empty box says that no solution is below the cutoff.
-        value = region.bound if np.isfinite(region.bound) else (self._cutoff if region.bound > 0 else -np.inf)
         y = self.instance.problem.y
         outputs = None if self._best.point is None else self._best.point.outputs
         return Bound(
-            value=min(value, self._best.objective),
-            relaxed=value,
+            value=self._known,
+            relaxed=self._known,
             upper=self._best.objective,
             labels=None if outputs is None else np.where(y != 0, y, np.where(outputs >= 0, 1.0, -1.0)),
             scores=self._all_outputs(region),

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
+from ...deadline import TimeIsUp, time_is_up
 from ...instance.labelling import Labelling
 from ...losses import squared_hinge
 from ...problem import Array
@@ -21,6 +22,9 @@ from ..rounding import EPS
 
 #: Weight of the square of a fixed sum of targets, relative to the diagonal of the quadratic form.
 SUM_PENALTY = 1.0
+
+#: Columns of an inverse that are computed before it is asked whether there is time for more.
+COLUMNS_AT_ONCE = 500
 
 
 class OutputSpace:
@@ -80,12 +84,18 @@ class OutputSpace:
         E is known to its own rounding and that of G; then ‖(G + D)⁻¹ - 2 R‖ <= ‖2 R‖ ‖E‖ / (1 - ‖E‖).
         """
         n, gram = search.n, search.gram
+        if time_is_up():
+            raise TimeIsUp
         matrix = gram.matrix + np.diag(1 / (2 * search.cost))
         try:
             factor = scipy.linalg.cho_factor(matrix)
         except np.linalg.LinAlgError:
             return np.diag(search.cost), np.inf
-        inverse = scipy.linalg.cho_solve(factor, np.eye(n))
+        inverse = np.empty((n, n))
+        for columns in np.array_split(np.arange(n), -(-n // COLUMNS_AT_ONCE)):
+            if time_is_up():
+                raise TimeIsUp
+            inverse[:, columns] = scipy.linalg.cho_solve(factor, np.eye(n)[:, columns])
         inverse = (inverse + inverse.T) / 2
         sizes = np.abs(inverse)
         error = float(np.linalg.norm(matrix @ inverse - np.eye(n)))

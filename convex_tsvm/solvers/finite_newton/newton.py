@@ -152,7 +152,7 @@ class FiniteNewton:
                 break
             if has_kinks and width > LEAST_WIDTH:
                 least = MUCH_NARROWER if descent.n_iter <= QUICK else NARROWER
-                width = max(width * float(np.clip(0.5 * self.tol / found.gap, least, 0.5)), LEAST_WIDTH)
+                width = max(width * float(np.clip(0.5 * self.tol / max(found.gap, 1e-300), least, 0.5)), LEAST_WIDTH)
             elif goal > 1e-6 * self.tol:
                 goal *= 0.01
             else:
