@@ -10,7 +10,7 @@ LOWEST := .venv-lowest
 
 SECONDS ?= 600
 
-.PHONY: demo test quick slow fuzz lint review coverage docs look paper bench lowest dist clean
+.PHONY: demo test quick portable slow fuzz lint review coverage docs look paper bench lowest dist clean
 
 demo: $(VENV)/.ready  ## fit a transductive SVM to real data by two solvers: a table, and a picture in demo.png
 	$(BIN)/convex-tsvm compare breast_cancer --sigma 10 --C 10 --methods svm,cccp --solver native,cvxpy --plot demo.png
@@ -24,6 +24,9 @@ test: $(VENV)/.ready lint  ## style, types, and the tests, on two cores
 
 quick: $(VENV)/.ready  ## what one runs while editing: one case of every test that takes no time
 	$(PYTEST) -n 2 --dist worksteal --quick tests
+
+portable: $(VENV)/.ready  ## the quick tests and the gallery as on other machines: kernels of OpenBLAS, threads, rounding
+	$(BIN)/python tests/portable.py
 
 slow: $(VENV)/.ready  ## the tests that take long
 	$(PYTEST) -m slow

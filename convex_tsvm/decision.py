@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .kernels import DeformedKernel, Kernel, Linear, Precomputed
 from .points import LinearPoints, WithConstant
 from .problem import Array, Problem
+from .ties import ZERO_OUTPUT, is_positive
 from .validation import is_sparse
 
 #: Kernel values of new points are computed in parts of about this many bytes.
@@ -22,10 +23,12 @@ def chosen_classes(outputs: Array) -> NDArray[np.intp]:
     """Indices of the classes that outputs stand for, shape (n,).
 
     Outputs of shape (n,) or (n, 1) stand for two classes: index 1 where they are >= 0, otherwise 0.  Those of shape
-    (n, n_classes) stand for the class with the largest output.
+    (n, n_classes) stand for the class with the largest output, of equal ones the first.
     """
     single = outputs.ndim == 1 or outputs.shape[1] == 1
-    return np.asarray(outputs.ravel() >= 0 if single else outputs.argmax(axis=1), dtype=np.intp)
+    if single:
+        return is_positive(outputs.ravel()).astype(np.intp)
+    return np.asarray((outputs >= outputs.max(axis=1, keepdims=True) - ZERO_OUTPUT).argmax(axis=1), dtype=np.intp)
 
 
 @dataclass(frozen=True, eq=False)

@@ -101,10 +101,6 @@ class FittedModel(DecisionFunctions):
         classes : array, shape (n_classes,)
         parameters : mapping, optional
             Kept with the model, to be read by people.
-
-        Returns
-        -------
-        FittedModel
         """
         found = joint_function(solutions)
         own = (found.kernel, found.points, found.coefficients, found.intercept, found.n_features)
@@ -117,10 +113,6 @@ class FittedModel(DecisionFunctions):
         ----------
         X : array, sparse matrix or DataFrame, shape (m, d)
             New points; for a precomputed kernel its values with the training points, shape (m, n).
-
-        Returns
-        -------
-        array, shape (m,) for two classes, else (m, n_classes)
 
         Raises
         ------
@@ -287,10 +279,6 @@ def load_model(path: str | os.PathLike[str]) -> FittedModel:
     ----------
     path : path
         As :func:`save_model` has written it.
-
-    Returns
-    -------
-    FittedModel
 
     Raises
     ------

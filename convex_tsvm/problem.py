@@ -25,7 +25,7 @@ from .kernels import (
 )
 from .kernels.functions import CallableKernel, Polynomial
 from .points import LinearPoints
-from .validation import is_sparse
+from .validation import canonical, is_sparse
 
 Array = NDArray[np.float64]
 #: A kernel matrix of up to this many bytes is formed when a product with it is needed, and kept.
@@ -85,8 +85,9 @@ class Problem:
         points cost nothing (and that there may be none).
     balance : "labeled", float, ("exact", float) or None, default "labeled"
         The mean c of the outputs over the unlabelled points (collobert2006 eq. 4, chapelle2008 eq. 12): the mean of
-        the known labels, a number in (-10, 10), usually in (-1, 1), or nothing.  ``("exact", r)`` asks instead that the
-        share of the unlabelled points *labelled* +1 is r in (0, 1), to the nearest point (chapelle2008 eq. 3).
+        the known labels, weighted by their costs, a number in (-10, 10), usually in (-1, 1), or nothing.
+        ``("exact", r)`` asks instead that the share of the unlabelled points *labelled* +1 is r in (0, 1), to the
+        nearest point (chapelle2008 eq. 3).
     balance_sample : int or int array, optional
         Unlabelled points that stand for all of them in the mean of a linear balance: so many, drawn once and evenly,
         or the points with these indices, labelled or not.  All unlabelled ones by default; a sample saves the pass over
@@ -185,10 +186,6 @@ class Problem:
         ----------
         **changes
             Arguments of :class:`Problem` by name.
-
-        Returns
-        -------
-        Problem
         """
         given: dict[str, Any] = {
             "y": self.y,
@@ -218,10 +215,6 @@ class Problem:
         ----------
         other : Problem
             On equal points.
-
-        Returns
-        -------
-        Problem
         """
         return self.replace(y=other.y, balance=other.balance, balance_sample=other.balance_sample)
 
@@ -232,10 +225,6 @@ class Problem:
         ----------
         keep : int array
             Indices of points, increasing.
-
-        Returns
-        -------
-        Problem
         """
         if isinstance(self.X, LinearPoints):
             X: Any = self.X.take(keep)
@@ -262,10 +251,6 @@ class Problem:
             A place of each distinct point.
         which : int array, shape (n,)
             The distinct point that each point is.
-
-        Returns
-        -------
-        Problem
         """
         y = self.y[first]
         y[which[self.unlabeled]] = 0
@@ -312,10 +297,6 @@ class Problem:
         arrays : dict of arrays
         described : dict
             Its other half, which JSON holds.
-
-        Returns
-        -------
-        Problem
         """
         if "X" in arrays:
             X: Any = arrays["X"]
@@ -384,10 +365,6 @@ class Problem:
         Parameters
         ----------
         w : array, shape (d,)
-
-        Returns
-        -------
-        array, shape (n,)
         """
         return self.X.times(w) if isinstance(self.X, LinearPoints) else np.asarray(self.X @ w).ravel()
 
@@ -397,10 +374,6 @@ class Problem:
         Parameters
         ----------
         coefficients : array, shape (n,)
-
-        Returns
-        -------
-        array, shape (d,)
         """
         if isinstance(self.X, LinearPoints):
             return self.X.transposed(coefficients)
@@ -471,7 +444,9 @@ class Problem:
         if isinstance(balance, str):
             if balance != "labeled":
                 raise ValueError(f"balance={balance!r} must be {allowed}")
-            return float(self.y[self.labeled].mean()), None
+            costs = self.cost[self.labeled]
+            # Equal costs are none, so that the mean is that of the signs to the last digit.
+            return float(np.average(self.y[self.labeled], weights=costs if np.ptp(costs) else None)), None
         if _is_number(balance):
             if not -MOST_MEAN < balance < MOST_MEAN:
                 raise ValueError(f"balance={balance!r} must be {allowed}")
@@ -533,8 +508,7 @@ def _check_points(X: Any) -> Any:
     if isinstance(X, LinearPoints):
         return X
     if is_sparse(X):
-        X = sp.csr_matrix(X, dtype=np.float64, copy=True)
-        X.sum_duplicates()
+        X = canonical(sp.csr_matrix(X, dtype=np.float64, copy=True))
         values = X.data
         for array in (X.data, X.indices, X.indptr):
             array.setflags(write=False)

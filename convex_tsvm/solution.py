@@ -13,6 +13,7 @@ from .decision import DecisionFunctions
 from .formulations import Formulation
 from .instance import Instance, SmoothPoint, StepSolution
 from .problem import Array, Problem
+from .ties import is_positive
 
 
 def relative_gap(objective: float, lower_bound: float) -> float:
@@ -291,7 +292,7 @@ class Solution:
     @property
     def labels(self) -> Array:
         """The labels chosen, or the signs of the outputs (+1 for zero), shape (n,)."""
-        return np.where(self.scores >= 0, 1.0, -1.0) if self.given_labels is None else self.given_labels
+        return np.where(is_positive(self.scores), 1.0, -1.0) if self.given_labels is None else self.given_labels
 
     @property
     def coefficients(self) -> Array:
@@ -325,10 +326,6 @@ class Solution:
         ----------
         X : array or sparse matrix, shape (m, d)
             New points; for a precomputed kernel its values with the training points, shape (m, n).
-
-        Returns
-        -------
-        array, shape (m,)
         """
         return self.function(X)[:, 0]
 

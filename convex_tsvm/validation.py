@@ -37,6 +37,21 @@ def is_sparse(X: Any) -> TypeGuard[sp.csr_matrix]:
     return sp.issparse(X)
 
 
+def canonical(X: Any) -> Any:
+    """A sparse matrix in CSR format, without zeros and with each entry once, sorted by columns; others as they are.
+
+    Sums over stored numbers, such as a variance, need this.  The caller's matrix is not changed, but copied if need be.
+    """
+    if not is_sparse(X):
+        return X
+    found = sp.csr_matrix(X)  # what another matrix remembers of its format may no longer be true
+    if not (found.has_canonical_format and found.data.all()):
+        found = found.copy()
+        found.sum_duplicates()
+        found.eliminate_zeros()
+    return found
+
+
 def finite(
     name: str,
     value: Any,

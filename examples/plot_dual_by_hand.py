@@ -3,7 +3,7 @@ A dual by hand, and by the machine
 ==================================
 
 Six points, two labels, one convex step of the CCCP-TSVM (Collobert et al. 2006): every matrix of the primal and of the
-dual is printed, and the solution, the dual variables γ, the bias b and the outputs f, is found by some forty lines of
+dual is printed, and the solution, the dual variables γ, the bias b and the outputs f, is found by some fifty lines of
 NumPy that know nothing of the library's.  Claim: they are equal to 1e-8.
 """
 
@@ -54,6 +54,11 @@ assert np.abs(K0[-1] - constants["mean"]).max() < 1e-8
 # at f = y, and for an unlabelled one max(0, f - 1) + max(0, -f - 1), with kinks at -1 and 1, plus the tangent β f.  At
 # the optimum -γ is a slope of ψ at f.  A point is at a kink, where f is known and γ is not, or on a piece, where γ is
 # known.  Given which, the γ of the points at kinks, the γ₀ of the balance and b solve linear equations.
+#
+# The kernel matrix of distinct points has an inverse (Micchelli 1986), and so has that of some of them and x₀, unless
+# all four points are among them whose mean x₀ is.  Where all four are at kinks, the equation of x₀ says nothing that
+# theirs do not: their kinks must have the mean 0, or there is no f.  If they have it, γ₀ = 0 will do: a shift t of the
+# four γ, with γ₀ = -4 t, changes no output, and is free.
 
 
 def pieces(i):
@@ -65,41 +70,58 @@ def pieces(i):
     return [(-np.inf, -1.0, beta[i] - cost[i]), (-1.0, 1.0, beta[i]), (1.0, np.inf, beta[i] + cost[i])]
 
 
+def tied(at):
+    """Whether all unlabelled points are at kinks."""
+    return set(at) >= {2, 3, 4, 5}
+
+
 def solved(on, at):
-    """γ, b and f where points are on the pieces ``on``, and at the kinks ``at``: indices of the pieces before them."""
-    gamma, free = np.zeros(6), list(at)
+    """γ, b and f where points are on the pieces ``on``, and at the kinks ``at``: indices of the pieces before them.
+
+    None where the four unlabelled points are at kinks whose mean is not 0.
+    """
+    gamma, free, kinks = np.zeros(6), list(at), {i: pieces(i)[k][1] for i, k in at.items()}
+    if tied(at) and kinks[2] + kinks[3] + kinks[4] + kinks[5] != 0:
+        return None
     for i, k in on.items():
         gamma[i] = -pieces(i)[k][2]
     # Unknown: γ of the free points, γ₀, b.  Equations: f there, mean of f, sum of all dual variables.
     n, A, right = len(free), np.zeros((len(free) + 2,) * 2), np.zeros(len(free) + 2)
     A[: n + 1, : n + 1] = K0[np.ix_([*free, 6], [*free, 6])]
     A[: n + 1, n + 1] = A[n + 1, : n + 1] = 1.0
-    right[:n] = [pieces(i)[k][1] for i, k in at.items()]
+    right[:n] = list(kinks.values())
     right[: n + 1] -= K0[[*free, 6], :6] @ gamma
     right[n + 1] = -gamma.sum()
+    if tied(at):
+        A[n], right[n] = np.eye(n + 2)[n], 0.0  # γ₀ = 0 in place of the equation of x₀
     *gamma[free], gamma0, b = np.linalg.solve(A, right)
     return gamma, b, K0[:6] @ [*gamma, gamma0] + b
 
 
 def optimal(on, at, gamma, f):
-    """Whether each f is on its piece, and each γ between the slopes at its kink."""
+    """Whether each f is on its piece, and each γ, after some shift if it is free, between the slopes at its kink."""
     inside = all(pieces(i)[k][0] - 1e-9 <= f[i] <= pieces(i)[k][1] + 1e-9 for i, k in on.items())
-    between = all(pieces(i)[k][2] - 1e-9 <= -gamma[i] <= pieces(i)[k + 1][2] + 1e-9 for i, k in at.items())
-    return inside and between
+    least = {i: -pieces(i)[k + 1][2] - gamma[i] for i, k in at.items()}
+    most = {i: -pieces(i)[k][2] - gamma[i] for i, k in at.items()}
+    t = max(least[i] for i in range(2, 6)) if tied(at) else 0.0
+    return inside and all(least[i] - 1e-9 <= t * unlabeled[i] <= most[i] + 1e-9 for i in at)
 
 
 # %%
 # Every combination of pieces and kinks is tried, 3² · 5⁴ of them: the optimal ones, of which there is one, satisfy the
-# inequalities.
+# inequalities.  All four unlabelled points are at kinks in 3² · 2⁴ = 144, whose mean is 0 in 3² · 6 of these.
 counts = [len(pieces(i)) for i in range(6)]
 choices = [[("on", k) for k in range(count)] + [("at", k) for k in range(count - 1)] for count in counts]
-found_by_hand = []
+found_by_hand, impossible = [], 0
 for chosen in itertools.product(*choices):
     on, at = ({i: k for i, (kind, k) in enumerate(chosen) if kind == name} for name in ("on", "at"))
-    gamma, b, f = solved(on, at)
-    if optimal(on, at, gamma, f):
-        found_by_hand.append((at, gamma, b, f))
+    one = solved(on, at)
+    impossible += one is None
+    if one is not None and optimal(on, at, one[0], one[2]):
+        found_by_hand.append((at, *one))
 print(f"{len(found_by_hand)} of {np.prod([len(choice) for choice in choices])} combinations is optimal")
+assert len(found_by_hand) == 1
+assert impossible == 144 - 54
 at, gamma, b, f = found_by_hand[0]
 print("at kinks:", {i: pieces(i)[k][1] for i, k in at.items()}, "\nγ =", gamma, "\nf =", f, f"\nb = {b:.8f}")
 

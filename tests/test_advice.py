@@ -57,9 +57,9 @@ def test_points_on_the_plateau_have_no_say():
     with pytest.warns(UserWarning, match="have no say.*s=0"):
         clf = TransductiveSVC(kernel="linear", balance="labeled").fit(X, y)
     assert ct.compare_supervised(clf, X, y, cv=2).acting < 0.1
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
+    with pytest.warns(UserWarning, match="all classes have as many labels") as told:
         clf = TransductiveSVC(kernel="linear", s=0.0, balance="labeled").fit(X, y)
+    assert len(told) == 1
     assert ct.compare_supervised(clf, X, y, cv=2).acting > 0.5
 
 
@@ -78,6 +78,19 @@ def test_labels_drawn_per_class_say_nothing_of_shares():
         assert np.abs(inferred.class_shares_ - [0.6, 0.3, 0.1]).max() < 0.15
         assert accuracy(inferred, truth, y) > accuracy(clf, truth, y) - 0.03
     assert np.min(np.mean(gains, axis=0)) > 0.05
+
+
+@pytest.mark.parametrize(("each", "share", "told"), [(1, 0.05, 1), (5, 0.05, 1), (10, 0.2, 1), (5, 0.5, 0)])
+def test_as_many_labels_of_each_class_where_the_supervised_svm_finds_other_shares(each, share, told):
+    rng, truth = np.random.default_rng(1), (np.arange(300) < 300 * share).astype(int)
+    X = rng.normal(size=(300, 2)) + np.outer(4 * truth - 2, [1, 0])
+    y = np.full(300, -1)
+    for k in (0, 1):
+        y[np.flatnonzero(truth == k)[:each]] = k
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        TransductiveSVC(balance="labeled").fit(X, y)
+    assert sum("all classes have as many labels" in str(one.message) for one in found) == told
 
 
 def test_labels_drawn_at_random_say_something():

@@ -12,6 +12,7 @@ from convex_tsvm.cli import main
 from convex_tsvm.cli.tasks import read_task
 from convex_tsvm.data import load_classes
 from convex_tsvm.decision import DecisionFunctions
+from convex_tsvm.estimators.labels import marker_of
 from convex_tsvm.instance.side_information import SideInformation
 from convex_tsvm.kernels.functions import kernel_from_dict
 from convex_tsvm.losses.smooth import annealed
@@ -26,7 +27,6 @@ from convex_tsvm.points.svmlight import read_blocks
 from convex_tsvm.relaxations.envelopes.model import EnvelopeModel
 from convex_tsvm.relaxations.model import BoundModel
 from convex_tsvm.selection.scoring import Judge
-from convex_tsvm.selection.steps import marker_of
 from convex_tsvm.solvers.smooth import SmoothSolver
 
 X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])

@@ -2,11 +2,13 @@
 
 import json
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
 import convex_tsvm as ct
 from convex_tsvm.cli import main
+from convex_tsvm.modeling.solver import solve_by
 
 
 @pytest.fixture(scope="module")
@@ -84,3 +86,28 @@ def test_a_solver_that_is_not_installed_is_named(points, tmp_path, capsys):
     assert "cvxpy_solver='OSQP' cannot solve a problem of this kind" in capsys.readouterr().err
     assert main(["solve", str(file), "--unlabeled", "0", "--method", "gradient", "--cvxpy-solver", "scs"]) == 2
     assert "cvxpy-solver" in capsys.readouterr().err.replace("_", "-")
+
+
+class Failing:
+    """A problem that a solver solves only if it takes shorter steps, or never."""
+
+    def __init__(self, never=False):
+        self.never, self.asked = never, []
+
+    def solve(self, **options):
+        self.asked.append(options)
+        if self.never or "max_step_fraction" not in options:
+            raise cp.SolverError("Solver 'CLARABEL' failed.")
+
+
+def test_an_interior_point_method_that_rounding_fails_takes_shorter_steps():
+    problem = Failing()
+    solve_by(problem, "CLARABEL", verbose=False)
+    assert [one.get("max_step_fraction") for one in problem.asked] == [None, 0.9]
+    for problem, solver, own in (
+        (Failing(never=True), "CLARABEL", {}),
+        (Failing(), "SCS", {}),
+        (Failing(never=True), "CLARABEL", {"max_step_fraction": 0.5}),
+    ):
+        with pytest.raises(RuntimeError, match=f"cvxpy_solver='{solver}' failed"):
+            solve_by(problem, solver, **own)

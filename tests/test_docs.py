@@ -1,29 +1,79 @@
-"""Code on the pages of the documentation runs as it stands there."""
+"""Code on the pages of the documentation runs as it stands there, and prints what the pages say."""
 
+import ast
 import re
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import convex_tsvm as ct
+from convex_tsvm.cli import main
+from convex_tsvm.data import load_data
 from convex_tsvm.verification.statements import PAPERS
 
 DOCS = Path(__file__).parents[1] / "docs"
 
 
-def blocks(page):
-    """The Python of a page, block by block."""
+#: Pages whose blocks of code run one after the other.
+RUN = ("index", "quickstart", "guide/fit", "guide/verify")
+
+
+def blocks(page, language="python"):
+    """The Python of a page, or what else its blocks are, block by block."""
     source = (DOCS / f"{page}.rst").read_text(encoding="utf-8")
-    found = re.findall(r"\.\. code-block:: python\n\n((?:   .*\n|\n)+)", source)
+    found = re.findall(rf"\.\. code-block:: {language}\n\n((?:   .*\n|\n)+)", source)
     return [textwrap.dedent(block) for block in found]
 
 
-@pytest.mark.parametrize("page", ["index", "quickstart", "guide/fit", "guide/verify"])
+def printed(line):
+    """The number that a line of code ends with in a comment, if it is all of the comment, or None."""
+    found = re.search(r"#\s*(-?\d+(?:\.\d+)?)\s*$", line)
+    return found and found.group(1)
+
+
+@pytest.mark.parametrize("page", RUN)
 def test_the_code_of_a_page_runs(page, capsys):
+    """An expression with a number beside it has that value, in as many digits."""
     names = {}
     assert blocks(page)
     for block in blocks(page):
-        exec(compile(block, page, "exec"), names)
+        lines = block.splitlines()
+        for statement in ast.parse(block).body:
+            code, number = ast.get_source_segment(block, statement), printed(lines[statement.end_lineno - 1])
+            if number is None or not isinstance(statement, ast.Expr):
+                exec(compile(code, page, "exec"), names)
+                continue
+            digits = len(number.partition(".")[2])
+            assert f"{eval(code, names):.{digits}f}" == number, code
+
+
+def test_numbers_are_beside_code_that_runs_only():
+    pages = [path.relative_to(DOCS).with_suffix("").as_posix() for path in PAGES]
+    beside = {page for page in pages for block in blocks(page) if any(map(printed, block.splitlines()))}
+    assert beside <= set(RUN)
+    assert "index" in beside
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    assert not any(map(printed, readme.splitlines()))
+
+
+def shown(page):
+    """What a page shows as printed: lines without the command, where "..." stands for anything."""
+    (block,) = blocks(page, "text")
+    words = [word for line in block.splitlines() if not line.startswith("$") for word in line.split()]
+    return re.compile(r"\s+".join(re.escape(word).replace(r"\.\.\.", ".*?") for word in words), re.DOTALL)
+
+
+def test_the_terminal_shows_what_the_page_on_verification_says(capsys):
+    main(["verify", "--paper", "collobert2006"])
+    assert shown("guide/verify").search(capsys.readouterr().out)
+
+
+def test_a_primal_prints_as_the_page_on_teaching_says():
+    data = load_data("two_moons")
+    problem = ct.Problem(data.X, data.y, kernel=ct.RBF(sigma=0.3), C=10)
+    assert shown("guide/teach").search(str(ct.cccp_tsvm().primal(problem, np.ones(200))))
 
 
 #: Pages that are written, not made.

@@ -73,7 +73,7 @@ def test_no_page_is_forgotten():
 
 
 def test_the_dual_by_hand_is_short_and_right():
-    """Some forty lines of NumPy find by themselves what the library finds, to 1e-8."""
+    """Some fifty lines of NumPy find by themselves what the library finds, to 1e-8."""
     page = load("plot_dual_by_hand")
     assert max(page["differences"].values()) < 1e-8
     assert np.abs(page["b"]) > 0.01  # nothing is 0 by symmetry
@@ -81,7 +81,7 @@ def test_the_dual_by_hand_is_short_and_right():
     assert len(page["found_by_hand"]) == 1, "one combination of pieces and kinks is optimal"
     source = (EXAMPLES / "plot_dual_by_hand.py").read_text(encoding="utf-8")
     code = source[source.index("K = np.exp") : source.index("# By the machine.")].splitlines()
-    assert sum(1 for line in code if line.strip() and not line.strip().startswith(("#", '"""'))) <= 50
+    assert sum(1 for line in code if line.strip() and not line.strip().startswith(("#", '"""'))) <= 60
 
 
 def test_a_small_tree_is_drawn(moons, tmp_path):

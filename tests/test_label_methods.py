@@ -319,6 +319,31 @@ def test_bad_options_are_named(options, message, moons):
         ct.TransductiveSVC(**options).fit(X, np.where(y == 0, -1, y > 0))
 
 
+@pytest.mark.parametrize("best", [True, False])
+def test_a_method_of_ones_own_returns_its_best_point_unless_it_says_the_last(moons, best):
+    """One that ends at a worse point than it has passed: after the steps of CCCP that of reversed tangents."""
+
+    class Straying(ct.Method):
+        def descend(self, run):
+            point = run.envelope()
+            for sign in (1, 1, -1):
+                point = run.solve(run.instance.step(sign * point.outputs))
+                run.record(point)
+            return "converged"
+
+    method = Straying()
+    if not best:
+        method.best = False
+    problem = ct.Problem(moons[0], moons[2], kernel=ct.RBF(0.5), C=10)
+    found = ct.minimize(method, ct.cccp_tsvm(), problem)
+    values = [one.objective for one in found.history]
+    assert values[-1] > min(values) + 1e-3
+    assert found.objective == pytest.approx(min(values) if best else values[-1], rel=1e-9)
+    clf = ct.TransductiveSVC(method=method, sigma=0.5, balance="labeled", C_unlabeled="balanced")
+    clf.fit(moons[0], np.where(moons[2] == 0, -1, moons[2] > 0))
+    assert (clf.objective_ == min(one.objective for one in clf.history_)) == best
+
+
 def test_a_method_is_its_file_and_one_line_of_the_table(moons, monkeypatch, capsys):
     """A new one is there for estimators, the command line and comparisons once the table has it."""
     import json

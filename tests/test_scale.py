@@ -180,7 +180,7 @@ def test_the_tolerance_holds_for_the_duality_gap(monkeypatch):
     X, digit = load_digits(return_X_y=True)
     y = np.where(digit == 8, 1.0, -1.0)
     y[100:] = 0
-    problem = ct.Problem(X / 16, y, kernel=ct.RBF(gamma=0.05), C=100, C_unlabeled=1)
+    problem = ct.Problem(X / 16, y, kernel=ct.RBF(gamma=0.05), C=1000, C_unlabeled=1)
     step = ct.cccp_tsvm(-0.1).on(problem).step(ct.cccp(ct.svm(), problem).scores)
     solution = ct.NativeSolver(problem).solve(step)
     assert solution.status == "optimal"

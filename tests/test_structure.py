@@ -18,7 +18,7 @@ import convex_tsvm as ct
 ROOT = Path(convex_tsvm.__file__).parent
 #: From the bottom up; a module may import from its own layer and from those before it.
 LAYERS = [
-    ["checker", "checker_intervals", "deadline", "memory", "notice", "parallel", "text", "validation", "table"],
+    ["checker", "checker_intervals", "deadline", "memory", "notice", "parallel", "text", "ties", "validation", "table"],
     ["points"],
     ["losses", "kernels"],
     ["problem"],

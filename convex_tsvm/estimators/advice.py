@@ -21,9 +21,6 @@ from .labels import Labels
 #: How far shares of the classes may be from each other before a warning; shares are from 0 to 1.
 APART = 0.15
 
-#: From so many labels on, equally many of every class look drawn per class; of fewer that may be chance.
-DRAWN = 20
-
 #: Labels count as drawn per class if the probability of that is at least this.
 EVEN = 0.5
 
@@ -129,20 +126,21 @@ def _warn_of_misfit(solution: Solution, name: str) -> None:
 
 
 def _warn_of_shares(labels: Labels, solutions: Sequence[Solution]) -> None:
-    """Warn if labels look drawn per class, and the supervised SVM finds other shares than the labels have.
+    """Warn if classes have as many labels each, and the supervised SVM finds other shares than the labels have.
 
-    Such labels say nothing of the shares of the classes, but balance="labeled" takes the shares from them.
+    Labels drawn per class say nothing of the shares of the classes, but balance="labeled" takes the shares from them.
     """
-    if not drawn_per_class(labels):
+    known = ~labels.unlabeled
+    counts = np.bincount(labels.index[known], None if labels.weights is None else labels.weights[known])
+    if np.ptp(counts) > 1e-9 * counts.max():
         return
     alone = supervised_svms(solutions[0].formulation, [solution.problem for solution in solutions])
     found = chosen_classes(np.column_stack([one.scores for one in alone])[labels.unlabeled])
     shares = np.bincount(found, minlength=len(labels.classes)) / len(found)
     if np.abs(shares - 1 / len(shares)).max() > APART:
         shown = ", ".join(f"{name}: {share:.2f}" for name, share in zip(labels.classes, shares, strict=True))
-        each = int((labels.index == 0).sum())
         warn(
-            f"every class has {each} labels, as if drawn per class, and balance='labeled' makes the classes "
+            f"all classes have as many labels ({counts[0]:g}), as if drawn per class, and balance='labeled' makes them "
             f"equally large among the unlabelled points; the supervised SVM finds {{{shown}}}.  If labels were drawn "
             "per class, pass the shares, balance={class: share}, or balance=None; share_path chooses them from data",
         )
@@ -176,9 +174,3 @@ def _warn_of_no_help(found: ClassShares) -> None:
             "unlabelled points do not seem to help here.  safe=True falls back on the supervised SVM, and "
             "C_unlabeled=None is it; compare_supervised tells more",
         )
-
-
-def drawn_per_class(labels: Labels) -> bool:
-    """Whether labels look drawn per class: equally many of every class, and too many for that to be chance."""
-    counts = np.bincount(labels.index[~labels.unlabeled], minlength=len(labels.classes))
-    return bool(counts.min() == counts.max() and counts.sum() >= DRAWN)

@@ -19,6 +19,7 @@ from ..parallel import in_threads, one_blas_thread
 from ..persistence import FittedModel
 from ..points import DensePoints, LinearPoints, linear_points
 from ..problem import Array
+from ..ties import eigenvectors
 from ..validation import integer, is_sparse
 
 #: The number of points, drawn at random, that a transformer is fitted to, at most.
@@ -146,8 +147,8 @@ def _turned(made: Any) -> Any:
     """
     K = RBF(gamma=made.gamma)(made.components_, made.components_)
     values, axes = np.linalg.eigh((K + K.T) / 2)
-    kept = values > LEAST_EIGENVALUE * values[-1]
-    made.normalization_ = (axes[:, kept] / np.sqrt(values[kept])).T[::-1]
+    values, axes = eigenvectors(values, axes, int(np.sum(values > LEAST_EIGENVALUE * values[-1])))
+    made.normalization_ = (axes / np.sqrt(values)).T
     return made
 
 

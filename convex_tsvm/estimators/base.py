@@ -10,7 +10,6 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -22,17 +21,17 @@ from ..notice import warn
 from ..persistence import FittedModel
 from ..problem import Problem
 from ..solution import Solution
-from ..validation import is_sparse
+from ..validation import canonical, is_sparse
 from .advice import advise, check_links, warn_of_unused_share
 from .calibration import calibrated, n_calibrations
 from .costs import Cost, warn_of_cost
-from .labels import Labels, labeled_points
+from .labels import Labels, ScoresLabeled
 
 #: How a fit may have ended, the worst first.  A fit of several classes has the worst status of any of them.
 STATUSES, CONVERGED = ("interrupted", "time_limit", "node_limit", "max_iter", "failed", "inaccurate"), "converged"
 
 
-class Transduction(ClassifierMixin, BaseEstimator):
+class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
     """Base of the classifiers that learn from labelled and unlabelled points.
 
     A subclass has the parameters ``unlabeled`` and ``n_jobs``, and says what the problem is, what is solved and how.
@@ -81,11 +80,8 @@ class Transduction(ClassifierMixin, BaseEstimator):
             ``{"yes": 0.3, "no": 0.7}``.
         sample_weight : array, shape (n_samples,), optional
             Factors >= 0 on the cost of every point, C of the labelled ones and C* of the others.  The mean output that
-            ``balance`` constrains has every unlabelled point of weight > 0 once.
-
-        Returns
-        -------
-        self
+            ``balance`` constrains has every unlabelled point of weight > 0 once; with "labeled" it is the weighted mean
+            of the labels.
 
         Raises
         ------
@@ -240,24 +236,6 @@ class Transduction(ClassifierMixin, BaseEstimator):
         outputs = self.decision_function(X)
         return np.asarray(self.calibration_.predict_proba(outputs.reshape(len(outputs), -1)))
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Share of the points with known labels that are labelled rightly; ``unlabeled`` ones are left out.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n, n_features)
-        y : array, shape (n,)
-            Labels, with ``unlabeled`` where unknown.
-        sample_weight : array, shape (n,), optional
-
-        Returns
-        -------
-        float in [0, 1]
-        """
-        known, truth = labeled_points(y, self.unlabeled, " to score")
-        weights = None if sample_weight is None else np.asarray(sample_weight)[known]
-        return float(accuracy_score(truth, self.predict(X)[known], sample_weight=weights))
-
     def _store(self, labels: Labels, solutions: list[Solution]) -> None:
         self.classes_ = classes = labels.classes
         if labels.inferred is not None:
@@ -310,7 +288,8 @@ class KernelTransduction(Transduction):
 
     def _checked(self, X: Any, reset: bool) -> Any:
         least = 2 if reset else 1
-        return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset, ensure_min_samples=least)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset, ensure_min_samples=least)
+        return canonical(X)
 
     def _problem(self, X: Any, labels: Labels, k: int) -> Problem:
         return self._in_feature_space(Problem(X, kernel=self._kernel(X, labels), **self._given(labels, k)))

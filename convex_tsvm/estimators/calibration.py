@@ -82,6 +82,8 @@ def calibrated(estimator: Any, X: Any, y: Any, labels: Labels) -> CalibratedClas
 class _AsTheyAre(ClassifierMixin, BaseEstimator):
     """A classifier that takes outputs as its points, and returns them as its decision function."""
 
+    __metadata_request__fit = {"sample_weight": True}
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> _AsTheyAre:
         # Nothing is learned, and weights change nothing; scikit-learn warns of classifiers that take none.
         self.classes_ = np.unique(y)

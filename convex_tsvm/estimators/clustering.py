@@ -17,7 +17,8 @@ from ..methods.frame import Method
 from ..persistence import FittedModel
 from ..problem import Problem
 from ..table import DESCENTS, METHODS, SMOOTH_SOLVERS
-from ..validation import one_of
+from ..ties import is_positive
+from ..validation import canonical, one_of
 
 
 class MaxMarginClustering(ClusterMixin, BaseEstimator):
@@ -50,7 +51,7 @@ class MaxMarginClustering(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : int array, shape (n_samples,)
-        0 and 1.
+        0 and 1; the first point's cluster is 0 where ``balance`` is the same for both.
     solution_ : Solution
     objective_ : float
     status_ : str
@@ -106,12 +107,8 @@ class MaxMarginClustering(ClusterMixin, BaseEstimator):
         X : array, sparse matrix or DataFrame, shape (n_samples, n_features)
             For ``kernel="precomputed"`` the (n_samples, n_samples) kernel matrix.
         y : ignored
-
-        Returns
-        -------
-        self
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2)
+        X = canonical(validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2))
         constraint, balance = self._balance()
         problem = Problem(
             X,
@@ -179,7 +176,7 @@ class MaxMarginClustering(ClusterMixin, BaseEstimator):
         int array, shape (n,)
             0 and 1.
         """
-        return (self.decision_function(X) >= 0).astype(int)
+        return is_positive(self.decision_function(X)).astype(int)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Outputs f at points, old or new: positive for cluster 1.
@@ -194,7 +191,7 @@ class MaxMarginClustering(ClusterMixin, BaseEstimator):
         array, shape (n,)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        X = canonical(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False))
         return self.model_.decision_function(X)
 
     def __sklearn_tags__(self) -> Any:

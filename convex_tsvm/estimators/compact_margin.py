@@ -31,10 +31,6 @@ class _OneCost(DescentTransduction):
             All points; for ``kernel="precomputed"`` their (n_samples, n_samples) kernel matrix.
         y : array, shape (n_samples,)
             Labels, with ``unlabeled`` where unknown.
-
-        Returns
-        -------
-        self
         """
         return super().fit(X, y)
 

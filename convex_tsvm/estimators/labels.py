@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.metrics import accuracy_score
+from sklearn.pipeline import Pipeline
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
@@ -17,6 +20,9 @@ from ..methods.shares import ClassShares
 from ..notice import warn
 
 Array = NDArray[np.float64]
+
+#: What NumPy writes for missing values where it makes an array of strings of them; "None" may be a word as well.
+MISSING_TEXTS = ("nan", "NaN", "NaT", "<NA>")
 
 #: How far the sum of given shares may be from 1.
 SUM_OF_SHARES_TOL = 1e-3
@@ -59,9 +65,10 @@ class Labels:
         classes, index, unlabeled = split_labels(y, marker, name, sizes)
         own = None
         if class_weight is not None:
-            own = np.ones(len(index))
-            own[~unlabeled] = compute_sample_weight(_class_weight(class_weight, classes), classes[index[~unlabeled]])
+            own = np.where(unlabeled, 1.0, _class_weights(class_weight, classes, index[~unlabeled])[index])
         weights = None if sample_weight is None else checked_weights(sample_weight, len(index))
+        if weights is not None and len(index) > unlabeled.sum():
+            check_labels_count(weights[~unlabeled], classes[index[~unlabeled]])
         return cls(classes, index, unlabeled, weights, own)
 
     @property
@@ -80,6 +87,8 @@ class Labels:
         factor = np.ones(len(self.index))
         for weights in (self.weights, self.class_weights):
             factor = factor if weights is None else factor * weights
+        if C_unlabeled is not None and self.unlabeled.any() and not factor[self.unlabeled].any():
+            raise ValueError("sample_weight is 0 at all unlabelled points; leave them out, or pass C_unlabeled=None")
         C = _times(C, factor, ~self.unlabeled)
         if isinstance(C_unlabeled, str) and self.unlabeled.all():
             return C, C * (0.1 if C_unlabeled == "tenth" else 1.0)
@@ -113,8 +122,10 @@ class Labels:
             if self.inferred is None:
                 return self.balance("labeled", k)
             share = float(self.inferred.shares[k])
-        elif isinstance(balance, str) and balance == "labeled" and self.weights is not None:
-            return float(np.average(self.signs(k)[~self.unlabeled], weights=self.weights[~self.unlabeled]))
+        elif isinstance(balance, str) and balance == "labeled" and self.class_weights is not None:
+            # Factors of classes are about errors and no counts of points, as the costs of a problem are.
+            weights = None if self.weights is None else self.weights[~self.unlabeled]
+            return float(np.average(self.signs(k)[~self.unlabeled], weights=weights))
         else:
             return balance
         return (balance[0], share) if exact else 2 * share - 1
@@ -133,16 +144,14 @@ def split_labels(
 ) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.bool_]]:
     """Classes, class index of every point (-1 for unknown), and which points are unlabelled.
 
-    ``y`` holds numbers or strings, and ``marker`` where a label is unknown; NaN matches every missing value (NaN, None,
-    pandas' NA), None marks nothing.  ``name`` is the estimator's, for errors.  A ValueError if no point is labelled or
-    there is one class only, unless ``sizes``, a balance as users give it, says how large two classes are; or if the
-    labels are not classes.
+    ``y`` holds numbers, strings or dates, and ``marker`` where a label is unknown; NaN matches every missing value
+    (NaN, None, NaT, pandas' NA), None marks nothing.  ``name`` is the estimator's, for errors.  A ValueError if no
+    point is labelled or there is one class only, unless ``sizes``, a balance as users give it, says how large two
+    classes are; or if the labels are not classes.
     """
     if y is None:
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
-    y = column_or_1d(y, warn=True)
-    if y.dtype.kind not in "biufUSO":
-        y = np.array(list(y), dtype=object)
+    y = _readable(column_or_1d(y, warn=True))
     unlabeled = _matches(y, marker)
     _warn_of_zeros(y, marker)
     known = y[~unlabeled]
@@ -154,8 +163,7 @@ def split_labels(
                 "sizes are given by a number"
             )
         return two, np.full(len(y), -1, dtype=np.intp), unlabeled
-    if known.dtype.kind == "f" and not np.isfinite(known).all():
-        raise ValueError(f"Input y contains NaN or infinity; unlabelled points are marked by unlabeled={marker!r}")
+    _check_finite(known, marker)
     if known.dtype == object:
         # A marker that is a number forces labels that are strings into an object array; undo that.
         if any(_is_missing(label) for label in known):
@@ -163,7 +171,7 @@ def split_labels(
         kinds = {"text" if isinstance(label, str) else "numbers" for label in known}
         if len(kinds) > 1:
             raise ValueError("y mixes text and numbers as labels; use one kind")
-        known = np.array(known.tolist())
+        known = _of_one_kind(known)
     classes, index = _classes(known, sizes, marker, bool(unlabeled.any()))
     result = np.full(len(y), -1, dtype=np.intp)
     result[~unlabeled] = index
@@ -203,14 +211,40 @@ def _two_classes(sizes: Any) -> NDArray[Any] | None:
     return np.array([0, 1]) if isinstance(of, (int, float, np.number)) and of is not True and of is not False else None
 
 
+def _check_finite(known: NDArray[Any], marker: Any) -> None:
+    if known.dtype.kind == "f" and not np.isfinite(known).all():
+        raise ValueError(f"Input y contains NaN or infinity; unlabelled points are marked by unlabeled={marker!r}")
+
+
+def _readable(y: NDArray[Any]) -> NDArray[Any]:
+    """Labels as numbers, strings or objects."""
+    return y if y.dtype.kind in "biufUSO" else np.array(list(y), dtype=object)
+
+
+def _of_one_kind(known: NDArray[Any]) -> NDArray[Any]:
+    """Labels in an array of objects, into which a marker of another kind has forced them, as what they were before."""
+    dates = all(isinstance(label, datetime.date) for label in known)
+    return known.astype("datetime64[us]") if dates and len(known) else np.array(known.tolist())
+
+
 def _matches(y: NDArray[Any], marker: Any) -> NDArray[np.bool_]:
     if marker is None:
         return np.zeros(len(y), dtype=bool)
+    if y.dtype.kind in "US" and not isinstance(marker, (str, bytes)):
+        # An array of strings holds a marker of another kind as text.
+        if _is_missing(marker) and (y == np.array("None", y.dtype.kind)).any():
+            raise ValueError(
+                f"y is an array of strings with the label 'None', which unlabeled={marker!r} may mark or not: pass an "
+                "array of objects with None in it, or unlabeled='None'"
+            )
+        texts = {str(marker), *(MISSING_TEXTS if _is_missing(marker) else ())}
+        if isinstance(marker, numbers.Real) and float(marker).is_integer():
+            texts |= {str(int(float(marker))), str(float(marker))}
+        return np.isin(y, np.array(sorted(texts), dtype=y.dtype.kind))
     if _is_missing(marker):
         return np.array([_is_missing(v) for v in y], dtype=bool)
-    if y.dtype.kind in "US" and not isinstance(marker, str):
-        # An array of strings holds a numeric marker as text.
-        return np.asarray(y == str(marker))
+    if y.dtype.kind == "S" and isinstance(marker, str):
+        marker = marker.encode()
     if y.dtype == object:
         alike = [not _is_missing(v) and isinstance(v, str) == isinstance(marker, str) and v == marker for v in y]
         return np.array(alike, dtype=bool)
@@ -218,14 +252,16 @@ def _matches(y: NDArray[Any], marker: Any) -> NDArray[np.bool_]:
 
 
 def _is_missing(value: Any) -> bool:
-    """Whether ``value`` is NaN, None or pandas' NA."""
-    return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and np.isnan(value))
+    """Whether ``value`` is NaN, None, NaT or pandas' NA."""
+    if value is None or type(value).__name__ == "NAType":
+        return True
+    unlike_itself = value != value  # noqa: PLR0124
+    return isinstance(unlike_itself, (bool, np.bool_)) and bool(unlike_itself)
 
 
 def unlabeled_points(y: Any, marker: Any) -> NDArray[np.bool_]:
     """Which labels are the marker of unlabelled points, shape (n,)."""
-    y = column_or_1d(y)
-    return _matches(y if y.dtype.kind in "biufUSO" else np.array(list(y), dtype=object), marker)
+    return _matches(_readable(column_or_1d(y)), marker)
 
 
 def labeled_points(y: Any, marker: Any, purpose: str = "") -> tuple[NDArray[np.intp], NDArray[Any]]:
@@ -234,8 +270,82 @@ def labeled_points(y: Any, marker: Any, purpose: str = "") -> tuple[NDArray[np.i
     if len(known) == 0:
         raise ValueError(f"y has no labelled point{purpose}: every entry is unlabeled={marker!r}")
     labels = np.asarray(y)[known]
-    # A marker of another kind forces labels into an object array; undo that.
-    return known, np.array(labels.tolist()) if labels.dtype == object else labels
+    _check_finite(labels, marker)
+    if labels.dtype == object and any(_is_missing(label) for label in labels):
+        raise ValueError(f"y contains missing values besides unlabeled={marker!r}; use unlabeled=np.nan for them")
+    return known, _of_one_kind(labels) if labels.dtype == object else labels
+
+
+def marked(y: NDArray[Any], unknown: NDArray[np.bool_], marker: Any) -> NDArray[Any]:
+    """Labels y, shape (n,), with the marker where they are to be unknown; both numbers, or objects of either kind."""
+    if marker is None:
+        raise ValueError("unlabeled=None marks no point: the estimator must have a marker, such as -1")
+    numeric = isinstance(marker, numbers.Real) and y.dtype.kind in "biuf"
+    found = y.astype(np.result_type(y, np.asarray(marker))) if numeric else np.array(list(y), dtype=object)
+    found[unknown] = marker
+    return found
+
+
+def marker_of(estimator: Any, unlabeled: Any = "auto") -> Any:
+    """How an estimator marks unlabelled points in ``y``; pipelines and meta-estimators around it are looked through.
+
+    ``unlabeled`` is what a wrapper's user has said of it, or "auto"; None as the estimator is a TransductiveSVC that
+    has this marker.  ValueError is raised if the estimator has another one, or none and nothing is said.
+    """
+    said = not (isinstance(unlabeled, str) and unlabeled == "auto")
+    if isinstance(estimator, Pipeline):
+        return marker_of(estimator.steps[-1][1], unlabeled)
+    if estimator is None:
+        return unlabeled if said else -1
+    if type(estimator).__module__.startswith("sklearn.semi_supervised"):
+        own = -1
+    elif hasattr(estimator, "estimator"):
+        given = getattr(estimator, "unlabeled", "auto")
+        own = marker_of(estimator.estimator, unlabeled if isinstance(given, str) and given == "auto" else given)
+    elif hasattr(estimator, "unlabeled"):
+        own = estimator.unlabeled
+    elif said:
+        return unlabeled
+    else:
+        raise ValueError(
+            f"estimator={estimator!r} marks no unlabelled points: it must be one of this package, or unlabeled given"
+        )
+    if said and not _same_marker(own, unlabeled):
+        raise ValueError(f"unlabeled={unlabeled!r} is not the estimator's own unlabeled={own!r}; leave out the former")
+    return own
+
+
+def _same_marker(one: Any, other: Any) -> bool:
+    if one is None or other is None or _is_missing(one) or _is_missing(other):
+        return (one is None) == (other is None) and _is_missing(one) == _is_missing(other)
+    return isinstance(one, str) == isinstance(other, str) and bool(one == other)
+
+
+class ScoresLabeled:
+    """What a classifier has that scores labelled points only."""
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Share of the points with known labels that are labelled rightly; ``unlabeled`` ones are left out.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, n_features)
+        y : array, shape (n,)
+            Labels, with ``unlabeled`` where unknown.
+        sample_weight : array, shape (n,), optional
+
+        Returns
+        -------
+        float in [0, 1]
+        """
+        known, truth = labeled_points(y, marker_of(self), " to score")
+        weights = None
+        if sample_weight is not None:
+            weights = checked_weights(sample_weight, len(np.asarray(y)))[known]
+            if not weights.any():
+                raise ValueError("sample_weight is 0 at all labelled points: there is nothing to score")
+        own: Any = self
+        return float(accuracy_score(truth, own.predict(X)[known], sample_weight=weights))
 
 
 def _warn_of_zeros(y: NDArray[Any], marker: Any) -> None:
@@ -265,24 +375,40 @@ def checked_weights(sample_weight: ArrayLike, n: int) -> Array:
     weights = np.full(n, float(weights)) if weights.ndim == 0 else weights
     if weights.shape != (n,):
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}: one weight per sample")
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise ValueError(f"sample_weight must be finite numbers >= 0; its least is {weights.min():g}")
+    wrong = weights[~(np.isfinite(weights) & (weights >= 0))]
+    if len(wrong):
+        raise ValueError(f"sample_weight must be finite numbers >= 0; it has {wrong[0]:g}")
     if not weights.any():
         raise ValueError("sample_weight is 0 everywhere.  Sample weights must contain at least one non-zero number.")
     return weights
 
 
-def _class_weight(class_weight: Any, classes: NDArray[Any]) -> Any:
-    if class_weight == "balanced":
-        return class_weight
+def check_labels_count(weights: Array, labels: NDArray[Any]) -> None:
+    """Raise ValueError unless every class has a labelled point of weight > 0; both of shape (n_labeled,)."""
+    if not weights.any():
+        raise ValueError("sample_weight is 0 at all labelled points; one of each class must have a weight > 0")
+    lost = np.setdiff1d(labels, labels[weights > 0])
+    if len(lost):
+        raise ValueError(f"sample_weight is 0 at all labels of class {lost.tolist()[0]!r}; one must have a weight > 0")
+
+
+def _class_weights(class_weight: Any, classes: NDArray[Any], index: NDArray[np.intp]) -> Array:
+    """The weight of every class, from what the user gave; ``index`` has the classes of the labelled points."""
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        found = np.ones(len(classes))
+        there = np.unique(index)
+        found[there] = compute_class_weight("balanced", classes=there, y=index)
+        return found
     if not isinstance(class_weight, Mapping):
         raise ValueError(f"class_weight={class_weight!r} must be None, 'balanced', or a weight > 0 per class")
+    found, names = np.ones(len(classes)), list(classes)
     for name, weight in class_weight.items():
-        if name not in classes:
+        if name not in names:
             raise ValueError(f"class_weight has {name!r}, which is no label of y; the classes are {classes.tolist()}")
         if not (isinstance(weight, numbers.Real) and 0 < float(weight) < np.inf):
             raise ValueError(f"class_weight={class_weight!r}: the weight of {name!r} must be a number > 0")
-    return class_weight
+        found[names.index(name)] = weight
+    return found
 
 
 def _by_class(shares: Any, classes: NDArray[Any]) -> dict[Any, Any]:

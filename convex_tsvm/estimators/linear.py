@@ -15,7 +15,7 @@ from ..methods.frame import Method
 from ..points import LinearPoints, WithConstant, linear_points
 from ..problem import Problem
 from ..solution import Solution
-from ..validation import finite, integer, one_of
+from ..validation import canonical, finite, integer, one_of
 from .approximation import KernelApproximation
 from .descent import Descent
 from .labels import Labels
@@ -202,7 +202,7 @@ class LinearTransductiveSVC(OnlineFit, Descent):
             reset=reset,
             ensure_min_samples=2 if reset else 1,
         )
-        return linear_points(X) if reset else X
+        return linear_points(X) if reset else canonical(X)
 
     def _read(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[Any, Labels]:
         X, labels = super()._read(X, y, sample_weight)

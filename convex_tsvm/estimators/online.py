@@ -12,7 +12,7 @@ from ..formulations import Formulation, tsvm
 from ..kernels import Linear
 from ..methods.online import OnlineDescent
 from ..persistence import FittedModel
-from ..validation import finite, integer
+from ..validation import canonical, finite, integer
 from .labels import Labels, unlabeled_points
 
 
@@ -45,7 +45,8 @@ class OnlineFit:
             If ``classes`` is missing at the first call, or y has other labels.
         """
         first = not hasattr(self, "online_")
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=first and not hasattr(self, "coef_"))
+        learned = not first or hasattr(self, "coef_")
+        X = canonical(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=not learned))
         signs = self._online_signs(X, y, classes)
         if first:
             start = getattr(self, "coef_", np.zeros((signs.shape[0], X.shape[1])))

@@ -3,7 +3,7 @@
 from .annealed_primal import AnnealedPrimal
 from .convex_step import ConvexStep, same_points
 from .expansion import ExpansionPrimal
-from .first_guess import first_guess, labels_of, principal_components
+from .first_guess import first_guess, has_mirror_image, labels_of, principal_components
 from .instance import Instance
 from .labelling import Labelling, check_relaxable, labelling, with_one_label
 from .primal import SmoothPrimal, features_of
@@ -28,6 +28,7 @@ __all__ = [
     "check_relaxable",
     "features_of",
     "first_guess",
+    "has_mirror_image",
     "labelling",
     "labels_of",
     "principal_components",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse.linalg
 
+from ..parallel import one_blas_thread
+from ..points import LinearPoints
 from ..problem import Array, Problem
+from ..ties import eigenvectors, falling
 from .instance import Instance
 
-#: Principal components of up to so many points are found by a dense decomposition, others by Lanczos iterations.
-DENSE_UP_TO = 400
+#: Principal components are those of so many points, at most.
+SAMPLED = 400
 
 
 def first_guess(instance: Instance) -> Array:
@@ -21,36 +23,58 @@ def first_guess(instance: Instance) -> Array:
     return labels_of(instance, principal_components(instance.problem, 1)[:, 0])
 
 
+def has_mirror_image(instance: Instance) -> bool:
+    """Whether -f is as good as f, whatever f is: then the first point's label is -1, by a rule."""
+    formulation, problem = instance.formulation, instance.problem
+    t = np.linspace(0, 3, 31)
+    if problem.n_labeled or formulation.unlabeled is None or formulation.additions or formulation.groups:
+        return False
+    if instance.n_positive is not None and 2 * instance.n_positive != problem.n_unlabeled:
+        return False
+    return bool(
+        formulation.regularizer.is_squared_norm
+        and not instance.target
+        and all(one.lower == -one.upper for one in formulation.constraints)
+        and np.allclose(formulation.unlabeled(t), formulation.unlabeled(-t))
+    )
+
+
 def labels_of(instance: Instance, scores: Array) -> Array:
-    """The labels +1 of the largest scores and -1 of the others, by the balance; half of them without one."""
+    """The labels +1 of the largest scores and -1 of the others, by the balance; half of them without one.
+
+    Where mirror images are equally good it is that in which the first point's label is -1.
+    """
     n = len(scores)
     if instance.n_positive is not None:
         most = instance.n_positive
     else:
         most = round(n * (1 + np.clip(instance.target or 0.0, -1, 1)) / 2)
     labels = np.full(n, -1.0)
-    labels[np.argsort(-scores, kind="stable")[: min(max(most, 1), n - 1)]] = 1.0
-    return labels
+    labels[falling(scores)[: min(max(most, 1), n - 1)]] = 1.0
+    return -labels if labels[0] > 0 and has_mirror_image(instance) else labels
 
 
 def principal_components(problem: Problem, k: int, random_state: int = 0) -> Array:
     """The first k principal components of the points in the feature space, shape (n, k), by falling variance.
 
-    Their signs are such that the largest entry of each is positive.
+    Of many points they are those of a sample, drawn by ``random_state``, in which all points have their places.
     """
     n = problem.n
     k = min(k, n - 1)
-
-    def centred(v: Array) -> Array:
-        product = problem.apply_kernel(v - v.mean(axis=0))
-        return np.asarray(product - product.mean(axis=0))
-
-    if n <= DENSE_UP_TO and not problem.is_linear:
-        matrix = centred(np.eye(n))
-        vectors = scipy.linalg.eigh((matrix + matrix.T) / 2, subset_by_index=(n - k, n - 1))[1][:, ::-1]
-    else:
-        operator = scipy.sparse.linalg.LinearOperator((n, n), matvec=centred, dtype=float)
-        start = np.random.default_rng(random_state).standard_normal(n)
-        values, vectors = scipy.sparse.linalg.eigsh(operator, k=k, which="LA", v0=start, tol=1e-4)
-        vectors = vectors[:, np.argsort(-values)]
-    return np.asarray(vectors * np.sign(vectors[np.argmax(np.abs(vectors), axis=0), np.arange(k)]))
+    sample = np.arange(n)
+    if n > SAMPLED:
+        sample = np.sort(np.random.default_rng(random_state).choice(n, SAMPLED, replace=False))
+    whole = len(sample) == n and not isinstance(problem.X, LinearPoints)
+    with one_blas_thread():
+        matrix = (problem if whole else problem.part(sample)).gram
+        matrix = matrix - matrix.mean(axis=0)
+        matrix -= matrix.mean(axis=1)[:, None]
+        values, vectors = scipy.linalg.eigh((matrix + matrix.T) / 2)
+    found = eigenvectors(values, vectors, min(k, len(sample) - 1))[1]
+    if len(sample) == n:
+        return found
+    places = np.zeros((n, found.shape[1]))
+    places[sample] = found
+    outputs = np.column_stack([problem.apply_kernel(one) for one in places.T])
+    outputs -= outputs.mean(axis=0)
+    return np.asarray(outputs / np.linalg.norm(outputs, axis=0))

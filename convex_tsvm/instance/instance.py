@@ -21,6 +21,7 @@ from ..formulations.constraints import mean_of
 from ..kernels import RBF
 from ..losses import PLQ, Convex
 from ..problem import Array, Problem
+from ..ties import ZERO_OUTPUT, is_positive, rounded
 from .bias import Bias
 from .convex_step import ConvexStep
 from .rows import OutputRows
@@ -134,10 +135,6 @@ class Instance:
         Parameters
         ----------
         mean : float
-
-        Returns
-        -------
-        Instance
         """
         return Instance(self.formulation, self.problem.replace(balance=mean))
 
@@ -156,10 +153,6 @@ class Instance:
         Parameters
         ----------
         formulation : Formulation
-
-        Returns
-        -------
-        Instance
         """
         if self.n_positive is not None:
             formulation = dataclasses.replace(formulation, balance=None)
@@ -206,10 +199,6 @@ class Instance:
             +1, -1, or 0 for points that pay nothing.
         cost : array, shape (n,), optional
             In place of the problem's costs.
-
-        Returns
-        -------
-        ConvexStep
         """
         cost = np.where(labels == 0, 0.0, self.problem.cost if cost is None else cost)
         kind = (labels < 0).astype(np.intp)
@@ -229,10 +218,6 @@ class Instance:
         cost, slope : array, shape (n,)
         names : tuple of str
             What the losses are called in CVXPY problems.
-
-        Returns
-        -------
-        ConvexStep
         """
         return self._step(losses, kind, cost, slope, names, self.target)
 
@@ -247,10 +232,6 @@ class Instance:
             Probabilities that labels are +1.
         cost : array, shape (n,), optional
             In place of the problem's costs.
-
-        Returns
-        -------
-        ConvexStep
         """
         cost = self.problem.cost if cost is None else cost
         positive = np.where(
@@ -280,6 +261,7 @@ class Instance:
         array, shape (n,)
         """
         slope = np.zeros(self.problem.n)
+        outputs = np.where(np.abs(outputs) <= ZERO_OUTPUT, 0.0, outputs)  # at a kink rounding does not choose the side
         for k, (_, concave) in enumerate(self.formulation.parts):
             if isinstance(concave, PLQ) and not concave.pieces.any():
                 continue
@@ -295,10 +277,6 @@ class Instance:
         outputs : array, shape (n,)
         cost : array, shape (n,)
             Of every point.
-
-        Returns
-        -------
-        float
         """
         constant = -float(self.tangents(outputs, cost) @ outputs)
         for k, (_, concave) in enumerate(self.formulation.parts):
@@ -312,10 +290,6 @@ class Instance:
         Parameters
         ----------
         step : ConvexStep
-
-        Returns
-        -------
-        bool
         """
         return step.point is None and np.array_equal(step.kind, self._kinds)
 
@@ -351,10 +325,6 @@ class Instance:
             ½ ‖w‖², or what else w costs.
         cost : array, shape (n,), optional
             In place of the problem's costs.
-
-        Returns
-        -------
-        float
         """
         return self.formulation.objective(self.problem, outputs, regularization, cost)
 
@@ -364,10 +334,6 @@ class Instance:
         Parameters
         ----------
         outputs : array, shape (n,)
-
-        Returns
-        -------
-        two arrays, shape (n,)
         """
         positive, negative = self._label_losses
         return positive(outputs), negative(outputs)
@@ -385,7 +351,7 @@ class Instance:
         -------
         array, shape (n,)
         """
-        labels = np.where(self.problem.y != 0, self.problem.y, np.where(outputs >= 0, 1.0, -1.0))
+        labels = np.where(self.problem.y != 0, self.problem.y, np.where(is_positive(outputs), 1.0, -1.0))
         if self.n_positive is not None:
             labels[self.problem.unlabeled] = largest(outputs[self.problem.unlabeled], self.n_positive)
         return labels
@@ -403,10 +369,6 @@ class Instance:
         labels : array, shape (n,)
         cost : array, shape (n,), optional
             In place of the problem's costs.
-
-        Returns
-        -------
-        float
         """
         cost = self.problem.cost if cost is None else cost
         return regularization + self.total(self.losses_of_labels(outputs, labels), cost)
@@ -418,10 +380,6 @@ class Instance:
         ----------
         outputs : array, shape (n,)
         labels : array, shape (n,)
-
-        Returns
-        -------
-        array, shape (n,)
         """
         return self._label_losses[0](labels * outputs)
 
@@ -432,10 +390,6 @@ class Instance:
         ----------
         losses : array, shape (n,)
         cost : array, shape (n,)
-
-        Returns
-        -------
-        float
         """
         constant = self._label_constant and self._label_constant * float(cost[self.problem.unlabeled].sum())
         return float(cost @ losses) + constant
@@ -453,10 +407,6 @@ class Instance:
         positive : array, shape (n,)
         cost : array, shape (n,), optional
             In place of the problem's costs.
-
-        Returns
-        -------
-        float
         """
         losses, cost = self.label_losses(outputs), self.problem.cost if cost is None else cost
         return regularization + self.total(positive * losses[0] + (1 - positive) * losses[1], cost)
@@ -470,10 +420,6 @@ class Instance:
         ----------
         outputs : array, shape (n,), optional
             Where tangents are taken; None leaves the convex parts.
-
-        Returns
-        -------
-        cvxpy.Problem
         """
         from ..modeling import PrimalModel
 
@@ -487,10 +433,6 @@ class Instance:
         outputs : array, shape (n,), optional
             Where tangents are taken; None leaves the convex parts.
         balance_by : {"centring", "x0"}, default "centring"
-
-        Returns
-        -------
-        cvxpy.Problem
         """
         from ..modeling import DualModel
 
@@ -503,10 +445,6 @@ class Instance:
         ----------
         outputs : array, shape (n,), optional
             Where a solver begins.
-
-        Returns
-        -------
-        cvxpy.Problem
         """
         from ..modeling.smooth_model import SmoothModel
 
@@ -584,6 +522,7 @@ def largest(values: Array, count: int) -> Array:
     """+1 for the ``count`` largest values, of equal ones the first, and -1 for the others, shape (n,)."""
     if count in (0, len(values)):
         return np.full(len(values), 1.0 if count else -1.0)
+    values = rounded(values)
     edge = np.partition(values, len(values) - count)[len(values) - count]
     found = np.where(values > edge, 1.0, -1.0)
     ties = np.flatnonzero(values == edge)

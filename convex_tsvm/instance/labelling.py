@@ -22,6 +22,7 @@ from ..kernels import AccurateGram, NoMeanError, centred_gram, plain_gram, proje
 from ..kernels.distances import EPS
 from ..losses import HARD_MARGIN, PLQ, squared_hinge
 from ..problem import Array, Problem
+from ..ties import falling
 from ..validation import InfeasibleError
 from .convex_step import ConvexStep
 from .first_guess import principal_components
@@ -230,7 +231,7 @@ def with_one_label(formulation: Formulation, problem: Problem, point: int | None
             raise ValueError(f"y has no labelled point, and {instance.balance} tells the classes apart; {_LABEL_ONE}")
         changes["balance_sample"] = problem.balance_points
     y = problem.y.copy()
-    y[np.argmax(principal_components(problem, 1)[:, 0]) if point is None else point] = 1.0
+    y[falling(principal_components(problem, 1)[:, 0])[0] if point is None else point] = 1.0
     return problem.replace(y=y, C=problem.cost, C_unlabeled=problem.cost, **changes)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
 from ..problem import Array
+from ..ties import EQUAL, rounded
 from .probabilities import multiplier
 
 #: Sums of probabilities are right to this share of the number of points, or as near as so many rounds get.
@@ -79,7 +80,7 @@ class PottsProbabilities:
 
         Points are moved from labels that have too many to labels that have too few, that which costs least first.
         """
-        found = np.argmax(self.logs, axis=1)
+        found = np.argmax(self.logs >= self.logs.max(axis=1, keepdims=True) - EQUAL, axis=1)
         if counts is None:
             return found
         excess = np.bincount(found, minlength=len(counts)) - counts
@@ -88,7 +89,7 @@ class PottsProbabilities:
             points = np.flatnonzero(excess[found] > 0)
             lacking = np.flatnonzero(excess < 0)
             rise = cost[np.ix_(points, lacking)] - cost[points, found[points]][:, None]
-            i, k = np.unravel_index(np.argmin(rise), rise.shape)
+            i, k = np.unravel_index(np.argmin(rounded(rise)), rise.shape)
             excess[found[points[i]]] -= 1
             excess[lacking[k]] += 1
             found[points[i]] = lacking[k]

@@ -103,12 +103,19 @@ class OutputRows:
         sums = self.A @ outputs
         return np.asarray(np.maximum(np.maximum(self.lower - sums, sums - self.upper), 0.0))
 
+    def _met_by_a_constant(self) -> bool:
+        """Whether f = b meets all constraints, for some b."""
+        fixed, moved = self.bias == 0, self.bias != 0
+        ends = np.sort(np.array([self.lower, self.upper])[:, moved] / self.bias[moved], axis=0)
+        free = bool(((self.lower <= 0) & (self.upper >= 0))[fixed].all())
+        return free and bool(ends[0].max(initial=-np.inf) <= ends[1].min(initial=np.inf))
+
     def check_feasible(self, problem: Problem, fit_intercept: bool) -> None:
         """Raise InfeasibleError unless some function of the space meets all constraints.
 
         The sums that functions w·Φ + b reach are (A K Aᵀ) v + b A1: a linear program in k + 1 variables.
         """
-        if len(self) == 0:
+        if len(self) == 0 or (fit_intercept and self._met_by_a_constant()):
             return
         extended = RowsWithSums(problem.rows(), self.A)
         sums = extended.sums_with_sums

@@ -13,7 +13,8 @@ import scipy.linalg
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import shortest_path
 
-from ..validation import finite, integer, is_sparse, one_of
+from ..ties import rounded
+from ..validation import canonical, finite, integer, is_sparse, one_of
 
 Array = NDArray[np.float64]
 
@@ -106,7 +107,7 @@ def bagged_cluster_kernel(
     """
     from sklearn.cluster import MiniBatchKMeans
 
-    X = X if is_sparse(X) else np.asarray(X, dtype=float)
+    X = canonical(X) if is_sparse(X) else np.asarray(X, dtype=float)
     n = X.shape[0]
     n_clusters, n_runs = integer("n_clusters", n_clusters, least=1, most=n), integer("n_runs", n_runs, least=1)
     together = np.zeros((n, n))
@@ -166,7 +167,7 @@ def density_kernel(
     from sklearn.metrics import pairwise_distances
 
     rho, kept = finite("rho", rho, above=0), finite("kept", kept, above=0, most=1)
-    distances = np.asarray(pairwise_distances(X))
+    distances = np.asarray(pairwise_distances(canonical(X)))
     n = len(distances)
     if scale is None:
         nearest = np.where(distances == 0, np.inf, distances).min(axis=1)
@@ -195,7 +196,8 @@ def _to_neighbors(steps: Array, n_neighbors: int) -> Array:
     """The same steps with those to other than the nearest neighbours forbidden (∞), but what joins all points."""
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    order = np.argsort(steps + np.diag(np.full(len(steps), np.inf)), axis=1)[:, :n_neighbors]
+    others = np.log1p(steps) + np.diag(np.full(len(steps), np.inf))
+    order = np.argsort(rounded(others), axis=1, kind="stable")[:, :n_neighbors]
     allowed = np.zeros(steps.shape, dtype=bool)
     np.put_along_axis(allowed, order, True, axis=1)
     tree = minimum_spanning_tree(steps).toarray() > 0

@@ -18,7 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..memory import cache_megabytes
-from ..validation import finite, integer, is_sparse
+from ..ties import rounded
+from ..validation import canonical, finite, integer, is_sparse
 from .deformation import TOGETHER, DeformedRows, Progress, checked_laplacian
 from .functions import Kernel, Precomputed
 from .products import rows_of
@@ -149,10 +150,6 @@ class DeformedKernel:
         ----------
         indices : int array
             The points whose rows will be needed.
-
-        Returns
-        -------
-        DeformedRows
         """
         self.rows.expected = indices
         return self.rows
@@ -163,10 +160,6 @@ class DeformedKernel:
         Parameters
         ----------
         X : array or CSR matrix, shape (m, d)
-
-        Returns
-        -------
-        bool
         """
         if X is self.points:
             return True
@@ -190,9 +183,18 @@ class DeformedKernel:
 
 def neighbor_graph(X: Points, n_neighbors: int) -> Any:
     """Sparse matrix of ones where one of two points is among the nearest neighbours of the other."""
-    from sklearn.neighbors import kneighbors_graph
+    from sklearn.neighbors import NearestNeighbors
 
-    graph = kneighbors_graph(X, n_neighbors)
+    search, n, asked = NearestNeighbors().fit(canonical(X)), X.shape[0], n_neighbors
+    while True:
+        asked = min(2 * asked, n - 1)
+        distances, places = search.kneighbors(n_neighbors=asked)
+        distances = rounded(distances / np.maximum(distances[:, -1:], 1e-300))
+        # Of equally distant points those that come first are taken; all of them must have been found for that.
+        if asked == n - 1 or (distances[:, -1] > distances[:, n_neighbors - 1]).all():
+            break
+    nearest = np.take_along_axis(places, np.lexsort((places, distances))[:, :n_neighbors], axis=1)
+    graph = sp.csr_matrix((np.ones(nearest.size), nearest.ravel(), np.arange(n + 1) * n_neighbors), shape=(n, n))
     return graph.maximum(graph.T)
 
 

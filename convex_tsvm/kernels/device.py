@@ -148,10 +148,6 @@ class DeviceRows(ProductRows):
         indices : int array
             The columns.
         vectors : array, shape (len(indices), k)
-
-        Returns
-        -------
-        array, shape (n, k)
         """
         total = np.zeros((self.n, vectors.shape[1]))
         size = max(1, DEVICE_BYTES_AT_ONCE // (self.dtype.itemsize * self.n))

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
-from ..validation import is_sparse
+from ..validation import canonical, is_sparse
 from .types import Array, Points
 
 #: ε, the spacing of floating-point numbers at 1; the relative error of every operation is at most half of it.
@@ -31,7 +31,7 @@ def squared_distances(X: Points, Z: Points, scale: float) -> Array:
     """
     with np.errstate(over="ignore", under="ignore"):
         if is_sparse(X) or is_sparse(Z):
-            return _of_sparse(sp.csr_matrix(X), sp.csr_matrix(Z), scale)
+            return _of_sparse(canonical(sp.csr_matrix(X)), canonical(sp.csr_matrix(Z)), scale)
         X, Z = np.asarray(X, dtype=float), np.asarray(Z, dtype=float)
         origin = Z.mean(axis=0)
         X_moved, Z_moved = X - origin, Z - origin

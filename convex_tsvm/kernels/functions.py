@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..notice import warn
 from ..points import LinearPoints
-from ..validation import finite, is_sparse
+from ..validation import canonical, finite, is_sparse
 from .distances import sparse_squared_norms, squared_distances
 from .types import Array, Points
 
@@ -83,15 +83,11 @@ class Linear:
         return _dense(linear_kernel(X, Z))
 
     def diag(self, X: Points) -> Array:
-        """Squared norms.
+        """Squared norms, shape (n,).
 
         Parameters
         ----------
         X : array or sparse matrix, shape (n, d)
-
-        Returns
-        -------
-        array, shape (n,)
         """
         return _squared_norms(X)
 
@@ -141,15 +137,11 @@ class RBF:
         return np.asarray(np.exp(values, out=values))
 
     def diag(self, X: Points) -> Array:
-        """Ones.
+        """Ones, shape (n,).
 
         Parameters
         ----------
         X : array or sparse matrix, shape (n, d)
-
-        Returns
-        -------
-        array, shape (n,)
         """
         return np.ones(X.shape[0])
 
@@ -199,15 +191,11 @@ class Polynomial:
         return _dense(polynomial_kernel(X, Z, degree=self.degree, gamma=self.gamma, coef0=self.coef0))
 
     def diag(self, X: Points) -> Array:
-        """(γ ‖x‖² + coef0)^degree.
+        """(γ ‖x‖² + coef0)^degree, shape (n,).
 
         Parameters
         ----------
         X : array or sparse matrix, shape (n, d)
-
-        Returns
-        -------
-        array, shape (n,)
         """
         return (self.gamma * _squared_norms(X) + self.coef0) ** self.degree
 
@@ -253,15 +241,11 @@ class Precomputed:
         raise TypeError("a precomputed kernel has no points to evaluate")
 
     def diag(self, X: Points) -> Array:
-        """The matrix's diagonal.
+        """The matrix's diagonal, shape (n,).
 
         Parameters
         ----------
         X : array or sparse matrix, shape (n, d)
-
-        Returns
-        -------
-        array, shape (n,)
         """
         return np.array(np.diag(X), dtype=float)
 
@@ -300,15 +284,11 @@ class CallableKernel:
         return K
 
     def diag(self, X: Points) -> Array:
-        """The values k(x, x), one by one.
+        """The values k(x, x), one by one, shape (n,).
 
         Parameters
         ----------
         X : array or sparse matrix, shape (n, d)
-
-        Returns
-        -------
-        array, shape (n,)
         """
         return np.array([float(self(X[i : i + 1], X[i : i + 1])[0, 0]) for i in range(X.shape[0])])
 
@@ -370,6 +350,7 @@ def kernel_from_dict(saved: dict[str, Any]) -> Kernel:
 
 def _gamma(gamma: float | str | None, X: Points, most: float) -> float:
     if gamma is None or gamma == "scale":
+        X = canonical(X)
         variance = _variance(X)
         if variance == 0 and X.max() == X.min():
             return 1.0

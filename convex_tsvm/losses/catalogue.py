@@ -19,10 +19,6 @@ def hinge(s: float = 1.0) -> PLQ:
     s : float, default 1.0
         Where it reaches 0.
 
-    Returns
-    -------
-    PLQ
-
     Examples
     --------
     >>> import numpy as np, convex_tsvm as ct
@@ -72,10 +68,6 @@ def epsilon_insensitive(epsilon: float) -> PLQ:
     ----------
     epsilon : float >= 0
 
-    Returns
-    -------
-    PLQ
-
     Examples
     --------
     >>> import numpy as np, convex_tsvm as ct
@@ -96,10 +88,6 @@ def ramp(s: float) -> PLQ:
     ----------
     s : float < 1
         Where it stops rising, to the left, at its greatest value 1 - s.
-
-    Returns
-    -------
-    PLQ
 
     Examples
     --------
@@ -133,10 +121,6 @@ def symmetric_ramp(s: float) -> PLQ:
     ----------
     s : float in (-1, 0]
         The plateau is from s to -s.
-
-    Returns
-    -------
-    PLQ
 
     Examples
     --------

@@ -285,10 +285,6 @@ class PLQ:
         other : PLQ
         tol : float
             Largest difference of any coefficient.
-
-        Returns
-        -------
-        bool
         """
         if not np.allclose(self.domain, other.domain, rtol=tol, atol=tol):
             return False
@@ -304,10 +300,6 @@ class PLQ:
         Parameters
         ----------
         name : str
-
-        Returns
-        -------
-        PLQ
         """
         return PLQ(self.breaks, self.pieces, self.domain, name)
 
@@ -346,10 +338,6 @@ class PLQ:
         ----------
         distance : float
             To the right.
-
-        Returns
-        -------
-        PLQ
         """
         a, b, c = self.pieces.T
         moved = np.column_stack([a, b - 2 * a * distance, c - b * distance + a * distance**2])
@@ -361,10 +349,6 @@ class PLQ:
         Parameters
         ----------
         other : PLQ or float
-
-        Returns
-        -------
-        PLQ
         """
         return _combine([self, self._function(other)], _pick(np.argmax))
 
@@ -374,10 +358,6 @@ class PLQ:
         Parameters
         ----------
         other : PLQ or float
-
-        Returns
-        -------
-        PLQ
 
         Raises
         ------
@@ -442,10 +422,6 @@ class PLQ:
         ----------
         lower, upper : float
             Ends of the interval, which may be infinite; its part in the domain is taken.
-
-        Returns
-        -------
-        PLQ
 
         Raises
         ------
@@ -567,10 +543,6 @@ class PLQ:
         ----------
         width : float > 0
 
-        Returns
-        -------
-        PLQ
-
         Raises
         ------
         ValueError
@@ -657,10 +629,6 @@ def indicator(lower: float, upper: float) -> PLQ:
     ----------
     lower, upper : float
         Ends of the interval, possibly infinite.
-
-    Returns
-    -------
-    PLQ
 
     Examples
     --------

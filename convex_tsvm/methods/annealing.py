@@ -131,10 +131,6 @@ def annealing(
     max_iter : int, default 100
         Limit on SVMs for each temperature.
 
-    Returns
-    -------
-    Solution
-
     Examples
     --------
     >>> import numpy as np, convex_tsvm as ct

@@ -22,7 +22,7 @@ STALLED_CCCP = 3
 class CCCP(Method):
     """The procedure, with its schedule of factors on C* (see :func:`cccp`)."""
 
-    name = "CCCP"
+    name, best = "CCCP", False  # the last point, as in the paper
 
     def __init__(self, annealing: int | Sequence[float] | None = None) -> None:
         self.scales = annealing_schedule(annealing)

@@ -17,9 +17,10 @@ from ..kernels import Precomputed, neighbor_graph
 from ..problem import Array, Problem
 from ..solution import Solution
 from ..table import DESCENTS, METHODS
+from ..ties import EQUAL
 from ..validation import integer, is_sparse, one_of
 from .continuation import Continuation
-from .frame import Descents, Method, Settings
+from .frame import Descents, Method, Settings, first_negative
 from .spectral import spectral_subspace
 
 #: Neighbours in the graph that gives one of the guesses.
@@ -66,7 +67,8 @@ def max_margin_clustering(
     Returns
     -------
     Solution
-        Its labels +1 and -1 are the clusters; which is which is by chance.
+        Its labels +1 and -1 are the clusters; that of the first point is -1, unless the balance or a constraint tells
+        the clusters apart.
 
     Raises
     ------
@@ -86,20 +88,24 @@ def max_margin_clustering(
     instance, best = Instance(formulation, problem), None
     with within(time_limit):
         descents = Descents(descent.from_guess(), solver=solver, settings=Settings(tol, max_iter), options=options)
-        for k, guess in enumerate(guesses(instance, n_init)):
+        rest = guesses(instance, n_init)
+        for k in range(n_init):
             with share_of_time(n_init - k):
+                guess = next(rest, None)
+                if guess is None:
+                    break
                 found = descents.solve(formulation, instance.problem, (), guess)[0]
-            if best is None or found.objective < best.objective:
+            if best is None or found.objective < best.objective - EQUAL * abs(best.objective):
                 best = found
             if found.status == "interrupted" or time_is_up():
                 best = replace(best, status=found.status)
                 break
-    assert best is not None
-    return replace(best, seconds=time.perf_counter() - began)
+        assert best is not None
+    return replace(first_negative(best), seconds=time.perf_counter() - began)
 
 
 def guesses(instance: Instance, n: int) -> Iterator[Array]:
-    """Labels to begin with, each of shape (n,), at most so many."""
+    """Labels to begin with, each of shape (n,) and another than those before it, at most so many."""
     problem = instance.problem
     components = principal_components(problem, n)
     scores: list[Callable[[], Array]] = [lambda: components[:, 0]]
@@ -111,8 +117,12 @@ def guesses(instance: Instance, n: int) -> Iterator[Array]:
         graph = neighbor_graph(X, min(N_NEIGHBORS, problem.n - 1))
         scores.append(lambda: spectral_subspace(graph, np.zeros(problem.n), 2, constrained=False)[0][:, 1])
     scores += [partial(components.__getitem__, (slice(None), k)) for k in range(1, components.shape[1])]
+    seen: set[bytes] = set()
     for score in scores[:n]:
-        yield labels_of(instance, score())
+        labels = labels_of(instance, score())
+        if labels.tobytes() not in seen:
+            seen.add(labels.tobytes())
+            yield labels
 
 
 def continued(problem: Problem) -> Array:

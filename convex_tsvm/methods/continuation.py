@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..formulations import Formulation
-from ..instance import SmoothPrimal
+from ..instance import SmoothPrimal, has_mirror_image
 from ..losses import smoothed
 from ..problem import Array, Problem
 from ..solution import Solution
@@ -28,10 +28,15 @@ CURVED_UP_TO = 3.0
 WIDER, TRIALS, POWER = 1.6, 25, 4
 
 
+#: Mirror images part at f = 0, a saddle.  So that rounding does not choose between them, descents begin beside it: this
+#: far, times outputs of -1 / i at the i-th point.
+LEAN = 1e-3
+
+
 class Continuation(Method):
     """The procedure with its settings (see :func:`continuation`)."""
 
-    name = "continuation"
+    name, best = "continuation", False  # the last point, as in the paper
     solvers = SMOOTH_SOLVERS
     loss = "exp"
 
@@ -43,10 +48,12 @@ class Continuation(Method):
         primal = run.smooth.primal(run.instance)
         norms = np.sqrt(primal.space.squared_norms())
         smooth = np.where(run.instance.problem.y == 0, norms, norms if self.whole else 0.0)
-        x = run.begin(primal)
+        x, lean = run.begin(primal), np.zeros(primal.n_variables)
+        if has_mirror_image(run.instance):
+            lean = LEAN * primal.nearest(-1 / np.arange(1.0, run.instance.problem.n + 1))
         for width in self.widths(primal, norms):
             stage = primal.at(deviations=width * smooth)
-            point = run.smooth.descend(stage, x, goal(run, width == 0))
+            point = run.smooth.descend(stage, x + lean, goal(run, width == 0))
             x = point.variables
             run.record(run.checked(point), stage=float(width), step_objective=point.primal, objective=run.value(point))
         return sharpened(run, primal, point, run.smooth.descend)
@@ -119,10 +126,6 @@ def continuation(
         Whether the labelled points' losses are smoothed as well (as Chapelle, Chi and Zien 2006 have it).
     tol, max_iter
         As in :func:`~convex_tsvm.gradient`.
-
-    Returns
-    -------
-    Solution
 
     Examples
     --------

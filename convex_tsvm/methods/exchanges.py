@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..instance import Instance
 from ..problem import Array
+from ..ties import falling
 from .frame import Run
 from .schedule import growing
 
@@ -99,13 +100,13 @@ def exchanges(
     gain = cost[points] * (instance.losses_of_labels(f, y) - instance.losses_of_labels(f, -y))
     if instance.n_positive is None:
         order = np.flatnonzero(gain > 0)
-        return points[order[np.argsort(-gain[order], kind="stable")]][:most]
+        return points[order[falling(gain[order])]][:most]
     is_up = y > 0
     least = 1e-12 * float(np.abs(gain).max(initial=0.0))
     # A point is in no pair that gains if it loses more than the best one of the other sign saves.
     best_up, best_down = (float(gain[sign].max(initial=-np.inf)) for sign in (is_up, ~is_up))
     up, down = np.flatnonzero(is_up & (gain > least - best_down)), np.flatnonzero(~is_up & (gain > least - best_up))
-    up, down = up[np.argsort(-gain[up], kind="stable")], down[np.argsort(-gain[down], kind="stable")]
+    up, down = up[falling(gain[up])], down[falling(gain[down])]
     return points[_pairs(up, down, gain, least, most)]
 
 
@@ -113,7 +114,7 @@ def _by_slacks(f: Array, y: Array, most: int | None) -> NDArray[np.intp]:
     """Places of points in pairs, one label of each sign, with slacks > 0 whose sum is above 2, largest first."""
     slack = 1 - y * f
     up, down = (np.flatnonzero((slack > 0) & (y * sign > 0)) for sign in (1, -1))
-    up, down = (side[np.argsort(-slack[side], kind="stable")] for side in (up, down))
+    up, down = (side[falling(slack[side])] for side in (up, down))
     return _pairs(up, down, slack, 2 * (1 + 1e-12), most)
 
 

@@ -10,7 +10,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,9 @@ from ..instance import (
     SmoothPrimal,
     StepSolution,
     StepSolver,
+    certify,
     first_guess,
+    has_mirror_image,
     same_points,
 )
 from ..losses import PLQ
@@ -62,7 +64,8 @@ class Method(ABC):
         Whether it keeps a prescribed number of positive labels itself.  For other methods the mean output that brings
         this number is searched for (chapelle2008 §4).
     best : bool
-        Whether the result is the best point of the whole path, by the objective at the full costs, or the last one.
+        Whether the result is the best point that was recorded, by the objective at the full costs, as it is unless a
+        subclass says otherwise, or the last one.
     scales : array
         Factors on C* that it goes through, the last of them 1.
     solvers : tuple of str
@@ -98,7 +101,7 @@ class Method(ABC):
     solvers: tuple[str, ...] = STEP_SOLVERS
     loss: str = "ramp"
     keeps_number = False
-    best = False
+    best = True
     scales: Array = np.ones(1)
 
     @abstractmethod
@@ -121,10 +124,6 @@ class Method(ABC):
         Parameters
         ----------
         instance : Instance
-
-        Returns
-        -------
-        Method
         """
         return self
 
@@ -135,12 +134,7 @@ class Method(ABC):
         return found
 
     def from_guess(self) -> Method:
-        """The method as it begins at a guess of labels: at small costs of the points nothing would keep the guess.
-
-        Returns
-        -------
-        Method
-        """
+        """The method as it begins at a guess of labels: at small costs of the points nothing would keep the guess."""
         return self.nearby() if len(self.scales) > 1 else self
 
     def share(self, first: float, stage: float) -> float:
@@ -278,10 +272,6 @@ class Run:
         ----------
         step : ConvexStep
             Such as ``run.instance.step(outputs)``.
-
-        Returns
-        -------
-        StepSolution
         """
         candidates = [point for point in (self.current, *self.known) if isinstance(point, StepSolution)]
 
@@ -329,10 +319,6 @@ class Run:
         Parameters
         ----------
         step : ConvexStep
-
-        Returns
-        -------
-        StepSolution
         """
         if not self.improves:
             return self.solve(step)
@@ -367,10 +353,6 @@ class Run:
         Parameters
         ----------
         point : SmoothPoint
-
-        Returns
-        -------
-        SmoothPoint
         """
         judged: SmoothPoint = self._unless_interrupted(point).judged(self.settings.tol)
         return judged
@@ -494,10 +476,6 @@ class Run:
             Those that the points pay for; without them every unlabelled point pays the loss of the formulation.
         cost : array, shape (n,), optional
             In place of the problem's costs.
-
-        Returns
-        -------
-        float
         """
         if labels is None:
             return self.instance.objective(point.outputs, point.regularization, cost)
@@ -560,10 +538,6 @@ class Run:
         Parameters
         ----------
         method : Method
-
-        Returns
-        -------
-        Solution
         """
         if self.status == "max_iter":
             warn(f"{method.name} stopped after max_iter={self.settings.max_iter} steps; it has not converged")
@@ -624,10 +598,6 @@ def minimize(
     offered : mapping of str to object, optional
         Options that the solver is given if it takes them.
 
-    Returns
-    -------
-    Solution
-
     Raises
     ------
     ValueError
@@ -675,10 +645,6 @@ def minimize_path(
         As for :func:`~convex_tsvm.cccp_path`.
     solver, settings, options
         As for :func:`minimize`.
-
-    Returns
-    -------
-    list of Solution
 
     Examples
     --------
@@ -741,14 +707,16 @@ class Descents:
         self._last = problem
         formulation.check_classes(problem)
         outputs, method = _start_outputs(start, problem), method.suited(instance)
-        if outputs is None and problem.n_labeled == 0 and formulation.unlabeled is not None:
+        guessed = outputs is None and problem.n_labeled == 0 and formulation.unlabeled is not None
+        if guessed:
             outputs, method = first_guess(instance), method.from_guess()
         if instance.n_positive is not None and not method.keeps_number:
             return self._searched(method, instance, self._inner, outputs, list(known))
         run = Run(instance, self._inner, self.settings, outputs, known)
         with run.guarded():
             run.status = method.descend(run)
-        return run.solution(method), run.solved
+        solution = run.solution(method)
+        return first_negative(solution) if guessed else solution, run.solved
 
     def made(self, formulation: Formulation, problem: Problem) -> Any:
         """The solver, with the options that were given and those offered ones that it takes."""
@@ -812,6 +780,29 @@ class Descents:
             if solution.status == "interrupted" or (solution.status == "time_limit" and n is None):
                 break
         return solutions
+
+
+def first_negative(solution: Solution) -> Solution:
+    """The solution or, where that is as good, its mirror image: the one in which the first point's label is -1."""
+    point: Any = solution.point
+    if solution.labels[0] < 0 or not has_mirror_image(Instance(solution.formulation, solution.problem)):
+        return solution
+    if isinstance(point, StepSolution):
+        step, rows = point.step, point.step.rows
+        other = step.replace(
+            losses=tuple(loss.reflect() for loss in step.losses),
+            slope=-step.slope,
+            rows=None if rows is None else replace(rows, lower=-rows.upper, upper=-rows.lower),
+        )
+        weights = None if point.weights is None else -point.weights
+        mirrored: Recorded = certify(
+            other, -point.gamma, -point.gamma0, -point.bias, weights, -point.multipliers, status=point.status
+        )
+    else:
+        mirrored = point.primal_of.point(-point.variables, status=point.status)
+    labels = None if solution.given_labels is None else -solution.given_labels
+    history = [replace(one, outputs=None if one.outputs is None else -one.outputs) for one in solution.history]
+    return replace(solution, point=mirrored, given_labels=labels, history=tuple(history))
 
 
 def step_solver(solver: Any, instance: Instance, tol: float) -> Any:

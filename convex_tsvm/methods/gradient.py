@@ -62,7 +62,7 @@ def sharpened(run: Run, primal: Any, point: SmoothPoint, descend: Callable[[Any,
 class Gradient(Method):
     """Descent on the smooth primal, with a schedule of factors on C* (see :func:`gradient`)."""
 
-    name = "gradient"
+    name, best = "gradient", False  # the last point, as in the paper
     solvers = SMOOTH_SOLVERS
     loss = "exp"
 

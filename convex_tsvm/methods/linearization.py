@@ -17,7 +17,7 @@ from .frame import Callback, Method, Run, Settings, minimize
 class Linearization(Method):
     """The procedure (see :func:`linearization`)."""
 
-    name = "linearization"
+    name, best = "linearization", False  # the last point, as in the paper
     loss = "hinge"
 
     def descend(self, run: Run) -> str:
@@ -66,10 +66,6 @@ def linearization(
         Whose unlabelled points pay for the better label, such as the symmetric hinge beside the hinge loss.
     problem, solver, start, tol, max_iter, callback, time_limit, **options
         As in :func:`~convex_tsvm.cccp`; with ‖w‖₁ the solver is "cvxpy".
-
-    Returns
-    -------
-    Solution
 
     Examples
     --------

@@ -21,7 +21,7 @@ COST_FACTORS = 10
 class Newton(Method):
     """The procedure, with its schedule of factors on C* (see :func:`newton`)."""
 
-    name = "newton"
+    name, best = "newton", False  # the last point, as in the paper
     solvers = SMOOTH_SOLVERS
     loss = "flat"
 
@@ -61,10 +61,6 @@ def newton(
         As in :func:`~convex_tsvm.gradient`.
     max_iter : int, default 2000
         Limit on steps for each factor.
-
-    Returns
-    -------
-    Solution
 
     Examples
     --------

@@ -130,10 +130,6 @@ def potts_annealing(
     callback : callable, optional
         Called with every :class:`Temperature`.
 
-    Returns
-    -------
-    PottsSolution
-
     Raises
     ------
     ValueError
@@ -339,6 +335,6 @@ def _counts(instances: Sequence[Instance]) -> NDArray[np.intp] | None:
         raise ValueError(f"problems: the shares of all classes must be exact and sum to 1, not {shown}")
     counts = np.array(wanted, dtype=np.intp)
     # Each number was rounded by itself: the largest ones give or take what is too much.
-    for k in np.argsort(-counts)[: abs(u - int(counts.sum()))]:
+    for k in np.argsort(-counts, kind="stable")[: abs(u - int(counts.sum()))]:
         counts[k] += np.sign(u - int(counts.sum()))
     return counts

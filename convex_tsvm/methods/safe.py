@@ -18,6 +18,7 @@ from ..notice import warn
 from ..problem import Array, Problem
 from ..solution import Solution
 from ..solvers import NativeSolver
+from ..ties import falling
 from ..validation import integer
 from .cccp import CCCP
 from .frame import STOPPED, Descents, Settings
@@ -181,7 +182,7 @@ def _different(
     """
     from sklearn.cluster import KMeans
 
-    ordered = sorted(solutions, key=lambda one: one.objective)
+    ordered = [solutions[i] for i in falling([-one.objective for one in solutions])]
     labels = np.array([one.labels[unknown] for one in ordered])
     _, first = np.unique(labels, axis=0, return_index=True)
     ordered, labels = [ordered[i] for i in np.sort(first)], labels[np.sort(first)]
@@ -228,10 +229,6 @@ def safe_transduction(
         Parts of the labelled points that are left out to see whether the labels found are as good as the supervised
         SVM's, with so many times fewer starts each; 0 leaves none out.  Separators from elsewhere are not judged so.
     random_state : int, default 0
-
-    Returns
-    -------
-    SafeSolution
 
     Raises
     ------

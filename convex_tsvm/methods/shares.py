@@ -29,6 +29,7 @@ from ..losses import hinge
 from ..points import LinearPoints
 from ..problem import Array, Problem
 from ..solution import Solution
+from ..ties import falling
 from ..validation import InfeasibleError
 from .cccp import CCCP
 from .frame import Descents, Settings
@@ -199,10 +200,6 @@ def infer_share(
         Of the folds, and of the points that are taken where there are many.
     callback : callable, optional
         Called with the number of shares that have been tried.
-
-    Returns
-    -------
-    ShareEstimate
 
     Raises
     ------
@@ -496,7 +493,7 @@ class _Tried:
         posterior = self.posterior(grid, density)
         gap = np.clip(np.searchsorted(ends, grid, side="right") - 1, 0, len(ends) - 2)
         worth = np.bincount(gap, weights=posterior, minlength=len(ends) - 1) * np.diff(ends)
-        own = gap == worth.argmax()
+        own = gap == falling(worth)[0]
         return [float(posterior[own] @ grid[own] / posterior[own].sum())] if worth.max() >= WORTH_ANOTHER else []
 
     def posterior(self, grid: Array, density: Array) -> Array:
@@ -508,7 +505,7 @@ class _Tried:
 
     def left_out(self, share: float) -> Array:
         """Labels that were left out, and both outputs there (see :class:`ShareEstimate`)."""
-        nearest = int(np.abs(np.array(self.shares) - share).argmin())
+        nearest = int(falling(-np.abs(np.array(self.shares) - share))[0])
         found = np.column_stack([self.problem.y[self.known], self._outputs[nearest], self._alone])
         return found[~np.isnan(found).any(axis=1)]
 

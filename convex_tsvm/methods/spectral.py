@@ -15,6 +15,7 @@ from ..formulations import Formulation, OutputConstraint
 from ..instance import SideInformation
 from ..kernels import Precomputed, neighbor_graph
 from ..problem import Array, Problem
+from ..ties import EQUAL, clearest, eigenvectors
 from ..validation import finite, integer, is_sparse, one_of
 from .trained import RelaxedSolution, trained_on_labels
 
@@ -88,8 +89,11 @@ def _apart(V: Array, formulation: Formulation, problem: Problem) -> Array:
         direction = np.linalg.svd(differences)[2][0]
     else:
         direction = np.eye(V.shape[1])[min(1, V.shape[1] - 1)]
-    sign = np.sign(float(np.sum(problem.y @ V * direction))) or 1.0
-    return np.asarray(sign * direction)
+    scores = V @ direction
+    sign = np.sign(float(problem.y @ scores))
+    if not problem.n_labeled:  # the first point's label is -1, or if it is between both that of the first clear one
+        sign = -np.sign(scores[0 if abs(scores[0]) > EQUAL * np.abs(scores).max() else clearest(np.abs(scores))])
+    return np.asarray((sign or 1.0) * direction)
 
 
 def _similarity(problem: Problem, affinity: str, n_neighbors: int) -> Any:
@@ -212,8 +216,8 @@ def _dominant(similarity: Any, scaled: sp.csr_array, d: int, random_state: int) 
     if m <= LANCZOS_FROM and not isinstance(similarity, scipy.sparse.linalg.LinearOperator):
         product = scaled.T @ (similarity @ scaled)
         product = product.toarray() if is_sparse(product) else np.asarray(product)
-        values, vectors = scipy.linalg.eigh((product + product.T) / 2, subset_by_index=(m - d, m - 1))
-        return values[::-1], vectors[:, ::-1]
+        values, vectors = scipy.linalg.eigh((product + product.T) / 2)
+        return eigenvectors(values, vectors, d)
 
     def multiply(h: Array) -> Array:
         return np.asarray(scaled.T @ (similarity @ (scaled @ h)))
@@ -221,5 +225,4 @@ def _dominant(similarity: Any, scaled: sp.csr_array, d: int, random_state: int) 
     operator = scipy.sparse.linalg.LinearOperator((m, m), matvec=multiply, dtype=float)
     start = np.random.default_rng(random_state).standard_normal(m)
     values, vectors = scipy.sparse.linalg.eigsh(operator, k=d, which="LA", v0=start)
-    order = np.argsort(-values)
-    return values[order], vectors[:, order]
+    return eigenvectors(values, vectors, d)

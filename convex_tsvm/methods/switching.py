@@ -24,7 +24,7 @@ FIRST_FACTOR, FACTOR_RATIO = 1e-5, 1.5
 class Switching(Method):
     """The procedure with its settings (see :func:`switching`)."""
 
-    name = "switching"
+    name, best = "switching", False  # the last point, as in the paper
     loss = "hinge"
     keeps_number = True
 

@@ -10,7 +10,7 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 
-from ..instance.convex_step import ConvexStep, check_same_points
+from ..instance.convex_step import ConvexStep, check_bounded, check_same_points
 from ..instance.step_solution import StepSolution, certify
 from ..losses import PLQ
 from ..notice import warn
@@ -29,6 +29,9 @@ ACCURATELY: dict[str, dict[str, Any]] = {
     "OSQP": {"eps_abs": 1e-8, "eps_rel": 1e-8, "max_iter": 100_000},
 }
 
+
+#: With shorter steps an interior-point method comes through where rounding has made it fail, a little later.
+SHORTER: dict[str, dict[str, Any]] = {"CLARABEL": {"max_step_fraction": 0.9}}
 
 #: What CVXPY's errors say of a solver that is for other problems; solvers of nonlinear programs are "not installed".
 OF_OTHER_PROBLEMS = (
@@ -66,7 +69,12 @@ def solve_by(problem: cp.Problem, solver: str, **options: Any) -> None:
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Forming a nonconvex expression")
-            problem.solve(solver=solver, **options)
+            try:
+                problem.solve(solver=solver, **options)
+            except cp.SolverError:
+                if solver not in SHORTER or SHORTER[solver].keys() & options.keys():
+                    raise
+                problem.solve(solver=solver, **options, **SHORTER[solver])
     except ValueError as error:
         if "quad_form canonicalization" not in str(error):
             raise
@@ -80,6 +88,24 @@ def solve_by(problem: cp.Problem, solver: str, **options: Any) -> None:
                 f"cvxpy_solver={solver!r} cannot solve a problem of this kind; CLARABEL and SCS solve all of them"
             ) from None
         raise RuntimeError(f"cvxpy_solver={solver!r} failed: {error}") from error
+
+
+def _why_no_point(step: ConvexStep, status: str) -> str:
+    """What to say of a solver that ends with a step's problem, or its dual, as ``status``, without a point.
+
+    A ValueError says so if the step is unbounded below.
+    """
+    plain = step.regularizer.is_squared_norm and not step.additions and all(isinstance(one, PLQ) for one in step.losses)
+    if plain:
+        check_bounded(step)
+    fails = f"fails at costs up to C={step.point_cost.max(initial=0.0):g}"
+    instead = "a smaller C, scaled points" + (", solver='native'" if plain else "") + " or another cvxpy_solver may do"
+    if plain and not step.n_rows and all(isinstance(one, PLQ) and one.is_finite for one in step.losses):
+        return f"{fails}: it reports a problem that has a solution as {status}; {instead}"
+    return (
+        f"reports the convex problem as {status}: its constraints cannot be met, it is unbounded below, or the solver "
+        f"{fails}, where {instead}"
+    )
 
 
 class CvxpySolver:
@@ -141,10 +167,6 @@ class CvxpySolver:
         Parameters
         ----------
         step : ConvexStep
-
-        Returns
-        -------
-        StepModel
         """
         check_same_points(self.problem, step)
         key = structure(step)
@@ -206,10 +228,7 @@ class CvxpySolver:
         solve_by(model.problem, self.solver, enforce_dpp=True, **self.options)
         status = model.problem.status
         if status not in (cp.OPTIMAL, cp.OPTIMAL_INACCURATE):
-            raise ValueError(
-                f"cvxpy_solver={self.solver!r} reports the convex problem as {status}; with a free bias and no balance "
-                "constraint it may be unbounded below: use a balance constraint or fit_intercept=False"
-            )
+            raise ValueError(f"cvxpy_solver={self.solver!r} {_why_no_point(step, status)}")
         if status == cp.OPTIMAL_INACCURATE:
             warn(f"cvxpy_solver={self.solver!r} reached reduced accuracy only")
         if step.additions:

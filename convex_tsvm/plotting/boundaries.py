@@ -42,10 +42,6 @@ def plot_boundary(
     margins : bool, default True
         Whether to draw the lines where the output is -1 and +1, dashed.
 
-    Returns
-    -------
-    matplotlib axes
-
     Raises
     ------
     ValueError

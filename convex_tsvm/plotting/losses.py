@@ -31,10 +31,6 @@ def plot_loss(
     span : (float, float), default (-2.5, 2.5)
         Ends of the axis of outputs.
 
-    Returns
-    -------
-    matplotlib axes
-
     Raises
     ------
     ValueError
@@ -78,10 +74,6 @@ def plot_conjugate(loss: PLQ, *, ax: Axes | None = None) -> Axes:
         Convex; the convex part of another (``loss.split()[0]``).
     ax : matplotlib axes, optional
         New ones by default.
-
-    Returns
-    -------
-    matplotlib axes
 
     Raises
     ------

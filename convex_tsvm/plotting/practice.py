@@ -29,10 +29,6 @@ def plot_share_path(path: SharePath) -> Figure:
     path : SharePath
         Of :func:`~convex_tsvm.share_path`.
 
-    Returns
-    -------
-    matplotlib figure
-
     Examples
     --------
     >>> import numpy as np, convex_tsvm as ct
@@ -73,10 +69,6 @@ def plot_learning_curve(curve: LearningCurve, *, ax: Axes | None = None) -> Axes
     ax : matplotlib axes, optional
         New ones by default.
 
-    Returns
-    -------
-    matplotlib axes
-
     Examples
     --------
     >>> import numpy as np, convex_tsvm as ct
@@ -111,10 +103,6 @@ def plot_candidates(search: TransductiveSearchCV, parameter: str = "C", *, ax: A
         One of those searched, a number.
     ax : matplotlib axes, optional
         New ones by default.
-
-    Returns
-    -------
-    matplotlib axes
 
     Raises
     ------

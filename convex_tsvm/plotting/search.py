@@ -31,10 +31,6 @@ def plot_search(solution: ExactSolution) -> Figure:
     ----------
     solution : ExactSolution
 
-    Returns
-    -------
-    matplotlib figure
-
     Examples
     --------
     >>> import numpy as np, convex_tsvm as ct
@@ -60,10 +56,6 @@ def plot_progress(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     solution : ExactSolution
     ax : matplotlib axes, optional
         New ones by default.
-
-    Returns
-    -------
-    matplotlib axes
 
     Examples
     --------
@@ -102,10 +94,6 @@ def plot_gaps(bounds: Bound | Mapping[str, float], objective: float | None = Non
         The best objective known; that of the ``Bound`` by default.
     ax : matplotlib axes, optional
         New ones by default.
-
-    Returns
-    -------
-    matplotlib axes
 
     Raises
     ------
@@ -175,10 +163,6 @@ def plot_tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
         Of up to some hundred nodes.
     ax : matplotlib axes, optional
         New ones by default.
-
-    Returns
-    -------
-    matplotlib axes
 
     Raises
     ------

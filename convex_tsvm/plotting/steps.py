@@ -50,10 +50,6 @@ def plot_surrogates(
     ax : matplotlib axes, optional
         New ones by default.
 
-    Returns
-    -------
-    matplotlib axes
-
     Raises
     ------
     ValueError
@@ -111,10 +107,6 @@ def plot_path(
         Its name, for the axis.
     ax : matplotlib axes, optional
         New ones by default.
-
-    Returns
-    -------
-    matplotlib axes
 
     Raises
     ------

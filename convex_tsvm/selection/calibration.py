@@ -8,17 +8,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.utils import _safe_indexing, assert_all_finite, check_consistent_length, column_or_1d
+from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from ..estimators.calibration import n_folds
-from ..estimators.labels import checked_weights, labeled_points
-from ..estimators.transductive import TransductiveSVC
+from ..estimators.labels import ScoresLabeled, check_labels_count, checked_weights, labeled_points, marker_of
 from ..validation import is_sparse
 from .pool import WithUnlabeled
+from .steps import default_estimator
 
 
-class CalibratedTransduction(CalibratedClassifierCV):
+class CalibratedTransduction(ScoresLabeled, CalibratedClassifierCV):
     """Probabilities for a semi-supervised classifier: ``CalibratedClassifierCV`` with unlabelled points in ``y``.
 
     Outputs at labelled points that were left out of a fit are turned into probabilities (Platt 1999, or isotonic
@@ -34,8 +34,8 @@ class CalibratedTransduction(CalibratedClassifierCV):
         Folds of the labelled points; fewer, at least 2, if a class has fewer labels.
     n_jobs, ensemble
         As in scikit-learn.
-    unlabeled : object, default -1
-        Marks unlabelled points in ``y``.
+    unlabeled : object, default "auto"
+        Marks unlabelled points in ``y``; "auto" is the estimator's marker, and -1 without an estimator.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class CalibratedTransduction(CalibratedClassifierCV):
         cv: Any = 5,
         n_jobs: int | None = None,
         ensemble: bool | str = "auto",
-        unlabeled: Any = -1,
+        unlabeled: Any = "auto",
     ) -> None:
         super().__init__(estimator, method=method, cv=cv, n_jobs=n_jobs, ensemble=ensemble)
         self.estimator: Any = estimator
@@ -79,33 +79,37 @@ class CalibratedTransduction(CalibratedClassifierCV):
             Labels, with ``unlabeled`` where unknown.
         sample_weight : array, shape (n,), optional
             Those of unlabelled points are not used.
-
-        Returns
-        -------
-        self
         """
         labels = column_or_1d(y, warn=True)
         X = X.tocsr() if is_sparse(X) else X if hasattr(X, "iloc") else np.asarray(X)
         check_consistent_length(X, labels)
         n = len(labels)
-        known, labels = labeled_points(labels, self.unlabeled)
-        if labels.dtype.kind == "f":
-            assert_all_finite(labels, input_name="y")
+        marker = marker_of(self.estimator, self.unlabeled)
+        known, labels = labeled_points(labels, marker)
         check_classification_targets(labels)
         others = np.setdiff1d(np.arange(n), known)
         weights = None
         if sample_weight is not None:
             weights = checked_weights(sample_weight, n)[known]
+            check_labels_count(weights, labels)
         given, cv = self.estimator, self.cv  # parameters as the user gave them, which are restored after the fit
-        inner: Any = TransductiveSVC(unlabeled=self.unlabeled if len(others) else None) if given is None else given
+        inner = self._get_estimator()
         if len(others):
-            inner = WithUnlabeled(inner, _safe_indexing(X, others), unlabeled=self.unlabeled)
+            inner = WithUnlabeled(inner, _safe_indexing(X, others), unlabeled=marker)
+        elif given is None:
+            inner.set_params(unlabeled=None)
         self.estimator, self.cv = inner, self._folds(labels)
         try:
             super().fit(_safe_indexing(X, known), labels, sample_weight=weights, **fit_params)
         finally:
             self.estimator, self.cv = given, cv
         return self
+
+    def _get_estimator(self) -> Any:
+        """The estimator, with the default that scikit-learn asks for."""
+        if self.estimator is not None:
+            return self.estimator
+        return default_estimator(unlabeled=marker_of(None, self.unlabeled))
 
     def _folds(self, labels: NDArray[Any]) -> Any:
         """The number of folds, fewer than asked for if a class has fewer labels; a splitter is returned as it is."""
@@ -115,8 +119,5 @@ class CalibratedTransduction(CalibratedClassifierCV):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # The default estimator is a TransductiveSVC, not scikit-learn's default.
-        tags.input_tags = (
-            (TransductiveSVC() if self.estimator is None else self.estimator).__sklearn_tags__().input_tags
-        )
+        tags.input_tags = self._get_estimator().__sklearn_tags__().input_tags
         return tags

@@ -107,10 +107,6 @@ def compare_supervised(
     scoring : str or callable, optional
         A name of scikit-learn's, a scorer, or a function of true and predicted labels: what is computed besides errors.
 
-    Returns
-    -------
-    SupervisedComparison
-
     Raises
     ------
     ValueError
@@ -133,6 +129,8 @@ def compare_supervised(
         Judge.of(scoring)  # raises ValueError for a wrong ``scoring`` before anything is fitted
     known, marked = labeled_points(y, classifier.unlabeled)
     options = {"n_repeats": n_repeats, "random_state": random_state, "unlabeled": classifier.unlabeled}
+    if len(known) == len(np.asarray(y)):
+        options["unlabeled"] = None  # there is nothing to mark
     folds = LabeledKFold.at_most(integer("cv", cv, least=2), marked, **options)
     parts: list[Any] = []
     if np.unique(marked, return_counts=True)[1].max() > 1:

@@ -14,11 +14,11 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
-from ..estimators.labels import unlabeled_points
+from ..estimators.labels import marked, marker_of, unlabeled_points
 from ..notice import warn
 from ..validation import integer
 from .scoring import Judge, judged
-from .steps import fitted_apart, marker_of
+from .steps import fitted_apart
 
 Array = NDArray[np.float64]
 
@@ -187,11 +187,7 @@ class _Draw:
     def _judged(self, shown: NDArray[np.intp], hidden: NDArray[np.intp]) -> tuple[float, ...]:
         """Errors and scores of both classifiers with the labels of ``shown``, at the points of ``hidden``."""
         X, truth, marker = self.X, self.truth, self.marker
-        y = np.full(len(truth), marker, dtype=np.result_type(truth, np.asarray(marker)))
-        if truth.dtype.kind in "USO":
-            y = y.astype(object)
-            y[:] = marker
-        y[shown] = truth[shown]
+        y = marked(truth, ~np.isin(np.arange(len(truth)), shown), marker)
         fitted = clone(self.estimator).fit(X, y)
         if self.supervised is not None:
             alone = clone(self.supervised).fit(_safe_indexing(X, shown), truth[shown])

@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 from ..deadline import TimeIsUp, time_is_up
 from ..estimators.labels import Labels
 from .scoring import Judge
-from .steps import Steps
+from .steps import Steps, fitted
 
 
 class PlainFits:
@@ -41,13 +41,7 @@ class PlainFits:
 
     def finish(self, i: int, *, alone: bool = False) -> None:
         """Fit the chosen candidate to all points; ``alone`` makes no difference, as no other's outputs are used."""
-        fit(self.estimators[i], self.X, self.y, self.labels.weights)
-
-
-def fit(estimator: Any, X: Any, y: Any, weights: Any) -> Any:
-    """Fit an estimator; weights go to the classifier at the end of a pipeline."""
-    own = {} if weights is None else {f"{Steps.of(estimator).prefix}sample_weight": weights}
-    return estimator.fit(X, y, **own)
+        fitted(self.estimators[i], self.X, self.y, self.labels.weights)
 
 
 @dataclass(eq=False)
@@ -79,14 +73,14 @@ class Alone:
         """Indices of the unlabelled points' classes, if ``which`` has the candidate's place; otherwise nothing."""
         if self.place not in which:
             return {}
-        fitted = Steps.of(self._fitted(self.X, self.y, self.labels.weights)).classifier
-        labels = np.array(fitted.transduction_[self.labels.unlabeled].tolist())
+        own = Steps.of(self._fitted(self.X, self.y, self.labels.weights)).classifier
+        labels = np.array(own.transduction_[self.labels.unlabeled].tolist())
         return {self.place: np.searchsorted(self.labels.classes, labels)}
 
     def _fitted(self, X: Any, y: Any, weights: Any) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = fit(clone(self.estimator), X, y, weights)
+            found = fitted(clone(self.estimator), X, y, weights)
         if time_is_up():
             raise TimeIsUp  # the fit may have been cut short
         return found

@@ -6,22 +6,16 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import column_or_1d
 
+from ..estimators.labels import ScoresLabeled, checked_weights, marked, marker_of
 from ..validation import is_sparse
+from .steps import ActsAsFitted, RoutesWeights, fitted
 
 
-def _has(name: str) -> Any:
-    def has(self: Any) -> bool:
-        return hasattr(getattr(self, "estimator_", self.estimator), name)
-
-    return has
-
-
-class WithUnlabeled(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class WithUnlabeled(ActsAsFitted, RoutesWeights, ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """A semi-supervised classifier that brings its unlabelled points along: to others it is a supervised one.
 
     ``fit`` takes labelled points only, so that every tool of scikit-learn can divide, calibrate, and score them; the
@@ -32,8 +26,8 @@ class WithUnlabeled(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     estimator : estimator
         A classifier of this package, or a pipeline that ends in one.
     X_unlabeled : array, sparse matrix or DataFrame, shape (n_unlabeled, n_features)
-    unlabeled : object, default -1
-        How the estimator marks unlabelled points in ``y``.
+    unlabeled : object, default "auto"
+        How the estimator marks unlabelled points in ``y``; "auto" takes it from the estimator.
 
     Attributes
     ----------
@@ -50,7 +44,7 @@ class WithUnlabeled(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     array(['a', 'b'], dtype='<U1')
     """
 
-    def __init__(self, estimator: Any, X_unlabeled: Any, *, unlabeled: Any = -1) -> None:
+    def __init__(self, estimator: Any, X_unlabeled: Any, *, unlabeled: Any = "auto") -> None:
         self.estimator = estimator
         self.X_unlabeled = X_unlabeled
         self.unlabeled = unlabeled
@@ -66,50 +60,14 @@ class WithUnlabeled(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         y : array, shape (n,)
             Without unknown ones.
         sample_weight : array, shape (n,), optional
-
-        Returns
-        -------
-        self
         """
-        n = self.X_unlabeled.shape[0]
-        labels = np.concatenate([np.asarray(y).astype(object), np.full(n, self.unlabeled, dtype=object)])
-        if isinstance(self.unlabeled, (int, float)) and np.asarray(y).dtype.kind in "biuf":
-            labels = np.concatenate([np.asarray(y), np.full(n, self.unlabeled)])
-        given = {}
-        if sample_weight is not None:
-            given["sample_weight"] = np.concatenate([np.asarray(sample_weight, dtype=float), np.ones(n)])
-        self.estimator_ = clone(self.estimator).fit(_stacked(X, self.X_unlabeled), labels, **given)
+        n, known = self.X_unlabeled.shape[0], column_or_1d(y, warn=True)
+        others = np.arange(len(known) + n) >= len(known)
+        labels = marked(np.resize(known, len(others)), others, marker_of(self))
+        weights = None if sample_weight is None else np.append(checked_weights(sample_weight, len(known)), np.ones(n))
+        self.estimator_ = fitted(clone(self.estimator), _stacked(X, self.X_unlabeled), labels, self._requested(weights))
         self.classes_ = self.estimator_.classes_
         return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Class of each point, shape (n,).
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n, n_features)
-
-        Returns
-        -------
-        array, shape (n,)
-        """
-        check_is_fitted(self)
-        return np.asarray(self.estimator_.predict(X))
-
-    @available_if(_has("decision_function"))
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Outputs of the estimator, shape (n,) for two classes, else (n, n_classes).
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n, n_features)
-
-        Returns
-        -------
-        array, shape (n,) for two classes, else (n, n_classes)
-        """
-        check_is_fitted(self)
-        return np.asarray(self.estimator_.decision_function(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

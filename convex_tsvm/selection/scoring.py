@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, check_scoring, get_scorer
 from sklearn.utils import _safe_indexing
+from sklearn.utils.metadata_routing import get_routing_for_object
 
-from ..estimators.labels import labeled_points
+from ..estimators.labels import labeled_points, marker_of
 
 Scorer = Callable[..., float]
 
@@ -100,16 +101,20 @@ class LabeledScorer:
 
     def __call__(self, estimator: Any, X: Any, y: Any, **arguments: Any) -> float:
         """The score at the labelled points; arguments, such as weights, are reduced to these points, too."""
-        known, labels = labeled_points(y, self.unlabeled, " to score")
+        known, labels = labeled_points(y, marker_of(estimator, self.unlabeled), " to score")
         own = {name: value if value is None else np.asarray(value)[known] for name, value in arguments.items()}
         scorer = check_scoring(estimator, scoring=self.scoring)
         return float(scorer(estimator, _safe_indexing(X, known), labels, **own))
+
+    def get_metadata_routing(self) -> Any:
+        """The metadata that the scorer inside requests, as scikit-learn asks for them."""
+        return get_routing_for_object(get_scorer(self.scoring) if isinstance(self.scoring, str) else self.scoring)
 
     def __repr__(self) -> str:
         return f"labeled_scorer({self.scoring!r}, unlabeled={self.unlabeled!r})"
 
 
-def labeled_scorer(scoring: str | Scorer = "accuracy", *, unlabeled: Any = -1) -> LabeledScorer:
+def labeled_scorer(scoring: str | Scorer = "accuracy", *, unlabeled: Any = "auto") -> LabeledScorer:
     """One of scikit-learn's scorers, with the unlabelled points left out.
 
     For ``scoring=`` of ``GridSearchCV``, ``cross_val_score`` and the like, where ``y`` has unlabelled points: they
@@ -119,8 +124,8 @@ def labeled_scorer(scoring: str | Scorer = "accuracy", *, unlabeled: Any = -1) -
     ----------
     scoring : str or callable, default "accuracy"
         As in scikit-learn.
-    unlabeled : object, default -1
-        Marks unlabelled points in ``y``.
+    unlabeled : object, default "auto"
+        Marks unlabelled points in ``y``; "auto" is the marker of the estimator that is scored.
 
     Returns
     -------

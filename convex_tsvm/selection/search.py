@@ -13,23 +13,23 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.model_selection import ParameterGrid
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from ..deadline import Carried, TimeIsUp, time_is_up, time_left, until, within
 from ..estimators.advice import advise
 from ..estimators.descent import DescentTransduction
-from ..estimators.labels import Labels
+from ..estimators.labels import Labels, ScoresLabeled
 from ..estimators.transductive import TransductiveSVC
 from ..kernels import RBF
 from ..notice import warn
 from ..progress import status_line
+from ..ties import falling
 from ..validation import finite, one_of
 from .plain_fits import PlainFits
 from .scoring import Judge
 from .shared_fits import SharedFits
 from .splits import LabeledKFold
-from .steps import Steps
+from .steps import ActsAsFitted, RoutesWeights, Steps
 
 Array = NDArray[np.float64]
 
@@ -51,7 +51,9 @@ LEAST_ERROR = 0.5
 SHARE_OF_TIME = 0.8
 
 
-class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class TransductiveSearchCV(
+    ActsAsFitted, RoutesWeights, ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
+):
     """Cross-validation over a grid of parameters: ``GridSearchCV`` for semi-supervised SVMs, and several times faster.
 
     Every candidate is judged at labelled points that are left out; all unlabelled points are always there.  Candidates
@@ -137,6 +139,8 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     1.0
     """
 
+    _fitted_as = "best_estimator_"
+
     def __init__(
         self,
         estimator: Any = None,
@@ -179,13 +183,9 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         y : array, shape (n,)
             Labels, with the estimator's ``unlabeled`` where unknown.
         sample_weight : array, shape (n,), optional
-
-        Returns
-        -------
-        self
         """
         with within(self.time_limit):
-            fits = self._fit(X, y, sample_weight)
+            fits = self._fit(X, y, self._requested(sample_weight))
         if isinstance(fits, SharedFits):
             advise(fits.labels, fits.fitted.solutions_, fits.fitted._asked_balance())  # others advise in ``fit``
         if self.status_ == "interrupted":
@@ -248,65 +248,6 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if self.status_ == "converged" and hasattr(classifier, "model_"):
             self.status_ = classifier.status_
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Class of each point by the best estimator, shape (n,).
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n, n_features)
-
-        Returns
-        -------
-        array, shape (n,)
-        """
-        check_is_fitted(self, "best_estimator_")
-        return np.asarray(self.best_estimator_.predict(X))
-
-    def decision_function(self, X: Any) -> Array:
-        """Outputs of the best estimator.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n, n_features)
-
-        Returns
-        -------
-        array, shape (n,) for two classes, else (n, n_classes)
-        """
-        check_is_fitted(self, "best_estimator_")
-        return np.asarray(self.best_estimator_.decision_function(X))
-
-    @available_if(lambda self: hasattr(getattr(self, "best_estimator_", self.estimator), "predict_proba"))
-    def predict_proba(self, X: Any) -> Array:
-        """Probabilities of the classes by the best estimator, if it has them (``probability="calibrated"``).
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n, n_features)
-
-        Returns
-        -------
-        array, shape (n, n_classes)
-        """
-        check_is_fitted(self, "best_estimator_")
-        return np.asarray(self.best_estimator_.predict_proba(X))
-
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Accuracy of the best estimator; unlabelled points are left out.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n, n_features)
-        y : array, shape (n,)
-        sample_weight : array, shape (n,), optional
-
-        Returns
-        -------
-        float in [0, 1]
-        """
-        check_is_fitted(self, "best_estimator_")
-        return float(self.best_estimator_.score(X, y, sample_weight))
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags = (
@@ -318,10 +259,14 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """Pairs of a training and a test set: of the folds, of a splitter, or as they were passed; none if ``y`` has
         a single label of every class.
         """
-        if hasattr(self.cv, "split"):
-            return list(self.cv.split(X, y))
         if not isinstance(self.cv, (int, np.integer)):
-            return list(self.cv)
+            parts = list(self.cv.split(X, y) if hasattr(self.cv, "split") else self.cv)
+            if any(labels.unlabeled[np.asarray(test)].any() for _, test in parts):
+                raise ValueError(
+                    f"cv={self.cv!r} has points in a test set that unlabeled={marker!r} marks, and no label to compare "
+                    f"with: take LabeledKFold(unlabeled={marker!r})"
+                )
+            return parts
         if np.bincount(labels.index[~labels.unlabeled]).max() < 2:
             warn(
                 "every class has a single label: none can be left out, and the candidate is taken that agrees most "
@@ -330,7 +275,11 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 else "every class has a single label: none can be left out, and the first candidate is taken",
             )
             return []
-        options = {"n_repeats": self.n_repeats, "random_state": self.random_state, "unlabeled": marker}
+        options = {
+            "n_repeats": self.n_repeats,
+            "random_state": self.random_state,
+            "unlabeled": marker if labels.unlabeled.any() else None,
+        }
         return list(LabeledKFold.at_most(int(self.cv), labels.index[~labels.unlabeled], **options).split(X, y))
 
     def _stays(self, scores: Array, n_left_out: int) -> bool:
@@ -375,7 +324,7 @@ class TransductiveSearchCV(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 ]
                 look([one for one in asked if one[2]])
                 # The candidate that looks best sees all folds at once, so that others can be dropped early.
-                best = int(np.where(_alive(scores, prune), np.nansum(scores, axis=1), -np.inf).argmax())
+                best = int(falling(np.where(_alive(scores, prune), np.nansum(scores, axis=1), -np.inf))[0])
                 group = next(group for group in groups if best in group.estimators)
                 for rest in range(f + 1, n_folds):
                     if np.isnan(scores[best, rest]):

@@ -15,6 +15,7 @@ from ..deadline import within
 from ..estimators.labels import Labels
 from ..methods.frame import unless_interrupted
 from ..solution import Solution
+from ..ties import falling
 from ..validation import finite
 from .splits import left_out
 from .steps import Steps
@@ -22,28 +23,7 @@ from .steps import Steps
 Array = NDArray[np.float64]
 
 #: Shares that are tried by default.
-SHARES_TRIED = (
-    0.02,
-    0.05,
-    0.1,
-    0.15,
-    0.2,
-    0.25,
-    0.3,
-    0.35,
-    0.4,
-    0.45,
-    0.5,
-    0.55,
-    0.6,
-    0.65,
-    0.7,
-    0.75,
-    0.8,
-    0.85,
-    0.9,
-    0.95,
-)
+SHARES_TRIED = (0.02, *(k / 20 for k in range(1, 20)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +73,7 @@ class SharePath:
         one with the least labelled loss.
         """
         if self.left_out_error is None:
-            return np.asarray(self.tried[self.labeled_loss.argmin(axis=1)])
+            return np.asarray(self.tried[[falling(-row)[0] for row in self.labeled_loss]])
         return np.array([self.tried[row <= row.min() + 1e-9].mean() for row in self.left_out_error])
 
     @property

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator, RepeatedStratifiedKFold, StratifiedKFold
 
-from ..estimators.labels import Labels, unlabeled_points
+from ..estimators.labels import Labels, labeled_points
+from ..notice import warn
 from ..validation import integer
 
 Indices = NDArray[np.intp]
@@ -33,7 +34,8 @@ class LabeledKFold(BaseCrossValidator):
     random_state : int, default 0
         Of the divisions.
     unlabeled : object, default -1
-        Marks unlabelled points in ``y``: -1, 0, NaN, a string, or None for none, as in the estimators.
+        Marks unlabelled points in ``y``: -1, 0, NaN, a string, or None for none, as in the estimators; there is a
+        warning if it marks none.
 
     Examples
     --------
@@ -62,10 +64,6 @@ class LabeledKFold(BaseCrossValidator):
             The known labels.
         **options
             As for :class:`LabeledKFold`.
-
-        Returns
-        -------
-        LabeledKFold
         """
         largest = int(np.unique(labels, return_counts=True)[1].max())
         return cls(max(2, min(int(n_splits), largest)) if n_splits >= 2 else int(n_splits), **options)
@@ -77,10 +75,6 @@ class LabeledKFold(BaseCrossValidator):
         ----------
         X, y, groups : object
             Not used.
-
-        Returns
-        -------
-        int
         """
         return self.n_splits * self.n_repeats
 
@@ -106,8 +100,13 @@ class LabeledKFold(BaseCrossValidator):
         ValueError
             If the largest class has fewer labelled points than there are folds, or there is one class only.
         """
-        unknown = unlabeled_points(y, self.unlabeled)
-        labels, known, others = np.asarray(y)[~unknown], np.flatnonzero(~unknown), np.flatnonzero(unknown)
+        known, labels = labeled_points(y, self.unlabeled)
+        others = np.setdiff1d(np.arange(len(np.asarray(y))), known)
+        if self.unlabeled is not None and len(others) == 0:
+            warn(
+                f"no point of y is marked by unlabeled={self.unlabeled!r}, and all are divided into folds: if some are "
+                "unlabelled pass their marker, and unlabeled=None if none is"
+            )
         classes, index, counts = np.unique(labels.astype(str), return_inverse=True, return_counts=True)
         if len(classes) < 2:
             raise ValueError(f"y has {len(known)} labelled points of {len(classes)} classes; two classes are needed")

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import sklearn
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.base import Transduction
 from ..estimators.transductive import TransductiveSVC
@@ -72,19 +79,104 @@ class Steps:
         return found
 
 
-def marker_of(estimator: Any) -> Any:
-    """How an estimator marks unlabelled points in ``y``; pipelines and meta-estimators around it are looked through.
+def fitted(estimator: Any, X: Any, y: Any, weights: Any = None) -> Any:
+    """Fit an estimator and return it; weights go to the classifier at the end of a pipeline."""
+    if weights is None:
+        return estimator.fit(X, y)
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    try:
+        inspect.signature(last.fit).bind(X, y, sample_weight=weights)
+    except TypeError:
+        raise ValueError(f"sample_weight: estimator={last!r} takes no weights") from None
+    prefix = f"{estimator.steps[-1][0]}__" if isinstance(estimator, Pipeline) and not routes() else ""
+    return estimator.fit(X, y, **{f"{prefix}sample_weight": weights})
 
-    ValueError is raised if it has no such marker.
+
+def routes() -> bool:
+    """Whether scikit-learn's metadata routing is on."""
+    return bool(sklearn.get_config()["enable_metadata_routing"])
+
+
+def default_estimator(**options: Any) -> Any:
+    """What wrappers fit if the user names no estimator; it requests weights."""
+    made: Any = TransductiveSVC(**options)
+    return made.set_fit_request(sample_weight=True) if routes() else made
+
+
+class RoutesWeights:
+    """What a meta-estimator has to whose ``fit`` weights come as the estimator inside requests them.
+
+    With scikit-learn's metadata routing a request of the meta-estimator's own, by ``set_fit_request``, is heeded first.
     """
-    while True:
-        if isinstance(estimator, Pipeline):
-            estimator = estimator.steps[-1][1]
-        if hasattr(estimator, "unlabeled"):
-            return estimator.unlabeled
-        if not hasattr(estimator, "estimator"):
-            raise ValueError(f"estimator={estimator!r} marks no unlabelled points: it must be one of this package")
-        estimator = TransductiveSVC() if estimator.estimator is None else estimator.estimator
+
+    estimator: Any
+
+    def get_metadata_routing(self) -> Any:
+        """Which metadata go where, as scikit-learn asks for it.
+
+        Returns
+        -------
+        MetadataRequest or MetadataRouter
+        """
+        own = super().get_metadata_routing()  # type: ignore[misc]
+        if own.fit.requests.get("sample_weight") is not None:
+            return own
+        inner = default_estimator() if self.estimator is None else self.estimator
+        to_fit = MethodMapping().add(caller="fit", callee="fit")
+        return MetadataRouter(owner=self).add(estimator=inner, method_mapping=to_fit)
+
+    def _requested(self, weights: Any) -> Any:
+        """The weights, or None if the estimator inside refuses them; an error if it neither does nor requests them."""
+        if weights is None or not routes() or not isinstance(self.get_metadata_routing(), MetadataRouter):
+            return weights
+        return process_routing(self, "fit", sample_weight=weights).estimator.fit.get("sample_weight")
+
+
+def _within(name: str) -> Any:
+    def has(self: Any) -> bool:
+        inner = getattr(self, self._fitted_as, self.estimator)
+        return hasattr(TransductiveSVC() if inner is None else inner, name)
+
+    return available_if(has)
+
+
+class ActsAsFitted:
+    """What a meta-estimator has that says what the fitted estimator inside says, its attribute ``_fitted_as``."""
+
+    _fitted_as = "estimator_"
+
+    def _said(self, name: str, X: Any) -> Any:
+        check_is_fitted(self, self._fitted_as)
+        return np.asarray(getattr(getattr(self, self._fitted_as), name)(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of each point, shape (n,).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, n_features)
+        """
+        return self._said("predict", X)
+
+    @_within("decision_function")
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Outputs, shape (n,) for two classes, else (n, n_classes).
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, n_features)
+        """
+        return self._said("decision_function", X)
+
+    @_within("predict_proba")
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of the classes, shape (n, n_classes), if the estimator has them.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, n_features)
+        """
+        return self._said("predict_proba", X)
 
 
 def fitted_apart(estimator: Any, X: Any, y: Any, members: Any) -> Any:

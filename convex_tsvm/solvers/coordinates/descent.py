@@ -261,7 +261,7 @@ class Descent:
             self._latest_full = self.n_epochs
             square = 0.5 * abs(float(state[PULL]))
             self._value = max(self._least, abs(float(state[LOSS]) + square), square)
-        self.gap = float(state[GAP]) / self._value
+        self.gap = float(state[GAP]) / (self._value or 1.0)
 
     def certified(self) -> StepSolution:
         """The current point with its certificate."""
