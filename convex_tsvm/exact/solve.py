@@ -193,7 +193,9 @@ def _trained(search: BranchAndBound, labels: Array) -> Point:
     """The SVM for labels of all points."""
     model = search.model
     if model.search.target_sum is None:
-        return NativeSolver(model.instance.problem, tol=1e-7, precision="double").solve(model.instance.svm(labels))
+        stopped = search.status in ("time_limit", "interrupted")
+        solver = NativeSolver(model.instance.problem, tol=1e-3 if stopped else 1e-7, precision="double")
+        return solver.solve(model.instance.svm(labels))
     # The function of the targets v: ridge regression of v with costs c, whose coefficients solve (K + D) a = v.
     problem, gamma = model.instance.problem, model.svm.solve(labels, tol=1e-9).gamma
     a = model.svm.coefficients_of_targets(gamma)
