@@ -199,10 +199,6 @@ class PLQ:
         Parameters
         ----------
         t : float or array
-
-        Returns
-        -------
-        float or array, as t
         """
         left, right = self.derivatives(t)
         return (left + right) / 2
@@ -213,10 +209,6 @@ class PLQ:
         Parameters
         ----------
         t : float or array
-
-        Returns
-        -------
-        float or array, as t
         """
         return np.asarray(2 * self.pieces[np.searchsorted(self.breaks, np.asarray(t, dtype=float), side="right"), 0])
 
@@ -228,10 +220,6 @@ class PLQ:
         Parameters
         ----------
         t : float or array
-
-        Returns
-        -------
-        float or array, as t
         """
         left, right = self.derivatives(t)
         return np.clip(0.0, np.minimum(left, right), np.maximum(left, right))
@@ -285,10 +273,6 @@ class PLQ:
         other : PLQ
         tol : float
             Largest difference of any coefficient.
-
-        Returns
-        -------
-        bool
         """
         if not np.allclose(self.domain, other.domain, rtol=tol, atol=tol):
             return False
@@ -304,10 +288,6 @@ class PLQ:
         Parameters
         ----------
         name : str
-
-        Returns
-        -------
-        PLQ
         """
         return PLQ(self.breaks, self.pieces, self.domain, name)
 
@@ -346,10 +326,6 @@ class PLQ:
         ----------
         distance : float
             To the right.
-
-        Returns
-        -------
-        PLQ
         """
         a, b, c = self.pieces.T
         moved = np.column_stack([a, b - 2 * a * distance, c - b * distance + a * distance**2])
@@ -361,10 +337,6 @@ class PLQ:
         Parameters
         ----------
         other : PLQ or float
-
-        Returns
-        -------
-        PLQ
         """
         return _combine([self, self._function(other)], _pick(np.argmax))
 
@@ -374,10 +346,6 @@ class PLQ:
         Parameters
         ----------
         other : PLQ or float
-
-        Returns
-        -------
-        PLQ
 
         Raises
         ------
@@ -443,10 +411,6 @@ class PLQ:
         lower, upper : float
             Ends of the interval, which may be infinite; its part in the domain is taken.
 
-        Returns
-        -------
-        PLQ
-
         Raises
         ------
         ValueError
@@ -454,7 +418,6 @@ class PLQ:
 
         Examples
         --------
-        >>> import convex_tsvm as ct
         >>> ct.hinge().within(0, 3)
         hinge: -t + 1 on [0, 1]; 0 on [1, 3]
         """
@@ -487,7 +450,6 @@ class PLQ:
 
         Examples
         --------
-        >>> import convex_tsvm as ct
         >>> ct.symmetric_ramp(-0.3).envelope(-0.3, 2)
         envelope of symmetric_ramp(-0.3): -0.538462 t + 0.538462 on [-0.3, 1]; 0 on [1, 2]
         """
@@ -567,10 +529,6 @@ class PLQ:
         ----------
         width : float > 0
 
-        Returns
-        -------
-        PLQ
-
         Raises
         ------
         ValueError
@@ -587,10 +545,6 @@ class PLQ:
         ----------
         v : array
         step : float > 0
-
-        Returns
-        -------
-        array, as v
 
         Raises
         ------
@@ -658,13 +612,8 @@ def indicator(lower: float, upper: float) -> PLQ:
     lower, upper : float
         Ends of the interval, possibly infinite.
 
-    Returns
-    -------
-    PLQ
-
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.indicator(-1, 1)(np.array([-2.0, 0.0, 1.0]))
     array([inf,  0.,  0.])
     """
