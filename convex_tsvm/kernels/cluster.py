@@ -26,7 +26,7 @@ def cluster_kernel(
 ) -> Array:
     """A kernel with other eigenvalues: those of clusters are raised (Chapelle, Weston and Schölkopf 2002).
 
-    With L = D^-½ K D^-½ = U Λ Uᵀ, the kernel is U φ(Λ) Uᵀ, scaled to a unit diagonal.
+    With L = D^-½ K D^-½ = U Λ Uᵀ, the kernel is U φ(Λ) Uᵀ, shape (n, n), scaled to a unit diagonal.
 
     Parameters
     ----------
@@ -39,10 +39,6 @@ def cluster_kernel(
     normalized : bool, default True
         Whether to scale the result to a unit diagonal.
 
-    Returns
-    -------
-    array, shape (n, n)
-
     Raises
     ------
     ValueError
@@ -50,8 +46,6 @@ def cluster_kernel(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> K = ct.cluster_kernel(ct.RBF(0.5)(X, X), n_components=2)
     >>> bool(K[0, 2] > 0.99), bool(K[0, 5] < 0.01)
     (True, True)
@@ -78,7 +72,7 @@ def cluster_kernel(
 def bagged_cluster_kernel(
     X: Any, K: ArrayLike | None = None, *, n_clusters: int = 10, n_runs: int = 50, random_state: int = 0
 ) -> Array:
-    """How often two points are put into one cluster, by k-means from many starts (Weston et al. 2003).
+    """The share of runs of k-means that put two points into one cluster, shape (n, n) (Weston et al. 2003).
 
     Parameters
     ----------
@@ -88,10 +82,6 @@ def bagged_cluster_kernel(
     n_clusters, n_runs : int >= 1, default 10, 50
     random_state : int, default 0
 
-    Returns
-    -------
-    array, shape (n, n)
-
     Raises
     ------
     ValueError
@@ -99,8 +89,6 @@ def bagged_cluster_kernel(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> ct.bagged_cluster_kernel(X, n_clusters=2, n_runs=5)[0]
     array([1., 1., 1., 0., 0., 0.])
     """
@@ -158,8 +146,6 @@ def density_kernel(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> np.sign(ct.density_kernel(X)[0].round(6))
     array([ 1.,  1.,  1., -1., -1., -1.])
     """
