@@ -67,9 +67,6 @@ class Instance:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> instance = ct.Instance(ct.cccp_tsvm(), problem)
     >>> instance.objective(np.array([-1.0, -1.0, -1.0, 1.0, 1.0, 1.0]), 0.5)
     0.5
@@ -129,15 +126,11 @@ class Instance:
         return self.problem.positive_count is not None
 
     def with_mean(self, mean: float) -> Instance:
-        """The same under a linear balance constraint with this mean.
+        """The instance under a linear balance constraint with this mean.
 
         Parameters
         ----------
         mean : float
-
-        Returns
-        -------
-        Instance
         """
         return Instance(self.formulation, self.problem.replace(balance=mean))
 
@@ -149,17 +142,13 @@ class Instance:
         return Instance(formulation, self.problem.by_mean())
 
     def replaced(self, formulation: Formulation) -> Instance:
-        """Another formulation on the same problem; without a balance where a number of labels is prescribed.
+        """The instance of another formulation; without a balance where a number of labels is prescribed.
 
         A mean output of c is another thing than a share of labels, and would exclude solutions.
 
         Parameters
         ----------
         formulation : Formulation
-
-        Returns
-        -------
-        Instance
         """
         if self.n_positive is not None:
             formulation = dataclasses.replace(formulation, balance=None)
@@ -198,7 +187,7 @@ class Instance:
         return self._step(losses, self._kinds, cost, slope, names, self.target)
 
     def svm(self, labels: Array, cost: Array | None = None) -> ConvexStep:
-        """The SVM with the labelled points' loss for given labels of all points; those with label 0 pay nothing.
+        """The step of the SVM with the labelled points' loss for given labels of all points.
 
         Parameters
         ----------
@@ -206,10 +195,6 @@ class Instance:
             +1, -1, or 0 for points that pay nothing.
         cost : array, shape (n,), optional
             In place of the problem's costs.
-
-        Returns
-        -------
-        ConvexStep
         """
         cost = np.where(labels == 0, 0.0, self.problem.cost if cost is None else cost)
         kind = (labels < 0).astype(np.intp)
@@ -229,15 +214,11 @@ class Instance:
         cost, slope : array, shape (n,)
         names : tuple of str
             What the losses are called in CVXPY problems.
-
-        Returns
-        -------
-        ConvexStep
         """
         return self._step(losses, kind, cost, slope, names, self.target)
 
     def weighted_svm(self, positive: Array, cost: Array | None = None) -> ConvexStep:
-        """The SVM in which a point pays both labels' losses, by the probability that its label is +1, shape (n,).
+        """The step of the SVM in which a point pays both labels' losses, by the probability that its label is +1.
 
         Each uncertain point has two terms; one whose label is as good as certain has one (chapelle2008 eq. 7).
 
@@ -247,10 +228,6 @@ class Instance:
             Probabilities that labels are +1.
         cost : array, shape (n,), optional
             In place of the problem's costs.
-
-        Returns
-        -------
-        ConvexStep
         """
         cost = self.problem.cost if cost is None else cost
         positive = np.where(
@@ -267,17 +244,13 @@ class Instance:
         )
 
     def tangents(self, outputs: Array, cost: Array) -> Array:
-        """β_i: cost times the slope of the concave part of point i's loss at its output (collobert2006 eq. 11).
+        """β, shape (n,): cost times the slope of each concave part at a point's output (collobert2006 eq. 11).
 
         Parameters
         ----------
         outputs : array, shape (n,)
         cost : array, shape (n,)
             Of every point.
-
-        Returns
-        -------
-        array, shape (n,)
         """
         slope = np.zeros(self.problem.n)
         for k, (_, concave) in enumerate(self.formulation.parts):
@@ -295,10 +268,6 @@ class Instance:
         outputs : array, shape (n,)
         cost : array, shape (n,)
             Of every point.
-
-        Returns
-        -------
-        float
         """
         constant = -float(self.tangents(outputs, cost) @ outputs)
         for k, (_, concave) in enumerate(self.formulation.parts):
@@ -312,10 +281,6 @@ class Instance:
         Parameters
         ----------
         step : ConvexStep
-
-        Returns
-        -------
-        bool
         """
         return step.point is None and np.array_equal(step.kind, self._kinds)
 
@@ -327,15 +292,11 @@ class Instance:
         return self.formulation.costs(self.problem)
 
     def scaled_cost(self, scale: float) -> Array:
-        """The costs with C* times a factor.
+        """The costs with C* times a factor, shape (n,).
 
         Parameters
         ----------
         scale : float
-
-        Returns
-        -------
-        array, shape (n,)
         """
         cost = self.cost
         cost[self._kinds == 2] *= scale
@@ -351,10 +312,6 @@ class Instance:
             ½ ‖w‖², or what else w costs.
         cost : array, shape (n,), optional
             In place of the problem's costs.
-
-        Returns
-        -------
-        float
         """
         return self.formulation.objective(self.problem, outputs, regularization, cost)
 
@@ -364,26 +321,18 @@ class Instance:
         Parameters
         ----------
         outputs : array, shape (n,)
-
-        Returns
-        -------
-        two arrays, shape (n,)
         """
         positive, negative = self._label_losses
         return positive(outputs), negative(outputs)
 
     def best_labels(self, outputs: Array) -> Array:
-        """The labels that outputs cost least with: as given; signs, or the largest ones where a number is prescribed.
+        """The labels that outputs cost least with, shape (n,): as given; signs, or a given number of positive ones.
 
         For a loss that never increases, the points with the largest outputs are those that gain most by +1.
 
         Parameters
         ----------
         outputs : array, shape (n,)
-
-        Returns
-        -------
-        array, shape (n,)
         """
         labels = np.where(self.problem.y != 0, self.problem.y, np.where(outputs >= 0, 1.0, -1.0))
         if self.n_positive is not None:
@@ -403,10 +352,6 @@ class Instance:
         labels : array, shape (n,)
         cost : array, shape (n,), optional
             In place of the problem's costs.
-
-        Returns
-        -------
-        float
         """
         cost = self.problem.cost if cost is None else cost
         return regularization + self.total(self.losses_of_labels(outputs, labels), cost)
@@ -418,10 +363,6 @@ class Instance:
         ----------
         outputs : array, shape (n,)
         labels : array, shape (n,)
-
-        Returns
-        -------
-        array, shape (n,)
         """
         return self._label_losses[0](labels * outputs)
 
@@ -432,10 +373,6 @@ class Instance:
         ----------
         losses : array, shape (n,)
         cost : array, shape (n,)
-
-        Returns
-        -------
-        float
         """
         constant = self._label_constant and self._label_constant * float(cost[self.problem.unlabeled].sum())
         return float(cost @ losses) + constant
@@ -453,10 +390,6 @@ class Instance:
         positive : array, shape (n,)
         cost : array, shape (n,), optional
             In place of the problem's costs.
-
-        Returns
-        -------
-        float
         """
         losses, cost = self.label_losses(outputs), self.problem.cost if cost is None else cost
         return regularization + self.total(positive * losses[0] + (1 - positive) * losses[1], cost)
@@ -470,27 +403,19 @@ class Instance:
         ----------
         outputs : array, shape (n,), optional
             Where tangents are taken; None leaves the convex parts.
-
-        Returns
-        -------
-        cvxpy.Problem
         """
         from ..modeling import PrimalModel
 
         return self._touching(PrimalModel(self.step(outputs)), outputs)
 
     def dual(self, outputs: Array | None = None, balance_by: str = "centring") -> cp.Problem:
-        """Its dual in γ (see :meth:`Formulation.dual`).
+        """The dual of :meth:`primal` in γ, as a ``cvxpy.Problem`` (see :meth:`Formulation.dual`).
 
         Parameters
         ----------
         outputs : array, shape (n,), optional
             Where tangents are taken; None leaves the convex parts.
         balance_by : {"centring", "x0"}, default "centring"
-
-        Returns
-        -------
-        cvxpy.Problem
         """
         from ..modeling import DualModel
 
@@ -503,10 +428,6 @@ class Instance:
         ----------
         outputs : array, shape (n,), optional
             Where a solver begins.
-
-        Returns
-        -------
-        cvxpy.Problem
         """
         from ..modeling.smooth_model import SmoothModel
 
