@@ -87,7 +87,6 @@ class MixedIntegerModel:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
     >>> model = ct.MixedIntegerModel(ct.cccp_tsvm(s=-0.3, balance=None), problem, upper=10.0)

@@ -102,15 +102,7 @@ RAISED = str.maketrans("+-0123456789", "⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class ReadableProblem(cp.Problem):
-    """A ``cvxpy.Problem`` that prints itself in symbols.
-
-    Parameters
-    ----------
-    objective, constraints
-        As for ``cvxpy.Problem``.
-    parts : mapping of str to int array, optional
-        Names of the parts of vectors that occur in it, and their places.
-    """
+    """A ``cvxpy.Problem`` that prints itself in symbols; ``parts`` names parts of vectors by their places."""
 
     def __init__(
         self, objective: Any, constraints: Any = None, *, parts: Mapping[str, np.ndarray[Any, Any]] | None = None
@@ -218,15 +210,7 @@ def rendered_length(latex: str) -> int:
 
 
 class Writer:
-    """Writes expressions, and remembers which symbols it has used.
-
-    Parameters
-    ----------
-    parts : mapping of str to int array
-        As for :class:`ReadableProblem`.
-    latex : bool
-        LaTeX in place of text.
-    """
+    """Writes expressions as text or LaTeX, and remembers which symbols it has used."""
 
     def __init__(self, parts: Mapping[str, np.ndarray[Any, Any]], latex: bool) -> None:
         self.latex = latex
