@@ -42,10 +42,6 @@ def plot_boundary(
     margins : bool, default True
         Whether to draw the lines where the output is -1 and +1, dashed.
 
-    Returns
-    -------
-    matplotlib axes
-
     Raises
     ------
     ValueError
@@ -53,7 +49,6 @@ def plot_boundary(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.array([[-1, 0], [-1, 1], [1, 0], [1, 1]])
     >>> clf = ct.TransductiveSVC(kernel="linear").fit(X, [0, -1, -1, 1])
     >>> axes = ct.plot_boundary(clf, X)

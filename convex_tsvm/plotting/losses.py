@@ -31,10 +31,6 @@ def plot_loss(
     span : (float, float), default (-2.5, 2.5)
         Ends of the axis of outputs.
 
-    Returns
-    -------
-    matplotlib axes
-
     Raises
     ------
     ValueError
@@ -42,7 +38,6 @@ def plot_loss(
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> axes = ct.plot_loss(ct.symmetric_ramp(s=-0.3), at=0.6)
     >>> axes.get_xlabel()
     'output f'
@@ -79,10 +74,6 @@ def plot_conjugate(loss: PLQ, *, ax: Axes | None = None) -> Axes:
     ax : matplotlib axes, optional
         New ones by default.
 
-    Returns
-    -------
-    matplotlib axes
-
     Raises
     ------
     ValueError
@@ -90,7 +81,6 @@ def plot_conjugate(loss: PLQ, *, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> axes = ct.plot_conjugate(ct.hinge())
     >>> axes.get_xlabel()
     'slope s'

@@ -26,10 +26,6 @@ def plot_label_matrix(matrix: ArrayLike, labels: ArrayLike | None = None, *, ax:
     ax : matplotlib axes, optional
         New ones by default.
 
-    Returns
-    -------
-    matplotlib axes
-
     Raises
     ------
     ValueError
@@ -37,7 +33,6 @@ def plot_label_matrix(matrix: ArrayLike, labels: ArrayLike | None = None, *, ax:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> labels = np.array([1.0, -1.0, 1.0])
     >>> axes = ct.plot_label_matrix(np.outer(labels, labels), labels)
     >>> len(axes.images)

@@ -29,13 +29,8 @@ def plot_share_path(path: SharePath) -> Figure:
     path : SharePath
         Of :func:`~convex_tsvm.share_path`.
 
-    Returns
-    -------
-    matplotlib figure
-
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
     >>> y = np.full(60, -1)
     >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
@@ -73,13 +68,8 @@ def plot_learning_curve(curve: LearningCurve, *, ax: Axes | None = None) -> Axes
     ax : matplotlib axes, optional
         New ones by default.
 
-    Returns
-    -------
-    matplotlib axes
-
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
     >>> y = np.full(60, -1)
     >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
@@ -112,10 +102,6 @@ def plot_candidates(search: TransductiveSearchCV, parameter: str = "C", *, ax: A
     ax : matplotlib axes, optional
         New ones by default.
 
-    Returns
-    -------
-    matplotlib axes
-
     Raises
     ------
     ValueError
@@ -123,7 +109,6 @@ def plot_candidates(search: TransductiveSearchCV, parameter: str = "C", *, ax: A
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
     >>> y = np.full(60, -1)
     >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]

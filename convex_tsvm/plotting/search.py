@@ -31,16 +31,9 @@ def plot_search(solution: ExactSolution) -> Figure:
     ----------
     solution : ExactSolution
 
-    Returns
-    -------
-    matplotlib figure
-
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
-    >>> figure = ct.plot_search(ct.exact_search(ct.s3vm(balance=None), problem))
+    >>> figure = ct.plot_search(ct.exact_search(ct.s3vm(), problem))
     >>> len(figure.axes) >= 1
     True
     """
@@ -61,16 +54,9 @@ def plot_progress(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     ax : matplotlib axes, optional
         New ones by default.
 
-    Returns
-    -------
-    matplotlib axes
-
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
-    >>> axes = ct.plot_progress(ct.exact_search(ct.s3vm(balance=None), problem))
+    >>> axes = ct.plot_progress(ct.exact_search(ct.s3vm(), problem))
     >>> axes.get_xlabel()
     'nodes'
     """
@@ -103,10 +89,6 @@ def plot_gaps(bounds: Bound | Mapping[str, float], objective: float | None = Non
     ax : matplotlib axes, optional
         New ones by default.
 
-    Returns
-    -------
-    matplotlib axes
-
     Raises
     ------
     ValueError
@@ -114,9 +96,6 @@ def plot_gaps(bounds: Bound | Mapping[str, float], objective: float | None = Non
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> bounds = {}
     >>> for name in ("svm", "sdp", "triangles"):
     ...     bounds[name] = ct.LowerBoundBuilder(ct.s3vm(), problem, relaxation=name).bound().value
@@ -176,10 +155,6 @@ def plot_tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     ax : matplotlib axes, optional
         New ones by default.
 
-    Returns
-    -------
-    matplotlib axes
-
     Raises
     ------
     ValueError
@@ -187,7 +162,6 @@ def plot_tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
     >>> solution = ct.exact_search(ct.s3vm(balance=None), problem, bounds="svm")

@@ -50,10 +50,6 @@ def plot_surrogates(
     ax : matplotlib axes, optional
         New ones by default.
 
-    Returns
-    -------
-    matplotlib axes
-
     Raises
     ------
     ValueError
@@ -61,8 +57,6 @@ def plot_surrogates(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=10, balance=None)
     >>> model = ct.cccp_tsvm(balance=None, fit_intercept=False)
     >>> axes = ct.plot_surrogates(model, problem, start=-0.5)
@@ -112,10 +106,6 @@ def plot_path(
     ax : matplotlib axes, optional
         New ones by default.
 
-    Returns
-    -------
-    matplotlib axes
-
     Raises
     ------
     ValueError
@@ -123,9 +113,6 @@ def plot_path(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> solution = ct.cccp(ct.cccp_tsvm(), problem, annealing=5)
     >>> axes = ct.plot_path(solution)
     >>> axes.get_ylabel()
