@@ -175,8 +175,7 @@ class Instance:
         ----------
         outputs : array, shape (n,), optional
             f at which the tangents are taken; None takes none, which leaves the convex parts.
-        cost : array, shape (n,), optional
-            In place of the problem's costs.
+        cost : array, shape (n,), by default that of the problem
         """
         cost = self.cost if cost is None else np.array(cost, dtype=float)
         if self.formulation.unlabeled is None:
@@ -193,8 +192,7 @@ class Instance:
         ----------
         labels : array, shape (n,)
             +1, -1, or 0 for points that pay nothing.
-        cost : array, shape (n,), optional
-            In place of the problem's costs.
+        cost : array, shape (n,), by default that of the problem
         """
         cost = np.where(labels == 0, 0.0, self.problem.cost if cost is None else cost)
         kind = (labels < 0).astype(np.intp)
@@ -226,8 +224,7 @@ class Instance:
         ----------
         positive : array, shape (n,)
             Probabilities that labels are +1.
-        cost : array, shape (n,), optional
-            In place of the problem's costs.
+        cost : array, shape (n,), by default that of the problem
         """
         cost = self.problem.cost if cost is None else cost
         positive = np.where(
@@ -310,8 +307,7 @@ class Instance:
         outputs : array, shape (n,)
         regularization : float
             ½ ‖w‖², or what else w costs.
-        cost : array, shape (n,), optional
-            In place of the problem's costs.
+        cost : array, shape (n,), by default that of the problem
         """
         return self.formulation.objective(self.problem, outputs, regularization, cost)
 
@@ -350,8 +346,7 @@ class Instance:
         regularization : float
             ½ ‖w‖², or what else w costs.
         labels : array, shape (n,)
-        cost : array, shape (n,), optional
-            In place of the problem's costs.
+        cost : array, shape (n,), by default that of the problem
         """
         cost = self.problem.cost if cost is None else cost
         return regularization + self.total(self.losses_of_labels(outputs, labels), cost)
@@ -361,8 +356,7 @@ class Instance:
 
         Parameters
         ----------
-        outputs : array, shape (n,)
-        labels : array, shape (n,)
+        outputs, labels : array, shape (n,)
         """
         return self._label_losses[0](labels * outputs)
 
@@ -371,8 +365,7 @@ class Instance:
 
         Parameters
         ----------
-        losses : array, shape (n,)
-        cost : array, shape (n,)
+        losses, cost : array, shape (n,)
         """
         constant = self._label_constant and self._label_constant * float(cost[self.problem.unlabeled].sum())
         return float(cost @ losses) + constant
@@ -388,8 +381,7 @@ class Instance:
         regularization : float
             ½ ‖w‖², or what else w costs.
         positive : array, shape (n,)
-        cost : array, shape (n,), optional
-            In place of the problem's costs.
+        cost : array, shape (n,), by default that of the problem
         """
         losses, cost = self.label_losses(outputs), self.problem.cost if cost is None else cost
         return regularization + self.total(positive * losses[0] + (1 - positive) * losses[1], cost)

@@ -37,8 +37,7 @@ def plot_boundary(
     y : array, shape (n,), optional
         Their labels, with the model's marker where unknown (0 for a solution).  Without it all points are drawn as
         unlabelled ones.
-    ax : matplotlib axes, optional
-        New ones by default.
+    ax : matplotlib axes, by default new ones
     margins : bool, default True
         Whether to draw the lines where the output is -1 and +1, dashed.
 

@@ -65,8 +65,7 @@ def plot_learning_curve(curve: LearningCurve, *, ax: Axes | None = None) -> Axes
     ----------
     curve : LearningCurve
         Of :func:`~convex_tsvm.learning_curve`.
-    ax : matplotlib axes, optional
-        New ones by default.
+    ax : matplotlib axes, by default new ones
 
     Examples
     --------
@@ -99,8 +98,7 @@ def plot_candidates(search: TransductiveSearchCV, parameter: str = "C", *, ax: A
         Fitted.
     parameter : str, default "C"
         One of those searched, a number.
-    ax : matplotlib axes, optional
-        New ones by default.
+    ax : matplotlib axes, by default new ones
 
     Raises
     ------

@@ -51,8 +51,7 @@ def plot_progress(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     solution : ExactSolution
-    ax : matplotlib axes, optional
-        New ones by default.
+    ax : matplotlib axes, by default new ones
 
     Examples
     --------
@@ -86,8 +85,7 @@ def plot_gaps(bounds: Bound | Mapping[str, float], objective: float | None = Non
         What a :class:`~convex_tsvm.LowerBoundBuilder` found, or bounds by the names of relaxations, the weakest first.
     objective : float, optional
         The best objective known; that of the ``Bound`` by default.
-    ax : matplotlib axes, optional
-        New ones by default.
+    ax : matplotlib axes, by default new ones
 
     Raises
     ------
@@ -152,8 +150,7 @@ def plot_tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     ----------
     solution : ExactSolution
         Of up to some hundred nodes.
-    ax : matplotlib axes, optional
-        New ones by default.
+    ax : matplotlib axes, by default new ones
 
     Raises
     ------

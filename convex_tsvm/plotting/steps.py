@@ -47,8 +47,7 @@ def plot_surrogates(
     n_steps : int >= 1, default 3
     span : (float, float), default (-3.0, 3.0)
         Ends of the axis of w.
-    ax : matplotlib axes, optional
-        New ones by default.
+    ax : matplotlib axes, by default new ones
 
     Raises
     ------
@@ -103,8 +102,7 @@ def plot_path(
         The value of the parameter for each solution of a sequence.
     parameter : str, default "C*"
         Its name, for the axis.
-    ax : matplotlib axes, optional
-        New ones by default.
+    ax : matplotlib axes, by default new ones
 
     Raises
     ------
