@@ -75,7 +75,6 @@ class Method(ABC):
     --------
     CCCP with steps of one and a half times the length, as long as these lower the objective:
 
-    >>> import numpy as np, convex_tsvm as ct
     >>> class Overshooting(ct.Method):
     ...     name = "overshooting"
     ...
@@ -88,8 +87,6 @@ class Method(ABC):
     ...             run.record(point)
     ...             f, value = f + 1.5 * (point.outputs - f), run.value(point)
     ...         return "max_iter"
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> ct.minimize(Overshooting(), ct.cccp_tsvm(), problem).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
@@ -103,16 +100,12 @@ class Method(ABC):
 
     @abstractmethod
     def descend(self, run: Run) -> str:
-        """Solve steps and record them.
+        """Solve steps and record them; "converged" or "max_iter" in the end.
 
         Parameters
         ----------
         run : Run
             What solves and records, and knows the instance.
-
-        Returns
-        -------
-        {"converged", "max_iter"}
         """
 
     def suited(self, instance: Instance) -> Method:
@@ -121,10 +114,6 @@ class Method(ABC):
         Parameters
         ----------
         instance : Instance
-
-        Returns
-        -------
-        Method
         """
         return self
 
@@ -135,12 +124,7 @@ class Method(ABC):
         return found
 
     def from_guess(self) -> Method:
-        """The method as it begins at a guess of labels: at small costs of the points nothing would keep the guess.
-
-        Returns
-        -------
-        Method
-        """
+        """The method as it begins at a guess of labels: at small costs of the points nothing would keep the guess."""
         return self.nearby() if len(self.scales) > 1 else self
 
     def share(self, first: float, stage: float) -> float:
@@ -150,10 +134,6 @@ class Method(ABC):
         ----------
         first, stage : float
             The parameter of the schedule at first, and now.
-
-        Returns
-        -------
-        float in [0, 1]
         """
         return 0.0
 
@@ -175,7 +155,6 @@ class Settings:
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> ct.Settings(tol=1e-6).max_iter
     100
     """
@@ -230,15 +209,12 @@ class Run:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> class Supervised(ct.Method):
     ...     name = "the SVM of the labelled points"
     ...
     ...     def descend(self, run):
     ...         run.record(run.envelope())
     ...         return "converged"
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> len(ct.minimize(Supervised(), ct.cccp_tsvm(), problem).history)
     1
     """
@@ -278,10 +254,6 @@ class Run:
         ----------
         step : ConvexStep
             Such as ``run.instance.step(outputs)``.
-
-        Returns
-        -------
-        StepSolution
         """
         candidates = [point for point in (self.current, *self.known) if isinstance(point, StepSolution)]
 
@@ -329,10 +301,6 @@ class Run:
         Parameters
         ----------
         step : ConvexStep
-
-        Returns
-        -------
-        StepSolution
         """
         if not self.improves:
             return self.solve(step)
@@ -349,15 +317,11 @@ class Run:
         return self.inner
 
     def begin(self, primal: SmoothPrimal) -> Array:
-        """Variables to start from: those with outputs near the run's start, or 0.
+        """Variables to start from, shape (n_variables,): those with outputs near the run's start, or 0.
 
         Parameters
         ----------
         primal : SmoothPrimal
-
-        Returns
-        -------
-        array, shape (n_variables,)
         """
         return np.zeros(primal.n_variables) if self.start is None else primal.nearest(self.start)
 
@@ -367,10 +331,6 @@ class Run:
         Parameters
         ----------
         point : SmoothPoint
-
-        Returns
-        -------
-        SmoothPoint
         """
         judged: SmoothPoint = self._unless_interrupted(point).judged(self.settings.tol)
         return judged
@@ -494,10 +454,6 @@ class Run:
             Those that the points pay for; without them every unlabelled point pays the loss of the formulation.
         cost : array, shape (n,), optional
             In place of the problem's costs.
-
-        Returns
-        -------
-        float
         """
         if labels is None:
             return self.instance.objective(point.outputs, point.regularization, cost)
@@ -560,10 +516,6 @@ class Run:
         Parameters
         ----------
         method : Method
-
-        Returns
-        -------
-        Solution
         """
         if self.status == "max_iter":
             warn(f"{method.name} stopped after max_iter={self.settings.max_iter} steps; it has not converged")
@@ -624,10 +576,6 @@ def minimize(
     offered : mapping of str to object, optional
         Options that the solver is given if it takes them.
 
-    Returns
-    -------
-    Solution
-
     Raises
     ------
     ValueError
@@ -635,9 +583,6 @@ def minimize(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> class OneStep(ct.Method):
     ...     name = "one step"
     ...
@@ -676,15 +621,8 @@ def minimize_path(
     solver, settings, options
         As for :func:`minimize`.
 
-    Returns
-    -------
-    list of Solution
-
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> class OneStep(ct.Method):
     ...     def descend(self, run):
     ...         run.record(run.solve(run.instance.step(run.envelope().outputs)))
