@@ -84,7 +84,6 @@ class FullSDP(TransductionSDP):
     """Γ with the constraints (5), (6) and (8) as they stand."""
 
     def label_matrix(self) -> tuple[cp.Variable, cp.Expression, cp.Expression, list[cp.Constraint]]:
-        """Γ of all points."""
         y = self.search.y
         known = np.flatnonzero(y)
         gamma = cp.Variable((len(y), len(y)), PSD=True, name="Gamma")
@@ -134,7 +133,6 @@ class ReducedSDP(TransductionSDP):
         return small, basis @ small @ basis.T, basis @ small[:, 0], [cp.diag(small) == 1]
 
     def reduced(self) -> Array:
-        """Γ̃."""
         return np.asarray(self.labels.value)
 
 

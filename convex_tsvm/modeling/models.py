@@ -112,7 +112,6 @@ class PrimalModel(StepModel):
     """
 
     def build(self, step: ConvexStep) -> None:
-        """Make ``self.problem``."""
         self.f = cp.Variable(len(self.active), name="f")
         self.allowed: list[cp.Constraint] = []
         self.b: cp.Expression = cp.Variable(name="b") if step.fit_intercept else cp.Constant(0.0)
@@ -222,7 +221,6 @@ class DualModel(StepModel):
         super().__init__(step)
 
     def build(self, step: ConvexStep) -> None:
-        """Make ``self.problem``."""
         self.gamma = cp.Variable(len(self.active), name="gamma")
         self.gamma0 = cp.Variable(1, name="gamma0") if self.bias.with_x0 else None
         terms: list[cp.Expression] = []

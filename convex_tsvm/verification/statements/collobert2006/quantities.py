@@ -54,11 +54,6 @@ class Quantities:
     Vectors over points have 1 + L + 2U entries: x₀, the labelled points, the unlabelled ones with label 1, and the same
     with label -1.
 
-    Parameters
-    ----------
-    problem : Problem
-    s : float
-
     Attributes
     ----------
     L, U : int

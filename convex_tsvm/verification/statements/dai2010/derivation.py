@@ -21,13 +21,6 @@ POINTS = (
 class Six:
     """Six points on a plane, of which two have labels, and a function f(x) = w'x + b that a step begins at.
 
-    Parameters
-    ----------
-    X : array, shape (6, 2)
-    epsilon, delta : float
-    costs : (float, float, float)
-        C₁, C₂ and C₃.
-
     Attributes
     ----------
     X : array, shape (6, 2)

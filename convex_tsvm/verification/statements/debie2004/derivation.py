@@ -16,11 +16,6 @@ from . import PAPER
 class Six:
     """Six points on a plane, of which three have labels.
 
-    Parameters
-    ----------
-    seed : int
-    C : float
-
     Attributes
     ----------
     X : array, shape (6, 2)
