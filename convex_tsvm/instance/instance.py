@@ -305,8 +305,7 @@ class Instance:
         Parameters
         ----------
         outputs : array, shape (n,)
-        regularization : float
-            ½ ‖w‖², or what else w costs.
+        regularization : float, R(w)
         cost : array, shape (n,), by default that of the problem
         """
         return self.formulation.objective(self.problem, outputs, regularization, cost)
@@ -343,8 +342,7 @@ class Instance:
         Parameters
         ----------
         outputs : array, shape (n,)
-        regularization : float
-            ½ ‖w‖², or what else w costs.
+        regularization : float, R(w)
         labels : array, shape (n,)
         cost : array, shape (n,), by default that of the problem
         """
@@ -378,8 +376,7 @@ class Instance:
         Parameters
         ----------
         outputs : array, shape (n,)
-        regularization : float
-            ½ ‖w‖², or what else w costs.
+        regularization : float, R(w)
         positive : array, shape (n,)
         cost : array, shape (n,), by default that of the problem
         """

@@ -66,7 +66,10 @@ def cluster_kernel(
         "linear": values,
     }[transfer]
     made = (vectors * changed) @ vectors.T
-    return _unit_diagonal(made) if normalized else made
+    if not normalized:
+        return made
+    root = np.sqrt(np.maximum(np.diag(made), 1e-300))  # a point that is 0 stays so
+    return np.asarray(made / np.outer(root, root))
 
 
 def bagged_cluster_kernel(
@@ -187,12 +190,6 @@ def _to_neighbors(steps: Array, n_neighbors: int) -> Array:
     tree = minimum_spanning_tree(steps).toarray() > 0
     allowed |= allowed.T | tree | tree.T
     return np.where(allowed, steps, np.inf)
-
-
-def _unit_diagonal(K: Array) -> Array:
-    """K with each entry divided by the roots of the diagonal's; a point that is 0 stays so."""
-    root = np.sqrt(np.maximum(np.diag(K), 1e-300))
-    return np.asarray(K / np.outer(root, root))
 
 
 def _square(name: str, K: ArrayLike, n: int | None = None) -> Array:

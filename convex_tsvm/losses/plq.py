@@ -62,11 +62,7 @@ class PLQ:
     """
 
     def __init__(
-        self,
-        breaks: ArrayLike,
-        pieces: ArrayLike,
-        domain: tuple[float, float] = (-np.inf, np.inf),
-        name: str = "",
+        self, breaks: ArrayLike, pieces: ArrayLike, domain: tuple[float, float] = (-np.inf, np.inf), name: str = ""
     ) -> None:
         breaks = np.array(breaks, dtype=float, ndmin=1).reshape(-1)
         pieces = np.array(pieces, dtype=float, ndmin=2)

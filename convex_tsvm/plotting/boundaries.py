@@ -57,7 +57,8 @@ def plot_boundary(
     classes = np.array([-1.0, 1.0]) if isinstance(model, Solution) else np.asarray(model.classes_)
     points, labels = _points(model, classes, X, y)
     ax = axes_of(ax)
-    colors = [_color(k, len(classes)) for k in range(len(classes))]
+    two = (COLORS["negative"], COLORS["positive"])
+    colors = [two[k] if len(classes) == 2 else CYCLE[k % len(CYCLE)] for k in range(len(classes))]
     low, high = points.min(axis=0), points.max(axis=0)
     margin = 0.15 * (high - low)
     first, second = (np.linspace(low[k] - margin[k], high[k] + margin[k], GRID_POINTS) for k in (0, 1))
@@ -110,7 +111,3 @@ def _points(
     for k, name in enumerate(classes):
         places[given == name] = k
     return points, places
-
-
-def _color(k: int, n_classes: int) -> str:
-    return (COLORS["negative"], COLORS["positive"])[k] if n_classes == 2 else CYCLE[k % len(CYCLE)]

@@ -112,12 +112,7 @@ def plot_gaps(bounds: Bound | Mapping[str, float], objective: float | None = Non
     # Each name has the same width, whatever the number of its rounds.
     widths = [1 / (last - first + 1) for first, last in runs for _ in range(first, last + 1)]
     ax.stairs(
-        values,
-        np.cumsum([0.0, *widths]),
-        baseline=None,
-        color=COLORS["lower bound"],
-        linewidth=2,
-        label="lower bound",
+        values, np.cumsum([0.0, *widths]), baseline=None, color=COLORS["lower bound"], linewidth=2, label="lower bound"
     )
     if objective is not None and np.isfinite(objective):
         ax.axhline(objective, color=COLORS["objective"], linestyle="--", label="best objective known")
