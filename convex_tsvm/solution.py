@@ -90,9 +90,6 @@ class Iteration:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> step = ct.cccp(ct.cccp_tsvm(), problem).history[-1]
     >>> step.stage, step.kkt < 1e-3
     (1.0, True)
@@ -139,9 +136,6 @@ class Certificate:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> certificate = ct.cccp(ct.cccp_tsvm(), problem).certificate()
     >>> certificate.primal_infeasibility < 1e-9, certificate.gap < 1e-3, certificate.tangents_changed
     (True, True, 0)
@@ -209,9 +203,6 @@ class Solution:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> solution = ct.cccp(ct.cccp_tsvm(), problem)
     >>> solution.labels, solution.status
     (array([-1., -1., -1.,  1.,  1.,  1.]), 'converged')
@@ -320,7 +311,7 @@ class Solution:
         return self.function.weights[0] if self.problem.is_linear else None
 
     def decision_function(self, X: Any) -> Array:
-        """f at new points (for a precomputed kernel: at rows of the kernel with the training points), shape (n,).
+        """f at new points, shape (m,).
 
         Parameters
         ----------
@@ -330,16 +321,12 @@ class Solution:
         return self.function(X)[:, 0]
 
     def predict(self, X: Any) -> Array:
-        """+1 or -1 for new points.
+        """+1 or -1 for new points, shape (m,).
 
         Parameters
         ----------
         X : array or sparse matrix, shape (m, d)
             New points; for a precomputed kernel its values with the training points, shape (m, n).
-
-        Returns
-        -------
-        array, shape (m,)
         """
         return np.where(self.decision_function(X) >= 0, 1.0, -1.0)
 

@@ -14,21 +14,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Entry:
-    """Something that can be asked for by name.
+    """Something that can be asked for by name."""
 
-    Attributes
-    ----------
-    target : str
-        Where it is, as "module:attribute" inside the package.
-    summary : str
-        What it is, in a few words.
-    options : tuple of str
-        Names of the options that are its own.
-    """
-
-    target: str
-    summary: str
-    options: tuple[str, ...] = ()
+    target: str  # where it is, as "module:attribute" inside the package
+    summary: str  # what it is, in a few words
+    options: tuple[str, ...] = ()  # names of the options that are its own
 
     def load(self) -> Any:
         """Import it."""
@@ -38,35 +28,19 @@ class Entry:
 
 @dataclass(frozen=True)
 class Solver(Entry):
-    """What solves the convex problems that methods pose.
+    """What solves the convex problems that methods pose."""
 
-    Attributes
-    ----------
-    regularizers, losses : str
-        What it takes, in words for messages and documentation.
-    """
-
-    regularizers: str = ""
-    losses: str = ""
+    regularizers: str = ""  # those that it takes, in words for messages and documentation
+    losses: str = ""  # the same
 
 
 @dataclass(frozen=True)
 class Method(Entry):
-    """How a good point of a formulation is found.
+    """How a good point of a formulation is found."""
 
-    Attributes
-    ----------
-    solvers : tuple of str
-        The solvers whose problems it poses; none for methods that bring their own.
-    loss : str
-        Name of the loss of unlabelled points that it is known by, which it takes where none is asked for.
-    has_bias : bool
-        Whether it takes a function with a bias, and a balance.
-    """
-
-    solvers: tuple[str, ...] = ()
-    loss: str = "hinge"
-    has_bias: bool = True
+    solvers: tuple[str, ...] = ()  # the solvers whose problems it poses; none for methods that bring their own
+    loss: str = "hinge"  # of unlabelled points, by which it is known; it is taken where none is asked for
+    has_bias: bool = True  # whether it takes a function with a bias, and a balance
 
     @property
     def is_descent(self) -> bool:
@@ -76,18 +50,10 @@ class Method(Entry):
 
 @dataclass(frozen=True)
 class Formulation(Entry):
-    """What is minimized, stated for a problem by :func:`~convex_tsvm.build`.
+    """What is minimized, stated for a problem by :func:`~convex_tsvm.build`."""
 
-    Attributes
-    ----------
-    solver : str
-        The only solver of convex steps that takes its regularizer, if not all do.
-    defaults : mapping of str to object
-        Its options, and what they are if they are not given.
-    """
-
-    solver: str = ""
-    defaults: Mapping[str, Any] = field(default_factory=dict)
+    solver: str = ""  # the only solver of convex steps that takes its regularizer, if not all do
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # its options, and what they are if they are not given
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", tuple(self.defaults))

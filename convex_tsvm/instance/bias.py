@@ -26,24 +26,12 @@ def members_of(problem: Problem) -> NDArray[np.intp]:
 
 @dataclass(frozen=True, eq=False)
 class Bias:
-    """How outputs get their bias.
+    """How outputs get their bias."""
 
-    Attributes
-    ----------
-    fitted : bool
-        Whether f has a bias at all.
-    target : float or None
-        c, the mean that the outputs of the members must have; None without a balance.
-    members : int array
-        The points of the balance, some perhaps several times.
-    way : {"centring", "x0"}, default "centring"
-        How a balance is met, if there is one and the bias is fitted.
-    """
-
-    fitted: bool
-    target: float | None
-    members: NDArray[np.intp]
-    way: str = "centring"
+    fitted: bool  # whether f has a bias at all
+    target: float | None  # c, the mean that the outputs of the members must have; None without a balance
+    members: NDArray[np.intp]  # the points of the balance, some perhaps several times
+    way: str = "centring"  # or "x0": how a balance is met, if there is one and the bias is fitted
 
     @property
     def centred(self) -> bool:

@@ -68,9 +68,6 @@ class Instance:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> instance = ct.Instance(ct.cccp_tsvm(), problem)
     >>> instance.objective(np.array([-1.0, -1.0, -1.0, 1.0, 1.0, 1.0]), 0.5)
     0.5
@@ -130,7 +127,7 @@ class Instance:
         return self.problem.positive_count is not None
 
     def with_mean(self, mean: float) -> Instance:
-        """The same under a linear balance constraint with this mean.
+        """The instance under a linear balance constraint with this mean.
 
         Parameters
         ----------
@@ -146,7 +143,7 @@ class Instance:
         return Instance(formulation, self.problem.by_mean())
 
     def replaced(self, formulation: Formulation) -> Instance:
-        """Another formulation on the same problem; without a balance where a number of labels is prescribed.
+        """The instance of another formulation; without a balance where a number of labels is prescribed.
 
         A mean output of c is another thing than a share of labels, and would exclude solutions.
 
@@ -179,8 +176,7 @@ class Instance:
         ----------
         outputs : array, shape (n,), optional
             f at which the tangents are taken; None takes none, which leaves the convex parts.
-        cost : array, shape (n,), optional
-            In place of the problem's costs.
+        cost : array, shape (n,), by default that of the problem
         """
         cost = self.cost if cost is None else np.array(cost, dtype=float)
         if self.formulation.unlabeled is None:
@@ -191,14 +187,13 @@ class Instance:
         return self._step(losses, self._kinds, cost, slope, names, self.target)
 
     def svm(self, labels: Array, cost: Array | None = None) -> ConvexStep:
-        """The SVM with the labelled points' loss for given labels of all points; those with label 0 pay nothing.
+        """The step of the SVM with the labelled points' loss for given labels of all points.
 
         Parameters
         ----------
         labels : array, shape (n,)
             +1, -1, or 0 for points that pay nothing.
-        cost : array, shape (n,), optional
-            In place of the problem's costs.
+        cost : array, shape (n,), by default that of the problem
         """
         cost = np.where(labels == 0, 0.0, self.problem.cost if cost is None else cost)
         kind = (labels < 0).astype(np.intp)
@@ -222,7 +217,7 @@ class Instance:
         return self._step(losses, kind, cost, slope, names, self.target)
 
     def weighted_svm(self, positive: Array, cost: Array | None = None) -> ConvexStep:
-        """The SVM in which a point pays both labels' losses, by the probability that its label is +1, shape (n,).
+        """The step of the SVM in which a point pays both labels' losses, by the probability that its label is +1.
 
         Each uncertain point has two terms; one whose label is as good as certain has one (chapelle2008 eq. 7).
 
@@ -230,8 +225,7 @@ class Instance:
         ----------
         positive : array, shape (n,)
             Probabilities that labels are +1.
-        cost : array, shape (n,), optional
-            In place of the problem's costs.
+        cost : array, shape (n,), by default that of the problem
         """
         cost = self.problem.cost if cost is None else cost
         positive = np.where(
@@ -248,17 +242,13 @@ class Instance:
         )
 
     def tangents(self, outputs: Array, cost: Array) -> Array:
-        """β_i: cost times the slope of the concave part of point i's loss at its output (collobert2006 eq. 11).
+        """β, shape (n,): cost times the slope of each concave part at a point's output (collobert2006 eq. 11).
 
         Parameters
         ----------
         outputs : array, shape (n,)
         cost : array, shape (n,)
             Of every point.
-
-        Returns
-        -------
-        array, shape (n,)
         """
         slope = np.zeros(self.problem.n)
         outputs = np.where(np.abs(outputs) <= ZERO_OUTPUT, 0.0, outputs)  # at a kink rounding does not choose the side
@@ -301,15 +291,11 @@ class Instance:
         return self.formulation.costs(self.problem)
 
     def scaled_cost(self, scale: float) -> Array:
-        """The costs with C* times a factor.
+        """The costs with C* times a factor, shape (n,).
 
         Parameters
         ----------
         scale : float
-
-        Returns
-        -------
-        array, shape (n,)
         """
         cost = self.cost
         cost[self._kinds == 2] *= scale
@@ -321,10 +307,8 @@ class Instance:
         Parameters
         ----------
         outputs : array, shape (n,)
-        regularization : float
-            ½ ‖w‖², or what else w costs.
-        cost : array, shape (n,), optional
-            In place of the problem's costs.
+        regularization : float, R(w)
+        cost : array, shape (n,), by default that of the problem
         """
         return self.formulation.objective(self.problem, outputs, regularization, cost)
 
@@ -339,17 +323,13 @@ class Instance:
         return positive(outputs), negative(outputs)
 
     def best_labels(self, outputs: Array) -> Array:
-        """The labels that outputs cost least with: as given; signs, or the largest ones where a number is prescribed.
+        """The labels that outputs cost least with, shape (n,): as given; signs, or a given number of positive ones.
 
         For a loss that never increases, the points with the largest outputs are those that gain most by +1.
 
         Parameters
         ----------
         outputs : array, shape (n,)
-
-        Returns
-        -------
-        array, shape (n,)
         """
         labels = np.where(self.problem.y != 0, self.problem.y, np.where(is_positive(outputs), 1.0, -1.0))
         if self.n_positive is not None:
@@ -364,11 +344,9 @@ class Instance:
         Parameters
         ----------
         outputs : array, shape (n,)
-        regularization : float
-            ½ ‖w‖², or what else w costs.
+        regularization : float, R(w)
         labels : array, shape (n,)
-        cost : array, shape (n,), optional
-            In place of the problem's costs.
+        cost : array, shape (n,), by default that of the problem
         """
         cost = self.problem.cost if cost is None else cost
         return regularization + self.total(self.losses_of_labels(outputs, labels), cost)
@@ -378,8 +356,7 @@ class Instance:
 
         Parameters
         ----------
-        outputs : array, shape (n,)
-        labels : array, shape (n,)
+        outputs, labels : array, shape (n,)
         """
         return self._label_losses[0](labels * outputs)
 
@@ -388,8 +365,7 @@ class Instance:
 
         Parameters
         ----------
-        losses : array, shape (n,)
-        cost : array, shape (n,)
+        losses, cost : array, shape (n,)
         """
         constant = self._label_constant and self._label_constant * float(cost[self.problem.unlabeled].sum())
         return float(cost @ losses) + constant
@@ -402,11 +378,9 @@ class Instance:
         Parameters
         ----------
         outputs : array, shape (n,)
-        regularization : float
-            ½ ‖w‖², or what else w costs.
+        regularization : float, R(w)
         positive : array, shape (n,)
-        cost : array, shape (n,), optional
-            In place of the problem's costs.
+        cost : array, shape (n,), by default that of the problem
         """
         losses, cost = self.label_losses(outputs), self.problem.cost if cost is None else cost
         return regularization + self.total(positive * losses[0] + (1 - positive) * losses[1], cost)
@@ -426,7 +400,7 @@ class Instance:
         return self._touching(PrimalModel(self.step(outputs)), outputs)
 
     def dual(self, outputs: Array | None = None, balance_by: str = "centring") -> cp.Problem:
-        """Its dual in γ (see :meth:`Formulation.dual`).
+        """The dual of :meth:`primal` in γ, as a ``cvxpy.Problem`` (see :meth:`Formulation.dual`).
 
         Parameters
         ----------

@@ -24,14 +24,7 @@ FEASIBLE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class OutputRows:
-    """lower <= A f <= upper.
-
-    Attributes
-    ----------
-    A : CSR array, shape (k, n)
-    lower, upper : array, shape (k,)
-    names : tuple of str
-    """
+    """lower <= A f <= upper, for k rows of A, shape (k, n)."""
 
     A: sp.csr_array
     lower: Array

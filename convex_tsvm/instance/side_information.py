@@ -20,27 +20,20 @@ from ..problem import Array
 class SideInformation:
     """Labels that follow from links, and groups of points whose labels are unknown but tied to each other.
 
-    Attributes
-    ----------
-    y : array, shape (n,)
-        +1 and -1 for labels that were given or that follow from links to points with a given label, else 0.
-    group : int array, shape (n,)
-        The number of the group of every point whose label is unknown, in the order of their first points; -1 for the
-        others.
-    sign : array, shape (n,)
-        +1 for points with the label of the first point of their group, -1 for those with the opposite one.
-
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> from convex_tsvm.instance import SideInformation
     >>> found = SideInformation.of([1, 0, 0, 0, 0], [ct.cannot_link(0, 2), ct.must_link(1, 4), ct.cannot_link(4, 3)])
     >>> found.y, found.group, found.sign
     (array([ 1.,  0., -1.,  0.,  0.]), array([-1,  0, -1,  0,  0]), array([ 1.,  1.,  1., -1.,  1.]))
     """
 
+    # Shape (n,): +1 and -1 for labels that were given or that follow from links to points with a given label, else 0.
     y: Array
+    # Shape (n,): the number of the group of every point whose label is unknown, in the order of their first points; -1
+    # for the others.
     group: NDArray[np.intp]
+    # Shape (n,): +1 for points with the label of the first point of their group, -1 for those with the opposite one.
     sign: Array
 
     @classmethod

@@ -14,21 +14,13 @@ class Space:
 
     With a balance the origin of the points is moved to the members' mean m (:class:`~convex_tsvm.instance.bias.Bias`),
     f = (X - 1 mᵀ) w + c; here this is also so where there is no bias to be fixed.
-
-    Attributes
-    ----------
-    points : LinearPoints
-        Given; for a kernel, rows of a factor of the kernel matrix.
-    size : int
-        Length of x.
-    ridge : array, shape (size,)
-        1 for what is regularized, 0 for a free bias.
     """
 
     def __init__(self, points: LinearPoints, bias: Bias) -> None:
         d = points.shape[1]
-        self.points, self.free_bias = points, bias.free
+        self.points, self.free_bias = points, bias.free  # for a kernel, points are rows of a factor of its matrix
         self.mean = None if bias.target is None else points.mean(bias.members)
+        # The length of x, and 1 for its entries that are regularized, 0 for a free bias.
         self.size, self.ridge = d + self.free_bias, np.ones(d + self.free_bias)
         if self.free_bias:
             self.ridge[-1] = 0.0

@@ -1,75 +1,41 @@
 """Where outputs are measured: kernel functions, and sources of kernel rows."""
 
-from .accurate import (
-    AccurateGram,
-    NoMeanError,
-    Projected,
-    centred_gram,
-    entry_error,
-    plain_gram,
-    projected_gram,
-    shifted_gram,
-    without_direction,
-)
-from .cluster import bagged_cluster_kernel, cluster_kernel, density_kernel
-from .deformation import DeformedRows
-from .deformed import DeformedKernel, graph_laplacian, laplacian_kernel, neighbor_graph
-from .device import Device, DeviceRows, why_not_on_device
-from .factor import kernel_factor
-from .functions import (
-    RBF,
-    CallableKernel,
-    Kernel,
-    Linear,
-    Polynomial,
-    Precomputed,
-    ProductForm,
-    ProductKernel,
-    kernel_from_dict,
-    make_kernel,
-)
-from .products import ProductRows, rows_of
-from .rows import GramRows, KernelRows, LinearRows, RowSource
-from .wrappers import CentredRows, RowsWithSums
-
-__all__ = [
-    "RBF",
-    "AccurateGram",
-    "CallableKernel",
-    "CentredRows",
-    "DeformedKernel",
-    "DeformedRows",
-    "Device",
-    "DeviceRows",
-    "GramRows",
-    "Kernel",
-    "KernelRows",
-    "Linear",
-    "LinearRows",
-    "NoMeanError",
-    "Polynomial",
-    "Precomputed",
-    "ProductForm",
-    "ProductKernel",
-    "ProductRows",
-    "Projected",
-    "RowSource",
-    "RowsWithSums",
-    "bagged_cluster_kernel",
-    "centred_gram",
-    "cluster_kernel",
-    "density_kernel",
-    "entry_error",
-    "graph_laplacian",
-    "kernel_factor",
-    "kernel_from_dict",
-    "laplacian_kernel",
-    "make_kernel",
-    "neighbor_graph",
-    "plain_gram",
-    "projected_gram",
-    "rows_of",
-    "shifted_gram",
-    "why_not_on_device",
-    "without_direction",
-]
+from .accurate import AccurateGram as AccurateGram
+from .accurate import NoMeanError as NoMeanError
+from .accurate import Projected as Projected
+from .accurate import centred_gram as centred_gram
+from .accurate import entry_error as entry_error
+from .accurate import plain_gram as plain_gram
+from .accurate import projected_gram as projected_gram
+from .accurate import shifted_gram as shifted_gram
+from .accurate import without_direction as without_direction
+from .cluster import bagged_cluster_kernel as bagged_cluster_kernel
+from .cluster import cluster_kernel as cluster_kernel
+from .cluster import density_kernel as density_kernel
+from .deformation import DeformedRows as DeformedRows
+from .deformed import DeformedKernel as DeformedKernel
+from .deformed import graph_laplacian as graph_laplacian
+from .deformed import laplacian_kernel as laplacian_kernel
+from .deformed import neighbor_graph as neighbor_graph
+from .device import Device as Device
+from .device import DeviceRows as DeviceRows
+from .device import why_not_on_device as why_not_on_device
+from .factor import kernel_factor as kernel_factor
+from .functions import RBF as RBF
+from .functions import CallableKernel as CallableKernel
+from .functions import Kernel as Kernel
+from .functions import Linear as Linear
+from .functions import Polynomial as Polynomial
+from .functions import Precomputed as Precomputed
+from .functions import ProductForm as ProductForm
+from .functions import ProductKernel as ProductKernel
+from .functions import kernel_from_dict as kernel_from_dict
+from .functions import make_kernel as make_kernel
+from .products import ProductRows as ProductRows
+from .products import rows_of as rows_of
+from .rows import GramRows as GramRows
+from .rows import KernelRows as KernelRows
+from .rows import LinearRows as LinearRows
+from .rows import RowSource as RowSource
+from .wrappers import CentredRows as CentredRows
+from .wrappers import RowsWithSums as RowsWithSums

@@ -27,7 +27,7 @@ def cluster_kernel(
 ) -> Array:
     """A kernel with other eigenvalues: those of clusters are raised (Chapelle, Weston and Schölkopf 2002).
 
-    With L = D^-½ K D^-½ = U Λ Uᵀ, the kernel is U φ(Λ) Uᵀ, scaled to a unit diagonal.
+    With L = D^-½ K D^-½ = U Λ Uᵀ, the kernel is U φ(Λ) Uᵀ, shape (n, n), scaled to a unit diagonal.
 
     Parameters
     ----------
@@ -40,10 +40,6 @@ def cluster_kernel(
     normalized : bool, default True
         Whether to scale the result to a unit diagonal.
 
-    Returns
-    -------
-    array, shape (n, n)
-
     Raises
     ------
     ValueError
@@ -51,8 +47,6 @@ def cluster_kernel(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> K = ct.cluster_kernel(ct.RBF(0.5)(X, X), n_components=2)
     >>> bool(K[0, 2] > 0.99), bool(K[0, 5] < 0.01)
     (True, True)
@@ -73,13 +67,16 @@ def cluster_kernel(
         "linear": values,
     }[transfer]
     made = (vectors * changed) @ vectors.T
-    return _unit_diagonal(made) if normalized else made
+    if not normalized:
+        return made
+    root = np.sqrt(np.maximum(np.diag(made), 1e-300))  # a point that is 0 stays so
+    return np.asarray(made / np.outer(root, root))
 
 
 def bagged_cluster_kernel(
     X: Any, K: ArrayLike | None = None, *, n_clusters: int = 10, n_runs: int = 50, random_state: int = 0
 ) -> Array:
-    """How often two points are put into one cluster, by k-means from many starts (Weston et al. 2003).
+    """The share of runs of k-means that put two points into one cluster, shape (n, n) (Weston et al. 2003).
 
     Parameters
     ----------
@@ -89,10 +86,6 @@ def bagged_cluster_kernel(
     n_clusters, n_runs : int >= 1, default 10, 50
     random_state : int, default 0
 
-    Returns
-    -------
-    array, shape (n, n)
-
     Raises
     ------
     ValueError
@@ -100,8 +93,6 @@ def bagged_cluster_kernel(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> ct.bagged_cluster_kernel(X, n_clusters=2, n_runs=5)[0]
     array([1., 1., 1., 0., 0., 0.])
     """
@@ -159,8 +150,6 @@ def density_kernel(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> np.sign(ct.density_kernel(X)[0].round(6))
     array([ 1.,  1.,  1., -1., -1., -1.])
     """
@@ -203,12 +192,6 @@ def _to_neighbors(steps: Array, n_neighbors: int) -> Array:
     tree = minimum_spanning_tree(steps).toarray() > 0
     allowed |= allowed.T | tree | tree.T
     return np.where(allowed, steps, np.inf)
-
-
-def _unit_diagonal(K: Array) -> Array:
-    """K with each entry divided by the roots of the diagonal's; a point that is 0 stays so."""
-    root = np.sqrt(np.maximum(np.diag(K), 1e-300))
-    return np.asarray(K / np.outer(root, root))
 
 
 def _square(name: str, K: ArrayLike, n: int | None = None) -> Array:

@@ -68,7 +68,6 @@ class DeformedRows(RowSource):
 
     @property
     def n(self) -> int:
-        """Order of the matrix."""
         return self.source.n
 
     def __getstate__(self) -> dict[str, Any]:
@@ -127,7 +126,6 @@ class DeformedRows(RowSource):
         return np.asarray(every @ known)
 
     def full(self) -> Rows:
-        """The whole matrix."""
         return self.matrix
 
     @cached_property

@@ -52,8 +52,6 @@ class DeformedKernel:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> kernel = ct.laplacian_kernel(ct.RBF(1.0), X, C_manifold=0.1, n_neighbors=2)
     >>> isinstance(kernel, ct.DeformedKernel), kernel(X[:2], X).shape
     (True, (2, 6))
@@ -84,15 +82,11 @@ class DeformedKernel:
         return np.asarray(self.base(X, Z) - self.base(X, self.points) @ (self.laplacian @ self.rows.solve(right)))
 
     def diag(self, X: Points) -> Array:
-        """k̃(x, x).
+        """k̃(x, x), shape (m,).
 
         Parameters
         ----------
         X : array or CSR matrix, shape (m, d)
-
-        Returns
-        -------
-        array, shape (m,)
         """
         if self.is_about(X):
             return self.rows.diag()
@@ -104,15 +98,11 @@ class DeformedKernel:
         return np.asarray(found)
 
     def bound(self, X: Points) -> tuple[float, Array]:
-        """η and numbers >= k̃(x, x) that are known without solving anything: values are within η times these.
+        """η and m numbers >= k̃(x, x) that are known without solving anything: values are within η times these.
 
         Parameters
         ----------
         X : array or CSR matrix, shape (m, d)
-
-        Returns
-        -------
-        float, and array of shape (m,)
         """
         if self.rows.in_memory:
             return self.rows.error, self.diag(X)
@@ -124,10 +114,6 @@ class DeformedKernel:
         Parameters
         ----------
         coefficients : array, shape (n,) or (n, k)
-
-        Returns
-        -------
-        array, as coefficients
         """
         return self.rows.expand(coefficients)
 
@@ -199,7 +185,7 @@ def neighbor_graph(X: Points, n_neighbors: int) -> Any:
 
 
 def graph_laplacian(X: Points, n_neighbors: int = 6, *, normalized: bool = True, power: int = 1) -> sp.csr_array:
-    """Laplacian of the graph in which each point is joined to its nearest neighbours.
+    """Laplacian of the graph in which each point is joined to its nearest neighbours, as CSR, shape (n, n).
 
     Parameters
     ----------
@@ -211,10 +197,6 @@ def graph_laplacian(X: Points, n_neighbors: int = 6, *, normalized: bool = True,
     power : int >= 1, default 1
         Every power joins the neighbours of neighbours: with ten neighbours the fourth has about as many entries as a
         dense matrix of 10 000 points.
-
-    Returns
-    -------
-    CSR array, shape (n, n)
     """
     from scipy.sparse.csgraph import laplacian
 
@@ -252,8 +234,6 @@ def laplacian_kernel(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=10)
     >>> kernel = ct.laplacian_kernel(ct.RBF(1.0), X, C_manifold=1.0, n_neighbors=2)
     >>> ct.cccp(ct.cccp_tsvm(), problem.replace(kernel=kernel)).labels

@@ -25,18 +25,10 @@ DEVICE_BYTES_AT_ONCE = 256 * 2**20
 
 
 class Device:
-    """An array library and one of its devices.
+    """An array library and one of its devices; a ValueError where there is no such library or device.
 
-    Parameters
-    ----------
-    name : str
-        The library as it is imported, and after a colon, if it is not the library's default, its device: ``"torch"``,
-        ``"torch:cuda"``, ``"torch:cuda:1"``, ``"cupy"``, ``"cupy:1"``, ``"numpy"``, ``"array_api_strict"``.
-
-    Raises
-    ------
-    ValueError
-        If the library is not installed, is none of the array API, or has no such device.
+    The name is the library's as it is imported, and after a colon, if it is not the library's default, its device:
+    ``"torch"``, ``"torch:cuda"``, ``"torch:cuda:1"``, ``"cupy"``, ``"cupy:1"``, ``"numpy"``, ``"array_api_strict"``.
     """
 
     def __init__(self, name: Any) -> None:
@@ -63,18 +55,7 @@ class Device:
         return self.xp.asarray(np.ascontiguousarray(array), **place)
 
     def get(self, array: Any, out: NDArray[Any] | None = None) -> NDArray[Any]:
-        """An array of the device as one of NumPy that can be written to.
-
-        Parameters
-        ----------
-        array : array of the library
-        out : array, optional
-            Where to write it; by default memory of its own.
-
-        Returns
-        -------
-        array
-        """
+        """An array of the device as one of NumPy that can be written to: ``out``, or memory of its own."""
         on_processor = self._on_processor(array)
         if on_processor is not None:
             if out is None:
@@ -111,17 +92,7 @@ class Device:
 
 
 class DeviceRows(ProductRows):
-    """Rows of a kernel of inner products, from another device.
-
-    Parameters
-    ----------
-    kernel : ProductKernel
-        With φ for arrays of any library (``product_form.phi``).
-    X : array, shape (n, d)
-    dtype : dtype
-        Single or double precision.
-    device : Device
-    """
+    """Rows, from another device, of a kernel with φ for arrays of any library (``product_form.phi``)."""
 
     def __init__(self, kernel: ProductKernel, X: Points, dtype: DTypeLike, device: Device) -> None:
         super().__init__(kernel, X, dtype)
@@ -141,14 +112,7 @@ class DeviceRows(ProductRows):
         return self.times_columns(np.arange(self.n), vectors)
 
     def times_columns(self, indices: Indices, vectors: Array) -> Array:
-        """Columns of the matrix times vectors, shape (len(indices), k), in double precision.
-
-        Parameters
-        ----------
-        indices : int array
-            The columns.
-        vectors : array, shape (len(indices), k)
-        """
+        """Columns of the matrix times vectors, shape (len(indices), k), in double precision; shape (n, k)."""
         total = np.zeros((self.n, vectors.shape[1]))
         size = max(1, DEVICE_BYTES_AT_ONCE // (self.dtype.itemsize * self.n))
         for start in range(0, len(indices), size):

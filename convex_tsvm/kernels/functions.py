@@ -29,7 +29,12 @@ class Kernel(Protocol):
         ...
 
     def diag(self, X: Points) -> Array:
-        """The values k(x, x), shape (len(X),)."""
+        """The values k(x, x), shape (n,).
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n, d)
+        """
         ...
 
     def to_dict(self) -> dict[str, Any]:
@@ -65,12 +70,11 @@ class ProductKernel(Kernel, Protocol):
 
 
 @dataclass(frozen=True)
-class Linear:
+class Linear(Kernel):
     """k(x, z) = x · z: the linear space.
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.Linear()(np.array([[1.0, 2.0]]), np.array([[3.0, 4.0], [0.0, 1.0]]))
     array([[11.,  2.]])
     """
@@ -83,21 +87,14 @@ class Linear:
         return _dense(linear_kernel(X, Z))
 
     def diag(self, X: Points) -> Array:
-        """Squared norms, shape (n,).
-
-        Parameters
-        ----------
-        X : array or sparse matrix, shape (n, d)
-        """
         return _squared_norms(X)
 
     def to_dict(self) -> dict[str, Any]:
-        """Name and parameters."""
         return {"name": "linear"}
 
 
 @dataclass(frozen=True, init=False)
-class RBF:
+class RBF(Kernel):
     """k(x, z) = exp(-γ ‖x - z‖²), γ = 1 / (2 σ²).
 
     Parameters
@@ -109,7 +106,6 @@ class RBF:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.RBF(sigma=1.0)(np.array([[0.0]]), np.array([[0.0], [1.0]])).round(4)
     array([[1.    , 0.6065]])
     >>> ct.RBF(gamma=0.5) == ct.RBF(sigma=1.0)
@@ -137,12 +133,6 @@ class RBF:
         return np.asarray(np.exp(values, out=values))
 
     def diag(self, X: Points) -> Array:
-        """Ones, shape (n,).
-
-        Parameters
-        ----------
-        X : array or sparse matrix, shape (n, d)
-        """
         return np.ones(X.shape[0])
 
     @property
@@ -152,12 +142,11 @@ class RBF:
         return ProductForm(scale, lambda squares: -squares / 2, _exp, of_differences=True, phi=_exp_of_array)
 
     def to_dict(self) -> dict[str, Any]:
-        """Name and parameters."""
         return {"name": "rbf", "gamma": self.gamma}
 
 
 @dataclass(frozen=True)
-class Polynomial:
+class Polynomial(Kernel):
     """k(x, z) = (γ x·z + coef0)^degree.
 
     Parameters
@@ -169,7 +158,6 @@ class Polynomial:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.Polynomial(degree=2, gamma=1.0, coef0=1.0)(np.array([[1.0]]), np.array([[2.0], [3.0]]))
     array([[ 9., 16.]])
     """
@@ -191,12 +179,6 @@ class Polynomial:
         return _dense(polynomial_kernel(X, Z, degree=self.degree, gamma=self.gamma, coef0=self.coef0))
 
     def diag(self, X: Points) -> Array:
-        """(γ ‖x‖² + coef0)^degree, shape (n,).
-
-        Parameters
-        ----------
-        X : array or sparse matrix, shape (n, d)
-        """
         return (self.gamma * _squared_norms(X) + self.coef0) ** self.degree
 
     @property
@@ -215,19 +197,15 @@ class Polynomial:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Name and parameters."""
         return {"name": "poly", "degree": int(self.degree), "gamma": self.gamma, "coef0": self.coef0}
 
 
 @dataclass(frozen=True)
-class Precomputed:
+class Precomputed(Kernel):
     """The points are given as their kernel matrix: rows of new points hold k(new point, training points).
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> K = ct.RBF(1.0)(X, X)
     >>> given = ct.Problem(K, problem.y, kernel=ct.Precomputed(), C=10)
     >>> solution = ct.cccp(ct.cccp_tsvm(), given)
@@ -241,21 +219,14 @@ class Precomputed:
         raise TypeError("a precomputed kernel has no points to evaluate")
 
     def diag(self, X: Points) -> Array:
-        """The matrix's diagonal, shape (n,).
-
-        Parameters
-        ----------
-        X : array or sparse matrix, shape (n, d)
-        """
         return np.array(np.diag(X), dtype=float)
 
     def to_dict(self) -> dict[str, Any]:
-        """Name and parameters."""
         return {"name": "precomputed"}
 
 
 @dataclass(frozen=True)
-class CallableKernel:
+class CallableKernel(Kernel):
     """A kernel given as a function ``k(X, Z)`` returning the matrix, as scikit-learn's ``SVC`` takes it.
 
     Parameters
@@ -265,7 +236,6 @@ class CallableKernel:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> kernel = ct.CallableKernel(lambda X, Z: (1 + X @ Z.T) ** 2)
     >>> kernel(np.array([[1.0], [2.0]]), np.array([[3.0]]))
     array([[16.],
@@ -284,12 +254,6 @@ class CallableKernel:
         return K
 
     def diag(self, X: Points) -> Array:
-        """The values k(x, x), one by one, shape (n,).
-
-        Parameters
-        ----------
-        X : array or sparse matrix, shape (n, d)
-        """
         return np.array([float(self(X[i : i + 1], X[i : i + 1])[0, 0]) for i in range(X.shape[0])])
 
     def to_dict(self) -> dict[str, Any]:

@@ -82,15 +82,12 @@ class ProductRows(RowSource):
 
     @property
     def n(self) -> int:
-        """Number of points."""
         return self._points.shape[0]
 
     def diag(self) -> Array:
-        """k(x, x) of every point."""
         return self._diag
 
     def rows(self, indices: Indices) -> Rows:
-        """k(X[indices], X)."""
         return self._values(indices, slice(None))
 
     def block(self, indices: Indices, columns: Indices) -> Rows:
@@ -139,7 +136,6 @@ class ProductRows(RowSource):
         return result
 
     def full(self) -> Rows:
-        """The whole matrix."""
         everything = np.arange(self.n)
         return self.block(everything, everything)
 

@@ -100,19 +100,15 @@ class GramRows(RowSource):
 
     @property
     def n(self) -> int:
-        """Order of the matrix."""
         return self.matrix.shape[0]
 
     def rows(self, indices: Indices) -> Rows:
-        """Rows of the matrix, copied."""
         return self.matrix[indices]
 
     def diag(self) -> Array:
-        """The diagonal."""
         return np.array(np.diag(self.matrix), dtype=float)
 
     def block(self, indices: Indices, columns: Indices) -> Rows:
-        """Submatrix, copied."""
         return self.matrix.take(indices, axis=0).take(columns, axis=1)
 
     def combine(self, indices: Indices, coefficients: Array) -> Array:
@@ -124,11 +120,9 @@ class GramRows(RowSource):
         return super().combine(indices, coefficients)
 
     def times(self, vectors: Array) -> Array:
-        """The product."""
         return multiplied(self.matrix, vectors)
 
     def full(self) -> Rows:
-        """The matrix itself."""
         return self.matrix
 
 
@@ -140,19 +134,15 @@ class KernelRows(RowSource):
 
     @property
     def n(self) -> int:
-        """Number of points."""
         return self.X.shape[0]
 
     def rows(self, indices: Indices) -> Array:
-        """k(X[indices], X)."""
         return self._values(self.X[indices], self.X)
 
     def diag(self) -> Array:
-        """k(x, x) of every point."""
         return self.kernel.diag(self.X)
 
     def block(self, indices: Indices, columns: Indices) -> Array:
-        """k(X[indices], X[columns])."""
         return self._values(self.X[indices], self.X[columns])
 
     def _values(self, left: Points, right: Points) -> Array:
@@ -171,25 +161,20 @@ class LinearRows(RowSource):
 
     @property
     def n(self) -> int:
-        """Number of points."""
         return self.X.shape[0]
 
     def rows(self, indices: Indices) -> Array:
-        """X[indices] Xᵀ."""
         return self._products(self.X[indices], self.X)
 
     def diag(self) -> Array:
-        """Squared norms."""
         if is_sparse(self.X):
             return sparse_squared_norms(self.X)
         return np.einsum("ij,ij->i", self.X, self.X)
 
     def block(self, indices: Indices, columns: Indices) -> Array:
-        """X[indices] X[columns]ᵀ."""
         return self._products(self.X[indices], self.X[columns])
 
     def times(self, vectors: Array) -> Array:
-        """X (Xᵀ v)."""
         return np.asarray(self.X @ (self.X.T @ vectors))
 
     def combine(self, indices: Indices, coefficients: Array) -> Array:

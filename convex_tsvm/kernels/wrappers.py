@@ -26,19 +26,15 @@ class CentredRows(RowSource):
 
     @property
     def n(self) -> int:
-        """Order of the matrix."""
         return self.source.n
 
     def rows(self, indices: Indices) -> Rows:
-        """Centred rows."""
         return self._centre(self.source.rows(indices), indices, slice(None))
 
     def diag(self) -> Array:
-        """Centred diagonal."""
         return self.source.diag() - 2 * self.mean_row + self.constant
 
     def block(self, indices: Indices, columns: Indices) -> Rows:
-        """Centred submatrix."""
         return self._centre(self.source.block(indices, columns), indices, columns)
 
     def combine(self, indices: Indices, coefficients: Array) -> Array:
@@ -47,7 +43,6 @@ class CentredRows(RowSource):
         return self.source.combine(indices, coefficients) - coefficients.sum() * self.mean_row + shift
 
     def full(self) -> Rows:
-        """The whole centred matrix, as a new array."""
         matrix = self.source.full()
         return self._centre(matrix.copy() if self.in_memory else matrix, np.arange(self.n), slice(None))
 
@@ -85,19 +80,15 @@ class RowsWithSums(RowSource):
 
     @property
     def n(self) -> int:
-        """Order of the matrix, the sums included."""
         return self.last.shape[1]
 
     def rows(self, indices: Indices) -> Rows:
-        """Rows with the columns of the sums appended."""
         return self.block(indices, np.arange(self.n))
 
     def diag(self) -> Array:
-        """Diagonal with those of the sums appended."""
         return np.append(self.source.diag(), np.diag(self.sums_with_sums))
 
     def block(self, indices: Indices, columns: Indices) -> Rows:
-        """Submatrix with the sums where they are asked for."""
         indices, columns, n = np.asarray(indices), np.asarray(columns), self.source.n
         above, left = indices < n, columns < n
         values = np.empty((len(indices), len(columns)), dtype=self.dtype)
@@ -107,7 +98,6 @@ class RowsWithSums(RowSource):
         return values
 
     def combine(self, indices: Indices, coefficients: Array) -> Array:
-        """Σ coefficients_k row_k."""
         n, points = self.source.n, indices < self.source.n
         total = coefficients[~points] @ self.last[indices[~points] - n]
         total[:n] += self.source.combine(indices[points], coefficients[points])

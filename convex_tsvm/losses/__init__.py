@@ -1,70 +1,43 @@
 """What one point pays for its output: piecewise linear-quadratic functions, smooth losses, and their algebra."""
 
-from .better_label import BetterLabel, better_label
-from .catalogue import (
-    epsilon_insensitive,
-    flat_newton,
-    hinge,
-    huber_hinge,
-    ramp,
-    relaxed_compact_hinge,
-    relaxed_compact_symmetric_hinge,
-    squared_hinge,
-    symmetric_hinge,
-    symmetric_ramp,
-    symmetric_squared_hinge,
-    tube,
-    two_slope_symmetric_ramp,
-    zero,
-)
-from .convex import ConvexLoss, logistic
-from .dc import ConcavePart, Convex, DCLoss, Loss, SmoothConcave, SmoothLoss, SplitLoss
-from .envelopes import convex_pieces, envelope_of
-from .pieces import Pieces, Segments, conjugate_pieces
-from .plq import HARD_MARGIN, PLQ, indicator
-from .smooth import Annealed, Exponential, GaussianSmoothed, annealed, exponential, smoothed, without_convex_kinks
-from .weighted_sums import WeightedSums
-
-__all__ = [
-    "HARD_MARGIN",
-    "PLQ",
-    "Annealed",
-    "BetterLabel",
-    "ConcavePart",
-    "Convex",
-    "ConvexLoss",
-    "DCLoss",
-    "Exponential",
-    "GaussianSmoothed",
-    "Loss",
-    "Pieces",
-    "Segments",
-    "SmoothConcave",
-    "SmoothLoss",
-    "SplitLoss",
-    "WeightedSums",
-    "annealed",
-    "better_label",
-    "conjugate_pieces",
-    "convex_pieces",
-    "envelope_of",
-    "epsilon_insensitive",
-    "exponential",
-    "flat_newton",
-    "hinge",
-    "huber_hinge",
-    "indicator",
-    "logistic",
-    "ramp",
-    "relaxed_compact_hinge",
-    "relaxed_compact_symmetric_hinge",
-    "smoothed",
-    "squared_hinge",
-    "symmetric_hinge",
-    "symmetric_ramp",
-    "symmetric_squared_hinge",
-    "tube",
-    "two_slope_symmetric_ramp",
-    "without_convex_kinks",
-    "zero",
-]
+from .better_label import BetterLabel as BetterLabel
+from .better_label import better_label as better_label
+from .catalogue import epsilon_insensitive as epsilon_insensitive
+from .catalogue import flat_newton as flat_newton
+from .catalogue import hinge as hinge
+from .catalogue import huber_hinge as huber_hinge
+from .catalogue import ramp as ramp
+from .catalogue import relaxed_compact_hinge as relaxed_compact_hinge
+from .catalogue import relaxed_compact_symmetric_hinge as relaxed_compact_symmetric_hinge
+from .catalogue import squared_hinge as squared_hinge
+from .catalogue import symmetric_hinge as symmetric_hinge
+from .catalogue import symmetric_ramp as symmetric_ramp
+from .catalogue import symmetric_squared_hinge as symmetric_squared_hinge
+from .catalogue import tube as tube
+from .catalogue import two_slope_symmetric_ramp as two_slope_symmetric_ramp
+from .catalogue import zero as zero
+from .convex import ConvexLoss as ConvexLoss
+from .convex import logistic as logistic
+from .dc import ConcavePart as ConcavePart
+from .dc import Convex as Convex
+from .dc import DCLoss as DCLoss
+from .dc import Loss as Loss
+from .dc import SmoothConcave as SmoothConcave
+from .dc import SmoothLoss as SmoothLoss
+from .dc import SplitLoss as SplitLoss
+from .envelopes import convex_pieces as convex_pieces
+from .envelopes import envelope_of as envelope_of
+from .pieces import Pieces as Pieces
+from .pieces import Segments as Segments
+from .pieces import conjugate_pieces as conjugate_pieces
+from .plq import HARD_MARGIN as HARD_MARGIN
+from .plq import PLQ as PLQ
+from .plq import indicator as indicator
+from .smooth import Annealed as Annealed
+from .smooth import Exponential as Exponential
+from .smooth import GaussianSmoothed as GaussianSmoothed
+from .smooth import annealed as annealed
+from .smooth import exponential as exponential
+from .smooth import smoothed as smoothed
+from .smooth import without_convex_kinks as without_convex_kinks
+from .weighted_sums import WeightedSums as WeightedSums

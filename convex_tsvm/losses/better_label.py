@@ -16,14 +16,9 @@ class BetterLabel:
 
     The outputs that are allowed have a gap between the labels, so that it is no PLQ function, and has no convex and
     concave part: methods that search for labels take it, and those that follow tangents or slopes do not.
-
-    Attributes
-    ----------
-    loss : PLQ
-        ℓ, what a point with the label +1 pays.
     """
 
-    loss: PLQ
+    loss: PLQ  # ℓ, what a point with the label +1 pays
 
     @property
     def name(self) -> str:
@@ -57,7 +52,6 @@ def better_label(loss: PLQ) -> PLQ | BetterLabel:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> print(ct.better_label(ct.hinge()))
     better label of hinge: 0 on [-inf, -1]; t + 1 on [-1, 0]; -t + 1 on [0, 1]; 0 on [1, inf]
     >>> ct.better_label(ct.indicator(1, np.inf))(np.array([-1.0, 0.5, 3.0]))

@@ -21,7 +21,6 @@ def hinge(s: float = 1.0) -> PLQ:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.hinge()(np.array([-1.0, 0.0, 2.0]))
     array([2., 1., 0.])
     >>> ct.hinge().conjugate()
@@ -42,7 +41,6 @@ def huber_hinge(width: float = 0.1) -> PLQ:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.huber_hinge(0.5)(np.array([0.0, 0.5, 0.75]))
     array([0.75  , 0.25  , 0.0625])
     """
@@ -54,7 +52,6 @@ def squared_hinge() -> PLQ:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.squared_hinge()(np.array([-1.0, 0.0, 2.0]))
     array([4., 1., 0.])
     """
@@ -70,7 +67,6 @@ def epsilon_insensitive(epsilon: float) -> PLQ:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.epsilon_insensitive(0.5)(np.array([-2.0, 0.3, 1.0]))
     array([1.5, 0. , 0.5])
     """
@@ -91,7 +87,6 @@ def ramp(s: float) -> PLQ:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.ramp(0.0)(np.array([-3.0, 0.5, 2.0]))
     array([1. , 0.5, 0. ])
     """
@@ -104,7 +99,6 @@ def symmetric_hinge() -> PLQ:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.symmetric_hinge()(np.array([-2.0, 0.0, 0.5]))
     array([0. , 1. , 0.5])
     """
@@ -124,7 +118,6 @@ def symmetric_ramp(s: float) -> PLQ:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.symmetric_ramp(s=-0.3)(np.array([-2.0, 0.0, 0.5]))
     array([0. , 0.7, 0.5])
     """
@@ -149,7 +142,6 @@ def two_slope_symmetric_ramp(s: float, slope: float) -> PLQ:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.two_slope_symmetric_ramp(s=-0.5, slope=0.2)(np.array([-2.0, 0.0, 0.5]))
     array([0. , 0.6, 0.5])
     """
@@ -167,7 +159,6 @@ def symmetric_squared_hinge() -> PLQ:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.symmetric_squared_hinge()(np.array([-2.0, 0.0, 0.5]))
     array([0.  , 1.  , 0.25])
     """
@@ -191,7 +182,6 @@ def flat_newton(plateau: float = 0.25, bend: float = 0.25) -> PLQ:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.flat_newton(plateau=0.25, bend=0.25)(np.array([0.0, 0.25, 1.0, 2.0]))
     array([1., 1., 0., 0.])
     """
@@ -227,7 +217,6 @@ def tube(epsilon: float, weight: float = 1.0) -> PLQ:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.tube(2.0, weight=0.5)(np.array([-4.0, 0.0, 3.0]))
     array([1. , 0. , 0.5])
     """
@@ -249,7 +238,6 @@ def relaxed_compact_hinge(epsilon: float, weight: float = 1.0) -> PLQ:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.relaxed_compact_hinge(epsilon=2.0, weight=0.5)(np.array([0.0, 1.5, 4.0]))
     array([1., 0., 1.])
     """
@@ -271,7 +259,6 @@ def relaxed_compact_symmetric_hinge(epsilon: float, weight: float = 1.0, s: floa
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.relaxed_compact_symmetric_hinge(epsilon=2.0, weight=0.5)(np.array([-4.0, 0.0, 1.5]))
     array([1., 1., 0.])
     """

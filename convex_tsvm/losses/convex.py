@@ -44,7 +44,6 @@ class ConvexLoss:
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> round(float(ct.logistic()(0.0)), 4)
     0.6931
     """
@@ -108,10 +107,6 @@ class ConvexLoss:
         Parameters
         ----------
         v : array
-
-        Returns
-        -------
-        array, as v
         """
         v = np.asarray(v, dtype=float)
         reach = np.abs(np.asarray(self.derivative(v), dtype=float)) + 1e-300
@@ -139,7 +134,6 @@ def logistic() -> ConvexLoss:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.logistic()(np.array([0.0, 30.0])).round(4)
     array([0.6931, 0.    ])
     """

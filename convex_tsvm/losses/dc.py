@@ -77,7 +77,6 @@ class SmoothConcave:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> loss = ct.SmoothConcave(lambda t: -np.square(t), lambda t: -2 * np.asarray(t))
     >>> loss(np.array([1.0, 2.0])), loss.derivative(np.array([1.0, 2.0]))
     (array([-1., -4.]), array([-2., -4.]))
@@ -101,10 +100,6 @@ class SmoothConcave:
         Parameters
         ----------
         t : float or array
-
-        Returns
-        -------
-        array, as t
         """
         return np.asarray(self.derivative(np.asarray(t, dtype=float)), dtype=float)
 
@@ -114,10 +109,6 @@ class SmoothConcave:
         Parameters
         ----------
         t : float or array
-
-        Returns
-        -------
-        array, as t
         """
         t = np.asarray(t, dtype=float)
         if self.second_derivative is not None:
@@ -155,7 +146,6 @@ class DCLoss:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> convex, concave = ct.ramp(0.0).split()
     >>> loss = ct.DCLoss(convex, ct.SmoothConcave(concave, concave.derivative))
     >>> loss(np.array([-3.0, 0.5, 2.0]))
@@ -192,10 +182,6 @@ class DCLoss:
         Parameters
         ----------
         t : float or array
-
-        Returns
-        -------
-        array, as t
         """
         t = np.asarray(t, dtype=float)
         return np.asarray(self.convex.derivative(t) + self.concave.supergradient(t))
@@ -206,10 +192,6 @@ class DCLoss:
         Parameters
         ----------
         t : float or array
-
-        Returns
-        -------
-        array, as t
 
         Raises
         ------

@@ -46,7 +46,6 @@ def convex_pieces(loss: PLQ) -> tuple[PLQ, ...]:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> pieces = ct.convex_pieces(ct.ramp(-0.3))
     >>> t = np.array([-2.0, -0.3, 0.5, 2.0])
     >>> pieces[1](t), np.allclose(np.min([piece(t) for piece in pieces], axis=0), ct.ramp(-0.3)(t))
@@ -104,7 +103,6 @@ def envelope_of(functions: Sequence[PLQ]) -> PLQ:
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> right = ct.convex_pieces(ct.symmetric_ramp(-0.3))[1:]  # the output is on the plateau, or positive
     >>> print(ct.envelope_of(right))
     PLQ: -3 t - 0.2 on [-inf, -0.3]; -0.538462 t + 0.538462 on [-0.3, 1]; 0 on [1, inf]

@@ -20,25 +20,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Pieces:
-    """The pieces of several PLQ functions; function k has ``count[k]`` of them, and is constant + offset t + rate t²/2.
+    """The pieces of several PLQ functions, a row each: constant + offset t + rate t²/2 on ``count`` pieces."""
 
-    Attributes
-    ----------
-    ends : array, shape (n_functions, most + 1)
-        Breakpoints, with the ends of the domain, which may be infinite; unused entries are NaN.
-    offset, rate : array, shape (n_functions, most)
-        The derivative on each piece is ``offset + rate * t``.
-    count : int array, shape (n_functions,)
-        Number of pieces; 0 for a function that lives on one point, ``ends[k, 0]``.
-    constant : array, shape (n_functions, most), or None
-        The value on each piece extended to t = 0; None where only derivatives are asked for.
-    """
-
-    ends: Array
-    offset: Array
+    ends: Array  # breakpoints, one more than pieces, with the ends of the domain, perhaps infinite; then NaN
+    offset: Array  # the derivative on each piece is ``offset + rate * t``
     rate: Array
-    count: NDArray[np.intp]
-    constant: Array | None = None
+    count: NDArray[np.intp]  # number of pieces; 0 for a function that lives on one point, ``ends[k, 0]``
+    constant: Array | None = None  # the value on each piece extended to t = 0; None where only derivatives are needed
 
     @classmethod
     def of(cls, functions: Sequence[PLQ]) -> Pieces:
@@ -94,35 +82,16 @@ class Segments:
 
     f_k(t) is the least value of f_k(anchor) + Σ sign · start · u + rate · u² / 2 over 0 <= u <= length with
     t = anchor + Σ sign · u: as the derivative rises from segment to segment, a minimum fills them in that order.
-
-    Attributes
-    ----------
-    function : int array, shape (m,)
-        The function k that a segment is of.
-    sign : array, shape (m,)
-        Whether t rises (+1) or falls (-1) along it.
-    start : array, shape (m,)
-        The derivative where it begins.
-    rate : array, shape (m,)
-        By how much the derivative changes per unit, at least 0.
-    length : array, shape (m,)
-        May be infinite.
     """
 
-    function: NDArray[np.intp]
-    sign: Array
-    start: Array
-    rate: Array
-    length: Array
+    function: NDArray[np.intp]  # shape (m,): the function k that a segment is of
+    sign: Array  # shape (m,): whether t rises (+1) or falls (-1) along it
+    start: Array  # shape (m,): the derivative where it begins
+    rate: Array  # shape (m,): by how much the derivative changes per unit, at least 0
+    length: Array  # shape (m,): may be infinite
 
 
 @lru_cache(maxsize=64)
 def conjugate_pieces(losses: tuple[PLQ, ...]) -> Pieces:
-    """The pieces of the conjugates ℓ_k*, which are all that a dual method needs of the losses.
-
-    Raises
-    ------
-    ValueError
-        If a loss is not convex.
-    """
+    """The pieces of the conjugates ℓ_k* of convex losses, which are all that a dual method needs of them."""
     return Pieces.of([loss.conjugate() for loss in losses])

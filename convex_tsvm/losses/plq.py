@@ -62,11 +62,7 @@ class PLQ:
     """
 
     def __init__(
-        self,
-        breaks: ArrayLike,
-        pieces: ArrayLike,
-        domain: tuple[float, float] = (-np.inf, np.inf),
-        name: str = "",
+        self, breaks: ArrayLike, pieces: ArrayLike, domain: tuple[float, float] = (-np.inf, np.inf), name: str = ""
     ) -> None:
         breaks = np.array(breaks, dtype=float, ndmin=1).reshape(-1)
         pieces = np.array(pieces, dtype=float, ndmin=2)
@@ -199,10 +195,6 @@ class PLQ:
         Parameters
         ----------
         t : float or array
-
-        Returns
-        -------
-        float or array, as t
         """
         left, right = self.derivatives(t)
         return (left + right) / 2
@@ -213,10 +205,6 @@ class PLQ:
         Parameters
         ----------
         t : float or array
-
-        Returns
-        -------
-        float or array, as t
         """
         return np.asarray(2 * self.pieces[np.searchsorted(self.breaks, np.asarray(t, dtype=float), side="right"), 0])
 
@@ -228,10 +216,6 @@ class PLQ:
         Parameters
         ----------
         t : float or array
-
-        Returns
-        -------
-        float or array, as t
         """
         left, right = self.derivatives(t)
         return np.clip(0.0, np.minimum(left, right), np.maximum(left, right))
@@ -430,7 +414,6 @@ class PLQ:
 
         Examples
         --------
-        >>> import convex_tsvm as ct
         >>> ct.hinge().within(0, 3)
         hinge: -t + 1 on [0, 1]; 0 on [1, 3]
         """
@@ -463,7 +446,6 @@ class PLQ:
 
         Examples
         --------
-        >>> import convex_tsvm as ct
         >>> ct.symmetric_ramp(-0.3).envelope(-0.3, 2)
         envelope of symmetric_ramp(-0.3): -0.538462 t + 0.538462 on [-0.3, 1]; 0 on [1, 2]
         """
@@ -560,10 +542,6 @@ class PLQ:
         v : array
         step : float > 0
 
-        Returns
-        -------
-        array, as v
-
         Raises
         ------
         ValueError
@@ -632,7 +610,6 @@ def indicator(lower: float, upper: float) -> PLQ:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.indicator(-1, 1)(np.array([-2.0, 0.0, 1.0]))
     array([inf,  0.,  0.])
     """

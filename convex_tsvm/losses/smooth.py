@@ -69,18 +69,10 @@ class Exponential:
         It interpolates on cells by parabolas, which miss it by its third derivative, is zero far out, and is lowered by
         as much as it may be above.
 
-        Parameters
-        ----------
-        error : float > 0
-
-        Raises
-        ------
-        ValueError
-            If s or h is an array.
+        A ValueError says if s or h is an array.
 
         Examples
         --------
-        >>> import numpy as np, convex_tsvm as ct
         >>> loss, t = ct.exponential(), np.linspace(-3, 3, 1001)
         >>> below = loss(t) - loss.minorant(0.01)(t)
         >>> bool(below.min() >= 0), bool(below.max() <= 0.01)
@@ -122,7 +114,6 @@ def exponential(s: float = 5.0) -> Exponential:
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> ct.exponential()(0.0)
     array(1.)
     """

@@ -45,12 +45,6 @@ class _Bracket:
 
     A solution's *excess* is the output that divides the number of positives wanted from the other points: the points
     would be divided there if the bias were lower by it, and c with it.  It is negative where positives are too few.
-
-    Parameters
-    ----------
-    n_unlabeled : int
-    start : float
-        The first c.
     """
 
     def __init__(self, n_unlabeled: int, start: float) -> None:
@@ -98,21 +92,12 @@ class _Bracket:
 
 
 class _Nearest:
-    """The solution so far that misses the number of positive labels wanted by least.
-
-    Attributes
-    ----------
-    misses_by : int
-        By how many labels.
-    is_new, is_trained : bool
-        Whether no SVM has been trained on its labels yet; whether there is an SVM that was trained on any.
-    stopped : str
-        Why the search has to end before its time: "interrupted", "time_limit", or "".
-    """
+    """The solution so far that misses the number of positive labels wanted by least."""
 
     def __init__(self, instance: Instance, wanted: int) -> None:
         self.unlabeled, self.wanted = instance.problem.unlabeled, wanted
         self.solution: Solution | None = None
+        # By how many labels, and why the search has to end before its time: "interrupted", "time_limit", or "".
         self.misses_by, self.stopped, self._seconds, self.is_new = instance.problem.n + 1, "", 0.0, False
         self.is_trained = False
 
@@ -188,16 +173,9 @@ def search_balance(descend: Descend, train: Train, instance: Instance, max_iter:
     Where the number of positives jumps over the one wanted all the same, the nearest solution is returned, with a
     warning.
 
-    Parameters
-    ----------
-    descend : callable
-        Solves an instance with a linear balance, and begins at the outputs of an SVM if it is given them.
-    train : callable
-        From labels, shape (n,), to the outputs of the SVM trained on them, or None if there is no such SVM.
-    instance : Instance
-        With a prescribed number of positive labels.
-    max_iter : int
-        Limit on descents.
+    ``descend`` solves an instance with a linear balance, and begins at the outputs of an SVM if it is given them;
+    ``train`` is from labels, shape (n,), to the outputs of the SVM trained on them, or None if there is no such SVM;
+    ``max_iter`` limits descents.
     """
     problem, wanted, c = instance.problem, instance.n_positive, instance.target
     if wanted is None or c is None:

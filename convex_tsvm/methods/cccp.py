@@ -203,9 +203,6 @@ def cccp_path(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> solutions = ct.cccp_path(ct.cccp_tsvm(), (problem.replace(C=C) for C in (1, 10, 100)))
     >>> [solution.status for solution in solutions]
     ['converged', 'converged', 'converged']

@@ -77,8 +77,6 @@ def max_margin_clustering(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> problem = ct.Problem(X, np.zeros(6), kernel=ct.RBF(1.0), C_unlabeled=1, balance=0.0)
     >>> ct.max_margin_clustering(ct.tsvm("hinge"), problem).labels
     array([-1., -1., -1.,  1.,  1.,  1.])

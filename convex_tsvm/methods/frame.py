@@ -78,7 +78,6 @@ class Method(ABC):
     --------
     CCCP with steps of one and a half times the length, as long as these lower the objective:
 
-    >>> import numpy as np, convex_tsvm as ct
     >>> class Overshooting(ct.Method):
     ...     name = "overshooting"
     ...
@@ -91,8 +90,6 @@ class Method(ABC):
     ...             run.record(point)
     ...             f, value = f + 1.5 * (point.outputs - f), run.value(point)
     ...         return "max_iter"
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> ct.minimize(Overshooting(), ct.cccp_tsvm(), problem).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
@@ -106,16 +103,12 @@ class Method(ABC):
 
     @abstractmethod
     def descend(self, run: Run) -> str:
-        """Solve steps and record them.
+        """Solve steps and record them; "converged" or "max_iter" in the end.
 
         Parameters
         ----------
         run : Run
             What solves and records, and knows the instance.
-
-        Returns
-        -------
-        {"converged", "max_iter"}
         """
 
     def suited(self, instance: Instance) -> Method:
@@ -144,10 +137,6 @@ class Method(ABC):
         ----------
         first, stage : float
             The parameter of the schedule at first, and now.
-
-        Returns
-        -------
-        float in [0, 1]
         """
         return 0.0
 
@@ -169,7 +158,6 @@ class Settings:
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> ct.Settings(tol=1e-6).max_iter
     100
     """
@@ -224,15 +212,12 @@ class Run:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> class Supervised(ct.Method):
     ...     name = "the SVM of the labelled points"
     ...
     ...     def descend(self, run):
     ...         run.record(run.envelope())
     ...         return "converged"
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> len(ct.minimize(Supervised(), ct.cccp_tsvm(), problem).history)
     1
     """
@@ -335,15 +320,11 @@ class Run:
         return self.inner
 
     def begin(self, primal: SmoothPrimal) -> Array:
-        """Variables to start from: those with outputs near the run's start, or 0.
+        """Variables to start from, shape (n_variables,): those with outputs near the run's start, or 0.
 
         Parameters
         ----------
         primal : SmoothPrimal
-
-        Returns
-        -------
-        array, shape (n_variables,)
         """
         return np.zeros(primal.n_variables) if self.start is None else primal.nearest(self.start)
 
@@ -605,9 +586,6 @@ def minimize(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> class OneStep(ct.Method):
     ...     name = "one step"
     ...
@@ -648,9 +626,6 @@ def minimize_path(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> class OneStep(ct.Method):
     ...     def descend(self, run):
     ...         run.record(run.solve(run.instance.step(run.envelope().outputs)))

@@ -69,8 +69,6 @@ def linearization(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=10)
     >>> ct.linearization(ct.cs3vm(), problem).labels
     array([-1., -1., -1.,  1.,  1.,  1.])

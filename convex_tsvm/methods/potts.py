@@ -78,7 +78,6 @@ class PottsSolution:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.array([[-1.1], [-1.0], [-0.1], [0.0], [0.9], [1.0]])
     >>> y = [[1, 0, -1, 0, -1, 0], [-1, 0, 1, 0, -1, 0], [-1, 0, -1, 0, 1, 0]]
     >>> problems = [ct.Problem(X, one, kernel=ct.RBF(0.3), C=10, balance=-1 / 3) for one in y]
@@ -137,7 +136,6 @@ def potts_annealing(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.array([[-1.1], [-1.0], [-0.1], [0.0], [0.9], [1.0]])
     >>> y = [[1, 0, -1, 0, -1, 0], [-1, 0, 1, 0, -1, 0], [-1, 0, -1, 0, 1, 0]]
     >>> problems = [ct.Problem(X, one, kernel=ct.RBF(0.3), C=10, balance=("exact", 1 / 3)) for one in y]

@@ -58,9 +58,6 @@ class SafeSolution(Solution):
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> solution = ct.safe_transduction(ct.s3vm(), problem, n_starts=5)
     >>> solution.worst_improvement >= 0, len(solution.separators) >= 1
     (True, True)
@@ -106,9 +103,6 @@ def low_density_separators(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> separators = ct.low_density_separators(ct.s3vm(), problem, n_starts=5)
     >>> all(len(one.labels) == len(X) for one in separators)
     True
@@ -237,9 +231,6 @@ def safe_transduction(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> solution = ct.safe_transduction(ct.s3vm(), problem, n_starts=5)
     >>> solution.labels
     array([-1., -1., -1.,  1.,  1.,  1.])

@@ -36,9 +36,6 @@ def sdp_transduction(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> solution = ct.sdp_transduction(ct.s3vm(), problem)
     >>> solution.labels, bool(solution.lower_bound <= solution.objective)
     (array([-1., -1., -1.,  1.,  1.,  1.]), True)

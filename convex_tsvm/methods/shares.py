@@ -102,7 +102,6 @@ class ShareEstimate:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.array([[-1.1], [-1.0], [-0.9], [-0.8], [0.9], [1.0], [1.1]])
     >>> problem = ct.Problem(X, [-1, 0, 0, -1, 1, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> estimate = ct.infer_share(problem)
@@ -153,17 +152,7 @@ class _Prior:
 
 
 def per_class_probability(counts: NDArray[np.intp]) -> float:
-    """The probability that labels were drawn per class, by how nearly equal their counts are.
-
-    Parameters
-    ----------
-    counts : int array, shape (n_classes,)
-
-    Returns
-    -------
-    float
-        In [0, 1]; before looking at the counts it is a half.
-    """
+    """The probability that labels were drawn per class, by how nearly equal their counts are; it was a half before."""
     total, k = int(counts.sum()), len(counts)
     at_random = gammaln(k) + gammaln(total + 1) - gammaln(total + k)
     a = NEARLY_EQUAL
@@ -208,7 +197,6 @@ def infer_share(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.concatenate([np.linspace(-2, -1, 30), np.linspace(1, 2, 10)])[:, None]
     >>> y = np.zeros(40)
     >>> y[[0, 8, 16, 24]], y[[30, 33, 36, 39]] = -1, 1  # as many labels of both classes
@@ -249,19 +237,11 @@ def infer_share(
 
 
 def leave_labels_out(problem: Problem, share: float, *, fit_intercept: bool = True, random_state: int = 0) -> Array:
-    """Labels that are left out, and what the transductive and the supervised SVM make of these points.
+    """Labels that are left out, and what the transductive and the supervised SVM make of these points, shape (m, 3).
 
-    Parameters
-    ----------
-    problem, fit_intercept, random_state
-        As in :func:`infer_share`, as is the transductive SVM.
-    share : float in (0, 1)
-        Of the positive class among the unlabelled points.
-
-    Returns
-    -------
-    array, shape (m, 3)
-        As ``left_out`` of :class:`ShareEstimate`; m is 0 where every class has one label.
+    ``share`` is that of the positive class among the unlabelled points; other arguments and the transductive SVM are as
+    in :func:`infer_share`, and columns as in ``left_out`` of :class:`ShareEstimate`.  m is 0 where every class has one
+    label.
     """
     random = np.random.default_rng(random_state)
     known = problem.labeled[problem.cost[problem.labeled] > 0]
@@ -276,16 +256,7 @@ def leave_labels_out(problem: Problem, share: float, *, fit_intercept: bool = Tr
 def spoilt(left_out: Array, deviations: float) -> tuple[int, int] | None:
     """Errors at labels left out, of the transductive and of the supervised SVM, if the former are too many.
 
-    Parameters
-    ----------
-    left_out : array, shape (m, 3)
-        Labels, outputs of the transductive and of the supervised SVM.
-    deviations : float
-        By how many standard deviations of what chance does they must be more.
-
-    Returns
-    -------
-    (int, int) or None
+    Too many are so many standard ``deviations`` of what chance does more; ``left_out`` is as in :class:`ShareEstimate`.
     """
     wrong = np.sign(left_out[:, 1:]) != left_out[:, :1]
     ours, theirs = int((wrong[:, 0] & ~wrong[:, 1]).sum()), int((wrong[:, 1] & ~wrong[:, 0]).sum())
@@ -295,13 +266,7 @@ def spoilt(left_out: Array, deviations: float) -> tuple[int, int] | None:
 
 
 def class_shares(estimates: Sequence[ShareEstimate]) -> Array:
-    """The shares of all classes, which add up to 1, shape (n_classes,).
-
-    Parameters
-    ----------
-    estimates : sequence of ShareEstimate
-        Of the second of two classes, or of each of several.
-    """
+    """The shares of all classes, which add up to 1, by an estimate of the second of two, or of each of several."""
     shares = np.array([one.share for one in estimates])
     if len(shares) == 1:
         shares = np.array([1 - shares[0], shares[0]])
@@ -310,19 +275,11 @@ def class_shares(estimates: Sequence[ShareEstimate]) -> Array:
 
 
 class ClassShares(NamedTuple):
-    """The shares of the classes among the unlabelled points, as they have been inferred.
+    """The shares of the classes among the unlabelled points, as they have been inferred."""
 
-    Attributes
-    ----------
-    shares, errors : array, shape (n_classes,)
-        The shares, which add up to 1, and their standard deviations.
-    estimates : tuple of ShareEstimate
-        Of the second of two classes, or of each of several.
-    """
-
-    shares: Array
-    errors: Array
-    estimates: tuple[ShareEstimate, ...]
+    shares: Array  # shape (n_classes,), which add up to 1
+    errors: Array  # their standard deviations
+    estimates: tuple[ShareEstimate, ...]  # of the second of two classes, or of each of several
 
 
 def infer_class_shares(
@@ -333,19 +290,10 @@ def infer_class_shares(
     n_jobs: int = 1,
     callback: Callable[[int], None] | None = None,
 ) -> ClassShares:
-    """Infer the shares of all classes, each against the rest (:func:`infer_share`).
+    """Infer the shares of all classes, each against the rest (:func:`infer_share`), ``n_jobs`` at the same time.
 
-    Parameters
-    ----------
-    problem : Problem
-        Points, kernel and costs, with the labels of any class against the rest.
-    signs : sequence of array, shape (n,)
-        +1, -1 and 0 for unlabelled points: of the second of two classes, or of each of several.
-    fit_intercept : bool, default True
-    n_jobs : int, default 1
-        Classes at the same time.
-    callback : callable, optional
-        As for :func:`infer_share`.
+    The problem is that of any class against the rest; ``signs`` are +1, -1 and 0 for unlabelled points, shape (n,), of
+    the second of two classes, or of each of several.
     """
     plain = problem.replace(balance=None, balance_sample=None)
     counted = problem.cost[problem.labeled] > 0  # labels that cost nothing say nothing
@@ -412,14 +360,7 @@ def _some(problem: Problem, known: Indices, random: np.random.Generator) -> Prob
 
 
 def without_labels(problem: Problem, y: Array) -> Problem:
-    """A problem with fewer labels; points whose label is left out cost what unlabelled ones do.
-
-    Parameters
-    ----------
-    problem : Problem
-    y : array, shape (n,)
-        Its labels, some of them 0.
-    """
+    """A problem with fewer labels; points whose label is left out, 0 in y, cost what unlabelled ones do."""
     cost = problem.cost.copy()
     cost[(y == 0) & (problem.y != 0)] = cost[problem.unlabeled].mean()
     return problem.replace(y=y, C=cost, C_unlabeled=cost)

@@ -21,21 +21,8 @@ def solver_of(
 ) -> Any:
     """The name of the solver for a method, or ``solver`` if that is an object; a ValueError if they do not fit.
 
-    "auto" is the first of those that the method takes which takes the formulation's losses and regularizer, and the
-    options.
-
-    Parameters
-    ----------
-    takes : sequence of str
-        The solvers whose problems the method poses.
-    solver : str or object
-        As the user asks for it.
-    formulation : Formulation
-    problem : Problem
-    options : mapping of str to object
-        What the solver is to be made with.
-    name : str
-        What the method is called in messages.
+    "auto" is the first of those that the method ``takes`` which takes the formulation's losses and regularizer, and the
+    options that it is to be made with.  ``name`` is what the method is called in messages.
     """
     if isinstance(solver, str) and solver == "auto":
         fitting = [one for one in takes if why_not_solver(one, formulation, problem) is None]

@@ -55,9 +55,6 @@ def spectral_transduction(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> ct.spectral_transduction(ct.s3vm(), problem, n_components=2).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
@@ -152,9 +149,7 @@ def spectral_subspace(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> from convex_tsvm.methods.spectral import spectral_subspace
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> V, _ = spectral_subspace(ct.RBF(1.0)(X, X), np.zeros(6), 2, links=[ct.cannot_link(0, 5), ct.must_link(0, 1)])
     >>> np.sign(V[:, 1] * V[0, 1])
     array([ 1.,  1.,  1., -1., -1., -1.])

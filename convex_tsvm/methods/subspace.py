@@ -63,9 +63,6 @@ def subspace_transduction(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> ct.subspace_transduction(ct.s3vm(), problem, n_components=2).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
@@ -96,8 +93,6 @@ def subspace_sdp(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10, balance=None)
     >>> sdp = ct.subspace_sdp(ct.s3vm(balance=None, fit_intercept=False), problem, n_components=2)
     >>> print(str(sdp.problem).splitlines()[0])
@@ -120,25 +115,15 @@ def _in_subspace(
 
 @dataclass(frozen=True, eq=False)
 class SubspacePoint:
-    """An approximate solution M, shape (d, d), of the subspace SDP, with its ``value`` S(M).
-
-    Attributes
-    ----------
-    bound : float
-        A proven lower bound of the subspace SDP's value.  It is none for the S3VM, whose labels need not be in the
-        subspace.
-    scores : array, shape (n,)
-        The column of Γ that belongs to a known positive point: labels before thresholding.
-    status : {"optimal", "max_iter", "time_limit", "interrupted"}
-    """
+    """An approximate solution M, shape (d, d), of the subspace SDP, with its ``value`` S(M)."""
 
     M: Array
     value: float
-    bound: float
-    scores: Array
+    bound: float  # a proven one of the SDP's value; none for the S3VM, whose labels need not be in the subspace
+    scores: Array  # the column of Γ that belongs to a known positive point: labels before thresholding
     n_iter: int
     seconds: float
-    status: str
+    status: str  # "optimal", "max_iter", "time_limit" or "interrupted"
 
 
 def solve_subspace(

@@ -113,9 +113,6 @@ def switching(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> ct.switching(ct.tsvm("hinge"), problem.replace(balance=("exact", 0.5))).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """

@@ -1,14 +1,8 @@
 """The common CVXPY layer: convex steps as readable problems, compiled once and solved often."""
 
-from .expressions import conjugate_segments, loss_expression
-from .models import DualModel, PrimalModel, StepModel
-from .solver import CvxpySolver
-
-__all__ = [
-    "CvxpySolver",
-    "DualModel",
-    "PrimalModel",
-    "StepModel",
-    "conjugate_segments",
-    "loss_expression",
-]
+from .expressions import conjugate_segments as conjugate_segments
+from .expressions import loss_expression as loss_expression
+from .models import DualModel as DualModel
+from .models import PrimalModel as PrimalModel
+from .models import StepModel as StepModel
+from .solver import CvxpySolver as CvxpySolver

@@ -18,20 +18,10 @@ from ..problem import Array
 def added_terms(
     additions: Sequence[Addition], w: cp.Expression, b: cp.Expression, f: cp.Expression, *, convex: bool = True
 ) -> tuple[list[cp.Expression], list[cp.Constraint]]:
-    """The terms and constraints of additions.
+    """The terms and constraints of additions, for weights or coefficients w, shape (d,) or (n,), the bias and outputs.
 
-    Parameters
-    ----------
-    additions : sequence of Addition
-    w, b, f : cvxpy.Expression
-        Weights or coefficients, shape (d,) or (n,); the bias; outputs, shape (n,).
-    convex : bool, default True
-        Whether they must be convex by CVXPY's rules.
-
-    Raises
-    ------
-    ValueError
-        Naming the addition, if its function fails, or what it returns is not convex, no number, or no constraint.
+    A ValueError names an addition whose function fails, or returns what is not convex by CVXPY's rules (where it must
+    be), no number, or no constraint.
     """
     terms: list[cp.Expression] = []
     constraints: list[cp.Constraint] = []
@@ -88,38 +78,18 @@ class AddedPoint:
 
     The dual of additions is not known, so that there is no certificate of optimality: that the point is optimal is the
     word of a solver of CVXPY's.
-
-    Attributes
-    ----------
-    step : ConvexStep
-    weights : array, shape (d,), or None
-        w, in the linear space.
-    coefficients : array, shape (n,)
-        a in f(x) = Σ a_i k(x_i, x) + b; zeros in the linear space.
-    bias : float
-    outputs : array, shape (n,)
-    regularization : float
-        R(w) and the terms of the additions.
-    primal : float
-        The step's objective.
-    primal_infeasibility : float
-        The largest distance of an output from its loss's domain, or by which a constraint is missed.
-    word : str
-        The solver that calls the point optimal.
-    added : (float, float)
-        What the terms of the additions are, and by how much the worst of their constraints is missed.
     """
 
     step: ConvexStep
-    weights: Array | None
-    coefficients: Array
+    weights: Array | None  # w, in the linear space
+    coefficients: Array  # a in f(x) = Σ a_i k(x_i, x) + b; zeros in the linear space
     bias: float
     outputs: Array
-    regularization: float
-    primal: float
-    primal_infeasibility: float
-    word: str
-    added: tuple[float, float]
+    regularization: float  # R(w) and the terms of the additions
+    primal: float  # the step's objective
+    primal_infeasibility: float  # the most by which an output misses its loss's domain, or a constraint is missed
+    word: str  # the solver that calls the point optimal
+    added: tuple[float, float]  # the terms of the additions, and by how much the worst of their constraints is missed
     status: str = "optimal"
     n_iter: int = 0
     seconds: float = 0.0
@@ -136,12 +106,7 @@ class AddedPoint:
         return added_point(self.step, variables, self.bias, self.added, **report)
 
     def judged(self, tol: float) -> AddedPoint:
-        """The same, "inaccurate" where a constraint is missed by more than a tolerance.
-
-        Parameters
-        ----------
-        tol : float
-        """
+        """The same, "inaccurate" where a constraint is missed by more than a tolerance."""
         if self.status == "optimal" and self.primal_infeasibility > tol:
             return dataclasses.replace(self, status="inaccurate")
         return self
@@ -150,19 +115,10 @@ class AddedPoint:
 def added_point(
     step: ConvexStep, variables: Array, bias: float, known: tuple[float, float], **report: Any
 ) -> AddedPoint:
-    """The point of a function, with every figure computed from it.
+    """The point of a function, w in the linear space or else coefficients, with every figure computed from it.
 
-    Parameters
-    ----------
-    step : ConvexStep
-    variables : array, shape (d,) or (n,)
-        w in the linear space, else the coefficients a.
-    bias : float
-    known : (float, float)
-        What the terms are and by how much constraints are missed, for additions with variables of their own, whose
-        values a function does not say.
-    **report
-        What a solver says of it.
+    ``known`` is what the terms are and by how much constraints are missed, for additions with variables of their own,
+    whose values a function does not say; ``report`` is what a solver says of it.
     """
     problem, linear = step.problem, step.problem.is_linear
     outputs = (problem.linear_outputs(variables) if linear else problem.apply_kernel(variables)) + bias

@@ -23,11 +23,6 @@ def loss_expression(
 
     Written from a minimizer outwards: a ``pos`` term for every kink, ``huber(pos)`` for a curved piece of finite
     width, ``square(pos)`` for one without end.  The hinge is ``pos(1 - t)``, the squared hinge ``square(pos(1 - t))``.
-
-    Raises
-    ------
-    ValueError
-        If the loss is not convex.
     """
     if isinstance(loss, ConvexLoss):
         return loss.expression(cp, t), []

@@ -29,23 +29,10 @@ class TransductionSDP(ABC):
     The margins are what the papers write as e + ν - μ: for the hinge loss, ν is how far a margin is above 1, and μ how
     far below, at a cost of C.
 
-    Parameters
-    ----------
-    search : Labelling
-    positive_share : float in [0, 1], optional
-        r, the share of the unlabelled points that are labelled +1, as a constraint on Γ: with q = (2 r - 1) u,
-        Σ Γ_ij = q² over pairs of unlabelled points (chapelle2008 §3.4), and what is implied by yᵀ y_u = q besides and
-        makes the relaxation tighter, Σ g_i = q and Σ_j Γ_ij = q g_i.  Where the problem prescribes a number of positive
-        labels, that number is the default.
-
-    Attributes
-    ----------
-    problem : cvxpy.Problem
-        It prints itself in the symbols of the paper, and has ``latex()``.
-    labels : cvxpy.Variable
-        Γ, or Γ̃ of the reduced form.
-    margins : cvxpy.Variable, shape (n,)
-        t.
+    ``positive_share`` is r, the share of the unlabelled points that are labelled +1, as a constraint on Γ: with
+    q = (2 r - 1) u, Σ Γ_ij = q² over pairs of unlabelled points (chapelle2008 §3.4), and what is implied by yᵀ y_u = q
+    besides and makes the relaxation tighter, Σ g_i = q and Σ_j Γ_ij = q g_i.  Where the problem prescribes a number of
+    positive labels, that number is the default.
     """
 
     def __init__(self, search: Labelling, positive_share: float | None = None) -> None:
@@ -56,7 +43,7 @@ class TransductionSDP(ABC):
         if positive_share is not None:
             r = finite("positive_share", positive_share, least=0, most=1)
             self.total = (2 * r - 1) * len(search.unknown)
-        self.labels, gamma, signs, constraints = self.label_matrix()
+        self.labels, gamma, signs, constraints = self.label_matrix()  # Γ, or Γ̃ of the reduced form
         self.margins = cp.Variable(n, name="t")
         self.tau = cp.Variable(name="tau")
         losses, domain = loss_expression(search.loss, self.margins)
@@ -97,7 +84,6 @@ class FullSDP(TransductionSDP):
     """Γ with the constraints (5), (6) and (8) as they stand."""
 
     def label_matrix(self) -> tuple[cp.Variable, cp.Expression, cp.Expression, list[cp.Constraint]]:
-        """Γ of all points."""
         y = self.search.y
         known = np.flatnonzero(y)
         gamma = cp.Variable((len(y), len(y)), PSD=True, name="Gamma")
@@ -147,7 +133,6 @@ class ReducedSDP(TransductionSDP):
         return small, basis @ small @ basis.T, basis @ small[:, 0], [cp.diag(small) == 1]
 
     def reduced(self) -> Array:
-        """Γ̃."""
         return np.asarray(self.labels.value)
 
 
@@ -282,13 +267,7 @@ class ConicPoint(NamedTuple):
 
 
 def solve_dual(search: Labelling, solver: str) -> ConicPoint:
-    """The dual by a conic solver of CVXPY's, whatever it makes of it.
-
-    Parameters
-    ----------
-    search : Labelling
-    solver : {"scs", "clarabel", "sdpa"}
-    """
+    """The dual by a conic solver of CVXPY's, "scs", "clarabel" or "sdpa", whatever it makes of it."""
     dual, m = DualSDP(search), search.side.n_groups
     try:
         with warnings.catch_warnings():

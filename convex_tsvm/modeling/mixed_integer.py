@@ -87,10 +87,7 @@ class MixedIntegerModel:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
-    >>> model = ct.MixedIntegerModel(ct.cccp_tsvm(s=-0.3, balance=None), problem, upper=10.0)
+    >>> model = ct.MixedIntegerModel(ct.cccp_tsvm(s=-0.3), problem, upper=10.0)
     >>> model.problem.is_mixed_integer()
     True
     >>> print(str(model.problem).splitlines()[3])

@@ -42,18 +42,12 @@ class StepModel(ABC):
     """A compiled CVXPY problem for all steps that share points, losses and constraints.
 
     Only points that pay something enter the problem: where the cost is zero the dual variable is zero.
-
-    Attributes
-    ----------
-    problem : cvxpy.Problem
-    active : int array
-        The points in it.
     """
 
     problem: cp.Problem
 
     def __init__(self, step: ConvexStep) -> None:
-        # An addition may be about points that pay nothing.
+        # The points in it; an addition may be about points that pay nothing.
         self.active = np.arange(step.problem.n) if step.additions else np.flatnonzero(step.point_cost > 0)
         self.slope = cp.Parameter(len(self.active), name="slope")
         self.target = None if step.target is None else cp.Parameter(name="target")
@@ -118,7 +112,6 @@ class PrimalModel(StepModel):
     """
 
     def build(self, step: ConvexStep) -> None:
-        """Make ``self.problem``."""
         self.f = cp.Variable(len(self.active), name="f")
         self.allowed: list[cp.Constraint] = []
         self.b: cp.Expression = cp.Variable(name="b") if step.fit_intercept else cp.Constant(0.0)
@@ -228,7 +221,6 @@ class DualModel(StepModel):
         super().__init__(step)
 
     def build(self, step: ConvexStep) -> None:
-        """Make ``self.problem``."""
         self.gamma = cp.Variable(len(self.active), name="gamma")
         self.gamma0 = cp.Variable(1, name="gamma0") if self.bias.with_x0 else None
         terms: list[cp.Expression] = []

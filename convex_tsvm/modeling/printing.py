@@ -102,15 +102,7 @@ RAISED = str.maketrans("+-0123456789", "⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class ReadableProblem(cp.Problem):
-    """A ``cvxpy.Problem`` that prints itself in symbols.
-
-    Parameters
-    ----------
-    objective, constraints
-        As for ``cvxpy.Problem``.
-    parts : mapping of str to int array, optional
-        Names of the parts of vectors that occur in it, and their places.
-    """
+    """A ``cvxpy.Problem`` that prints itself in symbols; ``parts`` names parts of vectors by their places."""
 
     def __init__(
         self, objective: Any, constraints: Any = None, *, parts: Mapping[str, np.ndarray[Any, Any]] | None = None
@@ -218,15 +210,7 @@ def rendered_length(latex: str) -> int:
 
 
 class Writer:
-    """Writes expressions, and remembers which symbols it has used.
-
-    Parameters
-    ----------
-    parts : mapping of str to int array
-        As for :class:`ReadableProblem`.
-    latex : bool
-        LaTeX in place of text.
-    """
+    """Writes expressions as text or LaTeX, and remembers which symbols it has used."""
 
     def __init__(self, parts: Mapping[str, np.ndarray[Any, Any]], latex: bool) -> None:
         self.latex = latex
@@ -265,7 +249,7 @@ class Writer:
         equal = isinstance(constraint, cp.constraints.Equality)
         sign = "=" if equal else (r"\le" if self.latex else "<=")
         # An equation f - (...) = 0 defines f.
-        if equal and _is_number(right, 0.0) and type(left).__name__ == "AddExpression" and len(left.args) == 2:
+        if equal and _number(right) == 0 and type(left).__name__ == "AddExpression" and len(left.args) == 2:
             first, second = left.args
             if type(second).__name__ == "NegExpression":
                 left, right = first, second.args[0]
@@ -284,9 +268,17 @@ class Writer:
             return self._named(e), ATOM
         if isinstance(e, cp.Constant):
             return self._constant(e)
-        name = type(e).__name__
-        inner = ", ".join(self.write(arg) for arg in e.args)
+        return self._applied(type(e).__name__, *map(self.write, e.args))
+
+    def _applied(self, name: str, *args: str) -> tuple[str, int]:
+        """A function of what is in brackets."""
+        inner = ", ".join(args)
         return (rf"\operatorname{{{name}}}({inner})" if self.latex else f"{name}({inner})"), ATOM
+
+    def _norm(self, e: Any, latex: str, text: str) -> tuple[str, int]:
+        """A norm, and what is above or below the line behind it."""
+        x = self.write(e.args[0])
+        return (rf"\lVert {x} \rVert{latex}" if self.latex else f"‖{x}‖{text}"), ATOM
 
     def _named(self, e: Any) -> str:
         text, latex, meaning = self.symbol(e.name())
@@ -296,12 +288,10 @@ class Writer:
     def _constant(self, e: Any) -> tuple[str, int]:
         if self.symbol(e.name())[2]:
             return self._named(e), ATOM
-        value = e.value
-        values = np.asarray(value.toarray() if hasattr(value, "toarray") else value, dtype=float)
-        if values.size and (values == values.flat[0]).all():
-            number = float(values.flat[0]) + 0.0  # no -0
-            return f"{number:.6g}", ATOM if number >= 0 else SUM
-        shape = "×".join(map(str, values.shape))
+        number = _same_everywhere(e)
+        if number is not None:
+            return f"{number + 0.0:.6g}", ATOM if number >= 0 else SUM  # no -0
+        shape = "×".join(map(str, e.shape))
         return (rf"\text{{({shape} numbers)}}" if self.latex else f"[{shape} numbers]"), ATOM
 
     def summands(self, e: Any) -> list[str]:
@@ -404,27 +394,22 @@ class Writer:
         return f"{self._transposed(x)} {matrix}{self._space}{x}", PRODUCT
 
     def _quad_over_lin(self, e: Any) -> tuple[str, int]:
-        x = self.write(e.args[0])
-        return (rf"\lVert {x} \rVert^2" if self.latex else f"‖{x}‖²"), ATOM
+        return self._norm(e, "^2", "²")
 
     def _huber(self, e: Any) -> tuple[str, int]:
-        inner, width = self.write(e.args[0]), f"{float(e.M.value):g}"
-        return (rf"\operatorname{{huber}}({inner}, {width})" if self.latex else f"huber({inner}, {width})"), ATOM
+        return self._applied("huber", self.write(e.args[0]), f"{float(e.M.value):g}")
 
     def _norm1(self, e: Any) -> tuple[str, int]:
-        x = self.write(e.args[0])
-        return (rf"\lVert {x} \rVert_1" if self.latex else f"‖{x}‖₁"), ATOM
+        return self._norm(e, "_1", "₁")
 
     def _PnormApprox(self, e: Any) -> tuple[str, int]:
-        x, order = self.write(e.args[0]), float(getattr(e, "original_p", e.p))
-        below = "" if order == 2 else f"_{{{order:g}}}" if self.latex else f"{order:g}".translate(LOWERED)
-        return (rf"\lVert {x} \rVert{below}" if self.latex else f"‖{x}‖{below}"), ATOM
+        order = float(getattr(e, "original_p", e.p))
+        return self._norm(e, *(("", "") if order == 2 else (f"_{{{order:g}}}", f"{order:g}".translate(LOWERED))))
 
     _Pnorm = _pnorm = _PnormApprox
 
     def _norm_inf(self, e: Any) -> tuple[str, int]:
-        x = self.write(e.args[0])
-        return (rf"\lVert {x} \rVert_\infty" if self.latex else f"‖{x}‖∞"), ATOM
+        return self._norm(e, r"_\infty", "∞")
 
     def _abs(self, e: Any) -> tuple[str, int]:
         return f"|{self.write(e.args[0])}|", ATOM
@@ -459,12 +444,10 @@ class Writer:
         return self._transposed(self.write(e.args[0], ATOM)), ATOM
 
     def _diag_mat(self, e: Any) -> tuple[str, int]:
-        inner = self.write(e.args[0])
-        return (rf"\operatorname{{diag}}({inner})" if self.latex else f"diag({inner})"), ATOM
+        return self._applied("diag", self.write(e.args[0]))
 
     def _diag_vec(self, e: Any) -> tuple[str, int]:
-        inner = self.write(e.args[0])
-        return (rf"\operatorname{{Diag}}({inner})" if self.latex else f"Diag({inner})"), ATOM
+        return self._applied("Diag", self.write(e.args[0]))
 
     def _Hstack(self, e: Any) -> tuple[str, int]:
         return f"({', '.join(self.write(arg) for arg in e.args)})", ATOM
@@ -521,10 +504,11 @@ def _number(e: Any) -> float | None:
         return None if inner is None else -inner
     if not isinstance(e, cp.Constant) or e.name() in SYMBOLS or e.name().split("_")[0] in OF_KINDS:
         return None
-    value = e.value
+    return _same_everywhere(e)
+
+
+def _same_everywhere(constant: cp.Constant) -> float | None:
+    """The number that all entries of a constant are, if they are one."""
+    value = constant.value
     values = np.asarray(value.toarray() if hasattr(value, "toarray") else value, dtype=float)
     return float(values.flat[0]) if values.size and (values == values.flat[0]).all() else None
-
-
-def _is_number(e: Any, number: float) -> bool:
-    return _number(e) == number

@@ -23,29 +23,15 @@ from .printing import ReadableProblem
 class SmoothModel:
     """min over w and b of R(w) + Σ c_i ℓ_i(f_i), with the losses themselves in place of tangents.
 
-    Parameters
-    ----------
-    instance : Instance
-    outputs : array, shape (n,), optional
-        Where a solver begins: at the function whose outputs are nearest to these; by default at zero.
-
-    Attributes
-    ----------
-    problem : cvxpy.Problem
-        It prints itself in symbols, and has ``latex()``.
-    w, b, f : cvxpy expressions
-        Weights in the linear space, else coordinates in a factor of the kernel matrix; bias; outputs.
-
-    Raises
-    ------
-    ValueError
-        If a loss has no smooth expression.
+    A solver begins at the function whose outputs are nearest to ``outputs``, shape (n,), or at zero.  A ValueError says
+    if a loss has no smooth expression.
     """
 
     def __init__(self, instance: Any, outputs: Array | None = None) -> None:
         formulation, problem = instance.formulation, instance.problem
         linear = problem.is_linear
         features = _dense(problem.X) if linear else kernel_factor(problem.gram, 1e-12)
+        # Weights in the linear space, else coordinates in a factor of the kernel matrix.
         self.w = cp.Variable(features.shape[1], name="w")
         self.b: cp.Expression = cp.Variable(name="b") if formulation.fit_intercept else cp.Constant(0.0)
         self.f = cp.Variable(problem.n, name="f")
@@ -77,17 +63,9 @@ class SmoothModel:
 
 
 def smooth_expression(loss: Loss, t: cp.Expression) -> tuple[cp.Expression, list[cp.Constraint]]:
-    """A loss of every entry of t, convex or smooth, and the constraints that keep t in its domain.
+    """A loss of every entry of t, and the constraints that keep t in its domain.
 
-    Parameters
-    ----------
-    loss : PLQ, ConvexLoss, Exponential or DCLoss
-    t : cvxpy.Expression
-
-    Raises
-    ------
-    ValueError
-        If it is neither convex nor smooth, or a concave part has no expression.
+    A ValueError says if it is neither convex nor smooth, or a concave part has no expression.
     """
     if isinstance(loss, Exponential):
         return loss.height * cp.exp(-loss.s * cp.square(t)), []

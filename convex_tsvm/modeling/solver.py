@@ -43,13 +43,7 @@ OF_OTHER_PROBLEMS = (
 
 
 def installed_solver(name: Any) -> str:
-    """A CVXPY solver's name as CVXPY writes it.
-
-    Raises
-    ------
-    ValueError
-        If there is none of that name.
-    """
+    """A CVXPY solver's name as CVXPY writes it; a ValueError if there is none of that name."""
     written: str = name.upper() if isinstance(name, str) else name
     if written not in cp.installed_solvers():
         raise ValueError(f"cvxpy_solver={name!r} is not installed; CVXPY has {', '.join(cp.installed_solvers())}")
@@ -57,14 +51,8 @@ def installed_solver(name: Any) -> str:
 
 
 def solve_by(problem: cp.Problem, solver: str, **options: Any) -> None:
-    """Solve a CVXPY problem by a solver.
-
-    Raises
-    ------
-    ValueError
-        If the solver is for problems of another kind.
-    RuntimeError
-        If it fails.
+    """Solve a CVXPY problem by a solver; a ValueError if that is for problems of another kind, a RuntimeError if it
+    fails.
     """
     try:
         with warnings.catch_warnings():
@@ -127,9 +115,6 @@ class CvxpySolver:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> by_cvxpy = ct.cccp(ct.cccp_tsvm(), problem, solver=ct.CvxpySolver(problem))
     >>> by_native = ct.cccp(ct.cccp_tsvm(), problem, tol=1e-8)
     >>> round(by_cvxpy.objective - by_native.objective, 6)

@@ -16,21 +16,7 @@ def best_of_planes(
 ) -> tuple[Array, Array, Array]:
     """The M ⪰ 0 with diag(Q M Qᵀ) <= e at which the largest of some planes, values_k - ½ <slopes_k, M>, is least.
 
-    Parameters
-    ----------
-    values : list of float
-    slopes : list of array, shape (d, d)
-    Q : array, shape (n, d)
-    cvxpy_solver : str, default "CLARABEL"
-        One of CVXPY's solvers for semidefinite programs, as CVXPY writes it.
-
-    Returns
-    -------
-    M : array, shape (d, d)
-    weights : array
-        Multipliers of the planes, which sum to 1.
-    multipliers : array, shape (n,)
-        Those of the diagonal.
+    With it the multipliers of the planes, which sum to 1, and those of the diagonal, shape (n,).
     """
     d = Q.shape[1]
     M, t = cp.Variable((d, d), PSD=True), cp.Variable()

@@ -52,8 +52,6 @@ class UnrelaxedCompactMargin:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=10, balance=("exact", 0.5))
     >>> model = ct.UnrelaxedCompactMargin(problem, epsilon=1.0, C_compact=1.0, upper=10.0)
     >>> model.problem.is_mixed_integer()

@@ -37,8 +37,7 @@ def plot_boundary(
     y : array, shape (n,), optional
         Their labels, with the model's marker where unknown (0 for a solution).  Without it all points are drawn as
         unlabelled ones.
-    ax : matplotlib axes, optional
-        New ones by default.
+    ax : matplotlib axes, by default new ones
     margins : bool, default True
         Whether to draw the lines where the output is -1 and +1, dashed.
 
@@ -49,7 +48,6 @@ def plot_boundary(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.array([[-1, 0], [-1, 1], [1, 0], [1, 1]])
     >>> clf = ct.TransductiveSVC(kernel="linear").fit(X, [0, -1, -1, 1])
     >>> axes = ct.plot_boundary(clf, X)
@@ -59,7 +57,8 @@ def plot_boundary(
     classes = np.array([-1.0, 1.0]) if isinstance(model, Solution) else np.asarray(model.classes_)
     points, labels = _points(model, classes, X, y)
     ax = axes_of(ax)
-    colors = [_color(k, len(classes)) for k in range(len(classes))]
+    two = (COLORS["negative"], COLORS["positive"])
+    colors = [two[k] if len(classes) == 2 else CYCLE[k % len(CYCLE)] for k in range(len(classes))]
     low, high = points.min(axis=0), points.max(axis=0)
     margin = 0.15 * (high - low)
     first, second = (np.linspace(low[k] - margin[k], high[k] + margin[k], GRID_POINTS) for k in (0, 1))
@@ -112,7 +111,3 @@ def _points(
     for k, name in enumerate(classes):
         places[given == name] = k
     return points, places
-
-
-def _color(k: int, n_classes: int) -> str:
-    return (COLORS["negative"], COLORS["positive"])[k] if n_classes == 2 else CYCLE[k % len(CYCLE)]

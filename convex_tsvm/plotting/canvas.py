@@ -47,7 +47,6 @@ def save_figure(picture: Figure | Axes, path: str | Path | None) -> None:
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> import convex_tsvm as ct
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     ct.save_figure(ct.plot_loss(ct.hinge()), pathlib.Path(folder, "hinge.png"))
     """

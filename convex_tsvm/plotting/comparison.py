@@ -39,13 +39,8 @@ def plot_boundaries(data: Data, solutions: Mapping[str, Solution], figure: Any =
     figure : matplotlib figure or subfigure, optional
         A new one by default.
 
-    Returns
-    -------
-    matplotlib figure or subfigure
-
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> from convex_tsvm.data import load_data
     >>> data = load_data("two_moons")
     >>> problem = ct.Problem(data.X, data.y, kernel=ct.RBF(0.3), C=10)

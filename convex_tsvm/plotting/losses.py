@@ -26,8 +26,7 @@ def plot_loss(
     at : float, optional
         Where the tangent of the concave part is taken: draws it, and convex part plus tangent, the surrogate, which
         touches the loss there and is nowhere below it.
-    ax : matplotlib axes, optional
-        New ones by default.
+    ax : matplotlib axes, by default new ones
     span : (float, float), default (-2.5, 2.5)
         Ends of the axis of outputs.
 
@@ -38,7 +37,6 @@ def plot_loss(
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> axes = ct.plot_loss(ct.symmetric_ramp(s=-0.3), at=0.6)
     >>> axes.get_xlabel()
     'output f'
@@ -72,8 +70,7 @@ def plot_conjugate(loss: PLQ, *, ax: Axes | None = None) -> Axes:
     ----------
     loss : PLQ
         Convex; the convex part of another (``loss.split()[0]``).
-    ax : matplotlib axes, optional
-        New ones by default.
+    ax : matplotlib axes, by default new ones
 
     Raises
     ------
@@ -82,7 +79,6 @@ def plot_conjugate(loss: PLQ, *, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> axes = ct.plot_conjugate(ct.hinge())
     >>> axes.get_xlabel()
     'slope s'

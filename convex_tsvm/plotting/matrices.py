@@ -23,8 +23,7 @@ def plot_label_matrix(matrix: ArrayLike, labels: ArrayLike | None = None, *, ax:
         Entries in [-1, 1]; a vector of labels stands for y yᵀ.
     labels : array, shape (n,), optional
         By which points are sorted; by default the entries of the eigenvector with the largest eigenvalue.
-    ax : matplotlib axes, optional
-        New ones by default.
+    ax : matplotlib axes, by default new ones
 
     Raises
     ------
@@ -33,7 +32,6 @@ def plot_label_matrix(matrix: ArrayLike, labels: ArrayLike | None = None, *, ax:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> labels = np.array([1.0, -1.0, 1.0])
     >>> axes = ct.plot_label_matrix(np.outer(labels, labels), labels)
     >>> len(axes.images)

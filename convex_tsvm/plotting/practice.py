@@ -31,7 +31,6 @@ def plot_share_path(path: SharePath) -> Figure:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
     >>> y = np.full(60, -1)
     >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
@@ -66,12 +65,10 @@ def plot_learning_curve(curve: LearningCurve, *, ax: Axes | None = None) -> Axes
     ----------
     curve : LearningCurve
         Of :func:`~convex_tsvm.learning_curve`.
-    ax : matplotlib axes, optional
-        New ones by default.
+    ax : matplotlib axes, by default new ones
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
     >>> y = np.full(60, -1)
     >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
@@ -101,8 +98,7 @@ def plot_candidates(search: TransductiveSearchCV, parameter: str = "C", *, ax: A
         Fitted.
     parameter : str, default "C"
         One of those searched, a number.
-    ax : matplotlib axes, optional
-        New ones by default.
+    ax : matplotlib axes, by default new ones
 
     Raises
     ------
@@ -111,7 +107,6 @@ def plot_candidates(search: TransductiveSearchCV, parameter: str = "C", *, ax: A
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
     >>> y = np.full(60, -1)
     >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]

@@ -33,10 +33,7 @@ def plot_search(solution: ExactSolution) -> Figure:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
-    >>> figure = ct.plot_search(ct.exact_search(ct.s3vm(balance=None), problem))
+    >>> figure = ct.plot_search(ct.exact_search(ct.s3vm(), problem))
     >>> len(figure.axes) >= 1
     True
     """
@@ -54,15 +51,11 @@ def plot_progress(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     solution : ExactSolution
-    ax : matplotlib axes, optional
-        New ones by default.
+    ax : matplotlib axes, by default new ones
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
-    >>> axes = ct.plot_progress(ct.exact_search(ct.s3vm(balance=None), problem))
+    >>> axes = ct.plot_progress(ct.exact_search(ct.s3vm(), problem))
     >>> axes.get_xlabel()
     'nodes'
     """
@@ -92,8 +85,7 @@ def plot_gaps(bounds: Bound | Mapping[str, float], objective: float | None = Non
         What a :class:`~convex_tsvm.LowerBoundBuilder` found, or bounds by the names of relaxations, the weakest first.
     objective : float, optional
         The best objective known; that of the ``Bound`` by default.
-    ax : matplotlib axes, optional
-        New ones by default.
+    ax : matplotlib axes, by default new ones
 
     Raises
     ------
@@ -102,9 +94,6 @@ def plot_gaps(bounds: Bound | Mapping[str, float], objective: float | None = Non
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> bounds = {}
     >>> for name in ("svm", "sdp", "triangles"):
     ...     bounds[name] = ct.LowerBoundBuilder(ct.s3vm(), problem, relaxation=name).bound().value
@@ -123,12 +112,7 @@ def plot_gaps(bounds: Bound | Mapping[str, float], objective: float | None = Non
     # Each name has the same width, whatever the number of its rounds.
     widths = [1 / (last - first + 1) for first, last in runs for _ in range(first, last + 1)]
     ax.stairs(
-        values,
-        np.cumsum([0.0, *widths]),
-        baseline=None,
-        color=COLORS["lower bound"],
-        linewidth=2,
-        label="lower bound",
+        values, np.cumsum([0.0, *widths]), baseline=None, color=COLORS["lower bound"], linewidth=2, label="lower bound"
     )
     if objective is not None and np.isfinite(objective):
         ax.axhline(objective, color=COLORS["objective"], linestyle="--", label="best objective known")
@@ -161,8 +145,7 @@ def plot_tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     ----------
     solution : ExactSolution
         Of up to some hundred nodes.
-    ax : matplotlib axes, optional
-        New ones by default.
+    ax : matplotlib axes, by default new ones
 
     Raises
     ------
@@ -171,7 +154,6 @@ def plot_tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
     >>> solution = ct.exact_search(ct.s3vm(balance=None), problem, bounds="svm")

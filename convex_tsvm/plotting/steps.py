@@ -47,8 +47,7 @@ def plot_surrogates(
     n_steps : int >= 1, default 3
     span : (float, float), default (-3.0, 3.0)
         Ends of the axis of w.
-    ax : matplotlib axes, optional
-        New ones by default.
+    ax : matplotlib axes, by default new ones
 
     Raises
     ------
@@ -57,8 +56,6 @@ def plot_surrogates(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=10, balance=None)
     >>> model = ct.cccp_tsvm(balance=None, fit_intercept=False)
     >>> axes = ct.plot_surrogates(model, problem, start=-0.5)
@@ -105,8 +102,7 @@ def plot_path(
         The value of the parameter for each solution of a sequence.
     parameter : str, default "C*"
         Its name, for the axis.
-    ax : matplotlib axes, optional
-        New ones by default.
+    ax : matplotlib axes, by default new ones
 
     Raises
     ------
@@ -115,9 +111,6 @@ def plot_path(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> solution = ct.cccp(ct.cccp_tsvm(), problem, annealing=5)
     >>> axes = ct.plot_path(solution)
     >>> axes.get_ylabel()

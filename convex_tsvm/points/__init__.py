@@ -1,23 +1,15 @@
 """Points of the linear space, by their products: in memory, in files, on several machines."""
 
-from .conversion import linear_points
-from .memory import DensePoints, SinglePoints, SparsePoints
-from .memory_mapped import SavedPoints, convert_svmlight, open_points, read_svmlight, save_points
-from .partitioned import DaskPoints, open_partitioned
-from .protocol import LinearPoints, WithConstant
-
-__all__ = [
-    "DaskPoints",
-    "DensePoints",
-    "LinearPoints",
-    "SavedPoints",
-    "SinglePoints",
-    "SparsePoints",
-    "WithConstant",
-    "convert_svmlight",
-    "linear_points",
-    "open_partitioned",
-    "open_points",
-    "read_svmlight",
-    "save_points",
-]
+from .conversion import linear_points as linear_points
+from .memory import DensePoints as DensePoints
+from .memory import SinglePoints as SinglePoints
+from .memory import SparsePoints as SparsePoints
+from .memory_mapped import SavedPoints as SavedPoints
+from .memory_mapped import convert_svmlight as convert_svmlight
+from .memory_mapped import open_points as open_points
+from .memory_mapped import read_svmlight as read_svmlight
+from .memory_mapped import save_points as save_points
+from .partitioned import DaskPoints as DaskPoints
+from .partitioned import open_partitioned as open_partitioned
+from .protocol import LinearPoints as LinearPoints
+from .protocol import WithConstant as WithConstant

@@ -126,12 +126,7 @@ class SparsePoints(LinearPoints):
 
 
 class DensePoints(LinearPoints):
-    """Rows of an array, which is not copied; 32-bit numbers are converted to 64 bits a block at a time.
-
-    Parameters
-    ----------
-    X : float array, shape (n, d)
-    """
+    """Rows of an array X, shape (n, d), which is not copied; 32 bits are converted to 64 bits a block at a time."""
 
     def __init__(self, X: Any) -> None:
         self.X = X
@@ -230,12 +225,7 @@ class DensePoints(LinearPoints):
 
 class SinglePoints(DensePoints):
     """Rows of an array as 32-bit numbers, which also the vectors of products are rounded to: for use where a relative
-    error of 10⁻⁶ does not matter, in half the time.
-
-    Parameters
-    ----------
-    X : float array, shape (n, d)
-        Rounded to 32 bits, in a copy if it has more.
+    error of 10⁻⁶ does not matter, in half the time.  X is rounded to 32 bits, in a copy if it has more.
     """
 
     def __init__(self, X: Any) -> None:

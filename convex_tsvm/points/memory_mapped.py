@@ -75,10 +75,6 @@ def convert_svmlight(
     progress : callable, optional
         Called with the share of the file that is done, in [0, 1].
 
-    Returns
-    -------
-    SavedPoints
-
     Raises
     ------
     FileNotFoundError, FileExistsError
@@ -128,10 +124,6 @@ def read_svmlight(
         As there.
     zero_based : bool or None, default False
         As there; None: if there is an index 0.
-
-    Returns
-    -------
-    SavedPoints
     """
     most = _check(n_features, dtype)
     parts, labels, least = [], [], np.inf
@@ -162,10 +154,8 @@ def save_points(points: SparsePoints, labels: ArrayLike, target: str | os.PathLi
 
     Raises
     ------
-    FileExistsError
-        If there is a target already.
-    ValueError
-        If there is not one label for each point.
+    FileExistsError, ValueError
+        If there is a target already; if there is not one label for each point.
     """
     n, d = points.shape
     labels = np.asarray(labels, dtype=np.float64)

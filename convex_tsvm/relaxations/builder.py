@@ -96,9 +96,6 @@ class LowerBoundBuilder:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> builder = ct.LowerBoundBuilder(ct.s3vm(), problem, relaxation="sdp")
     >>> bound = builder.bound()
     >>> solution = ct.cccp(ct.s3vm(), problem)
@@ -369,10 +366,6 @@ class LowerBoundBuilder:
         ----------
         labels : array, shape (n,)
             +1 and -1.
-
-        Returns
-        -------
-        float, StepSolution
         """
         solution = self._solver.solve(self.search.svm(labels))
         return self.search.objective(solution), solution

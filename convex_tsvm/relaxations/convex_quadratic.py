@@ -39,19 +39,11 @@ class ConvexQuadratic(ABC):
     """xᵀ A x + 2 bᵀ x + c, whose variables x are the n outputs v, and then others if a subclass has any.
 
     A subclass says which ends x has in a box of outputs, and what b and c are there.
-
-    Attributes
-    ----------
-    space : OutputSpace
-    A : array, shape (N, N)
-        The quadratic form, positive semidefinite.
-    rounding : float
-        Norm of what rounding may have done to it.
     """
 
     space: OutputSpace
-    A: Array
-    rounding: float
+    A: Array  # the quadratic form, positive semidefinite
+    rounding: float  # norm of what rounding may have done to it
     #: Relative rounding error of a sum of multipliers.
     _share: float
 

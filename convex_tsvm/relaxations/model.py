@@ -37,14 +37,8 @@ class BoundModel:
     """A formulation on a problem, with what proofs of its bounds are made and evaluated with.
 
     ``known`` is the SVM of the known labels; ``multipliers`` are those that are kept, to which proofs refer by their
-    places in the list.
-
-    Parameters
-    ----------
-    formulation : Formulation
-    problem : Problem
-    links : bool, default False
-        Whether the formulation may have links.  Bounds that leave them out hold, but a search would not end with them.
+    places in the list; ``links`` says whether the formulation may have links.  Bounds that leave them out hold, but a
+    search would not end with them.
     """
 
     def __init__(self, formulation: Formulation, problem: Problem, *, links: bool = False) -> None:

@@ -38,49 +38,26 @@ MOST_MULTIPLIER = 1e30
 
 @dataclass(frozen=True, eq=False)
 class PartialPoint:
-    """A dual point of the SVM of known labels; all arrays have shape (n,).
+    """A dual point of the SVM of known labels; all arrays have shape (n,)."""
 
-    Attributes
-    ----------
-    value : float
-        A proven bound: the dual value with the constant of the objective, lowered by what rounding may have added.
-    gamma : array
-        γ = y ∘ α; zero where the label is unknown.
-    outputs, error : array
-        M γ + o without the bias, and how far rounding may have moved it; for the squared hinge the outputs are the v
-        of :mod:`~convex_tsvm.relaxations.output_space.quadratic_program`.
-    bias : float
-        A free bias at the optimum; 0 where the point is not from a solver.
-    violation : float
-        How far a solver was from optimal, in units of the outputs.
-    """
-
-    value: float
-    gamma: Array
+    value: float  # a proven bound: the dual value with the objective's constant, less what rounding may have added
+    gamma: Array  # γ = y ∘ α; zero where the label is unknown
+    # M γ + o without the bias, and how far rounding may have moved it; for the squared hinge the outputs are the v of
+    # :mod:`~convex_tsvm.relaxations.output_space.quadratic_program`.
     outputs: Array
     error: Array
-    bias: float = 0.0
-    violation: float = 0.0
+    bias: float = 0.0  # a free bias at the optimum; 0 where the point is not from a solver
+    violation: float = 0.0  # how far a solver was from optimal, in units of the outputs
 
 
 @dataclass(frozen=True, eq=False)
 class Witness:
-    """A primal point for labels of all points, which shows that an objective of ``value`` or less can be reached.
-
-    Attributes
-    ----------
-    gamma : array, shape (n,)
-        γ: w is Σ γ_i φ_i, or with targets that of :meth:`PartialSVM.coefficients_of_targets`.
-    mean : float
-        The mean output of the points where the bias is free, otherwise 0.
-    targets : array, shape (n,), or None
-        v, where the sum of targets is given; their sum is right up to rounding.
-    """
+    """A primal point for labels of all points, which shows that an objective of ``value`` or less can be reached."""
 
     value: float
-    gamma: Array
-    mean: float = 0.0
-    targets: Array | None = None
+    gamma: Array  # w is Σ γ_i φ_i, or with targets that of :meth:`PartialSVM.coefficients_of_targets`
+    mean: float = 0.0  # the mean output of the points where the bias is free, otherwise 0
+    targets: Array | None = None  # v, where the sum of targets is given; their sum is right up to rounding
 
 
 @dataclass(frozen=True, eq=False)

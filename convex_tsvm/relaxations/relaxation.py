@@ -64,40 +64,20 @@ class Factor:
 
 @dataclass(eq=False)
 class Region:
-    """A box of outputs, and what is known of it from the larger box that it is a part of.
-
-    Attributes
-    ----------
-    depth : int
-        How often a box was split on the way to this one; 0 at the root.
-    gamma, v : array, shape (n,), or None
-        Where solvers may start.
-    number : int
-        The place of the multipliers to be used here among those of the model; -1 for none yet.
-    since, base : int, float
-        The depth at which these multipliers were made, and the bound that was reached then.
-    factor : Factor or None
-        Where the low-rank method may start.
-    unfinished : bool
-        Whether a relaxation ran out of time here, and may go on where it was.
-    progress : object
-        What that relaxation has to know of its rounds so far.
-    pause_at : float
-        Time of the clock, in seconds, at which it is to stop after a round, to go on later.
-    """
+    """A box of outputs, and what is known of it from the larger box that it is a part of."""
 
     box: Box
-    depth: int = 0
+    depth: int = 0  # how often a box was split on the way to this one; 0 at the root
     bound: float = -np.inf
-    gamma: Array | None = None
+    gamma: Array | None = None  # where solvers may start
     v: Array | None = None
-    number: int = -1
-    since: int = 0
-    base: float = -np.inf
-    factor: Factor | None = None
-    unfinished: bool = False
-    progress: object = None
-    pause_at: float = np.inf
+    number: int = -1  # the place of the multipliers to be used here among those of the model; -1 for none yet
+    since: int = 0  # the depth at which these multipliers were made
+    base: float = -np.inf  # the bound that was reached then
+    factor: Factor | None = None  # where the low-rank method may start
+    unfinished: bool = False  # whether a relaxation ran out of time here, and may go on where it was
+    progress: object = None  # what that relaxation has to know of its rounds so far
+    pause_at: float = np.inf  # time of the clock, in seconds, at which it is to stop after a round, to go on later
 
 
 @dataclass(frozen=True)

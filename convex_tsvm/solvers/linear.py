@@ -85,25 +85,11 @@ class LinearSolver:
         return self.newton.threads()
 
     def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
-        """Solve one step, to a duality gap of ``tol``.
+        """Solve one step, from the solution of a similar one, to a duality gap of ``tol``.
 
-        Parameters
-        ----------
-        step : ConvexStep
-        start : StepSolution, optional
-            A solution of a similar step.
-
-        Returns
-        -------
-        StepSolution
-            Its ``status`` is "max_iter" or "inaccurate" if neither solver reached the gap (which warns), and
-            "interrupted" or "time_limit" if Ctrl-C or a deadline ended it.
-
-        Raises
-        ------
-        ValueError
-            If the step has a loss that is no finite PLQ function, another regularizer than "l2", or constraints on
-            outputs other than a balance with a bias.
+        The status is "max_iter" or "inaccurate" if neither solver reached the gap (which warns), and "interrupted" or
+        "time_limit" if Ctrl-C or a deadline ended it.  Errors are those of
+        :meth:`~convex_tsvm.solvers.CoordinateDescent.solve`.
         """
         began, coordinates, before = time.perf_counter(), self.coordinates, 0
         most = self._newton_cost(step)

@@ -40,14 +40,7 @@ class Identity:
 
 
 class Preconditioner:
-    """T in x = T u, for a primal around a point x.
-
-    Parameters
-    ----------
-    primal : SmoothPrimal
-        In the coordinates of w.
-    x : array, shape (n_variables,)
-    """
+    """T in x = T u, for a primal in the coordinates of w around a point x."""
 
     def __init__(self, primal: SmoothPrimal, x: Array) -> None:
         space, h = primal.space, np.maximum(primal.curvatures_at(primal.outputs(x)), 0.0)

@@ -151,17 +151,7 @@ class SmoothSolver:
 
 
 class _Descent:
-    """A descent, from x to where the gap is at most ``goal``.
-
-    Attributes
-    ----------
-    best : array
-        The variables so far.
-    n_iter : int
-        Steps so far.
-    gap : float
-        Half the squared length of the gradient there, relative to the value.
-    """
+    """A descent, from x to where the gap is at most ``goal``."""
 
     def __init__(
         self,
@@ -176,7 +166,7 @@ class _Descent:
         self._near: Preconditioner | Identity = Identity()
         self._time_is_up = False
         self._evaluate(x)
-        self.gap = self._gap_at(x)
+        self.gap = self._gap_at(x)  # half the squared length of the gradient there, relative to the value
 
     def lower(self, primal: SmoothPrimal, most: int) -> None:
         """Make steps by L-BFGS on a primal, which may be less exact than the one before, until ``most`` in all."""

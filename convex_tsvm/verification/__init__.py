@@ -1,23 +1,16 @@
 """Checks a derivation; looks at every layer, and none of them knows it."""
 
-from .complexity import Complexity, ErrorBound, error_bound, rademacher_complexity
-from .derivation import verify
-from .report import Check, Report
-from .statements import Grade, Outcome, Paper, PaperReport, Statement, check, paper
-
-__all__ = [
-    "Check",
-    "Complexity",
-    "ErrorBound",
-    "Grade",
-    "Outcome",
-    "Paper",
-    "PaperReport",
-    "Report",
-    "Statement",
-    "check",
-    "error_bound",
-    "paper",
-    "rademacher_complexity",
-    "verify",
-]
+from .complexity import Complexity as Complexity
+from .complexity import ErrorBound as ErrorBound
+from .complexity import error_bound as error_bound
+from .complexity import rademacher_complexity as rademacher_complexity
+from .derivation import verify as verify
+from .report import Check as Check
+from .report import Report as Report
+from .statements import Grade as Grade
+from .statements import Outcome as Outcome
+from .statements import Paper as Paper
+from .statements import PaperReport as PaperReport
+from .statements import Statement as Statement
+from .statements import check as check
+from .statements import paper as paper

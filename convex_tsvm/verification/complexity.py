@@ -120,9 +120,6 @@ def rademacher_complexity(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> complexity = ct.rademacher_complexity(problem, D=1.0)
     >>> complexity.estimate <= complexity.bound
     True
@@ -162,9 +159,6 @@ def error_bound(solution: Solution, *, delta: float = 0.05, margin: float = 1.0,
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> solution = ct.cccp(ct.cccp_tsvm(), problem)
     >>> bound = ct.error_bound(solution, delta=0.05)
     >>> bound.value > 1  # six points are too few for it to say anything

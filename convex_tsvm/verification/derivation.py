@@ -67,9 +67,6 @@ def verify(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> report = ct.verify(ct.cccp_tsvm(), problem)
     >>> report.passed, report.checks[0].name
     (True, 'split_labelled')

@@ -19,14 +19,7 @@ SOLVED_TOL = 1e-5
 
 
 def regularizer_checks(regularizer: Regularizer, n_features: int) -> Iterator[Check]:
-    """Checks of a regularizer on random weights; none for ½ ‖w‖², which nothing has to be derived from.
-
-    Parameters
-    ----------
-    regularizer : Regularizer
-    n_features : int
-        d.
-    """
+    """Checks of a regularizer on random weights; none for ½ ‖w‖², which nothing has to be derived from."""
     if regularizer.is_squared_norm:
         return
     rng = np.random.default_rng(0)

@@ -29,7 +29,6 @@ class Check:
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> check = ct.Check("half", "2 · ½ = 1", "arithmetic", value=abs(2 * 0.5 - 1), tolerance=1e-12)
     >>> check.passed
     True
@@ -59,9 +58,6 @@ class Report:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> report = ct.verify(ct.cccp_tsvm(), problem)
     >>> report.passed, len(report.checks) > 10
     (True, True)

@@ -25,17 +25,10 @@ LEAST_GAIN, DESCENT_STEPS = 1e-10, 60
 
 
 class BestSolution:
-    """The best solution so far.
-
-    Attributes
-    ----------
-    objective : float
-        Infinite before there is any.
-    point : StepSolution or None
-    """
+    """The best solution so far."""
 
     def __init__(self, instance: Instance, objective: float = np.inf) -> None:
-        self.instance, self.objective = instance, objective
+        self.instance, self.objective = instance, objective  # infinite before there is a solution
         self.point: StepSolution | None = None
         self.solver = NativeSolver(instance.problem, tol=STEP_TOL, precision="double")
 

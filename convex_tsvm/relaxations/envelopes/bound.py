@@ -35,39 +35,18 @@ KEPT = 1e-5
 
 @dataclass(frozen=True, eq=False)
 class EnvelopePoint:
-    """A dual point for a box.
+    """A dual point for a box."""
 
-    Attributes
-    ----------
-    value : float
-        A lower bound of the objective in the box.
-    gamma, outputs : array, shape (n,)
-        γ, and ĝ = M γ.
-    functions : Quadratics
-        q_j on its interval.
-    least : array, shape (n,)
-        Their least values.
-    terms : array, shape (n,)
-        The sizes of what q_j adds to φ_j, at the ends of the box.
-    """
-
-    value: float
-    gamma: Array
-    outputs: Array
-    functions: Quadratics
-    least: Array
-    terms: Array
+    value: float  # a lower bound of the objective in the box
+    gamma: Array  # γ
+    outputs: Array  # ĝ = M γ
+    functions: Quadratics  # q_j on its interval
+    least: Array  # their least values
+    terms: Array  # the sizes of what q_j adds to φ_j, at the ends of the box
 
 
 class Curved:
-    """The convex problems of boxes, for given curvatures.
-
-    Parameters
-    ----------
-    model : EnvelopeModel
-    curvature : array, shape (n,)
-        d with I - Lᵀ D L ⪰ 0.
-    """
+    """The convex problems of boxes, for given curvatures d with I - Lᵀ D L ⪰ 0."""
 
     def __init__(self, model: EnvelopeModel, curvature: Array) -> None:
         self.model, self.given, self.curvature = model, curvature, curvature * (1 - KEPT)
@@ -81,16 +60,7 @@ class Curved:
         self._rows = GramRows(self.M)
 
     def solve(self, low: Array, high: Array, gamma: Array | None = None, tol: float = 1e-4) -> EnvelopePoint:
-        """The best γ for a box, from a start where one is given.
-
-        Parameters
-        ----------
-        low, high : array, shape (n,)
-            Finite.
-        gamma : array, shape (n,), optional
-        tol : float, default 1e-4
-            In units of outputs.
-        """
+        """The best γ for a box with finite ends, from a start where one is given, to ``tol`` in units of outputs."""
         n = self.model.n
         dual = DualProblem(
             conjugates=self._functions(low, high, np.zeros(n)).conjugates(),

@@ -47,21 +47,9 @@ SHARE = 0.95
 def lend(
     model: EnvelopeModel, low: Array, high: Array, start: tuple[Array, Array] | None = None, tol: float = 1e-4
 ) -> tuple[Array, Array]:
-    """Curvatures d and dual variables γ that give a good bound for outputs in a box.
+    """Curvatures d and dual variables γ that give a good bound for outputs in a finite box, from those of another box.
 
-    Parameters
-    ----------
-    model : EnvelopeModel
-    low, high : array, shape (n,)
-        Finite.
-    start : (array, array), optional
-        d and γ of another box.
-    tol : float, default 1e-4
-        Duality gap, relative to the bound, up to which the semidefinite program is solved.
-
-    Returns
-    -------
-    d, gamma : array, shape (n,)
+    ``tol`` is the duality gap, relative to the bound, up to which the semidefinite program is solved.
     """
     if model.squares.max(initial=0.0) < LEAST_SQUARE:
         # All points are where the origin is: w changes no output.

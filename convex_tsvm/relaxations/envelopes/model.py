@@ -74,41 +74,9 @@ class Minorant:
 class EnvelopeModel:
     """Outputs, losses and intervals of a formulation on a problem.
 
-    Parameters
-    ----------
-    instance : Instance
-        Its losses are piecewise linear-quadratic, or exponential, its regularizer is ½ ‖w‖², and its balance a mean
-        output or None.
-    error : float, default 1e-3
-        By how much a piecewise linear-quadratic function may be below an exponential loss, in whose place it is.
-
-    Attributes
-    ----------
-    points : int array, shape (p,)
-        The points of the first p outputs.
-    factor : array, shape (n, r)
-        L.  Where the bias is free its last column is the bias, which is not in the norm.
-    losses : Quadratics
-        What outputs pay: φ_i, costs included, as functions of g_i.
-    low, high : array, shape (n,)
-        Intervals that the formulation itself asks for.
-    offset : array, shape (n,)
-        f_i = g_i + offset_i.
-    rows : list of (array, float, float)
-        The constraints on outputs that are left: coefficients of all points, and ends.
-    root : array, shape (n_samples, r)
-        A square root of the kernel of all points, or of a slightly larger one.
-    lift : float
-        What the diagonal of a precomputed kernel is larger by than was given.
-    kinds : list of PLQ
-        The distinct losses, as functions of f and without their costs.
-    kind : int array, shape (p,)
-        Which of them each point pays.
-
-    Raises
-    ------
-    ValueError
-        If the formulation is not of that kind.
+    Its losses are piecewise linear-quadratic, or exponential, its regularizer is ½ ‖w‖², and its balance a mean output
+    or None, else there is a ValueError.  A piecewise linear-quadratic function may be below an exponential loss, in
+    whose place it is, by ``error``.
     """
 
     def __init__(self, instance: Instance, error: float = 1e-3) -> None:
@@ -120,11 +88,11 @@ class EnvelopeModel:
         kinds = [_below(kind.of_output, error) for kind in formulation.by_kind] + [COSTS_NOTHING]
         kind = formulation.kinds(problem)
         pays = (instance.cost > 0) & ((kind != 2) | (formulation.unlabeled is not None))
-        self.points = np.flatnonzero(pays)
+        self.points = np.flatnonzero(pays)  # the points of the first outputs
         rows = [] if bias.centred and instance.rows is None else list(instance.dense_rows())
         if bias.centred and instance.rows is not None:
             rows = rows[1:]  # centring has met the first, which is the mean
-        self.rows = rows
+        self.rows = rows  # the constraints on outputs that are left: coefficients of all points, and ends
         n_points, n_rows = len(self.points), len(rows)
         combination = np.zeros((n_points + n_rows, problem.n))
         combination[np.arange(n_points), self.points] = 1.0
@@ -132,11 +100,12 @@ class EnvelopeModel:
             combination[n_points + k] = row
         arguments = (problem.kernel, problem.X)
         gram = centred_gram(*arguments, bias.members) if bias.centred else plain_gram(*arguments)
-        self.lift = gram.lift
-        # What rounding may have done to the matrix is covered, too: where it is centred that may be more.
-        self.root = _root(gram.matrix, 2 * gram.error * float(gram.scale @ gram.scale))
+        self.lift = gram.lift  # what the diagonal of a precomputed kernel is larger by than was given
+        # A square root of the kernel of all points, or of a slightly larger one.
+        self.root = _root(gram.matrix)
+        # L, shape (n, r).  Where the bias is free its last column is the bias, which is not in the norm.
         self.factor = combination @ self.root
-        self.offset = combination.sum(axis=1) * bias.offset
+        self.offset = combination.sum(axis=1) * bias.offset  # f_i = g_i + offset_i
         self.free_bias = bias.free
         low = np.concatenate([np.full(n_points, -np.inf), [low for _, low, _ in rows]])
         high = np.concatenate([np.full(n_points, np.inf), [high for _, _, high in rows]])
@@ -148,8 +117,10 @@ class EnvelopeModel:
             self.factor = np.vstack([self.factor, np.eye(1, self.factor.shape[1], self.factor.shape[1] - 1)])
             which, cost = np.append(which, len(kinds) - 1), np.append(cost, 1.0)
             low, high, self.offset = np.append(low, -np.inf), np.append(high, np.inf), np.append(self.offset, 0.0)
-        self.low, self.high = low, high
+        self.low, self.high = low, high  # intervals that the formulation itself asks for
+        # What outputs pay: φ_i, costs included, as functions of g_i.
         self.losses = _losses(kinds, which.astype(np.intp), cost, self.offset)
+        # The distinct losses, as functions of f and without their costs, and which of them each point pays.
         self.n_points, self.kinds, self.kind = n_points, kinds, kind[self.points]
         falls = np.isneginf(self.losses.within(self.low, self.high).least()[0]).any()
         self.minorant = self._minorant() if falls else None

@@ -72,10 +72,7 @@ class EnvelopeBounds:
     def narrow(self, region: IntervalRegion, cutoff: float, tol: float) -> float:
         """Solve the convex problem to a tolerance, and drop outputs of solutions that are not below the cutoff.
 
-        Returns
-        -------
-        float
-            The share of their widths that the intervals have kept on average; 0 if no solution is left.
+        What comes is the share of their widths that the intervals have kept on average; 0 if no solution is left.
         """
         assert region.curvature is not None
         curved = self.curved(region.curvature)
@@ -118,23 +115,13 @@ class EnvelopeBounds:
 
 @dataclass(order=True)
 class IntervalRegion:
-    """An interval for every output; of two regions the one with the lesser bound is less.
+    """An interval for every output; of two regions the one with the lesser bound is less."""
 
-    Attributes
-    ----------
-    bound : float
-        No solution in the box that is better than the incumbent has an objective below it.
-    low, high : array, shape (n,)
-        Ends of outputs.
-    curvature, gamma : array, shape (n,), or None
-        Those of the last convex problem.
-    proofs : tuple of EnvelopeProof
-        Of what is known of it beyond the region that it was split from.
-    """
-
-    bound: float
-    low: Array = field(compare=False)
+    bound: float  # no solution in the box that is better than the incumbent has an objective below it
+    low: Array = field(compare=False)  # ends of outputs
     high: Array = field(compare=False)
+    # Those of the last convex problem.
     curvature: Array | None = field(compare=False, default=None, kw_only=True)
     gamma: Array | None = field(compare=False, default=None, kw_only=True)
+    # Proofs of what is known of it beyond the region that it was split from.
     proofs: tuple[EnvelopeProof, ...] = field(compare=False, default=(), kw_only=True)

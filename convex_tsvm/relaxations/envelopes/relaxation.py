@@ -31,16 +31,8 @@ class EnvelopeRelaxation:
 
     Which outputs these are the objective of a known solution says: ½ ‖w‖² and every loss are each at most what is left
     when all others are as low as they can be, and so is what the relaxation itself adds up.  Narrower intervals have
-    higher envelopes, so that there are rounds.
-
-    Parameters
-    ----------
-    instance : Instance
-    gap : float
-        The relative gap between the solution known and the bound at which to stop.
-    tol : float
-        Tolerance of the convex problems, in units of outputs.
-    max_rounds : int
+    higher envelopes, so that there are rounds, until the relative gap between the solution known and the bound is at
+    most ``gap``.  ``tol`` is the tolerance of the convex problems, in units of outputs.
     """
 
     name, lends = "envelope", False
@@ -54,15 +46,7 @@ class EnvelopeRelaxation:
         return why_no_envelopes(instance)
 
     def bound(self, upper: float = np.inf, callback: Callable[[Stage], None] | None = None) -> Bound:
-        """The bound of the formulation.
-
-        Parameters
-        ----------
-        upper : float, optional
-            An objective that is known to be reached; else concave-convex steps find one.
-        callback : callable, optional
-            Called with every stage.
-        """
+        """The bound of the formulation, with ``upper``, an objective that is reached; else CCCP's steps find one."""
         self._best, self._rules = BestSolution(self.instance, upper), Rules(gap=self.gap)
         stages: list[Stage] = []
         status = "optimal"

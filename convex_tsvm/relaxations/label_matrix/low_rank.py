@@ -33,29 +33,16 @@ CURVATURES = (1e2, 1e3, 1e4, 1e5, 1e6, 1e7)
 
 @dataclass(frozen=True, eq=False)
 class LowRankPoint:
-    """An approximate saddle point of the relaxation.
+    """An approximate saddle point of the relaxation."""
 
-    Attributes
-    ----------
-    value : float
-        The SVM's objective for a label matrix: at least the value of the relaxation, up to the SVM's tolerance.
-    bound : float
-        A proven lower bound of the relaxation.
-    vectors : array, shape (1 + u, p)
-        r₀ and the vectors of the unlabelled points.
-    alpha, multipliers : array, shapes (n,) and (1 + u,)
-        The dual point behind ``bound``.
-    status : {"optimal", "inaccurate", "max_iter"}
-    """
-
-    value: float
-    bound: float
-    vectors: Array
-    alpha: Array
-    multipliers: Array
+    value: float  # the SVM's objective for a label matrix, not below that of the relaxation up to the SVM's tolerance
+    bound: float  # a proven lower bound of the relaxation
+    vectors: Array  # r₀ and the vectors, shape (1 + u, p), of the unlabelled points
+    alpha: Array  # the dual point behind ``bound``, shape (n,)
+    multipliers: Array  # and shape (1 + u,)
     n_iter: int = 0
     seconds: float = 0.0
-    status: str = "inaccurate"
+    status: str = "inaccurate"  # or "optimal", or "max_iter"
 
     @property
     def scores(self) -> Array:

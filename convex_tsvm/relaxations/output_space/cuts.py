@@ -19,20 +19,14 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """Products of two ends of outputs, and triangle inequalities.
+    """Products of two ends of outputs, and triangle inequalities."""
 
-    Attributes
-    ----------
-    products : int array, shape (p, 4)
-        i, j, and which ends a and b of v_i and v_j (0 low, 1 high): (v_i - a)(v_j - b) >= 0 if both are low or both
-        are high, and <= 0 otherwise (RLT: reformulation and linearization).
-    triangles : int array, shape (q, 5)
-        Rows i, j, k of X and signs s, t:  X_ii + X_jj + X_kk + s X_ij + t X_ik + s t X_jk >= 2.  The left side is
-        ½ Σ (w_a + w_b)² for w = ± v, and two of three numbers outside (-1, 1) share a sign; one of them may be X's
-        constant 1.
-    """
-
+    # In columns i, j, and which ends a and b of v_i and v_j (0 low, 1 high): (v_i - a)(v_j - b) >= 0 if both are low
+    # or both are high, and <= 0 otherwise (RLT: reformulation and linearization).
     products: Indices
+    # In columns rows i, j, k of X and signs s, t:  X_ii + X_jj + X_kk + s X_ij + t X_ik + s t X_jk >= 2.  The left
+    # side is ½ Σ (w_a + w_b)² for w = ± v, and two of three numbers outside (-1, 1) share a sign; one of them may be
+    # X's constant 1.
     triangles: Indices
 
     @staticmethod

@@ -31,18 +31,13 @@ class SignCuts:
     """Triangle inequalities of signs, and products of a margin with a sum of signs.
 
     In both an index 0 stands for the constant, whose sign is 1, and an index j > 0 for the sign of point j - 1.
-
-    Attributes
-    ----------
-    triangles : int array, shape (q, 5)
-        Indices i, j, k and signs s, t:  s b_i b_j + t b_i b_k + s t b_j b_k >= -1, an inequality of the cut polytope
-        (Deza and Laurent 1997), as of three signs two are equal.
-    margins : int array, shape (p, 3)
-        A point i, an index j and a sign s:  (|v_i| - 1) (1 + s b_i b_j) >= 0, which is
-        v_i b_i + s v_i b_j - 1 - s b_i b_j >= 0.
     """
 
+    # In columns indices i, j, k and signs s, t:  s b_i b_j + t b_i b_k + s t b_j b_k >= -1, an inequality of the cut
+    # polytope (Deza and Laurent 1997), as of three signs two are equal.
     triangles: Indices
+    # In columns a point i, an index j and a sign s:  (|v_i| - 1) (1 + s b_i b_j) >= 0, which is
+    # v_i b_i + s v_i b_j - 1 - s b_i b_j >= 0.
     margins: Indices
 
     @staticmethod
@@ -98,20 +93,7 @@ def gaps_of(total: float | None, count: int) -> tuple[float, float]:
 
 
 class Layout:
-    """Which rows of X are what, for the labels that are known.
-
-    Parameters
-    ----------
-    labels : array, shape (n,)
-        +1, -1, or 0 where the label is open and the point has a row for its sign.
-
-    Attributes
-    ----------
-    open : int array, shape (u,)
-        Points with a row for their sign.
-    N : int
-        1 + n + u.
-    """
+    """Which rows of X are what, for the labels that are known; a point whose label is open has a row for its sign."""
 
     def __init__(self, labels: Array) -> None:
         self.labels = labels

@@ -28,39 +28,23 @@ WEIGHT_OF_OUTPUTS = 3e-3
 
 @dataclass(frozen=True, eq=False)
 class SignMultipliers:
-    """Multipliers of what holds for outputs and signs in a box; all are >= 0 but those of b² = 1.
+    """Multipliers of what holds for outputs and signs in a box; all are >= 0 but those of b² = 1."""
 
-    Attributes
-    ----------
-    labels : array, shape (n,)
-        Labels that were known when they were made, 0 for the points that have a sign.  They may be used in boxes that
-        leave these points no other label.
-    square : array, shape (n,)
-        Of (high - v)(v - low) >= 0.
-    unit : array, shape (n,)
-        Of 1 - b² = 0; it and the three after it are zero for points without a sign.
-    upper, lower : array, shape (n,)
-        Of (high - v)(1 + b) >= 0 and (v - low)(1 - b) >= 0.
-    arc, arc_low, arc_high : array, shape (n,)
-        Of the chord for each sign (:meth:`~convex_tsvm.relaxations.signs.cuts.Layout.arcs`), with the ends that it was
-        made for, since its quadratic form depends on them: low <= -1 and high >= 1.  It holds in any smaller box.
-    cuts : SignCuts
-    weights : array, shape (cuts.m,)
-    count : float
-        Of what follows from a sum of outputs (:meth:`~convex_tsvm.relaxations.signs.cuts.Layout.counted`).
-    """
-
+    # Labels that were known when they were made, 0 for the points that have a sign.  They may be used in boxes that
+    # leave these points no other label.
     labels: Array
-    square: Array
-    unit: Array
-    upper: Array
-    lower: Array
+    square: Array  # of (high - v)(v - low) >= 0
+    unit: Array  # of 1 - b² = 0; it and the three after it are zero for points without a sign
+    upper: Array  # of (high - v)(1 + b) >= 0
+    lower: Array  # of (v - low)(1 - b) >= 0
+    # Of the chord for each sign (``Layout.arcs``), with the ends that it was made for, since its quadratic form depends
+    # on them: low <= -1 and high >= 1.  It holds in any smaller box.
     arc: Array
     arc_low: Array
     arc_high: Array
     cuts: SignCuts
     weights: Array
-    count: float = 0.0
+    count: float = 0.0  # of what follows from a sum of outputs (``Layout.counted``)
 
     def are_valid(self) -> bool:
         """Whether no multiplier is negative that may not be, and every inequality is one that holds."""
@@ -105,12 +89,7 @@ class SignMultipliers:
 class SignQuadratic(ConvexQuadratic):
     """q with multipliers of inequalities with signs; its variables are the outputs and the signs of open points.
 
-    Parameters
-    ----------
-    space : OutputSpace
-    multipliers : SignMultipliers
-        If they leave the quadratic form indefinite, they are lifted until it is not; ``multipliers`` holds what is
-        used.
+    If the multipliers leave the quadratic form indefinite, they are lifted until it is not.
     """
 
     def __init__(self, space: OutputSpace, multipliers: SignMultipliers) -> None:

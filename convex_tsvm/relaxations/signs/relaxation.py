@@ -75,15 +75,7 @@ class Turn:
 
 
 class SignProgram:
-    """The semidefinite program of a box with cuts.
-
-    Parameters
-    ----------
-    space : OutputSpace
-    low, high : array, shape (n,)
-        Finite ends of the outputs.
-    cuts : SignCuts
-    """
+    """The semidefinite program of a box, whose ends are finite, with cuts."""
 
     def __init__(self, space: OutputSpace, low: Array, high: Array, cuts: SignCuts) -> None:
         self.space, self.low, self.high = space, low, high

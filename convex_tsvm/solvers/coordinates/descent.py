@@ -87,25 +87,11 @@ class CoordinateDescent:
         self._origins: list[tuple[Bias, Origin]] = []
 
     def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
-        """Solve one step, to a duality gap of ``tol``.
+        """Solve one step, from the dual variables and bias of a similar one, to a duality gap of ``tol``.
 
-        Parameters
-        ----------
-        step : ConvexStep
-        start : StepSolution, optional
-            A solution of a similar step, whose dual variables and bias are the start.
-
-        Returns
-        -------
-        StepSolution
-            Its ``status`` is "max_iter" if the gap was not reached (which also warns), and "interrupted" or
-            "time_limit" if Ctrl-C or a deadline ended it.
-
-        Raises
-        ------
-        ValueError
-            If the step has a loss that is no finite PLQ function, another regularizer than "l2", or constraints on
-            outputs other than a balance with a bias.
+        The status is "max_iter" if the gap was not reached (which also warns), and "interrupted" or "time_limit" if
+        Ctrl-C or a deadline ended it.  A ValueError says if the step has a loss that is no finite PLQ function, another
+        regularizer than "l2", or constraints on outputs other than a balance with a bias.
         """
         found = self.descend(step, start)
         if found.status == "max_iter":
@@ -175,20 +161,7 @@ class CoordinateDescent:
 
 
 class Descent:
-    """Epochs on one step.
-
-    Attributes
-    ----------
-    n_epochs : int
-    gap : float
-        An estimate of the relative duality gap: terms count with the outputs they had when they were visited.
-    violation : float
-        The largest distance of a visited output from where its multiplier belonged to.
-    was_full : bool
-        Whether the last epoch visited all terms.
-    n_visited : int
-        How many it visited.
-    """
+    """Epochs on one step."""
 
     def __init__(self, solver: CoordinateDescent, step: ConvexStep, start: StepSolution | None) -> None:
         bias = step.bias_by()
@@ -215,6 +188,8 @@ class Descent:
             self.state[SHIFT] = start.bias
         self.order, self.seed = np.arange(len(used)), np.array([SEED], dtype=np.uint64)
         self.n_epochs, self._latest_full = 0, 0
+        # An estimate of the relative gap, in which terms count with the outputs they had when they were visited;
+        # and the largest distance of a visited output from where its multiplier belonged to.
         self.gap, self.violation = np.inf, np.inf
         self._least, self._value = min(1.0, float(step.point_cost.sum())), 0.0
         self.visit_all()

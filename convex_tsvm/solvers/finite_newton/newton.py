@@ -101,25 +101,11 @@ class FiniteNewton:
         return one_blas_thread()
 
     def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
-        """Solve one step, to a duality gap of ``tol``.
+        """Solve one step, from the w and bias of a similar one, to a duality gap of ``tol``.
 
-        Parameters
-        ----------
-        step : ConvexStep
-        start : StepSolution, optional
-            A solution of a similar step, whose w and bias are the start.
-
-        Returns
-        -------
-        StepSolution
-            Its ``status`` is "max_iter" or "inaccurate" if the gap was not reached (both also warn), and "interrupted"
-            or "time_limit" if Ctrl-C or a deadline ended it.
-
-        Raises
-        ------
-        ValueError
-            If the step has a loss that is no finite PLQ function, another regularizer than "l2", or constraints on
-            outputs other than a balance with a bias.
+        The status is "max_iter" or "inaccurate" if the gap was not reached (both also warn), and "interrupted" or
+        "time_limit" if Ctrl-C or a deadline ended it.  Errors are those of
+        :meth:`~convex_tsvm.solvers.CoordinateDescent.solve`.
         """
         found = self.descend(step, start)
         if found.status in ("max_iter", "inaccurate"):

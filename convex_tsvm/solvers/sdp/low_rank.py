@@ -39,43 +39,22 @@ FLATTEST = 0.05
 
 @dataclass(frozen=True, eq=False)
 class LowRankPoint:
-    """A point of the low-rank method.
+    """A point of the low-rank method."""
 
-    Attributes
-    ----------
-    R : array, shape (N, r)
-        X is R Rᵀ.
-    z : array, shape (m,)
-        Multipliers of the inequalities.
-    unit : array, shape (N,)
-        Multipliers of X_ii = 1, of either sign, 0 for rows without that constraint; that of the first row makes
-        (C - Σ z_k B_k - Diag(unit)) R zero there.
-    value : float
-        <C, X> with the penalty; no bound.
-    violation : float
-        The largest violation of an inequality, relative to the norm of B_k.
-    """
-
-    R: Array
-    z: Array
+    R: Array  # shape (N, r): X is R Rᵀ
+    z: Array  # shape (m,): multipliers of the inequalities
+    # Multipliers of X_ii = 1, shape (N,), of either sign, 0 for rows without that constraint; that of the first row
+    # makes (C - Σ z_k B_k - Diag(unit)) R zero there.
     unit: Array
-    value: float
-    violation: float
+    value: float  # <C, X> with the penalty; no bound
+    violation: float  # the largest violation of an inequality, relative to the norm of B_k
 
 
 class LowRankSDP:
-    """A semidefinite program whose C is zero but for its first rows and columns.
+    """A semidefinite program in X, shape (N, N), whose C is zero but for its first rows and columns.
 
-    Parameters
-    ----------
-    C : array, shape (c, c)
-        The leading block of the objective; rows after it have none.  Its first row and column are those of the fixed
-        row.
-    rows : SparseMatrices
-        Inequalities on a matrix of N >= c rows.
-    N : int
-    unit : int array
-        Rows i with X_ii = 1; the first row, 0, is one besides.
+    C, shape (c, c), is the leading block of the objective; its first row and column are those of the fixed row.
+    ``rows`` are inequalities on X, and ``unit`` the rows i with X_ii = 1; the first row, 0, is one besides.
     """
 
     def __init__(self, C: Array, rows: SparseMatrices, N: int, unit: NDArray[np.intp]) -> None:
@@ -99,21 +78,10 @@ class LowRankSDP:
     def solve(
         self, R: Array, z: Array, *, outer: int, inner: int, sigma: float = 1.0, tol: float = 1e-6
     ) -> LowRankPoint:
-        """Improve a factor and multipliers.
+        """Improve a factor R, shape (N, r), and multipliers z: ``outer`` updates of z, ``inner`` L-BFGS steps for each.
 
-        Parameters
-        ----------
-        R : array, shape (N, r)
-            Where to begin.
-        z : array, shape (m,)
-        outer : int
-            Updates of the multipliers.
-        inner : int
-            Steps of L-BFGS for each of them.
-        sigma : float, default 1
-            Weight of the penalty, relative to the mean diagonal entry of C for B_k of norm 1.
-        tol : float, default 1e-6
-            Norm of the gradient at which the steps end, relative to that entry times √N.
+        ``sigma`` is the weight of the penalty, relative to the mean diagonal entry of C for B_k of norm 1; ``tol`` the
+        norm of the gradient at which the steps end, relative to that entry times √N.
         """
         weight, z = sigma * self.scale, z * self._norm
         R = self._retracted(R)

@@ -116,11 +116,6 @@ def _svec(rows: SparseMatrices, n: int) -> tuple[NDArray[np.intp], Array]:
     return place, np.where(row == column, rows.f, rows.f / np.sqrt(2))
 
 
-def _svec_dense(C: Array) -> Array:
-    i, j = np.triu_indices(len(C))
-    return np.where(i == j, 1.0, np.sqrt(2)) * C[j, i]
-
-
 def _from_svec(x: Array, n: int) -> Array:
     i, j = np.triu_indices(n)
     X = np.zeros((n, n))
@@ -133,14 +128,15 @@ def _cone_form(C: Array, rows: SparseMatrices) -> tuple[sp.csc_matrix, Array, Ar
     n = len(C)
     signed = np.flatnonzero(~rows.equal)
     place, value = _svec(rows, n)
-    size = n * (n + 1) // 2
+    i, j = np.triu_indices(n)
+    dense = np.where(i == j, 1.0, np.sqrt(2)) * C[j, i]
     A = sp.vstack(
         [
             sp.csc_matrix((-np.ones(len(signed)), (np.arange(len(signed)), signed)), shape=(len(signed), rows.m)),
-            sp.csc_matrix((value, (place, rows.k)), shape=(size, rows.m)),
+            sp.csc_matrix((value, (place, rows.k)), shape=(len(dense), rows.m)),
         ]
     ).tocsc()
-    return A, np.concatenate([np.zeros(len(signed)), _svec_dense(C)]), -rows.b, len(signed)
+    return A, np.concatenate([np.zeros(len(signed)), dense]), -rows.b, len(signed)
 
 
 def _scs(C: Array, rows: SparseMatrices, tol: float, max_iter: int | None) -> tuple[Array, Array | None, str]:

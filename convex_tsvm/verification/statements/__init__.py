@@ -29,7 +29,6 @@ def paper(name: str) -> Paper:
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> ct.paper("collobert2006")[8].run().verdict
     'holds'
     """

@@ -14,13 +14,6 @@ from .statement import Statement
 class Lesson:
     """A lesson's title, and the statements of its sheet: numbers by paper, or the whole derivation of one.
 
-    Attributes
-    ----------
-    number : int
-    title : str
-    items : tuple of (str, str)
-        Papers and numbers; the number "derivation" stands for all steps of a paper's main derivation.
-
     Examples
     --------
     >>> from convex_tsvm.verification.statements.course import lesson
@@ -30,6 +23,7 @@ class Lesson:
 
     number: int
     title: str
+    # Papers and numbers; "derivation" stands for all steps of a paper's main derivation.
     items: tuple[tuple[str, str], ...]
 
     @property
@@ -44,16 +38,7 @@ class Lesson:
         return found
 
     def sheet(self, *, exercise: bool) -> dict[str, Any]:
-        """The contents of the lesson's sheet as a notebook, or, without ``exercise``, of the key to it.
-
-        Parameters
-        ----------
-        exercise : bool
-
-        Returns
-        -------
-        dict
-        """
+        """The contents of the lesson's sheet as a notebook, or, without ``exercise``, of the key to it."""
         kind = "sheet" if exercise else "answer key"
         return sheet(f"Lesson {self.number}: {self.title} ({kind})", self.statements, exercise=exercise)
 
@@ -108,21 +93,7 @@ LESSONS = (
 
 
 def lesson(number: int) -> Lesson:
-    """A lesson by its number.
-
-    Parameters
-    ----------
-    number : int
-
-    Returns
-    -------
-    Lesson
-
-    Raises
-    ------
-    ValueError
-        If there is none of that number.
-    """
+    """A lesson by its number; a ValueError if there is none of that number."""
     if integer("lesson", number, least=1) > len(LESSONS):
         raise ValueError(f"lesson={number} must be at most {len(LESSONS)}")
     return LESSONS[number - 1]

@@ -26,7 +26,6 @@ class Grade:
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> grade = ct.check("collobert2006", 8, lambda q: 2 * q.z)
     >>> grade.right, bool(grade)
     (False, False)
@@ -69,7 +68,6 @@ def check(paper: str, number: str | float, answer: Any) -> Grade:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.check("collobert2006", 8, lambda q: np.maximum(0, 1 - q.z) - np.maximum(0, q.s - q.z))
     right: off by 0.0e+00, allowed 1e-06
     >>> ct.check("collobert2006", 8, lambda q: np.maximum(0, 1 - q.z) + np.maximum(0, q.s - q.z))

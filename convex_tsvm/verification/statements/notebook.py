@@ -89,19 +89,11 @@ def _bracketed(expression: str) -> str:
 
 @dataclass(frozen=True)
 class Introduced:
-    """A quantity where a derivation uses it first.
+    """A quantity where a derivation uses it first."""
 
-    Attributes
-    ----------
-    name, says : str
-        "q.y", and what it is.
-    code : str
-        How it is computed from others; "" if it is given.
-    """
-
-    name: str
-    says: str
-    code: str
+    name: str  # such as "q.y"
+    says: str  # what it is
+    code: str  # how it is computed from others; "" if it is given
 
 
 def introduced(statements: Sequence[Statement]) -> list[list[Introduced]]:

@@ -47,7 +47,6 @@ class Outcome:
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> outcome = ct.paper("collobert2006")[4].run()
     >>> outcome.verdict, outcome.printed_off > 0.1
     ('false as printed', True)
@@ -94,27 +93,17 @@ class Outcome:
 class Counterexample:
     """Where a printed form fails.
 
-    Attributes
-    ----------
-    problem : int
-        On which of the statement's problems, from 0.
-    entry : int or None
-        At which entry of the values, if they are several.
-    computed, corrected, printed : float, or list of float where the printed form has another shape
-        What is so, what the corrected form says, and what the printed one says.
-
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> print(ct.paper("debie2004")["§3, M"].counterexample())
     at entry 0: computed 1e-12, corrected 0, as printed 0.001
     """
 
-    problem: int
-    entry: int | None
-    computed: Any
-    corrected: Any
-    printed: Any
+    problem: int  # on which of the statement's problems, from 0
+    entry: int | None  # at which entry of the values, if they are several
+    computed: Any  # what is so
+    corrected: Any  # what the corrected form says
+    printed: Any  # what the printed one says, which may have another shape
 
     def __str__(self) -> str:
         def shown(value: Any) -> str:
@@ -161,7 +150,6 @@ class Statement:
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> statement = ct.paper("collobert2006")[8]
     >>> statement
     collobert2006 eq. 8: The ramp loss is the difference of two hinge losses.
@@ -271,10 +259,6 @@ class Statement:
         ----------
         quantities : list, optional
             Quantities of other problems.
-
-        Returns
-        -------
-        Outcome
         """
         problems = self.quantities() if quantities is None else quantities
         with _quiet():
@@ -296,10 +280,6 @@ class Statement:
         claim : callable
             Another right side.
         quantities : list, optional
-
-        Returns
-        -------
-        float
         """
         problems = self.quantities() if quantities is None else quantities
         with _quiet():
@@ -307,10 +287,6 @@ class Statement:
 
     def counterexample(self) -> Counterexample:
         """Where the printed form misses what is computed by most.
-
-        Returns
-        -------
-        Counterexample
 
         Raises
         ------
@@ -384,7 +360,6 @@ class Paper:
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> paper = ct.paper("dai2010")
     >>> paper.title, paper["Lemma 3"].run().verdict
     ('Compact Margin Machine', 'false as printed')
@@ -397,12 +372,7 @@ class Paper:
         self.derivation: list[Statement] = []
 
     def quantities(self) -> list[Any]:
-        """The quantities of the problems that statements are run on; the first has six points.
-
-        Returns
-        -------
-        list
-        """
+        """The quantities of the problems that statements are run on; the first has six points."""
         if self._made is None:
             self._made = self._make()
         return self._made
@@ -415,10 +385,6 @@ class Paper:
         number, left, right : str
         **given
             Other attributes of :class:`Statement`; ``quantities`` if the item has problems of its own.
-
-        Returns
-        -------
-        callable
         """
 
         def add(computed: Side) -> Statement:
@@ -453,10 +419,6 @@ class Paper:
         left, right : str
         **given
             Other attributes of :class:`Statement`.
-
-        Returns
-        -------
-        callable
         """
 
         def add(computed: Side) -> Statement:
@@ -487,12 +449,7 @@ class Paper:
         raise ValueError(f"number={number!r} must be one of {', '.join([*self._statements, *steps])}")
 
     def run(self) -> PaperReport:
-        """Run all statements.
-
-        Returns
-        -------
-        PaperReport
-        """
+        """Run all statements."""
         return PaperReport(self, tuple(one.run() for one in self))
 
     def __repr__(self) -> str:
@@ -510,7 +467,6 @@ class PaperReport:
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> report = ct.paper("sindhwani2006").run()
     >>> report.passed, report["eq. 1.9"].verdict
     (True, 'holds')

@@ -652,10 +652,7 @@ def step_16(q: Six) -> Any:
     r"-\tfrac1\lambda h_{nsv}",
     rests_on=("step 15",),
     claimed=lambda q: -q.h[q.nsv] / q.lam,
-    faults={
-        "λ forgotten": lambda q: -q.h[q.nsv],
-        "β in place of h": lambda q: -q.beta[q.nsv] / q.lam,
-    },
+    faults={"λ forgotten": lambda q: -q.h[q.nsv], "β in place of h": lambda q: -q.beta[q.nsv] / q.lam},
     printed=lambda q: q.h[q.nsv] / q.lam,
     printed_tex=r"s_{nsv} = \tfrac1\lambda g_{nsv}",
     corrected_tex=r"s_{nsv} = -\tfrac1\lambda g_{nsv}",

@@ -30,10 +30,6 @@ def V(y: Any, o: Any, p: int = 2) -> Array:
 class Quantities:
     """A problem in the paper's notation: labelled points first, squared hinge, C and C*.
 
-    Parameters
-    ----------
-    problem : Problem
-
     Attributes
     ----------
     l, u, n : int

@@ -175,10 +175,7 @@ def eq_6(q: Quantities) -> float:
     relation="<=",
     rests_on=("eq. 11",),
     claimed=lambda q: tangent(q, 1.0),
-    faults={
-        "the slope with the wrong sign": lambda q: tangent(q, -1.0),
-        "half the slope": lambda q: tangent(q, 0.5),
-    },
+    faults={"the slope with the wrong sign": lambda q: tangent(q, -1.0), "half the slope": lambda q: tangent(q, 0.5)},
 )
 def eq_7(q: Quantities) -> np.ndarray:
     """The tangent lies above the concave part, at any θ."""

@@ -39,23 +39,13 @@ def R(s: float, t: Any) -> Array:
 
 @dataclass(frozen=True)
 class Program:
-    """The quadratic program of a step, solved: eq. 18-20.
-
-    Attributes
-    ----------
-    xi : array, shape (1 + L + 2U,)
-        Slacks ξ; that of x₀ is 0.
-    alpha : array, shape (1 + L + 2U,)
-        Multipliers of eq. 19, and first α₀, that of the balance.
-    nu : array, shape (1 + L + 2U,)
-        Multipliers of eq. 20.
-    """
+    """The quadratic program of a step, solved: eq. 18-20."""
 
     value: float
     theta: Theta
-    xi: Array
-    alpha: Array
-    nu: Array
+    xi: Array  # shape (1 + L + 2U,): slacks ξ; that of x₀ is 0
+    alpha: Array  # shape (1 + L + 2U,): multipliers of eq. 19, and first α₀, that of the balance.
+    nu: Array  # shape (1 + L + 2U,): multipliers of eq. 20.
 
 
 class Quantities:
@@ -63,11 +53,6 @@ class Quantities:
 
     Vectors over points have 1 + L + 2U entries: x₀, the labelled points, the unlabelled ones with label 1, and the same
     with label -1.
-
-    Parameters
-    ----------
-    problem : Problem
-    s : float
 
     Attributes
     ----------

@@ -21,13 +21,6 @@ POINTS = (
 class Six:
     """Six points on a plane, of which two have labels, and a function f(x) = w'x + b that a step begins at.
 
-    Parameters
-    ----------
-    X : array, shape (6, 2)
-    epsilon, delta : float
-    costs : (float, float, float)
-        C₁, C₂ and C₃.
-
     Attributes
     ----------
     X : array, shape (6, 2)
@@ -228,10 +221,7 @@ def losses(q: Six) -> Any:
         r" C_2\sum_{i=l+1}^{l+u}\ell_2(x_i; f)"
     ),
     misprint="Eq. 1 has the norm neither squared nor halved, as it is in eq. 2.",
-    faults={
-        "½ left out": lambda q: q.w @ q.w + losses(q),
-        "the losses alone": lambda q: losses(q),
-    },
+    faults={"½ left out": lambda q: q.w @ q.w + losses(q), "the losses alone": lambda q: losses(q)},
 )
 def step_1(q: Six) -> Any:
     """The slacks of the S3VM (2) are the losses of (1), as the least slack is zero or makes its constraint tight.
@@ -317,9 +307,7 @@ def step_3(q: Six) -> Any:
     printed_tex=r"|w^\top x_i + b| \le \varepsilon + \zeta_i",
     corrected_tex=r"|w^\top x_i + b| \le \tfrac12(\varepsilon + \zeta_i)",
     misprint="Eq. 8 has |f(x_i)| <= ε + ζ_i in place of (ε + ζ_i)/2, and such ζ_i may add up to less.",
-    faults={
-        "2ε in place of ε, and half of the sum": lambda q: np.maximum(0, np.abs(q.f) - q.epsilon).sum() / 2,
-    },
+    faults={"2ε in place of ε, and half of the sum": lambda q: np.maximum(0, np.abs(q.f) - q.epsilon).sum() / 2},
 )
 def step_4(q: Six) -> Any:
     """The slacks of |f(x_i)| <= (ε + ζ_i)/2 add up to no less than those of (4)-(7), as step 3 holds for each point.
@@ -336,9 +324,7 @@ def step_4(q: Six) -> Any:
     relation="<=",
     rests_on=("step 4",),
     claimed=lambda q: np.maximum(0, np.abs(q.f) - q.epsilon).sum(),
-    faults={
-        "2ε in place of ε": lambda q: np.maximum(0, np.abs(q.f) - 2 * q.epsilon).sum(),
-    },
+    faults={"2ε in place of ε": lambda q: np.maximum(0, np.abs(q.f) - 2 * q.epsilon).sum()},
 )
 def step_5(q: Six) -> Any:
     """The slacks of |f(x_i)| <= ε + ζ_i add up to no less than half the spread beyond 2ε, by step 4 for 2ε and ζ_i.
@@ -502,10 +488,7 @@ def step_11(q: Six) -> Any:
     r"\textstyle\sum_i \gamma_i - \hat\gamma_i",
     rests_on=("step 11",),
     claimed=lambda q: (q.gamma - q.gamma_hat).sum(),
-    faults={
-        "the wrong sign": lambda q: (q.gamma_hat - q.gamma).sum(),
-        "zero, as in the SVM": lambda q: 0.0,
-    },
+    faults={"the wrong sign": lambda q: (q.gamma_hat - q.gamma).sum(), "zero, as in the SVM": lambda q: 0.0},
 )
 def step_12(q: Six) -> Any:
     """The same derivative by the bias b is zero as well, which makes the weights of step 11 add up to zero."""

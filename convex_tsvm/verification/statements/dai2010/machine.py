@@ -311,10 +311,7 @@ def eq_8_as_a_bound(f: Array) -> float:
     printed_tex=r"\dots - \alpha^\top 1 + \varepsilon\hat\gamma^\top 1 + \varepsilon\hat\gamma^\top 1",
     corrected_tex=r"\dots - \alpha^\top 1 + \varepsilon\gamma^\top 1 + \varepsilon\hat\gamma^\top 1",
     misprint="The dual has ε γ̂'1 twice, in place of ε γ'1 + ε γ̂'1.",
-    faults={
-        "no β": lambda q: q.dual(moved=False) + 0.01,
-        "ε left out": lambda q: q.dual(gamma=0.0, gamma_hat=0.0),
-    },
+    faults={"no β": lambda q: q.dual(moved=False) + 0.01, "ε left out": lambda q: q.dual(gamma=0.0, gamma_hat=0.0)},
 )
 def algorithm_1(q: Quantities) -> float:
     """A step of the procedure by the paper's dual, corrected, and by the native solver."""

@@ -20,11 +20,6 @@ from ..concerned import has_two_costs, labelled_first
 class Quantities:
     """A problem in the paper's notation: labelled points first, C₁, C₂ and C₃, ε and δ.
 
-    Parameters
-    ----------
-    problem : Problem
-    epsilon, C_3, delta : float
-
     Attributes
     ----------
     l, u, n : int

@@ -16,11 +16,6 @@ from . import PAPER
 class Six:
     """Six points on a plane, of which three have labels.
 
-    Parameters
-    ----------
-    seed : int
-    C : float
-
     Attributes
     ----------
     X : array, shape (6, 2)
@@ -227,10 +222,7 @@ step = partial(PAPER.step, quantities=problems)
     r"w",
     r"\textstyle\sum_i \alpha_i y_i x_i",
     claimed=lambda q: q.X.T @ (q.alpha * q.y),
-    faults={
-        "the labels left out": lambda q: q.X.T @ q.alpha,
-        "the wrong sign": lambda q: -q.X.T @ (q.alpha * q.y),
-    },
+    faults={"the labels left out": lambda q: q.X.T @ q.alpha, "the wrong sign": lambda q: -q.X.T @ (q.alpha * q.y)},
 )
 def step_1(q: Six) -> Any:
     """The w of the SVM is a sum of points, as the Lagrangian's derivative by w is zero at the solution.
@@ -245,10 +237,7 @@ def step_1(q: Six) -> Any:
     r"C - \alpha_i",
     rests_on=("step 1",),
     claimed=lambda q: q.C - q.alpha,
-    faults={
-        "the wrong sign": lambda q: q.alpha - q.C,
-        "α in place of what is left of C": lambda q: q.alpha,
-    },
+    faults={"the wrong sign": lambda q: q.alpha - q.C, "α in place of what is left of C": lambda q: q.alpha},
 )
 def step_2(q: Six) -> Any:
     """The multipliers ρ follow from α, as the derivative of the same Lagrangian by ξ_i is zero as well.
@@ -422,10 +411,7 @@ def step_9(q: Six) -> Any:
     r"e + \nu - \mu",
     rests_on=("step 7",),
     claimed=lambda q: 1 + q.nu - q.mu,
-    faults={
-        "ν and μ exchanged": lambda q: 1 - q.nu + q.mu,
-        "2ν and 2μ": lambda q: 1 + 2 * q.nu - 2 * q.mu,
-    },
+    faults={"ν and μ exchanged": lambda q: 1 - q.nu + q.mu, "2ν and 2μ": lambda q: 1 + 2 * q.nu - 2 * q.mu},
 )
 def step_10(q: Six) -> Any:
     """At α_Γ the derivative of the Lagrangian by α is zero, which gives (K ⊙ Γ)α_Γ from the multipliers.
@@ -440,10 +426,7 @@ def step_10(q: Six) -> Any:
     r"N'\mu",
     rests_on=("step 10",),
     claimed=lambda q: q.N.T @ q.mu,
-    faults={
-        "the wrong sign": lambda q: -q.N.T @ q.mu,
-        "zero": lambda q: np.zeros(q.N.shape[1]),
-    },
+    faults={"the wrong sign": lambda q: -q.N.T @ q.mu, "zero": lambda q: np.zeros(q.N.shape[1])},
 )
 def step_11(q: Six) -> Any:
     """The right-hand side b of step 10 is orthogonal to the null space of A = K ⊙ Γ, as b = Aα_Γ and N'A = 0.

@@ -26,10 +26,6 @@ EXACT: dict[str, Any] = {"solver": "CLARABEL", "tol_gap_abs": 1e-10, "tol_gap_re
 class Quantities:
     """A transduction problem without bias, in the paper's notation: labelled points first, one C for all.
 
-    Parameters
-    ----------
-    problem : Problem
-
     Attributes
     ----------
     n_t, n_w, n : int

@@ -302,10 +302,7 @@ def _blocks() -> list[tuple[Array, Array, Array]]:
     rests_on=("Proposition 2.2", "eq. 10"),
     tolerance=1e-4,
     claimed=lambda q: q.relaxed(),
-    faults={
-        "a hard margin": lambda q: q.relaxed(soft=False),
-        "ν and μ exchanged": lambda q: q.relaxed(sign=-1.0),
-    },
+    faults={"a hard margin": lambda q: q.relaxed(soft=False), "ν and μ exchanged": lambda q: q.relaxed(sign=-1.0)},
 )
 def eq_9(q: Quantities) -> float:
     """The relaxation as a semidefinite program: the toolkit's reduced form against the paper's, written out."""

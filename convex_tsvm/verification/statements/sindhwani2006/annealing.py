@@ -171,10 +171,7 @@ def by_formula(q: Quantities, *, sign: float = 1.0, scale: float = 1.0) -> Array
     rests_on=("eq. 1.6",),
     tolerance=1e-4,
     claimed=lambda q: by_formula(q),
-    faults={
-        "g with the wrong sign": lambda q: by_formula(q, sign=-1.0),
-        "T / 2": lambda q: by_formula(q, scale=2.0),
-    },
+    faults={"g with the wrong sign": lambda q: by_formula(q, sign=-1.0), "T / 2": lambda q: by_formula(q, scale=2.0)},
 )
 def eq_1_9(q: Quantities) -> Array:
     """The best probabilities, against CVXPY's minimum of the same objective."""

@@ -23,11 +23,6 @@ class Quantities:
 
     The paper regularizes the bias, as the weight of a feature that is constant; so w is all there is.
 
-    Parameters
-    ----------
-    problem : Problem
-        With a linear kernel.
-
     Attributes
     ----------
     X : array, shape (n, d)
