@@ -5,6 +5,7 @@ from .convex_step import ConvexStep as ConvexStep
 from .convex_step import same_points as same_points
 from .expansion import ExpansionPrimal as ExpansionPrimal
 from .first_guess import first_guess as first_guess
+from .first_guess import has_mirror_image as has_mirror_image
 from .first_guess import labels_of as labels_of
 from .first_guess import principal_components as principal_components
 from .instance import Instance as Instance
