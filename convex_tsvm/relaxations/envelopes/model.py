@@ -101,7 +101,7 @@ class EnvelopeModel:
         arguments = (problem.kernel, problem.X)
         gram = centred_gram(*arguments, bias.members) if bias.centred else plain_gram(*arguments)
         self.lift = gram.lift  # what the diagonal of a precomputed kernel is larger by than was given
-        # A square root of the kernel of all points, or of a slightly larger one: what rounding may have done is covered.
+        # A square root of the kernel of all points, or of one that is larger by what rounding may have done.
         self.root = _root(gram.matrix, 2 * gram.error * float(gram.scale @ gram.scale))
         # L, shape (n, r).  Where the bias is free its last column is the bias, which is not in the norm.
         self.factor = combination @ self.root
