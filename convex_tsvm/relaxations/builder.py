@@ -22,6 +22,7 @@ from ..table import INTERVAL_RELAXATIONS, RELAXATIONS
 from ..validation import InfeasibleError, finite, integer, one_of
 from .bound import Bound
 from .box import Box
+from .envelopes.best import MOST_MISSED
 from .envelopes.model import trivial_bound
 from .envelopes.relaxation import EnvelopeRelaxation
 from .model import BoundModel
@@ -425,11 +426,16 @@ class RoundedLabels:
         """Round scores to labels and keep them if their SVM is the best so far; whether they were kept."""
         model = self.builder.model
         search, labels = model.search, model.rounded(scores)
-        point = model.svm.solve(labels, tol=1e-9)
-        objective = model.svm.objective(labels, point)
+        if search.formulation.constraints:
+            # The SVM that bounds leaves out what links say about outputs; a solution has to meet that.
+            objective, solution = self.builder.evaluate(labels)
+            missed = solution.primal_infeasibility > MOST_MISSED * (1 + float(np.abs(solution.outputs).max()))
+            objective, outputs = np.inf if missed else objective, solution.outputs
+        else:
+            point = model.svm.solve(labels, tol=1e-9)
+            objective, outputs = model.svm.objective(labels, point), model.svm.margins(point) + point.bias
         if not (model.known.hard or search.n_positive is not None or search.target_sum is not None):
             # The signs of the outputs may be other labels than those the SVM was trained with, and better ones.
-            outputs = model.svm.margins(point) + point.bias
             labels = np.where(search.y != 0, search.y, np.where(outputs >= 0, 1.0, -1.0))
         if objective >= self.objective:
             return False
