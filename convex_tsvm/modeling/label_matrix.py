@@ -21,6 +21,7 @@ from ..problem import Array
 from ..validation import finite
 from .expressions import loss_expression
 from .printing import ReadableProblem
+from .solver import solve_by
 
 
 class TransductionSDP(ABC):
@@ -272,8 +273,9 @@ def solve_dual(search: Labelling, solver: str) -> ConicPoint:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an inaccurate solution is reported as a status
-            value = float(dual.problem.solve(solver=solver.upper()))
-    except cp.SolverError:
+            solve_by(dual.problem, solver.upper())
+            value = float(np.nan if dual.problem.value is None else dual.problem.value)
+    except RuntimeError:
         value = np.nan
     if not np.isfinite(value) or dual.alpha.value is None:
         return ConicPoint(np.nan, np.zeros(search.n), np.zeros(1 + m), np.zeros(len(search.unknown)))

@@ -30,8 +30,8 @@ ACCURATELY: dict[str, dict[str, Any]] = {
 }
 
 
-#: With shorter steps an interior-point method comes through where rounding has made it fail, a little later.
-SHORTER: dict[str, dict[str, Any]] = {"CLARABEL": {"max_step_fraction": 0.9}}
+#: An interior-point method that rounding has made fail may come through with shorter steps, or with numbers as they are.
+OTHERWISE: dict[str, list[dict[str, Any]]] = {"CLARABEL": [{"max_step_fraction": 0.9}, {"equilibrate_enable": False}]}
 
 #: What CVXPY's errors say of a solver that is for other problems; solvers of nonlinear programs are "not installed".
 OF_OTHER_PROBLEMS = (
@@ -57,12 +57,14 @@ def solve_by(problem: cp.Problem, solver: str, **options: Any) -> None:
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Forming a nonconvex expression")
-            try:
-                problem.solve(solver=solver, **options)
-            except cp.SolverError:
-                if solver not in SHORTER or SHORTER[solver].keys() & options.keys():
-                    raise
-                problem.solve(solver=solver, **options, **SHORTER[solver])
+            ways = [{}, *(one for one in OTHERWISE.get(solver, []) if not one.keys() & options.keys())]
+            for number, way in enumerate(ways, start=1):
+                try:
+                    problem.solve(solver=solver, **options, **way)
+                    break
+                except cp.SolverError:
+                    if number == len(ways):
+                        raise
     except ValueError as error:
         if "quad_form canonicalization" not in str(error):
             raise

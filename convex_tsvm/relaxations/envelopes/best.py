@@ -18,7 +18,7 @@ STEP_TOL = 1e-8
 MOST_MISSED = 1e-7
 
 #: What rounding may do, relatively, to a sum of terms that are not negative, and to what points pay.
-ROUNDING = 1e-13
+ROUNDING_OF_SUMS = 1e-13
 
 #: A descent ends when it gains less than this share of the objective, or after so many steps.
 LEAST_GAIN, DESCENT_STEPS = 1e-10, 60
@@ -61,7 +61,7 @@ class BestSolution:
         near = (found.outputs - found.output_doubt, found.outputs, found.outputs + found.output_doubt)
         objective = max(self.instance.objective(outputs, found.regularization) for outputs in near)
         # Of weights the square is a sum of squares; of an expansion terms may cancel.
-        objective += found.doubt if found.weights is None else ROUNDING * abs(objective)
+        objective += found.doubt if found.weights is None else ROUNDING_OF_SUMS * abs(objective)
         if objective < self.objective:
             self.objective, self.point = objective, found
         return objective
