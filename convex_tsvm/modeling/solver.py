@@ -30,7 +30,7 @@ ACCURATELY: dict[str, dict[str, Any]] = {
 }
 
 
-#: An interior-point method that rounding has made fail may come through with shorter steps, or with numbers as they are.
+#: An interior-point method that rounding makes fail may come through with shorter steps, or with numbers as they are.
 OTHERWISE: dict[str, list[dict[str, Any]]] = {"CLARABEL": [{"max_step_fraction": 0.9}, {"equilibrate_enable": False}]}
 
 #: What CVXPY's errors say of a solver that is for other problems; solvers of nonlinear programs are "not installed".
