@@ -59,7 +59,9 @@ class PottsProbabilities:
         nu = np.zeros(g.shape[1])
         if counts is not None:
             nu = _multipliers(g, temperature, np.asarray(counts, dtype=float), nu if start is None else start)
-        return cls(log_softmax((nu - g) / temperature, axis=1), nu)
+        with np.errstate(over="ignore"):  # at a temperature of nearly 0 all but the least costs are infinite
+            scaled = (nu - g - (nu - g).max(axis=1, keepdims=True)) / temperature
+        return cls(log_softmax(scaled, axis=1), nu)
 
     @cached_property
     def p(self) -> Array:

@@ -426,8 +426,8 @@ class RoundedLabels:
         """Round scores to labels and keep them if their SVM is the best so far; whether they were kept."""
         model = self.builder.model
         search, labels = model.search, model.rounded(scores)
-        if search.formulation.constraints:
-            # The SVM that bounds leaves out what links say about outputs; a solution has to meet that.
+        if search.formulation.constraints or not (search.cost > 0).all():
+            # The SVM that bounds leaves out what links say about outputs, and is for points that cost something.
             objective, solution = self.builder.evaluate(labels)
             missed = solution.primal_infeasibility > MOST_MISSED * (1 + float(np.abs(solution.outputs).max()))
             objective, outputs = np.inf if missed else objective, solution.outputs
