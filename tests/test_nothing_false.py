@@ -514,3 +514,17 @@ def test_labels_of_one_class_without_a_bias(sign, kernel, make):
         assert descent(model, problem).objective >= best * (1 - 1e-3)
     with pytest.raises(ValueError, match="or fit_intercept=False"):
         ct.cccp(make(balance=None), problem)
+
+
+def test_a_damaged_directory_of_an_archive_is_no_traceback(tmp_path, capsys):
+    """The list of members at the end of the file, which says where they are and how they are packed."""
+    ct.exact_search(ct.s3vm(), ct.Problem(SIX, [-1, 0, 0, 0, 1, 0]), certificate=tmp_path / "a.npz")
+    honest = (tmp_path / "a.npz").read_bytes()
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        data = bytearray(honest)
+        for place in rng.integers(len(data) - 400, len(data), 3):
+            data[place] = rng.integers(256)
+        (tmp_path / "b.npz").write_bytes(data)
+        assert main(["verify", str(tmp_path / "b.npz")]) in (0, 1, 2)
+        ct.check_certificate(tmp_path / "b.npz")

@@ -115,10 +115,11 @@ def read_search(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str,
 
 def is_search(path: str | os.PathLike[str]) -> bool:
     """Whether a file looks like a saved search."""
-    if not zipfile.is_zipfile(path):
+    try:
+        with zipfile.ZipFile(path) as file:
+            names = set(file.namelist())
+    except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError):
         return False
-    with zipfile.ZipFile(path) as file:
-        names = set(file.namelist())
     return {"header.npy", "record_parent.npy"} <= names
 
 
