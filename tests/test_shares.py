@@ -1,6 +1,7 @@
 """Shares of the classes among the unlabelled points are inferred: what is known of them, and what is made of it."""
 
 import warnings
+from collections import deque
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 import convex_tsvm as ct
 from convex_tsvm.methods import shares
 from convex_tsvm.methods.shares import class_shares, per_class_probability, spoilt
+from convex_tsvm.solvers.dual.small import BalancedProblem, SmallProblems
 
 
 def clusters(share, n=200, seed=0, d=5):
@@ -196,7 +198,8 @@ def test_labels_that_contradict_the_points_are_told_of(monkeypatch):
     X, truth = clusters(0.5, n=100)
     y = np.where(shown(truth, 18, 2) == 0, -1, (truth > 0).astype(int))
     half = ct.ShareEstimate(0.5, 0.05, 0.9, np.empty(0), np.empty(0), np.empty((0, 3)))
-    monkeypatch.setattr("convex_tsvm.methods.shares.infer_share", lambda *_, **__: half)
+    monkeypatch.setattr(shares, "_kept", deque())
+    monkeypatch.setattr(shares, "_inferred", lambda *_: half)
     with pytest.warns(UserWarning, match=r"labels have the shares \{0: 0\.10, 1: 0\.90\}, but .* balance='labeled'"):
         clf = ct.TransductiveSVC().fit(X, y)
     np.testing.assert_array_equal(clf.class_shares_, [0.5, 0.5])
@@ -210,7 +213,8 @@ def test_unlabelled_points_that_do_not_help_are_told_of(monkeypatch):
     X, truth = clusters(0.5, n=100)
     y = np.where(shown(truth, 10, 10) == 0, -1, (truth > 0).astype(int))
     bad = ct.ShareEstimate(0.5, 0.05, 0.5, np.array([0.5]), np.zeros(1), np.array([[1, -1.0, 1.0]] * 9))
-    monkeypatch.setattr("convex_tsvm.methods.shares.infer_share", lambda *_, **__: bad)
+    monkeypatch.setattr(shares, "_kept", deque())
+    monkeypatch.setattr(shares, "_inferred", lambda *_: bad)
     with pytest.warns(
         UserWarning, match="of 9 labels left out a transductive SVM has 9 wrong and the supervised SVM 0"
     ):
@@ -256,3 +260,51 @@ def test_times_are_continued_by_their_own_power():
     assert max(sizes) <= pilot.MOST_OF_ALL * 8000 + 2
     assert pilot._continued([500.0, 1000.0], [0.1, 0.4], 8000) == pytest.approx(0.4 * 64)
     assert pilot.expected_seconds(problem.part(np.arange(0, 8000, 8)), sizes.append) is None
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.booleans(), st.sampled_from(["ramp", "hinge", "squared_hinge", "flat"]))
+def test_small_descents_are_those_of_cccp(seed, fit_intercept, loss):
+    """Compiled loops alone end at the same outputs as the public path, which certifies every step."""
+    random = np.random.default_rng(seed)
+    X, truth = clusters(0.4, n=40, seed=seed, d=2)
+    y, mean = shown(truth, 5, 5, seed), random.uniform(-0.6, 0.6)
+    model = ct.tsvm(loss, fit_intercept=fit_intercept)
+    problem = ct.Problem(X, y, kernel=ct.RBF(0.5), C=3.0, C_unlabeled="tenth", balance=mean)
+    small = SmallProblems(problem.gram, model.parts, fit_intercept=fit_intercept, tol=1e-8, max_iter=100)
+    found = BalancedProblem(small, y, problem.cost).outputs(mean)
+    public = ct.cccp(model, problem, tol=1e-6)
+    np.testing.assert_allclose(found[y == 0].mean(), mean, atol=1e-6)
+    np.testing.assert_allclose(found, public.scores, atol=1e-4)
+    alone = ct.svm(model.labeled, fit_intercept=fit_intercept)
+    plain = ct.cccp(alone, problem.replace(balance=None), tol=1e-6)
+    np.testing.assert_allclose(small.svm(y, problem.cost), plain.scores, atol=1e-4)
+
+
+def test_without_a_bias_a_mean_may_not_be_met():
+    gram = np.array([[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    small = SmallProblems(gram, ct.tsvm().parts, fit_intercept=False, tol=0.1, max_iter=10)
+    with pytest.raises(ValueError, match="without a bias"):
+        BalancedProblem(small, np.array([0.0, 0.0, 1.0]), np.ones(3))
+
+
+def test_what_was_inferred_is_asked_once(monkeypatch):
+    """A sweep over costs infers once; other labels, points, kernels or weights are other questions."""
+    X, truth = clusters(0.3, n=60)
+    y = shown(truth, 5, 5)
+    asked = []
+    infer = shares._inferred
+    monkeypatch.setattr(shares, "_kept", deque(maxlen=shares.KEPT))
+    monkeypatch.setattr(shares, "_inferred", lambda *given: asked.append(1) or infer(*given))
+    problem = ct.Problem(X, y, kernel=ct.RBF(0.2), C=1.0)
+    first = shares.infer_class_shares(problem, [y])
+    for C in (2.0, 5.0):
+        assert shares.infer_class_shares(problem.replace(C=C), [y]) is first
+    assert len(asked) == 1
+    other, weights = y.copy(), np.ones(60)
+    other[np.flatnonzero(y)[0]], weights[np.flatnonzero(y)[0]] = 0.0, 0.5
+    shares.infer_class_shares(problem.replace(y=other), [other])
+    shares.infer_class_shares(ct.Problem(X + 1e-3 * X**2, y, kernel=ct.RBF(0.2)), [y])
+    shares.infer_class_shares(ct.Problem(X, y, kernel=ct.RBF(0.3)), [y])
+    shares.infer_class_shares(ct.Problem(X, y, kernel=ct.RBF(0.2), C=weights), [y])
+    assert len(asked) == 5

@@ -180,7 +180,6 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
             first,
             [labels.signs(k) for k in labels.positives],
             fit_intercept=bool(self.fit_intercept),
-            n_jobs=min(effective_n_jobs(self.n_jobs), len(labels.positives)),
         )
         return replace(labels, inferred=found)
 

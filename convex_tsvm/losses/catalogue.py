@@ -5,12 +5,33 @@ H_s(t) = max(0, s - t) is the hinge at s, R_s = H_1 - H_s the ramp; a loss of |t
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import ParamSpec
+
 import numpy as np
 
 from ..validation import finite
 from .plq import PLQ, indicator
 
+P = ParamSpec("P")
 
+
+def _kept(make: Callable[P, PLQ]) -> Callable[P, PLQ]:
+    """The same object for the same arguments, so that what is derived from a loss is derived once."""
+    kept = lru_cache(maxsize=64, typed=True)(make)
+
+    @wraps(make)
+    def function(*args: P.args, **kwargs: P.kwargs) -> PLQ:
+        try:
+            return kept(*args, **kwargs)  # type: ignore[arg-type]
+        except TypeError:  # what has no hash is no number, as the function says itself
+            return make(*args, **kwargs)
+
+    return function
+
+
+@_kept
 def hinge(s: float = 1.0) -> PLQ:
     """Hinge loss H_s(t) = max(0, s - t); s = 1 is the SVM's (collobert2006 §2, eq. 1).
 
@@ -30,6 +51,7 @@ def hinge(s: float = 1.0) -> PLQ:
     return PLQ([s], [(0, -1, s), (0, 0, 0)], name="hinge" if s == 1 else f"hinge({s:g})")
 
 
+@_kept
 def huber_hinge(width: float = 0.1) -> PLQ:
     """The hinge loss with its kink rounded to a parabola from 1 - ``width`` to 1 (sindhwani2006 §1.2.4).
 
@@ -47,6 +69,7 @@ def huber_hinge(width: float = 0.1) -> PLQ:
     return hinge().rounded(finite("width", width, above=0)).named(f"huber_hinge({width:g})")
 
 
+@_kept
 def squared_hinge() -> PLQ:
     """Squared hinge loss max(0, 1 - t)² (chapelle2008 eq. 2 with p = 2).
 
@@ -58,6 +81,7 @@ def squared_hinge() -> PLQ:
     return PLQ([1], [(1, -2, 1), (0, 0, 0)], name="squared_hinge")
 
 
+@_kept
 def epsilon_insensitive(epsilon: float) -> PLQ:
     """ε-insensitive loss max(0, |t| - ε) (the compactness term of dai2010 eq. 8).
 
@@ -77,6 +101,7 @@ def epsilon_insensitive(epsilon: float) -> PLQ:
     return PLQ([-epsilon, epsilon], pieces, name=f"epsilon_insensitive({epsilon:g})")
 
 
+@_kept
 def ramp(s: float) -> PLQ:
     """Ramp loss R_s(t) = min(1 - s, max(0, 1 - t)) = H_1(t) - H_s(t), s < 1 (collobert2006 eq. 8).
 
@@ -94,6 +119,7 @@ def ramp(s: float) -> PLQ:
     return PLQ([s, 1], [(0, 0, 1 - s), (0, -1, 1), (0, 0, 0)], name=f"ramp({s:g})")
 
 
+@_kept
 def symmetric_hinge() -> PLQ:
     """Symmetric hinge loss H_1(|t|) = max(0, 1 - |t|) (collobert2006 eq. 1).
 
@@ -105,6 +131,7 @@ def symmetric_hinge() -> PLQ:
     return symmetric_ramp(0.0).named("symmetric_hinge")
 
 
+@_kept
 def symmetric_ramp(s: float) -> PLQ:
     """Symmetric ramp loss min(1 + s, max(0, 1 - |t|)), -1 < s <= 0 (collobert2006 Figure 1).
 
@@ -127,6 +154,7 @@ def symmetric_ramp(s: float) -> PLQ:
     return PLQ(breaks, [(0, 0, 0), *sides, (0, 0, 0)], name=f"symmetric_ramp({s:g})")
 
 
+@_kept
 def two_slope_symmetric_ramp(s: float, slope: float) -> PLQ:
     """Symmetric ramp whose plateau is tilted: slope 1 where |s| < |t| < 1, ``slope`` where |t| < |s|.
 
@@ -154,6 +182,7 @@ def two_slope_symmetric_ramp(s: float, slope: float) -> PLQ:
     return PLQ([-1, s, 0, -s, 1], pieces, name=f"two_slope_symmetric_ramp({s:g}, {slope:g})")
 
 
+@_kept
 def symmetric_squared_hinge() -> PLQ:
     """Squared hinge loss of unlabelled points, max(0, 1 - |t|)² (chapelle2008 eq. 5, Figure 2).
 
@@ -165,6 +194,7 @@ def symmetric_squared_hinge() -> PLQ:
     return PLQ([-1, 0, 1], [(0, 0, 0), (1, 2, 1), (1, -2, 1), (0, 0, 0)], name="symmetric_squared_hinge")
 
 
+@_kept
 def flat_newton(plateau: float = 0.25, bend: float = 0.25) -> PLQ:
     """Continuously differentiable loss of unlabelled points with a flat middle (chapelle2008 §4.4, Figure 7).
 
@@ -201,6 +231,7 @@ def flat_newton(plateau: float = 0.25, bend: float = 0.25) -> PLQ:
     return right.reflect().minimum(right).named(f"flat_newton({p:g}, {d:g})")
 
 
+@_kept
 def tube(epsilon: float, weight: float = 1.0) -> PLQ:
     """Compactness weight · max(0, |t| - ε), or for an infinite weight the constraint |t| <= ε (dai2010 eq. 8-9).
 
@@ -226,6 +257,7 @@ def tube(epsilon: float, weight: float = 1.0) -> PLQ:
     return indicator(-epsilon, epsilon)
 
 
+@_kept
 def relaxed_compact_hinge(epsilon: float, weight: float = 1.0) -> PLQ:
     """Relaxed compact ε-hinge loss max(0, 1 - t) + weight max(0, |t| - ε) (dai2010 §3, ℓ₁').
 
@@ -245,6 +277,7 @@ def relaxed_compact_hinge(epsilon: float, weight: float = 1.0) -> PLQ:
     return loss.named(f"relaxed_compact_hinge({epsilon:g}, {weight:g})")
 
 
+@_kept
 def relaxed_compact_symmetric_hinge(epsilon: float, weight: float = 1.0, s: float = 0.0) -> PLQ:
     """Relaxed compact ε-symmetric hinge loss max(0, 1 - |t|) + weight max(0, |t| - ε) (dai2010 §3, ℓ₂').
 
@@ -266,6 +299,7 @@ def relaxed_compact_symmetric_hinge(epsilon: float, weight: float = 1.0, s: floa
     return loss.named(f"relaxed_compact_symmetric_hinge({epsilon:g}, {weight:g}, {s:g})")
 
 
+@_kept
 def zero() -> PLQ:
     """The loss that charges nothing."""
     return PLQ([], [(0, 0, 0)], name="zero")

@@ -313,6 +313,10 @@ class PLQ:
 
     def reflect(self) -> PLQ:
         """t → f(-t)."""
+        return self._reflected
+
+    @cached_property
+    def _reflected(self) -> PLQ:
         return PLQ(-self.breaks[::-1], self.pieces[::-1] * [1, -1, 1], (-self.upper, -self.lower), self._name("{}(-t)"))
 
     def shift(self, distance: float) -> PLQ:

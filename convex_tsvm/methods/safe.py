@@ -22,7 +22,7 @@ from ..ties import falling
 from ..validation import integer
 from .cccp import CCCP
 from .frame import STOPPED, Descents, Settings
-from .shares import without_labels
+from .shares import costs_without
 from .supervised import supervised_svms
 
 #: The number of factors on C* in the annealing that one of the starts has.
@@ -354,7 +354,8 @@ def _left_out_errors(
         fewer[test] = 0.0
         if not ((fewer > 0).any() and (fewer < 0).any()):
             continue
-        part = without_labels(problem.replace(balance_sample=None), fewer)
+        cost = costs_without(problem.cost, y, fewer)
+        part = problem.replace(balance_sample=None, y=fewer, C=cost, C_unlabeled=cost)
         alone = supervised_svms(formulation, [part])[0]
         found, status = _separators(formulation, part, alone, n_separators, n_starts, random_state, None)
         if status == "interrupted":

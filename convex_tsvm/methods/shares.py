@@ -10,34 +10,32 @@ has at labels left out (the adjusted count of Forman 2008, with the rates' own u
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv, betaln, gammaln
 
 from ..deadline import time_is_up
-from ..formulations import Formulation, svm, tsvm
-from ..instance import StepSolution
+from ..formulations import tsvm
 from ..kernels import DeformedKernel, Linear, centred_gram
-from ..losses import hinge
 from ..points import LinearPoints
 from ..problem import Array, Problem
-from ..solution import Solution
+from ..solvers.dual.small import BalancedProblem, SmallProblems
 from ..ties import falling
-from ..validation import InfeasibleError
-from .cccp import CCCP
-from .frame import Descents, Settings
 
 Indices = NDArray[np.intp]
 
 #: Of so many unlabelled and labelled points at most shares are inferred: more would take longer and say little more.
 MOST_UNLABELED, MOST_LABELED = 400, 200
+
+#: What was inferred of so many data sets is kept.
+KEPT = 4
 
 #: Points are told apart if their variance is more than this share of their squared distance from the origin.
 DIGITS = 1e-7
@@ -76,8 +74,8 @@ QUANTILES, MOST_TRIED, WORTH_ANOTHER = (0.05, 0.35, 0.65, 0.95), 6, 0.02
 #: No class is said to be smaller than this.
 LEAST_SHARE = 1e-3
 
-#: The convex steps of descents that only tell points apart.
-SETTINGS = Settings(tol=3e-2, max_iter=20)
+#: Violation in the convex steps of descents that only tell points apart, and how many there may be.
+TOL, MOST_STEPS = 0.1, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,15 +138,17 @@ class _Prior:
             found += weight * np.exp((a - 1) * np.log(shares) + (b - 1) * np.log1p(-shares) - betaln(a, b))
         return found
 
-    def quantile(self, probability: float) -> float:
-        """The share that is exceeded with one minus the probability, by bisection."""
-        ends = [float(betaincinv(a, b, probability)) for weight, a, b in self.parameters if weight > 0]
-        low, high = min(ends), max(ends)
+    def quantiles(self, probabilities: Sequence[float]) -> list[float]:
+        """The shares below which the probabilities lie, by bisection."""
+        asked = np.array(probabilities)
+        ends = [betaincinv(a, b, asked) for weight, a, b in self.parameters if weight > 0]
+        low, high = np.min(ends, axis=0), np.max(ends, axis=0)
         for _ in range(50):
             middle = (low + high) / 2
-            reached = sum(weight * float(betainc(a, b, middle)) for weight, a, b in self.parameters)
-            low, high = (middle, high) if reached < probability else (low, middle)
-        return (low + high) / 2
+            below = sum(weight * betainc(a, b, middle) for weight, a, b in self.parameters) < asked
+            low, high = np.where(below, middle, low), np.where(below, high, middle)
+        found: list[float] = ((low + high) / 2).tolist()
+        return found
 
 
 def per_class_probability(counts: NDArray[np.intp]) -> float:
@@ -206,34 +206,9 @@ def infer_share(
     """
     if problem.n_unlabeled == 0:
         raise ValueError("y has no unlabelled point (no 0); shares are those of the unlabelled points")
-    random = np.random.default_rng(random_state)
-    known = problem.labeled[problem.cost[problem.labeled] > 0]
-    positive = int((problem.y[known] > 0).sum())
-    given = np.array([positive, len(known) - positive]) if counts is None else np.asarray(counts)
-    prior = _Prior(positive, len(known), len(given), per_class_probability(given))
-    grid, weight = _fine_grid()
-    density = prior.density(grid) * weight
-    mean, deviation = _moments(grid, density)
-    part = _some(problem, known, random) if deviation > KNOWN else None
-    tried = None if part is None else _Tried(part, random, fit_intercept)
-    if tried is not None and tried.has_folds:
-        density *= tried.count_likelihood(grid)
-        waiting = [prior.quantile(q) for q in QUANTILES]
-        while waiting and not time_is_up():
-            tried.evaluate(waiting.pop(0))
-            if callback is not None:
-                callback(len(tried.shares))
-            if not waiting and len(tried.shares) < MOST_TRIED:
-                waiting = tried.worth_trying(grid, density)
-        if tried.shares:
-            density = tried.posterior(grid, density)
-        mean, deviation = _moments(grid, density)
-    counted = positive / len(known)
-    if tried is None or not tried.shares:
-        return ShareEstimate(mean, deviation, counted, np.empty(0), np.empty(0), np.empty((0, 3)))
-    order = np.argsort(tried.shares)
-    values = np.array(tried.shares)[order], np.array(tried.values)[order]
-    return ShareEstimate(mean, deviation, counted, *values, tried.left_out(mean))
+    points = _Points(problem, [problem.y], random_state)
+    with _nothing_kept():
+        return _inferred(points, problem.y, counts, fit_intercept, callback)
 
 
 def leave_labels_out(problem: Problem, share: float, *, fit_intercept: bool = True, random_state: int = 0) -> Array:
@@ -243,14 +218,56 @@ def leave_labels_out(problem: Problem, share: float, *, fit_intercept: bool = Tr
     in :func:`infer_share`, and columns as in ``left_out`` of :class:`ShareEstimate`.  m is 0 where every class has one
     label.
     """
-    random = np.random.default_rng(random_state)
-    known = problem.labeled[problem.cost[problem.labeled] > 0]
-    part = _some(problem, known, random)
-    tried = None if part is None else _Tried(part, random, fit_intercept)
-    if tried is None or not tried.has_folds:
+    points = _Points(problem, [problem.y], random_state)
+    tried = _Tried.of(points, problem.y, fit_intercept)
+    if tried is None:
         return np.empty((0, 3))
-    tried.evaluate(share)
-    return tried.left_out(share)
+    with _nothing_kept():
+        tried.evaluate(share)
+        return tried.left_out(share)
+
+
+def _inferred(
+    points: _Points,
+    y: Array,
+    counts: Sequence[int] | None,
+    fit_intercept: bool,
+    callback: Callable[[int], None] | None,
+) -> ShareEstimate:
+    """The share of the points of which y is +1; see :func:`infer_share`."""
+    total, positive = len(points.known), int((y[points.known] > 0).sum())
+    given = np.array([positive, total - positive]) if counts is None else np.asarray(counts)
+    prior = _Prior(positive, total, len(given), per_class_probability(given))
+    grid, weight = _fine_grid()
+    density = prior.density(grid) * weight
+    mean, deviation = _moments(grid, density)
+    tried = None if deviation <= KNOWN else _Tried.of(points, y, fit_intercept)
+    if tried is not None:
+        density *= tried.count_likelihood(grid)
+        waiting = prior.quantiles(QUANTILES)
+        while waiting and not time_is_up():
+            tried.evaluate(waiting.pop(0))
+            if callback is not None:
+                callback(len(tried.shares))
+            if not waiting and len(tried.shares) < MOST_TRIED:
+                waiting = tried.worth_trying(grid, density)
+        if tried.shares:
+            density = tried.posterior(grid, density)
+        mean, deviation = _moments(grid, density)
+    if tried is None or not tried.shares:
+        return ShareEstimate(mean, deviation, positive / total, np.empty(0), np.empty(0), np.empty((0, 3)))
+    order = np.argsort(tried.shares)
+    values = np.array(tried.shares)[order], np.array(tried.values)[order]
+    return ShareEstimate(mean, deviation, positive / total, *values, tried.left_out(mean))
+
+
+@contextmanager
+def _nothing_kept() -> Iterator[None]:
+    """Say what has become of the work when Ctrl-C comes."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("the shares of the classes were not known yet: nothing is kept") from None
 
 
 def spoilt(left_out: Array, deviations: float) -> tuple[int, int] | None:
@@ -287,26 +304,35 @@ def infer_class_shares(
     signs: Sequence[Array],
     *,
     fit_intercept: bool = True,
-    n_jobs: int = 1,
     callback: Callable[[int], None] | None = None,
 ) -> ClassShares:
-    """Infer the shares of all classes, each against the rest (:func:`infer_share`), ``n_jobs`` at the same time.
+    """Infer the shares of all classes, each against the rest (:func:`infer_share`).
 
     The problem is that of any class against the rest; ``signs`` are +1, -1 and 0 for unlabelled points, shape (n,), of
-    the second of two classes, or of each of several.
+    the second of two classes, or of each of several.  What was inferred last is kept, so that a search over costs asks
+    only once.
     """
-    plain = problem.replace(balance=None, balance_sample=None)
-    counted = problem.cost[problem.labeled] > 0  # labels that cost nothing say nothing
-    counts = np.array([np.sum(y[problem.labeled][counted] > 0) for y in signs])
-    counts = np.array([counts[0], counted.sum() - counts[0]]) if len(signs) == 1 else counts
-
-    def infer(k: int) -> ShareEstimate:
-        own_first = [int(counts[k]), *np.delete(counts, k).tolist()]
-        return infer_share(plain.replace(y=signs[k]), counts=own_first, fit_intercept=fit_intercept, callback=callback)
-
-    found = tuple(Parallel(n_jobs=n_jobs)(delayed(infer)(k) for k in range(len(signs))))
+    points = _Points(problem, signs)
+    counts = np.array([np.sum(y[points.known] > 0) for y in signs])
+    counts = np.array([counts[0], len(points.known) - counts[0]]) if len(signs) == 1 else counts
+    asked: tuple[Any, ...] = (np.array(signs), points.cost, points.gram, fit_intercept)
+    for given, known in _kept:
+        if all(np.array_equal(one, other) for one, other in zip(asked, given, strict=True)):
+            return known
+    with _nothing_kept():
+        found = tuple(
+            _inferred(points, y, [int(counts[k]), *np.delete(counts, k).tolist()], fit_intercept, callback)
+            for k, y in enumerate(signs)
+        )
     errors = np.array([one.error for one in found])
-    return ClassShares(class_shares(found), np.repeat(errors, 2) if len(found) == 1 else errors, found)
+    shares = ClassShares(class_shares(found), np.repeat(errors, 2) if len(found) == 1 else errors, found)
+    if not time_is_up():
+        _kept.append((asked, shares))
+    return shares
+
+
+#: What was asked last, and what was inferred.
+_kept: deque[tuple[tuple[Any, ...], ClassShares]] = deque(maxlen=KEPT)
 
 
 def _fine_grid() -> tuple[Array, Array]:
@@ -322,72 +348,84 @@ def _moments(shares: Array, weights: Array) -> tuple[float, float]:
     return mean, float(np.sqrt(np.sum(weights * (shares - mean) ** 2)))
 
 
-def _some(problem: Problem, known: Indices, random: np.random.Generator) -> Problem | None:
-    """The problem of some of the points, whatever their number: labelled and unlabelled ones, with C* = C / 10.
+class _Points:
+    """Some of the points, whatever their number: labelled and unlabelled ones, whose C* is C / 10.
 
-    None if the points are so far from the origin, or so near each other, that rounding has spoilt inner products.
+    ``keep`` are their places, and ``known`` those of all points whose labels say something.
     """
-    unknown = problem.unlabeled[problem.cost[problem.unlabeled] > 0]
-    unknown = problem.unlabeled if len(unknown) == 0 else unknown
-    if len(known) > MOST_LABELED:
-        # One label of each class is always there.
-        first = [known[problem.y[known] == sign][0] for sign in (1, -1)]
-        known = np.union1d(first, random.choice(known, MOST_LABELED, replace=False))
-    if len(unknown) > MOST_UNLABELED:
-        unknown = random.choice(unknown, MOST_UNLABELED, replace=False)
-    keep = np.sort(np.concatenate([known, unknown]))
-    if isinstance(problem.kernel, DeformedKernel):
-        # A graph's kernel of some of the points takes as long as that of all.
-        problem = problem.replace(kernel=problem.kernel.base)
-    as_it_is = len(keep) == problem.n and not isinstance(problem.X, LinearPoints)
-    part = problem if as_it_is else problem.part(keep)
-    # Points are taken from their mean and have unit variance, so that a cost means the same in every space.
-    if isinstance(part.kernel, Linear) and not isinstance(part.X, LinearPoints):
-        # Differences from the mean keep their digits, however far the points are from the origin.
-        found = centred_gram(part.kernel, part.X, np.arange(part.n))
-        gram, size = found.matrix, found.error * float((found.scale**2).mean()) / DIGITS
-    else:
-        gram = part.gram
-        mean = gram.mean(axis=0)
-        gram, size = gram - mean - mean[:, None] + mean.mean(), float(np.abs(mean).max())
-    variance = float(gram.diagonal().mean())
-    if variance <= DIGITS * size:
-        return None
-    gram = (gram + gram.T) / (2 * variance)
-    cost = problem.cost[keep]
-    cost = COST * cost / cost[problem.y[keep] != 0].mean()
-    return Problem(gram, problem.y[keep], kernel="precomputed", C=cost, C_unlabeled="tenth", balance=None)
+
+    def __init__(self, problem: Problem, signs: Sequence[Array], random_state: int = 0) -> None:
+        self._problem, self.random_state = problem, random_state
+        self.known = known = problem.labeled[problem.cost[problem.labeled] > 0]
+        unknown = problem.unlabeled[problem.cost[problem.unlabeled] > 0]
+        unknown = problem.unlabeled if len(unknown) == 0 else unknown
+        random = np.random.default_rng(random_state)
+        if len(known) > MOST_LABELED:
+            # One label of each class, and one of the others, is always there.
+            first = [known[y[known] == sign][0] for y in signs for sign in (1, -1)]
+            known = np.union1d(first, random.choice(known, MOST_LABELED, replace=False))
+        if len(unknown) > MOST_UNLABELED:
+            unknown = random.choice(unknown, MOST_UNLABELED, replace=False)
+        self.keep: Indices = np.sort(np.concatenate([known, unknown]))
+        labeled, cost = problem.y[self.keep] != 0, problem.cost[self.keep]
+        self.cost = np.where(labeled, COST * cost / cost[labeled].mean(), COST / 10)
+
+    @cached_property
+    def gram(self) -> Array | None:
+        """Their kernel matrix: points are taken from their mean and have unit variance, so that costs mean the same.
+
+        None if the points are so far from the origin, or so near each other, that rounding has spoilt inner products.
+        """
+        problem = self._problem
+        if isinstance(problem.kernel, DeformedKernel):
+            # A graph's kernel of some of the points takes as long as that of all.
+            problem = problem.replace(kernel=problem.kernel.base)
+        as_it_is = len(self.keep) == problem.n and not isinstance(problem.X, LinearPoints)
+        part = problem if as_it_is else problem.part(self.keep)
+        if isinstance(part.kernel, Linear) and not isinstance(part.X, LinearPoints):
+            # Differences from the mean keep their digits, however far the points are from the origin.
+            found = centred_gram(part.kernel, part.X, np.arange(part.n))
+            gram, size = found.matrix, found.error * float((found.scale**2).mean()) / DIGITS
+        else:
+            gram = part.gram
+            mean = gram.mean(axis=0)
+            gram, size = gram - mean - mean[:, None] + mean.mean(), float(np.abs(mean).max())
+        variance = float(gram.diagonal().mean())
+        return None if variance <= DIGITS * size else (gram + gram.T) / (2 * variance)
 
 
-def without_labels(problem: Problem, y: Array) -> Problem:
-    """A problem with fewer labels; points whose label is left out, 0 in y, cost what unlabelled ones do."""
-    cost = problem.cost.copy()
-    cost[(y == 0) & (problem.y != 0)] = cost[problem.unlabeled].mean()
-    return problem.replace(y=y, C=cost, C_unlabeled=cost)
+def costs_without(cost: Array, y: Array, fewer: Array) -> Array:
+    """The costs of points of which fewer have labels: where a label is left out, 0 in ``fewer``, that of the others."""
+    cost = cost.copy()
+    cost[(fewer == 0) & (y != 0)] = cost[y == 0].mean()
+    return cost
 
 
 class _Tried:
     """Transductive SVMs without some of the labels, for one share after the other."""
 
-    def __init__(self, problem: Problem, random: np.random.Generator, fit_intercept: bool) -> None:
-        self.problem, self.fit_intercept = problem, fit_intercept
-        self.known = problem.labeled
-        self.fold, self._random = self._folds(random), random
+    @classmethod
+    def of(cls, points: _Points, y: Array, fit_intercept: bool) -> _Tried | None:
+        """Those of some points; None if they cannot be told apart, or no class has two labels."""
+        if points.gram is None:
+            return None
+        tried = cls(points, points.gram, y, fit_intercept)
+        return tried if (tried.fold >= 0).any() else None
+
+    def __init__(self, points: _Points, gram: Array, y: Array, fit_intercept: bool) -> None:
+        self.y, self.cost = y[points.keep], points.cost
+        self.known = np.flatnonzero(self.y)
+        self._random = random = np.random.default_rng(points.random_state)
+        self.fold = self._folds(random)
         self.shares: list[float] = []
         self.values: list[float] = []
         self._outputs: list[Array] = []
-        # A part that is left out has its own solver, which begins where it ended for the share before.
-        self._descents = {k: _descents() for k in np.unique(self.fold).tolist()}
-        self._steps: dict[int, list[StepSolution]] = {}
-
-    @property
-    def has_folds(self) -> bool:
-        """Whether labels can be left out: there are two of a class at least."""
-        return bool((self.fold >= 0).any())
+        parts: Any = tsvm(fit_intercept=fit_intercept).parts
+        self._small = SmallProblems(gram, parts, fit_intercept=fit_intercept, tol=TOL, max_iter=MOST_STEPS)
 
     def _folds(self, random: np.random.Generator) -> Indices:
         """The part that each label is left out with; -1 for the only label of a class, shape (n_labeled,)."""
-        signs = self.problem.y[self.known]
+        signs = self.y[self.known]
         fold, begin = np.full(len(signs), -1), 0
         for sign in (1, -1):
             own = random.permutation(np.flatnonzero(signs == sign))
@@ -398,35 +436,40 @@ class _Tried:
 
     def evaluate(self, share: float) -> None:
         """Leave labels out under the balance of a share."""
-        model = tsvm(fit_intercept=self.fit_intercept)
-        outputs = self._left_out(lambda y, k: self._transductive(model, y, share, k))
-        signs = self.problem.y[self.known]
+        outputs = self._left_out({k: one.outputs(2 * share - 1) for k, one in self._balanced.items()})
+        signs = self.y[self.known]
         right = 1 / (1 + np.exp(-np.clip(signs * outputs / SCALE, -50, 50)))
         self.shares.append(share)
         count = int((~np.isnan(outputs)).sum())
         self.values.append(float(np.nansum(np.log(DOUBT / 2 + (1 - DOUBT) * right))) / (1 + count / ALIKE))
         self._outputs.append(outputs)
 
-    def _left_out(self, solve: Callable[[Array, int], Array | None]) -> Array:
+    def _left_out(self, found: dict[int, Array]) -> Array:
         """Outputs at labelled points of functions that do not know their labels, NaN where there is none."""
         outputs = np.full(len(self.known), np.nan)
-        for k in np.unique(self.fold[self.fold >= 0]).tolist():
-            test = self.known[self.fold == k]
-            y = self.problem.y.copy()
-            y[test] = 0.0
-            if (y > 0).any() and (y < 0).any():
-                found = solve(y, k)
-                if found is not None:
-                    outputs[self.fold == k] = found[test]
+        for k, values in found.items():
+            outputs[self.fold == k] = values[self.known[self.fold == k]]
         return outputs
 
-    def _transductive(self, model: Formulation, y: Array, share: float, k: int) -> Array | None:
-        problem = without_labels(self.problem, y).replace(balance=2 * share - 1)
-        try:
-            solution, self._steps[k] = _solved(self._descents[k], model, problem, self._steps.get(k, []))
-        except InfeasibleError:
-            return None  # without a bias some means cannot be met
-        return solution.scores
+    @cached_property
+    def _learned_from(self) -> dict[int, tuple[Array, Array]]:
+        """Labels and costs of all points, by the part that is left out; both classes have labels."""
+        found = {}
+        for k in np.unique(self.fold[self.fold >= 0]).tolist():
+            y = self.y.copy()
+            y[self.known[self.fold == k]] = 0.0
+            if (y > 0).any() and (y < 0).any():
+                found[k] = y, costs_without(self.cost, self.y, y)
+        return found
+
+    @cached_property
+    def _balanced(self) -> dict[int, BalancedProblem]:
+        """The problems with labels left out; none where without a bias means cannot be met."""
+        found = {}
+        for k, (y, cost) in self._learned_from.items():
+            with suppress(ValueError):
+                found[k] = BalancedProblem(self._small, y, cost)
+        return found
 
     def worth_trying(self, grid: Array, density: Array) -> list[float]:
         """A share between two that have been tried, or beyond them, where the posterior is not known well enough."""
@@ -447,15 +490,15 @@ class _Tried:
     def left_out(self, share: float) -> Array:
         """Labels that were left out, and both outputs there (see :class:`ShareEstimate`)."""
         nearest = int(falling(-np.abs(np.array(self.shares) - share))[0])
-        found = np.column_stack([self.problem.y[self.known], self._outputs[nearest], self._alone])
+        found = np.column_stack([self.y[self.known], self._outputs[nearest], self._alone])
         return found[~np.isnan(found).any(axis=1)]
 
     def count_likelihood(self, grid: Array) -> Array:
         """How well each share explains the number of points that the supervised SVM labels positive, shape (m,)."""
-        outputs = self._supervised(self.problem.y)
-        found = float((outputs[self.problem.unlabeled] > 0).mean())
+        outputs = self._small.svm(self.y, self.cost)
+        found = float((outputs[self.y == 0] > 0).mean())
         judged = ~np.isnan(self._alone)
-        labels, said = self.problem.y[self.known][judged] > 0, self._alone[judged] > 0
+        labels, said = self.y[self.known][judged] > 0, self._alone[judged] > 0
         rates = [
             self._random.beta(RATE + (said & own).sum(), RATE + (~said & own).sum(), RATE_DRAWS)
             for own in (labels, ~labels)
@@ -467,28 +510,4 @@ class _Tried:
     @cached_property
     def _alone(self) -> Array:
         """Left-out outputs of the supervised SVM, with the same folds, shape (n_labeled,)."""
-        return self._left_out(lambda y, _: self._supervised(y))
-
-    def _supervised(self, y: Array) -> Array:
-        """Outputs of the supervised SVM of some labels, shape (n,)."""
-        model = svm(hinge(), fit_intercept=self.fit_intercept)
-        return _solved(_descents(), model, without_labels(self.problem, y))[0].scores
-
-
-def _descents() -> Descents:
-    return Descents(CCCP(), solver="auto", settings=SETTINGS, options={})
-
-
-def _solved(
-    descents: Descents, model: Formulation, problem: Problem, known: Sequence[StepSolution] = ()
-) -> tuple[Solution, list[StepSolution]]:
-    """A solution and its steps, without warnings: what a limit on time leaves is good enough, and Ctrl-C goes on."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            solution, steps = descents.solve(model, problem, known)
-        if solution.status == "interrupted":
-            raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt("the shares of the classes were not known yet: nothing is kept") from None
-    return solution, steps
+        return self._left_out({k: self._small.svm(*given) for k, given in self._learned_from.items()})

@@ -9,10 +9,14 @@ import numpy as np
 from numba import njit
 
 from ..points.compilation import tell_of_compilation
+from ..ties import ZERO_OUTPUT
 
 tell_of_compilation()
 
 LEAST_BEND = 1e-12
+
+#: Where variables are visited one after the other, those that violate by more than this share of a tolerance move.
+SHARE_OF_TOL = 0.25
 
 #: Largest values are found lane by lane, with variable i in lane i mod LANES: that loop vectorizes.  The place of the
 #: largest one is then searched for in its lane only.
@@ -245,6 +249,90 @@ def descend_single(Q, mean, constant, outputs, s, kind, cost, S, P, R, m, tol, m
     for i in range(q):
         outputs[i] = h[i]
     return step, float(worst)
+
+
+@njit(cache=True, error_model="numpy", **INSIDE_ONLY)
+def take_tangents(S, P, R, m, kind, cost, outputs, slope):
+    """Give each point the slope of its concave part at its output, times its cost; how many slopes have changed.
+
+    At a kink it is the slope nearest to zero (collobert2006 eq. 11), and outputs of rounding are on the kink at 0.
+    """
+    changed = 0
+    for i in range(outputs.shape[0]):
+        k, t, j = kind[i], outputs[i], 0
+        if abs(t) <= ZERO_OUTPUT:
+            t = 0.0
+        while j < m[k] - 1 and t > S[k, j + 1]:
+            j += 1
+        left = P[k, j] + R[k, j] * t
+        right = P[k, j + 1] + R[k, j + 1] * t if j < m[k] - 1 and t == S[k, j + 1] else left
+        value = cost[i] * min(max(0.0, min(left, right)), max(left, right))
+        if value != slope[i]:
+            changed += 1
+            slope[i] = value
+    return changed
+
+
+@njit(**SCAN, **INSIDE_ONLY)
+def _add_row(h, change, row):
+    for i in range(h.shape[0]):
+        h[i] += change * row[i]
+
+
+@njit(cache=True)
+def follow_tangents(
+    Q, mean, constant, target, gamma, known, kind, cost, S, P, R, m, concave, tol, max_sweeps, max_rounds
+):
+    """Concave-convex steps from the SVM of the ``known`` points, until tangents stop changing.  Changes γ, from 0.
+
+    Coordinate steps visit one variable after the other, as a loose tolerance asks for no more.  The matrix is Q_ij -
+    mean_i - mean_j + constant, and the bias ``target``.  ``concave`` has of the concave parts what S, P, R and m are of
+    the conjugates of the convex parts.  With no rounds only the SVM is solved.
+
+    Returns the outputs.
+    """
+    n = gamma.shape[0]
+    ends, offset, rate, count = concave
+    s, slope, every = np.zeros(n), np.zeros(n), np.flatnonzero(cost > 0.0)
+    place = np.empty((6, n))
+    # The output of point j is h_j - total mean_j + shift: what centring adds is kept in two numbers.
+    h, total, shift, outputs = np.zeros(n), 0.0, target, np.full(n, target)
+    for turn in range(max_rounds + 1):
+        if turn:
+            # The dual variables stay where they are, as far as the new slopes let them.
+            if take_tangents(ends, offset, rate, count, kind, cost, outputs, slope) == 0:
+                break
+            place_all(S, m, kind, cost, slope, gamma, s)
+            for i in every:
+                change = -(slope[i] + cost[i] * s[i]) - gamma[i]
+                if change != 0.0:
+                    _add_row(h, change, Q[i])
+                    total, shift, gamma[i] = total + change, shift + change * (constant - mean[i]), gamma[i] + change
+        locate_all(S, P, R, m, kind, cost, s, place[0], place[1], place[2], place[3], place[4], place[5])
+        for _ in range(max_sweeps):
+            worst = 0.0
+            for i in known if turn == 0 else every:
+                output = h[i] - total * mean[i] + shift
+                rising = output < place[0, i]
+                miss = place[0, i] - output if rising else output - place[3, i]
+                if miss <= SHARE_OF_TOL * tol:
+                    continue
+                worst = max(worst, miss)
+                rate_of, room = (place[1, i], place[2, i]) if rising else (place[4, i], place[5, i])
+                bend = Q[i, i] - 2.0 * mean[i] + constant + rate_of
+                change = min(miss / max(bend, LEAST_BEND), room)
+                s[i] = moved(S, m, kind[i], cost[i], s[i], change, room, rising)
+                change = change if rising else -change
+                place[0, i], place[1, i], place[2, i], place[3, i], place[4, i], place[5, i] = locate(
+                    S, P, R, m, kind[i], cost[i], s[i]
+                )
+                _add_row(h, change, Q[i])
+                total, shift, gamma[i] = total + change, shift + change * (constant - mean[i]), gamma[i] + change
+            if worst <= tol:
+                break
+        for i in range(n):
+            outputs[i] = h[i] - total * mean[i] + shift
+    return outputs
 
 
 @njit(**SCAN, **INSIDE_ONLY)
