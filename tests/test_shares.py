@@ -255,11 +255,11 @@ def test_times_are_continued_by_their_own_power():
     problem = ct.Problem(X, shown(truth, 20, 20), kernel=ct.RBF(gamma=0.2))
     sizes = []
     pilot.expected_seconds(problem, lambda part: sizes.append(part.n))
-    assert sizes[0] == sizes[1]  # the first is not timed
     assert all(two <= 2 * one + 2 for one, two in zip(sizes, sizes[1:], strict=False))
     assert max(sizes) <= pilot.MOST_OF_ALL * 8000 + 2
     assert pilot._continued([500.0, 1000.0], [0.1, 0.4], 8000) == pytest.approx(0.4 * 64)
-    assert pilot.expected_seconds(problem.part(np.arange(0, 8000, 8)), sizes.append) is None
+    assert not pilot.may_be_long(problem.part(np.arange(0, 8000, 8)), 10)
+    assert pilot.may_be_long(problem, 10**4)
 
 
 @settings(max_examples=25, deadline=None)

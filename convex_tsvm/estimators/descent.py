@@ -22,7 +22,7 @@ from ..table import METHODS
 from ..validation import one_of
 from .base import KernelTransduction, Transduction
 from .labels import Labels
-from .pilot import announce, expected_seconds
+from .pilot import announce, expected_seconds, may_be_long
 
 
 class Descent(Transduction):
@@ -112,9 +112,9 @@ class Descent(Transduction):
             formulation = formulation if labels.unlabeled.any() else formulation.supervised()
             self._descents(formulation).solve(formulation, part)
 
-        seconds = expected_seconds(problem, solve)
-        jobs = min(effective_n_jobs(self.n_jobs), len(labels.positives))
-        announce(type(self).__name__, seconds, -(-n_fits // jobs), self._faster(problem))
+        n_fits = -(-n_fits // min(effective_n_jobs(self.n_jobs), len(labels.positives)))
+        if may_be_long(problem, n_fits):
+            announce(type(self).__name__, expected_seconds(problem, solve), n_fits, self._faster(problem))
 
     def _faster(self, problem: Problem) -> str:
         """The part of a warning that says what is faster than this classifier on many points."""

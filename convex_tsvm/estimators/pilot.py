@@ -9,23 +9,25 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from contextlib import ExitStack
+from functools import lru_cache
 
 import numpy as np
 
 from ..deadline import time_left, until
 from ..notice import warn
 from ..problem import Problem
+from ..validation import is_sparse
 
-#: There is no estimate of fits to fewer points than this, which are short.
-LEAST_POINTS = 4000
+#: In the hardest fits all entries of the kernel matrix are gone over so many times, each as long as so many products of
+#: features take beside its own; in linear fits all features are.  (benchmarks/corners.py, linear_solvers.py)
+PASSES, PRODUCTS_OF_AN_ENTRY, LINEAR_PASSES = 20, 60, 1e5
 
 #: The number of points of the first timed fit, each of the others being to twice as many as the one before, and the
 #: largest number, which is the second of these or, if that is more, the third as a share of all points.
 FIRST_POINTS, ENOUGH_POINTS, MOST_OF_ALL = 500, 2000, 0.25
 
-#: Fits are timed until they have taken so many seconds or, if that is more, this share of the estimate.
-ENOUGH, SHARE_OF_FIT = 0.5, 0.05
+#: Fits are timed until they have taken this share of the estimate.
+SHARE_OF_FIT = 0.02
 
 #: Up to twice the points of the last timed fit, time grows with the power of their number that was seen between the
 #: last two fits, if it is between the first two of these numbers.  Beyond that the power is the third at most, since a
@@ -36,38 +38,49 @@ POWERS, LATER = (0.8, 3.0), 2.25
 ANNOUNCED_SECONDS = 10.0
 
 
+@lru_cache(maxsize=1)
+def seconds_a_product() -> float:
+    """How long this machine takes for a multiplication and addition in a product of matrices, measured once."""
+    rows = np.ones((256, 256))
+    rows @ rows
+    began = time.perf_counter()
+    rows @ rows
+    return (time.perf_counter() - began) / 256**3
+
+
+def may_be_long(problem: Problem, n_fits: int) -> bool:
+    """Whether ``n_fits`` fits to a problem may take ``ANNOUNCED_SECONDS``, if they are as hard as any."""
+    numbers = problem.X.nnz if is_sparse(problem.X) else np.prod(problem.X.shape)
+    if problem.is_linear:
+        products = LINEAR_PASSES * float(numbers)
+    else:
+        products = PASSES * problem.n * (float(numbers) + PRODUCTS_OF_AN_ENTRY * problem.n)
+    return n_fits * products * seconds_a_product() >= ANNOUNCED_SECONDS
+
+
 def expected_seconds(problem: Problem, solve: Callable[[Problem], object]) -> float | None:
-    """How many seconds ``solve`` is going to take for a problem; None if it has too few points for an
-    estimate, or if what is asked of them cannot be asked of a part.
+    """How many seconds ``solve`` is going to take for a problem; None if what is asked cannot be asked of a part.
 
     Problems of some of its points, with at least one label of each class, are solved to find out.
     """
-    if problem.n < LEAST_POINTS:
-        return None
     order = np.random.default_rng(0).permutation(problem.n)
     # One label of each class that has labels is always there.
     first = [order[problem.y[order] == sign][0] for sign in (1, -1) if (problem.y == sign).any()]
     sizes: list[float] = []
     seconds: list[float] = []
-    n, spent, expected = FIRST_POINTS, 0.0, np.inf
-    while n <= max(ENOUGH_POINTS, MOST_OF_ALL * problem.n) and (
-        not seconds or spent < max(ENOUGH, SHARE_OF_FIT * expected)
-    ):
+    n, expected = FIRST_POINTS, np.inf
+    while n <= max(ENOUGH_POINTS, MOST_OF_ALL * problem.n) and not sum(seconds) >= SHARE_OF_FIT * expected:
         part = problem.part(np.union1d(np.array(first, dtype=np.intp), order[:n]))
-        with ExitStack() as inside, warnings.catch_warnings():
+        began = time.perf_counter()
+        with until(time.time() + 0.5 * time_left()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            inside.enter_context(until(time.time() + 0.5 * time_left()))
             try:
-                if not seconds:
-                    solve(part)  # the first call compiles loops, and reads the disk
-                began = time.perf_counter()
                 solve(part)
             except ValueError:
                 return None  # constraints may name points that the part has not, or may not be met by those it has
         sizes.append(float(part.n))
         seconds.append(time.perf_counter() - began)
-        spent, n = spent + seconds[-1], 2 * n
-        expected = _continued(sizes, seconds, problem.n)
+        n, expected = 2 * n, _continued(sizes, seconds, problem.n)
     return expected
 
 
