@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
+from threading import Lock
 from typing import Any
 
 import joblib
@@ -55,7 +56,30 @@ def one_blas_thread() -> AbstractContextManager[Any]:
     BLAS's own threads get equal shares and wait for each other; where another process has one of the cores, that takes
     several times as long as one thread alone.
     """
-    return blas_threads().limit(limits=1, user_api="blas")
+    return _limit
+
+
+class _Limit:
+    """One thread of BLAS from where the first context is entered to where the last is left; those inside cost nothing."""
+
+    def __init__(self) -> None:
+        self._lock, self._depth = Lock(), 0
+        self._limiter: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._depth += 1
+            if self._depth == 1:
+                self._limiter = blas_threads().limit(limits=1, user_api="blas")
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._depth -= 1
+            if self._depth == 0:
+                self._limiter.restore_original_limits()
+
+
+_limit = _Limit()
 
 
 def tiles(n_rows: int, size: int) -> list[slice]:

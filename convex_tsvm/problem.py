@@ -314,7 +314,7 @@ class Problem:
             balance_sample=arrays["balance_points"],
         )
 
-    @property
+    @cached_property
     def is_linear(self) -> bool:
         """Whether the feature space is the space of the points themselves."""
         return isinstance(self.kernel, Linear)

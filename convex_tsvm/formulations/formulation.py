@@ -105,7 +105,7 @@ class Formulation:
     def __post_init__(self) -> None:
         for field in ("labeled", "unlabeled"):
             loss = getattr(self, field)
-            if not isinstance(loss, Loss) and not (field == "unlabeled" and loss is None):
+            if not isinstance(loss, PLQ | Loss) and not (field == "unlabeled" and loss is None):
                 raise ValueError(f"{field}={loss!r} must be a PLQ, DCLoss or ConvexLoss")
         if self.balance not in ("linear", "targets", None):
             raise ValueError(f"balance={self.balance!r} must be 'linear', 'targets' or None")
@@ -595,7 +595,7 @@ class Formulation:
         found: list[tuple[Convex, ConcavePart]] = []
         for kind in self.by_kind:
             loss = zero() if kind.loss is None else kind.loss
-            if not isinstance(loss, SplitLoss):
+            if not isinstance(loss, PLQ | SplitLoss):
                 others = "; relaxations and exact search take it" if isinstance(loss, BetterLabel) else ""
                 raise ValueError(
                     f"{kind.field}={loss!r} has no convex and concave part (split()), which convex steps need{others}"

@@ -453,6 +453,13 @@ class PLQ:
         >>> ct.symmetric_ramp(-0.3).envelope(-0.3, 2)
         envelope of symmetric_ramp(-0.3): -0.538462 t + 0.538462 on [-0.3, 1]; 0 on [1, 2]
         """
+        return self._envelope if (lower, upper) == (-np.inf, np.inf) else self._envelope_on(lower, upper)
+
+    @cached_property
+    def _envelope(self) -> PLQ:
+        return self._envelope_on(-np.inf, np.inf)
+
+    def _envelope_on(self, lower: float, upper: float) -> PLQ:
         part = self.within(lower, upper)
         name = self._name("envelope of {}")
         if part.is_convex:

@@ -3,7 +3,7 @@
 Both solve the same steps to the same tolerance.  Coordinate descent needs few epochs where points have many features,
 finite Newton few steps where they have few, and how many the first needs is seen only while it goes on.  A step
 therefore begins with coordinate descent, for a share of what finite Newton is expected to cost, and ends with it if its
-gap falls fast enough; otherwise finite Newton takes over.  What both cost is stated in one place
+gap falls fast enough; otherwise finite Newton takes over, for all steps to come.  What both cost is stated in one place
 (:func:`epoch_cost`, :func:`newton_steps`, :func:`newton_step_cost`), in seconds of a common processor, of which only
 the ratio matters.
 ``benchmarks/linear_solvers.py`` measures the choice over a grid of shapes.
@@ -119,6 +119,8 @@ class LinearSolver:
         return self.solve(step, start)
 
     def _newton_at_once(self, step: ConvexStep, cost: float) -> bool:
+        if self._n_steps is not None:
+            return True  # it has taken over before, and a step that is like the last one takes it a few steps
         points = self.newton.points
         n, d = points.shape
         if _is_smooth(step) and not isinstance(points, SparsePoints) and POINTS_A_FEATURE * d <= n:

@@ -89,7 +89,7 @@ class DualProblem:
 
     def locate(self, s: Array) -> tuple[Array, ...]:
         """low, rate_up, room_up, high, rate_down, room_down of every point (see ``_loops.locate``)."""
-        place = tuple(np.empty(len(s)) for _ in range(6))
+        place = tuple(np.empty((6, len(s))))
         locate_all(*self.conjugates.derivatives, self.kind, self.cost, s, *place)
         return place
 
@@ -110,7 +110,7 @@ class DualProblem:
 
     def move(self, state: State, where: Indices, s: Array, h: Array) -> State:
         """The state after some variables have got the values s, with outputs h."""
-        place = tuple(np.empty(len(s)) for _ in range(6))
+        place = np.empty((6, len(s)))
         locate_all(*self.conjugates.derivatives, self.kind[where], self.cost[where], s, *place)
         new = State(state.s.copy(), h, state.low.copy(), state.high.copy())
         new.s[where], new.low[where], new.high[where] = s, place[0], place[3]

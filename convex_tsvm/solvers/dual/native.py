@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Any
 
@@ -114,6 +115,10 @@ class NativeSolver:
         self._repeated = RepeatedPoints.of(problem)
         self.strategy = Strategy()
         self.rises = True
+
+    def threads(self) -> AbstractContextManager[Any]:
+        """What runs are to hold while they use this solver: one thread of BLAS."""
+        return one_blas_thread()
 
     def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
         """Solve one step.

@@ -46,7 +46,7 @@ NARROWER, MUCH_NARROWER, QUICK = 0.3, 0.03, 2
 
 #: A step begins with the width at which the one before it ended.  Where this number of Newton steps is not enough, its
 #: solution is too far from the one before it, and the width is multiplied by the second number.
-NEAR, WIDENING = 10, 10.0
+NEAR, WIDENING = 30, 10.0
 
 #: The largest residual with which least squares are solved, as a share of the gradient.
 LOOSE = 0.2
