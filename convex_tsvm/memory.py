@@ -14,6 +14,9 @@ from .validation import finite
 #: The memory that a store of rows may take in any case, in MB, which is the default of ``sklearn.svm.SVC``.
 USUAL = 200.0
 
+#: All rows are few if they take this share of it.
+SMALL_SHARE = 0.1
+
 #: The share of the free memory that a store of rows may take.
 SHARE_OF_FREE = 0.25
 
@@ -30,15 +33,15 @@ LIMITS = (
 def cache_megabytes(cache_size: Any, n: int = 0) -> float:
     """The budget for kernel values of n points in MB; a ValueError if ``cache_size`` is not "auto" or > 0.
 
-    "auto" is a quarter of the free memory, but 200 at least and no more than all rows take, which is 200 if n is not
-    said.  A worker process shares the free memory with as many others as there are cores.
+    "auto" is a quarter of the free memory, but 200 at least and no more than all rows take; it is 200 if n is not said
+    or all rows take a tenth of that.  A worker process shares the free memory with as many others as there are cores.
     """
     if not isinstance(cache_size, str):
         return finite("cache_size", cache_size, above=0)
     if cache_size != "auto":
         raise ValueError(f"cache_size={cache_size!r} must be 'auto' or a number > 0, of MB")
-    if n == 0:
-        return USUAL
+    if 8.0 * n**2 <= SMALL_SHARE * USUAL * 2**20:
+        return USUAL  # asking how much memory is free would take longer than a fit to few points
     others = int(joblib.cpu_count()) if multiprocessing.parent_process() is not None else 1
     whole = 8.0 * n**2 / 2**20 + BESIDE
     return max(USUAL, min(SHARE_OF_FREE * free_bytes() / 2**20 / others, whole))

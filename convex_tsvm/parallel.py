@@ -60,7 +60,7 @@ def one_blas_thread() -> AbstractContextManager[Any]:
 
 
 class _Limit:
-    """One thread of BLAS from where the first context is entered to where the last is left; those inside cost nothing."""
+    """One thread of BLAS from where the first context is entered to where the last is left; others cost nothing."""
 
     def __init__(self) -> None:
         self._lock, self._depth = Lock(), 0

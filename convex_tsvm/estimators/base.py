@@ -104,7 +104,7 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
             warn_of_unused_share(self._share_parameter, getattr(self, self._share_parameter), formulation)
             labels = self._with_shares(first, labels)
             if costly is None:
-                self._announce(self._other_class(first, labels, positives[0]), labels, n_fits * len(positives))
+                self._announce(first, labels, n_fits * len(positives))
             if self._falls_back(first, labels, formulation):
                 formulation = svm(formulation.labeled, fit_intercept=formulation.fit_intercept)
             with share_of_time(n_fits):
@@ -168,7 +168,7 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
         """Whether to learn the supervised SVM in place of ``formulation``."""
         return False
 
-    def _announce(self, problem: Problem, labels: Labels, n_fits: int) -> None:
+    def _announce(self, first: Problem, labels: Labels, n_fits: int) -> None:
         """Warn of how long ``n_fits`` fits are going to take, if a subclass can estimate it; here nothing is said."""
 
     def _with_shares(self, first: Problem, labels: Labels) -> Labels:

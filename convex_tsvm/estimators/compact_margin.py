@@ -152,9 +152,9 @@ class CompactMarginClassifier(_OneCost):
 
         return one_by_one(type(self).__name__, problems, search, verbose=bool(self.verbose))
 
-    def _announce(self, problem: Problem, labels: Labels, n_fits: int) -> None:
+    def _announce(self, first: Problem, labels: Labels, n_fits: int) -> None:
         if self.method == "cccp":
-            super()._announce(problem, labels, n_fits)
+            super()._announce(first, labels, n_fits)
 
     def _method(self, formulation: Formulation) -> Method:
         """The concave-convex procedure, which is also what solves a problem without unlabelled points at once."""

@@ -180,7 +180,8 @@ def split_labels(
 
 def _classes(known: NDArray[Any], sizes: Any, marker: Any, some_unknown: bool) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """The classes of known labels, and the place of each label among them; a ValueError if there is one class only."""
-    check_classification_targets(known)
+    if known.dtype.kind not in "biuUS":  # whole numbers and text are classes
+        check_classification_targets(known)
     classes, index = np.unique(known, return_inverse=True)
     two = _two_classes(sizes)
     if len(classes) == 1 and isinstance(_of_sizes(sizes), Mapping) and two is not None and classes[0] in two:

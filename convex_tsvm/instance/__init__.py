@@ -18,6 +18,7 @@ from .primal import features_of as features_of
 from .rows import OutputRows as OutputRows
 from .side_information import SideInformation as SideInformation
 from .smooth_point import SmoothPoint as SmoothPoint
+from .step_solution import RECOMPUTED as RECOMPUTED
 from .step_solution import StepSolution as StepSolution
 from .step_solution import StepSolver as StepSolver
 from .step_solution import certify as certify

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from ..formulations.additions import Addition
 from ..formulations.regularizers import SQUARED_NORM, Regularizer
-from ..losses import PLQ, Convex, WeightedSums
+from ..losses import PLQ, Convex, Pieces, WeightedSums, conjugate_pieces, pieces_of
 from ..problem import Array, Problem
 from .bias import Bias, members_of
 from .rows import OutputRows
@@ -138,9 +138,23 @@ class ConvexStep:
                 groups.append((WeightedSums(losses, weights), where, tuple(members.tolist())))
         return groups
 
+    @cached_property
+    def _tables(self) -> tuple[Pieces, Pieces, NDArray[np.bool_], Array] | None:
+        """Pieces of all losses and of their conjugates, which points have a cost, and these costs, or 1.
+
+        None if a point has several terms, or a loss is none of pieces: then points are gone through group by group.
+        """
+        losses = tuple(loss for loss in self.losses if isinstance(loss, PLQ))
+        if self.point is not None or len(losses) < len(self.losses):
+            return None
+        used = self.cost > 0
+        return pieces_of(losses), conjugate_pieces(losses), used, np.where(used, self.cost, 1.0)
+
     def loss_value(self, f: Array) -> float:
         """Σ ψ_i(f_i); outputs outside a domain count at its end (:meth:`infeasibility` says how far out)."""
         f = self._into_domain(f)
+        if self._tables is not None:
+            return float(self.slope @ f + self.cost @ self._tables[0].values(self.kind, f))
         total = float(self.point_slope @ f)
         for loss, where, _ in self.groups:
             total += float(self.point_cost[where] @ loss(f[where]))
@@ -148,6 +162,8 @@ class ConvexStep:
 
     def conjugate_value(self, gamma: Array) -> float:
         """Σ ψ_i*(-γ_i), for γ inside its domain (see :meth:`clip`)."""
+        if self._tables is not None:
+            return float(self.cost @ self._tables[1].values(self.kind, self._unscaled(gamma)))
         total = 0.0
         for loss, where, s in self._scaled(gamma):
             total += float(self.point_cost[where] @ loss.conjugate()(s))
@@ -155,9 +171,12 @@ class ConvexStep:
 
     def bounds(self) -> tuple[Array, Array]:
         """Ends of the interval in which each γ_i may lie."""
-        lower, upper = np.zeros(self.problem.n), np.zeros(self.problem.n)
-        for loss, where, _ in self.groups:
-            lower[where], upper[where] = loss.conjugate().domain
+        if self._tables is not None:
+            lower, upper = (end[self.kind] for end in self._tables[1].domain)
+        else:
+            lower, upper = np.zeros(self.problem.n), np.zeros(self.problem.n)
+            for loss, where, _ in self.groups:
+                lower[where], upper[where] = loss.conjugate().domain
         with np.errstate(invalid="ignore"):
             ends = [np.where(self.point_cost > 0, self.point_cost * end, 0.0) for end in (upper, lower)]
         return -self.point_slope - ends[0], -self.point_slope - ends[1]
@@ -173,6 +192,9 @@ class ConvexStep:
         Zero exactly where -γ_i is a subgradient of ψ_i at f_i; unlike the distance to ∂ψ_i* it is continuous, so
         that it is also meaningful for the nearly optimal points of an interior-point solver.
         """
+        if self._tables is not None:
+            near = self._tables[0].prox(self.kind, f + self._unscaled(gamma))
+            return np.where(self._tables[2], np.abs(f - near), 0.0)
         result = np.zeros(len(gamma))
         for loss, where, s in self._scaled(gamma):
             result[where] = np.abs(f[where] - loss.prox(f[where] + s))
@@ -183,11 +205,19 @@ class ConvexStep:
         return np.abs(f - self._into_domain(f))
 
     def _into_domain(self, f: Array) -> Array:
+        if all(loss.is_finite for loss in self.losses):
+            return f
         inside = f.copy()
         for loss, where, _ in self.groups:
             if not loss.is_finite:
                 inside[where] = np.clip(f[where], *loss.domain)
         return inside
+
+    def _unscaled(self, gamma: Array) -> Array:
+        """-γ as slopes of the unscaled losses, kept inside the domain of their conjugates against rounding."""
+        assert self._tables is not None
+        _, conjugates, _, cost = self._tables
+        return np.clip((-gamma - self.slope) / cost, *(end[self.kind] for end in conjugates.domain))
 
     def _per_point(self, values: Array) -> Array:
         return values if self.point is None else np.bincount(self.point, values, self.problem.n).astype(float)

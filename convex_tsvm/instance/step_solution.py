@@ -18,6 +18,9 @@ from .convex_step import ConvexStep
 EQUALITY_TOL = 1e-13
 
 
+#: Up to this many points all figures are recomputed with the kernel function before a solution counts as converged.
+RECOMPUTED = 256
+
 #: A mean output is met if it is missed by no more than this, relative to 1 and its size.
 BALANCE_TOL = 1e-10
 
@@ -58,6 +61,8 @@ class StepSolution:
         What rounding may have added to the dual value; of kernel values in single precision, as far as was measured.
     output_doubt : float
         What rounding of kernel values in double precision may do to an output.
+    is_recomputed : bool
+        Whether outputs are those of the kernel function itself, whatever the solver had.
     status : {"optimal", "inaccurate", "max_iter", "interrupted", "time_limit"}
     n_iter : int
     seconds, solver_seconds : float
@@ -79,6 +84,7 @@ class StepSolution:
     doubt: float = 0.0
     output_doubt: float = 0.0
     multipliers: Array = dataclasses.field(default_factory=lambda: np.zeros(0))
+    is_recomputed: bool = False
     status: str = "optimal"
     n_iter: int = 0
     seconds: float = 0.0
@@ -190,7 +196,7 @@ def certify(
             outputs = step.problem.apply_kernel(a) if known is None else known
             square = 0.5 * float(a @ outputs)
             primal = given._replace(outputs=outputs, regularization=square, conjugate=square)
-        found.append(_solution_of(step, a, point, primal, bias, rounding, report))
+        found.append(_solution_of(step, a, point, primal, bias, rounding, {"is_recomputed": applied is None, **report}))
     if len(found) == 1:
         return found[0]
     # Of several weights those are taken that cost least, what they miss of constraints counted at its price.

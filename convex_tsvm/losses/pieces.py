@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,13 +37,48 @@ class Pieces:
         offset, rate, constant = (np.zeros((len(functions), most)) for _ in range(3))
         for k, (f, m) in enumerate(zip(functions, count, strict=True)):
             ends[k, : m + 1] = f.edges[: m + 1]
-            rate[k, :m], offset[k, :m], constant[k, :m] = 2 * f.pieces[:m, 0], f.pieces[:m, 1], f.pieces[:m, 2]
+            rate[k, :m], offset[k, :m] = 2 * f.pieces[:m, 0], f.pieces[:m, 1]
+            constant[k, : len(f.pieces)] = f.pieces[:, 2]
         return cls(ends, offset, rate, count, constant)
 
     @property
     def derivatives(self) -> tuple[Array, Array, Array, NDArray[np.intp]]:
         """S, P, R and m, as compiled loops call ``ends``, ``offset``, ``rate`` and ``count``."""
         return self.ends, self.offset, self.rate, self.count
+
+    @cached_property
+    def domain(self) -> tuple[Array, Array]:
+        """Ends of the intervals where the functions are finite, each of shape (n_functions,)."""
+        return self.ends[:, 0], self.ends[np.arange(len(self.count)), self.count]
+
+    def values(self, kind: NDArray[np.intp], t: Array) -> Array:
+        """The value of the function ``kind`` of each t, which is in its domain."""
+        assert self.constant is not None
+        place = kind, np.add.reduce(t[:, None] >= self._inner[kind], axis=1)
+        return self.constant[place] + t * (self.offset[place] + 0.5 * t * self.rate[place])
+
+    def prox(self, kind: NDArray[np.intp], v: Array) -> Array:
+        """The minimizer of the function ``kind`` plus (t - v)² / 2, for each v; the functions are convex."""
+        place = np.add.reduce(v[:, None] >= self._thresholds[kind], axis=1)
+        piece = kind, place // 2
+        moved = (v - self.offset[piece]) / (1 + self.rate[piece])
+        moved = np.where(place % 2, self._inner[piece], moved)
+        return np.clip(moved, *(end[kind] for end in self.domain))
+
+    @cached_property
+    def _inner(self) -> Array:
+        """The breakpoints inside the domain, a row each, and NaN after them."""
+        inner = self.ends[:, 1:].copy()
+        inner[np.arange(len(self.count)), np.maximum(self.count - 1, 0)] = np.nan
+        return inner
+
+    @cached_property
+    def _thresholds(self) -> Array:
+        """Where the proximal map comes to a breakpoint and where it leaves it, for each of them, as in PLQ.prox."""
+        inner, after = self._inner, np.zeros(self._inner.shape)
+        first = inner + self.offset + self.rate * inner
+        after[:, :-1] = (inner + np.roll(self.offset, -1, axis=1) + np.roll(self.rate, -1, axis=1) * inner)[:, :-1]
+        return np.stack([first, np.maximum(first, after)], axis=2).reshape(len(inner), -1)
 
     def joined(self, *others: Pieces) -> Pieces:
         """These functions, and others after them; only their derivatives."""
@@ -95,3 +130,9 @@ class Segments:
 def conjugate_pieces(losses: tuple[PLQ, ...]) -> Pieces:
     """The pieces of the conjugates ℓ_k* of convex losses, which are all that a dual method needs of them."""
     return Pieces.of([loss.conjugate() for loss in losses])
+
+
+@lru_cache(maxsize=64)
+def pieces_of(losses: tuple[PLQ, ...]) -> Pieces:
+    """The pieces of losses."""
+    return Pieces.of(losses)

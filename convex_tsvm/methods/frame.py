@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from ..deadline import TimeIsUp, share_of_time, time_is_up, unlimited, within
 from ..formulations import Formulation
 from ..instance import (
+    RECOMPUTED,
     ConvexStep,
     Instance,
     SmoothPoint,
@@ -39,9 +40,6 @@ from ..table import SOLVERS, STEP_SOLVERS
 from ..validation import finite, integer
 from .balance import search_balance
 from .solvers import make_solver, solver_of
-
-#: Up to this many points all figures are recomputed with the kernel function before a solution counts as converged.
-RECOMPUTED = 256
 
 Callback = Callable[[Iteration], None]
 
@@ -509,7 +507,7 @@ class Run:
 
         That is done for few points only; where there are many, the solver has measured rounding at some of them.
         """
-        if len(point.outputs) > RECOMPUTED:
+        if len(point.outputs) > RECOMPUTED or getattr(point, "is_recomputed", False):
             return True
         return point.recomputed().judged(self.settings.tol).status == "optimal"
 

@@ -69,7 +69,7 @@ KNOWN = 0.02
 
 #: Where shares are tried first, as quantiles of the prior; how many are tried at most; and the probability, times the
 #: width of the gap between two of them, that is worth another one.
-QUANTILES, MOST_TRIED, WORTH_ANOTHER = (0.05, 0.35, 0.65, 0.95), 6, 0.02
+QUANTILES, MOST_TRIED, WORTH_ANOTHER = (0.05, 0.35, 0.65, 0.95), 6, 0.05
 
 #: No class is said to be smaller than this.
 LEAST_SHARE = 1e-3

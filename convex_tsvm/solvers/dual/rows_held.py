@@ -8,6 +8,7 @@ from typing import cast
 import numpy as np
 import scipy.sparse as sp
 
+from ...instance.step_solution import RECOMPUTED
 from ...kernels import (
     CentredRows,
     DeformedKernel,
@@ -99,9 +100,8 @@ class HeldRows:
             return False
         if isinstance(problem.kernel, DeformedKernel):
             return problem.rows().in_memory
-        return isinstance(problem.kernel, Precomputed) or (
-            not self._has_products and 16 * problem.n**2 <= self.max_bytes
-        )
+        computed_anyway = not self._has_products or (problem.n <= RECOMPUTED and self.device is None)
+        return isinstance(problem.kernel, Precomputed) or (computed_anyway and 16 * problem.n**2 <= self.max_bytes)
 
     def measures_rounding(self, way: str) -> bool:
         """Whether rounding may have changed the outputs so much that it is worth measuring."""
