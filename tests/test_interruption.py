@@ -15,6 +15,7 @@ import convex_tsvm as ct
 from convex_tsvm.methods.frame import Run
 from convex_tsvm.selection.plain_fits import PlainFits
 from convex_tsvm.selection.shared_fits import Group, SharedFits
+from convex_tsvm.solvers.dual.small import BalancedProblem
 
 
 @pytest.fixture(autouse=True)
@@ -117,7 +118,7 @@ def test_an_exact_search_keeps_its_best_and_raises(monkeypatch):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_before_the_shares_are_known_there_is_nothing_to_keep(monkeypatch):
     X, y, _ = moons(60)
-    interrupting(monkeypatch, Run, "solve", 4)
+    interrupting(monkeypatch, BalancedProblem, "outputs", 4)
     clf = ct.TransductiveSVC()
     with pytest.raises(KeyboardInterrupt, match="shares of the classes were not known yet"):
         clf.fit(X, y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,10 @@ from ..validation import finite
 from .exchanges import settle
 from .frame import Callback, Method, Run, Settings, minimize
 from .schedule import HOT, cooled, falling
+
+#: The first temperature, in units of C*, where labels are guessed at first: a higher one forgets them, and then rounding
+#: says which way outputs go from 0.
+FROM_GUESS = 1.0
 
 
 class Annealing(Method):
@@ -38,13 +43,20 @@ class Annealing(Method):
         self.cooling, self.best = finite("cooling", cooling, above=1), bool(best)
         self.temperature = None if temperature is None else finite("temperature", temperature, above=0)
         self.settled, self.certain = finite("settled", settled, above=0), finite("certain", certain, above=0)
+        self._hot = HOT
+
+    def from_guess(self) -> Annealing:
+        """The method as it begins at a guess of labels."""
+        found = copy.copy(self)
+        found._hot = FROM_GUESS
+        return found
 
     def descend(self, run: Run) -> str:
         """Alternate between the SVM and the probabilities, at falling temperatures, until these are labels."""
         run.instance.formulation.label_loss(compared=True)  # complains about a loss without labels
         instance, status = run.instance, "converged"
         unknown, share = instance.problem.unlabeled, instance.positive_share
-        first = (self.temperature or HOT) * float(instance.cost[unknown].mean())
+        first = (self.temperature or self._hot) * float(instance.cost[unknown].mean())
         run.envelope()
         known = Probabilities(np.full(len(unknown), logit(share)))
         if run.start is not None:

@@ -35,7 +35,7 @@ Indices = NDArray[np.intp]
 MOST_UNLABELED, MOST_LABELED = 400, 200
 
 #: What was inferred of so many data sets is kept.
-KEPT = 4
+KEPT_ESTIMATES = 4
 
 #: Points are told apart if their variance is more than this share of their squared distance from the origin.
 DIGITS = 1e-7
@@ -75,7 +75,7 @@ QUANTILES, MOST_TRIED, WORTH_ANOTHER = (0.05, 0.35, 0.65, 0.95), 6, 0.05
 LEAST_SHARE = 1e-3
 
 #: Violation in the convex steps of descents that only tell points apart, and how many there may be.
-TOL, MOST_STEPS = 0.1, 20
+TOL, MOST_CCCP_STEPS = 0.1, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,7 +332,7 @@ def infer_class_shares(
 
 
 #: What was asked last, and what was inferred.
-_kept: deque[tuple[tuple[Any, ...], ClassShares]] = deque(maxlen=KEPT)
+_kept: deque[tuple[tuple[Any, ...], ClassShares]] = deque(maxlen=KEPT_ESTIMATES)
 
 
 def _fine_grid() -> tuple[Array, Array]:
@@ -387,11 +387,14 @@ class _Points:
             found = centred_gram(part.kernel, part.X, np.arange(part.n))
             gram, size = found.matrix, found.error * float((found.scale**2).mean()) / DIGITS
         else:
-            gram = part.gram
-            mean = gram.mean(axis=0)
-            gram, size = gram - mean - mean[:, None] + mean.mean(), float(np.abs(mean).max())
+            mean = part.gram.mean(axis=0)
+            gram, size = part.gram - mean, float(np.abs(mean).max())
+            gram -= (mean - mean.mean())[:, None]
         variance = float(gram.diagonal().mean())
-        return None if variance <= DIGITS * size else (gram + gram.T) / (2 * variance)
+        if variance <= DIGITS * size:
+            return None
+        gram /= variance
+        return gram
 
 
 def costs_without(cost: Array, y: Array, fewer: Array) -> Array:
@@ -421,7 +424,7 @@ class _Tried:
         self.values: list[float] = []
         self._outputs: list[Array] = []
         parts: Any = tsvm(fit_intercept=fit_intercept).parts
-        self._small = SmallProblems(gram, parts, fit_intercept=fit_intercept, tol=TOL, max_iter=MOST_STEPS)
+        self._small = SmallProblems(gram, parts, fit_intercept=fit_intercept, tol=TOL, max_iter=MOST_CCCP_STEPS)
 
     def _folds(self, random: np.random.Generator) -> Indices:
         """The part that each label is left out with; -1 for the only label of a class, shape (n_labeled,)."""

@@ -16,7 +16,7 @@ tell_of_compilation()
 LEAST_BEND = 1e-12
 
 #: Where variables are visited one after the other, those that violate by more than this share of a tolerance move.
-SHARE_OF_TOL = 0.25
+MOVING_SHARE = 0.25
 
 #: Largest values are found lane by lane, with variable i in lane i mod LANES: that loop vectorizes.  The place of the
 #: largest one is then searched for in its lane only.
@@ -293,8 +293,9 @@ def follow_tangents(
     """
     n = gamma.shape[0]
     ends, offset, rate, count = concave
-    s, slope, every = np.zeros(n), np.zeros(n), np.flatnonzero(cost > 0.0)
-    place = np.empty((6, n))
+    slope, every, diagonal = np.zeros(n), np.flatnonzero(cost > 0.0), np.empty(n)
+    for i in range(n):
+        diagonal[i] = max(Q[i, i] - 2.0 * mean[i] + constant, LEAST_BEND)
     # The output of point j is h_j - total mean_j + shift: what centring adds is kept in two numbers.
     h, total, shift, outputs = np.zeros(n), 0.0, target, np.full(n, target)
     for turn in range(max_rounds + 1):
@@ -302,34 +303,36 @@ def follow_tangents(
             # The dual variables stay where they are, as far as the new slopes let them.
             if take_tangents(ends, offset, rate, count, kind, cost, outputs, slope) == 0:
                 break
-            place_all(S, m, kind, cost, slope, gamma, s)
             for i in every:
-                change = -(slope[i] + cost[i] * s[i]) - gamma[i]
+                k = kind[i]
+                least, most = -(slope[i] + cost[i] * S[k, m[k]]), -(slope[i] + cost[i] * S[k, 0])
+                change = min(max(gamma[i], least), most) - gamma[i]
                 if change != 0.0:
                     _add_row(h, change, Q[i])
                     total, shift, gamma[i] = total + change, shift + change * (constant - mean[i]), gamma[i] + change
-        locate_all(S, P, R, m, kind, cost, s, place[0], place[1], place[2], place[3], place[4], place[5])
+        farthest = np.inf
         for _ in range(max_sweeps):
-            worst = 0.0
-            for i in known if turn == 0 else every:
-                output = h[i] - total * mean[i] + shift
-                rising = output < place[0, i]
-                miss = place[0, i] - output if rising else output - place[3, i]
-                if miss <= SHARE_OF_TOL * tol:
-                    continue
-                worst = max(worst, miss)
-                rate_of, room = (place[1, i], place[2, i]) if rising else (place[4, i], place[5, i])
-                bend = Q[i, i] - 2.0 * mean[i] + constant + rate_of
-                change = min(miss / max(bend, LEAST_BEND), room)
-                s[i] = moved(S, m, kind[i], cost[i], s[i], change, room, rising)
-                change = change if rising else -change
-                place[0, i], place[1, i], place[2, i], place[3, i], place[4, i], place[5, i] = locate(
-                    S, P, R, m, kind[i], cost[i], s[i]
-                )
-                _add_row(h, change, Q[i])
-                total, shift, gamma[i] = total + change, shift + change * (constant - mean[i]), gamma[i] + change
-            if worst <= tol:
+            if farthest <= tol:
                 break
+            farthest = 0.0
+            for i in known if turn == 0 else every:
+                k, c, q = kind[i], cost[i], diagonal[i]
+                top = h[i] - total * mean[i] + shift - q * (gamma[i] + slope[i])
+                best = S[k, 0]
+                for j in range(m[k]):
+                    meeting = (top - P[k, j]) / (R[k, j] + q * c)
+                    if meeting <= S[k, j]:
+                        best = S[k, j]
+                        break
+                    best = min(meeting, S[k, j + 1])
+                    if meeting < S[k, j + 1]:
+                        break
+                change = -(slope[i] + c * best) - gamma[i]
+                move = q * abs(change)
+                if move > MOVING_SHARE * tol:
+                    farthest = max(farthest, move)
+                    _add_row(h, change, Q[i])
+                    total, shift, gamma[i] = total + change, shift + change * (constant - mean[i]), gamma[i] + change
         for i in range(n):
             outputs[i] = h[i] - total * mean[i] + shift
     return outputs

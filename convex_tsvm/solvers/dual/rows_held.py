@@ -100,7 +100,8 @@ class HeldRows:
             return False
         if isinstance(problem.kernel, DeformedKernel):
             return problem.rows().in_memory
-        computed_anyway = not self._has_products or (problem.n <= RECOMPUTED and self.device is None)
+        computed_anyway = problem.n <= RECOMPUTED or "gram" in problem.__dict__
+        computed_anyway = not self._has_products or (computed_anyway and self.device is None)
         return isinstance(problem.kernel, Precomputed) or (computed_anyway and 16 * problem.n**2 <= self.max_bytes)
 
     def measures_rounding(self, way: str) -> bool:

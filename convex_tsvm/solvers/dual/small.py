@@ -17,8 +17,8 @@ from .._loops import follow_tangents
 from .dual_problem import Array, DualProblem
 from .in_memory import steps
 
-#: Times that all variables are visited, at most, in one convex step, and coordinate steps for each.
-MOST_SWEEPS, MOST_STEPS = 200, 50
+#: Times that all variables are visited, at most, in one convex step, and steps for each in that of the SVM.
+MOST_SWEEPS, MOST_PAIR_STEPS = 200, 50
 
 #: Without a bias no mean but 0 can be had if the largest mean of a function of norm 1 is below this share of outputs.
 LEAST_MEAN = 1e-5
@@ -45,15 +45,16 @@ class SmallProblems:
     ) -> None:
         self.gram, self.fit_intercept, self.tol, self.max_iter = gram, fit_intercept, tol, max_iter
         self.convex = tuple(convex for convex, _ in parts)
+        self.conjugates = conjugate_pieces(self.convex)
         self.concave = Pieces.of([*(concave for _, concave in parts), zero()]).derivatives
 
     def svm(self, y: Array, cost: Array) -> Array:
         """Outputs of the SVM of the labels in y, +1, -1 or 0, without a balance, shape (n,)."""
         known = np.flatnonzero((y != 0) & (cost > 0))
         kind, none, inner = (y[known] < 0).astype(np.intp), np.zeros(len(known)), self.gram[np.ix_(known, known)]
-        losses, free = conjugate_pieces(self.convex), self.fit_intercept
-        dual = DualProblem(losses, kind, cost[known], none, GramRows(inner), free_bias=free)
-        state, _ = steps(dual, dual.state(none, none), self.tol, MOST_STEPS * len(known))
+        free = self.fit_intercept
+        dual = DualProblem(self.conjugates, kind, cost[known], none, GramRows(inner), free_bias=free)
+        state, _ = steps(dual, dual.state(none, none), self.tol, MOST_PAIR_STEPS * len(known))
         return np.asarray(dual.gamma(state.s) @ self.gram[known] + dual.survey(state).bias)
 
 
@@ -91,10 +92,11 @@ class BalancedProblem:
 
     def outputs(self, mean: float) -> Array:
         """Outputs of the transductive SVM with this mean output, shape (n,): where steps from the SVM end."""
-        shared, losses = self._shared, (*self._shared.convex, indicator(mean, mean))
-        offset = mean if shared.fit_intercept else 0.0
-        gamma, pieces = np.zeros(len(self._kind)), conjugate_pieces(losses).derivatives
-        given = (self._known, self._kind, self._cost, *pieces, shared.concave)
+        shared, offset, losses = self._shared, mean, self._shared.conjugates
+        if not shared.fit_intercept:
+            offset, losses = 0.0, conjugate_pieces((*shared.convex, indicator(mean, mean)))
+        gamma = np.zeros(len(self._kind))
+        given = (self._known, self._kind, self._cost, *losses.derivatives, shared.concave)
         limits = (shared.tol, MOST_SWEEPS, shared.max_iter)
         found: Array = follow_tangents(*self._matrix, offset, gamma, *given, *limits)
         return found[: self._n]

@@ -52,6 +52,8 @@ def _calls(side: Callable[[Any], Any], q: Any) -> list[CodeType]:
         code, caller = frame.f_code, frame.f_back
         if event != "call" or not code.co_filename.startswith(PACKAGE) or caller is None:
             return
+        made = frame.f_locals.get("make")  # a loss of the catalogue, which is made once and kept
+        code = getattr(made, "__code__", code)
         by = caller.f_code.co_filename
         if by.startswith(PACKAGE) and not _is_statement(by):
             return
