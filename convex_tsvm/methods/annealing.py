@@ -19,7 +19,7 @@ from .exchanges import settle
 from .frame import Callback, Method, Run, Settings, minimize
 from .schedule import HOT, cooled, falling
 
-#: The first temperature, in units of C*, where labels are guessed at first: a higher one forgets them, and then rounding
+#: The first temperature, in units of C*, where labels are guessed: a higher one forgets them, and then rounding
 #: says which way outputs go from 0.
 FROM_GUESS = 1.0
 
