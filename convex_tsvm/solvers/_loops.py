@@ -281,9 +281,9 @@ def _add_row(h, change, row):
 
 @njit(cache=True)
 def follow_tangents(
-    Q, mean, constant, target, gamma, known, kind, cost, S, P, R, m, concave, tol, max_sweeps, max_rounds
+    Q, mean, constant, target, gamma, known, every, kind, cost, S, P, R, m, concave, tol, max_sweeps, max_rounds
 ):
-    """Concave-convex steps from the SVM of the ``known`` points, until tangents stop changing.  Changes γ, from 0.
+    """Concave-convex steps from the SVM of ``known`` points, until tangents of ``every`` one stop changing: γ, from 0.
 
     Coordinate steps visit one variable after the other, as a loose tolerance asks for no more.  The matrix is Q_ij -
     mean_i - mean_j + constant, and the bias ``target``.  ``concave`` has of the concave parts what S, P, R and m are of
@@ -293,11 +293,12 @@ def follow_tangents(
     """
     n = gamma.shape[0]
     ends, offset, rate, count = concave
-    slope, every, diagonal = np.zeros(n), np.flatnonzero(cost > 0.0), np.empty(n)
+    slope, diagonal, outputs = np.zeros(n), np.empty(n), np.empty(n)
     for i in range(n):
+        outputs[i] = target
         diagonal[i] = max(Q[i, i] - 2.0 * mean[i] + constant, LEAST_BEND)
     # The output of point j is h_j - total mean_j + shift: what centring adds is kept in two numbers.
-    h, total, shift, outputs = np.zeros(n), 0.0, target, np.full(n, target)
+    h, total, shift = np.zeros(n), 0.0, target
     for turn in range(max_rounds + 1):
         if turn:
             # The dual variables stay where they are, as far as the new slopes let them.

@@ -37,7 +37,7 @@ def solve_in_memory(
     from them, which ends at a share of ``enough``.
     """
     reached = Reached(dual, state, tol, enough)
-    take_steps = _steps_by_sets if len(state.s) > WITHOUT_SETS * AT_ONCE else steps
+    take_steps = _steps_by_sets if len(state.s) > WITHOUT_SETS * AT_ONCE else _steps
     limit = LEAST_STEPS + int(STEPS_PER_SQUARE * len(state.s) ** 2)
     strategy.log.clear()
     while (choice := strategy.next(reached)).method != "none":
@@ -64,13 +64,13 @@ def _steps_by_sets(dual: DualProblem, state: State, tol: float, limit: int) -> t
         which = survey.choose(AT_ONCE, tol)
         part, inside = dual.part_at(state, which)
         target = max(SHARE_OF_TOL * tol, SHARE_OF_VIOLATION * survey.violation)
-        after, n_steps = steps(part, inside, target, MOST_PASSES * len(which))
+        after, n_steps = _steps(part, inside, target, MOST_PASSES * len(which))
         total += n_steps
         state = dual.with_part(state, which, after.s)
     return state, n_sets + 1
 
 
-def steps(dual: DualProblem, state: State, tol: float, limit: int) -> tuple[State, int]:
+def _steps(dual: DualProblem, state: State, tol: float, limit: int) -> tuple[State, int]:
     """Compiled steps, and how many."""
     s, h = state.s.copy(), state.h.copy()
     losses = (dual.kind, dual.cost, *dual.conjugates.derivatives)

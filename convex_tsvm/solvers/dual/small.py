@@ -11,14 +11,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...kernels import GramRows
 from ...losses import PLQ, Pieces, conjugate_pieces, indicator, zero
 from .._loops import follow_tangents
-from .dual_problem import Array, DualProblem
-from .in_memory import steps
+from .dual_problem import Array, Indices
 
-#: Times that all variables are visited, at most, in one convex step, and steps for each in that of the SVM.
-MOST_SWEEPS, MOST_PAIR_STEPS = 200, 50
+#: Times that all variables are visited, at most, in one convex step.
+MOST_SWEEPS = 200
+
+#: A free bias b costs b² / (2 FREE), which is next to nothing: then it is a feature like others, of this square.
+FREE = 10.0
 
 #: Without a bias no mean but 0 can be had if the largest mean of a function of norm 1 is below this share of outputs.
 LEAST_MEAN = 1e-5
@@ -30,7 +31,7 @@ class SmallProblems:
     Parameters
     ----------
     gram : array, shape (n, n)
-        Kernel matrix.
+        Kernel matrix of points of about unit variance.
     parts : sequence of (PLQ, PLQ)
         Convex and concave parts of the losses of f: of points labelled +1, labelled -1, and unlabelled.
     fit_intercept : bool
@@ -50,12 +51,25 @@ class SmallProblems:
 
     def svm(self, y: Array, cost: Array) -> Array:
         """Outputs of the SVM of the labels in y, +1, -1 or 0, without a balance, shape (n,)."""
-        known = np.flatnonzero((y != 0) & (cost > 0))
-        kind, none, inner = (y[known] < 0).astype(np.intp), np.zeros(len(known)), self.gram[np.ix_(known, known)]
-        free = self.fit_intercept
-        dual = DualProblem(self.conjugates, kind, cost[known], none, GramRows(inner), free_bias=free)
-        state, _ = steps(dual, dual.state(none, none), self.tol, MOST_PAIR_STEPS * len(known))
-        return np.asarray(dual.gamma(state.s) @ self.gram[known] + dual.survey(state).bias)
+        known, kind = np.flatnonzero((y != 0) & (cost > 0)), (y < 0).astype(np.intp)
+        matrix = self.gram, np.zeros(len(y)), FREE if self.fit_intercept else 0.0
+        return self.descend(matrix, 0.0, known, known, kind, cost, self.conjugates, 0)
+
+    def descend(
+        self,
+        matrix: tuple[Array, Array, float],
+        bias: float,
+        known: Indices,
+        every: Indices,
+        kind: Indices,
+        cost: Array,
+        losses: Pieces,
+        steps: int,
+    ) -> Array:
+        """Outputs where steps end from the SVM of the known points; the matrix is Q, m and c of Q_ij - m_i - m_j + c."""
+        gamma, given = np.zeros(len(kind)), (kind, cost, *losses.derivatives, self.concave)
+        found: Array = follow_tangents(*matrix, bias, gamma, known, every, *given, self.tol, MOST_SWEEPS, steps)
+        return found
 
 
 class BalancedProblem:
@@ -75,9 +89,9 @@ class BalancedProblem:
     """
 
     def __init__(self, shared: SmallProblems, y: Array, cost: Array) -> None:
-        self._shared, self._n = shared, len(y)
-        self._kind, self._cost = np.where(y == 0, 2, (y < 0).astype(np.intp)), cost
-        self._known, members = np.flatnonzero((y != 0) & (cost > 0)), np.flatnonzero(y == 0)
+        self._shared, self._n, n = shared, len(y), len(y)
+        kind, members = np.where(y == 0, 2, (y < 0).astype(np.intp)), np.flatnonzero(y == 0)
+        known, every = np.flatnonzero((y != 0) & (cost > 0)), np.flatnonzero(cost)
         mean = shared.gram[members].mean(axis=0)
         constant = float(mean[members].mean())
         self._matrix = shared.gram, mean, constant
@@ -86,17 +100,18 @@ class BalancedProblem:
             if constant <= LEAST_MEAN**2 * float(shared.gram.diagonal().mean()):
                 raise ValueError("without a bias the mean output is 0")
             extended = np.block([[shared.gram, mean[:, None]], [mean[None], np.array([[constant]])]])
-            self._matrix = extended, np.zeros(self._n + 1), 0.0
-            self._kind, self._cost = np.append(self._kind, 3), np.append(cost, 1.0)
-            self._known = np.append(self._known, self._n)
+            self._matrix = extended, np.zeros(n + 1), 0.0
+            known, every, kind, cost = (
+                np.append(known, n),
+                np.append(every, n),
+                np.append(kind, 3),
+                np.append(cost, 1.0),
+            )
+        self._points = known, every, kind, cost
 
     def outputs(self, mean: float) -> Array:
         """Outputs of the transductive SVM with this mean output, shape (n,): where steps from the SVM end."""
-        shared, offset, losses = self._shared, mean, self._shared.conjugates
+        shared, bias, losses = self._shared, mean, self._shared.conjugates
         if not shared.fit_intercept:
-            offset, losses = 0.0, conjugate_pieces((*shared.convex, indicator(mean, mean)))
-        gamma = np.zeros(len(self._kind))
-        given = (self._known, self._kind, self._cost, *losses.derivatives, shared.concave)
-        limits = (shared.tol, MOST_SWEEPS, shared.max_iter)
-        found: Array = follow_tangents(*self._matrix, offset, gamma, *given, *limits)
-        return found[: self._n]
+            bias, losses = 0.0, conjugate_pieces((*shared.convex, indicator(mean, mean)))
+        return shared.descend(self._matrix, bias, *self._points, losses, shared.max_iter)[: self._n]
