@@ -1,4 +1,4 @@
-"""What people call: every classifier with default arguments, beside what they would otherwise call (10 minutes, 1 core).
+"""What people call: every classifier with default arguments, beside what they would call otherwise (on one core).
 
     python benchmarks/defaults.py               all tables
     python benchmarks/defaults.py --quick       without the table of all classifiers (3 minutes)
@@ -18,6 +18,7 @@ import tempfile
 import time
 import warnings
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 if __name__ == "__main__":
@@ -65,14 +66,14 @@ def drawn(n_unlabeled, seed, n_labeled=50):
     return X, truth, np.where(np.arange(len(truth)) < n_labeled, truth, -1)
 
 
-def seconds(function):
+def seconds(function, *given, **options):
     """How long a call takes, and what it returns."""
     began = time.perf_counter()
-    found = function()
+    found = function(*given, **options)
     return time.perf_counter() - began, found
 
 
-def calls_of(function):
+def calls_of(function, *given):
     """How many functions of the package, in Python, a call goes through."""
     count, package = 0, str(Path(ct.__file__).parent)
 
@@ -82,7 +83,7 @@ def calls_of(function):
 
     sys.setprofile(watch)
     try:
-        function()
+        function(*given)
     finally:
         sys.setprofile(None)
     return count
@@ -94,14 +95,12 @@ def universvm(X, y, gamma):
     if program is None:
         return np.nan
     known = y >= 0
+    files = {"train": (known, 2 * y[known] - 1), "unlabeled": (~known, np.full((~known).sum(), -3))}
     with tempfile.TemporaryDirectory() as folder:
-        for name, where, labels in (
-            ("train", known, 2 * y[known] - 1),
-            ("unlabeled", ~known, np.full((~known).sum(), -3)),
-        ):
+        for name, (where, labels) in files.items():
             dump_svmlight_file(X[where], labels, f"{folder}/{name}", zero_based=False)
         given = ["-c", "10", "-t", "2", "-g", repr(gamma), "-z", "1", "-S", "-0.3", "-u", "unlabeled", "train", "model"]
-        return seconds(lambda: subprocess.run([program, *given], cwd=folder, capture_output=True, check=True))[0]
+        return seconds(subprocess.run, [program, *given], cwd=folder, capture_output=True, check=True)[0]
 
 
 def against_the_balance(results):
@@ -112,8 +111,8 @@ def against_the_balance(results):
         "The default infers the shares of the classes.",
         "",
     )
-    results.table("γ", "unlabelled", 'balance="labeled"', "default", "ratio", "target", "UniverSVM", "times as fast",
-                  "target", "libsvm, all labels")  # fmt: skip
+    heads = ("UniverSVM", "times as fast", "target", "libsvm, all labels")
+    results.table("γ", "unlabelled", 'balance="labeled"', "default", "ratio", "target", *heads)
     for sigma in SIGMAS:
         for n, draws in SIZES.items():
             times = []
@@ -121,18 +120,13 @@ def against_the_balance(results):
                 X, truth, y = drawn(n, seed)
                 gamma = 1 / (50 * X.var()) if sigma is None else 1 / (2 * sigma**2)
                 given, default = ct.TransductiveSVC(sigma=sigma, balance="labeled"), ct.TransductiveSVC(sigma=sigma)
-                times.append((
-                    seconds(lambda: given.fit(X, y))[0],
-                    seconds(lambda: default.fit(X, y))[0],
-                    universvm(X, y, gamma) if seed < 4 else np.nan,
-                    seconds(lambda: SVC(C=10, gamma=gamma).fit(X, truth))[0],
-                ))  # fmt: skip
+                peers = universvm(X, y, gamma) if seed < 4 else np.nan, seconds(SVC(C=10, gamma=gamma).fit, X, truth)[0]
+                times.append((seconds(given.fit, X, y)[0], seconds(default.fit, X, y)[0], *peers))
             labeled, auto, theirs, libsvm = 1e3 * np.nanmedian(np.array(times[1:]), axis=0)
-            results.row(
-                "scale" if sigma is None else f"σ = {sigma:g}", n, f"{labeled:.1f}", f"{auto:.1f}",
-                f"{auto / labeled:.2f}", RATIOS.get(n, "–"), f"{theirs:.0f}", f"{theirs / auto:.1f}",
-                UNIVERSVM.get(n, "–"), f"{libsvm:.1f}",
-            )  # fmt: skip
+            ratio, faster = f"{auto / labeled:.2f}", f"{theirs / auto:.1f}"
+            ours = (f"{labeled:.1f}", f"{auto:.1f}", ratio, RATIOS.get(n, "–"))
+            peers = (f"{theirs:.0f}", faster, UNIVERSVM.get(n, "–"), f"{libsvm:.1f}")
+            results.row("scale" if sigma is None else f"σ = {sigma:g}", n, *ours, *peers)
 
 
 def single_calls(results):
@@ -140,89 +134,60 @@ def single_calls(results):
     results("", "## Other calls", "")
     results.table("call", "seconds", "target", "a peer's seconds", "ratio")
     X, _, y = drawn(50, 0)
+    other, _, labels = drawn(50, 1)
     for balance, most in (("labeled", 2000), ("auto", 6000)):
-        clf = ct.TransductiveSVC(balance=balance).fit(X, y)
-        other, _, labels = drawn(50, 1)
-        results.row(
-            f"50 + 50, balance={balance!r}: calls in the package",
-            calls_of(lambda: clf.fit(other, labels)),
-            most,
-            "–",
-            "–",
-        )
+        calls = calls_of(ct.TransductiveSVC(balance=balance).fit(X, y).fit, other, labels)
+        results.row(f"50 + 50, balance={balance!r}: calls in the package", calls, most, "–", "–")
     sweep(results)
     X, truth, y = drawn(19_000, 0, 1000)
     clf = ct.TransductiveSVC(kernel="linear").fit(X[:2000], y[:2000])
-    ours = min(seconds(lambda: clf.fit(X + shift, y))[0] for shift in (0.0, 1e-3, 2e-3))
+    ours = min(seconds(clf.fit, X + shift, y)[0] for shift in (0.0, 1e-3, 2e-3))
     for C in (10, 1):
-        theirs = min(seconds(lambda: LinearSVC(C=C, loss="hinge", max_iter=10**5).fit(X, truth))[0] for _ in range(3))
-        results.row(
-            f"linear, 1000 + 19 000, d = 50; liblinear's SVM on all labels, C = {C}",
-            f"{ours:.2f}",
-            "2.5 ×",
-            f"{theirs:.2f}",
-            f"{ours / theirs:.1f} ×",
-        )
+        theirs = min(seconds(LinearSVC(C=C, loss="hinge", max_iter=10**5).fit, X, truth)[0] for _ in range(3))
+        what = f"linear, 1000 + 19 000, d = 50; liblinear's SVM on all labels, C = {C}"
+        results.row(what, f"{ours:.2f}", "2.5 ×", f"{theirs:.2f}", f"{ours / theirs:.1f} ×")
     random = np.random.default_rng(0)
     truth = random.integers(0, 3, 3000)
     X = random.standard_normal((3000, 8)) + 2.5 * np.eye(3, 8)[truth]
     y = np.where(np.arange(3000) < 30, truth, -1)
-    times = [
-        min(seconds(lambda: ct.TransductiveSVC(balance=balance).fit(X + shift, y))[0] for shift in (0.0, 1e-3))
+    auto, labeled = (
+        min(seconds(ct.TransductiveSVC(balance=balance).fit, X + shift, y)[0] for shift in (0.0, 1e-3))
         for balance in ("auto", "labeled")
-    ]
-    results.row(
-        'three classes, 30 + 2970, d = 8; balance="labeled"',
-        f"{times[0]:.2f}",
-        "–",
-        f"{times[1]:.2f}",
-        f"{times[0] / times[1]:.1f} ×",
     )
-    for what, code in (
-        ("ct.cccp", "ct.cccp(ct.cccp_tsvm(), ct.Problem(X, np.resize([1, -1, 0], 60)))"),
-        ("TransductiveSVC().fit", "ct.TransductiveSVC().fit(X, np.resize([0, 1, -1], 60))"),
-    ):
-        program = (
-            f"import numpy as np, convex_tsvm as ct; X = np.random.default_rng(0).standard_normal((60, 3)); {code}"
-        )
-        with tempfile.TemporaryDirectory() as folder:
-            cold, warm = (
-                seconds(
-                    lambda: subprocess.run(
-                        [sys.executable, "-W", "ignore", "-c", program],
-                        env={**os.environ, "NUMBA_CACHE_DIR": folder},
-                        check=True,
-                    )
-                )[0]
-                for _ in range(2)
-            )
-        results.row(
-            f"a process with {what}, compiling; the next one", f"{cold:.1f}", "–", f"{warm:.1f}", f"{cold / warm:.1f} ×"
-        )
+    what = 'three classes, 30 + 2970, d = 8; balance="labeled"'
+    results.row(what, f"{auto:.2f}", "–", f"{labeled:.2f}", f"{auto / labeled:.1f} ×")
+    first_fits(results)
 
 
 def sweep(results):
     """200 fits of 500 points: twenty costs times ten widths."""
     X, _, y = drawn(450, 0)
-    costs, sigmas = np.logspace(-1, 3, 20), np.logspace(0.5, 1.5, 10)
-    libsvm, known = [], y >= 0
+    known, grid = y >= 0, [(C, s) for s in np.logspace(0.5, 1.5, 10) for C in np.logspace(-1, 3, 20)]
     for balance, most in (("labeled", 25), ("auto", 35)):
-        took, _ = seconds(
-            lambda: [ct.TransductiveSVC(C=C, sigma=s, balance=balance).fit(X, y) for s in sigmas for C in costs]
-        )
-        theirs, _ = seconds(
-            lambda: [SVC(C=C, gamma=1 / (2 * s**2)).fit(X[known], y[known]) for s in sigmas for C in costs]
-        )
+        ours = sum(seconds(ct.TransductiveSVC(C=C, sigma=s, balance=balance).fit, X, y)[0] for C, s in grid)
+        theirs = sum(seconds(SVC(C=C, gamma=1 / (2 * s**2)).fit, X[known], y[known])[0] for C, s in grid)
+        what = f"a sweep, 200 fits of 500 points, balance={balance!r}, each; libsvm, labels only"
+        results.row(what, f"{ours / 200:.4f}", f"{most / 1000:.3f}", f"{theirs / 200:.4f}", f"{ours / theirs:.0f} ×")
+
+
+def first_fits(results):
+    """A process with one small fit, whose loops are compiled, and the next one, which finds them."""
+    begin = "import numpy as np, convex_tsvm as ct; X = np.random.default_rng(0).standard_normal((60, 3));"
+    programs = {
+        "ct.cccp": "ct.cccp(ct.cccp_tsvm(), ct.Problem(X, np.resize([1, -1, 0], 60)))",
+        "TransductiveSVC().fit": "ct.TransductiveSVC().fit(X, np.resize([0, 1, -1], 60))",
+    }
+    for what, program in programs.items():
+        command = [sys.executable, "-W", "ignore", "-c", begin + program]
+        with tempfile.TemporaryDirectory() as folder:
+            environment = {**os.environ, "NUMBA_CACHE_DIR": folder}
+            cold, warm = (seconds(subprocess.run, command, env=environment, check=True)[0] for _ in range(2))
         results.row(
-            f"a sweep, 200 fits of 500 points, balance={balance!r}, each; libsvm, labels only",
-            f"{took / 200:.4f}",
-            f"{most / 1000:.3f}",
-            f"{theirs / 200:.4f}",
-            f"{took / theirs:.0f} ×",
+            f"a process with {what}, compiling; the next one", f"{cold:.1f}", "–", f"{warm:.1f}", f"{cold / warm:.1f} ×"
         )
 
 
-# --- every classifier ---------------------------------------------------------------------------------------------------
+# --- every classifier -------------------------------------------------------------------------------------------------
 
 #: Ten kinds of data by the number of points: points and classes, and how many labels are shown.
 KINDS = {
@@ -263,8 +228,8 @@ def every_classifier(results):
     """Seconds and errors of every classifier with default arguments, and of scikit-learn's SVC() on the labels."""
     results("", "## Every classifier with default arguments", "")
     results(
-        "Seconds, and in brackets the error in % of the unlabelled points. SVC is scikit-learn's, learned from the labels "
-        f"alone. A dash is a call that was ended after {MOST_SECONDS:g} seconds, or refused.",
+        "Seconds, and in brackets the error in % of the unlabelled points. SVC is scikit-learn's, and learns from the "
+        f"labels alone. A dash is a call that was ended after {MOST_SECONDS:g} seconds, or refused.",
         "",
     )
     results.table("classifier", *KINDS)
@@ -275,25 +240,24 @@ def every_classifier(results):
         visible = np.zeros(len(truth), dtype=bool)
         visible[few_labels.practice.at_random(truth, n_labeled, np.random.default_rng(0))] = True
         data[name] = X, truth, visible
-    results.row(
-        "SVC()", *(cell_of(lambda X, y, k: SVC().fit(X[k], y[k]).predict(X[~k]), *one) for one in data.values())
-    )
+    results.row("SVC()", *(cell_of(_of_labels, *one) for one in data.values()))
     for method in METHODS:
-        make = getattr(ct, method)
-        results.row(
-            method,
-            *(
-                cell_of(lambda X, y, k, make=make: make().fit(X, np.where(k, y, -1)).transduction_[~k], *one)
-                for one in data.values()
-            ),
-        )
+        results.row(method, *(cell_of(partial(_of_all, getattr(ct, method)), *one) for one in data.values()))
+
+
+def _of_labels(X, truth, visible):
+    return SVC().fit(X[visible], truth[visible]).predict(X[~visible])
+
+
+def _of_all(make, X, truth, visible):
+    return make().fit(X, np.where(visible, truth, -1)).transduction_[~visible]
 
 
 def cell_of(predict, X, truth, visible):
     """Seconds and error of one method on one set."""
     try:
         with limited():
-            took, found = seconds(lambda: predict(X, truth, visible))
+            took, found = seconds(predict, X, truth, visible)
     except (TookTooLong, ValueError, MemoryError):
         return "–"
     return f"{took:.3g} ({100 * np.mean(found != truth[~visible]):.0f})"

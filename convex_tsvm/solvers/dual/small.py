@@ -66,7 +66,7 @@ class SmallProblems:
         losses: Pieces,
         steps: int,
     ) -> Array:
-        """Outputs where steps end from the SVM of the known points; the matrix is Q, m and c of Q_ij - m_i - m_j + c."""
+        """Outputs where steps end from the SVM of known points; the matrix is Q, m and c of Q_ij - m_i - m_j + c."""
         gamma, given = np.zeros(len(kind)), (kind, cost, *losses.derivatives, self.concave)
         found: Array = follow_tangents(*matrix, bias, gamma, known, every, *given, self.tol, MOST_SWEEPS, steps)
         return found
