@@ -57,9 +57,9 @@ ALIKE = 100
 #: each class; where they were drawn from all points, with this parameter and one for each label of the class.
 PER_CLASS, AT_RANDOM = 1.0, 0.5
 
-#: A rate of error has a beta distribution with this parameter and one for each label left out; so many draws of it are
-#: averaged.  The supervised SVM's share of positive points is known to this standard deviation.
-RATE, RATE_DRAWS, COUNT_ERROR = 0.5, 200, 0.03
+#: A rate of error has a beta distribution with this parameter and one for each label left out; so many quantiles of it
+#: are averaged.  The supervised SVM's share of positive points is known to this standard deviation.
+RATE, RATE_QUANTILES, COUNT_ERROR = 0.5, 15, 0.03
 
 #: Counts of labels drawn per class are equal, or those of a Dirichlet-multinomial distribution with this parameter.
 NEARLY_EQUAL = 1000.0
@@ -418,7 +418,7 @@ class _Tried:
     def __init__(self, points: _Points, gram: Array, y: Array, fit_intercept: bool) -> None:
         self.y, self.cost = y[points.keep], points.cost
         self.known = np.flatnonzero(self.y)
-        self._random = random = np.random.default_rng(points.random_state)
+        random = np.random.default_rng(points.random_state)
         self.fold = self._folds(random)
         self.shares: list[float] = []
         self.values: list[float] = []
@@ -502,11 +502,12 @@ class _Tried:
         found = float((outputs[self.y == 0] > 0).mean())
         judged = ~np.isnan(self._alone)
         labels, said = self.y[self.known][judged] > 0, self._alone[judged] > 0
-        rates = [
-            self._random.beta(RATE + (said & own).sum(), RATE + (~said & own).sum(), RATE_DRAWS)
-            for own in (labels, ~labels)
-        ]
-        expected = grid[:, None] * rates[0] + (1 - grid[:, None]) * rates[1]
+        middles = (np.arange(RATE_QUANTILES) + 0.5) / RATE_QUANTILES
+        true, false = (
+            betaincinv(RATE + (said & own).sum(), RATE + (~said & own).sum(), middles) for own in (labels, ~labels)
+        )
+        shares = grid[:, None]
+        expected = shares * np.repeat(true, RATE_QUANTILES) + (1 - shares) * np.tile(false, RATE_QUANTILES)
         likelihood = np.exp(-0.5 * ((found - expected) / COUNT_ERROR) ** 2).mean(axis=1)
         return np.asarray(likelihood + 1e-3)  # that rates are the same for points without labels is not certain
 
