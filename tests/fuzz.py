@@ -234,9 +234,14 @@ RELAXATIONS = ("svm", "sdp", "box", "rlt", "triangles", "signs", "envelope", "cu
 SLACK, TOLERANCE = 1e-6, 1e-3
 
 
-def hold_objective(value, low, what, slack=SLACK):
+#: How far an objective may be below the optimum beside the costs, of which it is a sum: by rounding.
+BESIDE_COSTS = 1e-9
+
+
+def hold_objective(value, low, what, costs, slack=SLACK):
     """What is called reached is not below the optimum's lower end."""
-    if np.isnan(value) or (value < np.inf and not arb(float(value)) * (1 + slack) >= low):
+    room = BESIDE_COSTS * min(1.0, float(costs.sum()))
+    if np.isnan(value) or (value < np.inf and not arb(float(value)) * (1 + slack) + room >= low):
         raise Failure(f"objective: {what} says {value!r}, the optimum is at least {float(low)!r}")
 
 
@@ -252,7 +257,7 @@ def hold_builder(formulation, problem, table, tally, rng):
         for stage in found.stages:
             hold(min(stage.bound, found.upper), high, f"relaxation {stage.name!r}", tally)
         hold(found.value, high, f"LowerBoundBuilder, {relaxation!r}", tally)
-        hold_objective(found.upper, low, f"LowerBoundBuilder, {relaxation!r}, upper")
+        hold_objective(found.upper, low, f"LowerBoundBuilder, {relaxation!r}, upper", problem.cost)
 
 
 def hold_search(formulation, problem, table, tally, folder):
@@ -311,7 +316,7 @@ def hold_descents(formulation, problem, table, tally, rng):
         counted = problem.positive_count
         as_asked = counted is None or int((found.labels[problem.unlabeled] > 0).sum()) == counted
         if found.status == "converged" and as_asked:
-            hold_objective(found.objective, low, descent.__name__, TOLERANCE)
+            hold_objective(found.objective, low, descent.__name__, problem.cost, TOLERANCE)
         if number == 0:
             again = found.certificate()
             if found.status == "converged" and not (again.gap <= 1.1e-3 and again.primal_infeasibility <= 1.1e-3):
@@ -340,7 +345,7 @@ def hold_estimators(case, formulation, problem, table, tally, rng):
         hold(clf.lower_bound_, high, f"{kind.__name__}.lower_bound_", tally)
     counted = problem.positive_count
     if clf.status_ == "converged" and counted in (None, int((clf.transduction_[problem.unlabeled] > 0).sum())):
-        hold_objective(clf.objective_, low, f"{kind.__name__}.objective_", TOLERANCE)
+        hold_objective(clf.objective_, low, f"{kind.__name__}.objective_", problem.cost, TOLERANCE)
 
 
 @contextmanager

@@ -281,7 +281,7 @@ def test_small_descents_are_those_of_cccp(seed, fit_intercept, loss):
     alone = ct.svm(model.labeled, fit_intercept=fit_intercept)
     plain = ct.cccp(alone, problem.replace(balance=None), tol=1e-7)
     # A bias costs a little here.
-    np.testing.assert_allclose(small.svm(y, problem.cost), plain.scores, atol=2e-2)
+    np.testing.assert_allclose(small.svm(y, problem.cost), plain.scores, atol=5e-2)
 
 
 def test_without_a_bias_a_mean_may_not_be_met():

@@ -503,13 +503,15 @@ class Run:
             self.current = point
 
     def _holds(self, point: Recorded) -> bool:
-        """Whether the point is still optimal by figures that are recomputed with the kernel function itself.
+        """Whether the point is optimal, and its objective the same, by figures of the kernel function itself.
 
         That is done for few points only; where there are many, the solver has measured rounding at some of them.
         """
         if len(point.outputs) > RECOMPUTED or getattr(point, "is_recomputed", False):
             return True
-        return point.recomputed().judged(self.settings.tol).status == "optimal"
+        again, objective = point.recomputed().judged(self.settings.tol), self.value(point)
+        room = self.settings.tol * max(min(1.0, float(self.instance.cost.sum())), abs(objective))
+        return again.status == "optimal" and abs(self.value(again) - objective) <= room
 
     def solution(self, method: Method) -> Solution:
         """The solution of a method's descent: the best point or the last one, as the method has it.

@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ..formulations import Formulation
-from ..instance import AnnealedPrimal, Instance, SmoothPoint
+from ..instance import AnnealedPrimal, ExpansionPrimal, Instance, SmoothPoint
 from ..losses import PLQ
 from ..notice import warn
 from ..problem import Array, Problem
@@ -53,7 +53,7 @@ def sharpened(run: Run, primal: Any, point: SmoothPoint, descend: Callable[[Any,
         if abs(objective - point.primal) <= room:
             return "converged"
         sharper = run.checked(descend(primal.sharper(width), point.variables, goal(run, True)))
-        if sharper.status != "optimal":
+        if sharper.status != "optimal" and not isinstance(primal, ExpansionPrimal):
             # Of curvatures as large as these L-BFGS finds more than steps that trust them.
             sharper = run.checked(run.smooth.descend(primal.sharper(width), sharper.variables, goal(run, True)))
         gained = objective - run.value(sharper)

@@ -19,7 +19,7 @@ from .dual_problem import Array, Indices
 MOST_SWEEPS = 200
 
 #: A free bias b costs b² / (2 FREE), which is next to nothing: then it is a feature like others, of this square.
-FREE = 100.0
+FREE = 10.0
 
 #: Without a bias no mean but 0 can be had if the largest mean of a function of norm 1 is below this share of outputs.
 LEAST_MEAN = 1e-5
