@@ -249,6 +249,19 @@ def test_fits_to_many_points_are_announced(monkeypatch):
         ct.TransductiveSVC().fit(X, y)
 
 
+def test_labels_that_were_drawn_as_parts_are_do_not_matter(monkeypatch):
+    """Whatever permutation chose the labels, parts of the points have labels and unlabelled points."""
+    from convex_tsvm.estimators import pilot
+
+    monkeypatch.setattr(pilot, "ANNOUNCED_SECONDS", 1e-3)
+    X, truth = clusters(0.5, n=4000)
+    for seed in (0, [0, 4000]):
+        visible = np.zeros(4000, dtype=bool)
+        visible[np.random.default_rng(seed).permutation(4000)[:600]] = True
+        with pytest.warns(UserWarning, match="going to take about"):
+            ct.TransductiveSVC(balance="labeled").fit(X, np.where(visible, truth > 0, -1))
+
+
 def test_times_are_continued_by_their_own_power():
     from convex_tsvm.estimators import pilot
 

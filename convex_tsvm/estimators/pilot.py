@@ -63,9 +63,14 @@ def expected_seconds(problem: Problem, solve: Callable[[Problem], object]) -> fl
 
     Problems of some of its points, with at least one label of each class, are solved to find out.
     """
-    order = np.random.default_rng(0).permutation(problem.n)
-    # One label of each class that has labels is always there.
-    first = [order[problem.y[order] == sign][0] for sign in (1, -1) if (problem.y == sign).any()]
+    order = np.random.default_rng([0, problem.n]).permutation(problem.n)
+    # The labels are in as many of the parts as they are in all points, and one of each class is always there.
+    groups = [order[problem.y[order] == sign] for sign in (1, -1, 0)]
+    place = np.concatenate([np.arange(len(group)) / max(len(group), 1) for group in groups])
+    order, first = (
+        np.concatenate(groups)[np.argsort(place, kind="stable")],
+        [group[0] for group in groups if len(group)],
+    )
     sizes: list[float] = []
     seconds: list[float] = []
     n, expected = FIRST_POINTS, np.inf
