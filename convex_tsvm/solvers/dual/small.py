@@ -18,8 +18,9 @@ from .dual_problem import Array, Indices
 #: Times that all variables are visited, at most, in one convex step.
 MOST_SWEEPS = 200
 
-#: A free bias b costs b² / (2 FREE), which is next to nothing: then it is a feature like others, of this square.
-FREE = 10.0
+#: A free bias is a feature like others, of this square, and what it costs is taken back in so many rounds (proximal
+#: points: the cost is that of its distance from the bias of the round before).
+FREE, BIAS_ROUNDS = 10.0, 5
 
 #: Without a bias no mean but 0 can be had if the largest mean of a function of norm 1 is below this share of outputs.
 LEAST_MEAN = 1e-5
@@ -52,8 +53,14 @@ class SmallProblems:
     def svm(self, y: Array, cost: Array) -> Array:
         """Outputs of the SVM of the labels in y, +1, -1 or 0, without a balance, shape (n,)."""
         known, kind = np.flatnonzero((y != 0) & (cost > 0)), (y < 0).astype(np.intp)
-        matrix = self.gram, np.zeros(len(y)), FREE if self.fit_intercept else 0.0
-        return self.descend(matrix, 0.0, known, known, kind, cost, self.conjugates, 0)
+        matrix, bias = (self.gram, np.zeros(len(y)), FREE if self.fit_intercept else 0.0), 0.0
+        for _ in range(BIAS_ROUNDS):
+            found, gamma = self.descend(matrix, bias, known, known, kind, cost, self.conjugates, 0)
+            moved = matrix[2] * float(gamma.sum())
+            bias += moved
+            if abs(moved) <= self.tol:
+                break
+        return found
 
     def descend(
         self,
@@ -65,11 +72,11 @@ class SmallProblems:
         cost: Array,
         losses: Pieces,
         steps: int,
-    ) -> Array:
-        """Outputs where steps end from the SVM of known points; the matrix is Q, m and c of Q_ij - m_i - m_j + c."""
+    ) -> tuple[Array, Array]:
+        """Outputs and γ where steps end from an SVM; the matrix is Q, m and c of Q_ij - m_i - m_j + c."""
         gamma, given = np.zeros(len(kind)), (kind, cost, *losses.derivatives, self.concave)
         found: Array = follow_tangents(*matrix, bias, gamma, known, every, *given, self.tol, MOST_SWEEPS, steps)
-        return found
+        return found, gamma
 
 
 class BalancedProblem:
@@ -114,4 +121,4 @@ class BalancedProblem:
         shared, bias, losses = self._shared, mean, self._shared.conjugates
         if not shared.fit_intercept:
             bias, losses = 0.0, conjugate_pieces((*shared.convex, indicator(mean, mean)))
-        return shared.descend(self._matrix, bias, *self._points, losses, shared.max_iter)[: self._n]
+        return shared.descend(self._matrix, bias, *self._points, losses, shared.max_iter)[0][: self._n]
