@@ -116,7 +116,7 @@ def test_every_space_is_taken():
 
 @pytest.mark.parametrize(("n", "n_draws"), [(2000, 4), pytest.param(3000, 3, marks=pytest.mark.slow)])
 def test_one_percent_and_as_many_labels_of_both_classes(n, n_draws):
-    """Ten and nine labels of classes of 99 and 1 %: hardly behind the supervised SVM; the labels' balance errs on half."""
+    """Ten and nine labels of classes of 99 and 1 %: hardly behind the SVM; the labels' balance errs on half."""
     X, truth = make_classification(n, 20, n_informative=6, weights=[0.99], class_sep=1.5, flip_y=0, random_state=3)
     methods = {
         "alone": ct.TransductiveSVC(C_unlabeled=None),

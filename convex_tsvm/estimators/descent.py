@@ -18,7 +18,7 @@ from ..methods.potts import Potts, Temperature
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Iteration, Solution
-from ..table import METHODS
+from ..table import DESCENTS, METHODS
 from ..validation import one_of
 from .base import KernelTransduction, Transduction
 from .labels import Labels
@@ -181,12 +181,10 @@ class Descent(Transduction):
             for option, value in self._given_options().items():
                 raise ValueError(f"{option}={value!r} is for methods by name; this one was made with its own options")
             return self.method
-        named = {name: entry for name, entry in METHODS.items() if entry.is_descent}
         name: Any = self.method
-        if not isinstance(name, str) or name not in named:
-            allowed = ", ".join(map(repr, named))
-            raise ValueError(f"method={name!r} must be {allowed}, or a Method")
-        method: Method = named[name].load()(**self._method_options(name))
+        if not isinstance(name, str) or name not in DESCENTS:
+            raise ValueError(f"method={name!r} must be {', '.join(map(repr, DESCENTS))}, or a Method")
+        method: Method = METHODS[name].load()(**self._method_options(name))
         return method
 
     def _given_options(self) -> dict[str, Any]:

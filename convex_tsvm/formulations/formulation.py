@@ -169,18 +169,18 @@ class Formulation:
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
 
-    @property
+    @cached_property
     def is_convex(self) -> bool:
         """Whether every loss is convex, so that one step solves the problem."""
         return all(getattr(loss, "is_convex", False) for loss in self.losses)
 
-    @property
+    @cached_property
     def losses(self) -> list[Loss]:
         """The losses of labelled points, of unlabelled ones if they have one, and of the groups."""
         unlabeled = [] if self.unlabeled is None else [self.unlabeled]
         return [self.labeled, *unlabeled, *(group.loss for group in self.groups)]
 
-    @property
+    @cached_property
     def is_plain(self) -> bool:
         """Whether it is losses, ½ ‖w‖² and a balance, and nothing else: the form that the papers have."""
         return self.regularizer.is_squared_norm and not (self.constraints or self.additions or self.groups)
@@ -191,7 +191,7 @@ class Formulation:
         balance = None if self.fit_intercept and self.balance == "linear" else self.balance
         return bool(self.constraints or self.groups) or balance is not None
 
-    @property
+    @cached_property
     def has_finitely_many_tangents(self) -> bool:
         """Whether every concave part is piecewise linear: CCCP then stops after finitely many steps."""
         return all(getattr(concave, "is_piecewise_linear", False) for _, concave in self.parts)
@@ -212,6 +212,10 @@ class Formulation:
         For a TSVM that is a constant, which leaves the SVM of the labelled points.  None if the loss of the labelled
         points is not convex, or that of the unlabelled ones not piecewise linear-quadratic and bounded below.
         """
+        return self._below
+
+    @cached_property
+    def _below(self) -> Formulation | None:
         if not getattr(self.labeled, "is_convex", False):
             return None
         if self.is_convex:
@@ -418,6 +422,8 @@ class Formulation:
         ValueError
             If row numbers are of other points, or of points that are not in the part.
         """
+        if self.is_plain:
+            return self
         groups = tuple(group.placed(problem) for group in self.groups)
         constraints = tuple(one.placed(problem) for one in self.constraints)
         for addition in self.additions:
@@ -442,7 +448,7 @@ class Formulation:
             cost[group.where] = group.cost
         return cost
 
-    @property
+    @cached_property
     def by_kind(self) -> list[Kind]:
         """What the points of each kind pay, numbered as :meth:`kinds` numbers them."""
         found = [

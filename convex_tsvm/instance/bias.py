@@ -9,6 +9,7 @@ still free (collobert2006 eq. 10).  Without a bias to be fixed there is only the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,7 @@ class Bias:
     members: NDArray[np.intp]  # the points of the balance, some perhaps several times
     way: str = "centring"  # or "x0": how a balance is met, if there is one and the bias is fitted
 
-    @property
+    @cached_property
     def centred(self) -> bool:
         """Whether the origin is the members' mean, and the bias is c from there."""
         return self.fitted and self.target is not None and self.way == "centring"

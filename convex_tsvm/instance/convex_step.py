@@ -19,7 +19,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from ..formulations.additions import Addition
 from ..formulations.regularizers import SQUARED_NORM, Regularizer
-from ..losses import PLQ, Convex, Pieces, WeightedSums, conjugate_pieces, pieces_of
+from ..losses import PLQ, Convex, Pieces, WeightedSums, conjugate_pieces
 from ..problem import Array, Problem
 from .bias import Bias, members_of
 from .rows import OutputRows
@@ -139,16 +139,12 @@ class ConvexStep:
         return groups
 
     @cached_property
-    def _tables(self) -> tuple[Pieces, Pieces, NDArray[np.bool_], Array] | None:
-        """Pieces of all losses and of their conjugates, which points have a cost, and these costs, or 1.
+    def _tables(self) -> tuple[Pieces, Pieces] | None:
+        """Pieces of all losses and of their conjugates.
 
         None if a point has several terms, or a loss is none of pieces: then points are gone through group by group.
         """
-        losses = tuple(loss for loss in self.losses if isinstance(loss, PLQ))
-        if self.point is not None or len(losses) < len(self.losses):
-            return None
-        used = self.cost > 0
-        return pieces_of(losses), conjugate_pieces(losses), used, np.where(used, self.cost, 1.0)
+        return None if self.point is not None else _tables_of(self.losses)
 
     def loss_value(self, f: Array) -> float:
         """Σ ψ_i(f_i); outputs outside a domain count at its end (:meth:`infeasibility` says how far out)."""
@@ -172,7 +168,7 @@ class ConvexStep:
     def bounds(self) -> tuple[Array, Array]:
         """Ends of the interval in which each γ_i may lie."""
         if self._tables is not None:
-            lower, upper = (end[self.kind] for end in self._tables[1].domain)
+            lower, upper = self._tables[1].domain[0][self.kind], self._tables[1].domain[1][self.kind]
         else:
             lower, upper = np.zeros(self.problem.n), np.zeros(self.problem.n)
             for loss, where, _ in self.groups:
@@ -194,7 +190,7 @@ class ConvexStep:
         """
         if self._tables is not None:
             near = self._tables[0].prox(self.kind, f + self._unscaled(gamma))
-            return np.where(self._tables[2], np.abs(f - near), 0.0)
+            return np.where(self.cost > 0, np.abs(f - near), 0.0)
         result = np.zeros(len(gamma))
         for loss, where, s in self._scaled(gamma):
             result[where] = np.abs(f[where] - loss.prox(f[where] + s))
@@ -205,8 +201,9 @@ class ConvexStep:
         return np.abs(f - self._into_domain(f))
 
     def _into_domain(self, f: Array) -> Array:
-        if all(loss.is_finite for loss in self.losses):
-            return f
+        if self._tables is not None:
+            least, most = self._tables[0].domain
+            return np.clip(f, least[self.kind], most[self.kind])
         inside = f.copy()
         for loss, where, _ in self.groups:
             if not loss.is_finite:
@@ -216,8 +213,9 @@ class ConvexStep:
     def _unscaled(self, gamma: Array) -> Array:
         """-γ as slopes of the unscaled losses, kept inside the domain of their conjugates against rounding."""
         assert self._tables is not None
-        _, conjugates, _, cost = self._tables
-        return np.clip((-gamma - self.slope) / cost, *(end[self.kind] for end in conjugates.domain))
+        least, most = self._tables[1].domain
+        slopes = np.divide(-gamma - self.slope, self.cost, out=np.zeros(len(gamma)), where=self.cost > 0)
+        return np.clip(slopes, least[self.kind], most[self.kind])
 
     def _per_point(self, values: Array) -> Array:
         return values if self.point is None else np.bincount(self.point, values, self.problem.n).astype(float)
@@ -227,6 +225,12 @@ class ConvexStep:
         for loss, where, _ in self.groups:
             s = (-gamma[where] - self.point_slope[where]) / self.point_cost[where]
             yield loss, where, np.clip(s, *loss.conjugate().domain)
+
+
+@lru_cache(maxsize=64)
+def _tables_of(losses: tuple[Convex, ...]) -> tuple[Pieces, Pieces] | None:
+    pieces = tuple(loss for loss in losses if isinstance(loss, PLQ))
+    return (Pieces.of(pieces), conjugate_pieces(pieces)) if len(pieces) == len(losses) else None
 
 
 def same_points(problem: Problem, other: Problem) -> bool:

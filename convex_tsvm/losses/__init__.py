@@ -30,7 +30,6 @@ from .envelopes import envelope_of as envelope_of
 from .pieces import Pieces as Pieces
 from .pieces import Segments as Segments
 from .pieces import conjugate_pieces as conjugate_pieces
-from .pieces import pieces_of as pieces_of
 from .plq import HARD_MARGIN as HARD_MARGIN
 from .plq import PLQ as PLQ
 from .plq import indicator as indicator

@@ -63,7 +63,7 @@ class Pieces:
         piece = kind, place // 2
         moved = (v - self.offset[piece]) / (1 + self.rate[piece])
         moved = np.where(place % 2, self._inner[piece], moved)
-        return np.clip(moved, *(end[kind] for end in self.domain))
+        return np.clip(moved, self.domain[0][kind], self.domain[1][kind])
 
     @cached_property
     def _inner(self) -> Array:
@@ -130,9 +130,3 @@ class Segments:
 def conjugate_pieces(losses: tuple[PLQ, ...]) -> Pieces:
     """The pieces of the conjugates ℓ_k* of convex losses, which are all that a dual method needs of them."""
     return Pieces.of([loss.conjugate() for loss in losses])
-
-
-@lru_cache(maxsize=64)
-def pieces_of(losses: tuple[PLQ, ...]) -> Pieces:
-    """The pieces of losses."""
-    return Pieces.of(losses)

@@ -197,7 +197,7 @@ class Survey:
     offset: float
     tied: NDArray[np.bool_] | None = None
 
-    @property
+    @functools.cached_property
     def violation(self) -> float:
         """The largest; for a free bias, the gap between the bounds that the points put on it."""
         if not self.free_bias:
