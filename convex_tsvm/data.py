@@ -239,10 +239,6 @@ def load_data(source: str, *, positive: Sequence[str] | None = None, **shown: An
     zero_based : bool, optional
         Whether an svmlight file counts columns from 0, not 1; by default if it has an index 0.
 
-    Returns
-    -------
-    Data
-
     Raises
     ------
     ValueError

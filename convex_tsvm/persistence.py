@@ -73,8 +73,6 @@ class FittedModel(DecisionFunctions):
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> clf = ct.TransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     ct.save_model(clf, pathlib.Path(folder, "model.npz"))
@@ -205,8 +203,6 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> clf = ct.TransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     ct.save_model(clf, pathlib.Path(folder, "model.npz"))
@@ -290,8 +286,6 @@ def load_model(path: str | os.PathLike[str]) -> FittedModel:
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> clf = ct.TransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     ct.save_model(clf, pathlib.Path(folder, "model.npz"))

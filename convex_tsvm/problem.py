@@ -120,7 +120,6 @@ class Problem:
 
     Examples
     --------
-    >>> import numpy as np
     >>> Problem(np.array([[-1.0], [0.9], [1.0]]), [-1, 0, 1], C=2).cost
     array([2., 4., 2.])
     """

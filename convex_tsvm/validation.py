@@ -20,9 +20,6 @@ class InfeasibleError(ValueError):
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> fixed = [ct.output_constraint({0: 1.0}, 2, 3), ct.output_constraint({0: 1.0}, 4, 5)]  # f(x_0) in both
     >>> try:
     ...     ct.cccp(ct.Formulation(ct.hinge(), constraints=fixed), problem)

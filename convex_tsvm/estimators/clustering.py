@@ -61,9 +61,7 @@ class MaxMarginClustering(ClusterMixin, BaseEstimator):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from convex_tsvm import MaxMarginClustering
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> MaxMarginClustering(sigma=1.0).fit_predict(X)
     array([0, 0, 0, 1, 1, 1])
     """

@@ -72,9 +72,7 @@ class CompactMarginClassifier(_OneCost):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from convex_tsvm import CompactMarginClassifier
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> clf = CompactMarginClassifier(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
     >>> clf.transduction_
     array([0, 0, 0, 1, 1, 1])
@@ -193,9 +191,7 @@ class RelativeMarginClassifier(_OneCost):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from convex_tsvm import RelativeMarginClassifier
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> clf = RelativeMarginClassifier(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
     >>> clf.transduction_
     array([0, 0, 0, 1, 1, 1])

@@ -64,9 +64,7 @@ class ExactTransductiveSVC(LabellingTransduction):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from convex_tsvm import ExactTransductiveSVC
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> clf = ExactTransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
     >>> clf.transduction_, bool(clf.gap_ <= 1e-6)
     (array([0, 0, 0, 1, 1, 1]), True)

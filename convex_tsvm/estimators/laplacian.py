@@ -48,9 +48,7 @@ class LaplacianSVC(DescentTransduction):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from convex_tsvm import LaplacianSVC
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> clf = LaplacianSVC(n_neighbors=2).fit(X, [0, -1, -1, -1, -1, 1])
     >>> clf.transduction_
     array([0, 0, 0, 1, 1, 1])

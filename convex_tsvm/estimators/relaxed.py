@@ -52,9 +52,7 @@ class SDPTransduction(LabellingTransduction):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from convex_tsvm import SDPTransduction
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> clf = SDPTransduction(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
     >>> clf.transduction_
     array([0, 0, 0, 1, 1, 1])
@@ -143,9 +141,7 @@ class SubspaceSDPTransduction(LabellingTransduction):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from convex_tsvm import SubspaceSDPTransduction
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> SubspaceSDPTransduction(sigma=1.0, n_components=2).fit(X, [0, -1, -1, -1, -1, 1]).transduction_
     array([0, 0, 0, 1, 1, 1])
     """
@@ -235,9 +231,7 @@ class SpectralTransduction(LabellingTransduction):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from convex_tsvm import SpectralTransduction
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> SpectralTransduction(sigma=1.0, n_components=2).fit(X, [0, -1, -1, -1, -1, 1]).transduction_
     array([0, 0, 0, 1, 1, 1])
     """

@@ -73,9 +73,7 @@ class SafeTransductiveSVC(LabellingTransduction):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from convex_tsvm import SafeTransductiveSVC
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> clf = SafeTransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
     >>> clf.transduction_
     array([0, 0, 0, 1, 1, 1])

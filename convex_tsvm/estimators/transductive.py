@@ -159,9 +159,7 @@ class TransductiveSVC(DescentTransduction):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from convex_tsvm import TransductiveSVC
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> clf = TransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
     >>> clf.transduction_
     array([0, 0, 0, 1, 1, 1])

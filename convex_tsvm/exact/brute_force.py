@@ -30,7 +30,6 @@ def brute_force(formulation: Formulation, problem: Problem) -> tuple[float, Arra
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
     >>> objective, labels = ct.brute_force(ct.s3vm(balance=None), problem)

@@ -54,7 +54,6 @@ class CertificateCheck:
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -143,7 +142,6 @@ def verify_certificate(path: str | os.PathLike[str]) -> CertificateCheck:
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
     >>> with tempfile.TemporaryDirectory() as folder:

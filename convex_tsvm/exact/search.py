@@ -125,7 +125,6 @@ class BranchAndBound:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
     >>> search = ct.BranchAndBound(ct.s3vm(balance=None), problem, gap=1e-4).run()
@@ -473,10 +472,6 @@ class BranchAndBound:
         ----------
         deadline : float
             Time of the clock at which to stop, in seconds.
-
-        Returns
-        -------
-        str
         """
         if self.max_nodes is not None and self.state.n_nodes >= self.max_nodes:
             return "node_limit"
@@ -489,10 +484,6 @@ class BranchAndBound:
         ----------
         deadline : float
             Time of the clock at which to stop, in seconds.
-
-        Returns
-        -------
-        bool
         """
         state, dives = self.state, DIVE[self.strategy]
         if self.max_nodes is not None:

@@ -32,7 +32,6 @@ class ExactSolution(Solution):
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
     >>> solution = ct.exact_search(ct.s3vm(balance=None), problem, gap=1e-6)

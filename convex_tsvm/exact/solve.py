@@ -68,7 +68,6 @@ def exact_search(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=1, balance=None)
     >>> solution = ct.exact_search(ct.s3vm(balance=None), problem)

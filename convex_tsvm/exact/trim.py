@@ -45,7 +45,6 @@ class Trimmed:
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -94,7 +93,6 @@ def trim_certificate(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
     >>> with tempfile.TemporaryDirectory() as folder:

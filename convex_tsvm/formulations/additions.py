@@ -41,14 +41,6 @@ class Addition:
         A function of outputs, or of the coefficients of another space than the linear one, is one of the points that it
         was first used on.
 
-        Parameters
-        ----------
-        problem : Problem
-
-        Returns
-        -------
-        Addition
-
         Raises
         ------
         ValueError

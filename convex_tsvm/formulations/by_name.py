@@ -61,9 +61,6 @@ def build(name: str, problem: Problem, **options: Any) -> Stated:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> ct.cccp(*ct.build("cmm", problem, epsilon=2.0)).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """

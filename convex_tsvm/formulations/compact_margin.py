@@ -48,9 +48,6 @@ def compact_margin(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> model = ct.compact_margin(2.0, *ct.compactness_weights(problem, C_compact=1.0))
     >>> ct.cccp(model, problem).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
@@ -85,9 +82,6 @@ def relative_margin(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> ct.cccp(ct.relative_margin(2.0, 0.1), problem).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
@@ -126,9 +120,6 @@ def compactness_weights(problem: Problem, C_compact: float) -> tuple[float, floa
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> [float(weight) for weight in ct.compactness_weights(problem.replace(C_unlabeled=2.0), C_compact=1.0)]
     [0.1, 0.5]
     """

@@ -38,9 +38,6 @@ class OutputConstraint(ABC):
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> constraint = ct.must_link(0, 2, within=0.1)
     >>> constraint.lower, constraint.upper, constraint.on(problem)
     (-0.1, 0.1, array([ 1.,  0., -1.,  0.,  0.,  0.]))
@@ -61,10 +58,6 @@ class OutputConstraint(ABC):
     def coefficients(self, problem: Problem) -> Array:
         """The a_i for a problem's points, shape (n,).
 
-        Parameters
-        ----------
-        problem : Problem
-
         Returns
         -------
         array, shape (n,)
@@ -72,14 +65,6 @@ class OutputConstraint(ABC):
 
     def placed(self, problem: Problem) -> OutputConstraint:
         """The constraint with row numbers of a problem; itself where they are already, or where it has none.
-
-        Parameters
-        ----------
-        problem : Problem
-
-        Returns
-        -------
-        OutputConstraint
 
         Raises
         ------
@@ -90,10 +75,6 @@ class OutputConstraint(ABC):
 
     def on(self, problem: Problem) -> Array:
         """The a_i, checked.
-
-        Parameters
-        ----------
-        problem : Problem
 
         Returns
         -------
@@ -218,7 +199,6 @@ def output_constraint(
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> ct.output_constraint({0: 1.0, 3: -2.0}, upper=0.5)
     -inf <= weighted output <= 0.5
     """
@@ -254,7 +234,6 @@ def mean_output(
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> ct.mean_output(-0.1, 0.1)
     -0.1 <= mean output (unlabeled) <= 0.1
     """
@@ -289,9 +268,6 @@ def must_link(i: int, j: int, within: float = 0.0, *, X: Any = None) -> OutputCo
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> model = ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), constraints=[ct.must_link(1, 4)])
     >>> outputs = ct.cccp(model, problem).scores
     >>> bool(abs(outputs[1] - outputs[4]) < 1e-6)
@@ -316,7 +292,6 @@ def cannot_link(i: int, j: int, within: float = 0.0, *, X: Any = None) -> Output
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> ct.cannot_link(4, 20, within=0.2)
     -0.2 <= f(4) + f(20) <= 0.2
     """

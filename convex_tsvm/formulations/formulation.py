@@ -85,7 +85,6 @@ class Formulation:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> problem = ct.Problem(np.array([[-1.0], [-0.8], [0.9], [1.0]]), [-1, 0, 0, 1], C=10)
     >>> model = ct.Formulation(labeled=ct.hinge(), unlabeled=ct.symmetric_ramp(s=-0.3))
     >>> model.dual(problem).is_dcp(dpp=True)
@@ -273,12 +272,7 @@ class Formulation:
         return labeled, float(difference.mean())
 
     def check(self, problem: Problem) -> None:
-        """Raise ValueError if ``problem`` lacks something that the formulation needs.
-
-        Parameters
-        ----------
-        problem : Problem
-        """
+        """Raise ValueError if ``problem`` lacks something that the formulation needs."""
         if self.unlabeled is not None:
             if problem.n_unlabeled == 0:
                 raise ValueError("y has no unlabelled point, but the formulation has a loss for unlabelled points")
@@ -312,10 +306,6 @@ class Formulation:
         """Raise ValueError if a class has no labelled point, and a free bias may put all points into the other class.
 
         Something must be said of the unlabelled points together, or their loss must tell the classes apart.
-
-        Parameters
-        ----------
-        problem : Problem
         """
         if self.is_balanced or self.constraints or self.additions or self.unlabeled is None or not self.fit_intercept:
             return
@@ -344,16 +334,7 @@ class Formulation:
         return self.balance == "targets"
 
     def balanced_as(self, problem: Problem) -> Formulation:
-        """The same, without its balance constraint if the problem has none.
-
-        Parameters
-        ----------
-        problem : Problem
-
-        Returns
-        -------
-        Formulation
-        """
+        """The same, without its balance constraint if the problem has none."""
         return self if problem.balance is not None else replace(self, balance=None)
 
     def balancing_targets(self) -> Formulation:
@@ -365,16 +346,7 @@ class Formulation:
         return {"balance": self.balance, "fit_intercept": self.fit_intercept}
 
     def on(self, problem: Problem) -> Instance:
-        """The formulation bound to a problem: what methods work on.
-
-        Parameters
-        ----------
-        problem : Problem
-
-        Returns
-        -------
-        Instance
-        """
+        """The formulation bound to a problem: what methods work on."""
         from ..instance import Instance
 
         return Instance(self, problem)
@@ -409,14 +381,6 @@ class Formulation:
 
         It is itself unless the problem is a part of the one that they were made for.
 
-        Parameters
-        ----------
-        problem : Problem
-
-        Returns
-        -------
-        Formulation
-
         Raises
         ------
         ValueError
@@ -434,10 +398,6 @@ class Formulation:
 
     def costs(self, problem: Problem) -> Array:
         """The cost of every point, as a new array: the problem's, or that of its group.
-
-        Parameters
-        ----------
-        problem : Problem
 
         Returns
         -------
@@ -464,10 +424,6 @@ class Formulation:
     def kinds(self, problem: Problem) -> NDArray[np.intp]:
         """Which of :attr:`by_kind` each point is: 0 and 1 for labels +1 and -1, 2 for none, then the groups.
 
-        Parameters
-        ----------
-        problem : Problem
-
         Returns
         -------
         int array, shape (n,)
@@ -480,16 +436,7 @@ class Formulation:
         return kinds
 
     def ungrouped(self, problem: Problem) -> Problem:
-        """The problem with a balance that does not count the points of groups.
-
-        Parameters
-        ----------
-        problem : Problem
-
-        Returns
-        -------
-        Problem
-        """
+        """The problem with a balance that does not count the points of groups."""
         grouped = np.concatenate([np.zeros(0, np.intp), *(group.where for group in self.placed(problem).groups)])
         rest = np.setdiff1d(problem.balance_points, grouped)
         if len(rest) == len(problem.balance_points) or self.balance is None or problem.balance is None:
@@ -509,10 +456,6 @@ class Formulation:
             ½ ‖w‖², or what else w costs.
         cost : array, shape (n,), optional
             In place of the problem's costs.
-
-        Returns
-        -------
-        float
         """
         if cost is None:
             cost = self.costs(problem) if self.groups else problem.cost
@@ -531,10 +474,6 @@ class Formulation:
         problem : Problem
         outputs : array, shape (n,), optional
             Where tangents are taken; None leaves the convex parts.
-
-        Returns
-        -------
-        cvxpy.Problem
         """
         return self.on(problem).primal(outputs)
 
@@ -549,10 +488,6 @@ class Formulation:
         outputs : array, shape (n,), optional
             Where tangents are taken; None leaves the convex parts.
         balance_by : {"centring", "x0"}, default "centring"
-
-        Returns
-        -------
-        cvxpy.Problem
         """
         return self.on(problem).dual(outputs, balance_by)
 
@@ -581,8 +516,6 @@ class Formulation:
 
         Examples
         --------
-        >>> import numpy as np, convex_tsvm as ct
-        >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
         >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=10)
         >>> print(str(ct.tsvm("exp").smooth(problem)).splitlines()[3])
                     + C[unlabeled]ᵀ exp(-5 f[unlabeled]²)

@@ -38,7 +38,6 @@ class PointGroup:
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> ct.PointGroup([4, 5], ct.epsilon_insensitive(0.1), cost=2.0, name="universum")
     PointGroup('universum', 2 points, loss=epsilon_insensitive(0.1))
     """
@@ -71,14 +70,6 @@ class PointGroup:
 
     def placed(self, problem: Problem) -> PointGroup:
         """The group with row numbers of a problem; of a part of its points those that are there.
-
-        Parameters
-        ----------
-        problem : Problem
-
-        Returns
-        -------
-        PointGroup
 
         Raises
         ------

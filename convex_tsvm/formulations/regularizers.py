@@ -64,10 +64,6 @@ class Regularizer(ABC):
         Parameters
         ----------
         w : array, shape (d,)
-
-        Returns
-        -------
-        float
         """
 
     @abstractmethod
@@ -119,10 +115,6 @@ class Regularizer(ABC):
         Parameters
         ----------
         v : array, shape (d,)
-
-        Returns
-        -------
-        float
         """
         w = self.weights(v)
         if w is None:
@@ -150,12 +142,7 @@ class Regularizer(ABC):
         return f"{type(self).__name__}(w)"
 
     def check(self, n_features: int) -> None:  # noqa: B027
-        """Raise ValueError if it is not for so many weights; by default it is for any number.
-
-        Parameters
-        ----------
-        n_features : int
-        """
+        """Raise ValueError if it is not for so many weights; by default it is for any number."""
 
 
 @dataclass(frozen=True)

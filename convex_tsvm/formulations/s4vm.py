@@ -54,7 +54,6 @@ class SafeLabels:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> separators = np.array([[1.0, 1.0, -1.0, -1.0], [1.0, 1.0, 1.0, -1.0]])  # two of them, four points
     >>> game = ct.SafeLabels(separators, supervised=np.array([1.0, -1.0, 1.0, -1.0]))
     >>> labels = game.solve()
@@ -132,10 +131,6 @@ class SafeLabels:
         ----------
         y : array, shape (n,)
             Labels +1 and -1.
-
-        Returns
-        -------
-        float
         """
         return float(self.improvement(y).min())
 

@@ -20,9 +20,6 @@ def svm(loss: Loss | None = None, *, balance: str | None = None, fit_intercept: 
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> solution = ct.cccp(ct.svm(), problem)
     >>> len(solution.history)  # convex: one step
     1

@@ -37,7 +37,6 @@ def cccp_tsvm(s: float = -0.3, *, balance: str | None = "linear", fit_intercept:
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> model = ct.cccp_tsvm(s=-0.3)
     >>> model.unlabeled(0.0), model.unlabeled(2.0)
     (array(0.7), array(0.))
@@ -61,7 +60,6 @@ def s3vm(unlabeled: Loss | None = None, *, balance: str | None = "linear", fit_i
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> model = ct.s3vm()
     >>> model.labeled.name, model.unlabeled.name
     ('squared_hinge', 'symmetric_squared_hinge')
@@ -83,8 +81,6 @@ def cs3vm(*, balance: str | None = None) -> Formulation:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=10)
     >>> solution = ct.linearization(ct.cs3vm(), problem)
     >>> solution.labels
@@ -107,7 +103,6 @@ def hard_margin_s3vm(*, balance: str | None = "linear", fit_intercept: bool = Tr
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.array([[-1.1], [-1.0], [-0.5], [0.9], [1.0], [1.1]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
     >>> model = ct.hard_margin_s3vm(balance=None, fit_intercept=False)
@@ -148,7 +143,6 @@ def tsvm(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> model = ct.tsvm("flat")
     >>> model.labeled.name, model.unlabeled(np.array([0.0, 2.0]))
     ('squared_hinge', array([1., 0.]))

@@ -38,7 +38,6 @@ def universum_tsvm(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1], [0.3], [0.4]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1, 0, 0], C=10, C_unlabeled=1, balance=None)
     >>> solution = ct.cccp(ct.universum_tsvm([6, 7], cost=5.0, balance=None), problem)

@@ -42,11 +42,6 @@ TERM_KINDS = ("positive", "negative", "unlabeled")
 class Instance:
     """A formulation on a problem.
 
-    Parameters
-    ----------
-    formulation : Formulation
-    problem : Problem
-
     Attributes
     ----------
     target : float or None
@@ -127,12 +122,7 @@ class Instance:
         return self.problem.positive_count is not None
 
     def with_mean(self, mean: float) -> Instance:
-        """The instance under a linear balance constraint with this mean.
-
-        Parameters
-        ----------
-        mean : float
-        """
+        """The instance under a linear balance constraint with this mean."""
         return Instance(self.formulation, self.problem.replace(balance=mean))
 
     def by_mean(self) -> Instance:
@@ -146,10 +136,6 @@ class Instance:
         """The instance of another formulation; without a balance where a number of labels is prescribed.
 
         A mean output of c is another thing than a share of labels, and would exclude solutions.
-
-        Parameters
-        ----------
-        formulation : Formulation
         """
         if self.n_positive is not None:
             formulation = dataclasses.replace(formulation, balance=None)
@@ -275,12 +261,7 @@ class Instance:
         return constant
 
     def made_of_tangents(self, step: ConvexStep) -> bool:
-        """Whether a step is the formulation with its concave parts replaced by tangents.
-
-        Parameters
-        ----------
-        step : ConvexStep
-        """
+        """Whether a step is the formulation with its concave parts replaced by tangents."""
         return step.point is None and np.array_equal(step.kind, self._kinds)
 
     # --- views of it: values ----------------------------------------------------------------------------------------
@@ -291,12 +272,7 @@ class Instance:
         return self.formulation.costs(self.problem)
 
     def scaled_cost(self, scale: float) -> Array:
-        """The costs with C* times a factor, shape (n,).
-
-        Parameters
-        ----------
-        scale : float
-        """
+        """The costs with C* times a factor, shape (n,)."""
         cost = self.cost
         cost[self._kinds == 2] *= scale
         return cost

@@ -102,12 +102,7 @@ class ConvexLoss:
         return ConvexConjugate(self)
 
     def prox(self, v: ArrayLike) -> Array:
-        """Minimizer of ℓ(t) + (t - v)² / 2, by bisection: t + ℓ'(t) rises.
-
-        Parameters
-        ----------
-        v : array
-        """
+        """Minimizer of ℓ(t) + (t - v)² / 2, by bisection: t + ℓ'(t) rises."""
         v = np.asarray(v, dtype=float)
         reach = np.abs(np.asarray(self.derivative(v), dtype=float)) + 1e-300
         low, high = v - reach, v + reach

@@ -95,21 +95,11 @@ class SmoothConcave:
         return f"<smooth concave function, {at} at -1, 0, 1>"
 
     def supergradient(self, t: ArrayLike) -> Array:
-        """The derivative at ``t``.
-
-        Parameters
-        ----------
-        t : float or array
-        """
+        """The derivative at ``t``."""
         return np.asarray(self.derivative(np.asarray(t, dtype=float)), dtype=float)
 
     def curvature(self, t: ArrayLike) -> Array:
-        """The second derivative at ``t``, as given or by differences.
-
-        Parameters
-        ----------
-        t : float or array
-        """
+        """The second derivative at ``t``, as given or by differences."""
         t = np.asarray(t, dtype=float)
         if self.second_derivative is not None:
             return np.asarray(self.second_derivative(t), dtype=float)
@@ -177,21 +167,12 @@ class DCLoss:
         return self.convex.is_finite
 
     def derivative(self, t: ArrayLike) -> Array:
-        """Slope at ``t``; at a kink the mean of both, or a slope of the concave part.
-
-        Parameters
-        ----------
-        t : float or array
-        """
+        """Slope at ``t``; at a kink the mean of both, or a slope of the concave part."""
         t = np.asarray(t, dtype=float)
         return np.asarray(self.convex.derivative(t) + self.concave.supergradient(t))
 
     def curvature(self, t: ArrayLike) -> Array:
         """Second derivative at ``t``, without that of kinks.
-
-        Parameters
-        ----------
-        t : float or array
 
         Raises
         ------

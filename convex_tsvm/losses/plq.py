@@ -168,10 +168,6 @@ class PLQ:
         At the lower (upper) end of the domain the left (right) derivative of a convex function is ``-inf``
         (``+inf``), so that ``[left, right]`` is its subdifferential everywhere in the domain.
 
-        Parameters
-        ----------
-        t : float or array
-
         Returns
         -------
         two arrays, as t
@@ -190,32 +186,18 @@ class PLQ:
         return self.is_finite and not self.slope_jumps().any()
 
     def derivative(self, t: ArrayLike) -> Array:
-        """Slope at ``t``; at a kink the mean of both.
-
-        Parameters
-        ----------
-        t : float or array
-        """
+        """Slope at ``t``; at a kink the mean of both."""
         left, right = self.derivatives(t)
         return (left + right) / 2
 
     def curvature(self, t: ArrayLike) -> Array:
-        """Second derivative at ``t``; at a breakpoint that of the piece to its right.
-
-        Parameters
-        ----------
-        t : float or array
-        """
+        """Second derivative at ``t``; at a breakpoint that of the piece to its right."""
         return np.asarray(2 * self.pieces[np.searchsorted(self.breaks, np.asarray(t, dtype=float), side="right"), 0])
 
     def supergradient(self, t: ArrayLike) -> Array:
         """Slope of a tangent of a concave function at ``t``: at a kink, the supergradient nearest to zero.
 
         That choice is the strict inequality in collobert2006 eq. 11: a point exactly at the kink is left alone.
-
-        Parameters
-        ----------
-        t : float or array
         """
         left, right = self.derivatives(t)
         return np.clip(0.0, np.minimum(left, right), np.maximum(left, right))
@@ -279,12 +261,7 @@ class PLQ:
     # --- making new ones --------------------------------------------------------------------------------------
 
     def named(self, name: str) -> PLQ:
-        """The same function under another name.
-
-        Parameters
-        ----------
-        name : str
-        """
+        """The same function under another name."""
         return PLQ(self.breaks, self.pieces, self.domain, name)
 
     def __add__(self, other: PLQ | float) -> PLQ:
@@ -332,20 +309,11 @@ class PLQ:
         return PLQ(self.breaks + distance, moved, (self.lower + distance, self.upper + distance))
 
     def maximum(self, other: PLQ | float) -> PLQ:
-        """Pointwise maximum with another function or a number; its domain is the intersection of both.
-
-        Parameters
-        ----------
-        other : PLQ or float
-        """
+        """Pointwise maximum with another function or a number; its domain is the intersection of both."""
         return _combine([self, self._function(other)], _pick(np.argmax))
 
     def minimum(self, other: PLQ | float) -> PLQ:
         """Pointwise minimum with a function on the same domain, or with a number: where the loss is capped.
-
-        Parameters
-        ----------
-        other : PLQ or float
 
         Raises
         ------

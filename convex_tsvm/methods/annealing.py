@@ -17,11 +17,7 @@ from ..solution import Solution
 from ..validation import finite
 from .exchanges import settle
 from .frame import Callback, Method, Run, Settings, minimize
-from .schedule import HOT, cooled, falling
-
-#: The first temperature, in units of C*, where labels are guessed: a higher one forgets them, and then rounding
-#: says which way outputs go from 0.
-FROM_GUESS = 1.0
+from .schedule import FROM_GUESS, HOT, cooled, falling
 
 
 class Annealing(Method):
@@ -138,8 +134,7 @@ def annealing(
         Return the best point of the path (sindhwani2006), with labels exchanged as long as that gains, and not the last
         (chapelle2008).
     temperature : float > 0, optional
-        Work at this one temperature only, in units of the mean C*, which are those of T in sindhwani2006 where λ' = 1
-        (its §1.5 compares 0.1 and 0.001); labels are the better ones at the outputs that were reached.
+        Work at this one temperature only, in units of the mean C* (T of sindhwani2006 §1.5 where λ' = 1).
     max_iter : int, default 100
         Limit on SVMs for each temperature.
 

@@ -144,9 +144,6 @@ def cccp(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> solution = ct.cccp(ct.cccp_tsvm(s=-0.3), problem)
     >>> solution.labels
     array([-1., -1., -1.,  1.,  1.,  1.])

@@ -110,12 +110,7 @@ class Method(ABC):
         """
 
     def suited(self, instance: Instance) -> Method:
-        """The method to use on an instance: this one, unless its losses ask for a variant.
-
-        Parameters
-        ----------
-        instance : Instance
-        """
+        """The method to use on an instance: this one, unless its losses ask for a variant."""
         return self
 
     def nearby(self) -> Method:
@@ -272,12 +267,7 @@ class Run:
 
     @contextmanager
     def tolerance(self, tol: float) -> Iterator[None]:
-        """A context in which the solver has another tolerance, if it has one at all.
-
-        Parameters
-        ----------
-        tol : float
-        """
+        """A context in which the solver has another tolerance, if it has one at all."""
         before = getattr(self.inner, "tol", None)
         if before is None or before == tol:
             yield
@@ -298,10 +288,6 @@ class Run:
 
         If the solver cannot improve, the step is solved.  This is for methods whose next step depends on the point only
         roughly, so that it need not be solved.
-
-        Parameters
-        ----------
-        step : ConvexStep
         """
         if not self.improves:
             return self.solve(step)
@@ -318,21 +304,11 @@ class Run:
         return self.inner
 
     def begin(self, primal: SmoothPrimal) -> Array:
-        """Variables to start from, shape (n_variables,): those with outputs near the run's start, or 0.
-
-        Parameters
-        ----------
-        primal : SmoothPrimal
-        """
+        """Variables to start from, shape (n_variables,): those with outputs near the run's start, or 0."""
         return np.zeros(primal.n_variables) if self.start is None else primal.nearest(self.start)
 
     def checked(self, point: SmoothPoint) -> SmoothPoint:
-        """The point where a descent ended, with its status by the tolerance; if it was interrupted, the run ends.
-
-        Parameters
-        ----------
-        point : SmoothPoint
-        """
+        """The point where a descent ended, with its status by the tolerance; if it was interrupted, the run ends."""
         judged: SmoothPoint = self._unless_interrupted(point).judged(self.settings.tol)
         return judged
 
@@ -359,10 +335,6 @@ class Run:
 
     def begun(self, point: StepSolution) -> StepSolution:
         """Begin at the solution of :meth:`envelope_step`, and keep its lower bound if it is that of an envelope.
-
-        Parameters
-        ----------
-        point : StepSolution
 
         Returns
         -------
@@ -514,12 +486,7 @@ class Run:
         return again.status == "optimal" and abs(self.value(again) - objective) <= room
 
     def solution(self, method: Method) -> Solution:
-        """The solution of a method's descent: the best point or the last one, as the method has it.
-
-        Parameters
-        ----------
-        method : Method
-        """
+        """The solution of a method's descent: the best point or the last one, as the method has it."""
         if self.status == "max_iter":
             warn(f"{method.name} stopped after max_iter={self.settings.max_iter} steps; it has not converged")
         point: Recorded = self.latest

@@ -11,6 +11,9 @@ from ..problem import Array
 #: The first temperature, in units of C*.
 HOT = 10.0
 
+#: The same where labels are guessed at first: a higher one forgets them, and rounding says where outputs go from 0.
+FROM_GUESS = 1.0
+
 #: The last temperature, in units of the first.  Where probabilities are not 0 or 1 by then, both labels cost the same.
 COLD = 1e-9
 

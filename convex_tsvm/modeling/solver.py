@@ -149,12 +149,7 @@ class CvxpySolver:
         return len(self._models)
 
     def model(self, step: ConvexStep) -> StepModel:
-        """The compiled problem for ``step``, with its parameters set.
-
-        Parameters
-        ----------
-        step : ConvexStep
-        """
+        """The compiled problem for ``step``, with its parameters set."""
         check_same_points(self.problem, step)
         key = structure(step)
         if key in self._models:

@@ -27,10 +27,6 @@ NAMED_TREE = 60
 def plot_search(solution: ExactSolution) -> Figure:
     """Objective and lower bound along an exact search, and its tree where it is small, side by side.
 
-    Parameters
-    ----------
-    solution : ExactSolution
-
     Examples
     --------
     >>> figure = ct.plot_search(ct.exact_search(ct.s3vm(), problem))

@@ -45,7 +45,6 @@ class CalibratedTransduction(ScoresLabeled, CalibratedClassifierCV):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from convex_tsvm import CalibratedTransduction, TransductiveSVC
     >>> X = np.linspace(-2, 2, 41)[:, None]
     >>> y = np.where(np.arange(41) % 5 == 0, X.ravel() > 0, -1)

@@ -37,7 +37,6 @@ class WithUnlabeled(ActsAsFitted, RoutesWeights, ScoresLabeled, MetaEstimatorMix
 
     Examples
     --------
-    >>> import numpy as np
     >>> from convex_tsvm import TransductiveSVC, WithUnlabeled
     >>> clf = WithUnlabeled(TransductiveSVC(kernel="linear"), np.array([[-1.0], [-0.9], [0.9], [1.0]]))
     >>> clf.fit(np.array([[-1.1], [1.1]]), ["a", "b"]).predict(np.array([[-0.2], [0.3]]))

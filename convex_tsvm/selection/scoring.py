@@ -134,7 +134,6 @@ def labeled_scorer(scoring: str | Scorer = "accuracy", *, unlabeled: Any = "auto
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
     >>> y = np.full(60, -1)
     >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]

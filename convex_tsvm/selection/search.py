@@ -131,10 +131,9 @@ class TransductiveSearchCV(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from convex_tsvm import TransductiveSearchCV
-    >>> X = np.linspace(-2, 2, 41)[:, None]
-    >>> y = np.where(np.arange(41) % 5 == 0, X.ravel() > 0, -1)
+    >>> X = np.concatenate([np.linspace(-2, -1, 20), np.linspace(1, 2, 20)])[:, None]
+    >>> y = np.where(np.arange(40) % 5 == 0, X.ravel() > 0, -1)
     >>> TransductiveSearchCV(cv=3).fit(X, y).best_score_
     1.0
     """

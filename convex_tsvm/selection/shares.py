@@ -48,7 +48,6 @@ class SharePath:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
     >>> y = np.full(60, -1)
     >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
@@ -126,7 +125,6 @@ def share_path(
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
     >>> y = np.full(60, -1)
     >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]

@@ -39,7 +39,6 @@ class LabeledKFold(BaseCrossValidator):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from convex_tsvm import LabeledKFold
     >>> y = np.array([0, 0, 1, 1, -1, -1])
     >>> for train, test in LabeledKFold(2).split(y[:, None], y):

@@ -81,9 +81,6 @@ class NativeSolver:
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
-    >>> X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], kernel=ct.RBF(1.0), C=10)
     >>> solver = ct.NativeSolver(problem, tol=1e-6, cache_size=100)
     >>> ct.cccp(ct.cccp_tsvm(), problem, solver=solver).status
     'converged'

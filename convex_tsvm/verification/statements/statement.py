@@ -309,10 +309,6 @@ class Statement:
     def miss(self, computed: Value, claimed: Value) -> float:
         """By how much two values violate the relation, relative to the larger of 1 and their size.
 
-        Parameters
-        ----------
-        computed, claimed : number or array
-
         Returns
         -------
         float
@@ -397,10 +393,6 @@ class Paper:
 
     def add(self, statement: Statement) -> None:
         """Add an item.
-
-        Parameters
-        ----------
-        statement : Statement
 
         Raises
         ------
