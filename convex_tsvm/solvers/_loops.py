@@ -283,11 +283,11 @@ def _add_row(h, change, row):
 def follow_tangents(
     Q, mean, constant, target, gamma, known, every, kind, cost, S, P, R, m, concave, tol, few, max_sweeps, max_rounds
 ):
-    """Concave-convex steps from the SVM of ``known`` points, until a ``few`` tangents of ``every`` one change: γ, from 0.
+    """Concave-convex steps from the SVM of ``known`` points, until ``few`` tangents of ``every`` point change.
 
     Coordinate steps visit one variable after the other, as a loose tolerance asks for no more.  The matrix is Q_ij -
     mean_i - mean_j + constant, and the bias ``target``.  ``concave`` has of the concave parts what S, P, R and m are of
-    the conjugates of the convex parts.  With no rounds only the SVM is solved.
+    the conjugates of the convex parts.  With no rounds only the SVM is solved.  γ is changed, from 0.
 
     Returns the outputs.
     """
