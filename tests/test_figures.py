@@ -27,7 +27,7 @@ def test_the_page_of_results_is_made_of_the_kept_ones():
     assert results_page.page() == results_page.PAGE.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["practice", "linear", "exact"])
+@pytest.mark.parametrize("name", ["call", "practice", "linear", "exact"])
 def test_the_figures_of_the_readme(name):
     assert results_page.highlights()[name] in read("README.md")
 
