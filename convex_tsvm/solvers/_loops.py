@@ -291,14 +291,14 @@ def follow_tangents(
 
     Returns the outputs.
     """
-    n = gamma.shape[0]
+    n, real = gamma.shape[0], Q.dtype.type
     ends, offset, rate, count = concave
-    slope, diagonal, outputs = np.zeros(n), np.empty(n), np.empty(n)
+    slope, diagonal, outputs, low, high = np.zeros(n), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     for i in range(n):
         outputs[i] = target
         diagonal[i] = max(Q[i, i] - 2.0 * mean[i] + constant, LEAST_BEND)
     # The output of point j is h_j - total mean_j + shift: what centring adds is kept in two numbers.
-    h, total, shift = np.zeros(n), 0.0, target
+    h, total, shift, room = np.zeros(n, Q.dtype), 0.0, target, MOVING_SHARE * tol
     for turn in range(max_rounds + 1):
         if turn:
             # The dual variables stay where they are, as far as the new slopes let them.
@@ -309,31 +309,37 @@ def follow_tangents(
                 least, most = -(slope[i] + cost[i] * S[k, m[k]]), -(slope[i] + cost[i] * S[k, 0])
                 change = min(max(gamma[i], least), most) - gamma[i]
                 if change != 0.0:
-                    _add_row(h, change, Q[i])
+                    _add_row(h, real(change), Q[i])
                     total, shift, gamma[i] = total + change, shift + change * (constant - mean[i]), gamma[i] + change
-        farthest = np.inf
+        # A point rests while its output is from low to high; at first none does.
+        for i in range(n):
+            low[i], high[i] = np.inf, -np.inf
         for _ in range(max_sweeps):
-            if farthest <= tol:
-                break
             farthest = 0.0
             for i in known if turn == 0 else every:
+                output = h[i] - total * mean[i] + shift
+                if low[i] - room <= output <= high[i] + room:
+                    continue
                 k, c, q = kind[i], cost[i], diagonal[i]
-                top = h[i] - total * mean[i] + shift - q * (gamma[i] + slope[i])
-                best = S[k, 0]
+                top, best, low[i], high[i] = output - q * (gamma[i] + slope[i]), S[k, 0], -np.inf, np.inf
                 for j in range(m[k]):
                     meeting = (top - P[k, j]) / (R[k, j] + q * c)
                     if meeting <= S[k, j]:
-                        best = S[k, j]
+                        high[i] = P[k, j] + R[k, j] * S[k, j]
                         break
                     best = min(meeting, S[k, j + 1])
+                    low[i] = P[k, j] + R[k, j] * best
                     if meeting < S[k, j + 1]:
+                        high[i] = low[i]
                         break
                 change = -(slope[i] + c * best) - gamma[i]
                 move = q * abs(change)
-                if move > MOVING_SHARE * tol:
+                if move > room:
                     farthest = max(farthest, move)
-                    _add_row(h, change, Q[i])
+                    _add_row(h, real(change), Q[i])
                     total, shift, gamma[i] = total + change, shift + change * (constant - mean[i]), gamma[i] + change
+            if farthest <= tol:
+                break
         for i in range(n):
             outputs[i] = h[i] - total * mean[i] + shift
     return outputs

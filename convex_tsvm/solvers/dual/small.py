@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...kernels.rows import Rows
 from ...losses import PLQ, Pieces, conjugate_pieces, indicator, zero
 from .._loops import follow_tangents
 from .dual_problem import Array, Indices
@@ -32,7 +33,7 @@ class SmallProblems:
     Parameters
     ----------
     gram : array, shape (n, n)
-        Kernel matrix of points of about unit variance.
+        Kernel matrix of points of about unit variance, in single or double precision.
     parts : sequence of (PLQ, PLQ)
         Convex and concave parts of the losses of f: of points labelled +1, labelled -1, and unlabelled.
     fit_intercept : bool
@@ -46,7 +47,7 @@ class SmallProblems:
 
     def __init__(
         self,
-        gram: Array,
+        gram: Rows,
         parts: Sequence[tuple[PLQ, PLQ]],
         *,
         fit_intercept: bool,
@@ -73,7 +74,7 @@ class SmallProblems:
 
     def descend(
         self,
-        matrix: tuple[Array, Array, float],
+        matrix: tuple[Rows, Array, float],
         bias: float,
         known: Indices,
         every: Indices,
@@ -110,7 +111,8 @@ class BalancedProblem:
         self._shared, self._n, n = shared, len(y), len(y)
         kind, members = np.where(y == 0, 2, (y < 0).astype(np.intp)), np.flatnonzero(y == 0)
         known, every = np.flatnonzero((y != 0) & (cost > 0)), np.flatnonzero(cost)
-        mean = shared.gram[members].mean(axis=0)
+        share = np.where(y == 0, 1 / len(members), 0.0).astype(shared.gram.dtype)
+        mean = (share @ shared.gram).astype(float)
         constant = float(mean[members].mean())
         self._matrix = shared.gram, mean, constant
         if not shared.fit_intercept:
@@ -118,6 +120,7 @@ class BalancedProblem:
             if constant <= LEAST_MEAN**2 * float(shared.gram.diagonal().mean()):
                 raise ValueError("without a bias the mean output is 0")
             extended = np.block([[shared.gram, mean[:, None]], [mean[None], np.array([[constant]])]])
+            extended = extended.astype(shared.gram.dtype)
             self._matrix = extended, np.zeros(n + 1), 0.0
             known, every, kind, cost = (
                 np.append(known, n),
