@@ -147,7 +147,7 @@ class _Prior:
         asked = np.array(probabilities)
         ends = [betaincinv(a, b, asked) for weight, a, b in self.parameters if weight > 0]
         low, high = np.min(ends, axis=0), np.max(ends, axis=0)
-        for _ in range(50):
+        for _ in range(25):
             middle = (low + high) / 2
             below = sum(weight * betainc(a, b, middle) for weight, a, b in self.parameters) < asked
             low, high = np.where(below, middle, low), np.where(below, high, middle)
@@ -378,7 +378,7 @@ class _Points:
     def gram(self) -> Rows | None:
         """Their kernel matrix: points are taken from their mean and have unit variance, so that costs mean the same.
 
-        It is in single precision, in which descents take two thirds of the time.  None if the points are so far from the
+        It is in single precision, in which descents take two thirds of the time.  None if points are so far from the
         origin, or so near each other, that rounding has spoilt inner products.
         """
         problem = self._problem
