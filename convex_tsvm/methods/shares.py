@@ -319,7 +319,13 @@ def infer_class_shares(
     points = _Points(problem, signs)
     counts = np.array([np.sum(y[points.known] > 0) for y in signs])
     counts = np.array([counts[0], len(points.known) - counts[0]]) if len(signs) == 1 else counts
-    asked = (np.array([y[points.keep] for y in signs]), counts, points.cost, points.gram, fit_intercept)
+    asked: tuple[Any, ...] = (
+        np.array([y[points.keep] for y in signs]),
+        counts,
+        points.cost,
+        points.gram,
+        fit_intercept,
+    )
     for given, known in _kept:
         if all(np.array_equal(one, other) for one, other in zip(asked, given, strict=True)):
             return known
