@@ -78,9 +78,6 @@ LEAST_SHARE = 1e-3
 #: Violation in the convex steps of descents that only tell points apart, and how many there may be.
 TOL, MOST_CCCP_STEPS = 0.1, 20
 
-#: They end where the tangents of this share of the points still change.
-FEW_TANGENTS = 0.01
-
 
 @dataclass(frozen=True, eq=False)
 class ShareEstimate:
@@ -434,10 +431,7 @@ class _Tried:
         self.values: list[float] = []
         self._outputs: list[Array] = []
         parts: Any = tsvm(fit_intercept=fit_intercept).parts
-        few = round(FEW_TANGENTS * len(gram))
-        self._small = SmallProblems(
-            gram, parts, fit_intercept=fit_intercept, tol=TOL, few=few, max_iter=MOST_CCCP_STEPS
-        )
+        self._small = SmallProblems(gram, parts, fit_intercept=fit_intercept, tol=TOL, max_iter=MOST_CCCP_STEPS)
 
     def _folds(self, random: np.random.Generator) -> Indices:
         """The part that each label is left out with; -1 for the only label of a class, shape (n_labeled,)."""

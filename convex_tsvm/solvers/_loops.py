@@ -281,9 +281,9 @@ def _add_row(h, change, row):
 
 @njit(cache=True)
 def follow_tangents(
-    Q, mean, constant, target, gamma, known, every, kind, cost, S, P, R, m, concave, tol, few, max_sweeps, max_rounds
+    Q, mean, constant, target, gamma, known, every, kind, cost, S, P, R, m, concave, tol, max_sweeps, max_rounds
 ):
-    """Concave-convex steps from the SVM of ``known`` points, until ``few`` tangents of ``every`` point change.
+    """Concave-convex steps from the SVM of ``known`` points, until tangents of ``every`` one stop changing.
 
     Coordinate steps visit one variable after the other, as a loose tolerance asks for no more.  The matrix is Q_ij -
     mean_i - mean_j + constant, and the bias ``target``.  ``concave`` has of the concave parts what S, P, R and m are of
@@ -302,7 +302,7 @@ def follow_tangents(
     for turn in range(max_rounds + 1):
         if turn:
             # The dual variables stay where they are, as far as the new slopes let them.
-            if take_tangents(ends, offset, rate, count, kind, cost, outputs, slope) <= few:
+            if take_tangents(ends, offset, rate, count, kind, cost, outputs, slope) == 0:
                 break
             for i in every:
                 k = kind[i]

@@ -39,23 +39,14 @@ class SmallProblems:
     fit_intercept : bool
     tol : float
         Largest violation of optimality conditions in a convex step, in units of the outputs.
-    few : int
-        Steps end where the tangents of so many points, or fewer, would still change.
     max_iter : int
         Convex steps at most.
     """
 
     def __init__(
-        self,
-        gram: Rows,
-        parts: Sequence[tuple[PLQ, PLQ]],
-        *,
-        fit_intercept: bool,
-        tol: float,
-        few: int = 0,
-        max_iter: int,
+        self, gram: Rows, parts: Sequence[tuple[PLQ, PLQ]], *, fit_intercept: bool, tol: float, max_iter: int
     ) -> None:
-        self.gram, self.fit_intercept, self.tol, self.few, self.max_iter = gram, fit_intercept, tol, few, max_iter
+        self.gram, self.fit_intercept, self.tol, self.max_iter = gram, fit_intercept, tol, max_iter
         self.convex = tuple(convex for convex, _ in parts)
         self.conjugates = conjugate_pieces(self.convex)
         self.concave = Pieces.of([*(concave for _, concave in parts), zero()]).derivatives
@@ -85,9 +76,7 @@ class SmallProblems:
     ) -> tuple[Array, Array]:
         """Outputs and γ where steps end from an SVM; the matrix is Q, m and c of Q_ij - m_i - m_j + c."""
         gamma, given = np.zeros(len(kind)), (kind, cost, *losses.derivatives, self.concave)
-        found: Array = follow_tangents(
-            *matrix, bias, gamma, known, every, *given, self.tol, self.few, MOST_SWEEPS, steps
-        )
+        found: Array = follow_tangents(*matrix, bias, gamma, known, every, *given, self.tol, MOST_SWEEPS, steps)
         return found, gamma
 
 
@@ -122,12 +111,8 @@ class BalancedProblem:
             extended = np.block([[shared.gram, mean[:, None]], [mean[None], np.array([[constant]])]])
             extended = extended.astype(shared.gram.dtype)
             self._matrix = extended, np.zeros(n + 1), 0.0
-            known, every, kind, cost = (
-                np.append(known, n),
-                np.append(every, n),
-                np.append(kind, 3),
-                np.append(cost, 1.0),
-            )
+            known, every, kind = np.append(known, n), np.append(every, n), np.append(kind, 3)
+            cost = np.append(cost, 1.0)
         self._points = known, every, kind, cost
 
     def outputs(self, mean: float) -> Array:
