@@ -41,7 +41,7 @@ class Pieces:
             constant[k, : len(f.pieces)] = f.pieces[:, 2]
         return cls(ends, offset, rate, count, constant)
 
-    @property
+    @cached_property
     def derivatives(self) -> tuple[Array, Array, Array, NDArray[np.intp]]:
         """S, P, R and m, as compiled loops call ``ends``, ``offset``, ``rate`` and ``count``."""
         return self.ends, self.offset, self.rate, self.count
