@@ -18,7 +18,7 @@ from ..methods.potts import Potts, Temperature
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Iteration, Solution
-from ..table import DESCENTS, METHODS
+from ..table import METHODS
 from ..validation import one_of
 from .base import KernelTransduction, Transduction
 from .labels import Labels
@@ -182,8 +182,9 @@ class Descent(Transduction):
                 raise ValueError(f"{option}={value!r} is for methods by name; this one was made with its own options")
             return self.method
         name: Any = self.method
-        if not isinstance(name, str) or name not in DESCENTS:
-            raise ValueError(f"method={name!r} must be {', '.join(map(repr, DESCENTS))}, or a Method")
+        if not isinstance(name, str) or name not in METHODS or not METHODS[name].is_descent:
+            allowed = ", ".join(repr(one) for one, entry in METHODS.items() if entry.is_descent)
+            raise ValueError(f"method={name!r} must be {allowed}, or a Method")
         method: Method = METHODS[name].load()(**self._method_options(name))
         return method
 
