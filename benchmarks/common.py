@@ -69,6 +69,11 @@ def gaussians(n, seed=0):
     return X + y[:, None] * norm.isf(0.05) / np.sqrt(50), y
 
 
+def moved(X, k):
+    """Points nearly the same, of which nothing is known from fits before."""
+    return X + 1e-4 * np.random.default_rng(k).standard_normal(X.shape)
+
+
 def compile_native():
     """Everything the native path compiles, for both precisions and with and without a free bias."""
     X, truth = gaussians(1200)

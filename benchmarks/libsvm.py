@@ -7,7 +7,7 @@ import argparse
 import time
 
 import numpy as np
-from common import DATA, Results, compile_native, gaussians
+from common import DATA, Results, compile_native, gaussians, moved
 from sklearn.svm import SVC
 
 import convex_tsvm as ct
@@ -105,9 +105,8 @@ def transductive(results, repeats):
             return SVC(C=10.0, gamma=gamma, tol=1e-3, cache_size=200).fit(X, y)
 
         def default(X=X, y=y, gamma=gamma, formulation=formulation, cost=cost, turns=iter(range(10**6))):  # noqa: B008
-            # Other points each time: what was inferred of the ones before is known.
             clf = ct.TransductiveSVC(gamma=gamma, loss=formulation, C_unlabeled=cost, unlabeled=0)
-            return clf.fit(X + 1e-9 * next(turns), y)
+            return clf.fit(moved(X, next(turns)), y)
 
         number = max(3, repeats // 3) if on_digits else repeats
         (theirs, ours, auto), (_, solution, _) = in_turn([libsvm, native, default], number)
