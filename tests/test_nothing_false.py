@@ -1,5 +1,7 @@
 """Badly scaled, far from the origin, infeasible, out of time: the right number, or a status or error that says so."""
 
+import dataclasses
+import itertools
 import json
 import os
 import stat
@@ -14,6 +16,7 @@ from convex_tsvm.checker import Verdict
 from convex_tsvm.cli import main
 from convex_tsvm.deadline import time_is_up, until
 from convex_tsvm.kernels import CentredRows, GramRows, centred_gram, plain_gram, projected_gram, shifted_gram
+from convex_tsvm.relaxations.envelopes.best import BestSolution
 from convex_tsvm.relaxations.rounding import zero_sum
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -528,3 +531,17 @@ def test_a_damaged_directory_of_an_archive_is_no_traceback(tmp_path, capsys):
         (tmp_path / "b.npz").write_bytes(data)
         assert main(["verify", str(tmp_path / "b.npz")]) in (0, 1, 2)
         ct.check_certificate(tmp_path / "b.npz")
+
+
+@pytest.mark.parametrize("loss", ["ramp", "hinge", "squared_hinge"])
+def test_what_is_reached_counts_the_rounding_of_each_output_on_its_own(loss):
+    """Outputs may be off in different directions, and past a kink: what is called reached is above all of that."""
+    X = np.array([[-1.0], [-0.2], [0.3], [1.0]])
+    instance = ct.Instance(ct.tsvm(loss), ct.Problem(X, [-1, 0, 0, 1], kernel=ct.RBF(1.0), C=2.0, balance=0.1))
+    best = BestSolution(instance)
+    point = best.solver.solve(instance.step())
+    for off in (0.2, 0.8, 5.0):
+        found = best.offer(dataclasses.replace(point, output_doubt=off))
+        moves = itertools.product(np.linspace(-off, off, 9), repeat=4)
+        worst = max(instance.objective(point.outputs + np.array(move), point.regularization) for move in moves)
+        assert found >= worst - 1e-9

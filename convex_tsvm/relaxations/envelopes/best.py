@@ -23,6 +23,9 @@ ROUNDING_OF_SUMS = 1e-13
 #: A descent ends when it gains less than this share of the objective, or after so many steps.
 LEAST_GAIN, DESCENT_STEPS = 1e-10, 60
 
+#: Where rounding may have changed outputs by more than this, beside a margin of 1, losses may have kinks in between.
+LITTLE_DOUBT = 1e-9
+
 
 class BestSolution:
     """The best solution so far."""
@@ -45,10 +48,22 @@ class BestSolution:
                     break
                 outputs, last = start.outputs, objective
 
-        if self.point is None and not np.isfinite(self.objective) and self.instance.target is not None:
-            # No multipliers at all: of the functions that meet the balance the one with the least norm.
+        if self.point is None and not np.isfinite(self.objective):
+            # No multipliers at all: of the functions that meet the balance, if there is one, that of the least norm.
             step = self.instance.step()
             self.offer(certify(step, np.zeros(len(step.cost)), 0.0, 0.0))
+
+    def _near(self, found: StepSolution) -> list[Array]:
+        """Outputs among which each point has the one that costs it most, of all that rounding may have made of its own.
+
+        Losses are highest at the ends of an interval, or at a kink in it.
+        """
+        ends = found.outputs - found.output_doubt, found.outputs + found.output_doubt
+        near = [found.outputs, *ends]
+        if found.output_doubt > LITTLE_DOUBT:
+            kinks = {abs(t) for loss in self.instance.formulation.losses for t in getattr(loss, "breaks", ())}
+            near += [np.clip(t, *ends) for kink in sorted({0.0, *kinks}) for t in (kink, -kink)]
+        return near
 
     def offer(self, found: StepSolution) -> float:
         """Take a solution of a step for one of the formulation, if it is the best so far; its objective, or more.
@@ -58,8 +73,9 @@ class BestSolution:
         """
         if found.primal_infeasibility > MOST_MISSED * (1 + float(np.abs(found.outputs).max(initial=0.0))):
             return np.inf
-        near = (found.outputs - found.output_doubt, found.outputs, found.outputs + found.output_doubt)
-        objective = max(self.instance.objective(outputs, found.regularization) for outputs in near)
+        instance = self.instance
+        losses = [instance.formulation.loss_values(instance.problem, outputs) for outputs in self._near(found)]
+        objective = found.regularization + float(instance.cost @ np.max(losses, axis=0))
         # Of weights the square is a sum of squares; of an expansion terms may cancel.
         objective += found.doubt if found.weights is None else ROUNDING_OF_SUMS * abs(objective)
         if objective < self.objective:
