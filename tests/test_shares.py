@@ -262,9 +262,10 @@ def test_labels_that_were_drawn_as_parts_are_do_not_matter(monkeypatch):
             ct.TransductiveSVC(balance="labeled").fit(X, np.where(visible, truth > 0, -1))
 
 
-def test_times_are_continued_by_their_own_power():
+def test_times_are_continued_by_their_own_power(monkeypatch):
     from convex_tsvm.estimators import pilot
 
+    monkeypatch.setattr(pilot, "seconds_a_product", lambda: 5e-11)
     X, truth = clusters(0.5, n=8000)
     problem = ct.Problem(X, shown(truth, 20, 20), kernel=ct.RBF(gamma=0.2))
     sizes = []
