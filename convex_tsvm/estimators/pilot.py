@@ -65,10 +65,8 @@ def expected_seconds(problem: Problem, solve: Callable[[Problem], object]) -> fl
     # The labels are in as many of the parts as they are in all points, and one of each class is always there.
     groups = [order[problem.y[order] == sign] for sign in (1, -1, 0)]
     place = np.concatenate([np.arange(len(group)) / max(len(group), 1) for group in groups])
-    order, first = (
-        np.concatenate(groups)[np.argsort(place, kind="stable")],
-        [group[0] for group in groups if len(group)],
-    )
+    order = np.concatenate(groups)[np.argsort(place, kind="stable")]
+    first = [group[0] for group in groups if len(group)]
     sizes: list[float] = []
     seconds: list[float] = []
     n, expected = FIRST_POINTS, np.inf

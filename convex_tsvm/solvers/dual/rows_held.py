@@ -101,8 +101,8 @@ class HeldRows:
         if isinstance(problem.kernel, DeformedKernel):
             return problem.rows().in_memory
         computed_anyway = problem.n <= RECOMPUTED or "gram" in problem.__dict__
-        computed_anyway = not self._has_products or (computed_anyway and self.device is None)
-        return isinstance(problem.kernel, Precomputed) or (computed_anyway and 16 * problem.n**2 <= self.max_bytes)
+        used = not self._has_products or (computed_anyway and self.device is None)
+        return isinstance(problem.kernel, Precomputed) or (used and 16 * problem.n**2 <= self.max_bytes)
 
     def measures_rounding(self, way: str) -> bool:
         """Whether rounding may have changed the outputs so much that it is worth measuring."""
