@@ -61,7 +61,7 @@ def test_an_estimator_fits_points_that_are_on_disk(tmp_path):
     y = np.where(np.arange(300) < 10, truth, -1)
     saved = save_points(ct.points.linear_points(sp.csr_matrix(X)), y, tmp_path / "folder")
     clf = ct.LinearTransductiveSVC().fit(saved.points, saved.labels)
-    assert (clf.transduction_ == truth).mean() > 0.9
+    assert (clf.transduction_ == truth).mean() >= 0.95
     np.testing.assert_allclose(clf.decision_function(saved.points), clf.decision_function(X))
 
 
