@@ -55,7 +55,7 @@ def main():
     results.row("depth, by confidence (as published)", *as_published)
     results("", "## Bounds, from the first node on", "")
     results.table("bounds", *tasks)
-    for bounds in ("svm", "sdp", "box", "rlt", "triangles", "signs"):
+    for bounds in ("svm", "sdp", "signs"):
         results.row(bounds, *(
             cell(*task, bounds=bounds, patience=0) if bounds in ("svm", "sdp") or "hinge" not in name else "-"
             for name, task in tasks.items()

@@ -25,7 +25,7 @@ import numpy as np
 import scipy.sparse as sp
 
 PROBLEM = {"y", "cost", "balance_points", "X", "X_data", "X_indices", "X_indptr", "X_shape"}
-KINDS = ("svm", "directions", "quadratic", "matrix", "signs")
+KINDS = ("svm", "directions", "matrix", "signs")
 COLUMNS = ("parent", "sign", "variable")
 EACH = ("labels", "square", "unit", "upper", "lower", "arc", "arc_low", "arc_high", "count")
 BITS = 192
@@ -519,53 +519,6 @@ class Convex:
         return bound, (Ball(x) - reach).low, (Ball(x) + reach).high
 
 
-class Quadratic(Convex):
-    """A convex quadratic that is below q in every box: q less multipliers >= 0 times inequalities for V = v vᵀ.
-
-    The inequalities: V_ii >= 1; (v_i - low_i)(high_i - v_i) >= 0; products of two ends; triangles, for numbers outside
-    (-1, 1).
-    """
-
-    def __init__(self, space: Outputs, diagonal: Any, chord: Any, products: Any, triangles: Any, w: Any, u: Any):
-        n, signed = len(space.b.mid), (diagonal, chord, w, u)
-        demand(all((x >= 0).all() and np.isfinite(x).all() for x in signed), "multipliers must be finite numbers >= 0")
-        demand(len(products) == len(w) and len(triangles) == len(u), "there must be one multiplier for each cut")
-        demand(((products[:, :2] >= 0) & (products[:, :2] < n)).all(), f"points of a product must be 0 to {n - 1}")
-        demand(np.isin(products[:, 2:], (0, 1)).all() and np.isin(triangles[:, 3:], (-1, 1)).all(), "bad ends or signs")
-        demand(((triangles[:, :3] >= 0) & (triangles[:, :3] <= n)).all(), f"indices of a triangle must be 0 to {n}")
-        self.i, self.j, self.first, self.second = products.T
-        self.w = np.where(self.first == self.second, 1.0, -1.0) * w
-        a, b, c, s, t = triangles.T
-        # In X = [[1, vᵀ], [v, V]] every part of a cut goes half to an entry and half to its mirror image.
-        parts = [(self.i + 1, self.j + 1, self.w / 2), (a, a, u / 2), (b, b, u / 2), (c, c, u / 2)]
-        parts += [(a, b, s * u / 2), (a, c, t * u / 2), (b, c, s * t * u / 2)]
-        place = np.concatenate([p * (n + 1) + q for x, y, _ in parts for p, q in ((x, y), (y, x))])
-        values = np.concatenate([value for _, _, value in parts for _ in (0, 1)])
-        often = float(np.bincount(place, minlength=1).max())
-        W = Ball(values).per(place, (n + 1) ** 2, often)
-        W = Ball(W.mid.reshape(n + 1, n + 1), W.rad.reshape(n + 1, n + 1))
-        self.linear, self.constant = space.b - W[0, 1:], 2 * Ball(u).sum() - W[0, 0] + space.c
-        self.diagonal, self.chord = diagonal, chord
-        self.A = space.H - W[1:, 1:] + Ball(np.diag(chord)) - np.diag(diagonal)
-        safe = 2 * norm(self.A.rad) + 1e-14 * float(np.abs(np.diag(self.A.mid)).max()) + TINY
-        L = np.linalg.cholesky(self.A.mid - safe * np.eye(n))
-        demand(above(self.A.mid, L) >= norm(self.A.rad), "a quadratic form is not positive semidefinite")
-        self.invert()
-
-    def prove(self, given: Problem, box: Any, v: Any, cutoff: float) -> Any:
-        """What the tangent at v proves in a box."""
-        (low, high), n = box, given.n
-        demand(np.isfinite(low).all() and np.isfinite(high).all(), "a quadratic is used in a box with infinite ends")
-        first = np.where(self.first == 1, high[self.i], low[self.i])
-        second = np.where(self.second == 1, high[self.j], low[self.j])
-        to_j, to_i = (Ball(self.w / 2) * ends for ends in (first, second))
-        b = self.linear - Ball(self.chord / 2) * (Ball(low) + high)
-        b = b + to_j.per(self.j, n, len(self.j)) + to_i.per(self.i, n, len(self.i))
-        c = Ball(self.diagonal).sum() + (Ball(self.chord) * low * high).sum() - (Ball(self.w) * first * second).sum()
-        bound, least, most = self.tangent(low, high, b, self.constant + c, v, cutoff)
-        return bound, given.meet(box, least, most)
-
-
 class Signs(Convex):
     """A convex quadratic in v and the signs b of the points without a label, that is below q wherever b = sign v.
 
@@ -725,7 +678,7 @@ def members(path: Any, known: Any) -> dict[str, Any]:
 class Certificate:
     """A file with a certificate, whose search tree is checked from the root down."""
 
-    form = "convex_tsvm search 2"
+    form = "convex_tsvm search 3"
     known = (
         IN_EVERY_FILE
         | named(
@@ -733,8 +686,7 @@ class Certificate:
             proof="kind number share lift end vectors",
             direction="end index theta gamma",
             node="low high gamma v bounds",
-            multiplier="diagonal chord sizes products triangles weights",
-            sign="number sizes triangles margins weights " + " ".join(EACH),
+            sign="sizes triangles margins weights " + " ".join(EACH),
         )
         | {"labels", "gamma", "mean", "targets"}
     )
@@ -762,7 +714,6 @@ class Certificate:
         self.n, zero = self.given.n, np.zeros(self.given.n)
         self.nothing = self.given.least(zero, zero, self.given.y)  # a bound that holds without any proof
         self.space: Outputs | None = None
-        self.quadratics: dict[tuple[int, float], Quadratic] = {}
         self.forms: dict[tuple[int, float, float], Signs] = {}
 
     def check(self) -> Verdict:
@@ -822,33 +773,14 @@ class Certificate:
             share, lift = float(a["proof_share"][p]), float(a["proof_lift"][p])
             return self.sign_quadratic(int(a["proof_number"][p]), share, lift).prove(given, box, vector, cutoff)
         demand(vector.shape == (given.n,) and np.isfinite(vector).all(), f"proof {p} needs {given.n} finite numbers")
-        if kind == "svm":
-            return by_svm(given, box, vector, cutoff)
-        demand(given.squared, f"proof {p} is by a quadratic, which holds for the squared hinge only")
-        return self.quadratic(int(a["proof_number"][p]), float(a["proof_share"][p])).prove(given, box, vector, cutoff)
-
-    def quadratic(self, number: int, share: float) -> Quadratic:
-        """The quadratic of a share of the multipliers with this number; some are kept, as other proofs use them."""
-        if (number, share) not in self.quadratics:
-            a, sizes = self.arrays, self.arrays["multiplier_sizes"]
-            demand(0 <= number < len(sizes) and 0 <= share <= 1, f"there is no share {share} of multipliers {number}")
-            (p, q), (m, k) = sizes[:number].sum(axis=0).tolist(), sizes[number].tolist()
-            cuts = a["multiplier_products"][p : p + m], a["multiplier_triangles"][q : q + k]
-            weights = share * a["multiplier_weights"][p + q : p + q + m + k].astype(np.float64)
-            first, last = (share * a[f"multiplier_{name}"][number] for name in ("diagonal", "chord"))
-            self.space = self.space or Outputs(self.given)
-            if len(self.quadratics) > 64:
-                self.quadratics.clear()
-            self.quadratics[number, share] = Quadratic(self.space, first, last, *cuts, weights[:m], weights[m:])
-        return self.quadratics[number, share]
+        return by_svm(given, box, vector, cutoff)
 
     def sign_quadratic(self, number: int, share: float, lift: float) -> Signs:
         """The quadratic with signs of a share of the multipliers with this number, and a lift; a few are kept."""
         if (number, share, lift) not in self.forms:
             a, sizes = self.arrays, self.arrays["sign_sizes"]
-            where = np.flatnonzero(a["sign_number"] == number)
-            demand(len(where) == 1 and 0 <= share <= 1, f"there is no share {share} of multipliers {number} with signs")
-            k = int(where[0])
+            k = number
+            demand(0 <= k < len(sizes) and 0 <= share <= 1, f"there is no share {share} of multipliers {k} with signs")
             (p, q), (m, r) = sizes[:k].sum(axis=0).tolist(), sizes[k].tolist()
             cuts = (a["sign_triangles"][p : p + m].astype(np.int64), a["sign_margins"][q : q + r].astype(np.int64))
             weights = share * a["sign_weights"][p + q : p + q + m + r].astype(np.float64)

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .notice import warn
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -181,9 +183,6 @@ FORMULATIONS = {
 RELAXATIONS = {
     "svm": Entry("relaxations.known_labels:KnownLabels", "the labelled points alone"),
     "sdp": Entry("relaxations.label_matrix.relaxation:LabelMatrix", "label matrices (De Bie and Cristianini)"),
-    "box": Entry("relaxations.output_space.relaxation:Boxes", "products of outputs, in the box the incumbent leaves"),
-    "rlt": Entry("relaxations.output_space.relaxation:Products", "the same with products of ends"),
-    "triangles": Entry("relaxations.output_space.relaxation:Triangles", "the same with triangle inequalities"),
     "signs": Entry("relaxations.signs.relaxation:Signs", "products of outputs and their signs, with cuts of both"),
 }
 
@@ -208,10 +207,22 @@ BRANCHING = {
 #: Which open node of exact search is next.
 STRATEGIES = {"hybrid": "dives from the least bound", "best": "the least bound", "depth": "the last one made"}
 
-#: What solves semidefinite relaxations with cuts.
+#: What solves the relaxation in label matrices.
 SDP_SOLVERS = {
-    "native": "interior point",
-    "sdpa": "SDPA (needs convex_tsvm[sdpa])",
+    "native": "a low-rank method of our own",
+    "sdpa": "SDPA, by CVXPY (needs sdpa-python)",
     "scs": "SCS, by CVXPY",
     "clarabel": "Clarabel, by CVXPY",
 }
+
+#: Relaxations of earlier versions, and what is used in their place.
+RETIRED_RELAXATIONS = dict.fromkeys(("box", "rlt", "triangles"), "signs")
+
+
+def relaxation_named(argument: str, name: str) -> str:
+    """The name of a relaxation, or of what is used in place of one that is retired, with a warning."""
+    if name not in RETIRED_RELAXATIONS:
+        return name
+    instead = RETIRED_RELAXATIONS[name]
+    warn(f"{argument}={name!r} is retired: {argument}={instead!r}, which is stronger and faster, is used")
+    return instead

@@ -3,7 +3,7 @@ How tight is a relaxation?
 ==========================
 
 The gap between a lower bound and the best labelling known, for every relaxation: the SVM on the labelled points, the
-SDP of De Bie and Cristianini (2004), and what ends of the outputs, their products and triangle inequalities add to it.
+SDP of De Bie and Cristianini (2004), and what ends of the outputs, signs and inequalities of both add to it.
 Claims: each is at least as tight as the one before; few labels and overlapping classes are what is hard.
 """
 
@@ -45,14 +45,13 @@ axes.set(ylabel="gap, %", title="Lower bounds beside the best labelling known")
 axes.legend()
 
 # %%
-# One of them as a staircase, on the way of a single bound.  The ends of the outputs, and with them the gap of "box" and
-# of what follows, depend on the best labelling that is known: here it is the same as above.  On the way a relaxation is
-# left as soon as a tighter one gains more, so that "box" is a little weaker here than alone.
+# One of them as a staircase, on the way of a single bound: rounds of cuts.  The ends of the outputs, and with them the
+# gap of "signs", depend on the best labelling that is known: here it is the same as above.
 hardest = cases["2 apart, 4 labels"]
 known = ct.cccp(model, hardest, tol=1e-6)
-builder = ct.LowerBoundBuilder(model, hardest, relaxation="triangles")
+builder = ct.LowerBoundBuilder(model, hardest, relaxation="signs")
 bound = builder.bound(upper=known.objective, upper_labels=known.labels)
-for name in ("svm", "box", "triangles"):
+for name in ("svm", "signs"):
     last = max(stage.bound for stage in bound.stages if stage.name == name)
     print(f"{name}: {last:.4f}, {(bound.upper - last) / bound.upper:.1%} below the best labelling known")
 axes = ct.plot_gaps(bound)

@@ -228,7 +228,7 @@ def hold_partial(case, model, table, tally):
 
 
 #: All relaxations, of which many are for other losses or balances.
-RELAXATIONS = ("svm", "sdp", "box", "rlt", "triangles", "signs", "envelope", "curvature")
+RELAXATIONS = ("svm", "sdp", "signs", "envelope", "curvature")
 
 #: How far an objective may be below the optimum, relatively: by rounding, and by the tolerance of descents.
 SLACK, TOLERANCE = 1e-6, 1e-3
@@ -249,7 +249,7 @@ def hold_builder(formulation, problem, table, tally, rng):
     """Bounds of every stage of the relaxations, and what they call reached."""
     low, high = (least(table, problem.y, end) for end in (0, 1))
     squared = formulation.label_loss()[0].isclose(ct.squared_hinge())
-    for relaxation in {"triangles" if squared else "sdp", str(rng.choice(RELAXATIONS)), str(rng.choice(RELAXATIONS))}:
+    for relaxation in {"signs" if squared else "sdp", str(rng.choice(RELAXATIONS)), str(rng.choice(RELAXATIONS))}:
         try:
             found = ct.LowerBoundBuilder(formulation, problem, relaxation=relaxation, max_rounds=2).bound()
         except ValueError:

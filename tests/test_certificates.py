@@ -17,7 +17,7 @@ HONEST = sorted((HERE / "honest").glob("*.npz"))
 FORGED = sorted((HERE / "forged").glob("*.npz"))
 
 #: What only exact arithmetic can tell from the truth: the fast check has a tolerance.
-SUBTLE = ("bound_raised_by_a_billionth",)
+SUBTLE = ("bound_raised_by_a_billionth", "multipliers_too_large", "share_of_three")
 
 
 def name(path):
@@ -165,7 +165,7 @@ def test_no_certificate_with_random_bytes_changed_is_proven_wrongly(seed, tmp_pa
     header["objective"] = header["objective"] * (1 + 1e-3)
     for _ in range(10):
         changed = {key: value.copy() for key, value in arrays.items()}
-        for key in ("proof_vectors", "proof_cutoff", "multiplier_diagonal", "multiplier_chord", "multiplier_weights"):
+        for key in ("proof_vectors", "proof_cutoff", "sign_square", "sign_arc", "sign_weights"):
             values = changed[key].ravel()
             if len(values):
                 where = rng.integers(len(values), size=3)

@@ -294,7 +294,7 @@ def test_bound(files, capsys):
     assert found["sdp"]["lower_bound"] == pytest.approx(result["lower_bound"], rel=1e-3)
     assert found["subspace"]["lower_bound"] is None
     status, out, _ = run(capsys, "bound", files / "split.npz", "--sigma", "0.5", "--C", "1", "--loss", "squared_hinge",
-                         "--relaxation", "box", "--solver", "scs", "--rounds", "1")  # fmt: skip
+                         "--relaxation", "signs", "--rounds", "1")  # fmt: skip
     assert "lower bound" in out
 
 
@@ -494,8 +494,8 @@ BAD = {
     "no command": ([], "COMMAND"),
     "relaxation": (["bound", "two_moons", "--relaxation", "magic"], "invalid choice: 'magic'"),
     "relaxation of the hinge": (
-        ["bound", "two_moons", "--loss", "hinge", "--relaxation", "rlt"],
-        "v-space are for the squared hinge",
+        ["bound", "two_moons", "--loss", "hinge", "--relaxation", "signs"],
+        "the relaxation with signs is for the squared hinge",
     ),
     "relaxation of the ramp": (
         ["bound", "two_moons", "--loss", "ramp", "--relaxation", "sdp"],
@@ -507,7 +507,7 @@ BAD = {
     ),
     "relaxation by the ramp": (["solve", "two_moons", "--method", "sdp", "--loss", "ramp"], "is not the loss min("),
     "rounds": (
-        ["bound", "two_moons", "--relaxation", "box", "--rounds", "-1"],
+        ["bound", "two_moons", "--relaxation", "signs", "--rounds", "-1"],
         "max_rounds=-1 must be an integer >= 0",
     ),
     "picture format": (["compare", "two_moons", "--plot", "{dir}/p.xyz"], "must end in one of"),
@@ -636,7 +636,7 @@ def test_exact_search_stops_at_a_limit(files, capsys):
     [
         (["--method", "cccp", "--certificate", "c.npz"], "certificate='c.npz' is for --method exact"),
         (["--method", "exact", "--loss", "ramp", "--balance", "exact:0.5"], "envelopes take a mean output"),
-        (["--method", "exact", "--loss", "hinge", "--bounds", "box"], "bounds='box'"),
+        (["--method", "exact", "--loss", "hinge", "--bounds", "signs"], "bounds='signs'"),
         (["--method", "exact", "--loss", "hinge", "--gap", "2"], "gap=2"),
         (["--method", "exact", "--loss", "hinge", "--certificate", "nowhere/c.npz"], "there is no folder"),
     ],

@@ -51,7 +51,7 @@ def test_completion_is_a_script_that_knows_commands_options_and_values(capsys, s
         main(["--print-completion", shell])
     assert end.value.code == 0
     script = capsys.readouterr().out
-    for word in ("compare", "--relaxation" if shell != "tcsh" else "relaxation", "triangles", "switching"):
+    for word in ("compare", "--relaxation" if shell != "tcsh" else "relaxation", "envelope", "switching"):
         assert word in script
 
 
@@ -60,11 +60,11 @@ def test_the_completion_completes_in_bash(capsys):
     with pytest.raises(SystemExit):
         main(["--print-completion", "bash"])
     asked = (
-        "\nCOMP_WORDS=(convex-tsvm bound x --relaxation tr); COMP_CWORD=4; "
-        "$(complete -p convex-tsvm | sed 's/.*-F \\([^ ]*\\).*/\\1/') convex-tsvm tr --relaxation; echo ${COMPREPLY[@]}"
+        "\nCOMP_WORDS=(convex-tsvm bound x --relaxation en); COMP_CWORD=4; "
+        "$(complete -p convex-tsvm | sed 's/.*-F \\([^ ]*\\).*/\\1/') convex-tsvm en --relaxation; echo ${COMPREPLY[@]}"
     )
     found = subprocess.run(["bash", "-c", capsys.readouterr().out + asked], capture_output=True, text=True, check=False)
-    assert found.stdout.strip() == "triangles", found.stderr
+    assert found.stdout.strip() == "envelope", found.stderr
 
 
 def test_completion_without_shtab_names_it(capsys, monkeypatch):
@@ -103,7 +103,7 @@ def test_a_program_is_told_the_share_and_a_person_is_not_told_json(capsys, monke
 
 
 def test_a_bound_ends_at_its_time_limit(capsys):
-    arguments = ["bound", "two_moons", "--sigma", "0.3", "--loss", "squared_hinge", "--relaxation", "triangles"]
+    arguments = ["bound", "two_moons", "--sigma", "0.3", "--loss", "squared_hinge", "--relaxation", "signs"]
     assert main([*arguments, "--time-limit", "0.001", "--json"]) == 1
     result = json.loads(capsys.readouterr().out)
     assert result["status"] == "time_limit"

@@ -43,7 +43,7 @@ UNUSED = [
     ("compare two_moons --folds 0 --random-state 1", "folds of compare"),
     ("bound two_moons --epsilon 1", "cmm, rmm"),
     ("bound two_moons --loss hinge --rounds 3", "relaxations beyond sdp, not for --relaxation by default"),
-    ("bound two_moons --solver scs", "relaxations from sdp to triangles, not for --relaxation by default"),
+    ("bound two_moons --solver scs", "--relaxation sdp, not for --relaxation by default"),
     ("verify two_moons --tol 0.1", "tol=0.1 (--tol) is for solve and compare"),
     ("verify two_moons --annealing 3", "solve and compare"),
     ("verify two_moons --cache-size 3", "solve and compare"),

@@ -27,7 +27,7 @@ ESTIMATORS = {
     "RelativeMarginClassifier": lambda solver: ct.RelativeMarginClassifier(cvxpy_solver=solver),
     "LaplacianSVC": lambda solver: ct.LaplacianSVC(cvxpy_solver=solver),
     "SDPTransduction": lambda solver: ct.SDPTransduction(balance=0.0, solver=solver),
-    "ExactTransductiveSVC": lambda solver: ct.ExactTransductiveSVC(balance=0.0, bounds="rlt", solver=solver, gap=1e-3),
+    "ExactTransductiveSVC": lambda solver: ct.ExactTransductiveSVC(balance=0.0, bounds="sdp", solver=solver, gap=1e-3),
     "SubspaceSDPTransduction": lambda solver: ct.SubspaceSDPTransduction(cvxpy_solver=solver),
 }
 

@@ -99,7 +99,7 @@ def test_the_command_gives_the_root_bound_of_the_search(seed, tmp_path, capsys):
     squared = seed % 2 == 0
     X, y = points(seed, 16)
     np.savez(tmp_path / "data.npz", X=X, y=y)
-    relaxation = ("triangles", "sdp")[seed % 2] if seed < 8 else "svm"
+    relaxation = ("signs", "sdp")[seed % 2] if seed < 8 else "svm"
     options = ["--sigma", "1", "--C", "3", "--C-unlabeled", "1", "--balance", "labeled", "--unlabeled", "0"]
     loss = "squared_hinge" if squared else "hinge"
     assert (

@@ -1,7 +1,5 @@
 """The quadratic program in v: its value, its cuts, the bounds and boxes that multipliers prove."""
 
-import itertools
-
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -13,16 +11,6 @@ import convex_tsvm as ct
 from convex_tsvm.instance import labelling
 from convex_tsvm.relaxations import OutputSpace
 from convex_tsvm.relaxations.box import labels_of, settle
-from convex_tsvm.relaxations.output_space.convexified import Convexified, Multipliers
-from convex_tsvm.relaxations.output_space.cuts import (
-    Cuts,
-    chord_rows,
-    diagonal_rows,
-    unit_row,
-    violated_products,
-    violated_triangles,
-)
-from convex_tsvm.relaxations.output_space.tightening import Tightening
 from convex_tsvm.relaxations.partial_svm import PartialSVM
 
 outside = st.floats(1, 4).flatmap(lambda size: st.sampled_from([size, -size]))
@@ -135,120 +123,6 @@ def test_what_a_partial_svm_excludes_is_not_a_better_solution(seed, noise, slack
     for low, high in boxes:
         assert (v >= low - 1e-4).all()
         assert (v <= high + 1e-4).all()
-
-
-@pytest.mark.parametrize("seed", range(24))
-def test_rates_of_a_convex_quadratic(seed):
-    """Against the quadratic with the outputs at their ends held there, all but one free, and that one moved."""
-    search, rng = search_of(seed, squared=True), np.random.default_rng(seed)
-    v, _ = best_v(search, drawn_labels(search, seed))
-    low, high = v - rng.uniform(0.1, 3, search.n), v + rng.uniform(0.1, 3, search.n)
-    chord = rng.random(search.n) * search.n
-    quadratic = Convexified(OutputSpace(search), Multipliers(rng.random(search.n), chord, Cuts.none(), np.zeros(0)))
-    v = quadratic.minimize(low, high, tol=1e-10)
-    b, _ = quadratic.terms(low, high)
-    at_end = (v < low + 1e-6) | (v > high - 1e-6)
-    value, slope = v @ quadratic.A @ v + 2 * b @ v, 2 * (quadratic.A @ v + b)
-    assert np.abs(slope[~at_end]).max(initial=0) <= 1e-5 * np.abs(quadratic.A).max()
-    for i, rate in enumerate(quadratic.rates(low, high, v, np.arange(search.n))):
-        others, moved = np.flatnonzero(~at_end & (np.arange(search.n) != i)), v.copy()
-        moved[i] += 0.5
-        rest = quadratic.A[others] @ moved + b[others] - quadratic.A[np.ix_(others, others)] @ moved[others]
-        moved[others] = np.linalg.solve(quadratic.A[np.ix_(others, others)], -rest)
-        rise = moved @ quadratic.A @ moved + 2 * b @ moved - value
-        assert rise - 0.5 * slope[i] == pytest.approx(0.25 * rate, rel=1e-6, abs=1e-6 * abs(value))
-    nothing_free = quadratic.rates(v, v + 1, v, np.arange(search.n))
-    np.testing.assert_allclose(nothing_free, np.diag(quadratic.A))
-
-
-@given(seed=st.integers(0, 300), size=st.sampled_from([0.0, 0.01, 1.0, 100.0]))
-def test_any_multipliers_give_a_bound(seed, size):
-    """Whatever the multipliers and the point: a bound, and a box that has all better solutions in it."""
-    search = search_of(seed, squared=True)
-    space, rng, labels = OutputSpace(search), np.random.default_rng(seed), drawn_labels(search, seed)
-    v, least = best_v(search, labels)
-    v = labels * np.maximum(labels * v, 1.0)
-    low, high = settle(v - rng.uniform(0.1, 3, search.n), v + rng.uniform(0.1, 3, search.n), search.y)
-    noise = rng.normal(size=(search.n + 1, search.n + 1))
-    cuts = Cuts(violated_products(noise + noise.T, low, high, 10), violated_triangles(noise + noise.T, 10))
-    diagonal, chord = size * rng.random(search.n), size * rng.random(search.n)
-    quadratic = Convexified(space, Multipliers(diagonal, chord, cuts, 0.3 * size * rng.random(cuts.m)))
-    assert np.linalg.eigvalsh(quadratic.A)[0] >= -1e-9 * np.abs(quadratic.A).max()
-    tolerance = 1e-6 * (1 + abs(least))
-    anywhere, best = np.clip(v + rng.normal(size=search.n), low, high), quadratic.minimize(low, high)
-    for at in (anywhere, best):
-        assert quadratic.bound(low, high, at) <= least + tolerance
-        bound, new_low, new_high = quadratic.consequences(low, high, at, space.value(v) + tolerance)
-        assert bound == quadratic.bound(low, high, at)
-        assert ((new_low - 1e-5 <= v) & (v <= new_high + 1e-5)).all()
-    assert quadratic.bound(low, high, best) >= quadratic.bound(low, high, anywhere) - tolerance
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_multipliers_of_a_relaxation_give_its_value(seed):
-    search = search_of(seed + 30, squared=True)
-    svm, labels = PartialSVM(search), drawn_labels(search, seed)
-    upper = svm.solve(labels, tol=1e-9).value
-    low, high = settle(*svm.consequences(search.y, svm.solve(search.y), upper), search.y)
-    if not (np.isfinite(low).all() and (low <= high).all()):
-        return
-    relaxed = Tightening(OutputSpace(search), solver="clarabel", cuts_per_round=20).relax(low, high, Cuts.none())
-    quadratic = Convexified(OutputSpace(search), relaxed.multipliers)
-    assert quadratic.bound(low, high, quadratic.minimize(low, high)) == pytest.approx(relaxed.value, rel=1e-4)
-
-
-@given(v=st.lists(outside, min_size=4, max_size=6), seed=st.integers(0, 10**6))
-def test_cuts_hold_for_every_point_outside_the_margin(v, seed):
-    v, rng = np.array(v), np.random.default_rng(seed)
-    x = np.concatenate([[1.0], v])
-    X = np.outer(x, x)
-    low, high = v - rng.uniform(0, 2, len(v)), v + rng.uniform(0, 2, len(v))
-    wild = rng.normal(size=X.shape) * 3
-    wild = (wild + wild.T) / 2  # violates whatever can be violated
-    np.fill_diagonal(wild, rng.uniform(0, 1, len(X)))
-    cuts = Cuts(violated_products(wild, low, high, 50), violated_triangles(wild, 50))
-    assert cuts.m > 0
-    for rows in (
-        unit_row(),
-        diagonal_rows(np.arange(len(v))),
-        chord_rows(low, high),
-        cuts.rows(low, high),
-    ):
-        assert (rows.values(X) - rows.b >= -1e-9).all()
-
-
-def test_cuts_that_are_returned_are_violated():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(7, 7))
-    X = (X + X.T) / 2
-    low, high = -np.ones(6), np.ones(6)
-    rows = Cuts(Cuts.none().products, violated_triangles(X, 10)).rows(low, high)
-    assert rows.m == 10
-    assert (rows.values(X) < rows.b).all()
-    brute = sorted(
-        X[i, i] + X[j, j] + X[k, k] + s * X[i, j] + t * X[i, k] + s * t * X[j, k] - 2
-        for i, j, k in itertools.combinations(range(7), 3)
-        for s in (1, -1)
-        for t in (1, -1)
-    )
-    np.testing.assert_allclose(np.sort(rows.values(X) - rows.b), brute[:10])
-    products = Cuts(violated_products(X, low, high, 5), Cuts.none().triangles).rows(low, high)
-    assert (products.values(X) < products.b).all()
-    assert len(violated_triangles(X, 10**6)) == len([value for value in brute if value < -1e-3])
-
-
-def test_cuts_are_joined_and_taken():
-    cuts = Cuts(np.array([[0, 1, 0, 0], [0, 2, 1, 0]]), np.array([[0, 1, 2, 1, -1]]))
-    assert cuts.join(cuts).m == 3
-    assert cuts.take(np.array([False, True, True])).products.tolist() == [[0, 2, 1, 0]]
-
-
-def test_multipliers_are_carried_over_to_other_cuts():
-    cuts = Cuts(np.array([[0, 1, 0, 0], [0, 2, 1, 0]]), np.array([[0, 1, 2, 1, -1]]))
-    new = Cuts(np.array([[0, 2, 1, 0], [0, 2, 1, 1]]), np.array([[0, 1, 2, 1, -1], [0, 1, 3, 1, -1]]))
-    z = Multipliers(np.ones(3), np.ones(3), cuts, np.array([1.0, 2.0, 3.0])).carried(new)
-    assert z.weights.tolist() == [2, 0, 3, 0]
-    assert z.cuts is new
 
 
 def test_settled_labels():

@@ -148,7 +148,7 @@ def test_search_and_relaxations(ax, moons_solution):
     if solution.tree:
         tree = ct.plot_tree(solution, ax=plt.figure().add_subplot())
         assert sum(len(c.get_offsets()) for c in tree.collections) == len(solution.tree)
-    bound = ct.LowerBoundBuilder(model, problem, relaxation="triangles").bound(
+    bound = ct.LowerBoundBuilder(model, problem, relaxation="signs").bound(
         upper=solution.objective, upper_labels=solution.labels
     )
     gaps = ct.plot_gaps(bound, ax=plt.figure().add_subplot())

@@ -236,8 +236,8 @@ def test_a_bound_is_a_few_lines_and_its_relaxation_is_written_down():
     for written in (primal, dual):
         assert written.solve(solver="CLARABEL") == pytest.approx(bound.value, rel=1e-3)
         assert written.latex() in written._repr_latex_()
-    with pytest.raises(ValueError, match="relaxation='triangles' must be 'sdp'"):
-        ct.LowerBoundBuilder(ct.s3vm(), problem, relaxation="triangles").primal()
+    with pytest.raises(ValueError, match="relaxation='signs' must be 'sdp'"):
+        ct.LowerBoundBuilder(ct.s3vm(), problem, relaxation="signs").primal()
 
 
 def test_reports_for_notebooks_and_papers():

@@ -80,7 +80,7 @@ def test_the_bound_is_one(data):
     keep = np.r_[0:40]
     options = {"sigma": 0.4, "C": 1.0, "loss": "squared_hinge"}
     loose = SDPTransduction(**options).fit(X[keep], y[keep])
-    tight = SDPTransduction(**options, relaxation="rlt", solver="clarabel").fit(X[keep], y[keep])
+    tight = SDPTransduction(**options, relaxation="signs").fit(X[keep], y[keep])
     heuristic = ct.TransductiveSVC(**options, tol=1e-6).fit(X[keep], y[keep])
     # Both end at a gap of 1e-4.
     assert loose.lower_bound_ <= tight.lower_bound_ * (1 + 1e-4)
@@ -115,9 +115,9 @@ def test_sparse_graph_of_neighbours(data):
     [
         (SDPTransduction(loss="ramp"), "loss='ramp'"),
         (SDPTransduction(relaxation="best"), "relaxation='best'"),
-        (SDPTransduction(relaxation="rlt"), "squared hinge"),
+        (SDPTransduction(relaxation="signs"), "squared hinge"),
         (SDPTransduction(balance=None), "free bias"),
-        (SDPTransduction(loss="squared_hinge", relaxation="box", solver="mosek"), "solver='mosek'"),
+        (SDPTransduction(loss="squared_hinge", relaxation="sdp", solver="mosek"), "solver='mosek'"),
         (SDPTransduction(tol=0), "tol=0"),
         (SubspaceSDPTransduction(n_components=0), "n_components=0"),
         (SubspaceSDPTransduction(outliers=1.0), r"outliers=1\.0"),

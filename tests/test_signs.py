@@ -258,7 +258,7 @@ FORGERIES = {
     "margin's sign": ("sign_margins", lambda a: a * [1, 1, 0]),
     "count negative": ("sign_count", lambda a: a - 1.0),
     "count of what is no sum": ("sign_count", lambda a: a + 1.0),
-    "numbers of others": ("sign_number", lambda a: a + 1000),
+    "numbers of others": ("proof_number", lambda a: a + 1000),
     "sizes": ("sign_sizes", lambda a: a + 1),
     "share of three": ("proof_share", lambda a: 3 * a),
     "lift negative": ("proof_lift", lambda a: a - 1.0),
@@ -283,7 +283,7 @@ def test_forged_signs_are_refused(forgery, with_signs, tmp_path):
         assert "forged" in str(error)  # noqa: PT017
 
 
-@pytest.mark.parametrize("lost", ["sign_weights", "sign_labels", "sign_number", "proof_lift"])
+@pytest.mark.parametrize("lost", ["sign_weights", "sign_labels", "sign_sizes", "proof_lift"])
 def test_a_file_without_an_array_is_refused(lost, with_signs, tmp_path):
     header, arrays = read_search(with_signs)
     arrays = {name: array for name, array in arrays.items() if name != lost}
@@ -297,7 +297,7 @@ def test_a_certificate_with_signs_is_trimmed(with_signs, tmp_path):
     assert ct.check_certificate(out).holds
     assert ct.verify_certificate(out).holds
     before, after = (np.load(path) for path in (with_signs, out))
-    used = after["proof_number"][after["proof_kind"] == 4]
-    assert set(used) == set(after["sign_number"])
-    assert len(after["sign_number"]) <= len(before["sign_number"])
+    used = after["proof_number"][after["proof_kind"] == 3]
+    assert set(used) == set(range(len(after["sign_sizes"])))
+    assert len(after["sign_sizes"]) <= len(before["sign_sizes"])
     assert trimmed.n_proofs_after <= trimmed.n_proofs_before

@@ -11,18 +11,17 @@ import scipy.sparse as sp
 import convex_tsvm as ct
 from convex_tsvm import checker
 from convex_tsvm.exact import page
-from convex_tsvm.solvers.sdp import sparse_sdp
+from convex_tsvm.relaxations.builder import check_solver
 
 HONEST_TREE = Path(__file__).parent / "certificates" / "honest" / "count.npz"
 
 
 def test_solvers_that_are_not_installed(monkeypatch):
-    """They are not offered, and asking for one lists those that are."""
+    """Asking for one says which is always there."""
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name in ("sdpap", "scs") else object())
-    assert sparse_sdp.available_solvers() == ("native", "clarabel")
-    with pytest.raises(ValueError, match="solver='scs' is not installed; installed are native, clarabel"):
-        sparse_sdp.check_solver("scs")
-    assert sparse_sdp.check_solver("auto") == "auto"
+    with pytest.raises(ValueError, match="solver='scs' is not installed; solver='native' is always there"):
+        check_solver("scs")
+    assert check_solver("auto") == "auto"
 
 
 def test_array_libraries_that_are_not_installed(monkeypatch):

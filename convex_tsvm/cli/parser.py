@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import shutil
 from collections.abc import Iterable, Mapping
@@ -20,6 +21,7 @@ from ..table import (
     SOLVERS,
     STRATEGIES,
     Entry,
+    relaxation_named,
 )
 from . import commands, comparison, linear
 from .tasks import read_task, task_names
@@ -216,18 +218,19 @@ def _add_bound_command(subparsers: Any) -> None:
         "bound",
         takes="DATA",
         help="a lower bound of the optimum",
-        example="convex-tsvm bound two_moons --sigma 0.3 --loss squared_hinge --relaxation triangles --time-limit 60",
+        example="convex-tsvm bound two_moons --sigma 0.3 --loss squared_hinge --relaxation signs --time-limit 60",
     )
     _add_data(bound)
     _add_model(bound)
     group = bound.add_argument_group("bound")
     group.add_argument("--formulation", choices=tuple(FORMULATIONS), help=_listed(FORMULATIONS, "default: tsvm"))
     group.add_argument("--relaxation", choices=(*BOUNDS, *INTERVAL_RELAXATIONS), default=None,
-                       help="svm to signs are about labels, and each contains those before it (beyond sdp for "
+                       type=functools.partial(relaxation_named, "--relaxation"),
+                       help="svm to signs are about labels, and each contains those before it (signs for "
                        "--loss squared_hinge); envelope and curvature are for any piecewise linear-quadratic losses; "
                        "auto: the strongest (default: sdp, else curvature)")  # fmt: skip
     group.add_argument("--solver", choices=("auto", *SDP_SOLVERS), default="auto",
-                       help="for relaxations from sdp to triangles (default: auto)")  # fmt: skip
+                       help="for --relaxation sdp (default: auto)")  # fmt: skip
     group.add_argument("--rounds", type=int, default=30, metavar="N", help="of cuts (default: 30)")
     group.add_argument("--time-limit", type=float, metavar="SECONDS",
                        help="stop then, with the largest bound so far, which holds, and exit status 1 "
@@ -463,7 +466,13 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "search (--method exact; over labels with --loss hinge or squared_hinge, else over intervals of outputs)"
     )
-    group.add_argument("--bounds", choices=BOUNDS, default="auto", help="the strongest bound (default: auto)")
+    group.add_argument(
+        "--bounds",
+        choices=BOUNDS,
+        default="auto",
+        type=functools.partial(relaxation_named, "--bounds"),
+        help="the strongest bound (default: auto)",
+    )
     group.add_argument("--strategy", choices=tuple(STRATEGIES), default="hybrid",
                        help="which node is next (default: hybrid)")  # fmt: skip
     group.add_argument("--branching", choices=tuple(BRANCHING), default="auto",

@@ -116,7 +116,7 @@ def refuse_unused(options: argparse.Namespace, tasks: Sequence[Task], never: Ite
     names = ", ".join(dict.fromkeys(task.name for task in tasks))
     for name in options.told:
         if name in _unused_by_bound(options):
-            what = "relaxations from sdp to triangles" if name == "solver" else "relaxations beyond sdp"
+            what = "--relaxation sdp" if name == "solver" else "relaxations beyond sdp"
             raise _refused(options, name, what, f"--relaxation {options.relaxation or 'by default'}")
         if name in never:
             raise _refused(options, name, "solve and compare", "this command")

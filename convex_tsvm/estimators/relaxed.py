@@ -30,10 +30,10 @@ class SDPTransduction(LabellingTransduction):
     balance : "auto", "labeled", float or None, default "auto"
         Mean output over the unlabelled points; None needs ``fit_intercept=False``, which is the paper's setting.
     fit_intercept : bool, default True
-    relaxation : {"sdp", "box", "rlt", "triangles", "signs"}, default "sdp"
-        How tight the relaxation is; beyond "sdp" for the squared hinge only (:class:`~convex_tsvm.LowerBoundBuilder`).
+    relaxation : {"sdp", "signs"}, default "sdp"
+        How tight the relaxation is; "signs" for the squared hinge only (:class:`~convex_tsvm.LowerBoundBuilder`).
     solver : {"auto", "native", "sdpa", "scs", "clarabel"}, default "auto"
-        For relaxations beyond "sdp".
+        For "sdp".
     tol : float, default 1e-4
         Relative accuracy of the relaxation.
     time_limit : float > 0, optional

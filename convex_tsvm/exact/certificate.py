@@ -248,7 +248,7 @@ class _Checker:
         if not self.records:
             root = self.model.svm.point(self.model.search.y, np.zeros(self.model.n))
             return [] if root.value >= self.least else ["no node has been looked at, but a bound is claimed"]
-        if not all(z.are_valid() for z in self.model.multipliers):
+        if not all(z is not None and z.are_valid() for z in self.model.multipliers):
             return ["a multiplier is negative, or belongs to a cut with an index, end or sign that is not allowed"]
         problems = self.shape()
         if problems:

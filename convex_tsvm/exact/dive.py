@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from ..deadline import time_is_up, until
 from ..problem import Array
 from ..relaxations import LowerBoundBuilder
-from ..relaxations.model import AnyMultipliers
 from ..relaxations.relaxation import Rules
+from ..relaxations.signs.quadratic import SignMultipliers
 from .examine import Examiner
 from .incumbent import Incumbent
 from .tree import Node, Record
@@ -23,7 +23,7 @@ class Dive:
 
     records: list[Record]
     left: list[Node]
-    multipliers: list[AnyMultipliers]
+    multipliers: list[SignMultipliers | None]
     objective: float
     labels: Array | None
     gamma: Array | None

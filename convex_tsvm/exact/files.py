@@ -20,9 +20,7 @@ from ..losses import hinge, squared_hinge, symmetric_hinge, symmetric_squared_hi
 from ..persistence import reading, write_arrays
 from ..problem import Problem
 from ..relaxations.box import Box
-from ..relaxations.model import NO_MULTIPLIERS, AnyMultipliers, BoundModel
-from ..relaxations.output_space.convexified import Multipliers
-from ..relaxations.output_space.cuts import Cuts
+from ..relaxations.model import BoundModel
 from ..relaxations.partial_svm import Directions
 from ..relaxations.proofs import KINDS, DirectionsProof, Stored
 from ..relaxations.signs.cuts import SignCuts
@@ -30,7 +28,7 @@ from ..relaxations.signs.quadratic import SignMultipliers
 from .state import Progress, Search, State
 from .tree import Node, Record
 
-FORMAT = "convex_tsvm search 2"
+FORMAT = "convex_tsvm search 3"
 
 
 def save_search(path: str | os.PathLike[str], search: Search) -> None:
@@ -69,7 +67,6 @@ def save_search(path: str | os.PathLike[str], search: Search) -> None:
     arrays.update(_witness_arrays(search.model, state.labels, state.gamma))
     arrays.update(_record_arrays(state.records, search.model.n))
     arrays.update(_node_arrays(state.open, search.model.n))
-    arrays.update(_multiplier_arrays(state.multipliers, search.model.n))
     arrays.update(_sign_arrays(state.multipliers, search.model.n))
     write_arrays(path, arrays)
 
@@ -154,7 +151,7 @@ def load_search(path: str | os.PathLike[str], search: Search) -> State:
         gamma=arrays["gamma"] if len(arrays["labels"]) else None,
         settled=header["settled"],
         strong=header["strong"],
-        unfinished=header.get("unfinished", False),  # older files do not say
+        unfinished=header["unfinished"],
         n_searches=header["n_searches"],
         n_first=header["n_first"],
         n_nodes=header["n_nodes"],
@@ -176,7 +173,7 @@ def problem_of(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> tuple[F
     return Formulation(*losses, balance=said["balance"], fit_intercept=said["fit_intercept"]), problem
 
 
-def read_records(arrays: dict[str, np.ndarray]) -> tuple[list[Record], list[AnyMultipliers]]:
+def read_records(arrays: dict[str, np.ndarray]) -> tuple[list[Record], list[SignMultipliers | None]]:
     """The records of a saved search, with their proofs, and the multipliers that these use."""
     return _records(arrays), _multipliers(arrays)
 
@@ -225,7 +222,6 @@ def _records(arrays: dict[str, np.ndarray]) -> list[Record]:
     starts = np.concatenate([[0], arrays["proof_end"]])
     blocks = np.concatenate([[0], arrays["direction_end"]])
     n, n_directions = arrays["direction_gamma"].shape[1], 0
-    lifts = arrays.get("proof_lift", np.zeros(len(arrays["proof_kind"])))  # older files have none
     for k, (r, kind) in enumerate(zip(arrays["proof_record"], arrays["proof_kind"], strict=True)):
         found = None
         if KINDS[kind] is DirectionsProof:
@@ -234,7 +230,7 @@ def _records(arrays: dict[str, np.ndarray]) -> list[Record]:
             found = Directions(*(arrays[f"direction_{name}"][block] for name in ("index", "theta", "gamma")))
         vector = arrays["proof_vectors"][starts[k] : starts[k + 1]]
         number, share = int(arrays["proof_number"][k]), float(arrays["proof_share"][k])
-        proof = KINDS[kind].read(Stored(vector, number, share, found, float(lifts[k])), n)
+        proof = KINDS[kind].read(Stored(vector, number, share, found, float(arrays["proof_lift"][k])), n)
         records[r].proofs.append((proof, float(arrays["proof_cutoff"][k])))
     return records
 
@@ -274,34 +270,15 @@ def _nodes(arrays: dict[str, np.ndarray]) -> list[Node]:
     return nodes
 
 
-def _multiplier_arrays(multipliers: list[AnyMultipliers], n: int) -> dict[str, np.ndarray]:
-    """Multipliers of the relaxation in v-space; the others have a place among them, which is empty."""
-    none = Cuts.none()
-    empty = Multipliers(np.zeros(n), np.zeros(n), none, np.zeros(0))
-    own = [z if isinstance(z, Multipliers) and z is not NO_MULTIPLIERS else empty for z in multipliers]
-    return {
-        "multiplier_diagonal": np.array([z.diagonal for z in own]).reshape(-1, n),
-        "multiplier_chord": np.array([z.chord for z in own]).reshape(-1, n),
-        "multiplier_sizes": np.array(
-            [(len(z.cuts.products), len(z.cuts.triangles)) for z in own], dtype=np.int64
-        ).reshape(-1, 2),
-        "multiplier_products": np.vstack([none.products, *(z.cuts.products for z in own)]),
-        "multiplier_triangles": np.vstack([none.triangles, *(z.cuts.triangles for z in own)]),
-        "multiplier_weights": np.concatenate([np.zeros(0), *(z.weights for z in own)]),
-    }
-
-
 #: Numbers of every point among multipliers with signs, as arrays of a file.
 SIGN_PARTS = ("labels", "square", "unit", "upper", "lower", "arc", "arc_low", "arc_high")
 
 
-def _sign_arrays(multipliers: list[AnyMultipliers], n: int) -> dict[str, np.ndarray]:
-    """Multipliers with signs, with their numbers among all multipliers."""
-    none, numbers = SignCuts.none(), [k for k, z in enumerate(multipliers) if isinstance(z, SignMultipliers)]
-    own = [z for z in multipliers if isinstance(z, SignMultipliers)]
+def _sign_arrays(multipliers: list[SignMultipliers | None], n: int) -> dict[str, np.ndarray]:
+    """Multipliers with signs."""
+    none, own = SignCuts.none(), [z for z in multipliers if z is not None]
     sizes = [(len(z.cuts.triangles), len(z.cuts.margins)) for z in own]
     return {
-        "sign_number": np.array(numbers, dtype=np.int64),
         **{f"sign_{part}": np.array([getattr(z, part) for z in own]).reshape(-1, n) for part in SIGN_PARTS},
         "sign_sizes": np.array(sizes, dtype=np.int64).reshape(-1, 2),
         "sign_triangles": np.vstack([none.triangles, *(z.cuts.triangles for z in own)]).astype(np.int32),
@@ -311,32 +288,16 @@ def _sign_arrays(multipliers: list[AnyMultipliers], n: int) -> dict[str, np.ndar
     }
 
 
-def _multipliers(arrays: dict[str, np.ndarray]) -> list[AnyMultipliers]:
-    found: list[AnyMultipliers] = []
+def _multipliers(arrays: dict[str, np.ndarray]) -> list[SignMultipliers | None]:
+    found: list[SignMultipliers | None] = []
     p, q, w = 0, 0, 0
-    for k, (n_products, n_triangles) in enumerate(arrays["multiplier_sizes"].tolist()):
-        cuts = Cuts(
-            arrays["multiplier_products"][p : p + n_products], arrays["multiplier_triangles"][q : q + n_triangles]
-        )
-        weights = arrays["multiplier_weights"][w : w + cuts.m]
-        found.append(Multipliers(arrays["multiplier_diagonal"][k], arrays["multiplier_chord"][k], cuts, weights))
-        p, q, w = p + n_products, q + n_triangles, w + cuts.m
-    if "sign_number" not in arrays:
-        return found  # older files have none with signs
-    p, q, w = 0, 0, 0
-    for k, (number, (n_triangles, n_margins)) in enumerate(
-        zip(arrays["sign_number"].tolist(), arrays["sign_sizes"].tolist(), strict=True)
-    ):
+    for k, (n_triangles, n_margins) in enumerate(arrays["sign_sizes"].tolist()):
         own = SignCuts(
             arrays["sign_triangles"][p : p + n_triangles].astype(np.intp),
             arrays["sign_margins"][q : q + n_margins].astype(np.intp),
         )
         parts = {part: arrays[f"sign_{part}"][k] for part in SIGN_PARTS}
-        found[number] = SignMultipliers(
-            **parts,
-            cuts=own,
-            weights=arrays["sign_weights"][w : w + own.m],
-            count=float(arrays["sign_count"][k]),
-        )
+        weights = arrays["sign_weights"][w : w + own.m]
+        found.append(SignMultipliers(**parts, cuts=own, weights=weights, count=float(arrays["sign_count"][k])))
         p, q, w = p + n_triangles, q + n_margins, w + own.m
     return found

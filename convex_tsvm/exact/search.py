@@ -27,9 +27,9 @@ from ..notice import warn
 from ..parallel import one_blas_thread
 from ..problem import Problem
 from ..relaxations import LowerBoundBuilder
+from ..relaxations.builder import check_solver
 from ..relaxations.relaxation import Rules
 from ..solution import relative_gap
-from ..solvers.sdp.sparse_sdp import check_solver
 from ..table import BRANCHING, STRATEGIES
 from ..validation import finite, integer, new_file, one_of
 from .contest import Contest
@@ -76,12 +76,11 @@ class BranchAndBound:
         With hinge or squared hinge, and the loss min(ℓ(f), ℓ(-f)) for unlabelled points.  Any balance: none, linear,
         exact (chapelle2008 eq. 3), or of the targets.
     problem : Problem
-    bounds : {"auto", "svm", "sdp", "box", "rlt", "triangles", "signs"}, default "auto"
+    bounds : {"auto", "svm", "sdp", "signs"}, default "auto"
         The strongest bound that a node may get.  "svm": the SVM of the labels known, as published (chapelle2008 §3.1).
-        "sdp": the relaxation in Γ (hinge).  "box" and the following: the relaxation in v-space (squared hinge) with
-        what the incumbent excludes, with products, with triangle inequalities; made at the root, and as a convex
-        quadratic for all nodes below it.  "signs": the relaxation with the signs of the outputs as variables and cuts
-        of both, by a low-rank method.  "auto" is "signs" for the squared hinge and "sdp" for the hinge.
+        "sdp": the relaxation in Γ.  "signs": the relaxation of the squared hinge with products of outputs and of their
+        signs, and cuts of both, by a low-rank method; made at the root, and as a convex quadratic for nodes below it.
+        "auto" is "signs" for the squared hinge and "sdp" for the hinge.
     strategy : {"hybrid", "best", "depth"}, default "hybrid"
         Which open node is next: the one with the least bound, or the last one; "hybrid" dives from the one with the
         least bound.
@@ -99,9 +98,9 @@ class BranchAndBound:
         that cannot be interrupted it is half as many nodes as SVMs were solved to find first labels.
     refresh : int, "auto" or None, default "auto"
         Levels after which a node gets a relaxation of its own; with None only the root does.  "auto": where the
-        multipliers at hand would take too many levels to close the node; for SCS and Clarabel, which take long, None.
+        multipliers at hand would take too many levels to close the node.
     solver : {"auto", "native", "sdpa", "scs", "clarabel"}, default "auto"
-        Of SDPs.
+        Of the relaxation "sdp".
     max_nodes : int, optional
     time_limit : float, optional
         Seconds, those before a checkpoint included.
@@ -156,8 +155,6 @@ class BranchAndBound:
         self.strategy = one_of("strategy", strategy, tuple(STRATEGIES))
         self.branching = one_of("branching", branching, tuple(BRANCHING))
         solver = check_solver(solver)
-        if refresh == "auto" and solver in ("scs", "clarabel"):
-            refresh = None  # these solvers take too long below the root
         self.rules = Rules(
             gap=finite("gap", gap, least=0, below=1),
             refresh=refresh if refresh is None or refresh == "auto" else integer("refresh", refresh, least=1),

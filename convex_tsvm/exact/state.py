@@ -8,7 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..problem import Array
-from ..relaxations.model import AnyMultipliers, BoundModel
+from ..relaxations.model import BoundModel
+from ..relaxations.signs.quadratic import SignMultipliers
 from ..solution import relative_gap
 from .tree import Node, Record
 
@@ -69,7 +70,7 @@ class State:
 
     records: list[Record] = field(default_factory=list)
     open: list[Node] = field(default_factory=list)
-    multipliers: list[AnyMultipliers] = field(default_factory=list)
+    multipliers: list[SignMultipliers | None] = field(default_factory=list)
     objective: float = np.inf
     labels: Array | None = None
     gamma: Array | None = None

@@ -248,7 +248,7 @@ class _Trimmer:
         a |= self._vectors(proofs) | self._directions(proofs)
         numbers = self.arrays["proof_number"][proofs]
         used = np.unique(numbers[numbers >= 0])
-        a |= self._multipliers(used) | self._signs(used)
+        a |= self._signs(used)
         a["proof_number"] = np.where(numbers >= 0, np.searchsorted(used, numbers), -1)
         header = json.loads(str(a["header"]))
         header |= {"trimmed": True, "history": header["history"][-1:]}
@@ -258,9 +258,7 @@ class _Trimmer:
     def _vectors(self, proofs: list[int]) -> dict[str, Any]:
         a, ends = self.arrays, np.concatenate([[0], self.arrays["proof_end"]])
         parts = [a["proof_vectors"][ends[p] : ends[p + 1]] for p in proofs]
-        made: dict[str, Any] = {
-            name: a[name][proofs] for name in ("proof_kind", "proof_share", "proof_lift") if name in a
-        }
+        made: dict[str, Any] = {name: a[name][proofs] for name in ("proof_kind", "proof_share", "proof_lift")}
         made["proof_vectors"] = np.concatenate([a["proof_vectors"][:0], *parts])
         made["proof_end"] = np.cumsum([len(part) for part in parts], dtype=np.int64)
         return made
@@ -275,37 +273,14 @@ class _Trimmer:
         made["direction_end"] = np.cumsum([ends[w + 1] - ends[w] for w in chosen], dtype=np.int64)
         return made
 
-    def _multipliers(self, used: Any) -> dict[str, Any]:
-        """Sets of multipliers that proofs use, without the cuts whose multiplier is zero."""
-        a, sizes = self.arrays, self.arrays["multiplier_sizes"].astype(np.int64)
-        p, q = (np.concatenate([[0], np.cumsum(sizes[:, k])]) for k in (0, 1))
-        parts: dict[str, list[Any]] = {"products": [], "triangles": [], "weights": []}
-        new_sizes = []
-        for number in used.tolist():
-            w = a["multiplier_weights"][p[number] + q[number] : p[number + 1] + q[number + 1]]
-            m = int(sizes[number, 0])
-            first, second = w[:m] != 0, w[m:] != 0
-            parts["products"].append(a["multiplier_products"][p[number] : p[number + 1]][first])
-            parts["triangles"].append(a["multiplier_triangles"][q[number] : q[number + 1]][second])
-            parts["weights"] += [w[:m][first], w[m:][second]]
-            new_sizes.append((int(first.sum()), int(second.sum())))
-        made = {
-            f"multiplier_{name}": np.concatenate([a[f"multiplier_{name}"][:0], *own]) for name, own in parts.items()
-        }
-        made["multiplier_sizes"] = np.array(new_sizes, dtype=np.int64).reshape(-1, 2)
-        return made | {f"multiplier_{name}": a[f"multiplier_{name}"][used] for name in ("diagonal", "chord")}
-
     def _signs(self, used: Any) -> dict[str, Any]:
-        """Those with signs, too."""
+        """Sets of multipliers that proofs use, without the cuts whose multiplier is zero."""
         a = self.arrays
-        if "sign_number" not in a:
-            return {}
         sizes = a["sign_sizes"].astype(np.int64)
         p, q = (np.concatenate([[0], np.cumsum(sizes[:, k])]) for k in (0, 1))
-        chosen = np.flatnonzero(np.isin(a["sign_number"], used))
         parts: dict[str, list[Any]] = {"triangles": [], "margins": [], "weights": []}
         new_sizes = []
-        for k in chosen.tolist():
+        for k in used.tolist():
             w = a["sign_weights"][p[k] + q[k] : p[k + 1] + q[k + 1]]
             m = int(sizes[k, 0])
             first, second = w[:m] != 0, w[m:] != 0
@@ -315,5 +290,4 @@ class _Trimmer:
             new_sizes.append((int(first.sum()), int(second.sum())))
         made = {f"sign_{name}": np.concatenate([a[f"sign_{name}"][:0], *own]) for name, own in parts.items()}
         made["sign_sizes"] = np.array(new_sizes, dtype=np.int64).reshape(-1, 2)
-        made["sign_number"] = np.searchsorted(used, a["sign_number"][chosen])
-        return made | {f"sign_{name}": a[f"sign_{name}"][chosen] for name in (*SIGN_PARTS, "count")}
+        return made | {f"sign_{name}": a[f"sign_{name}"][used] for name in (*SIGN_PARTS, "count")}

@@ -15,6 +15,7 @@ import cvxpy as cp
 import numpy as np
 import scipy.linalg
 
+from ..deadline import TimeIsUp, in_background
 from ..instance.labelling import Labelling, balanced_direction, check_relaxable
 from ..kernels import kernel_factor
 from ..problem import Array
@@ -273,9 +274,9 @@ def solve_dual(search: Labelling, solver: str) -> ConicPoint:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an inaccurate solution is reported as a status
-            solve_by(dual.problem, solver.upper())
+            in_background(solve_by, dual.problem, solver.upper())
             value = float(np.nan if dual.problem.value is None else dual.problem.value)
-    except RuntimeError:
+    except (RuntimeError, TimeIsUp):
         value = np.nan
     if not np.isfinite(value) or dual.alpha.value is None:
         return ConicPoint(np.nan, np.zeros(search.n), np.zeros(1 + m), np.zeros(len(search.unknown)))

@@ -91,7 +91,7 @@ def plot_gaps(bounds: Bound | Mapping[str, float], objective: float | None = Non
     Examples
     --------
     >>> bounds = {}
-    >>> for name in ("svm", "sdp", "triangles"):
+    >>> for name in ("svm", "sdp", "signs"):
     ...     bounds[name] = ct.LowerBoundBuilder(ct.s3vm(), problem, relaxation=name).bound().value
     >>> axes = ct.plot_gaps(bounds, objective=ct.cccp(ct.s3vm(), problem).objective)
     >>> axes.get_ylabel()

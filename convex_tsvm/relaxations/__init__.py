@@ -6,8 +6,8 @@ from .bound import Bound
 from .box import Box
 from .builder import LowerBoundBuilder
 from .label_matrix import LowRankPoint, solve_low_rank
-from .output_space import OutputSpace
 from .proofs import Proof
+from .quadratic_program import OutputSpace
 from .relaxation import Relaxation, Stage, Work
 from .safe_bounds import transduction_bound
 

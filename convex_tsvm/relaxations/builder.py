@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib.util
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property
@@ -17,8 +18,7 @@ from ..instance.labelling import Labelling
 from ..instance.step_solution import StepSolution
 from ..problem import Array, Problem
 from ..solvers import NativeSolver
-from ..solvers.sdp.sparse_sdp import check_solver
-from ..table import INTERVAL_RELAXATIONS, RELAXATIONS
+from ..table import INTERVAL_RELAXATIONS, RELAXATIONS, SDP_SOLVERS, relaxation_named
 from ..validation import InfeasibleError, finite, integer, one_of
 from .bound import Bound
 from .box import Box
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..modeling.printing import ReadableProblem
 
 #: Relaxations that "auto" chooses from, the strongest first: the first one that exists for the problem.
-STRONGEST = ("signs", "triangles", "sdp", "curvature", "svm")
+STRONGEST = ("signs", "sdp", "curvature", "svm")
 
 #: All of them.
 ALL = (*RELAXATIONS, *INTERVAL_RELAXATIONS)
@@ -56,22 +56,19 @@ class LowerBoundBuilder:
         exact (chapelle2008 eq. 3), or of the targets.  Or, for the relaxations by envelopes, any piecewise
         linear-quadratic losses, constraints on outputs, and a mean output or none.
     problem : Problem
-    relaxation : {"auto", "svm", "sdp", "box", "rlt", "triangles", "signs", "envelope", "curvature"} or class, optional
+    relaxation : {"auto", "svm", "sdp", "signs", "envelope", "curvature"} or class, optional
         "svm": the points without a label pay nothing (chapelle2008 §3.1).  "sdp": the relaxation of debie2004 §2, with
         the class balance of chapelle2008 §3.4 where the number of labels is prescribed; there is none with a free bias,
-        nor for a balance of the targets.  The others, for the squared hinge,
-        have products of outputs in place of labels, and add one after the other: ends for every output that the
-        incumbent proves, with the chord of the square above it; products of these ends (RLT); shifted triangle
-        inequalities.  "signs" has the signs of the outputs as variables besides, with triangle inequalities of signs
-        and products of margins with sums of signs: by far the strongest, and by a low-rank method also the fastest.
+        nor for a balance of the targets.  "signs", for the squared hinge, has products of outputs and of their signs in
+        place of labels, in a box of outputs that the incumbent proves, with triangle inequalities of signs and products
+        of margins with sums of signs: by far the strongest, and by a low-rank method also the fastest.
         "envelope": every point pays the convex envelope of its loss over the outputs that the incumbent leaves it.
         "curvature": the same after the regularizer has lent curvature to the losses, as a semidefinite program says.
         A subclass of :class:`~convex_tsvm.relaxations.Relaxation` is one of one's own.
         "auto" is the strongest that there is for the problem; by default it is "sdp" where there is one, else
         "curvature", else "svm".
     solver : {"auto", "native", "sdpa", "scs", "clarabel"}, default "auto"
-        For the relaxations from "sdp" to "triangles"; the others have their own.  With "auto" and "native" the
-        relaxation "sdp" is solved by our low-rank method.
+        For the relaxation "sdp", which our low-rank method solves with "auto" and "native"; the others have their own.
     tol : float, default 1e-4
         Relative accuracy of the relaxation "sdp" at the root; below it ten times less.
     gap : float, optional
@@ -79,7 +76,7 @@ class LowerBoundBuilder:
     max_rounds : int, default 30
         Rounds of cuts at the root.
     cuts_per_round : int, optional
-        Of each kind; n by default, and 3 n for "signs".
+        Of each kind; 3 n by default.
 
     Attributes
     ----------
@@ -176,6 +173,7 @@ class LowerBoundBuilder:
 
     def _use_named(self, relaxation: str, argument: str, searched: bool) -> None:
         """Choose a relaxation of the table."""
+        relaxation = relaxation_named(argument, relaxation)
         one_of(argument, relaxation, ("auto", *RELAXATIONS, *(() if searched else INTERVAL_RELAXATIONS)))
         if searched and self.search.formulation.constraints:
             raise ValueError(
@@ -382,7 +380,7 @@ class LowerBoundBuilder:
         Raises
         ------
         ValueError
-            If ``relaxation`` is not "sdp": "svm" is an SVM, and those from "box" on are made anew in every round.
+            If ``relaxation`` is not "sdp": "svm" is an SVM, and the others are made anew in every round.
         """
         from ..modeling.label_matrix import ReducedSDP
 
@@ -414,6 +412,15 @@ class LowerBoundBuilder:
     @cached_property
     def _solver(self) -> NativeSolver:
         return NativeSolver(self.search.problem, tol=1e-8, precision="double")
+
+
+def check_solver(solver: str) -> str:
+    """The name of a solver of the relaxation in label matrices; a ValueError if there is none, or it is not there."""
+    one_of("solver", solver, ("auto", *SDP_SOLVERS))
+    packages = {"sdpa": "sdpap", "scs": "scs", "clarabel": "clarabel"}
+    if solver in packages and importlib.util.find_spec(packages[solver]) is None:
+        raise ValueError(f"solver={solver!r} is not installed; solver='native' is always there")
+    return solver
 
 
 class RoundedLabels:

@@ -23,7 +23,7 @@ from ..solvers.dual import minimize_quadratic
 from .rounding import EPS, SAFE_ROOM, UNDERFLOW, outward, safe
 
 if TYPE_CHECKING:
-    from .output_space.quadratic_program import OutputSpace
+    from .quadratic_program import OutputSpace
 
 #: What is added to the quadratic form before it is inverted, relative to its largest entry.
 LIFT = 2.0**-30

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
-from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -13,24 +11,14 @@ from ..formulations import Formulation
 from ..instance.labelling import labelling, why_not_relaxable
 from ..problem import Array, Problem
 from .box import Box
-from .convex_quadratic import ConvexQuadratic
-from .output_space.convexified import Convexified, Multipliers
-from .output_space.cuts import Cuts
-from .output_space.quadratic_program import OutputSpace
 from .partial_svm import PartialSVM, is_partial
 from .plain_svm import PlainSVM
+from .quadratic_program import OutputSpace
 from .rounding import EPS
 from .signs.quadratic import SignMultipliers, SignQuadratic
 
-#: What is added to the chords' multipliers, relative to the largest diagonal entry of the quadratic form: with it
-#: the form stays positive semidefinite in other arithmetic, too.
-SPARE = 1e-12
-
-#: Multipliers of one relaxation or another.
-AnyMultipliers = Multipliers | SignMultipliers
-
-#: Takes the place of multipliers that a dive does not need.
-NO_MULTIPLIERS = Multipliers(np.zeros(0), np.zeros(0), Cuts.none(), np.zeros(0))
+#: Most quadratics that are kept, as many boxes use the same one.
+KEPT_QUADRATICS = 64
 
 
 class BoundModel:
@@ -50,8 +38,8 @@ class BoundModel:
         self.search = labelling(formulation, problem)
         self.instance = self.search.instance
         self.known: PartialSVM | PlainSVM = (PartialSVM if is_partial(self.search) else PlainSVM)(self.search)
-        self.multipliers: list[AnyMultipliers] = []
-        self._convexified: dict[tuple[int, float, float], ConvexQuadratic] = {}
+        self.multipliers: list[SignMultipliers | None] = []  # None where a dive does not need them
+        self._quadratics: dict[tuple[int, float, float], SignQuadratic] = {}
 
     @property
     def svm(self) -> PartialSVM:
@@ -121,18 +109,6 @@ class BoundModel:
                 labels[balanced[np.argmin(sign * scores[balanced])]] = -sign
         return np.asarray(labels)
 
-    def add(self, multipliers: Multipliers) -> int:
-        """Keep multipliers, changed so that they make the objective convex with some room, and return their number."""
-        made = Convexified(self.space, multipliers)
-        z, spare = made.multipliers, SPARE * float(np.abs(np.diag(made.A)).max(initial=0.0))
-        self.multipliers.append(dataclasses.replace(z, chord=z.chord + spare))
-        return len(self.multipliers) - 1
-
-    def forget(self, n_kept: int) -> None:
-        """Keep only the first multipliers."""
-        del self.multipliers[n_kept:]
-        self._convexified = {key: made for key, made in self._convexified.items() if key[0] < n_kept}
-
     def add_signs(self, multipliers: SignMultipliers) -> int:
         """Keep multipliers with signs, lifted so that they make the objective convex with some room: their number.
 
@@ -144,38 +120,28 @@ class BoundModel:
         self.multipliers.append(made.multipliers.lifted(spare, outputs=1.0))
         return len(self.multipliers) - 1
 
-    def has_number(self, number: int, kind: type) -> bool:
-        """Whether there are multipliers of that kind with the number."""
-        return 0 <= number < len(self.multipliers) and isinstance(self.multipliers[number], kind)
+    def multipliers_of(self, number: int) -> SignMultipliers:
+        """Those with a number that are at hand."""
+        found = self.multipliers[number]
+        assert found is not None
+        return found
 
-    def convexified(self, number: int, share: float) -> Convexified:
-        """The convex quadratic of a share of kept multipliers of the relaxation in v-space."""
-        multipliers = self.multipliers[number]
-        assert isinstance(multipliers, Multipliers)
-        made = self._made((number, share, 0.0), lambda: Convexified(self.space, multipliers.scaled(share)))
-        assert isinstance(made, Convexified)
-        return made
+    def forget(self, n_kept: int) -> None:
+        """Keep only the first multipliers."""
+        del self.multipliers[n_kept:]
+        self._quadratics = {key: made for key, made in self._quadratics.items() if key[0] < n_kept}
 
     def sign_quadratic(self, number: int, share: float, lift: float) -> SignQuadratic:
         """The convex quadratic of a share of kept multipliers with signs, with ``lift`` added to its form."""
-        multipliers = self.multipliers[number]
-        assert isinstance(multipliers, SignMultipliers)
-        made = self._made(
-            (number, share, lift), lambda: SignQuadratic(self.space, multipliers.scaled(share).lifted(lift))
-        )
-        assert isinstance(made, SignQuadratic)
-        return made
-
-    def _made(self, key: tuple[int, float, float], make: Callable[[], ConvexQuadratic]) -> ConvexQuadratic:
-        """A quadratic that was made before, or a new one; some are kept, as many boxes use the same one."""
-        if key not in self._convexified:
-            if len(self._convexified) > 64:
-                self._convexified.clear()
-            self._convexified[key] = make()
-        return self._convexified[key]
+        key = (number, share, lift)
+        if key not in self._quadratics:
+            if len(self._quadratics) > KEPT_QUADRATICS:
+                self._quadratics.clear()
+            self._quadratics[key] = SignQuadratic(self.space, self.multipliers_of(number).scaled(share).lifted(lift))
+        return self._quadratics[key]
 
     def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_convexified": {}}
+        return {**self.__dict__, "_quadratics": {}}
 
     def fork(self, number: int) -> BoundModel:
         """A copy for a dive that runs beside others, with the multipliers of that number alone.
@@ -183,8 +149,8 @@ class BoundModel:
         Copies share everything that dives do not change.
         """
         other = copy.copy(self)
-        other.known, other._convexified = copy.copy(self.known), {}
-        other.multipliers = [z if k == number else NO_MULTIPLIERS for k, z in enumerate(self.multipliers)]
+        other.known, other._quadratics = copy.copy(self.known), {}
+        other.multipliers = [z if k == number else None for k, z in enumerate(self.multipliers)]
         return other
 
     @property

@@ -15,11 +15,8 @@ import numpy as np
 
 from ..problem import Array
 from .box import Box
-from .convex_quadratic import ConvexQuadratic
-from .output_space.convexified import Multipliers
 from .partial_svm import Directions
 from .safe_bounds import transduction_bound
-from .signs.quadratic import SignMultipliers
 
 if TYPE_CHECKING:
     from .model import BoundModel
@@ -115,91 +112,40 @@ class DirectionsProof(Proof):
 
 
 @dataclass(frozen=True, eq=False)
-class MultipliersProof(Proof):
+class SignsProof(Proof):
     """Kept multipliers (by number), a convex quadratic that is made of them, and the point whose tangent is the bound.
 
-    ``share`` is the share of the multipliers that is taken; ``v`` has the outputs, and then other variables if there
-    are any.
-    """
-
-    number: int
-    share: float
-    v: np.ndarray
-
-    @abstractmethod
-    def quadratic(self, model: BoundModel) -> ConvexQuadratic:
-        """The convex quadratic."""
-
-    def apply(self, model: BoundModel, box: Box, cutoff: float) -> tuple[float, Box]:
-        bound, low, high = self.quadratic(model).consequences(box.low, box.high, self.v.astype(float), cutoff)
-        return bound, model.count(box.meet(low, high))
-
-    def store(self) -> Stored:
-        return Stored(self.v, self.number, self.share)
-
-    def holds_for(self, model: BoundModel) -> bool:
-        return model.has_quadratic and model.has_number(self.number, self.needs()) and self.share >= 0
-
-    @staticmethod
-    @abstractmethod
-    def needs() -> type:
-        """The class of the multipliers that it uses."""
-
-    def renumbered(self, first: int, shift: int) -> Proof:
-        return dataclasses.replace(self, number=self.number + shift) if self.number >= first else self
-
-
-@dataclass(frozen=True, eq=False)
-class QuadraticProof(MultipliersProof):
-    """Multipliers in v-space (:class:`~convex_tsvm.relaxations.output_space.convexified.Convexified`)."""
-
-    name = "convex quadratic"
-
-    def quadratic(self, model: BoundModel) -> ConvexQuadratic:
-        return model.convexified(self.number, self.share)
-
-    @staticmethod
-    def read(stored: Stored, n: int) -> QuadraticProof:
-        return QuadraticProof(stored.number, stored.share, stored.vector)
-
-    @staticmethod
-    def needs() -> type:
-        return Multipliers
-
-
-@dataclass(frozen=True, eq=False)
-class SignsProof(MultipliersProof):
-    """Multipliers of inequalities with signs (:class:`~convex_tsvm.relaxations.signs.quadratic.SignQuadratic`).
-
-    ``lift`` is added to the diagonal of the form for signs, and a share of it for outputs: the bound is lower by it,
-    and the ellipsoid of what is below the cutoff is narrower.
+    ``share`` is the share of the multipliers that is taken; ``lift`` is added to the diagonal of the form for signs,
+    and a share of it for outputs: the bound is lower by it, and the ellipsoid of what is below the cutoff is narrower.
+    ``x`` has the outputs, and then the signs (:class:`~convex_tsvm.relaxations.signs.quadratic.SignQuadratic`).
     """
 
     name = "signs"
+    number: int
+    share: float
+    x: np.ndarray
     lift: float = 0.0
 
-    def quadratic(self, model: BoundModel) -> ConvexQuadratic:
-        return model.sign_quadratic(self.number, self.share, self.lift)
-
     def apply(self, model: BoundModel, box: Box, cutoff: float) -> tuple[float, Box]:
-        multipliers = model.multipliers[self.number]
-        if not (isinstance(multipliers, SignMultipliers) and multipliers.hold_in(box.low, box.high)):
+        if not model.multipliers_of(self.number).hold_in(box.low, box.high):
             return -np.inf, box
-        return super().apply(model, box, cutoff)
+        quadratic = model.sign_quadratic(self.number, self.share, self.lift)
+        bound, low, high = quadratic.consequences(box.low, box.high, self.x.astype(float), cutoff)
+        return bound, model.count(box.meet(low, high))
 
     def store(self) -> Stored:
-        return Stored(self.v, self.number, self.share, lift=self.lift)
+        return Stored(self.x, self.number, self.share, lift=self.lift)
 
     @staticmethod
     def read(stored: Stored, n: int) -> SignsProof:
         return SignsProof(stored.number, stored.share, stored.vector, stored.lift)
 
     def holds_for(self, model: BoundModel) -> bool:
-        return super().holds_for(model) and self.lift >= 0
+        there = 0 <= self.number < len(model.multipliers)
+        return model.has_quadratic and there and self.share >= 0 and self.lift >= 0
 
-    @staticmethod
-    def needs() -> type:
-        return SignMultipliers
+    def renumbered(self, first: int, shift: int) -> Proof:
+        return dataclasses.replace(self, number=self.number + shift) if self.number >= first else self
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,4 +181,4 @@ class MatrixProof(Proof):
 
 
 #: The kinds of proofs; a file names them by their place here.
-KINDS: tuple[type[Proof], ...] = (SVMProof, DirectionsProof, QuadraticProof, MatrixProof, SignsProof)
+KINDS: tuple[type[Proof], ...] = (SVMProof, DirectionsProof, MatrixProof, SignsProof)

@@ -483,42 +483,7 @@ def descend_mixed(Q, outputs, s, tied, kind, cost, S, P, R, m, tol, max_steps):
 
 # Sparse symmetric matrices B_k of semidefinite programs: entries first[k] to first[k + 1] are B_k's own.  An entry
 # (i, j, f) with i <= j stands for f X_ij in <B_k, X>: half of f above the diagonal, half of it below.
-
-
-@njit(cache=True, nogil=True, fastmath=True)
-def schur_rows(X, Y, first, i, j, f, begin, step, M):
-    """Rows begin, begin + step, ... of the upper triangle of M_kl = <B_k, X B_l Y>, for symmetric X and Y.
-
-    Most entries are in row 0 or on the diagonal: these parts of (X B_k Y + Y B_k X) / 2 are computed once for all l.
-    """
-    m, n = first.shape[0] - 1, X.shape[0]
-    in_row, on_diagonal = np.empty(n), np.empty(n)
-    for k in range(begin, m, step):
-        in_row[:] = 0.0
-        on_diagonal[:] = 0.0
-        for e in range(first[k], first[k + 1]):
-            X_i, X_j, Y_i, Y_j, weight = X[i[e]], X[j[e]], Y[i[e]], Y[j[e]], 0.25 * f[e]
-            a, b, c, d = weight * X_j[0], weight * Y_i[0], weight * X_i[0], weight * Y_j[0]
-            for q in range(n):
-                in_row[q] += a * Y_i[q] + b * X_j[q] + c * Y_j[q] + d * X_i[q]
-                on_diagonal[q] += 2 * weight * (X_j[q] * Y_i[q] + X_i[q] * Y_j[q])
-        for l in range(k, m):
-            total = 0.0
-            for g in range(first[l], first[l + 1]):
-                p, q = i[g], j[g]
-                if p == 0:
-                    total += f[g] * in_row[q]
-                elif p == q:
-                    total += f[g] * on_diagonal[q]
-                else:
-                    value = 0.0
-                    for e in range(first[k], first[k + 1]):
-                        u, v = i[e], j[e]
-                        value += f[e] * (X[v, p] * Y[u, q] + X[v, q] * Y[u, p] + X[u, p] * Y[v, q] + X[u, q] * Y[v, p])
-                    total += 0.25 * f[g] * value
-            M[k, l] = total
-
-
+#
 # The low-rank method has X = R Rᵀ.  The entries (i, j) of X that constraints use are listed once, as pairs; entry e of
 # a constraint is then f[e] times the value of the pair with the number pair[e].
 

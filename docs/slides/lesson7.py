@@ -67,7 +67,7 @@ axes = ct.plot_boundary(known)
 # ## Bounds, one after the other
 
 # %%
-builder = ct.LowerBoundBuilder(ct.s3vm(), problem, relaxation="triangles")
+builder = ct.LowerBoundBuilder(ct.s3vm(), problem, relaxation="signs")
 bound = builder.bound(upper=known.objective, upper_labels=known.labels)
 print(f"the best labelling that came up: {bound.upper:.4f}; the bound: {bound.value:.4f}; gap {bound.gap:.2%}")
 axes = ct.plot_gaps(bound)

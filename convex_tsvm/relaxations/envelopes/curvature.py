@@ -9,8 +9,9 @@ The best d and γ are the dual variables of an SDP relaxation with Γ_ii for g_i
 
     max  -½ s + Σ h_i   s.t.   Z = [[s, γᵀ L], [Lᵀ γ, B]] ⪰ 0,   w_ik = γ_i t_ik + ½ d_i t_ik² + φ_i(t_ik) - h_i >= 0
 
-where the places t_ik are added where they are missed.  The method is the interior-point method of
-:mod:`~convex_tsvm.solvers.sdp.interior_point` with its steps written out for these matrices of rank one.
+where the places t_ik are added where they are missed.  The method is a primal-dual interior-point method in the form of
+Helmberg, Rendl, Vanderbei and Wolkowicz (1996), with Mehrotra's (1992) predictor and corrector, and its steps written
+out for these matrices of rank one.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ import scipy.linalg
 from ...deadline import time_is_up
 from ...parallel import one_blas_thread
 from ...problem import Array
-from ...solvers.sdp.interior_point import inverse_root, longest_step, ratio_test
 from .model import EnvelopeModel
 
 #: Places t of every output at which its minimum is looked for at first, beside its kinks.
@@ -256,3 +256,21 @@ class _System:
         dual = min(longest_step(self.root, way.Z), ratio_test(self.w, way.w), ratio_test(self.room, way.d))
         root_x = inverse_root(self.X)
         return dual, min(longest_step(root_x, way.X), ratio_test(self.p, way.p), ratio_test(self.z, way.z))
+
+
+def inverse_root(A: Array) -> Array:
+    """L⁻¹ for A = L Lᵀ."""
+    L = scipy.linalg.cholesky(A, lower=True, check_finite=False)
+    return np.asarray(scipy.linalg.lapack.dtrtri(L, lower=1)[0])
+
+
+def longest_step(root: Array, way: Array) -> float:
+    """The longest step along ``way`` up to which a matrix stays positive semidefinite, from the inverse of its root."""
+    least = scipy.linalg.eigvalsh(root @ way @ root.T, subset_by_index=[0, 0], check_finite=False)[0]
+    return np.inf if least >= 0 else -1 / float(least)
+
+
+def ratio_test(value: Array, way: Array) -> float:
+    """The longest step along ``way`` up to which some numbers stay >= 0."""
+    falls = way < 0
+    return float((-value[falls] / way[falls]).min()) if falls.any() else np.inf

@@ -16,7 +16,7 @@ from ...problem import Array
 from ...solvers.sdp.sparse_matrices import SparseMatrices
 from ..box import labels_of
 from ..convex_quadratic import ConvexQuadratic
-from ..output_space.quadratic_program import OutputSpace
+from ..quadratic_program import OutputSpace
 from ..rounding import EPS
 from ..safe_bounds import least_eigenvalue
 from .cuts import Layout, SignCuts

@@ -14,12 +14,13 @@ from ...problem import Array
 from ...solvers.sdp.low_rank import LowRankPoint, LowRankSDP
 from ...solvers.sdp.sparse_matrices import SparseMatrices
 from ..box import Box
-from ..kept import KeptMultipliers
-from ..output_space.quadratic_program import OutputSpace
-from ..proofs import SignsProof, single
-from ..relaxation import Factor, Work
+from ..known_labels import settle_labels
+from ..model import BoundModel
+from ..proofs import DirectionsProof, SignsProof, single
+from ..quadratic_program import OutputSpace
+from ..relaxation import Factor, Relaxation, Work
 from .cuts import Layout, SignCuts
-from .quadratic import WEIGHT_OF_OUTPUTS, SignMultipliers, SignQuadratic
+from .quadratic import WEIGHT_OF_OUTPUTS, SignMultipliers
 
 #: Columns of the factor.
 FACTOR_COLUMNS = 60
@@ -54,6 +55,13 @@ IDLE, IDLE_INEXACT, EXACT, MOST_EFFORT = 3, 8, 0.1, 8
 
 #: Room around the ends of arcs, relative to 1 plus their size.
 ARC_ROOM = 1e-6
+
+#: Multipliers of a box above are kept if they are likely to close a box within so many levels of the tree, which
+#: takes about as long as one SDP relaxation.
+LEVELS_KEPT = 8
+
+#: How often the same multipliers are applied to a box, at most, as long as they settle labels.
+TURNS = 20
 
 #: Rounds below the root, at most.
 ROUNDS_BELOW = 4
@@ -150,22 +158,33 @@ class SignProgram:
         return Turn(point, made.lifted(lacking), lacking, directions, slack)
 
 
-class Signs(KeptMultipliers):
-    """The relaxation with signs.  Its program has no other solver than the low-rank method."""
+class Signs(Relaxation):
+    """The relaxation with signs.  Its program has no other solver than the low-rank method.
+
+    Multipliers are made in a box of proven ends, and used in smaller ones as long as they get on there.
+    """
 
     name = "signs"
     resumable = True
 
-    def quadratic(self, work: Work) -> SignQuadratic:
-        return work.model.sign_quadratic(work.number, 1.0, 0.0)
+    @staticmethod
+    def why_not(model: BoundModel) -> str | None:
+        if not model.known.squared:
+            return f"labeled={model.search.loss!r}: the relaxation with signs is for the squared hinge, with a cost > 0"
+        return None if model.has_quadratic else "kernel and costs are too far apart in size: scale points or lower C"
 
-    def proof(self, work: Work, x: Array) -> SignsProof:
-        return SignsProof(work.number, 1.0, single(x))
+    def tighten(self, work: Work) -> None:
+        if not work.box.is_bounded:
+            return
+        if work.number >= 0:
+            self.reuse(work)
+        if work.open and self._is_stale(work) and not time_is_up():
+            self.relax(work)
 
     def relax(self, work: Work) -> None:
         """Rounds in this box; below the root they go on from what is known of the box above."""
         at_root = work.region.depth == 0
-        if work.number < 0 and self.prove_ends(work):
+        if work.number < 0 and prove_ends(work):
             work.unfinished = True  # the next slice begins with the labels that are settled now
             return
         progress = work.progress if isinstance(work.progress, Progress) else Progress(work)
@@ -196,8 +215,37 @@ class Signs(KeptMultipliers):
         progress.cuts = kept.join(program.layout.violated(X, most))
         return False
 
+    def _is_stale(self, work: Work) -> bool:
+        """Whether new multipliers are to be computed for this box."""
+        refresh, levels = work.rules.refresh, work.region.depth - work.since
+        if work.number < 0 or work.region.unfinished:
+            return True
+        if levels == 0 or refresh is None:
+            return False
+        if isinstance(refresh, int):
+            return levels >= refresh
+        # The old multipliers cost almost nothing per box, but may need too many boxes below this one.
+        gained, lacking = (work.bound - work.base) / levels, work.cutoff - work.bound
+        return lacking > LEVELS_KEPT * gained
+
+    def reuse(self, work: Work) -> None:
+        """Prove what the multipliers at hand prove in this box, as long as they settle labels."""
+        quadratic = work.model.sign_quadratic(work.number, 1.0, 0.0)
+        for _ in range(TURNS):
+            proof = SignsProof(work.number, 1.0, single(quadratic.minimize(work.box.low, work.box.high, work.v)))
+            work.v = proof.x.astype(float)
+            settled = work.prove(proof)
+            if not (settled and work.open) or time_is_up():
+                break
+        if work.open:
+            assert work.v is not None
+            work.outputs = work.v[: work.model.n]
+            self.weigh(work, work.v)
+            work.offer(work.outputs)
+
     def weigh(self, work: Work, x: Array) -> None:
-        quadratic, box = self.quadratic(work), work.box
+        """Say by how much the bound would rise with a label, from the minimizer x of the multipliers at hand."""
+        quadratic, box = work.model.sign_quadratic(work.number, 1.0, 0.0), work.box
         row = quadratic.layout.row[1:] - 1
         work.signs = np.where(box.labels != 0, box.labels, x[row])
         work.rates = lambda: quadratic.rates(box.low, box.high, x, row[box.unknown])
@@ -238,6 +286,27 @@ class Signs(KeptMultipliers):
             work.offer(scores, thorough=work.region.depth == 0, always=True)
 
 
+def prove_ends(work: Work) -> bool:
+    """Prove ends of all outputs by the SVM of the known labels, again as long as that settles labels.
+
+    It takes seconds, and pauses between two turns if the region says that it is time.  Returns whether it did: then
+    labels are settled from which more may follow.
+    """
+    svm = work.model.svm
+    if svm.free_bias:
+        return False
+    while work.open and not time_is_up():
+        y = work.box.labels
+        point = svm.solve(y, work.gamma)
+        settled = work.prove(DirectionsProof(svm.directions(y, point, work.cutoff)))
+        if not (settled and work.open):
+            return False
+        settle_labels(work)
+        if time.time() > work.region.pause_at:
+            return work.open
+    return False
+
+
 class Progress:
     """The cuts of the next round, and whether rounds have stopped helping."""
 
@@ -271,9 +340,8 @@ class Progress:
 
 
 def sign_multipliers(work: Work) -> SignMultipliers | None:
-    """The multipliers at hand, if there are any, and they are those of a relaxation with signs."""
-    found = work.model.multipliers[work.number] if work.number >= 0 else None
-    return found if isinstance(found, SignMultipliers) else None
+    """The multipliers at hand, if there are any."""
+    return work.model.multipliers_of(work.number) if work.number >= 0 else None
 
 
 def fitted(work: Work, layout: Layout) -> Array:

@@ -1,6 +1,6 @@
-"""Solvers of semidefinite programs with sparse constraints."""
+"""Semidefinite programs with sparse constraints, by a low-rank method."""
 
+from .low_rank import LowRankPoint, LowRankSDP
 from .sparse_matrices import SparseMatrices
-from .sparse_sdp import SDPPoint, check_solver, solve_sdp
 
-__all__ = ["SDPPoint", "SparseMatrices", "check_solver", "solve_sdp"]
+__all__ = ["LowRankPoint", "LowRankSDP", "SparseMatrices"]

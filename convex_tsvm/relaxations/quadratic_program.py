@@ -6,7 +6,7 @@ With slacks signed as their points, v = f + y ξ, and f minimized out, the S3VM 
 
 and its SDP relaxation has V for v vᵀ: V ⪰ v vᵀ, V_ii >= 1.  The value is that of the relaxation in Γ (debie2004 §2,
 chapelle2008 §3.4); but here a product of two outputs is at hand, and with it the cuts of
-:mod:`~convex_tsvm.relaxations.output_space.cuts`.
+:mod:`~convex_tsvm.relaxations.signs.cuts`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from ...deadline import TimeIsUp, time_is_up
-from ...instance.labelling import Labelling
-from ...losses import squared_hinge
-from ...problem import Array
-from ..rounding import EPS
+from ..deadline import TimeIsUp, time_is_up
+from ..instance.labelling import Labelling
+from ..losses import squared_hinge
+from ..problem import Array
+from .rounding import EPS
 
 #: Weight of the square of a fixed sum of targets, relative to the diagonal of the quadratic form.
 SUM_PENALTY = 1.0
