@@ -9,8 +9,7 @@ from exact_chapelle import two_moons
 from exact_instances import equal
 
 import convex_tsvm as ct
-from convex_tsvm.exact.search import STRATEGIES
-from convex_tsvm.table import BRANCHING
+from convex_tsvm.table import BRANCHING, STRATEGIES
 
 LIMIT = 60.0
 

@@ -11,7 +11,6 @@ from .estimators.relaxed import SubspaceSDPTransduction as SubspaceSDPTransducti
 from .estimators.safe import SafeTransductiveSVC as SafeTransductiveSVC
 from .estimators.transductive import TransductiveSVC as TransductiveSVC
 from .exact import BranchAndBound as BranchAndBound
-from .exact import CertificateCheck as CertificateCheck
 from .exact import ExactSolution as ExactSolution
 from .exact import Trimmed as Trimmed
 from .exact import brute_force as brute_force

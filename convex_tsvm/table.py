@@ -181,31 +181,34 @@ FORMULATIONS = {
 }
 
 RELAXATIONS = {
-    "svm": Entry("relaxations.known_labels:KnownLabels", "the labelled points alone"),
-    "sdp": Entry("relaxations.label_matrix.relaxation:LabelMatrix", "label matrices (De Bie and Cristianini)"),
-    "signs": Entry("relaxations.signs.relaxation:Signs", "products of outputs and their signs, with cuts of both"),
+    "svm": Entry("relaxations.svm.known_labels:KnownLabels", "the labelled points alone"),
+    "sdp": Entry("relaxations.label_matrix.label_matrix:LabelMatrix", "label matrices (De Bie and Cristianini)"),
+    "signs": Entry("relaxations.signs.signs:Signs", "products of outputs and their signs, with cuts of both"),
+    "envelope": Entry("relaxations.envelopes.envelopes:Envelopes", "convex envelopes of any losses"),
+    "curvature": Entry("relaxations.envelopes.envelopes:LentCurvature", "the same with curvature lent by ½ ‖w‖²"),
 }
 
-#: Relaxations of formulations that need not be about labels.
-INTERVAL_RELAXATIONS = {
-    "envelope": Entry("relaxations.envelopes.relaxation:EnvelopeRelaxation", "convex envelopes of the losses"),
-    "curvature": Entry(
-        "relaxations.envelopes.relaxation:CurvatureRelaxation", "the same with curvature lent by the regularizer"
-    ),
-}
+#: Those of them that are about labels; the others are about outputs.
+ABOUT_LABELS = ("svm", "sdp", "signs")
 
 #: Which point exact search branches on.
 BRANCHING = {
-    "auto": Entry("exact.branching:by_worst_or_correlation", "worst where that closes the node soon, else correlation"),
+    "auto": Entry("exact.branching:automatic", "worst where that closes the node soon, else correlation; excess"),
     "gain": Entry("exact.branching:by_gain", "for which the bounds of both halves rise most"),
     "correlation": Entry("exact.branching:by_correlation", "whose label says most about the others"),
     "confidence": Entry("exact.branching:by_confidence", "that is furthest from the boundary"),
     "ambiguity": Entry("exact.branching:by_ambiguity", "that is nearest to the boundary"),
     "worst": Entry("exact.branching:by_worst", "for which the bound of the better half rises most"),
+    "excess": Entry("exact.branching:by_excess", "whose loss is furthest above its envelope (outputs, not labels)"),
 }
 
 #: Which open node of exact search is next.
-STRATEGIES = {"hybrid": "dives from the least bound", "best": "the least bound", "depth": "the last one made"}
+STRATEGIES = {
+    "auto": "hybrid for labels, best for outputs",
+    "hybrid": "dives from the least bound",
+    "best": "the least bound",
+    "depth": "the last one made",
+}
 
 #: What solves the relaxation in label matrices.
 SDP_SOLVERS = {

@@ -41,7 +41,7 @@ ct.plot_label_matrix(solution.labels)
 # %%
 # Checking it takes a moment: the leaves cover all labellings, and each leaf's bound follows from dual variables
 # that the file holds.
-verdict = ct.verify_certificate(path)
+verdict = ct.check_certificate(path)
 print(verdict)
 assert verdict.holds
 
@@ -59,7 +59,7 @@ header = json.loads(str(arrays["header"]))
 header["lower_bound"] = header["objective"] + 0.1
 forged = path.with_name("forged.npz")
 np.savez(forged, **{**arrays, "header": np.array(json.dumps(header))})
-forgery = ct.verify_certificate(forged)
+forgery = ct.check_certificate(forged)
 print(forgery)
 assert not forgery.holds
 plt.show()

@@ -11,7 +11,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import convex_tsvm as ct
-from convex_tsvm.relaxations import RELAXATIONS
+
+RELAXATIONS = ("svm", "sdp", "signs")
 
 # %%
 # Two Gaussians in the plane, farther apart or nearer, with eight labels or four.

@@ -272,19 +272,14 @@ def of_certificates() -> dict[str, str]:
     """Certificates, and the checker."""
     found = rows("certificates")
     largest = max(found, key=lambda row: value(row["proofs"]))
-    lines = {
-        name: len((ROOT / "convex_tsvm" / f"{name}.py").read_text().splitlines())
-        for name in ("checker", "checker_intervals")
-    }
+    lines = sum(len(path.read_text().splitlines()) for path in (ROOT / "convex_tsvm" / "checker").glob("*.py"))
     return {
         "certificates.checked": str(len(found)),
-        "certificates.proven": str(sum(row["rigorous check, s"] is not None and is_proven(row) for row in found)),
+        "certificates.proven": str(sum(row["check, s"] is not None and is_proven(row) for row in found)),
         "certificates.largest_proofs": f"{value(largest['proofs']):,.0f}".replace(",", " "),
-        "certificates.largest_seconds": seconds(value(largest["rigorous check, s"])),
+        "certificates.largest_seconds": seconds(value(largest["check, s"])),
         "certificates.largest_megabytes": largest["MB"].shown,
-        "certificates.slowest_factor": f"{max(value(row['times the fast one']) for row in found):.0f}",
-        "checker.lines": str(50 * round(lines["checker"] / 50)),
-        "checker.interval_lines": str(50 * round(lines["checker_intervals"] / 50)),
+        "checker.lines": str(50 * round(lines / 50)),
     }
 
 
@@ -357,9 +352,9 @@ def numbers() -> dict[str, str]:
 
 
 def is_proven(row: dict[str, Cell]) -> bool:
-    """Whether the rigorous checker has proven a certificate: the column after its seconds says so."""
+    """Whether the checker has proven a certificate: the column after its seconds says so."""
     heads = list(row)
-    return row[heads[heads.index("rigorous check, s") + 1]].shown == "proven"
+    return row[heads[heads.index("check, s") + 1]].shown == "proven"
 
 
 def mean_of(shown: str) -> float:
@@ -569,11 +564,11 @@ def certificates() -> str:
         if row["instance"].shown in chosen:
             body.append(
                 [row["instance"].shown, row["nodes"].shown, row["proofs"].shown, seconds(value(row["search, s"])),
-                 seconds(value(row["fast check, s"])), seconds(value(row["rigorous check, s"])), row["MB"].shown]
+                 seconds(value(row["check, s"])), row["MB"].shown]
             )  # fmt: skip
     return table(
-        ["instance", "nodes", "proofs", "search, s", "fast check, s", "rigorous check, s", "MB"], body,
-        "Certificates of exact search, all proven by the rigorous checker (a selection).",
+        ["instance", "nodes", "proofs", "search, s", "check, s", "MB"], body,
+        "Certificates of exact search, all proven by the checker (a selection).",
     )  # fmt: skip
 
 

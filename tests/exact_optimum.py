@@ -263,10 +263,9 @@ def positive(ball):
 
 def reference(formulation, problem):
     """The reference of an instance, without the balls' precision of anything else."""
-    from convex_tsvm.exact.files import statement
-    from convex_tsvm.relaxations.model import BoundModel
+    from convex_tsvm.relaxations import LabelModel
 
-    stated = statement(BoundModel(formulation, problem))
+    stated, _ = LabelModel(formulation, problem).statement()
     X = problem.X.toarray() if hasattr(problem.X, "toarray") else problem.X
     return Reference(
         X, problem.y, problem.cost, problem.kernel.to_dict(), squared=stated["loss"] == "squared_hinge",

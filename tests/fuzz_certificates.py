@@ -24,7 +24,7 @@ import numpy as np
 import convex_tsvm as ct
 from convex_tsvm.checker import digest
 from convex_tsvm.cli import main as command
-from convex_tsvm.exact.files import problem_of, read_search
+from convex_tsvm.exact.files import read_search
 
 HONEST = sorted((Path(__file__).parent / "certificates" / "honest").glob("*.npz"))
 
@@ -202,11 +202,24 @@ def files(number, seed, progress=False):
     return outcomes, failures
 
 
+def problem_of(header, arrays):
+    """Formulation and problem that a file says it is about."""
+    problem, stated = ct.Problem.from_arrays(arrays, header["problem"]), header["statement"]
+    if header["about"] == "outputs":
+        losses = [ct.PLQ(table[1:, 0], table[:, 2:]) for table in (arrays["loss_labeled"], arrays["loss_unlabeled"])]
+        balance = "linear" if stated["bias"] == "centred" else None
+        return ct.Formulation(*losses, balance=balance, fit_intercept=stated["bias"] != "none"), problem
+    squared = stated["loss"] == "squared_hinge"
+    losses = (ct.squared_hinge(), ct.symmetric_squared_hinge()) if squared else (ct.hinge(), ct.symmetric_hinge())
+    balance = {"none": None, "targets": "targets"}.get(stated["constraint"], "linear")
+    return ct.Formulation(*losses, balance=balance, fit_intercept=stated["bias"]), problem
+
+
 def judged(out, before, outcomes, folder):
     """What is false of how a changed file is taken, or None."""
     try:
         verdict = ct.check_certificate(out)
-        for look in (ct.verify_certificate, lambda file: ct.certificate_page(file, Path(folder) / "page.html")):
+        for look in (ct.check_certificate, lambda file: ct.certificate_page(file, Path(folder) / "page.html")):
             with contextlib.suppress(ValueError):
                 look(out)
         with warnings.catch_warnings():

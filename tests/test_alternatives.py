@@ -8,6 +8,7 @@ import threading
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from convex_tsvm.solvers.sdp.sparse_sdp import solve_sdp
 
 import convex_tsvm as ct
 from convex_tsvm.deadline import in_background, within
@@ -30,7 +31,6 @@ from convex_tsvm.relaxations.rounding import zero_sum
 from convex_tsvm.solvers.dual import minimize_quadratic
 from convex_tsvm.solvers.dual.row_cache import CachedRows
 from convex_tsvm.solvers.sdp.sparse_matrices import SparseMatrices
-from convex_tsvm.solvers.sdp.sparse_sdp import solve_sdp
 
 X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
 Y = np.array([-1.0, 0, 0, 0, 0, 1])

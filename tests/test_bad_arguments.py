@@ -24,8 +24,7 @@ from convex_tsvm.methods.online import OnlineDescent
 from convex_tsvm.methods.spectral import spectral_subspace
 from convex_tsvm.points import DensePoints
 from convex_tsvm.points.svmlight import read_blocks
-from convex_tsvm.relaxations.envelopes.model import EnvelopeModel
-from convex_tsvm.relaxations.model import BoundModel
+from convex_tsvm.relaxations import LabelModel, OutputModel
 from convex_tsvm.selection.scoring import Judge
 from convex_tsvm.solvers.smooth import SmoothSolver
 
@@ -186,35 +185,35 @@ METHODS_ASKED = {
         "partial_fit takes no groups of points and no balance of targets",
     ),
     "exact search without a cost": (
-        lambda: BoundModel(ct.s3vm(fit_intercept=False, balance=None), line(C_unlabeled=[1, 0, 1, 1])).svm,
+        lambda: LabelModel(ct.s3vm(fit_intercept=False, balance=None), line(C_unlabeled=[1, 0, 1, 1])).svm,
         "exact search needs a cost > 0 for every point",
     ),
     "v-space without a cost": (
-        lambda: BoundModel(ct.s3vm(fit_intercept=False, balance=None), line(C_unlabeled=[1, 0, 1, 1])).space,
+        lambda: LabelModel(ct.s3vm(fit_intercept=False, balance=None), line(C_unlabeled=[1, 0, 1, 1])).space,
         "relaxations in v-space need a cost > 0 for every point",
     ),
     "exact search of another loss": (
-        lambda: BoundModel(alone("huber_hinge"), line()).svm,
+        lambda: LabelModel(alone("huber_hinge"), line()).svm,
         r"labeled=.*: exact search is for hinge\(\) and squared_hinge\(\)",
     ),
     "a free bias of another loss": (
-        lambda: BoundModel(ct.tsvm("huber_hinge", balance=None), line(balance=None)),
+        lambda: LabelModel(ct.tsvm("huber_hinge", balance=None), line(balance=None)),
         "a free bias: bounds are for hinge.* and squared_hinge.*, with a cost > 0 for every point",
     ),
     "bounds of no labels": (
-        lambda: ct.LowerBoundBuilder(ct.tsvm("ramp", s=-0.3), line(), relaxation="envelope").model,
+        lambda: ct.LowerBoundBuilder(ct.tsvm("ramp", s=-0.3), line(), relaxation="envelope").search,
         "is not the loss min.* of a point with a label to be found",
     ),
     "envelopes of a loss": (
-        lambda: EnvelopeModel(ct.Instance(ct.Formulation(ct.logistic(), ct.symmetric_hinge()), line())),
+        lambda: OutputModel(ct.Instance(ct.Formulation(ct.logistic(), ct.symmetric_hinge()), line())),
         "labeled=.*: envelopes are of piecewise linear-quadratic losses, and of exp",
     ),
     "envelopes of a group": (
-        lambda: EnvelopeModel(ct.Instance(grouped([1], ct.logistic()), line())),
+        lambda: OutputModel(ct.Instance(grouped([1], ct.logistic()), line())),
         "group 'group': loss=.*: envelopes are of piecewise linear-quadratic losses",
     ),
     "v-space of the hinge": (
-        lambda: BoundModel(alone("hinge"), line()).space,
+        lambda: LabelModel(alone("hinge"), line()).space,
         "labeled=.*: relaxations in v-space are for the squared hinge",
     ),
 }

@@ -12,7 +12,7 @@ import convex_tsvm as ct
 from convex_tsvm.cli import main
 from convex_tsvm.cli.parser import build_parser
 from convex_tsvm.formulations import FINITE_LOSSES
-from convex_tsvm.table import DESCENTS, FORMULATIONS, INTERVAL_RELAXATIONS, METHODS, RELAXATIONS, SDP_SOLVERS, SOLVERS
+from convex_tsvm.table import DESCENTS, FORMULATIONS, METHODS, RELAXATIONS, SDP_SOLVERS, SOLVERS
 
 X = np.random.default_rng(0).normal(size=(16, 2)) + np.repeat([[-1.5, 0], [1.5, 0]], 8, axis=0)
 Y = np.r_[-1, -1, np.zeros(6), np.zeros(6), 1, 1]
@@ -135,7 +135,7 @@ def test_every_method_and_loss_of_linear_works_or_is_refused(method, loss, tiny,
 def test_every_relaxation_and_solver_of_bound_works_or_is_refused(relaxation, tiny, capsys):
     for solver in choices("bound", "--solver"):
         own = ["--rounds", "1"] if relaxation not in ("svm", "sdp") else []
-        if relaxation not in ("svm", "sdp", "signs", *INTERVAL_RELAXATIONS):
+        if relaxation not in ("svm", "sdp", "signs", "envelope", "curvature"):
             own += ["--solver", solver]
         own += ["--balance", "labeled"] if solver != "auto" else []  # shares are inferred once
         arguments = ["bound", tiny / "tiny.npz", "--sigma", "1", "--loss", "squared_hinge", "--relaxation", relaxation]
@@ -153,5 +153,5 @@ def test_help_offers_what_the_table_has():
     assert set(choices("solve", "--solver")) == {"auto", *SOLVERS}
     assert set(choices("solve", "--method")) == {*METHODS, *FORMULATIONS} - {"tsvm"}
     assert set(choices("linear", "--method")) == set(DESCENTS)
-    assert set(choices("bound", "--relaxation")) == {"auto", *RELAXATIONS, *INTERVAL_RELAXATIONS}
+    assert set(choices("bound", "--relaxation")) == {"auto", *RELAXATIONS}
     assert set(choices("bound", "--solver")) == {"auto", *SDP_SOLVERS}

@@ -611,7 +611,7 @@ def test_exact_search_and_its_certificate(files, capsys):
     assert result["gap"] == pytest.approx(0.2)
     status, out, _ = run(capsys, "verify", certificate)
     assert status == 0
-    assert out.startswith("holds")
+    assert out.startswith("PROVEN")
     status, out, _ = run(capsys, "verify", checkpoint, "--json")
     assert json.loads(out)["holds"]
     # A search that is done is not done again.

@@ -13,13 +13,13 @@ import convex_tsvm as ct
 from convex_tsvm.exact import contest as contests
 from convex_tsvm.exact.contest import Contest
 from convex_tsvm.exact.tree import claimed
-from convex_tsvm.relaxations.relaxation import Rules
+from convex_tsvm.relaxations.region import Rules
 
 
 def of(tree_seconds, root_seconds, root_bound):
     """A contest at some time, with an incumbent of 1."""
     box = types.SimpleNamespace(unknown=range(50))
-    builder = types.SimpleNamespace(model=types.SimpleNamespace(root=lambda: box))
+    builder = types.SimpleNamespace(model=types.SimpleNamespace(root=lambda cutoff: box))
     found = Contest(builder, Rules(gap=0.0), types.SimpleNamespace(objective=1.0), head_start=2.0)
     found.tree_seconds, found.root_seconds = tree_seconds, root_seconds
     if root_bound is not None:
@@ -77,8 +77,8 @@ def test_a_root_that_goes_on_proves_what_it_does_in_one_piece(sliced, tmp_path):
     path = tmp_path / "certificate.npz"
     search = ct.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=path).run()
     assert search.status == "optimal"
-    assert search._contest is not None
-    assert search._contest.root_seconds > 0
+    assert search.choice.contest is not None
+    assert search.choice.contest.root_seconds > 0
     assert ct.check_certificate(path).holds
 
 
@@ -87,7 +87,7 @@ def test_a_search_that_is_stopped_keeps_the_better_bound(sliced, tmp_path):
     seen, path = {}, tmp_path / "checkpoint.npz"
 
     def stop(progress):
-        work = search._contest.work if search._contest is not None else None
+        work = search.choice.contest.work if search.choice.contest is not None else None
         if not seen and work is not None and work.open:
             seen["root"], seen["tree"] = work.bound, progress.lower_bound
             raise KeyboardInterrupt
@@ -109,8 +109,8 @@ def test_what_the_root_has_proven_is_in_the_checkpoints_of_a_search_that_goes_on
     path, copies = tmp_path / "checkpoint.npz", []
 
     def keep(progress):
-        if path.exists() and search._contest is not None and search._contest.work is not None:
-            copies.append((path.read_bytes(), search._contest.work.bound, progress.lower_bound))
+        if path.exists() and search.choice.contest is not None and search.choice.contest.work is not None:
+            copies.append((path.read_bytes(), search.choice.contest.work.bound, progress.lower_bound))
 
     search = ct.BranchAndBound(formulation, problem, gap=1e-3, callback=keep, checkpoint=path, checkpoint_every=1e-6)
     search.run()
@@ -135,7 +135,7 @@ def test_a_root_that_a_limit_has_stopped_goes_on_in_the_next_run(sliced, tmp_pat
     path, bounds = tmp_path / "checkpoint.npz", [-np.inf, -np.inf]
 
     def stop(progress):
-        work = search._contest.work if search._contest is not None else None
+        work = search.choice.contest.work if search.choice.contest is not None else None
         if work is not None and work.bound > max(progress.lower_bound, *bounds):
             raise KeyboardInterrupt
 
@@ -159,8 +159,8 @@ def test_a_root_that_is_behind_when_a_limit_comes_begins_again_later(sliced, tmp
     path = tmp_path / "checkpoint.npz"
 
     def stop(progress):
-        if search._contest is not None and search._contest.work is not None:
-            search._contest.work.bound = -np.inf
+        if search.choice.contest is not None and search.choice.contest.work is not None:
+            search.choice.contest.work.bound = -np.inf
             raise KeyboardInterrupt
 
     search = ct.BranchAndBound(formulation, problem, gap=1e-3, callback=stop, checkpoint=path)
@@ -169,6 +169,6 @@ def test_a_root_that_is_behind_when_a_limit_comes_begins_again_later(sliced, tmp
     assert not search.state.settled
     again = ct.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=path).run()
     assert again.status == "optimal"
-    assert again._contest is not None
-    assert again._contest.root_seconds > 0
+    assert again.choice.contest is not None
+    assert again.choice.contest.root_seconds > 0
     assert ct.check_certificate(path).holds

@@ -8,10 +8,11 @@ from test_interval_search import FORMULATIONS, case, random_loss
 
 import convex_tsvm as ct
 from convex_tsvm.deadline import within
-from convex_tsvm.exact.intervals import IntervalSearch
 from convex_tsvm.instance import Instance
 from convex_tsvm.losses import Exponential
-from convex_tsvm.relaxations.envelopes.bound import Curved
+from convex_tsvm.relaxations import OutputModel
+from convex_tsvm.relaxations.envelopes.best import BestSolution
+from convex_tsvm.relaxations.envelopes.bound import Curved, invertible
 from convex_tsvm.relaxations.envelopes.curvature import lend
 from convex_tsvm.relaxations.envelopes.model import trivial_bound
 from convex_tsvm.relaxations.envelopes.quadratics import Quadratics
@@ -104,6 +105,13 @@ def test_derivatives_of_conjugates(seed, lower, width, a, b):
     assert (derivative <= right + 1e-7).all()
 
 
+def model_and_solution(formulation, problem):
+    """What bounds about outputs are computed with, and a solution."""
+    best = BestSolution(Instance(formulation, problem))
+    best.descend(None)
+    return OutputModel(best.instance), best
+
+
 @pytest.mark.parametrize("name", FORMULATIONS)
 @given(seeds)
 @settings(max_examples=8)
@@ -112,27 +120,25 @@ def test_bounds_and_what_follows_from_them(name, seed):
     formulation, problem = case(name, seed)
     rng = np.random.default_rng(seed)
     try:
-        search = IntervalSearch(formulation, problem)
-        search.best.descend(None)
+        model, best = model_and_solution(formulation, problem)
     except ct.InfeasibleError:
         return
-    model = search.model
-    f = search.best.point.outputs
+    f = best.point.outputs
     g = np.zeros(model.n)
     g[: model.n_points] = f[model.points] - model.offset[: model.n_points]
-    cutoff = search.objective + 1e-6 * abs(search.objective)
+    cutoff = best.objective + 1e-6 * abs(best.objective)
     low, high = model.box(cutoff)
     assert (low[: model.n_points] <= g[: model.n_points] + 1e-5).all()
     assert (g[: model.n_points] <= high[: model.n_points] + 1e-5).all()
     d, gamma = lend(model, low, high)
     for share, noise in ((1.0, 0.0), (1.0, 0.3), (0.5, 0.1), (0.0, 1.0)):
         # A free bias has no curvature of its own, so that it must take some.
-        curved = Curved(model, np.where(d < 0, d, share * d))
+        curved = Curved(model, invertible(np.where(d < 0, d, share * d)))
         for point in (
             curved.point(low, high, gamma + noise * rng.normal(size=model.n)),
             curved.solve(low, high),
         ):
-            assert point.value <= search.objective + 1e-9 * (1 + abs(search.objective))
+            assert point.value <= best.objective + 1e-9 * (1 + abs(best.objective))
             least, most = curved.consequences(point, cutoff)
             assert (least[: model.n_points] <= g[: model.n_points] + 1e-5).all()
             assert (g[: model.n_points] <= most[: model.n_points] + 1e-5).all()
@@ -143,7 +149,7 @@ def test_bounds_and_what_follows_from_them(name, seed):
 def test_the_lower_bound_builder(name, seed):
     """Both relaxations are below the optimum, and leave it the interval that it is in."""
     formulation, problem = case(name, seed)
-    best = IntervalSearch(formulation, problem, gap=1e-6).run()
+    best = ct.exact_search(formulation, problem, bounds="curvature", gap=1e-6)
     room = 1e-6 * (1 + abs(best.objective))
     for relaxation in ("envelope", "curvature"):
         bound = ct.LowerBoundBuilder(formulation, problem, relaxation=relaxation, gap=1e-6).bound(
@@ -193,14 +199,13 @@ def test_lent_curvatures_raise_the_bound(moons):
     X, _, y = moons
     keep = np.r_[np.flatnonzero(y), np.flatnonzero(y == 0)[:16]]
     problem = ct.Problem(X[keep], y[keep], kernel=ct.RBF(0.5), C=10, C_unlabeled=5)
-    search = IntervalSearch(ct.tsvm("ramp"), problem)
-    search.best.descend(None)
-    low, high = search.model.box(search.objective)
-    plain = Curved(search.model, np.zeros(search.model.n)).solve(low, high).value
-    d, gamma = lend(search.model, low, high)
-    lent = Curved(search.model, d).point(low, high, gamma).value
-    assert plain < lent - 0.1 * (search.objective - plain)
-    assert lent <= search.objective
+    model, best = model_and_solution(ct.tsvm("ramp"), problem)
+    low, high = model.box(best.objective)
+    plain = Curved(model, np.zeros(model.n)).solve(low, high).value
+    d, gamma = lend(model, low, high)
+    lent = Curved(model, invertible(d)).point(low, high, gamma).value
+    assert plain < lent - 0.1 * (best.objective - plain)
+    assert lent <= best.objective
 
 
 def test_a_bound_that_time_has_ended_says_so_and_is_not_below_what_no_loss_is_below():

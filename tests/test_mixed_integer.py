@@ -13,7 +13,7 @@ import convex_tsvm as ct
 from convex_tsvm import MixedIntegerModel
 from convex_tsvm.instance import labelling
 from convex_tsvm.modeling.expressions import loss_expression
-from convex_tsvm.relaxations.partial_svm import PartialSVM
+from convex_tsvm.relaxations.svm.partial_svm import PartialSVM
 
 needs_scip = pytest.mark.skipif("SCIP" not in cp.installed_solvers(), reason="pyscipopt is not installed")
 #: SCIP is accurate to about 1e-6; much less makes it search without end.

@@ -11,7 +11,7 @@ import convex_tsvm as ct
 from convex_tsvm.instance import labelling
 from convex_tsvm.relaxations import OutputSpace
 from convex_tsvm.relaxations.box import labels_of, settle
-from convex_tsvm.relaxations.partial_svm import PartialSVM
+from convex_tsvm.relaxations.svm.partial_svm import PartialSVM
 
 outside = st.floats(1, 4).flatmap(lambda size: st.sampled_from([size, -size]))
 
@@ -119,7 +119,10 @@ def test_what_a_partial_svm_excludes_is_not_a_better_solution(seed, noise, slack
     else:
         v = solution.outputs if svm.squared else labels
         if svm.squared:
-            boxes.append(svm.directional_box(partial, svm.directions(partial, point, cutoff), cutoff))
+            low, high = np.full(search.n, -np.inf), np.full(search.n, np.inf)
+            for i, theta, gamma in svm.directions(partial, point, cutoff):
+                (high if theta > 0 else low)[i] = svm.direction(partial, i, theta, gamma, cutoff)
+            boxes.append((low, high))
     for low, high in boxes:
         assert (v >= low - 1e-4).all()
         assert (v <= high + 1e-4).all()

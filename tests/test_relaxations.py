@@ -358,7 +358,7 @@ def test_a_conic_solver_is_obeyed_at_sdp(solver):
     formulation, problem = instance(0)
     own = LowerBoundBuilder(formulation, problem, relaxation="sdp").bound()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("convex_tsvm.relaxations.label_matrix.relaxation.solve_low_rank", None)
+        patch.setattr("convex_tsvm.relaxations.label_matrix.label_matrix.solve_low_rank", None)
         conic = LowerBoundBuilder(formulation, problem, relaxation="sdp", solver=solver).bound()
     assert conic.value == pytest.approx(own.value, rel=2e-3)
     assert conic.value <= conic.upper

@@ -199,9 +199,11 @@ def test_searches_for_labels_and_their_files_do_not_take_links(tmp_path):
     X, _, y = blobs(0)
     problem = ct.Problem(X, y, kernel=ct.RBF(1.0), C=2)
     linked = dataclasses.replace(ct.s3vm(), constraints=(ct.must_link(2, 3),))
-    for refuses in (ct.BranchAndBound, ct.brute_force):
-        with pytest.raises(ValueError, match="balance only"):
-            refuses(linked, problem)
+    with pytest.raises(ValueError, match="balance only"):
+        ct.brute_force(linked, problem)
+    with pytest.raises(ValueError, match="balance only; those about outputs take constraints"):
+        ct.BranchAndBound(linked, problem, bounds="svm")
+    assert ct.BranchAndBound(linked, problem).builder.about == "outputs"
     with pytest.raises(ValueError, match="takes no links"):
         solve_low_rank(labelling(linked, problem))
     for constrained in ({"balance": ("exact", 0.5)}, {}):

@@ -18,7 +18,7 @@ import convex_tsvm as ct
 ROOT = Path(convex_tsvm.__file__).parent
 #: From the bottom up; a module may import from its own layer and from those before it.
 LAYERS = [
-    ["checker", "checker_intervals", "deadline", "memory", "notice", "parallel", "text", "ties", "validation", "table"],
+    ["checker", "deadline", "memory", "notice", "parallel", "text", "ties", "validation", "table"],
     ["points"],
     ["losses", "kernels"],
     ["problem"],
@@ -152,7 +152,7 @@ def test_a_library_is_known_where_it_belongs(package, allowed):
 def test_only_the_instance_asks_what_a_balance_means():
     """Outside it, and what it is made from, nobody reads a balance: they read facts about the instance."""
     words = re.compile(r"\b(balance_target|positive_count|balance_points|formulation\.balance|problem\.balance)\b")
-    allowed = {"problem", "instance", "formulations", "checker", "checker_intervals"}  # the last read it from files
+    allowed = {"problem", "instance", "formulations", "checker"}  # the last read it from files
     asking = [p.relative_to(ROOT).as_posix() for p in FILES if words.search(p.read_text(encoding="utf-8"))]
     assert {name.split("/")[0].removesuffix(".py") for name in asking} <= allowed, asking
 
@@ -270,41 +270,6 @@ def test_kernels_are_compiled_once(tmp_path):
     assert int(runs[0][0]) > 0
     assert int(runs[1][0]) == 0
     assert int(runs[1][1]) >= 2
-
-
-#: Names of constants that several modules have, because they mean the same there.
-SHARED_NAMES = {
-    "EPS": "the spacing of floating-point numbers at 1; checker.py shares no code with what it checks",
-    "EXACT": "CVXPY's solver with tight tolerances, for the statements of a paper",
-    "FORMAT": "the name that a file of ours begins with",
-    "KINDS": "the kinds of proofs; checker.py shares no code with what it checks",
-    "LIFT": "what is added to a quadratic form; checker.py shares no code with what it checks",
-    "ONE": "1 as the loops count",
-    "PAPER": "the paper that a folder of statements is of",
-    "RELAXATIONS": "the relaxations of the table, and their names",
-    "INTERVAL_RELAXATIONS": "the relaxations of the table, and their names",
-}
-
-
-def constants(path):
-    """Names in capitals that a module assigns."""
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if not isinstance(node, ast.Assign | ast.AnnAssign):
-            continue
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        for target in targets:
-            for one in target.elts if isinstance(target, ast.Tuple) else [target]:
-                if isinstance(one, ast.Name) and len(one.id) > 1 and one.id.lstrip("_").isupper():
-                    yield one.id
-
-
-def test_no_constants_name_means_two_things():
-    places = {}
-    for path in FILES:
-        for name in constants(path):
-            places.setdefault(name, []).append(path.relative_to(ROOT).as_posix())
-    assert len(places) > 200
-    assert {name for name, where in places.items() if len(where) > 1} == set(SHARED_NAMES)
 
 
 #: What makes a function branch.

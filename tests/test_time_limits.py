@@ -219,7 +219,7 @@ def test_a_search_takes_the_best_of_what_it_has_seen(clock, monkeypatch):
 
 def test_a_search_gives_up_an_inverse_that_there_is_no_time_for(monkeypatch):
     """The relaxation is then the SVM, and the search ends with the status of its limit."""
-    from convex_tsvm.relaxations.output_space import quadratic_program
+    from convex_tsvm.relaxations import quadratic_program
 
     asked = []
 

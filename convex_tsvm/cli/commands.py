@@ -27,7 +27,7 @@ from .tasks import asked_solvers, check_method_options, formulated, given_proble
 from .unused import refuse_all_but, refuse_of_other_files, refuse_unused
 
 if TYPE_CHECKING:
-    from ..exact.incumbent import Incumbent
+    from ..exact.incumbent import BestLabels
     from ..relaxations import Bound, LowerBoundBuilder, Stage
 
 #: Seconds at most that ``bound`` searches for labels, and the relative gap to their objective at which it is done.
@@ -97,8 +97,8 @@ def _picture(data: Data, solution: Solution) -> Any:
 
 def bound(options: argparse.Namespace) -> int:
     """Bound the optimum from below; print what every relaxation gives."""
-    from ..exact.incumbent import Incumbent
-    from ..exact.search import SHARE_FOR_LABELS
+    from ..exact.contest import SHARE_FOR_LABELS
+    from ..exact.incumbent import BestLabels
     from ..relaxations import LowerBoundBuilder
 
     began, task = time.perf_counter(), read_task("cccp", options.formulation)
@@ -119,7 +119,8 @@ def bound(options: argparse.Namespace) -> int:
     with limited(options):
         if builder.is_about_labels:
             with until(time.time() + min(SECONDS_FOR_LABELS, SHARE_FOR_LABELS * time_left())):
-                incumbent = Incumbent.first(builder.model)
+                incumbent = BestLabels(builder.model)
+                incumbent.begin()
         found = _bounded(options, builder, incumbent)
     result = figures_of(
         data.error(problem.y if found.labels is None else found.labels),
@@ -147,7 +148,7 @@ def bound(options: argparse.Namespace) -> int:
     return 0 if result["status"] in SOLVED_STATUSES else 1
 
 
-def _bounded(options: argparse.Namespace, builder: LowerBoundBuilder, incumbent: Incumbent | None) -> Bound:
+def _bounded(options: argparse.Namespace, builder: LowerBoundBuilder, incumbent: BestLabels | None) -> Bound:
     """The bound, with a line for every relaxation when it is done."""
     n_labeled = builder.instance.problem.n_labeled
     with status_line(lambda: "bound") as progress:
@@ -287,7 +288,8 @@ def _loss(formulation: Formulation) -> Any:
 
 
 def _verify_certificate(options: argparse.Namespace) -> int:
-    from ..exact import certificate_page, check_certificate, trim_certificate, verify_certificate
+    from ..exact import certificate_page, check_certificate, trim_certificate
+    from ..exact.files import read_search
 
     mine: tuple[Formulation, Problem] | tuple[()] = ()
     if options.of_data is None:
@@ -295,23 +297,18 @@ def _verify_certificate(options: argparse.Namespace) -> int:
     else:
         mine = _problem_of(options)
     try:
-        if options.rigorous or mine:
-            verdict = check_certificate(options.data, *mine)
-            _say(options, verdict, asdict(verdict))
-            holds = verdict.holds
-        else:
-            found = certificate_page(options.data, options.html) if options.html else verify_certificate(options.data)
-            _say(options, found, {**asdict(found), "gap": found.gap})
-            holds = found.holds
-        if (options.rigorous or mine) and options.html:
+        read_search(options.data)  # raises ValueError for what is no certificate at all
+        verdict = check_certificate(options.data, *mine)
+        if options.html:
             certificate_page(options.data, options.html)
+        _say(options, verdict, {**asdict(verdict), "gap": verdict.gap})
         if options.trim:
             trimmed = trim_certificate(options.data, options.trim)
             if not options.json:
                 print(trimmed)
     except ImportError as error:
         raise ValueError(str(error)) from None
-    return 0 if holds else 1
+    return 0 if verdict.holds else 1
 
 
 def _say(options: argparse.Namespace, found: Any, figures: dict[str, Any]) -> None:

@@ -14,7 +14,6 @@ from ..table import (
     BRANCHING,
     DESCENTS,
     FORMULATIONS,
-    INTERVAL_RELAXATIONS,
     METHODS,
     RELAXATIONS,
     SDP_SOLVERS,
@@ -224,7 +223,7 @@ def _add_bound_command(subparsers: Any) -> None:
     _add_model(bound)
     group = bound.add_argument_group("bound")
     group.add_argument("--formulation", choices=tuple(FORMULATIONS), help=_listed(FORMULATIONS, "default: tsvm"))
-    group.add_argument("--relaxation", choices=(*BOUNDS, *INTERVAL_RELAXATIONS), default=None,
+    group.add_argument("--relaxation", choices=BOUNDS, default=None,
                        type=functools.partial(relaxation_named, "--relaxation"),
                        help="svm to signs are about labels, and each contains those before it (signs for "
                        "--loss squared_hinge); envelope and curvature are for any piecewise linear-quadratic losses; "

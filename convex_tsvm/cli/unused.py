@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from ..data import BUNDLED
 from ..files import kind_of
-from ..table import INTERVAL_RELAXATIONS, METHODS, SOLVERS
+from ..table import METHODS, SOLVERS
 from .tasks import Task, asked_solvers
 
 #: Relaxations, and what stands for one if none is asked for, whose problems no solver but our own solves.
-UNSOLVED = (None, "signs", *INTERVAL_RELAXATIONS)
+UNSOLVED = (None, "signs", "envelope", "curvature")
 
 
 class _Use(NamedTuple):

@@ -1,9 +1,8 @@
 """Exact search: branch and bound, its certificates, and the references it is held to."""
 
 from .brute_force import brute_force
-from .certificate import CertificateCheck, verify_certificate
 from .page import certificate_page
-from .rigorous import check_certificate
+from .prove import check_certificate, verify_certificate
 from .search import BranchAndBound
 from .solution import ExactSolution
 from .solve import exact_search
@@ -12,7 +11,6 @@ from .trim import Trimmed, trim_certificate
 
 __all__ = [
     "BranchAndBound",
-    "CertificateCheck",
     "ExactSolution",
     "Progress",
     "Trimmed",

@@ -1,16 +1,23 @@
-"""Which point's label to branch on, and which label to look at first."""
+"""What to branch on: a rule says an output and the place at which its interval is split, 0 for a label.
+
+A rule of one's own is a function of what is known of a node (:class:`~convex_tsvm.relaxations.Work`), ``branching=``
+takes it.  It returns an output and a place, or None where nothing can be split.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 
 import numpy as np
 
 from ..problem import Array
+from ..relaxations.region import Work
 from ..table import BRANCHING
 from ..validation import one_of
+
+Rule = Callable[[Work], tuple[int, float] | None]
 
 #: Levels of branching within which the bounds at hand should close a node: with more, an SDP relaxation is faster.
 LEVELS_WITHOUT_SDP = 8
@@ -52,43 +59,67 @@ class Candidates:
         return np.minimum(*rise), np.maximum(*rise)
 
 
-Rule = Callable[[Candidates], int]
+def of_labels(choose: Callable[[Candidates], int]) -> Rule:
+    """A rule for searches for labels, from a choice among the points without one."""
+
+    @wraps(choose)
+    def rule(work: Work) -> tuple[int, float] | None:
+        if not len(work.box.unknown):
+            return None
+        leaning, lacking = work.outputs if work.signs is None else work.signs, work.cutoff - work.bound
+        seen = Candidates(work.box.unknown, leaning, work.rates, lacking, work.correlation, work.halves)
+        return choose(seen), 0.0
+
+    return rule
 
 
+@of_labels
 def by_confidence(node: Candidates) -> int:
     """The point whose label is surest: the tree follows label propagation (chapelle2008 §3.1)."""
     return int(node.unknown[np.argmax(np.abs(node.v[node.unknown]))])
 
 
+@of_labels
 def by_ambiguity(node: Candidates) -> int:
     """The point whose output is nearest to zero."""
     return int(node.unknown[np.argmin(np.abs(node.v[node.unknown]))])
 
 
+@of_labels
 def by_gain(node: Candidates) -> int:
     """The point for which the bounds of both halves rise most."""
     lesser, larger = node.rises
     return int(node.unknown[np.argmax(lesser + 0.15 * larger)])
 
 
-def by_worst(node: Candidates) -> int:
-    """The point for which the bound of the better half rises most."""
+def _worst(node: Candidates) -> int:
     lesser, larger = node.rises
     return int(node.unknown[np.lexsort((larger, lesser))[-1]])
 
 
+@of_labels
+def by_worst(node: Candidates) -> int:
+    """The point for which the bound of the better half rises most."""
+    return _worst(node)
+
+
+def _correlation(node: Candidates) -> int:
+    if node.correlation is None:
+        return _worst(node)
+    unsure = np.maximum(1 - np.abs(node.v[node.unknown]), 1e-3)
+    return int(node.unknown[np.argmax(node.correlation[node.unknown] * unsure)])
+
+
+@of_labels
 def by_correlation(node: Candidates) -> int:
     """The point that varies most together with others in the SDP relaxation, with more weight where it is unsure.
 
     A node without such a relaxation is branched as :func:`by_worst` says.
     """
-    if node.correlation is None:
-        return by_worst(node)
-    unsure = np.maximum(1 - np.abs(node.v[node.unknown]), 1e-3)
-    return int(node.unknown[np.argmax(node.correlation[node.unknown] * unsure)])
+    return _correlation(node)
 
 
-def by_halves(node: Candidates) -> int:
+def _halves(node: Candidates) -> int:
     """The point whose halves' bounds are best, of some that look best: one half is closed at once, or both rise much.
 
     A point with a half that is closed costs one node and no branch, so that it comes first, unless the other half's
@@ -116,15 +147,32 @@ def _product(lesser: Array, larger: Array, lacking: float) -> Array:
     return np.asarray((np.clip(lesser, 0, lacking) + little) * (np.clip(larger, 0, lacking) + little))
 
 
-def by_worst_or_correlation(node: Candidates) -> int:
+@of_labels
+def _label(node: Candidates) -> int:
     """By halves where these are known; by the better half if some levels of it close the node; else by correlation."""
     if node.halves is not None:
-        return by_halves(node)
+        return _halves(node)
     lesser, _ = node.rises
-    return by_worst(node) if LEVELS_WITHOUT_SDP * lesser.max() >= node.lacking else by_correlation(node)
+    return _worst(node) if LEVELS_WITHOUT_SDP * lesser.max() >= node.lacking else _correlation(node)
 
 
-def rule(name: str) -> Rule:
-    """The rule of that name; ValueError if there is none."""
-    found: Rule = BRANCHING[one_of("branching", name, tuple(BRANCHING))].load()
+def by_excess(work: Work) -> tuple[int, float] | None:
+    """The output whose loss is furthest above what the bound reckons with, where a convex stretch of the loss ends."""
+    return None if work.split is None else work.split()
+
+
+def automatic(work: Work) -> tuple[int, float] | None:
+    """What is fastest: by excess where losses are split, else a label."""
+    return by_excess(work) if work.model.about == "outputs" else _label(work)
+
+
+def rule(name: str | Rule, about: str = "labels") -> Rule:
+    """The rule of that name for searches about labels or outputs; ValueError if there is none."""
+    if callable(name):
+        return name
+    one_of("branching", name, tuple(BRANCHING))
+    if name != "auto" and (name == "excess") != (about == "outputs"):
+        others = "'excess'" if about == "outputs" else ", ".join(repr(one) for one in BRANCHING if one != "excess")
+        raise ValueError(f"branching={name!r} is none for a search about {about}; there are 'auto' and {others}")
+    found: Rule = BRANCHING[name].load()
     return found

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..formulations import Formulation
 from ..problem import Array, Problem
-from ..relaxations.box import Box
-from ..relaxations.model import BoundModel
+from ..relaxations import LabelModel
+from ..relaxations.box import LabelBox
 
 #: Largest number of unlabelled points.
 MOST_UNKNOWN = 20
@@ -38,7 +38,7 @@ def brute_force(formulation: Formulation, problem: Problem) -> tuple[float, Arra
     >>> round(objective, 4) == round(ct.exact_search(ct.s3vm(balance=None), problem).objective, 4)
     True
     """
-    model = BoundModel(formulation, problem)
+    model = LabelModel(formulation, problem)
     svm = model.svm
     unknown = model.search.unknown
     if len(unknown) > MOST_UNKNOWN:
@@ -49,7 +49,7 @@ def brute_force(formulation: Formulation, problem: Problem) -> tuple[float, Arra
     for signs in itertools.product((1.0, -1.0), repeat=len(unknown)):
         labels = model.search.y.copy()
         labels[unknown] = signs
-        if model.count(Box.of_labels(labels)).is_empty:
+        if model.count(LabelBox.of_labels(labels)).is_empty:
             continue
         value = svm.objective(labels, svm.solve(labels, tol=1e-9))
         if value < best:

@@ -1,16 +1,25 @@
-"""The root with strong bounds beside the tree with cheap ones: both get shares of the time, until one is done."""
+"""How a search comes to its bounds: the root with strong ones beside the tree with cheap ones.
+
+Both get shares of the time until one is done; or the tree gets so many nodes, and then the root with strong bounds.
+"""
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
-from ..deadline import until
+from ..deadline import time_left, until
 from ..relaxations import LowerBoundBuilder
-from ..relaxations.proofs import Proof
-from ..relaxations.relaxation import Rules, Work
-from .incumbent import Incumbent
+from ..relaxations.proof import Proof
+from ..relaxations.region import Rules, Work
+from .dive import Dive
+from .incumbent import FIRST_IDLE
 from .tree import Node, Record
 
 #: Seconds that the tree has for itself at least, for every point without a label, too, as the first slice of the root's
@@ -23,6 +32,23 @@ TREE_SHARE = 0.1
 #: A slice of the root's is this share of the time that it has had, if that is more.
 SLICE_SHARE = 0.25
 
+#: Restarts without success after which a search for better labels ends: the search before the tree, that before bounds
+#: that take seconds, and that after these have left many nodes.
+IDLE_RESTARTS = (FIRST_IDLE, 20, 300)
+
+#: The first number of restarts where the relaxation's own rounds are sources of labels, each of them.
+IDLE_WHERE_BOUNDS_ROUND = 5
+
+#: Share of the time that goes to restarts while cheap and strong bounds share the rest, and the least seconds of them.
+LABELS_SHARE, LABELS_SLICE = 0.1, 0.5
+
+#: Number of nodes with bounds that take seconds after which better labels are looked for once more, as many more of
+#: such nodes are likely to follow.
+SLOW_NODES = 64
+
+#: Share of the time left that a search for better labels may take; for those after the first, of the time so far, too.
+SHARE_FOR_LABELS = 0.3
+
 
 class Contest:
     """The root of a search, examined in slices of time.
@@ -31,7 +57,7 @@ class Contest:
     ----------
     builder : LowerBoundBuilder
     rules : Rules
-    incumbent : Incumbent
+    incumbent : BestLabels or BestOutputs
     head_start : float
         Seconds that the tree has before the first slice.
 
@@ -45,9 +71,9 @@ class Contest:
         Number of multipliers that there were before it.
     """
 
-    def __init__(self, builder: LowerBoundBuilder, rules: Rules, incumbent: Incumbent, head_start: float) -> None:
+    def __init__(self, builder: LowerBoundBuilder, rules: Rules, incumbent: Any, head_start: float) -> None:
         self.builder, self.rules, self.incumbent = builder, rules, incumbent
-        self.root = Node(builder.model.root())
+        self.root = Node(builder.model.root(rules.cutoff(incumbent.objective)))
         self.head_start = max(head_start, HEAD_START, HEAD_START_A_POINT * len(self.root.box.unknown))
         self.work: Work | None = None
         self.root_seconds = self.tree_seconds = 0.0
@@ -108,3 +134,160 @@ class Contest:
         work.proofs = [*(self._proven if before is None else before.proofs), *work.proofs]
         self.work = work
         self.root_seconds += time.perf_counter() - began
+
+
+class Choice:
+    """What a search does next, until it is decided which bounds it goes on with.
+
+    ``search`` is the :class:`~convex_tsvm.BranchAndBound`, and ``began`` when its bounds began.
+    """
+
+    def __init__(self, search: Any) -> None:
+        self.search, self.contest, self.labels_seconds = search, None, 0.0  # type: tuple[Any, Contest | None, float]
+        self.began = time.perf_counter()
+
+    @property
+    def competes(self) -> bool:
+        """Whether the tree and the root compete by time: where the root's bounds can be interrupted, by default."""
+        return self.search.builder.resumable and self.search.patience is None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a contest that is not decided."""
+        return self.contest is not None and not self.search.state.is_decided
+
+    def turn(self, deadline: float) -> bool:
+        """What is next; whether it was interrupted."""
+        search = self.search
+        if self.competes:
+            if self.labels_seconds < LABELS_SHARE * (time.perf_counter() - self.began):
+                self.look_for_labels(deadline)
+            return search.step(deadline) if search.state.is_decided else self.compete(deadline)
+        return self.strengthen(deadline) if self.is_out_of_patience() else search.step(deadline)
+
+    def first_solution(self) -> float:
+        """Find one; a bound that comes of it."""
+        search = self.search
+        with until(time.time() + SHARE_FOR_LABELS * time_left()):
+            return search.incumbent.begin(IDLE_WHERE_BOUNDS_ROUND if search.builder.resumable else IDLE_RESTARTS[0])
+
+    def look_for_labels(self, deadline: float) -> None:
+        """Some restarts of the search for labels, beside bounds: better labels make all of these stronger."""
+        search, began = self.search, time.perf_counter()
+        with until(min(deadline, time.time() + max(LABELS_SLICE, LABELS_SHARE * self.labels_seconds))):
+            search.incumbent.restart(1, seed=search.state.n_searches)
+        search.state.n_searches += 1
+        self.labels_seconds += time.perf_counter() - began
+        search.state.objective = search.incumbent.objective
+
+    @property
+    def patience(self) -> int:
+        """Nodes that are looked at with cheap bounds alone."""
+        return self.search.state.n_first // 2 if self.search.patience is None else self.search.patience
+
+    def patience_left(self) -> float:
+        """Nodes of a dive, at most, before it is decided which bounds are taken."""
+        state = self.search.state
+        return np.inf if state.settled or self.competes else max(self.patience - state.n_nodes, 1)
+
+    def is_out_of_patience(self) -> bool:
+        """Whether cheap bounds alone have been given their chance, or the root's better bounds have."""
+        state = self.search.state
+        if not state.settled:
+            return state.n_nodes >= self.patience
+        return state.strong and state.n_searches < len(IDLE_RESTARTS) and len(state.records) >= SLOW_NODES
+
+    def strengthen(self, deadline: float) -> bool:
+        """Better labels, which make all bounds stronger, and the root with more than cheap bounds.
+
+        If that is above the bound of the tree so far, the search begins anew with it, otherwise it goes on as before.
+        Where it has come to many nodes of that kind, better labels are looked for once more, for longer.  Returns
+        whether it was interrupted.
+        """
+        search, state = self.search, self.search.state
+        root, best = Node(search.model.root(search.rules.cutoff(state.objective))), state.objective
+        n_before = len(state.multipliers)
+        with until(time.time() + min(SHARE_FOR_LABELS * time_left(), SHARE_FOR_LABELS * max(state.seconds, 1.0))):
+            search.incumbent.restart(IDLE_RESTARTS[state.n_searches], seed=state.n_searches)
+        state.n_searches += 1
+        state.objective = search.incumbent.objective
+        if state.settled and not state.objective < best:
+            return False
+        found = search.examiner().dive(root, True, 1, deadline, state.n_nodes)
+        if found.interrupted:
+            return True
+        self.decide(root, found, n_before)
+        return False
+
+    def compete(self, deadline: float) -> bool:
+        """A turn of the tree or of the root's better bounds, whichever has had less time; whether it was interrupted.
+
+        Once the root has got as far as it gets, it is decided which of them goes on.
+        """
+        search = self.search
+        if self.contest is None:
+            head_start = search.state.seconds - search.seconds_before
+            self.contest = Contest(search.builder, search.rules, search.incumbent, head_start)
+            if search.state.unfinished:
+                self.contest.resume(search.state.records[0], search.heap.first(1)[0])
+            else:
+                search.model.forget(0)
+        contest, began = self.contest, time.perf_counter()
+        if not contest.root_is_next(search.heap.bound):
+            interrupted = search.step(deadline)
+            contest.tree_seconds += time.perf_counter() - began
+            return interrupted
+        contest.advance(deadline)
+        search.state.objective = search.incumbent.objective
+        if contest.is_decided:
+            self.end()
+        return False
+
+    def end(self) -> None:
+        """Let what is proven of the root decide."""
+        search, contest = self.search, self.contest
+        if contest is None or contest.work is None or search.state.is_decided:
+            return
+        if not (contest.is_decided or contest.work.bound > search.bound(search.heap.bound)):
+            return  # it is behind, but may win when the search goes on
+        seen = search.examiner().conclude(contest.root, contest.work)
+        for child in seen.children:
+            child.parent = 0
+        found = Dive([seen.record], seen.children, search.model.multipliers, search.incumbent.best)
+        self.decide(contest.root, found, contest.n_before)
+        search.state.unfinished = bool(seen.children) and contest.work.unfinished and search.state.strong
+
+    def decide(self, root: Node, found: Dive, n_before: int) -> None:
+        """Begin anew with the root's better bounds if they are above those of the tree; otherwise the tree goes on.
+
+        ``found`` is a dive from the root, its only node, before which there were ``n_before`` multipliers.
+        """
+        search, state = self.search, self.search.state
+        with uninterrupted():
+            is_better = bool(found.records[0].bound > search.bound(search.heap.bound))
+            state.settled, state.strong = True, state.strong or is_better
+            if is_better:
+                state.records, search.closed = [], np.inf
+                search.heap = search.queue([])
+                search.merge(root, found, shared=True, n_before=n_before)
+                search.note_root()
+            else:
+                state.n_nodes += 1
+                search.model.forget(n_before)
+            state.objective = search.incumbent.objective
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold back Ctrl-C until the block is left, as a block that is half done would leave an incomplete tree."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt

@@ -2,67 +2,98 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from ..deadline import time_is_up, until
-from ..problem import Array
 from ..relaxations import LowerBoundBuilder
-from ..relaxations.relaxation import Rules
-from ..relaxations.signs.quadratic import SignMultipliers
-from .examine import Examiner
-from .incumbent import Incumbent
+from ..relaxations.region import Rules, Work
+from .branching import Rule
 from .tree import Node, Record
 
 
 @dataclass(eq=False)
 class Dive:
-    """The result of a dive: its records, the nodes left open, the multipliers made, and the incumbent after it.
+    """The result of a dive: its records, the nodes left open, the multipliers made, and the best solution after it.
 
     Parents are numbers of the dive's own records, except that of the node where it began.
     """
 
     records: list[Record]
     left: list[Node]
-    multipliers: list[SignMultipliers | None]
-    objective: float
-    labels: Array | None
-    gamma: Array | None
+    multipliers: list[Any]
+    best: tuple[Any, ...]
     interrupted: bool = False
 
 
-def dive(
-    builder: LowerBoundBuilder,
-    rules: Rules,
-    branching: str,
-    incumbent: Incumbent,
-    node: Node,
-    strong: bool,
-    n_nodes: int,
-    deadline: float,
-) -> Dive:
-    """Examine a node and nodes below it, up to ``n_nodes`` in all, depth first, until the deadline."""
-    with until(deadline):
-        return _dive(Examiner(builder, rules, branching, incumbent), node, strong, n_nodes)
+@dataclass(eq=False)
+class Examined:
+    """The result of examining a node: its record, and its two halves if it is still open."""
+
+    record: Record
+    children: list[Node] = field(default_factory=list)
 
 
-def _dive(examiner: Examiner, node: Node, strong: bool, n_nodes: int) -> Dive:
-    model, incumbent = examiner.builder.model, examiner.incumbent
-    n_before = len(model.multipliers)
-    records: list[Record] = []
-    stack, interrupted = [node], False
-    # A dive ends with the first relaxation made in it, which takes as long as many other nodes.
-    while stack and len(records) < n_nodes and len(model.multipliers) == n_before:
-        if records and time_is_up():
-            break
-        try:
-            seen = examiner.examine(stack[-1], strong=strong)
-        except KeyboardInterrupt:
-            interrupted = True
-            break
-        stack.pop()
-        for child in reversed(seen.children):
-            child.parent = len(records)
-            stack.append(child)
-        records.append(seen.record)
-    best = (incumbent.objective, incumbent.labels, incumbent.gamma)
-    return Dive(records, stack, model.multipliers[n_before:], *best, interrupted)
+@dataclass(eq=False)
+class Examiner:
+    """Examines nodes with the bounds, rules, branching rule and incumbent of a search."""
+
+    builder: LowerBoundBuilder
+    rules: Rules
+    choose: Rule
+    incumbent: Any
+
+    def examine(self, node: Node, *, strong: bool, turn: int) -> Examined:
+        """Close a node or branch; ``strong`` allows more than what closes nodes, ``turn`` says how many were before."""
+        return self.conclude(node, self.builder.examine(node, self.incumbent, self.rules, strong=strong, turn=turn))
+
+    def conclude(self, node: Node, work: Work) -> Examined:
+        """The node's record, from what was proven of it, and its halves, the likelier one first, if it is open."""
+        chosen = self.choose(work) if work.open else None
+        if work.open and chosen is None:
+            self.builder.finish(work)
+        variable, place = (-1, 0.0) if chosen is None else chosen
+        record = Record(node.parent, node.sign, variable, work.bound, needed(work), place)
+        if chosen is None:
+            return Examined(record)
+        boxes, likely = work.model.halves(work.box, variable, place), 1 if work.outputs[variable] >= place else -1
+        children = []
+        for sign in (likely, -likely):
+            left = work.region_left(boxes[sign > 0], node.depth + 1)
+            children.append(Node(**{**vars(left), "unfinished": False, "progress": None}, sign=sign))
+        return Examined(record, children)
+
+    def dive(self, node: Node, strong: bool, n_nodes: int, deadline: float, turn: int) -> Dive:
+        """Examine a node and nodes below it, up to ``n_nodes`` in all, depth first, until the deadline."""
+        with until(deadline):
+            return self._dive(node, strong, n_nodes, turn)
+
+    def _dive(self, node: Node, strong: bool, n_nodes: int, turn: int) -> Dive:
+        model = self.builder.model
+        n_before = len(model.multipliers)
+        records: list[Record] = []
+        stack, interrupted = [node], False
+        # A dive ends with the first multipliers made in it, which take as long as many other nodes.
+        while stack and len(records) < n_nodes and len(model.multipliers) == n_before:
+            if records and time_is_up():
+                break
+            try:
+                seen = self.examine(stack[-1], strong=strong, turn=turn + len(records))
+            except KeyboardInterrupt:
+                interrupted = True
+                break
+            stack.pop()
+            for child in reversed(seen.children):
+                child.parent = len(records)
+                stack.append(child)
+            records.append(seen.record)
+        return Dive(records, stack, model.multipliers[n_before:], self.incumbent.best, interrupted)
+
+
+def needed(work: Work) -> list[tuple[Any, float]]:
+    """The proofs of a node that a certificate needs: of those that leave the box as it is, the one with the bound."""
+    kept = [one for one in work.proofs if one[0].narrows]
+    if len(kept) == len(work.proofs):
+        return work.proofs
+    best = max((one[0].bound for one in work.proofs if not one[0].narrows), default=0.0)
+    return [one for one in work.proofs if one[0].narrows or one[0].bound == best]

@@ -1,17 +1,22 @@
-"""Upper bounds: labellings whose SVM is as good as can be found."""
+"""Upper bounds: labellings whose SVM is as good as can be found, and solutions of any other formulation."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from ..deadline import time_is_up
+from ..instance import StepSolution
 from ..methods import cccp
 from ..problem import Array
-from ..relaxations.box import Box
-from ..relaxations.model import BoundModel
+from ..relaxations import LabelModel, LowerBoundBuilder
+from ..relaxations.box import LabelBox
+from ..relaxations.envelopes.best import BestSolution
+from ..solution import Expansion, Point
+from ..solvers import NativeSolver
 from ..validation import InfeasibleError
 
 #: Two-opt search tries to change the labels of this many points, and to exchange this many points of each class.
@@ -31,14 +36,14 @@ MOST_SEEDS, GROWING_STEPS = 5, 20
 FIRST_IDLE = 20
 
 
-class Incumbent:
+class BestLabels:
     """The best labelling so far, with its objective and the dual point ``gamma``, shape (n,), of its SVM.
 
     Labels and dual point are None before any labels were found.
     """
 
     def __init__(
-        self, model: BoundModel, objective: float = np.inf, labels: Array | None = None, gamma: Array | None = None
+        self, model: LabelModel, objective: float = np.inf, labels: Array | None = None, gamma: Array | None = None
     ) -> None:
         self.model, self.objective, self.labels, self.gamma = model, objective, labels, gamma
         self._tried: set[bytes] = set()
@@ -70,22 +75,69 @@ class Incumbent:
             return True
         return False
 
-    @classmethod
-    def first(cls, model: BoundModel) -> Incumbent:
-        """The labels that a search begins with."""
-        point, found = model.svm.solve(model.search.y), cls(model)
-        found.begin(point.outputs + point.bias)
-        return found
-
-    def begin(self, outputs: Array, idle: int = FIRST_IDLE) -> None:
-        """Find first labels: from ``outputs`` (of the SVM of known labels), heuristics, growing, and restarts."""
-        self.offer(outputs, thorough=True)
+    def begin(self, idle: int = FIRST_IDLE) -> float:
+        """Find first labels: from the SVM of known labels, heuristics, growing, and restarts; that SVM's bound."""
+        point = self.model.svm.solve(self.model.search.y)
+        self.offer(point.outputs + point.bias, thorough=True)
         for scores in _heuristics(self.model):
             self.offer(scores, thorough=True)
         grown = self.grow(self.model.search.y)
         if grown is not None:
             self.offer(grown, thorough=True)
         self.restart(idle)
+        return point.value
+
+    @property
+    def n_solved(self) -> int:
+        """SVMs that were solved so far."""
+        return self.model.svm.n_solved
+
+    def fork(self, builder: LowerBoundBuilder) -> BestLabels:
+        """One for a dive beside others."""
+        return BestLabels(builder.model, self.objective, self.labels, self.gamma)
+
+    @property
+    def best(self) -> tuple[float, Array | None, Array | None]:
+        """What :meth:`take` takes."""
+        return self.objective, self.labels, self.gamma
+
+    def take(self, best: tuple[float, Array | None, Array | None]) -> None:
+        """Take what another has found, if it is better."""
+        if best[0] < self.objective:
+            self.objective, self.labels, self.gamma = best
+
+    def store(self) -> dict[str, Array]:
+        """Labels and what proves their objective: γ, the mean output, and targets where their sum is given."""
+        none = np.zeros(0)
+        if self.labels is None or self.gamma is None:
+            return {"labels": none, "gamma": none, "mean": none, "targets": none}
+        found = self.model.svm.witness(self.labels, self.model.svm.point(self.labels, self.gamma))
+        targets = none if found.targets is None else found.targets
+        return {"labels": self.labels, "gamma": found.gamma, "mean": np.array([found.mean]), "targets": targets}
+
+    def read(self, arrays: dict[str, Array], objective: float) -> None:
+        """Go on from what is stored."""
+        if len(arrays["labels"]):
+            self.objective, self.labels, self.gamma = objective, arrays["labels"], arrays["gamma"]
+
+    def solution(self, *, stopped: bool) -> tuple[Point, Array | None, float]:
+        """The SVM for the labels, accurately unless the search was ``stopped``, the labels, and the objective.
+
+        If no labels were found they are any that are possible.
+        """
+        model, labels, objective = self.model, self.labels, self.objective
+        if labels is None:
+            labels = model.rounded(np.zeros(model.n))
+            objective = self.evaluate(labels)[0]
+        if model.search.target_sum is None:
+            tol = 1e-3 if stopped else 1e-7
+            solver = NativeSolver(model.instance.problem, tol=tol, precision="double")
+            return solver.solve(model.instance.svm(labels)), labels, objective
+        # The function of the targets v: ridge regression of v with costs c, whose coefficients solve (K + D) a = v.
+        problem, gamma = model.instance.problem, model.svm.solve(labels, tol=1e-9).gamma
+        a = model.svm.coefficients_of_targets(gamma)
+        outputs = problem.apply_kernel(a)
+        return Expansion(outputs, a, bias=0.0, regularization=0.5 * float(a @ outputs)), labels, objective
 
     def grow(self, labels: Array) -> Array | None:
         """Extend labels to all points: in every step the SVM of the known ones labels the points it is surest of.
@@ -95,7 +147,7 @@ class Incumbent:
         svm, y, gamma = self.model.svm, labels, None
         per_step = -(-len(self.model.search.unknown) // GROWING_STEPS)
         while True:
-            box = self.model.count(Box.of_labels(y))
+            box = self.model.count(LabelBox.of_labels(y))
             if box.is_empty or len(box.unknown) == 0:
                 return None if box.is_empty else box.labels
             if time_is_up():
@@ -129,7 +181,7 @@ class Incumbent:
 
     def evaluate(self, labels: Array, gamma: Array | None = None) -> tuple[float, Array]:
         """The objective of the SVM of labels, rounded up, and its γ; ∞ and zeros if the labels break the balance."""
-        if self.model.count(Box.of_labels(labels)).is_empty:
+        if self.model.count(LabelBox.of_labels(labels)).is_empty:
             return np.inf, np.zeros(len(labels))
         point = self.model.svm.solve(labels, gamma, tol=1e-9)
         return self.model.svm.objective(labels, point), point.gamma
@@ -178,7 +230,7 @@ class Incumbent:
         return found
 
 
-def _heuristics(model: BoundModel) -> Iterator[Array]:
+def _heuristics(model: LabelModel) -> Iterator[Array]:
     """Outputs of the toolkit's heuristics: CCCP with and without annealing, which a hard margin has no tangents for."""
     if model.svm.hard:
         return
@@ -198,3 +250,53 @@ def _heuristics(model: BoundModel) -> Iterator[Array]:
         if solution.status == "interrupted":
             raise KeyboardInterrupt
         yield solution.scores
+
+
+class BestOutputs(BestSolution):
+    """The best solution of a search about outputs, found by concave-convex steps."""
+
+    n_solved = 0
+
+    def restart(self, idle: int, seed: int = 0) -> None:
+        """Nothing: every node's outputs are a restart."""
+
+    def fork(self, builder: LowerBoundBuilder) -> BestOutputs:
+        """One for a dive beside others."""
+        other = BestOutputs(self.instance, self.objective)
+        other.point = self.point
+        return other
+
+    @property
+    def best(self) -> tuple[float, StepSolution | None]:
+        """What :meth:`take` takes."""
+        return self.objective, self.point
+
+    def take(self, best: tuple[float, StepSolution | None]) -> None:
+        """Take what another has found, if it is better."""
+        if best[0] < self.objective:
+            self.objective, self.point = best
+
+    def store(self) -> dict[str, Array]:
+        """The solution as an expansion, from which its objective can be computed; none before there is one."""
+        if self.point is None:
+            return {"coefficients": np.zeros(0), "intercept": np.zeros(0)}
+        return {"coefficients": self.point.coefficients, "intercept": np.array([self.point.bias])}
+
+    def read(self, arrays: dict[str, Array], objective: float) -> None:
+        """Go on from what is stored: concave-convex steps from it are at least as good."""
+        if len(arrays["coefficients"]):
+            self.descend(self.instance.problem.apply_kernel(arrays["coefficients"]) + arrays["intercept"])
+
+    def solution(self, *, stopped: bool) -> tuple[Point, Array | None, float]:
+        """The solution and its objective.
+
+        KeyboardInterrupt is raised if there is none yet.
+        """
+        if self.point is None:
+            raise KeyboardInterrupt
+        return self.point, None, self.objective
+
+
+def incumbent(builder: LowerBoundBuilder) -> Any:
+    """The incumbent of a search by a builder."""
+    return BestLabels(builder.model) if builder.is_about_labels else BestOutputs(builder.instance)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import html
+import json
 import os
 from collections.abc import Iterator
-from importlib.util import find_spec
 
-import numpy as np
-
-from ..checker import check
+from ..checker import Certificate, Verdict
+from ..checker.walk import FORMAT
 from ..persistence import reading
 from ..problem import Problem
 from ..validation import new_file
-from .certificate import CertificateCheck, Visit, visited
-from .files import FORMAT
-from .interval_files import FORMAT_OF_INTERVALS, is_of_intervals
+from .prove import proven
 
 #: Number of nodes that are shown, at most: the first ones, depth first.
 NODES_SHOWN = 3000
@@ -31,11 +28,11 @@ code { background: #f0f0f0; padding: 0 .2em }
 """
 
 
-def certificate_page(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> CertificateCheck:
+def certificate_page(path: str | os.PathLike[str], out: str | os.PathLike[str]) -> Verdict:
     """Write a certificate as an HTML page that needs nothing else.
 
-    It has the problem, the verdict of the fast check and, where python-flint is installed, of the rigorous one; the
-    tree with the labels that are branched on; and for each leaf the proofs that close it, with their bounds.
+    It has the problem and the verdict; the tree with what is branched on; and for each leaf the proofs that close it,
+    with their bounds.
 
     Parameters
     ----------
@@ -50,6 +47,8 @@ def certificate_page(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
         If there is no such file.
     ValueError
         If the file is no saved search, or is damaged.
+    ImportError
+        If python-flint is not installed (``pip install convex_tsvm[rigorous]``).
 
     Examples
     --------
@@ -65,11 +64,11 @@ def certificate_page(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
     '<!DOCTYPE html>'
     """
     out = new_file("out", out)
-    found, visits, asked = visited(path)
-    with reading(path, "a search", (FORMAT, FORMAT_OF_INTERVALS)) as (header, arrays):
+    with reading(path, "a search", FORMAT) as (header, arrays):
         problem = Problem.from_arrays(arrays, header["problem"])
-    head = _head(os.path.basename(os.fspath(path)), found, problem, asked)
-    parts = [head, _verdicts(path, found), *_tree(visits)]
+    found, certificate = proven(path)
+    told = str(header["formulation"]), json.dumps(header["statement"])
+    parts = [_head(os.path.basename(os.fspath(path)), found, problem, told), *_tree(certificate)]
     body = "\n".join(parts)
     with open(out, "w", encoding="utf-8") as file:
         file.write(
@@ -79,55 +78,40 @@ def certificate_page(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
     return found
 
 
-def _head(name: str, found: CertificateCheck, problem: Problem, asked: str) -> str:
+def _head(name: str, found: Verdict, problem: Problem, told: tuple[str, str]) -> str:
     rows = {
         "file": f"<code>{html.escape(name)}</code>",
         "points": f"{problem.n_labeled} labelled, {problem.n_unlabeled} unlabelled, "
         f"{problem.X.shape[1]} {'columns of the kernel matrix' if problem.X.shape[1] == problem.n else 'features'}",
         "kernel": html.escape(repr(problem.kernel)),
         "costs": f"from {problem.cost.min():.6g} to {problem.cost.max():.6g}",
-        "asked of solutions": html.escape(asked),
-        "best objective found": f"{found.objective:.10g}",
+        "formulation": html.escape(told[0]),
+        "stated": html.escape(told[1]),
+        "best objective found": f"{found.upper_bound:.10g}",
         "no solution is below": f"{found.lower_bound:.10g} (gap {found.gap:.2e})",
-        "tree": f"{found.n_records} nodes, {found.n_closed} of them closed by {found.n_proofs} proofs, "
-        f"{found.n_open} still open",
+        "tree": f"{found.n_nodes} nodes, {found.n_proofs} proofs, {found.n_open} nodes still open",
     }
-    return f"<h1>Certificate of an exact search</h1>\n{_table([], rows.items())}"
+    word = '<b class="yes">proven</b>' if found.holds else f'<b class="no">not proven</b>: {html.escape(found.problem)}'
+    verdict = f"<h2>Verdict</h2>\n<p>By arithmetic and code of its own: {word}</p>"
+    return f"<h1>Certificate of an exact search</h1>\n{_table([], rows.items())}\n{verdict}"
 
 
-def _verdicts(path: str | os.PathLike[str], found: CertificateCheck) -> str:
-    wrong = "; ".join(found.problems)
-    if is_of_intervals(path):
-        return "<h2>Verdict</h2>\n" + _verdict("rigorous check, by arithmetic and code of its own", found.holds, wrong)
-    lines = [_verdict("fast check, by the search's own arithmetic", found.holds, wrong)]
-    if find_spec("flint") is None:
-        lines.append("<p>The rigorous check needs python-flint: <code>pip install 'convex_tsvm[rigorous]'</code>.</p>")
-    else:
-        rigorous = check(path)
-        shown = "" if rigorous.holds else rigorous.problem
-        lines.append(_verdict("rigorous check, by arithmetic and code of its own", rigorous.holds, shown))
-    return "<h2>Verdicts</h2>\n" + "\n".join(lines)
-
-
-def _verdict(what: str, holds: bool, problem: str) -> str:
-    word = '<b class="yes">holds</b>' if holds else f'<b class="no">does not hold</b>: {html.escape(problem)}'
-    return f"<p>{what}: {word}</p>"
-
-
-def _tree(visits: list[Visit]) -> Iterator[str]:
+def _tree(certificate: Certificate | None) -> Iterator[str]:
     """Nested folds, depth first: a node is shown with what leads to it."""
+    nodes = [] if certificate is None else certificate.after
     children: dict[int, list[int]] = {}
-    for k, visit in enumerate(visits):
-        children.setdefault(visit.parent, []).append(k)
+    for k in range(len(nodes)):
+        assert certificate is not None
+        children.setdefault(certificate.parents[k], []).append(k)
     yield "<h2>The tree</h2>"
     yield (
         "<p>Every fold is a node: what leads to it, the best bound proven there, and what is branched on. A leaf is "
         "closed by its bound, or because its proofs leave no solution below the cutoff.</p>"
     )
-    if len(visits) > NODES_SHOWN:
-        yield f"<p>The first {NODES_SHOWN} of {len(visits)} nodes are shown.</p>"
+    if len(nodes) > NODES_SHOWN:
+        yield f"<p>The first {NODES_SHOWN} of {len(nodes)} nodes are shown.</p>"
     shown, stack = 0, [(k, False) for k in reversed(children.get(-1, []))]
-    while stack:
+    while stack and certificate is not None:
         k, leaving = stack.pop()
         if leaving:
             yield "</details>"
@@ -135,29 +119,38 @@ def _tree(visits: list[Visit]) -> Iterator[str]:
         if shown == NODES_SHOWN:
             continue
         shown += 1
-        below, title = children.get(k, []), _title(k, visits[k])
+        below, title, steps = children.get(k, []), _title(certificate, k), _steps(certificate, k)
         if not below:
-            yield f'<div class="leaf">{title}{_steps(visits[k])}</div>'
+            yield f'<div class="leaf">{title}{steps}</div>'
             continue
-        yield f"<details {'open' if shown < 30 else ''}><summary>{title}</summary>{_steps(visits[k])}"
+        yield f"<details {'open' if shown < 30 else ''}><summary>{title}</summary>{steps}"
         stack.append((k, True))
         stack += [(child, False) for child in reversed(below)]
 
 
-def _title(k: int, visit: Visit) -> str:
-    bound = "" if np.isinf(visit.bound) else f", bound {visit.bound:.8g}"
-    if visit.is_empty:
+def _title(certificate: Certificate, k: int) -> str:
+    node, parent, variable = certificate.after[k], certificate.parents[k], certificate.variables[k]
+    way, given = "root", certificate.given
+    if parent >= 0:
+        way = given.told(certificate.variables[parent], certificate.places[parent], certificate.signs[k])
+    bound = "" if node.bound == -float("inf") else f", bound {node.bound:.8g}"
+    if node.is_empty:
         end = ": <b>closed</b>, no solution below the cutoff is left"
+    elif variable >= 0:
+        upper = given.told(variable, certificate.places[k], 1)
+        end = f"{bound}, {given.known(node.box)}; branched on whether {html.escape(upper)}"
     else:
-        end = f"{bound}, {html.escape(visit.next)}" if visit.next else f"{bound}: <b>closed</b>"
-    return f"<b>{k}</b> {html.escape(visit.way)}{end}"
+        end = f"{bound}: <b>closed</b>"
+    return f"<b>{k}</b> {html.escape(way)}{end}"
 
 
-def _steps(visit: Visit) -> str:
-    if not visit.steps:
-        return ""
-    rows = [(name, "-" if np.isinf(bound) else f"{bound:.10g}", settled) for name, bound, settled in visit.steps]
-    return _table(["proof", "bound", "settled"], rows)
+def _steps(certificate: Certificate, k: int) -> str:
+    rows = []
+    for p, bound in certificate.after[k].steps.items():
+        proof = certificate.stored[p]
+        cutoff = "-" if proof.cutoff == float("inf") else f"{proof.cutoff:.8g}"
+        rows.append((proof.kind, "-" if bound == -float("inf") else f"{bound:.10g}", cutoff))
+    return _table(["proof", "bound", "for solutions below"], rows) if rows else ""
 
 
 def _table(heads: list[str], rows: object) -> str:

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from ..problem import Array
-from ..relaxations.model import BoundModel
-from ..relaxations.signs.quadratic import SignMultipliers
 from ..solution import relative_gap
 from .tree import Node, Record
 
@@ -46,14 +43,12 @@ class Progress:
 
 @dataclass(eq=False)
 class State:
-    """A search that can be stopped and taken up again: the tree, what is open, and the incumbent.
+    """A search that can be stopped and taken up again: the tree, what is open, and what is known.
 
     Attributes
     ----------
-    gamma : array, shape (n,), or None
-        The dual point of the labels' SVM that has the objective.
     settled, strong : bool
-        Whether the choice of bounds is made, and whether it is more than the SVM's bound.
+        Whether the choice of bounds is made, and whether it is more than those that are always asked for.
     unfinished : bool
         Whether the root's bounds were still rising when a limit stopped them; what is below it has not been looked at.
     n_searches : int
@@ -63,17 +58,15 @@ class State:
     n_nodes : int
         Nodes examined in all, those before a new start with stronger bounds included.
     svm_bound, root_bound : float
-        Bounds of the labelled points' SVM, and of the root.
+        Bounds of the labelled points' SVM, where labels are searched for, and of the root.
     root_fixed : int
         Unlabelled points whose labels were proven at the root.
     """
 
     records: list[Record] = field(default_factory=list)
     open: list[Node] = field(default_factory=list)
-    multipliers: list[SignMultipliers | None] = field(default_factory=list)
+    multipliers: list[Any] = field(default_factory=list)
     objective: float = np.inf
-    labels: Array | None = None
-    gamma: Array | None = None
     settled: bool = False
     strong: bool = False
     unfinished: bool = False
@@ -86,25 +79,13 @@ class State:
     root_fixed: int = 0
     history: list[Progress] = field(default_factory=list)
 
+    #: Names of what a file has of it as plain numbers.
+    NUMBERS = (
+        "objective", "settled", "strong", "unfinished", "n_searches", "n_first", "n_nodes", "seconds", "svm_bound",
+        "root_bound", "root_fixed",
+    )  # fmt: skip
+
     @property
     def is_decided(self) -> bool:
         """Whether the choice of bounds is made, and the root's are not to rise further before it is branched."""
         return self.settled and not self.unfinished
-
-
-class Search(Protocol):
-    """What is written of a search, and compared when one is taken up again."""
-
-    model: BoundModel
-    state: State
-    strategy: str
-    patience: int | None
-    status: str
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The options that must be the same in a checkpoint from which the search goes on."""
-
-    @property
-    def lower_bound(self) -> float:
-        """A bound that the objective of no labelling is below."""

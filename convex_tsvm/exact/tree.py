@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..relaxations.proofs import Proof
-from ..relaxations.relaxation import Region
+from ..relaxations.proof import Proof
+from ..relaxations.region import Region
 
 #: Of the bounds of nodes that are still open this share of the objective is not claimed: the rigorous check of a
 #: certificate, whose rounding is directed, proves some 10⁻⁹ of it less than the search, and a claim to the last digit
@@ -26,10 +26,10 @@ def claimed(bounds: Iterable[float], objective: float) -> float:
 
 @dataclass(eq=False)
 class Node(Region):
-    """A partial labelling: a region with its place in the tree.
+    """A region with its place in the tree.
 
-    ``parent`` is the number of the record that was branched, -1 at the root, and ``sign`` the label that the point
-    branched on there has here.
+    ``parent`` is the number of the record that was branched, -1 at the root, and ``sign`` is -1 in its lower half and
+    +1 in its upper one: the label that the point has here, in a search for labels.
     """
 
     parent: int = -1
@@ -40,8 +40,8 @@ class Node(Region):
 class Record:
     """What is kept of a node that has been examined; parent and sign are those of the :class:`Node`.
 
-    ``variable`` is the point that is branched on here, -1 if the node is closed; each of the proofs comes with the
-    cutoff that it was made for.
+    ``variable`` is the output that is branched on here, -1 if the node is closed, and ``place`` where it is split; each
+    of the proofs comes with the cutoff that it was made for.
     """
 
     parent: int
@@ -49,6 +49,7 @@ class Record:
     variable: int
     bound: float
     proofs: list[tuple[Proof, float]] = field(default_factory=list)
+    place: float = 0.0
 
 
 class OpenNodes:
@@ -70,6 +71,8 @@ class OpenNodes:
 
     def first(self, count: int) -> list[Node]:
         """The next ``count`` nodes, which are not removed."""
+        if count == 1:
+            return [entry[2] for entry in self._heap[:1]]
         return [entry[2] for entry in heapq.nsmallest(count, self._heap, key=lambda entry: entry[:2])]
 
     def pop(self) -> Node:

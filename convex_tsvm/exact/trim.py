@@ -17,16 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from ..checker import BITS, Certificate, Refused
+from ..checker import BITS, Certificate, Node, Refused
 from ..persistence import write_arrays
 from ..validation import new_file
-from .certificate import verify_certificate
-from .files import SIGN_PARTS
-from .rigorous import check_flint
-
-#: Relative amount by which the cutoff is raised while proofs are tried, so that the smaller file also passes the fast
-#: check, which has rounding errors of its own.
-LOOSER = 1e-7
+from .files import packed, unpacked
+from .prove import check_flint
 
 #: Whether a branched node's proofs are needed is tried only if it and the nodes below it are at most this many.
 MOST_BELOW = 60
@@ -99,7 +94,7 @@ def trim_certificate(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
     ...     file = pathlib.Path(folder, "optimum.npz")
     ...     solution = ct.exact_search(ct.s3vm(balance=None), problem, certificate=file)
     ...     trimmed = ct.trim_certificate(file, pathlib.Path(folder, "short.npz"))
-    ...     ct.verify_certificate(pathlib.Path(folder, "short.npz")).holds
+    ...     ct.check_certificate(pathlib.Path(folder, "short.npz")).holds
     True
     """
     check_flint()
@@ -116,7 +111,7 @@ def trim_certificate(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
                 if _holds(arrays, out):
                     break
             else:
-                raise ValueError(f"{path} cannot be made smaller: what is left of it would not pass both checks")
+                raise ValueError(f"{path} cannot be made smaller: what is left of it would not be proven")
     except Refused as error:
         raise ValueError(f"{path} is no certificate that holds: {error}") from None
     finally:
@@ -126,7 +121,7 @@ def trim_certificate(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
 
 
 def _holds(arrays: dict[str, Any], out: Path) -> bool:
-    """Whether arrays hold as a certificate, for both checkers."""
+    """Whether arrays hold as a certificate."""
     with tempfile.TemporaryDirectory(dir=out.parent) as folder:
         path = Path(folder) / "trimmed.npz"
         write_arrays(path, arrays)
@@ -134,7 +129,7 @@ def _holds(arrays: dict[str, Any], out: Path) -> bool:
             Certificate(path).check()
         except Refused:
             return False
-        return verify_certificate(path).holds
+    return True
 
 
 class _Trimmer:
@@ -145,34 +140,33 @@ class _Trimmer:
     """
 
     def __init__(self, certificate: Certificate, thorough: bool) -> None:
-        self.thorough, self.cutoff = thorough, certificate.bound + LOOSER * abs(certificate.bound)
-        self.certificate, self.arrays = certificate, certificate.arrays
+        self.thorough, self.certificate = thorough, certificate
         self.parents, self.proofs = certificate.parents, certificate.proofs
         self.variables = list(certificate.variables)
 
     def run(self) -> tuple[dict[str, Any], tuple[int, int, int, int]]:
         """The smaller file's arrays, and how many nodes and proofs there were and are."""
-        starts: dict[int, tuple[Any, float]] = {}
-        after: dict[int, tuple[Any, float]] = {}
+        starts: dict[int, Node] = {}
+        after: dict[int, Node] = {}
         kept: dict[int, list[int]] = {}
         for k, parent in enumerate(self.parents):
             if parent >= 0 and (parent not in after or self.variables[parent] < 0):
                 continue  # the parent was dropped, or is closed now
             starts[k] = self.certificate.begin(k, after.get(parent))
-            box, bound, needed = self.apply(*starts[k], self.proofs[k])
-            if self.is_closed(box, bound):
+            node, needed = self.apply(starts[k], self.proofs[k])
+            if self.is_closed(node):
                 self.variables[k] = -1
-                needed = self.fewest(*starts[k], needed) if self.thorough else needed
-                box, bound, _ = self.apply(*starts[k], needed)
+                needed = self.fewest(starts[k], needed) if self.thorough else needed
+                node, _ = self.apply(starts[k], needed)
             elif not self.thorough or self.variables[k] < 0:
                 needed = self.proofs[k]
-            after[k], kept[k] = (box, bound), needed
+            after[k], kept[k] = node, needed
         if self.thorough:
             self.simplify(starts, kept)
-        n_proofs = (len(self.arrays["proof_record"]), sum(map(len, kept.values())))
+        n_proofs = (len(self.certificate.stored), sum(map(len, kept.values())))
         return self.made(kept), (len(self.parents), len(kept), *n_proofs)
 
-    def simplify(self, starts: dict[int, tuple[Any, float]], kept: dict[int, list[int]]) -> None:
+    def simplify(self, starts: dict[int, Node], kept: dict[int, list[int]]) -> None:
         """Leave out proofs of branched nodes without which all leaves below them are closed as well.
 
         It goes from the last nodes up; nodes with many others below them are left out, as trying takes too long there.
@@ -191,103 +185,101 @@ class _Trimmer:
                 if not self.closes(k, starts[k], kept, children):
                     kept[k] = before
 
-    def closes(self, k: int, start: tuple[Any, float], kept: Any, children: Any) -> bool:
+    def closes(self, k: int, start: Node, kept: Any, children: Any) -> bool:
         """Whether all leaves below a node are closed by the proofs that are kept."""
-        box, bound, _ = self.apply(*start, kept[k])
-        if self.is_closed(box, bound):
+        node, _ = self.apply(start, kept[k])
+        if self.is_closed(node):
             return True
         return bool(children[k]) and all(
-            self.closes(child, self.certificate.begin(child, (box, bound)), kept, children) for child in children[k]
+            self.closes(child, self.certificate.begin(child, node), kept, children) for child in children[k]
         )
 
-    def is_closed(self, box: Any, bound: float) -> bool:
+    def is_closed(self, node: Node) -> bool:
         """Whether the box is empty, or its bound is at least the claimed one."""
-        return bool((box[0] > box[1]).any() or bound >= self.certificate.bound)
+        return node.is_empty or node.bound >= self.certificate.bound
 
-    def apply(self, box: Any, bound: float, proofs: list[int]) -> tuple[Any, float, list[int]]:
-        """Box and bound after some proofs, as far as is needed, and those of them that changed something."""
-        needed = []
+    def apply(self, start: Node, proofs: list[int]) -> tuple[Node, list[int]]:
+        """A node after some proofs, as far as is needed, and those of them that changed something."""
+        needed, node = [], Node(start.box, start.bound)
         for p in proofs:
-            if self.is_closed(box, bound):
+            if self.is_closed(node):
                 break
+            if self.certificate.stored[p].kind in self.certificate.unknown:
+                continue
             try:
-                proven, smaller = self.certificate.apply(p, box, self.cutoff)
+                proven, smaller = self.certificate.apply(p, node.box, self.cutoff(p))
             except Refused:
-                continue  # the quadratic needs finite ends, and the proof that made them was left out
-            changed = not (np.array_equal(smaller[0], box[0]) and np.array_equal(smaller[1], box[1]))
-            if changed or proven > bound:
+                continue  # it needs finite ends, or a box, that a proof made which was left out
+            if any(not np.array_equal(new, old) for new, old in zip(smaller, node.box, strict=True)) or (
+                proven > node.bound
+            ):
                 needed.append(p)
-            box, bound = smaller, max(bound, proven)
-        return box, bound, needed
+            node = Node(smaller, max(node.bound, proven))
+        return node, needed
 
-    def fewest(self, box: Any, bound: float, proofs: list[int]) -> list[int]:
+    def cutoff(self, p: int) -> float:
+        """The claimed bound, or for a box that is stored with a proof its own cutoff."""
+        proof = self.certificate.stored[p]
+        return proof.cutoff if self.certificate.header["about"] == "outputs" else self.certificate.bound
+
+    def fewest(self, start: Node, proofs: list[int]) -> list[int]:
         """Fewer proofs that still close a node: each one is left out in turn if the others suffice."""
         left = list(proofs)
         for p in proofs:
             fewer = [other for other in left if other != p]
-            if self.is_closed(*self.apply(box, bound, fewer)[:2]):
+            if self.is_closed(self.apply(start, fewer)[0]):
                 left = fewer
         return left
 
     def made(self, kept: dict[int, list[int]]) -> dict[str, Any]:
         """The arrays, with everything renumbered."""
-        a = dict(self.arrays)
+        a, stored = dict(self.certificate.arrays), self.certificate.stored
         place = {k: new for new, k in enumerate(kept)} | {-1: -1}
         nodes, proofs = np.array(list(kept), dtype=np.int64), [p for own in kept.values() for p in own]
         # Open nodes below others are dropped: the bound that they inherit is at least the claimed one, so that their
         # parents are closed.
         opened = [row for row in a["node_numbers"].tolist() if row[1] < 0]
         a["record_parent"] = np.array([place[self.parents[k]] for k in kept], dtype=np.int64)
-        a["record_sign"], a["record_bound"] = a["record_sign"][nodes], a["record_bound"][nodes]
+        for name in ("sign", "bound", "place"):
+            a[f"record_{name}"] = a[f"record_{name}"][nodes]
         a["record_variable"] = np.array([self.variables[k] for k in kept], dtype=np.int64)
         a["node_numbers"] = np.array(opened, dtype=np.int64).reshape(-1, 5)
         for name in ("node_low", "node_high", "node_gamma", "node_v", "node_bounds"):
             a[name] = a[name][:0]
-        a["proof_cutoff"] = np.full(len(proofs), self.certificate.bound)
+        vectors, sets = unpacked("proof", a), unpacked("multiplier", a)
+        named = [p for p in proofs if stored[p].multipliers is not None and stored[p].kind in WITH_MULTIPLIERS]
+        used = sorted({stored[p].number for p in named})
+        numbers = a["proof_number"][proofs]
+        for row, p in enumerate(proofs):
+            if stored[p].kind in WITH_MULTIPLIERS and stored[p].number in used:
+                numbers[row] = used.index(stored[p].number)
+        for name in ("kind", "share", "lift"):
+            a[f"proof_{name}"] = a[f"proof_{name}"][proofs]
+        a["proof_number"], a["proof_cutoff"] = numbers, np.array([self.cutoff(p) for p in proofs], dtype=float)
         a["proof_record"] = np.array([place[k] for k, own in kept.items() for _ in own], dtype=np.int64)
-        a |= self._vectors(proofs) | self._directions(proofs)
-        numbers = self.arrays["proof_number"][proofs]
-        used = np.unique(numbers[numbers >= 0])
-        a |= self._signs(used)
-        a["proof_number"] = np.where(numbers >= 0, np.searchsorted(used, numbers), -1)
+        for name in [name for name in a if name.startswith("multiplier_")]:
+            del a[name]
+        a |= packed("proof", [vectors[p] for p in proofs]) or {name: a[name][:0] for name in VECTORS}
+        a |= packed("multiplier", [without_zeros(sets[number]) for number in used])
         header = json.loads(str(a["header"]))
         header |= {"trimmed": True, "history": header["history"][-1:]}
         a["header"] = np.array(json.dumps(header))
         return a
 
-    def _vectors(self, proofs: list[int]) -> dict[str, Any]:
-        a, ends = self.arrays, np.concatenate([[0], self.arrays["proof_end"]])
-        parts = [a["proof_vectors"][ends[p] : ends[p + 1]] for p in proofs]
-        made: dict[str, Any] = {name: a[name][proofs] for name in ("proof_kind", "proof_share", "proof_lift")}
-        made["proof_vectors"] = np.concatenate([a["proof_vectors"][:0], *parts])
-        made["proof_end"] = np.cumsum([len(part) for part in parts], dtype=np.int64)
-        return made
 
-    def _directions(self, proofs: list[int]) -> dict[str, Any]:
-        a, ends = self.arrays, np.concatenate([[0], self.arrays["direction_end"]])
-        kind = a["proof_kind"] == 1
-        which = np.cumsum(kind) - 1
-        chosen = [which[p] for p in proofs if kind[p]]
-        rows = np.concatenate([np.zeros(0, dtype=int), *(np.arange(ends[w], ends[w + 1]) for w in chosen)])
-        made = {f"direction_{name}": a[f"direction_{name}"][rows] for name in ("index", "theta", "gamma")}
-        made["direction_end"] = np.cumsum([ends[w + 1] - ends[w] for w in chosen], dtype=np.int64)
-        return made
+#: Kinds of proofs whose number is that of multipliers, and the arrays of their vectors.
+WITH_MULTIPLIERS, VECTORS = ("signs", "envelopes"), ("proof_vector", "proof_vector_end")
 
-    def _signs(self, used: Any) -> dict[str, Any]:
-        """Sets of multipliers that proofs use, without the cuts whose multiplier is zero."""
-        a = self.arrays
-        sizes = a["sign_sizes"].astype(np.int64)
-        p, q = (np.concatenate([[0], np.cumsum(sizes[:, k])]) for k in (0, 1))
-        parts: dict[str, list[Any]] = {"triangles": [], "margins": [], "weights": []}
-        new_sizes = []
-        for k in used.tolist():
-            w = a["sign_weights"][p[k] + q[k] : p[k + 1] + q[k + 1]]
-            m = int(sizes[k, 0])
-            first, second = w[:m] != 0, w[m:] != 0
-            parts["triangles"].append(a["sign_triangles"][p[k] : p[k + 1]][first])
-            parts["margins"].append(a["sign_margins"][q[k] : q[k + 1]][second])
-            parts["weights"] += [w[:m][first], w[m:][second]]
-            new_sizes.append((int(first.sum()), int(second.sum())))
-        made = {f"sign_{name}": np.concatenate([a[f"sign_{name}"][:0], *own]) for name, own in parts.items()}
-        made["sign_sizes"] = np.array(new_sizes, dtype=np.int64).reshape(-1, 2)
-        return made | {f"sign_{name}": a[f"sign_{name}"][used] for name in (*SIGN_PARTS, "count")}
+
+def without_zeros(multipliers: dict[str, Any]) -> dict[str, Any]:
+    """Multipliers without the cuts whose multiplier is zero."""
+    if "weights" not in multipliers:
+        return multipliers
+    triangles = multipliers["triangles"].reshape(-1, 5)
+    used = multipliers["weights"] != 0
+    first, second = used[: len(triangles)], used[len(triangles) :]
+    return multipliers | {
+        "weights": multipliers["weights"][used],
+        "triangles": triangles[first].ravel(),
+        "margins": multipliers["margins"].reshape(-1, 3)[second].ravel(),
+    }

@@ -1,33 +1,36 @@
 """Convex relaxations: problems whose value is a lower bound of a formulation's optimum, and bounds that hold."""
 
-from ..table import INTERVAL_RELAXATIONS as _OF_INTERVALS
-from ..table import RELAXATIONS as _OF_LABELS
+from ..table import RELAXATIONS as _TABLE
 from .bound import Bound
-from .box import Box
+from .bound_model import BoundModel
+from .box import Box, LabelBox
 from .builder import LowerBoundBuilder
+from .envelopes.model import OutputModel
 from .label_matrix import LowRankPoint, solve_low_rank
-from .proofs import Proof
+from .label_model import LabelModel
+from .proof import Proof, Stored
 from .quadratic_program import OutputSpace
-from .relaxation import Relaxation, Stage, Work
+from .region import Relaxation, Stage, Work
 from .safe_bounds import transduction_bound
 
-#: Names of the relaxations about labels, from the cheapest to the strongest.
-RELAXATIONS = tuple(_OF_LABELS)
-
-#: Names of those by envelopes, from the cheapest to the strongest.
-INTERVAL_RELAXATIONS = tuple(_OF_INTERVALS)
+#: Names of the relaxations, from the cheapest to the strongest, first those about labels.
+RELAXATIONS = tuple(_TABLE)
 
 __all__ = [
-    "INTERVAL_RELAXATIONS",
     "RELAXATIONS",
     "Bound",
+    "BoundModel",
     "Box",
+    "LabelBox",
+    "LabelModel",
     "LowRankPoint",
     "LowerBoundBuilder",
+    "OutputModel",
     "OutputSpace",
     "Proof",
     "Relaxation",
     "Stage",
+    "Stored",
     "Work",
     "solve_low_rank",
     "transduction_bound",

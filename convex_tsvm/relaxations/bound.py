@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from ..problem import Array
 from ..solution import relative_gap
-from .proofs import Proof
-from .relaxation import Stage
+from .proof import Proof
+from .region import Stage
 
 
 @dataclass(frozen=True, eq=False)

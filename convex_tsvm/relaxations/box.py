@@ -10,6 +10,35 @@ import numpy as np
 from ..problem import Array
 
 
+@dataclass(frozen=True, eq=False)
+class Box:
+    """Ends of outputs, shape (n,); the box is empty if a lower end is above its upper end."""
+
+    low: Array
+    high: Array
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no output vector is in the box."""
+        return bool((self.low > self.high).any())
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether all ends are finite."""
+        return bool(np.isfinite(self.low).all() and np.isfinite(self.high).all())
+
+    def meet(self, low: Array, high: Array) -> Box:
+        """The intersection with another box."""
+        # Where something has overflown an end is NaN; ``fmax`` and ``fmin`` then keep the other end.
+        return Box(np.fmax(self.low, low), np.fmin(self.high, high))
+
+    def halves(self, i: int, place: float) -> tuple[Box, Box]:
+        """The parts in which output i is below and above a place."""
+        low, high = self.low.copy(), self.high.copy()
+        high[i], low[i] = min(high[i], place), max(low[i], place)
+        return Box(self.low, high), Box(low, self.high)
+
+
 def settle(low: Array, high: Array, y: Array) -> tuple[Array, Array]:
     """Narrow a box where a label is known, or where one end leaves a single label: no output may be in (-1, 1)."""
     low, high = low.copy(), high.copy()
@@ -24,15 +53,11 @@ def labels_of(low: Array, high: Array) -> Array:
     return np.where(low >= 1, 1.0, np.where(high <= -1, -1.0, 0.0))
 
 
-@dataclass(frozen=True, eq=False)
-class Box:
-    """Ends of the outputs v: a lower end >= 1 is the label +1, an upper end <= -1 the label -1.
+class LabelBox(Box):
+    """Ends of the outputs v of a search for labels: a lower end >= 1 is the label +1, an upper end <= -1 the label -1.
 
-    The box is empty if a lower end is above its upper end.
+    There are no outputs in (-1, 1), so that the halves below and above 0 are the labels -1 and +1.
     """
-
-    low: Array
-    high: Array
 
     @cached_property
     def labels(self) -> Array:
@@ -44,31 +69,20 @@ class Box:
         """Indices of the points without a label."""
         return np.flatnonzero(self.labels == 0)
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether no output vector is in the box."""
-        return bool((self.low > self.high).any())
-
-    @property
-    def is_bounded(self) -> bool:
-        """Whether all ends are finite."""
-        return bool(np.isfinite(self.low).all() and np.isfinite(self.high).all())
-
-    def meet(self, low: Array, high: Array) -> Box:
+    def meet(self, low: Array, high: Array) -> LabelBox:
         """The intersection with another box, narrowed to outputs outside (-1, 1)."""
-        # Where something has overflown an end is NaN; ``fmax`` and ``fmin`` then keep the other end.
-        return Box(*settle(np.fmax(self.low, low), np.fmin(self.high, high), np.zeros(len(low))))
+        return LabelBox(*settle(np.fmax(self.low, low), np.fmin(self.high, high), np.zeros(len(low))))
 
-    def with_label(self, i: int, sign: float) -> Box:
+    def with_label(self, i: int, sign: float) -> LabelBox:
         """The part of the box in which point i has the label ``sign``, +1 or -1."""
         low, high = self.low.copy(), self.high.copy()
         if sign > 0:
             low[i] = max(low[i], 1.0)
         else:
             high[i] = min(high[i], -1.0)
-        return Box(low, high)
+        return LabelBox(low, high)
 
     @staticmethod
-    def of_labels(y: Array) -> Box:
+    def of_labels(y: Array) -> LabelBox:
         """The box of labels alone: [1, ∞) for +1, (-∞, -1] for -1, the whole line where the label is 0."""
-        return Box(np.where(y > 0, 1.0, -np.inf), np.where(y < 0, -1.0, np.inf))
+        return LabelBox(np.where(y > 0, 1.0, -np.inf), np.where(y < 0, -1.0, np.inf))

@@ -1,13 +1,12 @@
-"""Lower bounds for an S3VM whose labels are known in part: for a whole problem, and for every node of exact search."""
+"""Lower bounds of a formulation on a problem: of the whole, and of every node of exact search."""
 
 from __future__ import annotations
 
 import copy
 import importlib.util
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -16,17 +15,19 @@ from ..formulations import Formulation
 from ..instance import Instance
 from ..instance.labelling import Labelling
 from ..instance.step_solution import StepSolution
+from ..losses import Exponential
 from ..problem import Array, Problem
 from ..solvers import NativeSolver
-from ..table import INTERVAL_RELAXATIONS, RELAXATIONS, SDP_SOLVERS, relaxation_named
+from ..table import RELAXATIONS, SDP_SOLVERS, relaxation_named
 from ..validation import InfeasibleError, finite, integer, one_of
 from .bound import Bound
-from .box import Box
-from .envelopes.best import MOST_MISSED
-from .envelopes.model import trivial_bound
-from .envelopes.relaxation import EnvelopeRelaxation
-from .model import BoundModel
-from .relaxation import Incumbent, Region, Relaxation, Rules, Stage, Work
+from .bound_model import BoundModel
+from .box import LabelBox
+from .envelopes.best import MOST_MISSED, BestSolution
+from .envelopes.model import OutputModel, error_for, trivial_bound
+from .label_model import LabelModel
+from .region import Incumbent, Region, Relaxation, Rules, Stage, Work
+from .svm.partial_svm import PartialSVM
 
 if TYPE_CHECKING:
     from ..modeling.printing import ReadableProblem
@@ -34,11 +35,17 @@ if TYPE_CHECKING:
 #: Relaxations that "auto" chooses from, the strongest first: the first one that exists for the problem.
 STRONGEST = ("signs", "sdp", "curvature", "svm")
 
-#: All of them.
-ALL = (*RELAXATIONS, *INTERVAL_RELAXATIONS)
+#: The same for a search, which goes by labels where it can.
+STRONGEST_OF_SEARCHES = ("signs", "sdp", "svm", "curvature")
 
 #: What is asked for by default, the first one that exists for the problem.
 BY_DEFAULT = ("sdp", "curvature", "svm")
+
+#: What closes boxes that cannot be split, by what they are about.
+CLOSING = {"labels": "svm", "outputs": "curvature"}
+
+#: The gap that minorants of smooth losses are made for, where a smaller one is asked for.
+GAP_OF_MINORANTS = 1e-3
 
 #: Statuses of solvers, from the best to the worst.
 SEVERITY = ("optimal", "time_limit", "inaccurate", "failed")
@@ -47,7 +54,8 @@ SEVERITY = ("optimal", "time_limit", "inaccurate", "failed")
 class LowerBoundBuilder:
     """Relaxations of one formulation on one problem, for any labels known besides.
 
-    Exact search asks one of these for the bound of every node, and ``bound`` for that of the root.
+    Exact search asks one of these for the bound of every node, and ``bound`` for that of the root.  A relaxation is
+    about labels or about outputs; before one that does not close boxes itself, one that does is asked.
 
     Parameters
     ----------
@@ -77,15 +85,18 @@ class LowerBoundBuilder:
         Rounds of cuts at the root.
     cuts_per_round : int, optional
         Of each kind; 3 n by default.
+    searched : bool, default False
+        Whether it is for a search: then labels are searched for under a balance alone, of hinge losses with a cost > 0,
+        label matrices are about uncounted labels, and errors call the relaxation "bounds".
 
     Attributes
     ----------
     relaxation : str
         The one that is used.
-    model : BoundModel
-        What bounds about labels are computed with; ValueError for a formulation that is not about labels.
+    model : LabelModel or OutputModel
+        What bounds are computed with.
     search : Labelling
-        The formulation on the problem as a search for labels.
+        The formulation on the problem as a search for labels; ValueError if it is none.
 
     Raises
     ------
@@ -120,16 +131,9 @@ class LowerBoundBuilder:
         gap: float | None = None,
         max_rounds: int = 30,
         cuts_per_round: int | None = None,
+        searched: bool = False,
     ) -> None:
         self.instance = Instance(formulation, problem)
-        self._model: BoundModel | str
-        try:
-            self._model = BoundModel(formulation, problem, links=True)
-        except InfeasibleError:
-            raise
-        except ValueError as error:
-            # The formulation is not about labels; why, is told where that is asked for.
-            self._model = str(error)
         self.tol = finite("tol", tol, above=0)
         self.gap = self.tol if gap is None else finite("gap", gap, least=0, below=1)
         self.solver = check_solver(solver)
@@ -139,82 +143,64 @@ class LowerBoundBuilder:
             "max_rounds": integer("max_rounds", max_rounds, least=0),
             "cuts_per_round": None if cuts_per_round is None else integer("cuts_per_round", cuts_per_round, least=0),
         }
-        self._known: Relaxation = RELAXATIONS["svm"].load()(**self._options)
+        self._models: dict[str, BoundModel | str] = {}
+        self._searched = searched
         # With links the relaxation in label matrices takes a conic solver, and leaves out what they say about outputs.
         by_default = BY_DEFAULT[1:] if formulation.constraints else BY_DEFAULT
         self.use(self._first(by_default) if relaxation is None else relaxation)
 
-    def use(self, relaxation: str | type[Relaxation], argument: str = "relaxation", *, searched: bool = False) -> None:
+    def use(self, relaxation: str | type[Relaxation]) -> None:
         """Choose the strongest relaxation that is asked from now on.
 
         Parameters
         ----------
         relaxation : str or subclass of Relaxation
             As for the class.
-        argument : str, default "relaxation"
-            The name by which an error calls it.
-        searched : bool, default False
-            Whether it is for a search, whose proofs are about labels, and in label matrices about uncounted ones.
 
         Raises
         ------
         ValueError
             If there is none of that name, or not for the problem.
         """
-        self._strong: Relaxation | None = None
-        self._intervals: EnvelopeRelaxation | None = None
+        argument = "bounds" if self._searched else "relaxation"
         if not isinstance(relaxation, str):
-            self._use_own(relaxation, argument, searched)
+            self._use_own(relaxation, argument)
             return
+        asked = relaxation_named(argument, relaxation)
+        one_of(argument, asked, ("auto", *RELAXATIONS))
         try:
-            self._use_named(relaxation, argument, searched)
+            name = self._first(STRONGEST_OF_SEARCHES if self._searched else STRONGEST) if asked == "auto" else asked
+            why = self._why_not(name)
         except TimeIsUp:
-            self.relaxation = "svm"  # to see whether there is a stronger one takes the inverse of a matrix
-
-    def _use_named(self, relaxation: str, argument: str, searched: bool) -> None:
-        """Choose a relaxation of the table."""
-        relaxation = relaxation_named(argument, relaxation)
-        one_of(argument, relaxation, ("auto", *RELAXATIONS, *(() if searched else INTERVAL_RELAXATIONS)))
-        if searched and self.search.formulation.constraints:
-            raise ValueError(
-                f"constraints={self.search.formulation.constraints!r}: searches for labels know the balance only; "
-                "exact_search() searches over intervals of outputs"
-            )
-        counted = searched and self.search.n_positive is not None
-        left_out = (*INTERVAL_RELAXATIONS, *(("sdp",) if counted else ())) if searched else ()
-        self.relaxation = relaxation
-        if relaxation == "auto":
-            self.relaxation = self._first(name for name in STRONGEST if name not in left_out)
-        why = self._why_not(self.relaxation)
-        if self.relaxation in left_out:
-            why = f"{self.search.instance.balance}: searches take a linear balance beside label matrices"
+            name, why = "svm", None  # to see whether there is a stronger one takes the inverse of a matrix
         if why is not None:
-            kept = (name for name in ALL if name not in left_out)
-            others = " and ".join(repr(name) for name in kept if self._why_not(name) is None)
+            others = " and ".join(repr(other) for other in RELAXATIONS if self._why_not(other) is None)
             if others:
                 raise ValueError(f"{argument}={relaxation!r}: {why}.  There are {others}")
             raise ValueError(
-                f"there is no relaxation: not by labels, since {why}; nor by envelopes, since "
+                f"there is no relaxation: not by labels, since {self._why_not('svm')}; nor by envelopes, since "
                 f"{self._why_not('envelope')}"
             )
-        if self.relaxation in INTERVAL_RELAXATIONS:
-            options = {"gap": self.gap, "tol": self.tol, "max_rounds": self._options["max_rounds"]}
-            self._intervals = INTERVAL_RELAXATIONS[self.relaxation].load()(self.instance, **options)
-        elif self.relaxation != "svm":
-            self._strong = RELAXATIONS[self.relaxation].load()(**self._options)
+        self._chain(name, RELAXATIONS[name].load())
 
-    def _use_own(self, relaxation: Any, argument: str, searched: bool) -> None:
+    def _use_own(self, relaxation: Any, argument: str) -> None:
         """Choose a relaxation that is none of the table."""
         if not (isinstance(relaxation, type) and issubclass(relaxation, Relaxation)):
-            raise ValueError(f"{argument}={relaxation!r} must be one of {', '.join(ALL)}, or a subclass of Relaxation")
-        if searched:
             raise ValueError(
-                f"{argument}={relaxation.__name__}: exact search keeps proofs of the table's relaxations only"
+                f"{argument}={relaxation!r} must be one of {', '.join(('auto', *RELAXATIONS))}, or a subclass of "
+                "Relaxation"
             )
-        why = relaxation.why_not(self.model)
+        why = self._why_not_about(relaxation)
         if why is not None:
             raise ValueError(f"{argument}={relaxation.__name__}: {why}")
-        self.relaxation, self._strong = relaxation.__name__, relaxation(**self._options)
+        self._chain(relaxation.__name__, relaxation)
+
+    def _chain(self, name: str, kind: type[Relaxation]) -> None:
+        """Ask a relaxation, after one that closes boxes, if it does not do so itself."""
+        self.relaxation, self.about = name, kind.about
+        closing = kind if kind.closes else RELAXATIONS[CLOSING[kind.about]].load()
+        self._closing: Relaxation = closing(**self._options)
+        self._strong: Relaxation | None = None if kind.closes else kind(**self._options)
 
     def _first(self, names: Iterable[str]) -> str:
         """The first one that exists for the problem; else "svm", whose absence is then explained."""
@@ -222,26 +208,66 @@ class LowerBoundBuilder:
 
     def _why_not(self, name: str) -> str | None:
         """Why there is no relaxation of that name, or None if there is."""
-        if name in INTERVAL_RELAXATIONS:
-            why: str | None = INTERVAL_RELAXATIONS[name].load().why_not(self.instance)
-        elif name == "signs" and self.solver not in ("auto", "native"):
-            why = f"solver={self.solver!r} does not solve it: it has a low-rank method of its own"
-        else:
-            model = self._model
-            why = model if isinstance(model, str) else RELAXATIONS[name].load().why_not(model)
-        return why
+        if name == "signs" and self.solver not in ("auto", "native"):
+            return f"solver={self.solver!r} does not solve it: it has a low-rank method of its own"
+        return self._why_not_about(RELAXATIONS[name].load())
+
+    def _why_not_about(self, kind: type[Relaxation]) -> str | None:
+        """Why a relaxation is none for the problem, or for a search, or None if it is."""
+        model = self._model(kind.about)
+        if isinstance(model, str):
+            return model
+        if self._searched and isinstance(model, LabelModel):
+            if self.instance.formulation.constraints:
+                return (
+                    f"constraints={self.instance.formulation.constraints!r}: searches for labels know the balance "
+                    "only; those about outputs take constraints"
+                )
+            if not isinstance(model.known, PartialSVM):
+                return "searches for labels are for the hinge, the squared hinge and a hard margin, with a cost > 0"
+            if kind is RELAXATIONS["sdp"].load() and model.search.n_positive is not None:
+                return f"{model.instance.balance}: searches take a linear balance beside label matrices"
+        return kind.why_not(model)
+
+    def _model(self, about: str) -> BoundModel | str:
+        """What bounds about labels or outputs are computed with, or why there are none."""
+        if about not in self._models:
+            try:
+                self._models[about] = self._label_model() if about == "labels" else self._output_model()
+            except InfeasibleError:
+                raise
+            except ValueError as error:
+                self._models[about] = str(error)
+        return self._models[about]
+
+    def _label_model(self) -> LabelModel:
+        return LabelModel(self.instance.formulation, self.instance.problem, links=True)
+
+    def _output_model(self) -> OutputModel:
+        if not isinstance(self.instance.formulation.unlabeled, Exponential):
+            return OutputModel(self.instance)
+        # Bounds are of a problem that is a little below; solutions are measured by the real one.
+        OutputModel(self.instance)  # raises ValueError before a solution is looked for
+        best = BestSolution(self.instance)
+        best.begin()
+        gap = self.gap if self._searched else max(self.gap, GAP_OF_MINORANTS)
+        return OutputModel(self.instance, error_for(self.instance, best.objective, gap))
 
     @property
-    def model(self) -> BoundModel:
-        """What bounds about labels are computed with; ValueError for a formulation that is not about labels."""
-        if isinstance(self._model, str):
-            raise ValueError(self._model)
-        return self._model
+    def model(self) -> Any:
+        """What bounds are computed with: a LabelModel or an OutputModel; ValueError if there is none."""
+        found = self._model(self.about)
+        if isinstance(found, str):
+            raise ValueError(found)
+        return found
 
     @property
     def search(self) -> Labelling:
         """The formulation on the problem as a search for labels; ValueError if it is none."""
-        return self.model.search
+        found = self._model("labels")
+        if isinstance(found, str):
+            raise ValueError(found)
+        return cast(LabelModel, found).search
 
     @property
     def resumable(self) -> bool:
@@ -249,9 +275,14 @@ class LowerBoundBuilder:
         return self._strong is not None and self._strong.resumable
 
     @property
+    def has_stronger(self) -> bool:
+        """Whether there is more to ask than what closes boxes."""
+        return self._strong is not None
+
+    @property
     def is_about_labels(self) -> bool:
-        """Whether the relaxation that is used is one about labels, and not by envelopes."""
-        return self._intervals is None
+        """Whether the relaxation that is used is one about labels, and not about outputs."""
+        return self.about == "labels"
 
     def bound(
         self,
@@ -281,43 +312,58 @@ class LowerBoundBuilder:
         ValueError
             If labels are not as stated or contradict the problem's; or are given to a relaxation by envelopes.
         """
-        if self._intervals is not None:
+        model = self.model
+        if isinstance(model, LabelModel):
+            y = model.search.y if labels is None else model.search.fixed(labels).y
+            best: Any = RoundedLabels(self, y, upper, upper_labels) if incumbent is None else incumbent
+        else:
             for name, given in (("labels", labels), ("incumbent", incumbent)):
                 if given is not None:
                     raise ValueError(f"{name}: relaxation={self.relaxation!r} is not about labels; only upper is taken")
-            found = self._intervals.bound(upper, callback)
-            return replace(found, labels=upper_labels) if found.labels is None else found
-        y = self.model.search.y if labels is None else self.model.search.fixed(labels).y
-        best = incumbent if incumbent is not None else RoundedLabels(self, upper, upper_labels)
-        region = Region(self.model.count(Box.of_labels(y)), bound=trivial_bound(self.instance))
-        work = Work(self.model, region, best, Rules(gap=self.gap), callback)
+            y, best = self.instance.problem.y, BestSolution(self.instance, upper)
+        status = "optimal"
+        work = None
         try:
             if not np.isfinite(best.objective):
-                # Without an incumbent the SVM of the known labels gives the first labels.
-                point = self.model.known.solve(y)
-                best.offer(np.where(y != 0, y, point.outputs + point.bias))
+                best.begin()
+            box = model.count(LabelBox.of_labels(y)) if self.is_about_labels else model.root(self._cutoff(best))
+            region = Region(box, bound=trivial_bound(self.instance))
+            work = Work(model, region, best, Rules(gap=self.gap, alone=True), callback)
             self._examine(work, strong=True)
             status = max((stage.status for stage in work.stages), key=SEVERITY.index, default="optimal")
             if time_is_up() and status == "optimal":
                 status = "time_limit"
         except KeyboardInterrupt:
             status = "interrupted"
-        labels_there = np.where(work.box.low > work.box.high, y, work.box.labels)
+        return self._found(work, best, upper_labels, status, y)
+
+    def _cutoff(self, best: Incumbent) -> float:
+        return Rules(gap=self.gap).cutoff(best.objective)
+
+    def _found(self, work: Work | None, best: Any, upper_labels: Array | None, status: str, y: Array) -> Bound:
+        """What is known after work, or an interruption, which may have come before there was any."""
+        model, labels = self.model, getattr(best, "labels", None)
+        if work is None:
+            trivial = trivial_bound(self.instance)
+            return Bound(trivial, np.nan, best.objective, labels, np.zeros(len(y)), y, {}, (), status)
+        scores = model.scores(work.box, work.outputs)
         return Bound(
             # What the incumbent excludes it excludes from the gap on.
             value=min(work.bound, work.cutoff),
             relaxed=work.stages[-1].relaxed if work.stages else np.nan,
             upper=best.objective,
-            labels=getattr(best, "labels", None),
-            scores=np.where(labels_there == 0, np.clip(work.outputs, -1, 1), labels_there),
-            proven=labels_there,
+            labels=upper_labels if labels is None else labels,
+            scores=np.clip(scores, -1, 1) if self.is_about_labels else scores,
+            proven=np.where(y != 0, y, model.proven(work.box)),
             duals=work.duals,
             stages=tuple(work.stages),
             status=status if work.open or status == "interrupted" else "optimal",
             proofs=tuple(work.proofs),
         )
 
-    def examine(self, region: Region, incumbent: Incumbent, rules: Rules, *, strong: bool = True) -> Work:
+    def examine(
+        self, region: Region, incumbent: Incumbent, rules: Rules, *, strong: bool = True, turn: int = 0
+    ) -> Work:
         """Bounds of a region, from the cheapest to the strongest, until it is closed.
 
         Parameters
@@ -327,24 +373,38 @@ class LowerBoundBuilder:
         incumbent : Incumbent
         rules : Rules
         strong : bool, default True
-            Whether more than the SVM's bound is asked for.
+            Whether more is asked for than what closes boxes.
+        turn : int, default 0
+            How many regions the search has worked on before.
 
         Returns
         -------
         Work
             The smaller box, its bound, and their proofs.
         """
-        work = Work(self.model, region, incumbent, rules)
+        work = Work(self.model, region, incumbent, rules, turn=turn)
         self._examine(work, strong)
         return work
 
     def _examine(self, work: Work, strong: bool) -> None:
-        self._known.tighten(work)
+        if not work.open:
+            return
+        self._closing.tighten(work)
         if strong and self._strong is not None and work.open:
             self._strong.tighten(work)
             # It was open before the stronger relaxation, and may be closed by it.
-            if work.open and len(work.box.unknown) == 0:  # type: ignore[redundant-expr]
-                self._known.tighten(work)
+            if work.open and self.is_about_labels and len(work.box.unknown) == 0:  # type: ignore[redundant-expr]
+                self._closing.finish(work)
+
+    def finish(self, work: Work) -> None:
+        """Close a box that is open and cannot be split.
+
+        Parameters
+        ----------
+        work : Work
+            After :meth:`examine`.
+        """
+        self._closing.finish(work)
 
     def fork(self, number: int) -> LowerBoundBuilder:
         """One for work beside others: they share what none of them changes, and have the multipliers of a node.
@@ -355,7 +415,7 @@ class LowerBoundBuilder:
             Of these multipliers; -1 for none.
         """
         other = copy.copy(self)
-        other._model = self.model.fork(number)
+        other._models = {self.about: self.model.fork(number)}
         return other
 
     def evaluate(self, labels: Array) -> tuple[float, StepSolution]:
@@ -424,10 +484,21 @@ def check_solver(solver: str) -> str:
 
 
 class RoundedLabels:
-    """Keeps the best labels that were made by rounding scores; ``labels`` is None before any were found."""
+    """Keeps the best labels that were made by rounding scores; ``labels`` is None before any were found.
 
-    def __init__(self, builder: LowerBoundBuilder, objective: float = np.inf, labels: Array | None = None) -> None:
-        self.builder, self.objective, self.labels = builder, objective, labels
+    ``y`` are the labels that are known.
+    """
+
+    def __init__(
+        self, builder: LowerBoundBuilder, y: Array, objective: float = np.inf, labels: Array | None = None
+    ) -> None:
+        self.builder, self.y, self.objective, self.labels = builder, y, objective, labels
+
+    def begin(self) -> float:
+        """First labels: those of the SVM of the known ones, whose bound is returned."""
+        point = self.builder.model.known.solve(self.y)
+        self.offer(np.where(self.y != 0, self.y, point.outputs + point.bias))
+        return float(point.value)
 
     def offer(self, scores: Array, *, thorough: bool = False) -> bool:
         """Round scores to labels and keep them if their SVM is the best so far; whether they were kept."""

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 
-from ...deadline import time_is_up
+from ...deadline import share_of_time, time_is_up
 from ...instance import Instance, StepSolution, certify
 from ...problem import Array
 from ...solvers import NativeSolver
@@ -23,6 +23,9 @@ ROUNDING_OF_SUMS = 1e-13
 #: A descent ends when it gains less than this share of the objective, or after so many steps.
 LEAST_GAIN, DESCENT_STEPS = 1e-10, 60
 
+#: The first descent may take one part in so many of the time.
+FIRST_DESCENT = 4
+
 #: Where rounding may have changed outputs by more than this, beside a margin of 1, losses may have kinks in between.
 LITTLE_DOUBT = 1e-9
 
@@ -35,6 +38,27 @@ class BestSolution:
         self.point: StepSolution | None = None
         self.solver = NativeSolver(instance.problem, tol=STEP_TOL, precision="double")
 
+    @property
+    def labels(self) -> Array | None:
+        """Labels given, and signs of the outputs; None before there is a solution."""
+        if self.point is None:
+            return None
+        y = self.instance.problem.y
+        return np.where(y != 0, y, np.where(self.point.outputs >= 0, 1.0, -1.0))
+
+    def begin(self, idle: int = 0) -> float:
+        """Find a first solution, if there is none, from no outputs at all; no bound comes of it."""
+        if self.point is None and not np.isfinite(self.objective):
+            with share_of_time(FIRST_DESCENT):
+                self.descend(None)
+        return -np.inf
+
+    def offer(self, scores: Array, *, thorough: bool = False) -> bool:
+        """Descend from outputs, shape (n,), and keep what is better than the best so far; whether it was kept."""
+        before = self.objective
+        self.descend(scores)
+        return self.objective < before
+
     def descend(self, outputs: Array | None) -> None:
         """Concave-convex steps from outputs of all points, or from none; the best of their solutions is kept."""
         start, last = None, np.inf
@@ -43,7 +67,7 @@ class BestSolution:
             warnings.simplefilter("ignore", UserWarning)
             for _ in range(DESCENT_STEPS):
                 start = self.solver.solve(self.instance.step(outputs), start)
-                objective = self.offer(start)
+                objective = self.offer_step(start)
                 if time_is_up() or last - objective <= LEAST_GAIN * abs(objective):
                     break
                 outputs, last = start.outputs, objective
@@ -51,7 +75,7 @@ class BestSolution:
         if self.point is None and not np.isfinite(self.objective):
             # No multipliers at all: of the functions that meet the balance, if there is one, that of the least norm.
             step = self.instance.step()
-            self.offer(certify(step, np.zeros(len(step.cost)), 0.0, 0.0))
+            self.offer_step(certify(step, np.zeros(len(step.cost)), 0.0, 0.0))
 
     def _near(self, found: StepSolution) -> list[Array]:
         """Outputs among which each point has the one that costs it most, of all that rounding may have made of its own.
@@ -65,7 +89,7 @@ class BestSolution:
             near += [np.clip(t, *ends) for kink in sorted({0.0, *kinks}) for t in (kink, -kink)]
         return near
 
-    def offer(self, found: StepSolution) -> float:
+    def offer_step(self, found: StepSolution) -> float:
         """Take a solution of a step for one of the formulation, if it is the best so far; its objective, or more.
 
         The objective is raised by what rounding may have taken from it.  It is infinite where constraints are not met:

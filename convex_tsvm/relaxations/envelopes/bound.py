@@ -23,7 +23,7 @@ from ...solvers.dual.dual_problem import DualProblem
 from ...solvers.dual.working_sets import solve_dual
 from ..rounding import EPS, SAFE_ROOM, UNDERFLOW, outward, safe
 from ..safe_bounds import least_eigenvalue
-from .model import EnvelopeModel
+from .model import OutputModel
 from .quadratics import Quadratics
 
 #: Outputs are taken to vary by no less than the root of this.
@@ -31,6 +31,11 @@ LEAST_SPREAD = 1e-100
 
 #: Curvatures are made smaller by this share, so that the matrix they leave of the regularizer can be inverted.
 KEPT = 1e-5
+
+
+def invertible(curvature: Array) -> Array:
+    """Curvatures that leave a matrix of the regularizer that can be inverted, from those at the limit."""
+    return curvature * (1 - KEPT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +48,15 @@ class EnvelopePoint:
     functions: Quadratics  # q_j on its interval
     least: Array  # their least values
     terms: Array  # the sizes of what q_j adds to φ_j, at the ends of the box
+    box: tuple[Array, Array]  # its ends
+    losses: Quadratics  # φ_j on its interval
 
 
 class Curved:
-    """The convex problems of boxes, for given curvatures d with I - Lᵀ D L ⪰ 0."""
+    """The convex problems of boxes, for given curvatures d with I - Lᵀ D L ≻ 0."""
 
-    def __init__(self, model: EnvelopeModel, curvature: Array) -> None:
-        self.model, self.given, self.curvature = model, curvature, curvature * (1 - KEPT)
+    def __init__(self, model: OutputModel, curvature: Array) -> None:
+        self.model, self.curvature = model, curvature
         L = model.factor
         self._form = np.diag(model.metric) - (L.T * self.curvature) @ L
         self._factor = scipy.linalg.cho_factor(self._form, lower=True)
@@ -63,7 +70,9 @@ class Curved:
         """The best γ for a box with finite ends, from a start where one is given, to ``tol`` in units of outputs."""
         n = self.model.n
         dual = DualProblem(
-            conjugates=self._functions(low, high, np.zeros(n)).conjugates(),
+            conjugates=self.model.losses.within(low, high)
+            .plus(0.5 * self.curvature, np.zeros(n), np.zeros(n))
+            .conjugates(),
             kind=np.arange(n),
             cost=np.ones(n),
             slope=np.zeros(n),
@@ -80,7 +89,8 @@ class Curved:
 
     def point(self, low: Array, high: Array, gamma: Array) -> EnvelopePoint:
         """The bound that a γ gives for a box; no solver is called."""
-        functions = self._functions(low, high, gamma)
+        losses = self.model.losses.within(low, high)
+        functions = losses.plus(0.5 * self.curvature, gamma, np.zeros(len(gamma)))
         least = functions.least()[0].min(axis=1)
         square = self._most_square(gamma)
         size = float(np.abs(least).sum()) + 0.5 * square
@@ -89,7 +99,7 @@ class Curved:
         terms = 0.5 * np.abs(self.curvature) * far**2 + np.abs(gamma) * far
         doubt = 16 * EPS * (float(terms.sum()) + size) + (self.model.n + 8) * EPS * size
         value = float(least.sum()) - 0.5 * square - 2 * doubt - SAFE_ROOM * size - UNDERFLOW
-        return EnvelopePoint(safe(value), gamma, self.M @ gamma, functions, least, terms)
+        return EnvelopePoint(safe(value), gamma, self.M @ gamma, functions, least, terms, (low, high), losses)
 
     def consequences(self, point: EnvelopePoint, cutoff: float) -> tuple[Array, Array]:
         """Ends of the outputs of every solution in the point's box that is below ``cutoff``; low > high if none is.
@@ -103,9 +113,6 @@ class Curved:
         none = low > high
         low, high = outward(np.where(none, 0.0, low), np.where(none, 0.0, high))
         return np.where(none, np.inf, low), np.where(none, -np.inf, high)
-
-    def _functions(self, low: Array, high: Array, gamma: Array) -> Quadratics:
-        return self.model.losses.within(low, high).plus(0.5 * self.curvature, gamma, np.zeros(len(gamma)))
 
     def _around(self, point: EnvelopePoint) -> Quadratics:
         """q_i + ½ (· - ĝ_i)² / M_ii."""

@@ -25,7 +25,7 @@ import scipy.linalg
 from ...deadline import time_is_up
 from ...parallel import one_blas_thread
 from ...problem import Array
-from .model import EnvelopeModel
+from .model import OutputModel
 
 #: Places t of every output at which its minimum is looked for at first, beside its kinks.
 PLACES = 6
@@ -45,7 +45,7 @@ SHARE = 0.95
 
 
 def lend(
-    model: EnvelopeModel, low: Array, high: Array, start: tuple[Array, Array] | None = None, tol: float = 1e-4
+    model: OutputModel, low: Array, high: Array, start: tuple[Array, Array] | None = None, tol: float = 1e-4
 ) -> tuple[Array, Array]:
     """Curvatures d and dual variables γ that give a good bound for outputs in a finite box, from those of another box.
 
@@ -61,7 +61,7 @@ def lend(
 class _Lending:
     """The semidefinite program and a point inside its cones."""
 
-    def __init__(self, model: EnvelopeModel, low: Array, high: Array, start: tuple[Array, Array] | None) -> None:
+    def __init__(self, model: OutputModel, low: Array, high: Array, start: tuple[Array, Array] | None) -> None:
         self.model, self.L = model, model.factor
         self.losses = model.losses.within(low, high)
         n = model.n

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from ...instance import Instance
 from ...kernels import centred_gram, plain_gram
 from ...losses import PLQ, Exponential, Loss, Pieces
 from ...problem import Array
+from ..bound_model import BoundModel
+from ..box import Box
 from ..rounding import EPS
 from .quadratics import Quadratics
 
@@ -71,7 +74,7 @@ class Minorant:
         return np.asarray(norm * self.reach + np.where(self.tied > 0, bias * self.tied, 0.0))
 
 
-class EnvelopeModel:
+class OutputModel(BoundModel):
     """Outputs, losses and intervals of a formulation on a problem.
 
     Its losses are piecewise linear-quadratic, or exponential, its regularizer is ½ ‖w‖², and its balance a mean output
@@ -79,7 +82,10 @@ class EnvelopeModel:
     whose place it is, by ``error``.
     """
 
+    about = "outputs"
+
     def __init__(self, instance: Instance, error: float = 1e-3) -> None:
+        super().__init__()
         why = _why_no_pieces(instance)
         if why is not None:
             raise ValueError(why)
@@ -102,9 +108,9 @@ class EnvelopeModel:
         gram = centred_gram(*arguments, bias.members) if bias.centred else plain_gram(*arguments)
         self.lift = gram.lift  # what the diagonal of a precomputed kernel is larger by than was given
         # A square root of the kernel of all points, or of one that is larger by what rounding may have done.
-        self.root = _root(gram.matrix, 2 * gram.error * float(gram.scale @ gram.scale))
+        self.kernel_root = _root(gram.matrix, 2 * gram.error * float(gram.scale @ gram.scale))
         # L, shape (n, r).  Where the bias is free its last column is the bias, which is not in the norm.
-        self.factor = combination @ self.root
+        self.factor = combination @ self.kernel_root
         self.offset = combination.sum(axis=1) * bias.offset  # f_i = g_i + offset_i
         self.free_bias = bias.free
         low = np.concatenate([np.full(n_points, -np.inf), [low for _, low, _ in rows]])
@@ -117,18 +123,15 @@ class EnvelopeModel:
             self.factor = np.vstack([self.factor, np.eye(1, self.factor.shape[1], self.factor.shape[1] - 1)])
             which, cost = np.append(which, len(kinds) - 1), np.append(cost, 1.0)
             low, high, self.offset = np.append(low, -np.inf), np.append(high, np.inf), np.append(self.offset, 0.0)
+        self.n = len(low)
         self.low, self.high = low, high  # intervals that the formulation itself asks for
         # What outputs pay: φ_i, costs included, as functions of g_i.
         self.losses = _losses(kinds, which.astype(np.intp), cost, self.offset)
         # The distinct losses, as functions of f and without their costs, and which of them each point pays.
         self.n_points, self.kinds, self.kind = n_points, kinds, kind[self.points]
+        self.first: tuple[Array, Array, float] | None = None
         falls = np.isneginf(self.losses.within(self.low, self.high).least()[0]).any()
         self.minorant = self._minorant() if falls else None
-
-    @property
-    def n(self) -> int:
-        """The number of outputs."""
-        return len(self.low)
 
     @cached_property
     def squares(self) -> Array:
@@ -143,6 +146,55 @@ class EnvelopeModel:
         if self.free_bias:
             found[-1] = 0.0
         return found
+
+    def root(self, cutoff: float) -> Box:
+        """The box of all solutions below a cutoff; the first one, and its cutoff, are part of a certificate."""
+        low, high = self.box(cutoff)
+        if self.first is None:
+            self.first = low, high, cutoff
+        return Box(low, high)
+
+    def halves(self, box: Box, i: int, place: float) -> tuple[Box, Box]:
+        return box.halves(i, place)
+
+    def scores(self, box: Box, outputs: Array) -> Array:
+        """Outputs of all points of the problem; zero where they cost nothing."""
+        found = np.zeros(self.instance.problem.n)
+        found[self.points] = self.outputs(outputs)
+        return found
+
+    def proven(self, box: Box) -> Array:
+        """Labels given, or signs of all outputs in a box; 0 where it has both."""
+        proven = self.instance.problem.y.copy()
+        low, high = self.outputs(box.low), self.outputs(box.high)
+        signs = np.where(low > 0, 1.0, np.where(high < 0, -1.0, 0.0))
+        proven[self.points] = np.where(proven[self.points] != 0, proven[self.points], signs)
+        return proven
+
+    def statement(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        bias, formulation, rows = self.instance.bias, self.instance.formulation, self.rows
+        return {
+            "bias": "centred" if bias.centred else "free" if bias.free else "none",
+            "value": bias.offset,
+            "lift": float(self.lift),
+        }, {
+            "loss_labeled": _spans(formulation.labeled),
+            "loss_unlabeled": _spans(formulation.unlabeled),
+            "rows": np.array([row for row, _, _ in rows]).reshape(len(rows), self.instance.problem.n),
+            "row_low": np.array([low for _, low, _ in rows], dtype=float),
+            "row_high": np.array([high for _, _, high in rows], dtype=float),
+        }
+
+    def why_no_file(self) -> str | None:
+        formulation = self.instance.formulation
+        if formulation.groups:
+            return f"groups={list(formulation.groups)!r}: files of searches know labelled and unlabelled points"
+        if isinstance(formulation.unlabeled, Exponential):
+            return (
+                f"files of searches are about piecewise linear-quadratic losses, which unlabeled="
+                f"{formulation.unlabeled!r} is not: its search is over a function that is a little below"
+            )
+        return None
 
     def box(self, cutoff: float) -> tuple[Array, Array]:
         """Finite intervals of the outputs of every solution with an objective below ``cutoff``.
@@ -251,11 +303,12 @@ class EnvelopeModel:
         """f of the points that pay, shape (p,)."""
         return g[: self.n_points] + self.offset[: self.n_points]
 
-    def all_outputs(self, g: Array) -> Array:
-        """f of all points of the problem; zero where they cost nothing."""
-        outputs = np.zeros(self.instance.problem.n)
-        outputs[self.points] = self.outputs(g)
-        return outputs
+
+def _spans(loss: Any) -> Array:
+    """A row (from, to, a, b, c) for every piece a t² + b t + c of a loss; none if nothing is paid."""
+    if not isinstance(loss, PLQ):
+        return np.zeros((0, 5))
+    return np.array([(left, right, *piece) for piece, left, right in loss.spans()], dtype=float)
 
 
 def trivial_bound(instance: Instance) -> float:
@@ -291,7 +344,7 @@ def why_no_envelopes(instance: Instance) -> str | None:
     )
     if why is None and falls:
         try:
-            EnvelopeModel(instance)
+            OutputModel(instance)
         except ValueError as error:
             return str(error)
     return why

@@ -8,6 +8,7 @@ semidefinite in v and the signs together.  Multipliers of a solver make it so ne
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -45,6 +46,25 @@ class SignMultipliers:
     cuts: SignCuts
     weights: Array
     count: float = 0.0  # of what follows from a sum of outputs (``Layout.counted``)
+
+    def store(self) -> dict[str, Any]:
+        """As arrays of a file."""
+        parts = ("labels", "square", "unit", "upper", "lower", "arc", "arc_low", "arc_high", "weights")
+        return {
+            **{name: getattr(self, name) for name in parts},
+            "triangles": self.cuts.triangles.astype(np.int32).ravel(),
+            "margins": self.cuts.margins.astype(np.int32).ravel(),
+            "count": np.array([self.count]),
+        }
+
+    @staticmethod
+    def read(arrays: dict[str, Any]) -> SignMultipliers:
+        """From arrays of a file."""
+        rest = dict(arrays)
+        cuts = SignCuts(
+            rest.pop("triangles").astype(np.intp).reshape(-1, 5), rest.pop("margins").astype(np.intp).reshape(-1, 3)
+        )
+        return SignMultipliers(**{**rest, "count": float(rest["count"][0])}, cuts=cuts)
 
     def are_valid(self) -> bool:
         """Whether no multiplier is negative that may not be, and every inequality is one that holds."""

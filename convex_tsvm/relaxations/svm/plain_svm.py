@@ -1,14 +1,14 @@
-"""The SVM of the known labels for losses that :mod:`~convex_tsvm.relaxations.partial_svm` does not support."""
+"""The SVM of the known labels for losses that :mod:`~convex_tsvm.relaxations.svm.partial_svm` does not support."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..instance.labelling import Labelling
-from ..problem import Array
-from ..solvers import NativeSolver
+from ...instance.labelling import Labelling
+from ...problem import Array
+from ...solvers import NativeSolver
+from ..safe_bounds import svm_bound
 from .partial_svm import PartialPoint
-from .safe_bounds import svm_bound
 
 
 class PlainSVM:

@@ -1,9 +1,9 @@
-"""The relaxation with signs as a bound of boxes: rounds of a low-rank method, of what it proves, and of cuts."""
+"""The relaxation with signs as bounds of boxes: rounds of a low-rank method, of what it proves, and of cuts."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.linalg
@@ -13,14 +13,15 @@ from ...deadline import time_is_up
 from ...problem import Array
 from ...solvers.sdp.low_rank import LowRankPoint, LowRankSDP
 from ...solvers.sdp.sparse_matrices import SparseMatrices
-from ..box import Box
-from ..known_labels import settle_labels
-from ..model import BoundModel
-from ..proofs import DirectionsProof, SignsProof, single
+from ..box import LabelBox, labels_of
+from ..label_model import LabelModel
+from ..proof import Proof, Stored, single
 from ..quadratic_program import OutputSpace
-from ..relaxation import Factor, Relaxation, Work
+from ..region import Relaxation, Work
+from ..rounding import EPS
+from ..svm.known_labels import DirectionProof, settle_labels
 from .cuts import Layout, SignCuts
-from .quadratic import WEIGHT_OF_OUTPUTS, SignMultipliers
+from .quadratic import WEIGHT_OF_OUTPUTS, SignMultipliers, SignQuadratic
 
 #: Columns of the factor.
 FACTOR_COLUMNS = 60
@@ -87,7 +88,7 @@ class SignProgram:
 
     def __init__(self, space: OutputSpace, low: Array, high: Array, cuts: SignCuts) -> None:
         self.space, self.low, self.high = space, low, high
-        self.layout = layout = Layout(Box(low, high).labels)
+        self.layout = layout = Layout(labels_of(low, high))
         own = layout.own_margins()
         own_names = set(own.names())
         self.cuts = own.join(cuts.take(np.array([name not in own_names for name in cuts.names()], dtype=bool)))
@@ -158,6 +159,66 @@ class SignProgram:
         return Turn(point, made.lifted(lacking), lacking, directions, slack)
 
 
+@dataclass(frozen=True, eq=False)
+class SignsProof(Proof):
+    """Kept multipliers (by number), a convex quadratic that is made of them, and the point whose tangent is the bound.
+
+    ``share`` is the share of the multipliers that is taken; ``lift`` is added to the diagonal of the form for signs,
+    and a share of it for outputs: the bound is lower by it, and the ellipsoid of what is below the cutoff is narrower.
+    ``x`` has the outputs, and then the signs (:class:`~convex_tsvm.relaxations.signs.quadratic.SignQuadratic`).
+    """
+
+    name, has_multipliers = "signs", True
+    number: int
+    share: float
+    x: np.ndarray
+    lift: float = 0.0
+
+    def apply(self, model: LabelModel, box: LabelBox, cutoff: float) -> tuple[float, LabelBox]:
+        if not model.multipliers[self.number].hold_in(box.low, box.high):
+            return -np.inf, box
+        form = quadratic(model, self.number, self.share, self.lift)
+        bound, low, high = form.consequences(box.low, box.high, self.x.astype(float), cutoff)
+        return bound, model.count(box.meet(low, high))
+
+    def store(self) -> Stored:
+        return Stored(self.x, self.number, self.share, self.lift)
+
+    @staticmethod
+    def read(stored: Stored) -> SignsProof:
+        return SignsProof(stored.number, stored.share, stored.vector, stored.lift)
+
+    def renumbered(self, first: int, shift: int) -> SignsProof:
+        return replace(self, number=self.number + shift) if self.number >= first else self
+
+
+def quadratic(model: LabelModel, number: int, share: float = 1.0, lift: float = 0.0) -> SignQuadratic:
+    """The convex quadratic of a share of kept multipliers with signs, with ``lift`` added to its form."""
+    return model.made(
+        (number, share, lift),
+        lambda: SignQuadratic(model.space, model.multipliers[number].scaled(share).lifted(lift)),
+    )
+
+
+def keep(model: LabelModel, multipliers: SignMultipliers) -> int:
+    """Keep multipliers with signs, lifted so that they make the objective convex with some room: their number.
+
+    The room is what the balls of double precision take in which the checker has a form of N rows.
+    """
+    made = SignQuadratic(model.space, multipliers.without_zeros())
+    N = len(made.A) + 1
+    spare = 4 * N * (N + 8) * EPS * float(np.abs(np.diag(made.A)).max(initial=0.0))
+    return model.keep(made.multipliers.lifted(spare, outputs=1.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """A factor R of the matrix of a relaxation with signs, R Rᵀ ≈ [1; v; b] [1; v; b]ᵀ, and the labels known then."""
+
+    R: Array
+    labels: Array
+
+
 class Signs(Relaxation):
     """The relaxation with signs.  Its program has no other solver than the low-rank method.
 
@@ -168,7 +229,7 @@ class Signs(Relaxation):
     resumable = True
 
     @staticmethod
-    def why_not(model: BoundModel) -> str | None:
+    def why_not(model: LabelModel) -> str | None:
         if not model.known.squared:
             return f"labeled={model.search.loss!r}: the relaxation with signs is for the squared hinge, with a cost > 0"
         return None if model.has_quadratic else "kernel and costs are too far apart in size: scale points or lower C"
@@ -205,7 +266,7 @@ class Signs(Relaxation):
         value = turn.point.value + model.space.constant
         self._prove(work, turn)
         work.record(self.name, value, program.cuts.m)
-        work.factor = Factor(with_directions(turn.point.R, turn.directions), program.layout.labels)
+        work.memory = Factor(with_directions(turn.point.R, turn.directions), program.layout.labels)
         if not work.open or progress.has_stalled(work, value):
             return True
         weights, X = turn.multipliers.weights, turn.point.R @ turn.point.R.T
@@ -230,9 +291,9 @@ class Signs(Relaxation):
 
     def reuse(self, work: Work) -> None:
         """Prove what the multipliers at hand prove in this box, as long as they settle labels."""
-        quadratic = work.model.sign_quadratic(work.number, 1.0, 0.0)
+        form = quadratic(work.model, work.number)
         for _ in range(TURNS):
-            proof = SignsProof(work.number, 1.0, single(quadratic.minimize(work.box.low, work.box.high, work.v)))
+            proof = SignsProof(work.number, 1.0, single(form.minimize(work.box.low, work.box.high, work.v)))
             work.v = proof.x.astype(float)
             settled = work.prove(proof)
             if not (settled and work.open) or time_is_up():
@@ -245,34 +306,33 @@ class Signs(Relaxation):
 
     def weigh(self, work: Work, x: Array) -> None:
         """Say by how much the bound would rise with a label, from the minimizer x of the multipliers at hand."""
-        quadratic, box = work.model.sign_quadratic(work.number, 1.0, 0.0), work.box
-        row = quadratic.layout.row[1:] - 1
+        form, box = quadratic(work.model, work.number), work.box
+        row = form.layout.row[1:] - 1
         work.signs = np.where(box.labels != 0, box.labels, x[row])
-        work.rates = lambda: quadratic.rates(box.low, box.high, x, row[box.unknown])
-        base = quadratic.bound(box.low, box.high, x)
+        work.rates = lambda: form.rates(box.low, box.high, x, row[box.unknown])
+        base = form.bound(box.low, box.high, x)
 
         def halves(points: NDArray[np.intp]) -> Array:
             rises = np.empty((len(points), 2))
             for k, i in enumerate(points.tolist()):
                 for side, label in enumerate((1, -1)):
                     half = box.with_label(i, label)
-                    at = quadratic.minimize(half.low, half.high, x, tol=1e-5)
-                    rises[k, side] = quadratic.bound(half.low, half.high, at) - base
+                    at = form.minimize(half.low, half.high, x, tol=1e-5)
+                    rises[k, side] = form.bound(half.low, half.high, at) - base
             return rises
 
         work.halves = halves
 
     def _prove(self, work: Work, turn: Turn) -> None:
         """Keep the multipliers, and prove what they prove with several lifts, and shares of them."""
-        model, work.number = work.model, work.model.add_signs(turn.multipliers)
+        model, work.number = work.model, keep(work.model, turn.multipliers)
         n = model.n
         scores = turn.point.R[1 : 1 + n, 0]
         x = turn.point.R[1:, 0]
         tries = [(1.0, lift * turn.lacking) for lift in LIFTS] + [(share, 0.0) for share in SHARES]
         work.since, work.base = work.region.depth, work.bound
         for share, lift in tries:
-            quadratic = model.sign_quadratic(work.number, share, lift)
-            x = quadratic.minimize(work.box.low, work.box.high, x)
+            x = quadratic(model, work.number, share, lift).minimize(work.box.low, work.box.high, x)
             if (share, lift) == (1.0, 0.0):
                 work.v = single(x).astype(float)
             work.prove(SignsProof(work.number, share, single(x), lift))
@@ -298,8 +358,9 @@ def prove_ends(work: Work) -> bool:
     while work.open and not time_is_up():
         y = work.box.labels
         point = svm.solve(y, work.gamma)
-        settled = work.prove(DirectionsProof(svm.directions(y, point, work.cutoff)))
-        if not (settled and work.open):
+        ends = [DirectionProof(i, theta, single(gamma)) for i, theta, gamma in svm.directions(y, point, work.cutoff)]
+        settled = [work.prove(end) for end in ends]
+        if not (any(settled) and work.open):
             return False
         settle_labels(work)
         if time.time() > work.region.pause_at:
@@ -341,13 +402,15 @@ class Progress:
 
 def sign_multipliers(work: Work) -> SignMultipliers | None:
     """The multipliers at hand, if there are any."""
-    return work.model.multipliers_of(work.number) if work.number >= 0 else None
+    found: SignMultipliers | None = work.model.multipliers[work.number] if work.number >= 0 else None
+    return found
 
 
 def fitted(work: Work, layout: Layout) -> Array:
     """A factor to begin with: that of the box above without the rows of labels that are known since, or a new one."""
     n = layout.n
-    if work.factor is None:
+    factor = work.memory
+    if not isinstance(factor, Factor):
         rng = np.random.default_rng(0)
         R = rng.standard_normal((layout.N, min(FACTOR_COLUMNS, layout.N))) / np.sqrt(min(FACTOR_COLUMNS, layout.N))
         labels = getattr(work.incumbent, "labels", None)
@@ -355,8 +418,8 @@ def fitted(work: Work, layout: Layout) -> Array:
             R[1 : n + 1, 0] += labels
             R[n + 1 :, 0] += labels[layout.open]
         return R
-    before = Layout(work.factor.labels)
-    return work.factor.R[np.concatenate([np.arange(n + 1), before.row[1 + layout.open]])]
+    before = Layout(factor.labels)
+    return factor.R[np.concatenate([np.arange(n + 1), before.row[1 + layout.open]])]
 
 
 def with_directions(R: Array, directions: Array) -> Array:

@@ -1,35 +1,35 @@
-"""What bounds are computed with: the SVM of known labels, the quadratic program in v, and multipliers that are kept."""
+"""What bounds about labels are computed with: the SVM of known labels, and the quadratic program in v."""
 
 from __future__ import annotations
 
 import copy
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ..formulations import Formulation
-from ..instance.labelling import labelling, why_not_relaxable
+from ..instance.labelling import labelling
+from ..losses import HARD_MARGIN
 from ..problem import Array, Problem
-from .box import Box
-from .partial_svm import PartialSVM, is_partial
-from .plain_svm import PlainSVM
+from .bound_model import BoundModel
+from .box import LabelBox
 from .quadratic_program import OutputSpace
-from .rounding import EPS
-from .signs.quadratic import SignMultipliers, SignQuadratic
-
-#: Most quadratics that are kept, as many boxes use the same one.
-KEPT_QUADRATICS = 64
+from .svm.partial_svm import PartialSVM, is_partial
+from .svm.plain_svm import PlainSVM
 
 
-class BoundModel:
-    """A formulation on a problem, with what proofs of its bounds are made and evaluated with.
+class LabelModel(BoundModel):
+    """A formulation on a problem as a search for labels.
 
-    ``known`` is the SVM of the known labels; ``multipliers`` are those that are kept, to which proofs refer by their
-    places in the list; ``links`` says whether the formulation may have links.  Bounds that leave them out hold, but a
-    search would not end with them.
+    ``known`` is the SVM of the known labels; ``links`` says whether the formulation may have links.  Bounds that leave
+    them out hold, but a search would not end with them.  ValueError is raised for other formulations.
     """
 
+    about = "labels"
+
     def __init__(self, formulation: Formulation, problem: Problem, *, links: bool = False) -> None:
+        super().__init__()
         if formulation.constraints and not links:
             raise ValueError(
                 f"constraints={formulation.constraints!r}: exact searches for labels know the balance only"
@@ -37,9 +37,8 @@ class BoundModel:
         formulation.check_classes(problem)
         self.search = labelling(formulation, problem)
         self.instance = self.search.instance
+        self.n = self.search.n
         self.known: PartialSVM | PlainSVM = (PartialSVM if is_partial(self.search) else PlainSVM)(self.search)
-        self.multipliers: list[SignMultipliers | None] = []  # None where a dive does not need them
-        self._quadratics: dict[tuple[int, float, float], SignQuadratic] = {}
 
     @property
     def svm(self) -> PartialSVM:
@@ -53,21 +52,46 @@ class BoundModel:
             raise ValueError("exact search needs a cost > 0 for every point")
         raise ValueError(f"labeled={self.search.loss!r}: exact search is for hinge() and squared_hinge()")
 
-    @property
-    def n(self) -> int:
-        """Number of points."""
-        return self.search.n
-
     @cached_property
     def space(self) -> OutputSpace:
         """The quadratic program in v, for the squared hinge."""
         return OutputSpace(self.search)
 
-    def root(self) -> Box:
+    def root(self, cutoff: float = np.inf) -> LabelBox:
         """The box of the labels given."""
-        return self.count(Box.of_labels(self.search.y))
+        return self.count(LabelBox.of_labels(self.search.y))
 
-    def count(self, box: Box) -> Box:
+    def halves(self, box: LabelBox, i: int, place: float) -> tuple[LabelBox, LabelBox]:
+        return self.count(box.with_label(i, -1)), self.count(box.with_label(i, 1))
+
+    def scores(self, box: LabelBox, outputs: Array) -> Array:
+        return np.where(box.labels != 0, box.labels, outputs)
+
+    def proven(self, box: LabelBox) -> Array:
+        return np.where(box.low > box.high, self.search.y, box.labels)
+
+    def statement(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        search = self.search
+        constraint, value = "none", 0.0
+        if search.target_sum is not None:
+            constraint, value = "targets", float(search.target_sum)
+        elif search.n_positive is not None:
+            constraint, value = "count", int(search.n_positive)
+        elif self.instance.target is not None:
+            constraint, value = "mean", float(self.instance.target)
+        return {
+            "loss": "squared_hinge" if self.known.squared else "hinge",
+            "bias": bool(self.instance.formulation.fit_intercept),
+            "constraint": constraint,
+            "value": value,
+            "constant": float(search.loss_constant),
+            "lift": search.gram.lift,
+        }, {}
+
+    def why_no_file(self) -> str | None:
+        return "there are no files of searches for a hard margin" if self.search.loss.isclose(HARD_MARGIN) else None
+
+    def count(self, box: LabelBox) -> LabelBox:
         """The box after the number of positive labels is taken into account.
 
         It may be given (chapelle2008 eq. 3); and where the sum of targets is, both labels must occur among them.
@@ -81,7 +105,7 @@ class BoundModel:
         labels = box.labels[points]
         positive, negative = int((labels > 0).sum()), int((labels < 0).sum())
         if positive > most or len(points) - negative < least:
-            return Box(np.full(self.n, np.inf), np.full(self.n, -np.inf))
+            return LabelBox(np.full(self.n, np.inf), np.full(self.n, -np.inf))
         rest = points[labels == 0]
         if len(rest) == 0 or (least < len(points) - negative and positive < most):
             return box
@@ -91,7 +115,7 @@ class BoundModel:
         else:
             low[rest] = np.maximum(low[rest], 1.0)
         # The labels that were just forced may contradict the count, which the next round finds.
-        return self.count(Box(low, high))
+        return self.count(LabelBox(low, high))
 
     def rounded(self, scores: Array) -> Array:
         """Labels of scores: their signs, or the largest ones where the number of positive labels is given."""
@@ -109,56 +133,12 @@ class BoundModel:
                 labels[balanced[np.argmin(sign * scores[balanced])]] = -sign
         return np.asarray(labels)
 
-    def add_signs(self, multipliers: SignMultipliers) -> int:
-        """Keep multipliers with signs, lifted so that they make the objective convex with some room: their number.
-
-        The room is what the balls of double precision take in which the checker has a form of N rows.
-        """
-        made = SignQuadratic(self.space, multipliers.without_zeros())
-        N = len(made.A) + 1
-        spare = 4 * N * (N + 8) * EPS * float(np.abs(np.diag(made.A)).max(initial=0.0))
-        self.multipliers.append(made.multipliers.lifted(spare, outputs=1.0))
-        return len(self.multipliers) - 1
-
-    def multipliers_of(self, number: int) -> SignMultipliers:
-        """Those with a number that are at hand."""
-        found = self.multipliers[number]
-        assert found is not None
-        return found
-
-    def forget(self, n_kept: int) -> None:
-        """Keep only the first multipliers."""
-        del self.multipliers[n_kept:]
-        self._quadratics = {key: made for key, made in self._quadratics.items() if key[0] < n_kept}
-
-    def sign_quadratic(self, number: int, share: float, lift: float) -> SignQuadratic:
-        """The convex quadratic of a share of kept multipliers with signs, with ``lift`` added to its form."""
-        key = (number, share, lift)
-        if key not in self._quadratics:
-            if len(self._quadratics) > KEPT_QUADRATICS:
-                self._quadratics.clear()
-            self._quadratics[key] = SignQuadratic(self.space, self.multipliers_of(number).scaled(share).lifted(lift))
-        return self._quadratics[key]
-
-    def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_quadratics": {}}
-
-    def fork(self, number: int) -> BoundModel:
-        """A copy for a dive that runs beside others, with the multipliers of that number alone.
-
-        Copies share everything that dives do not change.
-        """
-        other = copy.copy(self)
-        other.known, other._quadratics = copy.copy(self.known), {}
-        other.multipliers = [z if k == number else None for k, z in enumerate(self.multipliers)]
+    def fork(self, number: int) -> LabelModel:
+        other: LabelModel = super().fork(number)
+        other.known = copy.copy(self.known)
         return other
 
     @property
     def has_quadratic(self) -> bool:
         """Whether bounds in v-space exist."""
         return self.known.squared and bool(np.isfinite(self.space.doubt))
-
-    @property
-    def has_matrix(self) -> bool:
-        """Whether the relaxation in Γ exists."""
-        return why_not_relaxable(self.search) is None

@@ -1,17 +1,19 @@
-"""The relaxation in Γ as bounds of boxes."""
+"""The relaxation in Γ as bounds of boxes, and what proves it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...deadline import time_is_up
 from ...instance.labelling import Labelling, why_not_relaxable
-from ..model import BoundModel
-from ..proofs import MatrixProof, single
-from ..relaxation import Relaxation, Work
-from ..safe_bounds import dominating, into_domain
+from ..box import LabelBox
+from ..label_model import LabelModel
+from ..proof import Proof, Stored, single
+from ..region import Relaxation, Work
+from ..safe_bounds import dominating, into_domain, transduction_bound
 from .low_rank import LowRankPoint, solve_low_rank
 
 if TYPE_CHECKING:
@@ -24,11 +26,40 @@ LEAST_UNKNOWN = 5
 COARSER = 10
 
 
+@dataclass(frozen=True, eq=False)
+class MatrixProof(Proof):
+    """α and λ of the relaxation in Γ (:func:`~convex_tsvm.relaxations.transduction_bound`).
+
+    λ is that of all known labels and of every point, NaN for those whose label was known; of points whose labels are
+    tied the first one has it.
+    """
+
+    name = "label matrices"
+    alpha: np.ndarray
+    multipliers: np.ndarray
+
+    def apply(self, model: LabelModel, box: LabelBox, cutoff: float) -> tuple[float, LabelBox]:
+        free = ~np.isnan(self.multipliers[1:])
+        labels = np.where(free, 0.0, box.labels)
+        if (labels[~free] == 0).any():
+            return -np.inf, box
+        search = model.search.fixed(labels)
+        lam = self.multipliers[np.append(0, 1 + search.side.first)]
+        return transduction_bound(search, self.alpha.astype(float), lam.astype(float)), box
+
+    def store(self) -> Stored:
+        return Stored(np.concatenate([self.alpha, self.multipliers]))
+
+    @staticmethod
+    def read(stored: Stored) -> MatrixProof:
+        return MatrixProof(*np.split(stored.vector, [len(stored.vector) // 2]))
+
+
 class LabelMatrix(Relaxation):
     """The relaxation of debie2004 §2, with vectors in place of labels."""
 
     @staticmethod
-    def why_not(model: BoundModel) -> str | None:
+    def why_not(model: LabelModel) -> str | None:
         return why_not_relaxable(model.search)
 
     def tighten(self, work: Work) -> None:

@@ -1,4 +1,4 @@
-"""The rigorous check of a certificate: :mod:`convex_tsvm.checker` with this package's errors."""
+"""The check of a certificate: :mod:`convex_tsvm.checker` with this package's errors."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from ..checker import Verdict, check
-from ..checker_intervals import check_intervals
+from ..checker import Certificate, Verdict, digest, walked
 from ..formulations import Formulation
-from ..instance import Instance, with_one_label
+from ..instance import with_one_label
+from ..notice import warn
 from ..persistence import DAMAGED
 from ..problem import Problem
-from ..relaxations.envelopes.model import EnvelopeModel
-from .files import FORMAT, digest, statement
-from .interval_files import is_of_intervals, read_any, statement_of_intervals
+from ..relaxations import LowerBoundBuilder
+from .files import read_search
 
 
 def check_certificate(
@@ -60,21 +59,45 @@ def check_certificate(
     >>> other.holds, other.problem
     (False, 'it is about another problem: cost is another')
     """
-    check_flint()
     if (formulation is None) != (problem is None):
         raise ValueError("formulation and problem are given together, or not at all")
     if formulation is not None and problem is not None:
+        check_flint()
         why = _differs(path, formulation, problem)
         if why is not None:
             return Verdict(False, why)
-    return check_intervals(path) if is_of_intervals(path) else check(path)
+    return proven(path)[0]
+
+
+def proven(path: str | os.PathLike[str]) -> tuple[Verdict, Certificate | None]:
+    """The verdict, and the certificate with what was found at its nodes."""
+    check_flint()
+    return walked(path)
+
+
+def verify_certificate(path: str | os.PathLike[str]) -> Verdict:
+    """The old name of :func:`check_certificate`.
+
+    Parameters
+    ----------
+    path : path
+        A certificate or a checkpoint.
+
+    Examples
+    --------
+    >>> ct.verify_certificate.__name__
+    'verify_certificate'
+    """
+    warn("verify_certificate() is the old name of check_certificate()", FutureWarning)
+    return check_certificate(path)
 
 
 def _differs(path: str | os.PathLike[str], formulation: Formulation, problem: Problem) -> str | None:
     """In what a file is about something else than a formulation on a problem, or None if it is about that."""
     try:
-        header, theirs = read_any(path)
-        if header["format"] == FORMAT and problem.n_labeled == 0:
+        header, theirs = read_search(path)
+        labels = header["about"] == "labels"
+        if labels and problem.n_labeled == 0:
             problem = with_one_label(formulation, problem, int(np.argmax(theirs["y"])))  # as the search has it
         mine, described = problem.to_arrays()
         for name in sorted({*mine, *(set(theirs) & set(Problem.ARRAYS))}):
@@ -82,12 +105,8 @@ def _differs(path: str | os.PathLike[str], formulation: Formulation, problem: Pr
                 return f"it is about another problem: {name} is another"
         if header["problem"]["kernel"] != described["kernel"]:
             return f"it is about another problem: its kernel is {header['problem']['kernel']}"
-        if header["format"] == FORMAT:
-            from ..relaxations.model import BoundModel
-
-            stated, arrays = statement(BoundModel(formulation, problem)), dict[str, np.ndarray]()
-        else:
-            stated, arrays = statement_of_intervals(EnvelopeModel(Instance(formulation, problem)))
+        builder = LowerBoundBuilder(formulation, problem, relaxation="svm" if labels else "envelope", searched=True)
+        stated, arrays = builder.model.statement()
         for name, value in stated.items():
             if header["statement"][name] != value:
                 return f"it is about another formulation: its {name} is {header['statement'][name]!r}, not {value!r}"
@@ -104,4 +123,4 @@ def _differs(path: str | os.PathLike[str], formulation: Formulation, problem: Pr
 def check_flint() -> None:
     """Raise ImportError, with what to do, if the rigorous arithmetic is not installed."""
     if find_spec("flint") is None:
-        raise ImportError("rigorous checks need python-flint: pip install 'convex_tsvm[rigorous]'")
+        raise ImportError("checks of certificates need python-flint: pip install 'convex_tsvm[rigorous]'")

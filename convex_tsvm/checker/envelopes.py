@@ -1,27 +1,18 @@
-"""Proves what a certificate of a search over intervals of outputs claims: of the package it imports checker.py alone.
-
-    python checker_intervals.py FILE           or           convex-tsvm verify FILE --rigorous
+"""Searches over intervals of outputs: what is stated, its boxes, and the proofs by envelopes.
 
 Losses are given by pieces a t² + b t + c, so that all that is to be known of them is the least value of a quadratic on
-an interval.  docs/certificate.rst says what the file holds, and why a proof's inequality is true.
+an interval.
 """
 
 from __future__ import annotations
 
 import math
-import sys
 from typing import Any
 
 import numpy as np
 
-if __package__:
-    from .checker import (  # noqa: I001
-        EPS, MORE, IN_EVERY_FILE, TINY, Ball, Certificate, Verdict, centred, check, column, demand, kernel_matrix, named
-    )  # fmt: skip
-else:
-    from checker import (  # type: ignore[import-not-found, no-redef]  # noqa: I001
-        EPS, MORE, IN_EVERY_FILE, TINY, Ball, Certificate, Verdict, centred, check, column, demand, kernel_matrix, named
-    )  # fmt: skip
+from .balls import EPS, MORE, TINY, Ball, column, demand, floor, kept
+from .kernels import centred, kernel_matrix
 
 FAR = 1e30  # beyond which a quadratic only rises, or only falls
 OUTSIDE = 1e-6  # how far the solution's outputs may be beyond ends of constraints and of losses, relatively
@@ -40,24 +31,18 @@ def least(low: Any, high: Any, a: Ball, b: Ball, c: Ball) -> Any:
     return np.where(empty, np.inf, np.where(straight, ends, np.minimum(ends, inside)))
 
 
-def floor(B: Ball, share: float) -> float:
-    """A lower bound of the eigenvalues of a symmetric matrix that is about a share of the least one."""
-    part = share * float(np.linalg.eigvalsh(B.mid)[0])
-    R = np.linalg.cholesky(B.mid - part * np.eye(len(B.mid)))
-    rest = B - Ball(R) @ R.T
-    around = rest.size.sum(axis=1) - np.diag(rest.size)
-    return float((np.diag(rest.low) - around * MORE).min())
-
-
-class Formulated:
+class Outputs:
     """min ½ ‖w‖² + Σ φ_j(g_j) over w and perhaps a bias, for outputs g that are linear in them, each in an interval.
 
     Outputs are those of points that pay, less an offset; sums of outputs that are constrained; last, a free bias.
     """
 
+    nothing = -math.inf  # a bound that holds without any proof
+
     def __init__(self, stated: Any, kernel: Any, arrays: Any) -> None:
         from flint import arb, arb_mat
 
+        self.made: dict[Any, Any] = {}
         self.y, self.cost, self.rows = (np.array(arrays[name], dtype=np.float64) for name in ("y", "cost", "rows"))
         n, self.way, self.value = len(self.y), stated["bias"], float(stated["value"])
         demand(n and self.y.shape == self.cost.shape == (n,) and np.isin(self.y, (-1, 0, 1)).all(), "bad labels")
@@ -108,11 +93,11 @@ class Formulated:
         self.L, self.LT, self.tied = Ball(mid, rad), Ball(mid.T, rad.T), Ball(mid[:, -1], rad[:, -1])
         own = self.L.size[:, : root.shape[1]]
         self.reach = np.linalg.norm(own, axis=1) * MORE
-        self.m = m
+        self.n = m
 
     def read_pieces(self, arrays: Any, tables: Any, cost: Any, offset: Ball) -> None:
         """Read what outputs pay as a quadratic for each piece, costs and offsets included."""
-        m = self.m
+        m = self.n
         ends = [arrays["row_low"], arrays["row_high"]]
         tables += [np.array([[low, high, 0.0, 0.0, 0.0]]) for low, high in zip(*ends, strict=True)]
         tables += [np.array([[-np.inf, np.inf, 0.0, 0.0, 0.0]])] * self.free
@@ -147,7 +132,7 @@ class Formulated:
 
     def check_root(self, low: Any, high: Any, cutoff: float) -> None:
         """Refuse ends that leave out a solution below the cutoff: ½ ‖w‖² and every loss are at most what is left."""
-        far = np.full(self.m, np.inf)
+        far = np.full(self.n, np.inf)
         lowest = self.least(-far, far)
         if not np.isfinite(lowest).all():
             far = self.farthest(cutoff)
@@ -181,7 +166,7 @@ class Formulated:
         these only rise.  With outputs g = L z, z = (w, b), and what is left of ½ ‖w‖² - Σ k g² the objective is at
         least  held ‖w‖² - fall ‖w‖ + bias |b| + Σ l.
         """
-        m, tied = self.m, np.zeros(self.m) if not self.free else self.tied.mid
+        m, tied = self.n, np.zeros(self.n) if not self.free else self.tied.mid
         k, slopes, rising, least_of = np.zeros(m), np.zeros((2, m)), np.ones((2, m), dtype=bool), np.zeros(m)
         sides = ((1.0, np.isposinf(self.high)), (-1.0, np.isneginf(self.low)))
         for side, (sign, far) in enumerate(sides):
@@ -229,6 +214,75 @@ class Formulated:
         constant = (beyond.sum(axis=1) == 1) & ~(beyond & ~self.flat).any(axis=1)
         return bool((inside & (constant | self.untied)).all())
 
+    def root(self, arrays: Any, bound: float) -> Any:
+        """The box in the file, if it leaves out no solution below a cutoff that is no less than the bound."""
+        low, high = (np.array(arrays[f"root_{name}"], dtype=np.float64) for name in ("low", "high"))
+        demand(
+            all(end.shape == (self.n,) and np.isfinite(end).all() for end in (low, high)), "the root's box is infinite"
+        )
+        cutoff = float(arrays["root_cutoff"][0])
+        demand(cutoff >= bound, "the root leaves out solutions below the bound")
+        self.check_root(low, high, cutoff)
+        return low, high
+
+    def half(self, box: Any, i: int, place: float, sign: int) -> Any:
+        """The half of a box with output i below or above a place."""
+        demand(math.isfinite(place), f"output {i} is split at {place}")
+        low, high = box[0].copy(), box[1].copy()
+        if sign < 0:
+            high[i] = min(high[i], place)
+        else:
+            low[i] = max(low[i], place)
+        return low, high
+
+    def told(self, i: int, place: float, sign: int) -> str:
+        """What a half is, in words."""
+        row = i - len(self.points)
+        name = f"the output of point {self.points[i]}" if row < 0 else f"the sum of constraint {row}"
+        name = "the bias" if row == len(self.rows) else name
+        return f"{name} is {'at most' if sign < 0 else 'at least'} {place:.6g}"
+
+    def known(self, box: Any) -> str:
+        """What is known in a box, in words."""
+        return f"outputs within {float((box[1] - box[0]).mean()):.3g} on average"
+
+    def upper_bound(self, arrays: Any) -> float:
+        """The objective of the solution in the file, or more; constraints hold to a millionth."""
+        from flint import arb, arb_mat
+
+        n, coefficients = len(self.y), arrays["coefficients"].astype(np.float64)
+        demand(coefficients.shape == (n,) and np.isfinite(coefficients).all(), "the solution is no finite numbers")
+        w, ones = column(coefficients), column(np.ones(n))
+        f = self.plain * w
+        bias = arb(float(arrays["intercept"][0])) if self.free else arb(0)
+        if self.way == "centred":
+            bias = arb(self.value) - (column(self.share).transpose() * f)[0, 0] / int(self.share.sum())
+        total = (w.transpose() * f)[0, 0] / 2
+        f, rows = Ball.exact(f + ones * bias), Ball(np.zeros(0))
+        if len(self.rows):
+            rows = Ball(self.rows) @ f
+            low, high = arrays["row_low"], arrays["row_high"]
+            room = OUTSIDE * (
+                1 + np.where(np.isfinite(low), np.abs(low), 0) + np.where(np.isfinite(high), np.abs(high), 0)
+            )
+            demand(
+                (rows.low >= low - room).all() and (rows.high <= high + room).all(), "the solution breaks constraints"
+            )
+        paid = []
+        for i in np.flatnonzero(self.cost > 0).tolist():
+            table = self.losses[self.kind[i]]
+            if not len(table):
+                continue
+            room = np.zeros((len(table), 2))
+            room[0, 0] = room[-1, 1] = OUTSIDE * (1 + abs(f.mid[i]))
+            on = (table[:, 0] - room[:, 0] <= f.high[i]) & (table[:, 1] + room[:, 1] >= f.low[i])
+            demand(on.any(), f"output {i} of the solution is where its loss is infinite")
+            t = Ball(np.full(len(table), f.mid[i]), np.full(len(table), f.rad[i]))
+            values = (Ball(table[:, 2]) * t + table[:, 3]) * t + table[:, 4]
+            paid.append(self.cost[i] * float(np.where(on, values.high, -np.inf).max()))
+        objective = Ball.exact(arb_mat([[total]]))[0] + Ball(np.array(paid) * (1 + EPS * np.sign(paid))).sum()
+        return float(objective.high)
+
 
 class Lent:
     """What curvatures d, lent to the losses, leave of the regularizer: B = I - Lᵀ D L, and M = L B⁻¹ Lᵀ.
@@ -237,7 +291,7 @@ class Lent:
     -½ γᵀ M γ + ½ (g_i - ĝ_i)² / M_ii + Σ q_j(g_j).
     """
 
-    def __init__(self, given: Formulated, d: Any) -> None:
+    def __init__(self, given: Outputs, d: Any) -> None:
         self.given, self.d, L, LT = given, d, given.L, given.LT
         ones = np.ones(L.mid.shape[1])
         ones[-1] -= given.free
@@ -276,109 +330,18 @@ class Lent:
         return bound, (np.maximum(low, claimed[0]), np.minimum(high, claimed[1]))
 
 
-class IntervalCertificate(Certificate):
-    """A file with a certificate of a search over intervals."""
+def by_envelopes(given: Outputs, box: Any, proof: Any, cutoff: float) -> Any:
+    """What the convex envelopes of losses prove, to which curvatures are lent: a bound, and a box that is claimed."""
+    m = given.n
+    demand(proof.multipliers is not None, f"there are no curvatures {proof.number}")
+    demand(len(proof.vector) in (m, 3 * m), f"a proof by envelopes has {m} or {3 * m} numbers")
+    gamma = proof.vector[:m]
+    claimed = np.split(proof.vector[m:], 2) if len(proof.vector) == 3 * m else box
+    demand(np.isfinite(gamma).all() and not np.isnan(claimed).any(), "a proof has numbers that are none")
 
-    form = "convex_tsvm intervals 1"
-    known = (
-        IN_EVERY_FILE
-        | named(
-            root="low high cutoff",
-            row="low high",
-            loss="labeled unlabeled",
-            record="place",
-            proof="curvature gamma low high",
-        )
-        | {"root", "rows", "coefficients", "intercept", "curvatures"}
-    )
+    def make() -> Lent:
+        d = proof.multipliers["curvature"].astype(np.float64)
+        demand(d.shape == (m,) and np.isfinite(d).all(), f"curvatures {proof.number} are no numbers")
+        return Lent(given, d)
 
-    def state(self, stated: Any, kernel: Any) -> None:
-        """Read the problem, and check the box of the root."""
-        a = self.arrays
-        self.formulated = Formulated(stated, kernel, a)
-        self.n, self.lent, self.nothing = self.formulated.m, dict[int, Lent](), -math.inf
-        self.root = a["root_low"].astype(np.float64), a["root_high"].astype(np.float64)
-        demand(
-            all(end.shape == (self.n,) and np.isfinite(end).all() for end in self.root), "the root's box is infinite"
-        )
-        cutoff = float(a["root_cutoff"][0])
-        demand(cutoff >= self.bound, "the root leaves out solutions below the bound")
-        self.formulated.check_root(*self.root, cutoff)
-
-    def begin(self, k: int, over: Any) -> Any:
-        """Box and bound before the proofs of node k."""
-        if over is None:
-            return self.root, -math.inf
-        (low, high), bound = over
-        parent, low, high = self.parents[k], low.copy(), high.copy()
-        i, place = self.variables[parent], float(self.arrays["record_place"][parent])
-        demand(math.isfinite(place), f"node {parent} is split at {place}")
-        if self.signs[k] < 0:
-            high[i] = min(high[i], place)
-        else:
-            low[i] = max(low[i], place)
-        return (low, high), bound
-
-    def apply(self, p: int, box: Any, cutoff: float) -> Any:
-        """The bound that proof p gives in a box, and the box that it leaves for solutions below the cutoff."""
-        a, number = self.arrays, int(self.arrays["proof_curvature"][p])
-        vectors = [a[f"proof_{name}"][p].astype(np.float64) for name in ("gamma", "low", "high")]
-        demand(all(v.shape == (self.n,) for v in vectors) and np.isfinite(vectors[0]).all(), f"proof {p} is damaged")
-        demand(not np.isnan(vectors[1:]).any(), f"proof {p} has ends that are no numbers")
-        demand(0 <= number < len(a["curvatures"]), f"there are no curvatures {number}")
-        if number not in self.lent:
-            if len(self.lent) > 64:
-                self.lent.clear()
-            d = a["curvatures"][number].astype(np.float64)
-            demand(d.shape == (self.n,) and np.isfinite(d).all(), f"curvatures {number} are no numbers")
-            self.lent[number] = Lent(self.formulated, d)
-        return self.lent[number].prove(box, vectors[0], cutoff, vectors[1:])
-
-    def upper_bound(self) -> float:
-        """The objective of the solution in the file, or more; constraints hold to a millionth."""
-        from flint import arb, arb_mat
-
-        given, a = self.formulated, self.arrays
-        n, coefficients = len(given.y), a["coefficients"].astype(np.float64)
-        demand(coefficients.shape == (n,) and np.isfinite(coefficients).all(), "the solution is no finite numbers")
-        w, ones = column(coefficients), column(np.ones(n))
-        f = given.plain * w
-        bias = arb(float(a["intercept"][0])) if given.free else arb(0)
-        if given.way == "centred":
-            bias = arb(given.value) - (column(given.share).transpose() * f)[0, 0] / int(given.share.sum())
-        total = (w.transpose() * f)[0, 0] / 2
-        f, rows = Ball.exact(f + ones * bias), Ball(np.zeros(0))
-        if len(given.rows):
-            rows = Ball(given.rows) @ f
-            low, high = a["row_low"], a["row_high"]
-            room = OUTSIDE * (
-                1 + np.where(np.isfinite(low), np.abs(low), 0) + np.where(np.isfinite(high), np.abs(high), 0)
-            )
-            demand(
-                (rows.low >= low - room).all() and (rows.high <= high + room).all(), "the solution breaks constraints"
-            )
-        paid = []
-        for i in np.flatnonzero(given.cost > 0).tolist():
-            table = given.losses[given.kind[i]]
-            if not len(table):
-                continue
-            room = np.zeros((len(table), 2))
-            room[0, 0] = room[-1, 1] = OUTSIDE * (1 + abs(f.mid[i]))
-            on = (table[:, 0] - room[:, 0] <= f.high[i]) & (table[:, 1] + room[:, 1] >= f.low[i])
-            demand(on.any(), f"output {i} of the solution is where its loss is infinite")
-            t = Ball(np.full(len(table), f.mid[i]), np.full(len(table), f.rad[i]))
-            values = (Ball(table[:, 2]) * t + table[:, 3]) * t + table[:, 4]
-            paid.append(given.cost[i] * float(np.where(on, values.high, -np.inf).max()))
-        objective = Ball.exact(arb_mat([[total]]))[0] + Ball(np.array(paid) * (1 + EPS * np.sign(paid))).sum()
-        return float(objective.high)
-
-
-def check_intervals(path: Any) -> Verdict:
-    """Check such a certificate; FileNotFoundError if there is none, ImportError without python-flint."""
-    return check(path, IntervalCertificate)
-
-
-if __name__ == "__main__":
-    verdict = check_intervals(sys.argv[1])
-    print(verdict)
-    sys.exit(not verdict.holds)
+    return kept(given.made, proof.number, make, 64).prove(box, gamma, cutoff, claimed)

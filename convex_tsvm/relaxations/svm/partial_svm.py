@@ -15,22 +15,23 @@ and to the kernel, is taken off (see :mod:`~convex_tsvm.relaxations.rounding`).
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from ..deadline import time_is_up
-from ..formulations.formulation import DOMAIN_TOLERANCE
-from ..instance.labelling import Labelling
-from ..kernels import AccurateGram, GramRows, NoMeanError, without_direction
-from ..losses import HARD_MARGIN, hinge, squared_hinge
-from ..problem import Array
-from ..solvers.cholesky import cholesky
-from ..solvers.dual import minimize_quadratic
-from ..validation import InfeasibleError
-from .rounding import EPS, SAFE_ROOM, UNDERFLOW, outward, safe, zero_sum
+from ...deadline import time_is_up
+from ...formulations.formulation import DOMAIN_TOLERANCE
+from ...instance.labelling import Labelling
+from ...kernels import AccurateGram, GramRows, NoMeanError, without_direction
+from ...losses import HARD_MARGIN, hinge, squared_hinge
+from ...problem import Array
+from ...solvers.cholesky import cholesky
+from ...solvers.dual import minimize_quadratic
+from ...validation import InfeasibleError
+from ..rounding import EPS, SAFE_ROOM, UNDERFLOW, outward, safe, zero_sum
 
 #: Larger multipliers are dropped: they prove nothing, and would overflow in single precision.
 MOST_MULTIPLIER = 1e30
@@ -43,7 +44,7 @@ class PartialPoint:
     value: float  # a proven bound: the dual value with the objective's constant, less what rounding may have added
     gamma: Array  # γ = y ∘ α; zero where the label is unknown
     # M γ + o without the bias, and how far rounding may have moved it; for the squared hinge the outputs are the v of
-    # :mod:`~convex_tsvm.relaxations.output_space.quadratic_program`.
+    # :mod:`~convex_tsvm.relaxations.quadratic_program`.
     outputs: Array
     error: Array
     bias: float = 0.0  # a free bias at the optimum; 0 where the point is not from a solver
@@ -58,18 +59,6 @@ class Witness:
     gamma: Array  # w is Σ γ_i φ_i, or with targets that of :meth:`PartialSVM.coefficients_of_targets`
     mean: float = 0.0  # the mean output of the points where the bias is free, otherwise 0
     targets: Array | None = None  # v, where the sum of targets is given; their sum is right up to rounding
-
-
-@dataclass(frozen=True, eq=False)
-class Directions:
-    """Multipliers behind ends of outputs (:meth:`PartialSVM.direction`): for each of the m ends the point, θ and γ.
-
-    Their shapes are (m,), (m,) and (m, n); an end is an upper one where θ > 0, otherwise a lower one.
-    """
-
-    index: NDArray[np.intp]
-    theta: Array
-    gamma: NDArray[np.float32]
 
 
 #: A hard margin that is this share of the points' radius or less counts as none: the labels are not separable.
@@ -360,31 +349,18 @@ class PartialSVM:
             theta = guess if above == 0 or below == 0 else (above + below) / 2
         return best
 
-    def directions(self, y: Array, point: PartialPoint, cutoff: float) -> Directions:
-        """Both ends of every unknown output over q(v) <= cutoff, y_i v_i >= 1: two small quadratic programs a point."""
-        found = [
-            (i, *self.solve_direction(y, i, sign, point, cutoff))
-            for i in np.flatnonzero(y == 0).tolist()
-            for sign in (1, -1)
-            if not time_is_up()
-        ]
-        found = [one for one in found if one[1] != 0 and max(abs(one[1]), np.abs(one[2]).max()) < MOST_MULTIPLIER]
-        return Directions(
-            index=np.array([one[0] for one in found], dtype=np.intp),
-            theta=np.array([one[1] for one in found]),
-            gamma=np.array([one[2] for one in found], dtype=np.float32).reshape(-1, len(y)),
-        )
+    def directions(self, y: Array, point: PartialPoint, cutoff: float) -> Iterator[tuple[int, float, Array]]:
+        """Both ends of every unknown output over q(v) <= cutoff, y_i v_i >= 1: point, θ and γ of :meth:`direction`.
 
-    def directional_box(self, y: Array, found: Directions, cutoff: float) -> tuple[Array, Array]:
-        """The ends of the outputs that :meth:`directions` prove; infinite where they prove none."""
-        low, high = np.full(len(y), -np.inf), np.full(len(y), np.inf)
-        for i, theta, gamma in zip(found.index, found.theta, found.gamma, strict=True):
-            end = self.direction(y, i, float(theta), gamma.astype(float), cutoff)
-            if theta > 0:
-                high[i] = min(high[i], end)
-            else:
-                low[i] = max(low[i], end)
-        return low, high
+        They take two small quadratic programs a point.
+        """
+        for i in np.flatnonzero(y == 0).tolist():
+            for sign in (1, -1):
+                if time_is_up():
+                    return
+                theta, gamma = self.solve_direction(y, i, sign, point, cutoff)
+                if theta != 0 and max(abs(theta), np.abs(gamma).max()) < MOST_MULTIPLIER:
+                    yield i, theta, gamma
 
     def _known_rows(self, y: Array, known: NDArray[np.intp]) -> GramRows:
         key = y.tobytes()

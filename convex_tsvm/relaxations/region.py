@@ -6,26 +6,24 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..deadline import time_is_up
 from ..problem import Array
-from .box import Box
-from .model import BoundModel
-from .proofs import Proof
+from .proof import Proof
 from .rounding import UNDERFLOW
 
 
 class Incumbent(Protocol):
-    """The best labels so far, with the objective of their SVM: infinite if there are none."""
+    """The best solution so far, with its objective: infinite if there is none."""
 
     objective: float
 
     def offer(self, scores: Array, *, thorough: bool = False) -> bool:
-        """Round scores, shape (n,), to labels, and keep these if they are the best so far; whether they were kept."""
+        """Make a solution of scores, shape (n,), and keep it if it is the best so far; whether it was kept."""
 
 
 @dataclass(frozen=True)
@@ -54,19 +52,11 @@ class Stage:
     status: str
 
 
-@dataclass(frozen=True, eq=False)
-class Factor:
-    """A factor R of the matrix of a relaxation with signs, R Rᵀ ≈ [1; v; b] [1; v; b]ᵀ, and the labels known then."""
-
-    R: Array
-    labels: Array
-
-
 @dataclass(eq=False)
 class Region:
     """A box of outputs, and what is known of it from the larger box that it is a part of."""
 
-    box: Box
+    box: Any  # a Box, or for searches for labels a LabelBox
     depth: int = 0  # how often a box was split on the way to this one; 0 at the root
     bound: float = -np.inf
     gamma: Array | None = None  # where solvers may start
@@ -74,7 +64,7 @@ class Region:
     number: int = -1  # the place of the multipliers to be used here among those of the model; -1 for none yet
     since: int = 0  # the depth at which these multipliers were made
     base: float = -np.inf  # the bound that was reached then
-    factor: Factor | None = None  # where the low-rank method may start
+    memory: object = None  # what a relaxation hands down to the boxes below
     unfinished: bool = False  # whether a relaxation ran out of time here, and may go on where it was
     progress: object = None  # what that relaxation has to know of its rounds so far
     pause_at: float = np.inf  # time of the clock, in seconds, at which it is to stop after a round, to go on later
@@ -85,12 +75,13 @@ class Rules:
     """When a box is closed: at the relative ``gap`` between the incumbent's objective and the box's bound.
 
     After ``refresh`` levels a box gets multipliers of its own; "auto" decides that box by box, and with None it never
-    does.
+    does.  ``alone`` says that no search follows, so that more is worth its time.
     """
 
     gap: float = 1e-6
     refresh: int | str | None = "auto"
     keep_proofs: bool = True
+    alone: bool = False
 
     def cutoff(self, objective: float) -> float:
         """The bound at which a box is closed, for the objective of the incumbent; infinite if that is.
@@ -107,8 +98,10 @@ class Work:
 
     Attributes
     ----------
-    box, bound, gamma, v, number, since, base, factor
+    box, bound, gamma, v, number, since, base, memory
         What :class:`Region` has under these names, as it is now.
+    turn : int
+        How many regions the search has worked on before.
     proofs : list of (Proof, float)
         The proofs so far, in their order, each with the cutoff that it was made for.
     outputs : array, shape (n,)
@@ -122,15 +115,19 @@ class Work:
         What the relaxation has for the signs of the outputs, if it has such.
     correlation : array, shape (n,), or None
         How much each output varies together with the others in an SDP relaxation made here.
+    split : callable or None
+        Returns an output and a place at which the box may be split for the bound to rise, or None if there is none; of
+        relaxations that know where their losses are not convex.
     duals : dict of arrays
         The dual variables of the last relaxation, as in :class:`~convex_tsvm.Bound`.
     """
 
-    model: BoundModel
+    model: Any
     region: Region
     incumbent: Incumbent
     rules: Rules
     callback: Callable[[Stage], None] | None = None
+    turn: int = 0
     proofs: list[tuple[Proof, float]] = field(default_factory=list)
     stages: list[Stage] = field(default_factory=list)
     correlation: Array | None = None
@@ -139,11 +136,12 @@ class Work:
     def __post_init__(self) -> None:
         region = self.region
         self.box, self.bound, self.gamma, self.v = region.box, region.bound, region.gamma, region.v
-        self.number, self.since, self.base, self.factor = region.number, region.since, region.base, region.factor
+        self.number, self.since, self.base, self.memory = region.number, region.since, region.base, region.memory
         self.unfinished, self.progress = False, region.progress
         self.outputs: Array = np.zeros(self.model.n)
         self.rates: Callable[[], Array]
         self.halves: Callable[[NDArray[np.intp]], Array] | None = None
+        self.split: Callable[[], tuple[int, float] | None] | None = None
         self.signs: Array | None = None
         self._began = time.perf_counter()
 
@@ -157,32 +155,36 @@ class Work:
         """Whether a better solution may be in the box."""
         return not self.box.is_empty and self.bound < self.cutoff
 
-    def region_left(self) -> Region:
-        """What is left of the region, for work that goes on."""
+    def region_left(self, box: Any = None, depth: int | None = None) -> Region:
+        """What is left of the region, or a part of it at some depth."""
         return Region(
-            self.box, self.region.depth, self.bound, self.gamma, self.v, self.number, self.since, self.base,
-            self.factor, self.unfinished, self.progress,
+            self.box if box is None else box, self.region.depth if depth is None else depth, self.bound, self.gamma,
+            self.v, self.number, self.since, self.base, self.memory, self.unfinished, self.progress,
         )  # fmt: skip
 
     def prove(self, proof: Proof) -> bool:
         """Apply a proof to the box and the bound; whether that settles a label or closes the box."""
         cutoff = self.cutoff
         bound, box = proof.apply(self.model, self.box, cutoff)
-        n_before = len(self.box.unknown)
         narrower = (box.low > self.box.low + 1e-9).any() or (box.high < self.box.high - 1e-9).any()
         if bound <= self.bound and not narrower:
             return False
+        before = self.model.proven(self.box)
+        self.accept(proof, cutoff, bound, box)
+        return not self.open or bool((self.model.proven(box) != before).any())
+
+    def accept(self, proof: Proof, cutoff: float, bound: float, box: Any) -> None:
+        """Take what a proof was found to prove for a cutoff."""
         if self.rules.keep_proofs:
             self.proofs.append((proof, cutoff))
         self.bound, self.box = max(self.bound, bound), box
         if box.is_empty:
-            self.bound = max(self.bound, cutoff)
-        return not self.open or len(box.unknown) < n_before
+            self.bound = max(self.bound, self.cutoff)
 
     def offer(self, scores: Array, *, thorough: bool = False, always: bool = False) -> None:
-        """Offer scores to the incumbent, which takes about as long as a bound: at every fourth depth, or ``always``."""
+        """Offer outputs to the incumbent, as long as a bound takes: at every fourth depth, or ``always``."""
         if always or self.region.depth % 4 == 0:
-            self.incumbent.offer(np.where(self.box.labels != 0, self.box.labels, scores), thorough=thorough)
+            self.incumbent.offer(self.model.scores(self.box, scores), thorough=thorough)
 
     def record(self, name: str, relaxed: float, n_cuts: int = 0, status: str = "optimal") -> None:
         """Add a stage to the report, and call the callback with it."""
@@ -190,7 +192,8 @@ class Work:
         if status == "optimal" and self.open and time_is_up():
             status = "time_limit"
         relaxed = 0.0 if abs(relaxed) <= UNDERFLOW else relaxed
-        n_fixed = int((self.box.labels != 0).sum()) if not self.box.is_empty else self.model.n
+        proven = self.model.proven(self.box)
+        n_fixed = len(proven) if self.box.is_empty else int((proven != 0).sum())
         stage = Stage(name, self.bound, relaxed, n_cuts, n_fixed, now - self._began, status)
         self._began = now
         self.stages.append(stage)
@@ -203,11 +206,24 @@ class Relaxation(ABC):
 
     A subclass says for which problems it is (:meth:`why_not`), and in :meth:`tighten` it hands proofs to the work:
     each is a :class:`~convex_tsvm.relaxations.Proof`, whose :meth:`apply` makes a bound of a box by arithmetic alone.
-    The options are those of :class:`~convex_tsvm.LowerBoundBuilder`, which takes such a class as ``relaxation``.
-    One that goes on where it ran out of time says so in ``work.unfinished``, and is ``resumable``.
+    The options are those of :class:`~convex_tsvm.LowerBoundBuilder`, which takes such a class as ``relaxation``, as
+    exact search does as ``bounds``.
+
+    Attributes
+    ----------
+    about : {"labels", "outputs"}
+        Whether boxes are about labels (:class:`~convex_tsvm.relaxations.LabelModel`) or about outputs of any losses
+        (:class:`~convex_tsvm.relaxations.OutputModel`).
+    closes : bool
+        Whether it closes every box that cannot be split, so that a search may rest on it alone.  One that does not is
+        asked after one that does.
+    resumable : bool
+        Whether it goes on where it ran out of time, which ``work.unfinished`` then says.
     """
 
-    resumable = False
+    about: ClassVar[str] = "labels"
+    closes: ClassVar[bool] = False
+    resumable: ClassVar[bool] = False
 
     def __init__(
         self, *, solver: str = "auto", tol: float = 1e-4, max_rounds: int = 30, cuts_per_round: int | None = None
@@ -217,9 +233,12 @@ class Relaxation(ABC):
 
     @staticmethod
     @abstractmethod
-    def why_not(model: BoundModel) -> str | None:
-        """Why there is none for the formulation or problem of a model, or None if there is."""
+    def why_not(model: Any) -> str | None:
+        """Why there is none for the formulation or problem of a model (``model.instance``), or None if there is."""
 
     @abstractmethod
     def tighten(self, work: Work) -> None:
         """Prove bounds and ends of outputs, until the box is closed or there is no more to prove."""
+
+    def finish(self, work: Work) -> None:  # noqa: B027
+        """Close a box that is open and cannot be split, if the relaxation ``closes`` such."""

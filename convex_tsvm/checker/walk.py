@@ -1,0 +1,297 @@
+"""The walk through a search tree, from the root down: every bound, every smaller box, and whether all is covered."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import time
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .balls import BITS, Refused, demand
+from .envelopes import Outputs, by_envelopes
+from .label_matrix import by_matrix
+from .labels import Labels, by_direction, by_svm
+from .signs import EACH, by_signs
+
+FORMAT = "convex_tsvm certificate 1"
+PROBLEM = {"y", "cost", "balance_points", "X", "X_data", "X_indices", "X_indptr", "X_shape"}
+FREELY_PACKED, MOST_PACKED = 2**26, 20  # bytes that any file may unpack to; bytes for each byte of a larger one
+MOST_POINTS, MOST_ENTRIES = 1000, 2_500_000  # numbers in balls of 192 bits, of points, take about 100 bytes each
+
+#: What a search may be about: the space that says what its boxes are, and the kinds of proofs that there are in it.
+#: Each proof is a function of the space, a box, the stored proof and a cutoff, and returns a bound that no solution in
+#: the box is below, and a smaller box that has all those below the cutoff.
+SPACES: dict[str, tuple[Any, dict[str, Callable[..., Any]]]] = {
+    "labels": (
+        Labels,
+        {
+            "SVM of the known labels": by_svm,
+            "an end of an output": by_direction,
+            "label matrices": by_matrix,
+            "signs": by_signs,
+        },
+    ),
+    "outputs": (Outputs, {"envelopes": by_envelopes}),
+}
+
+
+def named(**parts: str) -> set[str]:
+    """Names of arrays: each prefix with each of its words."""
+    return {f"{prefix}_{word}" for prefix, words in parts.items() for word in words.split()}
+
+
+#: Sets of multipliers: arrays one after the other, and where each ends.
+MULTIPLIERS = (*EACH, "labels", "arc_low", "arc_high", "triangles", "margins", "weights", "curvature")
+KNOWN = (
+    PROBLEM
+    | {"header", "labels", "gamma", "mean", "targets", "root", "rows", "coefficients", "intercept"}
+    | named(
+        record="parent sign variable place bound",
+        proof="record kind cutoff number share lift vector vector_end",
+        node="low high gamma v bounds numbers",
+        multiplier=" ".join(f"{name} {name}_end" for name in MULTIPLIERS),
+        loss="labeled unlabeled",
+        row="low high",
+        root="low high cutoff",
+    )
+)
+
+
+@dataclass
+class Verdict:
+    """Whether the claim is proven, what is wrong if it is not, and how many nodes and proofs were checked.
+
+    ``unknown`` are kinds of proofs in the file that the checker has no part for; they are passed over.
+    """
+
+    holds: bool
+    problem: str
+    lower_bound: float = math.nan
+    upper_bound: float = math.nan
+    n_nodes: int = 0
+    n_proofs: int = 0
+    n_open: int = 0
+    unknown: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def gap(self) -> float:
+        """(upper bound - lower bound) / upper bound."""
+        return (self.upper_bound - self.lower_bound) / max(abs(self.upper_bound), 1e-300)
+
+    def __str__(self) -> str:
+        passed = f"\npassed over, as the checker does not know them: proofs by {', '.join(self.unknown)}"
+        told = passed if self.unknown else ""
+        if not self.holds:
+            return f"NOT PROVEN: {self.problem}{told}"
+        if self.lower_bound == -math.inf:
+            return f"NOTHING IS CLAIMED: the search had no bound yet; its solution has {self.upper_bound!r} at most"
+        return (
+            f"PROVEN: no solution has an objective below {self.lower_bound!r}; that in the file has one of at most "
+            f"{self.upper_bound!r}\n{self.n_nodes} nodes, {self.n_open} open, {self.n_proofs} proofs, "
+            f"{self.seconds:.1f} s{told}"
+        )
+
+
+def members(path: Any) -> dict[str, Any]:
+    """The arrays of an .npz file, all of which must be known; no more memory is taken than a file of its size may."""
+    with open(path, "rb") as opened:
+        demand(zipfile.is_zipfile(opened), "it is no .npz file, or a damaged one")
+        with zipfile.ZipFile(opened) as file:
+            sizes = {entry.filename: entry.file_size for entry in file.infolist()}
+            demand(len(sizes) == len(file.infolist()), "two members of the file have one name")
+        other, total = sorted(set(sizes) - {f"{name}.npy" for name in KNOWN}), sum(sizes.values())
+        demand(not other, f"the file has members that are not known: {', '.join(other[:5])}")
+        size = opened.seek(0, 2)
+        demand(total <= max(FREELY_PACKED, MOST_PACKED * size), f"a file of {size} bytes unpacks to {total}")
+        opened.seek(0)
+        with np.load(opened, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+
+
+def slices(ends: Any, size: int) -> list[slice]:
+    """Where each of some arrays is that are stored one after the other."""
+    places = [0, *ends.tolist()]
+    demand(places == sorted(places) and places[-1] <= size, "arrays that are stored one after the other overlap")
+    return [slice(a, b) for a, b in zip(places[:-1], places[1:], strict=True)]
+
+
+@dataclass
+class Stored:
+    """A proof as a file has it: a vector, and numbers whose meaning its kind says; and the multipliers it names."""
+
+    kind: str
+    vector: Any
+    number: int
+    share: float
+    lift: float
+    cutoff: float
+    multipliers: dict[str, Any] | None
+
+
+@dataclass
+class Node:
+    """A node after its proofs: the box, the best bound, and what each of the proofs gave."""
+
+    box: Any
+    bound: float
+    steps: dict[int, float] = field(default_factory=dict)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no solution below the cutoff is left."""
+        return bool((self.box[0] > self.box[1]).any())
+
+
+class Certificate:
+    """A file with a certificate, whose search tree is checked from the root down."""
+
+    def __init__(self, path: Any) -> None:
+        a = self.arrays = members(path)
+        n, d = len(a["y"]), int(a["X"].shape[1] if "X" in a else a["X_shape"][1])
+        demand(n <= MOST_POINTS and n * d <= MOST_ENTRIES, f"{n} points of {d} features are more than is checked")
+        header = self.header = json.loads(str(a["header"]))
+        demand(header["format"] == FORMAT, f"the format is {header['format']!r}, not {FORMAT!r}")
+        demand(digest(a) == header["digest"], "the problem is not the one that was searched: its digest is another")
+        self.bound, self.objective = header["lower_bound"], header["objective"]
+        demand(isinstance(self.bound, float) and not math.isnan(self.bound), f"{self.bound!r} is no number for a bound")
+        demand(header["about"] in SPACES, f"a search about {header['about']!r} is not covered")
+        space, self.kinds = SPACES[header["about"]]
+        self.given = space(header["statement"], header["problem"]["kernel"], a)
+        self.parents, self.signs, self.variables, self.places = (
+            a[f"record_{name}"].tolist() for name in ("parent", "sign", "variable", "place")
+        )
+        self.opened = [(int(row[1]), int(row[2])) for row in a["node_numbers"].tolist()]
+        self.proofs: list[list[int]] = [[] for _ in self.parents]
+        for p, record in enumerate(a["proof_record"].tolist()):
+            demand(0 <= record < len(self.parents), f"proof {p} is for node {record}, which is not there")
+            self.proofs[record].append(p)
+        vectors = slices(a["proof_vector_end"], len(a["proof_vector"]))
+        sets = self._sets()
+        self.stored = [
+            Stored(
+                kind=str(header["kinds"][kind]),
+                vector=a["proof_vector"][where].astype(np.float64),
+                number=number,
+                share=share,
+                lift=lift,
+                cutoff=cutoff,
+                multipliers=sets[number] if 0 <= number < len(sets) else None,
+            )
+            for kind, where, number, share, lift, cutoff in zip(
+                a["proof_kind"].tolist(), vectors, *(a[f"proof_{name}"].tolist() for name in
+                ("number", "share", "lift", "cutoff")), strict=True
+            )
+        ]  # fmt: skip
+        self.unknown = tuple(sorted({proof.kind for proof in self.stored} - set(self.kinds)))
+        self.after: list[Node] = []
+
+    def _sets(self) -> list[dict[str, Any]]:
+        """The sets of multipliers."""
+        a, found = self.arrays, list[dict[str, Any]]()
+        for name in MULTIPLIERS:
+            if f"multiplier_{name}" not in a:
+                continue
+            values = a[f"multiplier_{name}"]
+            where = slices(a[f"multiplier_{name}_end"], len(values))
+            found = found or [{} for _ in where]
+            demand(len(where) == len(found), f"there are not as many sets of {name} as of other multipliers")
+            for one, part in zip(found, where, strict=True):
+                one[name] = values[part]
+        return found
+
+    def check(self) -> Verdict:
+        """Check every bound, that every solution is in a leaf, and that the one in the file has its objective.
+
+        ``after`` then has what is proven at each node.
+        """
+        self.check_shape()
+        for k, parent in enumerate(self.parents):
+            node = self.begin(k, self.after[parent] if parent >= 0 else None)
+            for p in self.proofs[k]:
+                if node.is_empty:
+                    break
+                if self.stored[p].kind in self.unknown:
+                    continue
+                demand(self.stored[p].cutoff >= self.bound, f"node {k}: a proof leaves out solutions below the bound")
+                node.steps[p], node.box = self.apply(p, node.box, self.stored[p].cutoff)
+                node.bound = max(node.bound, node.steps[p])
+            self.after.append(node)
+            closed = self.variables[k] >= 0 or node.is_empty or node.bound >= self.bound
+            demand(closed, f"node {k} is closed, but what is proven there is {node.bound!r}")
+        for parent, _ in self.opened:
+            proven = self.after[parent].bound if parent >= 0 else self.given.nothing
+            demand(proven >= self.bound, f"an open node below node {parent} has a bound of {proven!r} only")
+        upper = self.given.upper_bound(self.arrays)
+        right = upper <= self.objective + 1e-6 * abs(self.objective)
+        demand(right, f"the solution in the file has an objective of {upper!r}, as far as is known")
+        counts = len(self.parents), len(self.stored), len(self.opened)
+        return Verdict(True, "", self.bound, upper, *counts, self.unknown)
+
+    def begin(self, k: int, over: Node | None) -> Node:
+        """Box and bound before the proofs of node k, from those after the proofs of the node over it, if it has one."""
+        if over is None:
+            return Node(self.given.root(self.arrays, self.bound), -math.inf)
+        i, place = self.variables[self.parents[k]], self.places[self.parents[k]]
+        return Node(self.given.half(over.box, i, place, self.signs[k]), over.bound)
+
+    def apply(self, p: int, box: Any, cutoff: float) -> Any:
+        """The bound that proof p gives in a box, and the box that it leaves for solutions below the cutoff."""
+        proof = self.stored[p]
+        return self.kinds[proof.kind](self.given, box, proof, cutoff)
+
+    def check_shape(self) -> None:
+        """Check that there is one root, and below every node that is not closed both of its halves, once."""
+        parents, nodes = self.parents, [*zip(self.parents, self.signs, strict=True), *self.opened]
+        demand(sum(parent < 0 for parent, _ in nodes) == 1, "the tree must have exactly one root")
+        children: dict[int, list[int]] = {k: [] for k in range(len(parents))}
+        for k, (parent, sign) in enumerate(nodes):
+            demand(parent < min(k, len(parents)), f"node {k} is below node {parent}, which is no earlier one")
+            if parent >= 0:
+                children[parent].append(sign)
+        for k, variable in enumerate(self.variables):
+            wanted = [] if variable < 0 else [-1, 1]
+            demand(variable < self.given.n and sorted(children[k]) == wanted, f"node {k} lacks a half, or has more")
+
+
+def digest(arrays: Any) -> str:
+    """SHA-256 of the arrays that are the problem."""
+    found = hashlib.sha256()
+    for name in sorted(set(arrays) & PROBLEM):
+        found.update(f"{name} {arrays[name].shape} {arrays[name].dtype.str} ".encode())
+        found.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return found.hexdigest()
+
+
+def check(path: Any) -> Verdict:
+    """Check a certificate; FileNotFoundError if there is none, ImportError without python-flint."""
+    return walked(path)[0]
+
+
+def walked(path: Any) -> tuple[Verdict, Certificate | None]:
+    """The same, and the certificate with what was found at its nodes, as far as it can be read."""
+    import flint
+
+    began, bits, flint.ctx.prec, certificate = time.perf_counter(), flint.ctx.prec, BITS, None
+    try:
+        with np.errstate(all="ignore"):
+            certificate = Certificate(path)
+            found = certificate.check()
+    except (FileNotFoundError, KeyboardInterrupt):
+        raise
+    except np.linalg.LinAlgError:
+        found = Verdict(False, "a matrix that must be positive semidefinite is not")
+    except Exception as error:  # whatever a damaged file leads to, it is no proof
+        found = Verdict(False, str(error) if isinstance(error, Refused) else f"the file is damaged: {error!r}")
+    finally:
+        flint.ctx.prec = bits
+    if certificate is not None:
+        found.unknown = certificate.unknown
+    found.seconds = time.perf_counter() - began
+    return found, certificate

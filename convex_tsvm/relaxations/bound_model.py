@@ -1,0 +1,99 @@
+"""What bounds are computed with: a formulation on a problem, its boxes, and the multipliers that proofs refer to."""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
+
+from ..instance import Instance
+from ..problem import Array
+
+Made = TypeVar("Made")
+
+#: What is made of multipliers is kept for some of them, as many boxes use the same: at most so many, and so many
+#: numbers in their matrices.
+KEPT, KEPT_NUMBERS = 64, 20_000_000
+
+
+class BoundModel(ABC):
+    """What bounds about an instance are computed with; :class:`LabelModel` and :class:`OutputModel` are the two.
+
+    Attributes
+    ----------
+    about : {"labels", "outputs"}
+        What the boxes are about.
+    instance : Instance
+    n : int
+        Number of outputs that a box has ends of.
+    multipliers : list
+        Those that are kept; proofs refer to them by their places.  None where a dive does not need them.
+    """
+
+    about: ClassVar[str]
+    instance: Instance
+    n: int
+
+    def __init__(self) -> None:
+        self.multipliers: list[Any] = []
+        self._made: dict[tuple[Any, ...], Any] = {}
+
+    @abstractmethod
+    def root(self, cutoff: float) -> Any:
+        """The box of all solutions with an objective below a cutoff."""
+
+    @abstractmethod
+    def halves(self, box: Any, i: int, place: float) -> tuple[Any, Any]:
+        """The parts of a box in which output i is below and above a place."""
+
+    @abstractmethod
+    def scores(self, box: Any, outputs: Array) -> Array:
+        """Outputs of a relaxation as scores of all points of the problem, with what is known in a box."""
+
+    @abstractmethod
+    def proven(self, box: Any) -> Array:
+        """Labels that every solution in a box has, of all points of the problem; 0 where both are possible."""
+
+    @abstractmethod
+    def statement(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        """What a search is about beside its problem: plain values and arrays; docs/certificate.rst explains them."""
+
+    def why_no_file(self) -> str | None:
+        """Why a search is not written to a file, or None if it is."""
+        return None
+
+    def keep(self, multipliers: Any) -> int:
+        """Keep multipliers, and return their number."""
+        self.multipliers.append(multipliers)
+        return len(self.multipliers) - 1
+
+    def forget(self, n_kept: int) -> None:
+        """Keep only the first multipliers."""
+        del self.multipliers[n_kept:]
+        self._made = {key: made for key, made in self._made.items() if key[0] < n_kept}
+
+    def made(self, key: tuple[Any, ...], make: Callable[[], Made]) -> Made:
+        """What was made before of multipliers, whose number is the key's first entry, or is made now."""
+        found: Made = self._made.pop(key) if key in self._made else make()
+        self._made[key] = found
+        while len(self._made) > max(1, min(KEPT, KEPT_NUMBERS // (3 * self.n**2))):
+            del self._made[next(iter(self._made))]
+        return found
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "_made": {}}
+
+    def fork(self, number: int) -> Any:
+        """A copy for a dive that runs beside others, with the multipliers of that number alone.
+
+        Copies share everything that dives do not change.
+        """
+        other = copy.copy(self)
+        other._made = {}
+        other.multipliers = [z if k == number else None for k, z in enumerate(self.multipliers)]
+        return other
+
+
+class NoBounds(ValueError):
+    """There is no model of a kind for a formulation or a problem; the message says why."""
