@@ -179,7 +179,7 @@ def test_which_relaxation_is_the_default(moons):
         (ct.tsvm("hinge"), problem, "sdp"),
         (ct.tsvm("ramp"), problem, "curvature"),
         (ct.tsvm("hinge", balance=None), problem.replace(balance=None), "curvature"),
-        (ct.s3vm(), problem.replace(balance=("exact", 0.5)), "svm"),
+        (ct.s3vm(), problem.replace(balance=("exact", 0.5)), "curvature"),
     ):
         assert ct.LowerBoundBuilder(formulation, at).relaxation == expected
     told = []

@@ -2,6 +2,7 @@
 
 import contextlib
 import itertools
+import json
 import warnings
 
 import numpy as np
@@ -145,8 +146,9 @@ def test_what_it_does_not_take_is_named(moons):
     ):
         with pytest.raises(ValueError, match=said):
             ct.exact_search(ct.tsvm("ramp"), problem, **options)
-    with pytest.raises(ValueError, match="envelopes take a mean output, or None"):
-        ct.exact_search(ct.tsvm("ramp"), problem.replace(balance=("exact", 0.5)))
+    costs = np.where(np.arange(int((y[:20] == 0).sum())) < 2, 0.0, 1.0)
+    with pytest.raises(ValueError, match="count the labels of points that pay something, and some do not"):
+        ct.exact_search(ct.tsvm("ramp"), problem.replace(balance=("exact", 0.5), C_unlabeled=costs))
     with pytest.raises(ValueError, match="envelopes are for 'l2'"):
         ct.exact_search(
             ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), regularizer="l1"), problem.replace(kernel="linear")
@@ -282,3 +284,59 @@ def test_a_search_is_taken_up_from_a_checkpoint(tmp_path):
         ct.exact_search(formulation, problem.replace(C=3), gap=1e-5, checkpoint=path)
     with pytest.raises(ValueError, match="is of a search with formulation="):
         ct.exact_search(ct.cccp_tsvm(-0.2, balance=None), problem, gap=1e-5, checkpoint=path)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_number_of_labels_is_met_by_the_search_over_outputs(seed, tmp_path):
+    """As the search for labels finds it, for the losses that both take; for the ramp beside every labelling."""
+    rng = np.random.default_rng(seed)
+    truth = np.resize([1.0, -1.0], 9)
+    X, y = rng.normal(size=(9, 2)) + truth[:, None] * rng.uniform(0, 1), np.where(np.arange(9) < 3, truth, 0.0)
+    share = [1 / 6, 1 / 2, 1 / 3, 2 / 3][seed % 4]
+    costs = {"C": float(rng.choice([0.5, 5])), "C_unlabeled": float(rng.choice([0.5, 3]))}
+    problem = ct.Problem(X, y, kernel=ct.RBF(1.0) if seed % 2 else "linear", balance=("exact", share), **costs)
+    formulation = [ct.tsvm("ramp"), ct.tsvm("hinge"), ct.tsvm("squared_hinge")][seed % 3]
+    path = tmp_path / "c.npz"
+    found = ct.exact_search(formulation, problem, bounds="curvature", gap=1e-6, certificate=path)
+    assert found.status == "optimal"
+    assert (found.labels[y == 0] > 0).sum() == problem.positive_count
+    verdict = ct.check_certificate(path, formulation, problem)
+    assert verdict.holds, verdict.problem
+    bound = ct.LowerBoundBuilder(formulation, problem, relaxation="curvature").bound()
+    assert bound.value <= found.objective * (1 + 1e-6) <= bound.upper * (1 + 2e-6)
+    if seed % 3:
+        known = ct.exact_search(formulation, problem, bounds="svm", gap=1e-6)
+        assert found.objective == pytest.approx(known.objective, rel=2e-6)
+    else:
+        assert found.objective == pytest.approx(least_of_all_labels(formulation, problem), rel=1e-5)
+    # Another number is refused: that of the file, and that of its solution.
+    with np.load(path) as file:
+        arrays = dict(file)
+    header = json.loads(str(arrays["header"]))
+    header["statement"]["positive"] += 1
+    np.savez(path, **{**arrays, "header": np.array(json.dumps(header))})
+    assert not ct.check_certificate(path).holds
+
+
+def least_of_all_labels(formulation, problem):
+    """The least objective over all labels with the number of positive ones, and every piece on the label's side."""
+    plain = Instance(formulation, problem).replaced(formulation)
+    solver, unlabeled = ct.NativeSolver(problem, tol=1e-8), problem.unlabeled
+    convex = [formulation.labeled, formulation.labeled.reflect()]
+    sides = [[], []]
+    for piece in ct.convex_pieces(formulation.unlabeled):
+        for side, ends in enumerate(((0.0, np.inf), (-np.inf, 0.0))):
+            with contextlib.suppress(ValueError):
+                sides[side].append(len(convex))
+                convex.append(piece.within(*ends))
+    names, best = tuple(map(str, range(len(convex)))), np.inf
+    for positive in itertools.combinations(range(len(unlabeled)), problem.positive_count):
+        choices = [sides[0] if k in positive else sides[1] for k in range(len(unlabeled))]
+        for chosen in itertools.product(*choices):
+            kind = np.where(problem.y > 0, 0, 1)
+            kind[unlabeled] = chosen
+            step = plain.envelope_step(tuple(convex), kind, plain.cost, np.zeros(problem.n), names)
+            with warnings.catch_warnings(), contextlib.suppress(ct.InfeasibleError):
+                warnings.simplefilter("ignore")
+                best = min(best, solver.solve(step).primal)
+    return best

@@ -48,6 +48,7 @@ class Outputs:
         demand(n and self.y.shape == self.cost.shape == (n,) and np.isin(self.y, (-1, 0, 1)).all(), "bad labels")
         demand(np.isfinite(self.cost).all() and (self.cost >= 0).all(), "a cost is not a finite number >= 0")
         demand(self.rows.shape[1:] == (n,) and np.isfinite(self.rows).all(), "constraints are not rows of n numbers")
+        self.positive = stated["positive"]  # how many unlabelled points have the label +1, or None
         demand(self.way in ("none", "free", "centred") and math.isfinite(self.value), f"a bias is {self.way!r}")
         self.share, self.free = np.zeros(n), int(self.way == "free")
         np.add.at(self.share, np.array(arrays["balance_points"], dtype=np.int64), 1.0)
@@ -65,6 +66,9 @@ class Outputs:
         offset = Ball.exact(total * arb(self.value)) if self.way == "centred" else Ball(np.zeros(len(R)))
         K = centred(K, self.share) if self.way == "centred" else K
         self.read_root(arrays, R, K, Ball.exact(total))
+        self.counted = np.flatnonzero(self.y[points] == 0)
+        counts = self.positive is None or (type(self.positive) is int and len(self.counted) == (self.y == 0).sum())
+        demand(counts, "labels are counted, but not of points that pay something")
         self.untied = np.array([*(t == 0 for t in total.entries()), *[False] * self.free])
         tables = [self.losses[k] for k in self.kind[points]]
         self.read_pieces(arrays, tables, self.cost[points], offset)
@@ -223,6 +227,31 @@ class Outputs:
         cutoff = float(arrays["root_cutoff"][0])
         demand(cutoff >= bound, "the root leaves out solutions below the bound")
         self.check_root(low, high, cutoff)
+        return self.count(*self.without_zeros(low, high, np.ones(self.n), np.ones(self.n)))
+
+    def without_zeros(self, low: Any, high: Any, over_low: Any, over_high: Any) -> Any:
+        """Ends that are 0 only where those of the box over them are, as an end that is exactly 0 is a label."""
+        if self.positive is None:
+            return low, high
+        little = np.nextafter(0.0, 1.0)
+        return np.where((low == 0) & (over_low != 0), -little, low), np.where(
+            (high == 0) & (over_high != 0), little, high
+        )
+
+    def count(self, low: Any, high: Any) -> Any:
+        """The box with the labels that follow from how many are +1; one without a solution is empty."""
+        if self.positive is None or (low > high).any():
+            return low, high
+        places: Any = self.counted
+        low, high = low.copy(), high.copy()
+        labels = np.where(low[places] >= 0, 1, np.where(high[places] <= 0, -1, 0))
+        positive, possible, rest = (labels > 0).sum(), (labels >= 0).sum(), places[labels == 0]
+        if positive > self.positive or possible < self.positive:
+            return np.full(self.n, np.inf), np.full(self.n, -np.inf)
+        if positive == self.positive:
+            high[rest] = 0.0
+        elif possible == self.positive:
+            low[rest] = 0.0
         return low, high
 
     def half(self, box: Any, i: int, place: float, sign: int) -> Any:
@@ -233,7 +262,7 @@ class Outputs:
             high[i] = min(high[i], place)
         else:
             low[i] = max(low[i], place)
-        return low, high
+        return self.count(low, high)
 
     def told(self, i: int, place: float, sign: int) -> str:
         """What a half is, in words."""
@@ -259,6 +288,10 @@ class Outputs:
             bias = arb(self.value) - (column(self.share).transpose() * f)[0, 0] / int(self.share.sum())
         total = (w.transpose() * f)[0, 0] / 2
         f, rows = Ball.exact(f + ones * bias), Ball(np.zeros(0))
+        if self.positive is not None:
+            own, near = f[self.y == 0], OUTSIDE * (1 + float(f.size.max()))
+            right = (own.high > near).sum() <= self.positive <= (own.low >= -near).sum()
+            demand(right, "the solution has not as many positive labels as are asked for")
         if len(self.rows):
             rows = Ball(self.rows) @ f
             low, high = arrays["row_low"], arrays["row_high"]
@@ -337,6 +370,7 @@ def by_envelopes(given: Outputs, box: Any, proof: Any, cutoff: float) -> Any:
     demand(len(proof.vector) in (m, 3 * m), f"a proof by envelopes has {m} or {3 * m} numbers")
     gamma = proof.vector[:m]
     claimed = np.split(proof.vector[m:], 2) if len(proof.vector) == 3 * m else box
+    claimed = given.without_zeros(*claimed, *box)
     demand(np.isfinite(gamma).all() and not np.isnan(claimed).any(), "a proof has numbers that are none")
 
     def make() -> Lent:

@@ -294,7 +294,7 @@ class BestOutputs(BestSolution):
         """
         if self.point is None:
             raise KeyboardInterrupt
-        return self.point, None, self.objective
+        return self.point, self.labels if self.instance.n_positive is not None else None, self.objective
 
 
 def incumbent(builder: LowerBoundBuilder) -> Any:

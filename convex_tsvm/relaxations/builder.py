@@ -387,6 +387,8 @@ class LowerBoundBuilder:
         return work
 
     def _examine(self, work: Work, strong: bool) -> None:
+        if work.box.is_empty:
+            work.bound = max(work.bound, work.cutoff)
         if not work.open:
             return
         self._closing.tighten(work)

@@ -7,7 +7,8 @@ import warnings
 import numpy as np
 
 from ...deadline import share_of_time, time_is_up
-from ...instance import Instance, StepSolution, certify
+from ...instance import ConvexStep, Instance, StepSolution, certify
+from ...losses import PLQ
 from ...problem import Array
 from ...solvers import NativeSolver
 
@@ -35,6 +36,7 @@ class BestSolution:
 
     def __init__(self, instance: Instance, objective: float = np.inf) -> None:
         self.instance, self.objective = instance, objective  # infinite before there is a solution
+        self._uncounted = instance.replaced(instance.formulation)
         self.point: StepSolution | None = None
         self.solver = NativeSolver(instance.problem, tol=STEP_TOL, precision="double")
 
@@ -43,8 +45,7 @@ class BestSolution:
         """Labels given, and signs of the outputs; None before there is a solution."""
         if self.point is None:
             return None
-        y = self.instance.problem.y
-        return np.where(y != 0, y, np.where(self.point.outputs >= 0, 1.0, -1.0))
+        return self.instance.best_labels(self.point.outputs)
 
     def begin(self, idle: int = 0) -> float:
         """Find a first solution, if there is none, from no outputs at all; no bound comes of it."""
@@ -66,7 +67,7 @@ class BestSolution:
             # The tolerance is nobody's wish: that it could not be met is nothing to tell.
             warnings.simplefilter("ignore", UserWarning)
             for _ in range(DESCENT_STEPS):
-                start = self.solver.solve(self.instance.step(outputs), start)
+                start = self.solver.solve(self._step(outputs), start)
                 objective = self.offer_step(start)
                 if time_is_up() or last - objective <= LEAST_GAIN * abs(objective):
                     break
@@ -74,8 +75,35 @@ class BestSolution:
 
         if self.point is None and not np.isfinite(self.objective):
             # No multipliers at all: of the functions that meet the balance, if there is one, that of the least norm.
-            step = self.instance.step()
+            step = self._uncounted.step()
             self.offer_step(certify(step, np.zeros(len(step.cost)), 0.0, 0.0))
+
+    def _step(self, outputs: Array | None) -> ConvexStep:
+        """The convex problem with tangents at outputs; where labels are counted, each output has the sign of its label.
+
+        The largest outputs of the unlabelled points are those that have the label +1.
+        """
+        instance = self._uncounted
+        if outputs is None or self.instance.n_positive is None:
+            return instance.step(outputs)
+        unlabeled = instance.problem.unlabeled
+        positive = self.instance.best_labels(outputs)[unlabeled]
+        sided = outputs.copy()
+        sided[unlabeled] = np.where(positive > 0, np.maximum(outputs[unlabeled], 0), np.minimum(outputs[unlabeled], 0))
+        step = instance.step(sided)
+        convex = instance.formulation.parts[2][0]
+        assert isinstance(convex, PLQ)
+        halves = (convex.within(0, np.inf), convex.within(-np.inf, 0))
+        kind = step.kind.copy()
+        kind[unlabeled] = len(step.losses) + (positive < 0)
+        return instance.envelope_step(
+            (*step.losses, *halves), kind, step.cost, step.slope, (*step.names, "positive", "negative")
+        )
+
+    def _is_counted(self, outputs: Array, room: float) -> bool:
+        """Whether as many labels are +1 as are asked for, if any: outputs within ``room`` of 0 have either label."""
+        count, f = self.instance.n_positive, outputs[self.instance.problem.unlabeled]
+        return count is None or bool((f > room).sum() <= count <= (f >= -room).sum())
 
     def _near(self, found: StepSolution) -> list[Array]:
         """Outputs among which each point has the one that costs it most, of all that rounding may have made of its own.
@@ -95,7 +123,8 @@ class BestSolution:
         The objective is raised by what rounding may have taken from it.  It is infinite where constraints are not met:
         such a point is no solution, however little is lacking to the solver.
         """
-        if found.primal_infeasibility > MOST_MISSED * (1 + float(np.abs(found.outputs).max(initial=0.0))):
+        room = MOST_MISSED * (1 + float(np.abs(found.outputs).max(initial=0.0)))
+        if found.primal_infeasibility > room or not self._is_counted(found.outputs, room):
             return np.inf
         instance = self.instance
         losses = [instance.formulation.loss_values(instance.problem, outputs) for outputs in self._near(found)]

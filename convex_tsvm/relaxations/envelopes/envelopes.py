@@ -183,7 +183,8 @@ class Envelopes(Relaxation):
             work.memory = 1 if worth else min(2 * self._patience(work), effort.patience)
         lacking = self._lacking(work, tol) if work.open else None
         if work.open and lacking is not None:
-            work.outputs, work.split = lacking.outputs, lacking.split
+            work.outputs = lacking.outputs
+            work.split = lambda: lacking.split() or work.model.undecided(work.box, lacking.outputs)
             if work.turn < effort.first or (work.turn + 1) % effort.every == 0:
                 work.offer(work.outputs, always=True)
         work.record(self.name, work.bound)
@@ -265,7 +266,7 @@ class Envelopes(Relaxation):
             # All of the interval of one output is left out, at least.
             none = (low > high) & (np.cumsum(low > high) == 1)
             low, high = np.where(none, np.nextafter(box.high, np.inf), box.low), box.high
-        smaller = Box(low, high)
+        smaller = work.model.without_zeros(Box(low, high), box)
         work.accept(EnvelopeProof(work.number, point.gamma, smaller, point.value), cutoff, point.value, smaller)
         if smaller.is_empty:
             return 0.0
@@ -315,12 +316,12 @@ class LentCurvature(Envelopes):
 
 def convex_step(model: OutputModel, box: Box) -> ConvexStep:
     """The convex problem in which every output is held in its interval, where its loss is convex."""
-    n = model.instance.problem.n
+    n, instance = model.instance.problem.n, model.uncounted
     ends = np.column_stack([box.low, box.high])[: model.n_points] + model.offset[: model.n_points, None]
     kinds, place = np.unique(np.column_stack([model.kind, ends]), axis=0, return_inverse=True)
     losses = tuple(model.kinds[int(kind)].envelope(low, high) for kind, low, high in kinds)
     kind, cost = np.zeros(n, dtype=np.intp), np.zeros(n)
     kind[model.points] = place.ravel()
-    cost[model.points] = model.instance.cost[model.points]
+    cost[model.points] = instance.cost[model.points]
     names = tuple(f"interval{k}" for k in range(len(losses)))
-    return model.instance.envelope_step(losses, kind, cost, np.zeros(n), names)
+    return instance.envelope_step(losses, kind, cost, np.zeros(n), names)

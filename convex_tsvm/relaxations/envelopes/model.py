@@ -42,6 +42,9 @@ SHARE_OF_EIGENVALUE = 0.99
 #: A free bias needs some negative curvature; where nothing is lent it costs the bound at most this share of it.
 BIAS_COST = 1e-6
 
+#: The least number that is not 0.
+LITTLE = 5e-324
+
 #: The share of a gap that minorants of smooth losses may cost, and the least that each is off by.
 SHARE_OF_GAP, LEAST_MISSED = 0.2, 1e-8
 
@@ -77,9 +80,12 @@ class Minorant:
 class OutputModel(BoundModel):
     """Outputs, losses and intervals of a formulation on a problem.
 
-    Its losses are piecewise linear-quadratic, or exponential, its regularizer is ½ ‖w‖², and its balance a mean output
-    or None, else there is a ValueError.  A piecewise linear-quadratic function may be below an exponential loss, in
+    Its losses are piecewise linear-quadratic, or exponential, its regularizer is ½ ‖w‖², and its balance is no sum of
+    targets, else there is a ValueError.  A piecewise linear-quadratic function may be below an exponential loss, in
     whose place it is, by ``error``.
+
+    Where a number of positive labels is prescribed, boxes know it: an interval of an unlabelled point that is split at
+    0 has a label, and an end is exactly 0 for no other reason.
     """
 
     about = "outputs"
@@ -89,8 +95,9 @@ class OutputModel(BoundModel):
         why = _why_no_pieces(instance)
         if why is not None:
             raise ValueError(why)
-        self.instance, problem, bias = instance, instance.problem, instance.bias
-        formulation = instance.formulation
+        self.instance = instance
+        self.uncounted = instance = instance.replaced(instance.formulation)
+        problem, bias, formulation = instance.problem, instance.bias, instance.formulation
         kinds = [_below(kind.of_output, error) for kind in formulation.by_kind] + [COSTS_NOTHING]
         kind = formulation.kinds(problem)
         pays = (instance.cost > 0) & ((kind != 2) | (formulation.unlabeled is not None))
@@ -124,6 +131,7 @@ class OutputModel(BoundModel):
             which, cost = np.append(which, len(kinds) - 1), np.append(cost, 1.0)
             low, high, self.offset = np.append(low, -np.inf), np.append(high, np.inf), np.append(self.offset, 0.0)
         self.n = len(low)
+        self.counted = np.flatnonzero(problem.y[self.points] == 0)  # the unlabelled points among the outputs
         self.low, self.high = low, high  # intervals that the formulation itself asks for
         # What outputs pay: φ_i, costs included, as functions of g_i.
         self.losses = _losses(kinds, which.astype(np.intp), cost, self.offset)
@@ -152,10 +160,48 @@ class OutputModel(BoundModel):
         low, high = self.box(cutoff)
         if self.first is None:
             self.first = low, high, cutoff
-        return Box(low, high)
+        return self.count(self.without_zeros(Box(low, high)))
 
     def halves(self, box: Box, i: int, place: float) -> tuple[Box, Box]:
-        return box.halves(i, place)
+        lower, upper = box.halves(i, place)
+        return self.count(lower), self.count(upper)
+
+    def without_zeros(self, box: Box, within: Box | None = None) -> Box:
+        """A box whose ends are 0 only where those of the box that it is in are, if labels are counted."""
+        if self.instance.n_positive is None:
+            return box
+        low, high = box.low.copy(), box.high.copy()
+        low[(low == 0) & (True if within is None else within.low != 0)] = -LITTLE
+        high[(high == 0) & (True if within is None else within.high != 0)] = LITTLE
+        return Box(low, high)
+
+    def labels(self, box: Box) -> Array:
+        """Labels of the unlabelled outputs in a box, 0 where both are possible."""
+        low, high = box.low[self.counted], box.high[self.counted]
+        return np.where(low >= 0, 1.0, np.where(high <= 0, -1.0, 0.0))
+
+    def count(self, box: Box) -> Box:
+        """The box after the number of positive labels is taken into account, if one is prescribed."""
+        number = self.instance.n_positive
+        if number is None or box.is_empty:
+            return box
+        labels = self.labels(box)
+        positive, possible = int((labels > 0).sum()), int((labels >= 0).sum())
+        low, high, rest = box.low.copy(), box.high.copy(), self.counted[labels == 0]
+        if positive > number or possible < number:
+            low, high = np.full(self.n, np.inf), np.full(self.n, -np.inf)
+        elif positive == number:
+            high[rest] = 0.0
+        elif possible == number:
+            low[rest] = 0.0
+        return Box(low, high)
+
+    def undecided(self, box: Box, outputs: Array) -> tuple[int, float] | None:
+        """The output without a label that is nearest to 0, and 0, if labels are counted and there is one."""
+        if self.instance.n_positive is None:
+            return None
+        open_ = self.counted[self.labels(box) == 0]
+        return (int(open_[np.abs(outputs[open_]).argmin()]), 0.0) if len(open_) else None
 
     def scores(self, box: Box, outputs: Array) -> Array:
         """Outputs of all points of the problem; zero where they cost nothing."""
@@ -172,8 +218,9 @@ class OutputModel(BoundModel):
         return proven
 
     def statement(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        bias, formulation, rows = self.instance.bias, self.instance.formulation, self.rows
+        bias, formulation, rows = self.uncounted.bias, self.instance.formulation, self.rows
         return {
+            "positive": self.instance.n_positive,
             "bias": "centred" if bias.centred else "free" if bias.free else "none",
             "value": bias.offset,
             "lift": float(self.lift),
@@ -360,8 +407,11 @@ def _why_no_pieces(instance: Instance) -> str | None:
     for group in formulation.groups:
         if not isinstance(group.loss, PLQ):
             return f"group {group.name!r}: loss={group.loss!r}: envelopes are of piecewise linear-quadratic losses"
-    if instance.n_positive is not None or instance.target_sum is not None:
-        return f"{instance.balance}: envelopes take a mean output, or None"
+    if instance.target_sum is not None:
+        return f"{instance.balance}: envelopes take a mean output, a number of labels, or None"
+    pays = instance.cost[instance.problem.unlabeled] > 0
+    if instance.n_positive is not None and (formulation.unlabeled is None or not pays.all()):
+        return f"{instance.balance}: envelopes count the labels of points that pay something, and some do not"
     if not formulation.regularizer.is_squared_norm:
         return f"regularizer={formulation.regularizer!r}: envelopes are for 'l2'"
     if formulation.additions:
