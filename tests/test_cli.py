@@ -317,7 +317,7 @@ def test_interrupted_is_status_1(files, capsys, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("convex_tsvm.cli.tasks.minimize", interrupted)
+    monkeypatch.setattr("convex_tsvm.cli.solving.minimize", interrupted)
     status, out, err = run(capsys, "solve", files / "split.npz")
     assert (status, out) == (1, "")
     assert "interrupted" in err
@@ -409,9 +409,9 @@ def test_ctrl_c_in_the_cross_validation_keeps_the_rows(capsys, monkeypatch):
 
 
 def test_an_interrupted_comparison_shows_what_there_is(files, capsys, monkeypatch):
-    from convex_tsvm.cli import tasks
+    from convex_tsvm.cli import solving
 
-    original = tasks.minimize
+    original = solving.minimize
 
     def interrupted(method, formulation, problem, *, settings, **options):
         def stop(iteration):
@@ -419,7 +419,7 @@ def test_an_interrupted_comparison_shows_what_there_is(files, capsys, monkeypatc
 
         return original(method, formulation, problem, settings=dataclasses.replace(settings, callback=stop), **options)
 
-    monkeypatch.setattr(tasks, "minimize", interrupted)
+    monkeypatch.setattr(solving, "minimize", interrupted)
     status, out, _ = run(capsys, "compare", files / "split.npz", "--solver", "native,cvxpy", "--json")
     assert status == 1
     assert [result["status"] for result in json.loads(out)["results"]] == ["interrupted"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
 from typing import Any
 
@@ -14,27 +13,28 @@ from ..formulations import tsvm
 from ..persistence import FittedModel, save_model
 from ..problem import Problem
 from .files import print_json, write_class_labels
-from .given import labels_shown, of_data, with_shares
+from .requests import Solve
+from .solving import given_problem, limited, of_data, solved, with_shares
 from .table import SOLVED_STATUSES, figures_of, print_table, result_of, stopped
-from .tasks import Task, asked_solvers, given_problem, limited, solved
+from .tasks import Task
 
 
-def solve_classes(options: argparse.Namespace, task: Task) -> int:
+def solve_classes(request: Solve, task: Task) -> int:
     """Fit one method to every class against the rest; print a row for each, and the error of all together."""
-    data = load_classes(options.data, **labels_shown(options))
-    tsvm(task.loss(options.loss), s=options.s)
-    if not (options.balance is None or isinstance(options.balance, str)):
+    data = load_classes(request.data, **request.shown)
+    tsvm(task.loss(request.loss), s=request.s)
+    if not (request.balance is None or isinstance(request.balance, str)):
         raise ValueError(
-            f"balance={options.balance!r}: with {len(data.classes)} classes it must be 'auto', 'labeled' or none"
+            f"balance={request.balance!r}: with {len(data.classes)} classes it must be 'auto', 'labeled' or none"
         )
-    first = given_problem(options, data.against_the_rest(0))
-    solver = task.solver_of(*asked_solvers(options))
+    first = given_problem(request, data.against_the_rest(0))
+    solver = task.solver_of(*request.solvers)
     solutions, rows = [], []
     parts = [data.against_the_rest(k) for k in range(len(data.classes))]
-    with limited(options):  # of all classes together
-        problems, told = with_shares(options, data.classes, [first.replace(y=part.y) for part in parts])
+    with limited(request.time_limit):  # of all classes together
+        problems, told = with_shares(request, data.classes, [first.replace(y=part.y) for part in parts])
         for name, part, problem in zip(data.classes, parts, problems, strict=True):
-            solution = solved(options, task, problem, solver)
+            solution = solved(request, task, problem, solver)
             solutions.append(solution)
             rows.append({**result_of(part, solution, task, solver), "method": f"{task.name}: {name}"})
             if solution.status == "interrupted":
@@ -44,7 +44,7 @@ def solve_classes(options: argparse.Namespace, task: Task) -> int:
     error = data.error(labels)
     unsolved = [row["status"] for row in rows if row["status"] not in SOLVED_STATUSES]
     status = unsolved[0] if unsolved else str(rows[0]["status"])
-    if options.json:
+    if request.json:
         print_json(_together(task, rows[0]["solver"], first, rows, error, status))
     else:
         print(
@@ -55,12 +55,12 @@ def solve_classes(options: argparse.Namespace, task: Task) -> int:
         if line := stopped(rows):
             print(line)
         print("" if error is None else f"error of all classes together {error:.2%}")
-    if options.labels_out:
-        write_class_labels(options.labels_out, labels, scores.max(axis=1))
-    if options.save:
+    if request.labels_out:
+        write_class_labels(request.labels_out, labels, scores.max(axis=1))
+    if request.save:
         parameters = {"data": data.name, "method": task.name, "formulation": task.formulation}
         fitted = FittedModel.from_solutions(solutions, np.array(data.classes), parameters)
-        save_model(replace(fitted, **of_data(data)), options.save)
+        save_model(replace(fitted, **of_data(data)), request.save)
     return 0 if not unsolved else 1
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import plotting
 from ..data import Data
 from ..instance import Instance
 from ..methods.supervised import supervised_svms
@@ -20,43 +20,44 @@ from ..problem import Problem
 from ..solution import Solution
 from ..table import METHODS
 from .files import print_json, write_plot
-from .given import given
+from .requests import Compare
+from .solving import check_method_options, formulated, given, limited, solved
 from .table import SOLVED_STATUSES, compilation_line, failure_of, figures_of, print_table, result_of, stopped
-from .tasks import Task, asked_solvers, check_method_options, formulated, limited, read_task, solved
+from .tasks import Task, read_task
 from .unused import refuse_unused
 
 #: What the row of the supervised SVM is called.
 SUPERVISED = "supervised SVM"
 
 
-def compare(options: argparse.Namespace) -> int:
+def compare(request: Compare) -> int:
     """Fit every method with every solver; print a table and draw a picture."""
-    tasks = [read_task(name, options.formulation) for name in options.methods]
-    check_method_options(options, tasks)
-    refuse_unused(options, tasks)
-    if options.folds < 0 or options.folds == 1:
-        raise ValueError(f"folds={options.folds} must be 0, or an integer >= 2")
-    data, problem, heading = given(options)
-    solutions, results = _solved(options, tasks, data, problem)
-    agreement, supervised = _agreement(options, tasks, solutions), None
+    tasks = [read_task(name, request.formulation) for name in request.methods]
+    check_method_options(request, tasks)
+    refuse_unused(request, tasks)
+    if request.folds < 0 or request.folds == 1:
+        raise ValueError(f"folds={request.folds} must be 0, or an integer >= 2")
+    data, problem, heading = given(request)
+    solutions, results = _solved(request, tasks, data, problem)
+    agreement, supervised = _agreement(request, tasks, solutions), None
     done = [result for result in results if result["status"] != "failed"]
     interrupted = any(result["status"] == "interrupted" for result in done)
     if not interrupted:
         try:
-            supervised = _beside_supervised(options, data, problem, solutions, done)
+            supervised = _beside_supervised(request, data, problem, solutions, done)
         except KeyboardInterrupt:
             interrupted = True
             warn("interrupted: without the supervised SVM beside")
         except Exception as error:  # whatever it is, what the methods have found is shown
             warn(f"the supervised SVM beside: {str(error) or type(error).__name__}")
-    if options.json:
+    if request.json:
         found = {"data": data.name, "classes": data.known, "results": results, "agreement": agreement}
         print_json({**found, "supervised": supervised})
     else:
         print(heading)
         print_table(results if supervised is None else [*results, supervised])
         _print_below(tasks, results, supervised, agreement)
-    write_plot(lambda: _picture(data, tasks, solutions), options.plot, options.json)
+    write_plot(lambda: _picture(data, tasks, solutions), request.plot, request.json)
     return 0 if supervised is not None and all(result["status"] in SOLVED_STATUSES for result in results) else 1
 
 
@@ -81,7 +82,7 @@ def _print_below(
 
 
 def _solved(
-    options: argparse.Namespace, tasks: list[Task], data: Data, problem: Problem
+    request: Compare, tasks: list[Task], data: Data, problem: Problem
 ) -> tuple[dict[tuple[Task, str], Solution], list[dict[str, Any]]]:
     """Solutions by method and solver, and a row for each pair; what fails has a row that says why.
 
@@ -91,10 +92,10 @@ def _solved(
     results: list[dict[str, Any]] = []
     first: BaseException | None = None
     for task in tasks:
-        for solver in task.solvers_of(asked_solvers(options)):
+        for solver in task.solvers_of(request.solvers):
             began = time.perf_counter()
             try:
-                solution = solved(options, task, problem, solver)
+                solution = solved(request, task, problem, solver)
                 results.append(result_of(data, solution, task, solver))
                 solutions[task, solver] = solution
             except (Exception, KeyboardInterrupt) as error:  # whatever it is, the other methods are shown
@@ -108,12 +109,12 @@ def _solved(
 
 
 def _agreement(
-    options: argparse.Namespace, tasks: list[Task], solutions: dict[tuple[Task, str], Solution]
+    request: Compare, tasks: list[Task], solutions: dict[tuple[Task, str], Solution]
 ) -> list[dict[str, Any]]:
     """How far several solvers of one method are apart."""
     lines = []
     for task in tasks:
-        solvers = [solver for solver in task.solvers_of(asked_solvers(options)) if (task, solver) in solutions]
+        solvers = [solver for solver in task.solvers_of(request.solvers) if (task, solver) in solutions]
         found = [solutions[task, solver] for solver in solvers]
         if len(found) < 2:
             continue
@@ -131,14 +132,14 @@ def _agreement(
 
 def _picture(data: Data, tasks: list[Task], solutions: dict[tuple[Task, str], Solution]) -> Any:
     """All solutions, with their solvers in their names where a method has several."""
-    from ..plotting import plot_comparison
-
     several = len(solutions) > len(tasks)
-    return plot_comparison(data, {f"{m.name} ({s})" if several else m.name: one for (m, s), one in solutions.items()})
+    return plotting.plot_comparison(
+        data, {f"{m.name} ({s})" if several else m.name: one for (m, s), one in solutions.items()}
+    )
 
 
 def _beside_supervised(
-    options: argparse.Namespace,
+    request: Compare,
     data: Data,
     problem: Problem,
     solutions: dict[tuple[Task, str], Solution],
@@ -149,14 +150,14 @@ def _beside_supervised(
     Both get their error at labelled points that were left out (cross-validation).
     """
     first = next((task for task, _ in solutions if task.formulation != "svm"), next(iter(solutions))[0])
-    formulation, formulated_problem = formulated(options, first, problem)
+    formulation, formulated_problem = formulated(request, first, problem)
     alone = supervised_svms(formulation, [formulated_problem])[0]
-    folds = _folds(options, problem)
+    folds = _folds(request, problem)
     errors: dict[Task, float | None] = {}
     for (task, solver), solution, result in zip(solutions, solutions.values(), results, strict=True):
         if task not in errors:
-            one = partial(solved, options, task, solver=solver)
-            with limited(options):
+            one = partial(solved, request, task, solver=solver)
+            with limited(request.time_limit):
                 errors[task] = _left_out_error(one, problem, folds) if METHODS[task.method].is_descent else None
         result["agreement"] = _share_alike(problem, solution.labels, alone.labels)
         result["left_out_error"] = errors[task]
@@ -165,7 +166,7 @@ def _beside_supervised(
         problem,
         method=SUPERVISED,
         solver=alone.solver,
-        objective=_objective(options, solutions, formulation, formulated_problem, alone),
+        objective=_objective(request, solutions, formulation, formulated_problem, alone),
         lower_bound=None,
         gap=None,
         iterations=alone.n_iter,
@@ -178,27 +179,27 @@ def _beside_supervised(
 
 
 def _objective(
-    options: argparse.Namespace,
+    request: Compare,
     solutions: dict[tuple[Task, str], Solution],
     formulation: Any,
     problem: Problem,
     alone: Solution,
 ) -> float | None:
     """What the others minimize, at the supervised SVM, if they all minimize the same."""
-    kinds = {(task.formulation, task.loss(options.loss)) for task, _ in solutions if task.formulation != "svm"}
+    kinds = {(task.formulation, task.loss(request.loss)) for task, _ in solutions if task.formulation != "svm"}
     if len(kinds) != 1:
         return None
     return float(Instance(formulation, problem).objective(alone.scores, alone.regularization))
 
 
-def _folds(options: argparse.Namespace, problem: Problem) -> list[NDArray[np.intp]]:
+def _folds(request: Compare, problem: Problem) -> list[NDArray[np.intp]]:
     """Labelled points that are left out together; none if there are too few."""
     from ..selection.splits import LabeledKFold  # which loads scikit-learn, and that takes a second
 
     y = problem.y
-    if options.folds < 2 or min((y > 0).sum(), (y < 0).sum()) < 2:
+    if request.folds < 2 or min((y > 0).sum(), (y < 0).sum()) < 2:
         return []
-    splitter = LabeledKFold.at_most(options.folds, y[y != 0], random_state=options.random_state, unlabeled=0)
+    splitter = LabeledKFold.at_most(request.folds, y[y != 0], random_state=request.random_state, unlabeled=0)
     return [test for _, test in splitter.split(y, y)]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import math
@@ -10,7 +9,9 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .. import plotting
 from ..validation import new_file
+from .requests import Request
 
 
 def print_json(found: Any) -> None:
@@ -42,15 +43,16 @@ WRITTEN = (
 )
 
 
-def check_outputs(options: argparse.Namespace) -> None:
+def check_outputs(request: Request) -> None:
     """Complain about what cannot be written before the work is done, and what is read or written by another name."""
-    others = [(name, path) for name in READ if (path := getattr(options, name, None)) is not None]
+    given = {name: path for name, path in vars(request).items() if path is not None}
+    others = [(name, given[name]) for name in READ if name in given]
     for name in WRITTEN:
-        path = getattr(options, name, None)
+        if name not in given:
+            continue
+        path = given[name]
         if path == "-":
             raise ValueError(f"{name}='-' must be the name of a file")
-        if path is None:
-            continue
         for other, place in [] if os.path.realpath(path).startswith("/dev/") else others:
             if _is_same(path, place) or (os.path.isdir(place) and _is_same(os.path.dirname(path) or ".", place)):
                 where = "the same file as" if _is_same(path, place) else "in the folder"
@@ -58,9 +60,7 @@ def check_outputs(options: argparse.Namespace) -> None:
         if name != "target":
             new_file(name, path)
         if name == "plot":
-            from ..plotting import check_picture
-
-            check_picture(path)
+            plotting.check_picture(path)
         others.append((name, path))
 
 
@@ -75,9 +75,7 @@ def write_plot(draw: Callable[[], Any], path: str | None, quiet: bool) -> None:
     """Draw a picture into a file, if one was asked for, and say so."""
     if path is None:
         return
-    from ..plotting import save_figure
-
-    save_figure(draw(), path)
+    plotting.save_figure(draw(), path)
     if not quiet:
         print(f"picture: {path}")
 
