@@ -26,6 +26,7 @@ from .advice import advise, check_links, warn_of_unused_share
 from .calibration import calibrated, n_calibrations
 from .costs import Cost, warn_of_cost
 from .labels import Labels, ScoresLabeled
+from .parameters import estimator
 
 #: How a fit may have ended, the worst first.  A fit of several classes has the worst status of any of them.
 STATUSES, CONVERGED = ("interrupted", "time_limit", "node_limit", "max_iter", "failed", "inaccurate"), "converged"
@@ -264,12 +265,43 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
         return self.model_.decide(scores)
 
 
-class KernelTransduction(Transduction):
-    """Base of the classifiers that learn a kernel expansion.
+@estimator
+class HasKernel:
+    """What estimators have that learn a kernel expansion: the parameters of the kernel, and checks of points."""
 
-    Besides those of :class:`Transduction` a subclass has the parameters ``kernel``, ``gamma``, ``sigma``, ``degree``,
-    ``coef0``, ``C``, ``C_unlabeled`` and ``balance``.
-    """
+    kernel: Any = "rbf"
+    gamma: float | str | None = None
+    sigma: float | None = None
+    degree: int = 3
+    coef0: float = 0.0
+
+    def _checked(self, X: Any, reset: bool) -> Any:
+        least = 2 if reset else 1
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset, ensure_min_samples=least)
+        return canonical(X)
+
+    def _kernel(self, X: Any, weights: NDArray[np.float64] | None = None) -> Kernel:
+        """The kernel that is named, with its parameters, for points X with these weights."""
+        gamma = self.gamma
+        if weights is not None and (gamma == "scale" or (gamma is None and self.sigma is None)):
+            gamma = _weighted_scale(X, weights)
+        return make_kernel(self.kernel, X, gamma=gamma, sigma=self.sigma, degree=self.degree, coef0=self.coef0)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = self.kernel in ("rbf", "linear", "poly")
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+
+@estimator
+class KernelTransduction(HasKernel, Transduction):
+    """Base of the classifiers that learn a kernel expansion; a subclass has ``C_unlabeled`` and ``balance`` besides."""
+
+    C: float = 10.0
+    unlabeled: Any = -1
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _unlabeled_cost(self) -> Any:
         """C* of a problem with unlabelled points."""
@@ -279,29 +311,11 @@ class KernelTransduction(Transduction):
         """The problem in the feature space that is used; a subclass may change the kernel."""
         return problem
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kernel in ("rbf", "linear", "poly")
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
-
-    def _checked(self, X: Any, reset: bool) -> Any:
-        least = 2 if reset else 1
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset, ensure_min_samples=least)
-        return canonical(X)
-
     def _problem(self, X: Any, labels: Labels, k: int) -> Problem:
-        return self._in_feature_space(Problem(X, kernel=self._kernel(X, labels), **self._given(labels, k)))
+        return self._in_feature_space(Problem(X, kernel=self._kernel(X, labels.weights), **self._given(labels, k)))
 
     def _other_class(self, first: Problem, labels: Labels, k: int) -> Problem:
         return first.replace(**self._given(labels, k))
-
-    def _kernel(self, X: Any, labels: Labels) -> Kernel:
-        """The kernel that is named, with its parameters."""
-        gamma = self.gamma
-        if labels.weights is not None and (gamma == "scale" or (gamma is None and self.sigma is None)):
-            gamma = _weighted_scale(X, labels.weights)
-        return make_kernel(self.kernel, X, gamma=gamma, sigma=self.sigma, degree=self.degree, coef0=self.coef0)
 
     def _given(self, labels: Labels, k: int) -> dict[str, Any]:
         """The arguments of the problem of class k against the rest, without points and kernel."""

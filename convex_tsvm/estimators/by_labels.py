@@ -13,13 +13,18 @@ from ..problem import Problem
 from ..solution import Solution
 from ..validation import one_of
 from .base import KernelTransduction
+from .parameters import estimator
 
 #: Losses for which there are relaxations of the choice of labels.
 RELAXABLE_LOSSES = ("hinge", "squared_hinge", "hard_margin")
 
 
+@estimator
 class LabellingTransduction(KernelTransduction):
     """Base of classifiers that find labels of the unlabelled points; the SVM trained on them classifies new points."""
+
+    C_unlabeled: float | str = "tenth"
+    loss: str | Formulation = "hinge"
 
     @abstractmethod
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:

@@ -22,6 +22,7 @@ from ..table import METHODS
 from ..validation import one_of
 from .base import KernelTransduction, Transduction
 from .labels import Labels
+from .parameters import estimator
 from .pilot import announce, expected_seconds, may_be_long
 
 
@@ -205,5 +206,15 @@ class Descent(Transduction):
         return given
 
 
+@estimator
 class DescentTransduction(Descent, KernelTransduction):
-    """Base of kernel classifiers that minimize a formulation by a descent."""
+    """Base of kernel classifiers that minimize a formulation by a descent, and their parameters of how."""
+
+    solver: Any = "auto"
+    cvxpy_solver: str | None = None
+    fit_intercept: bool = True
+    probability: str | bool = False
+    tol: float = 1e-3
+    max_iter: int = 100
+    cache_size: float | str = "auto"
+    time_limit: float | None = None

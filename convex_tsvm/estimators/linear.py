@@ -20,6 +20,7 @@ from .approximation import KernelApproximation
 from .descent import Descent
 from .labels import Labels
 from .online import OnlineFit
+from .parameters import estimator
 
 #: Options of methods in place of their own defaults: they lead to as good an objective in less time.
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -28,6 +29,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 }
 
 
+@estimator
 class LinearTransductiveSVC(OnlineFit, Descent):
     """Semi-supervised (transductive) linear support vector classifier for many points, sparse or not.
 
@@ -42,62 +44,44 @@ class LinearTransductiveSVC(OnlineFit, Descent):
         Multi-switch TSVM (§1.3, the default), deterministic annealing (§1.4), the concave-convex procedure (Collobert
         et al. 2006), or another of the table of methods in its default form.  Annealing finds lower objectives where
         unlabelled points say more than the labelled ones, as in texts.
-    loss : {"squared_hinge", "hinge", "huber_hinge", "ramp", "flat"} or Formulation, default "squared_hinge"
+    loss : {"squared_hinge", "hinge", "huber_hinge", "ramp", "flat"} or Formulation
         Loss of the unlabelled points, as in :class:`~convex_tsvm.TransductiveSVC`; "ramp" and "flat" with
         ``method="cccp"``.  Losses with kinks take several times as long.
-    C : float > 0, default 1.0
+    C : float > 0
         Cost of labelled points.
-    C_unlabeled : float > 0 or "balanced", default "balanced"
+    C_unlabeled : float > 0 or "balanced"
         Cost C* of unlabelled points; "balanced" is C L / U, which is λ' = 1.
-    lambda_, lambda_unlabeled : float > 0, optional
-        SVMlin's λ and λ' in place of C and C*: with l labelled and u unlabelled points C = 1 / (2 l λ) and
-        C* = λ' / (2 u λ), which makes λ times the objective that of the paper.
-    positive_fraction : "auto", "labeled", float in (0, 1), or dict of class to float, default "auto"
+    lambda_ : float > 0
+        SVMlin's λ in place of C, which is 1 / (2 l λ) with l labelled points: λ times the objective is then that of the
+        paper.
+    lambda_unlabeled : float > 0
+        SVMlin's λ' in place of C*, which is λ' / (2 u λ) with u unlabelled points.
+    positive_fraction : "auto", "labeled", float in (0, 1), or dict of class to float
         r, the share of the unlabelled points that are positive (of ``classes_[1]``), or of every class: inferred as
         with ``balance="auto"`` of :class:`~convex_tsvm.TransductiveSVC`, that among the labels, or a number.  Switching
         and annealing meet it exactly; with CCCP the mean output is 2 r - 1.
-    fit_intercept : bool, default True
-    intercept_scaling : float > 0, default 1.0
+    intercept_scaling : float > 0
         With switching and annealing the bias is the weight of one more feature, which is this number for all points,
         and is regularized like the others, as in SVMlin and ``sklearn.svm.LinearSVC``.
-    kernel_approximation : {"nystroem", "fourier"} or transformer, optional
+    kernel_approximation : {"nystroem", "fourier"} or transformer
         Learn with an RBF kernel, nearly: the points are replaced by ``n_components`` features whose inner products are
         about k(x, z), Nyström's with centres of k-means for landmarks, or random Fourier features (or those of a
         transformer of scikit-learn; all are fitted to at most 10 000 of the points).  Takes 4 bytes for each point and
         feature.  Objective, bound and gap are those of the approximate problem, with the kernel φ(x)·φ(z).
-    n_components : int >= 1, default 500
+    n_components : int >= 1
         Features, for a ``kernel_approximation`` by name.
-    gamma : float > 0, "scale" or None, default None
+    gamma : float > 0, "scale" or None
         γ of the approximated kernel exp(-γ ‖x - z‖²), by name; None is "scale", 1 / (n_features X.var()).
-    random_state : int, default 0
+    random_state : int
         Of the landmarks, or frequencies, that the features are made of.
-    method_options : dict, optional
+    method_options : dict
         Options of the method in place of those that are its defaults here: for "switching" ``annealing=14`` (factors on
         C*) and ``reheats=4``, for "annealing" ``best=True``, ``cooling=1.2``, ``settled=5e-6`` and ``certain=1e-2``.
         ``max_pairs=1`` is Joachims's TSVM.
-    multi_class : {"ovr", "potts"}, default "ovr"
-        More than two classes are learned one against the rest, or, with ``method="annealing"``, together: the
-        probabilities of the classes of a point sum to 1 (:func:`~convex_tsvm.potts_annealing`).
-    probability : {"calibrated"} or False, default False
-        Whether there is ``predict_proba``: sigmoids of the outputs (Platt 1999), found at labelled points that are left
-        out of a fit, in five folds, or fewer if a class has fewer labels.  It takes as many more fits, and is no part
-        of a saved model.  :class:`~convex_tsvm.CalibratedTransduction` has more options.
-    unlabeled : object, default -1
-        Marks unlabelled points in ``y``: -1 as in ``sklearn.semi_supervised``, 0, NaN, a string, or None for none.
-    tol : float, default 1e-4
+    tol : float
         Relative duality gap of the last convex problem.
-    max_iter : int, default 1000
+    max_iter : int
         Limit on convex problems, for each factor on C* or temperature.
-    warm_start : bool, default False
-        Whether ``fit`` starts at the solutions of the fit before, at the full costs, as ``solutions_`` has them, where
-        points and features are as many and a class has the same name; there is no ``lower_bound_`` then.
-    time_limit : float > 0, optional
-        Seconds for all classes together, after which the best so far is kept, with a warning and ``status_``
-        "time_limit".  The supervised SVM is the least that is learned, however long it takes.
-    n_jobs : int, optional
-        Classes learned at the same time (joblib).
-    verbose : int, default 0
-        1 prints a line per step, and on a terminal shows how far the current step is.
 
     Attributes
     ----------
@@ -105,12 +89,6 @@ class LinearTransductiveSVC(OnlineFit, Descent):
         Not there with a ``kernel_approximation``.
     approximation_ : object
         The fitted transformer behind ``kernel_approximation``.
-    intercept_ : array, shape (n_classifiers,)
-    classes_, transduction_, transduction_scores_, objective_, lower_bound_, gap_, history_, n_iter_
-        As in :class:`~convex_tsvm.TransductiveSVC`.
-    status_, solutions_
-        As in :class:`~convex_tsvm.TransductiveSVC`.
-    n_features_in_, feature_names_in_
 
     Examples
     --------
@@ -124,56 +102,29 @@ class LinearTransductiveSVC(OnlineFit, Descent):
 
     _share_parameter = "positive_fraction"
 
-    def __init__(
-        self,
-        *,
-        method: str | Method = "switching",
-        loss: str | Formulation = "squared_hinge",
-        C: float = 1.0,
-        C_unlabeled: float | str = "balanced",
-        lambda_: float | None = None,
-        lambda_unlabeled: float | None = None,
-        positive_fraction: Any = "auto",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        kernel_approximation: Any = None,
-        n_components: int = 500,
-        gamma: float | str | None = None,
-        random_state: int = 0,
-        method_options: Mapping[str, Any] | None = None,
-        multi_class: str = "ovr",
-        probability: str | bool = False,
-        unlabeled: Any = -1,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.method = method
-        self.loss = loss
-        self.C = C
-        self.C_unlabeled = C_unlabeled
-        self.lambda_ = lambda_
-        self.lambda_unlabeled = lambda_unlabeled
-        self.positive_fraction = positive_fraction
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.kernel_approximation = kernel_approximation
-        self.n_components = n_components
-        self.gamma = gamma
-        self.random_state = random_state
-        self.method_options = method_options
-        self.multi_class = multi_class
-        self.probability = probability
-        self.unlabeled = unlabeled
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    method: str | Method = "switching"
+    loss: str | Formulation = "squared_hinge"
+    C: float = 1.0
+    C_unlabeled: float | str = "balanced"
+    lambda_: float | None = None
+    lambda_unlabeled: float | None = None
+    positive_fraction: Any = "auto"
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    kernel_approximation: Any = None
+    n_components: int = 500
+    gamma: float | str | None = None
+    random_state: int = 0
+    method_options: Mapping[str, Any] | None = None
+    multi_class: str = "ovr"
+    probability: str | bool = False
+    unlabeled: Any = -1
+    tol: float = 1e-4
+    max_iter: int = 1000
+    warm_start: bool = False
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _faster(self, problem: Problem) -> str:
         return ("fewer n_components, or " if self.kernel_approximation else "") + "a larger tol takes less"

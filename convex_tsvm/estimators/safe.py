@@ -16,12 +16,14 @@ from ..progress import status_line
 from ..solution import Solution
 from .by_labels import LabellingTransduction
 from .labels import Labels
+from .parameters import estimator
 
 #: Separators may have shares of the classes that differ from the inferred ones by at most this number of standard
 #: deviations plus this much.
 SHARE_DEVIATIONS, SHARE_SLACK = 2.0, 0.1
 
 
+@estimator
 class SafeTransductiveSVC(LabellingTransduction):
     """Safe semi-supervised SVM (S4VM; Li and Zhou 2015): unlabelled points are used where that does not hurt.
 
@@ -32,30 +34,22 @@ class SafeTransductiveSVC(LabellingTransduction):
     by one: a point is of the class that takes it, and where none does, or several, the supervised SVMs decide.
 
     Time grows like that of ``n_starts`` fits of :class:`~convex_tsvm.TransductiveSVC`, which share kernel values.
+    ``C`` and ``C_unlabeled`` are smaller by default than there: what larger ones gain on average is not worth what they
+    lose on some data.
 
     Parameters
     ----------
-    kernel, gamma, sigma, degree, coef0, class_weight, fit_intercept, unlabeled, n_jobs
-        As in :class:`~convex_tsvm.TransductiveSVC`.
-    C, C_unlabeled : float > 0, or str, default 1.0, "balanced"
-        As in :class:`~convex_tsvm.TransductiveSVC`, whose defaults are larger: here what they gain on average is not
-        worth what they lose on some data.
-    balance : default "auto"
-        As in :class:`~convex_tsvm.TransductiveSVC`.
-    loss : {"hinge", "squared_hinge"}, default "hinge"
-    n_separators : int >= 1, default 10
+    loss : {"hinge", "squared_hinge"}
+        Loss of all points.
+    n_separators : int >= 1
         Separators, of which any may be the true one.
-    n_starts : int >= 1, default 30
+    n_starts : int >= 1
         Descents from different starts, among which separators are chosen.
-    penalty : float >= 0, default 3.0
+    penalty : float >= 0
         λ: what a label of the SVM that is spoilt costs, in labels that are corrected.
-    folds : int >= 2, or 0, default 5
+    folds : int >= 2, or 0
         Parts of the labelled points that are left out to see whether the labels found are as good as the supervised
         SVM's; 0 leaves none out, and takes half the time.
-    random_state : int, default 0
-    time_limit : float > 0, optional
-        As in :class:`~convex_tsvm.TransductiveSVC`.
-    verbose : int, default 0
 
     Attributes
     ----------
@@ -67,9 +61,8 @@ class SafeTransductiveSVC(LabellingTransduction):
         Errors at labels that were left out, of the labels found and of the supervised SVM's.
     given_up_ : bool or list of bool
         Whether the labels are the supervised SVM's since the former errors are more than chance explains.
-    classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_, status_, objective_
-        As in :class:`~convex_tsvm.TransductiveSVC`.
     lower_bound_, gap_ : None
+        Labels that are safe are not those with the least objective.
 
     Examples
     --------
@@ -79,50 +72,17 @@ class SafeTransductiveSVC(LabellingTransduction):
     array([0, 0, 0, 1, 1, 1])
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        gamma: float | str | None = None,
-        sigma: float | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        C: float = 1.0,
-        C_unlabeled: float | str = "balanced",
-        loss: str = "hinge",
-        balance: Any = "auto",
-        class_weight: Any = None,
-        fit_intercept: bool = True,
-        n_separators: int = 10,
-        n_starts: int = 30,
-        penalty: float = 3.0,
-        folds: int = 5,
-        unlabeled: Any = -1,
-        random_state: int = 0,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.C = C
-        self.C_unlabeled = C_unlabeled
-        self.loss = loss
-        self.balance = balance
-        self.class_weight = class_weight
-        self.fit_intercept = fit_intercept
-        self.n_separators = n_separators
-        self.n_starts = n_starts
-        self.penalty = penalty
-        self.folds = folds
-        self.unlabeled = unlabeled
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    C: float = 1.0
+    C_unlabeled: float | str = "balanced"
+    balance: Any = "auto"
+    class_weight: Any = None
+    fit_intercept: bool = True
+    n_separators: int = 10
+    n_starts: int = 30
+    penalty: float = 3.0
+    folds: int = 5
+    random_state: int = 0
+    time_limit: float | None = None
 
     def _with_shares(self, first: Problem, labels: Labels) -> Labels:
         labels = super()._with_shares(first, labels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -51,6 +51,7 @@ LEAST_ERROR = 0.5
 SHARE_OF_TIME = 0.8
 
 
+@dataclass(eq=False, repr=False)
 class TransductiveSearchCV(
     ActsAsFitted, RoutesWeights, ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
 ):
@@ -140,38 +141,21 @@ class TransductiveSearchCV(
 
     _fitted_as = "best_estimator_"
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]] | None = None,
-        *,
-        cv: Any = 5,
-        n_repeats: int = 1,
-        scoring: str | Callable[..., float] = "accuracy",
-        warm_start: bool = True,
-        tol: float = 0.1,
-        prune: bool = True,
-        ties: str = "agreement",
-        caution: float = 3.0,
-        random_state: int = 0,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.cv = cv
-        self.n_repeats = n_repeats
-        self.scoring = scoring
-        self.warm_start = warm_start
-        self.tol = tol
-        self.prune = prune
-        self.ties = ties
-        self.caution = caution
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimator: Any = None
+    param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]] | None = None
+    _: KW_ONLY
+    cv: Any = 5
+    n_repeats: int = 1
+    scoring: str | Callable[..., float] = "accuracy"
+    warm_start: bool = True
+    tol: float = 0.1
+    prune: bool = True
+    ties: str = "agreement"
+    caution: float = 3.0
+    random_state: int = 0
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose, and fit the chosen candidate to all points; arguments as those of the estimator's ``fit``.
@@ -405,12 +389,11 @@ def _is_shared(steps: Steps, candidates: list[dict[str, Any]] | None, judge: Jud
 
 def _default_grid(fits: SharedFits) -> list[dict[str, Sequence[Any]]]:
     """The candidates of a classifier with a kernel, if the user names none."""
-    estimator, labels = fits.steps.classifier, fits.labels
+    estimator = fits.steps.classifier
     grid: dict[str, Sequence[Any]] = {"C": COSTS}
     parameters = estimator.get_params(deep=False)
     if parameters.get("kernel") == "rbf":
-        every = np.full(fits.X.shape[0], 0)
-        kernel = estimator._kernel(fits.X, Labels(np.array([0, 1]), every, every == 1, labels.weights))
+        kernel = estimator._kernel(fits.X, fits.labels.weights)
         if isinstance(kernel, RBF):
             grid["sigma"] = tuple(factor / float(np.sqrt(2 * kernel.gamma)) for factor in FACTORS)
     grids = [grid]
