@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -61,7 +61,24 @@ class LabelCounts:
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class _Points:
+    """What is read of a file besides labels; see :class:`Data`."""
+
+    name: str
+    X: Any
+    counts: LabelCounts | None = field(default=None, kw_only=True)
+    feature_names: tuple[str, ...] | None = field(default=None, kw_only=True)
+    label_name: str | None = field(default=None, kw_only=True)
+    zero_based: bool | None = field(default=None, kw_only=True)
+
+
+def _error(labels: NDArray[Any], shown: NDArray[Any], truth: NDArray[Any], unknown: object) -> float | None:
+    judged = (shown == unknown) & (truth != unknown)
+    return float(np.mean(labels[judged] != truth[judged])) if judged.any() else None
+
+
+@dataclass(frozen=True, eq=False)
+class Data(_Points):
     """Points with labels, some of them hidden or unknown.
 
     Attributes
@@ -79,15 +96,9 @@ class Data:
         Whether an svmlight file counts columns from 0.
     """
 
-    name: str
-    X: Any
     y: NDArray[np.float64]
     truth: NDArray[np.float64]
     classes: tuple[str, str]
-    counts: LabelCounts | None = None
-    feature_names: tuple[str, ...] | None = None
-    label_name: str | None = None
-    zero_based: bool | None = None
 
     def __repr__(self) -> str:
         (n, d), (negative, positive) = self.X.shape, self.classes
@@ -102,8 +113,7 @@ class Data:
 
     def error(self, labels: NDArray[np.float64]) -> float | None:
         """Share of the unlabelled points with a known truth that are labelled wrongly; None if there are none."""
-        judged = (self.y == 0) & (self.truth != 0)
-        return float(np.mean(labels[judged] != self.truth[judged])) if judged.any() else None
+        return _error(labels, self.y, self.truth, 0)
 
 
 class SeveralClasses(ValueError):
@@ -111,7 +121,7 @@ class SeveralClasses(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Classes:
+class Classes(_Points):
     """Points of several classes, some labels of which are hidden or unknown.
 
     ``labels`` and ``truth`` are arrays of str, shape (n,): classes, with "" where a label is hidden or unknown, and
@@ -119,15 +129,9 @@ class Classes:
     :class:`Data`.
     """
 
-    name: str
-    X: Any
     labels: NDArray[np.str_]
     truth: NDArray[np.str_]
     classes: tuple[str, ...]
-    counts: LabelCounts | None = None
-    feature_names: tuple[str, ...] | None = None
-    label_name: str | None = None
-    zero_based: bool | None = None
 
     def against_the_rest(self, k: int) -> Data:
         """The data with class ``classes[k]`` as +1, and all others as -1."""
@@ -140,8 +144,7 @@ class Classes:
 
     def error(self, labels: NDArray[np.str_]) -> float | None:
         """Share of the unlabelled points with a known truth that are labelled wrongly; None if there are none."""
-        judged = (self.labels == "") & (self.truth != "")
-        return float(np.mean(labels[judged] != self.truth[judged])) if judged.any() else None
+        return _error(labels, self.labels, self.truth, "")
 
 
 def load_new(
