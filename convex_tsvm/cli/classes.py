@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
-
 import numpy as np
 
 from ..data import load_classes
 from ..decision import chosen_classes
 from ..formulations import tsvm
-from ..persistence import FittedModel, save_model
-from ..problem import Problem
 from .files import print_json, write_class_labels
 from .requests import Solve
-from .solving import given_problem, limited, of_data, solved, with_shares
+from .solving import given_problem, limited, save, solved, with_shares
 from .table import SOLVED_STATUSES, figures_of, print_table, result_of, stopped
 from .tasks import Task
 
@@ -45,40 +40,28 @@ def solve_classes(request: Solve, task: Task) -> int:
     unsolved = [row["status"] for row in rows if row["status"] not in SOLVED_STATUSES]
     status = unsolved[0] if unsolved else str(rows[0]["status"])
     if request.json:
-        print_json(_together(task, rows[0]["solver"], first, rows, error, status))
+        together = figures_of(
+            error,
+            first,
+            method=task.name,
+            formulation=task.formulation,
+            solver=rows[0]["solver"],
+            objective=float(np.mean([row["objective"] for row in rows])),
+            iterations=max(row["iterations"] for row in rows),
+            seconds=sum(row["seconds"] for row in rows),
+            status=status,
+            classes=rows,
+        )
+        print_json(together)
     else:
         print(
             f"{data.name}: {first.n_labeled} labelled and {first.n_unlabeled} unlabelled points, "
             f"{len(data.classes)} classes, each against the rest, {first.kernel}\n{data.counts}{told}"
         )
-        print_table(rows)
-        if line := stopped(rows):
-            print(line)
-        print("" if error is None else f"error of all classes together {error:.2%}")
+        total = "" if error is None else f"error of all classes together {error:.2%}"
+        print_table(rows, [*stopped(rows), total])
     if request.labels_out:
         write_class_labels(request.labels_out, labels, scores.max(axis=1))
     if request.save:
-        parameters = {"data": data.name, "method": task.name, "formulation": task.formulation}
-        fitted = FittedModel.from_solutions(solutions, np.array(data.classes), parameters)
-        save_model(replace(fitted, **of_data(data)), request.save)
+        save(request.save, data, task, solutions)
     return 0 if not unsolved else 1
-
-
-def _together(
-    task: Task, solver: str, problem: Problem, rows: list[dict[str, Any]], error: float | None, status: str
-) -> dict[str, Any]:
-    """The figures of all classes together, with those of each."""
-    return figures_of(
-        error,
-        problem,
-        method=task.name,
-        formulation=task.formulation,
-        solver=solver,
-        objective=float(np.mean([row["objective"] for row in rows])),
-        lower_bound=None,
-        gap=None,
-        iterations=max(row["iterations"] for row in rows),
-        seconds=sum(row["seconds"] for row in rows),
-        status=status,
-        classes=rows,
-    )

@@ -15,14 +15,14 @@ from ..data import Data, SeveralClasses, class_names, load_new, same_class
 from ..deadline import time_left, until
 from ..decision import chosen_classes
 from ..formulations import Formulation
-from ..persistence import FittedModel, load_model, save_model
+from ..persistence import load_model
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
 from .classes import solve_classes
-from .files import print_json, write_class_labels, write_labels, write_plot
+from .files import print_json, say, write_class_labels, write_labels, write_plot
 from .requests import Bound, Predict, Solve, Verify
-from .solving import check_method_options, formulated, given, given_problem, limited, of_data, solved
+from .solving import check_method_options, formulated, given, given_problem, limited, save, solved
 from .table import SOLVED_STATUSES, figures_of, print_table, result_of, stopped
 from .tasks import read_task
 from .unused import refuse_all_but, refuse_of_other_files, refuse_unused
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from ..exact.incumbent import Incumbent
     from ..relaxations import Bound as LowerBound
     from ..relaxations import LowerBoundBuilder, Stage
-
-#: Seconds at most that ``bound`` searches for labels, and the relative gap to their objective at which it is done.
-SECONDS_FOR_LABELS, CLOSED_GAP = 10.0, 1e-6
 
 
 def solve(request: Solve) -> int:
@@ -59,31 +56,23 @@ def solve(request: Solve) -> int:
         print_json(result)
     else:
         print(heading)
-        print_table([result])
-        if line := stopped([result]):
-            print(line)
-        if task.method == "exact":
-            proven = f"no solution has an objective below {solution.lower_bound:.8g}, proven in {solution.n_iter} nodes"
-            if solution.lower_bound == -np.inf:
-                proven = "nothing was proven yet when the search ended"
-            print(f"objective: of the solution found; lower bound: {proven}")
-        else:
-            print(solution.certificate())
+        proven = str(solution.certificate()) if task.method != "exact" else _proven(solution)
+        print_table([result], [*stopped([result]), proven])
     # Files come last: if one cannot be written after all, the result has been printed.
     write_plot(lambda: _picture(data, solution), request.plot, request.json)
     if request.labels_out:
         write_labels(request.labels_out, solution.labels, solution.scores, data.classes)
     if request.save:
-        parameters = {
-            "data": data.name,
-            "method": task.name,
-            "formulation": task.formulation,
-            "loss": task.loss(request.loss),
-            "s": request.s,
-        }
-        fitted = FittedModel.from_solutions([solution], np.array(data.classes), parameters)
-        save_model(replace(fitted, **of_data(data)), request.save)
+        save(request.save, data, task, [solution], loss=task.loss(request.loss), s=request.s)
     return 0 if solution.status in SOLVED_STATUSES else 1
+
+
+def _proven(solution: Solution) -> str:
+    """What an exact search has proven."""
+    proven = f"no solution has an objective below {solution.lower_bound:.8g}, proven in {solution.n_iter} nodes"
+    if solution.lower_bound == -np.inf:
+        proven = "nothing was proven yet when the search ended"
+    return f"objective: of the solution found; lower bound: {proven}"
 
 
 def _picture(data: Data, solution: Solution) -> Any:
@@ -109,16 +98,16 @@ def bound(request: Bound) -> int:
         problem,
         relaxation=request.relaxation,
         solver=request.solver,
-        gap=CLOSED_GAP,
+        gap=1e-6,  # relative to the objective of the labels that were found: the bound is tight then
         max_rounds=request.rounds,
     )
     if not request.json:
         print(heading)
 
-    incumbent = None
+    incumbent, seconds_for_labels = None, 10.0
     with limited(request.time_limit):
         if builder.is_about_labels:
-            with until(time.time() + min(SECONDS_FOR_LABELS, SHARE_FOR_LABELS * time_left())):
+            with until(time.time() + min(seconds_for_labels, SHARE_FOR_LABELS * time_left())):
                 incumbent = Incumbent.first(builder.model)
         found = _bounded(request, builder, incumbent)
     result = figures_of(
@@ -135,14 +124,12 @@ def bound(request: Bound) -> int:
         status="converged" if found.status == "optimal" else found.status,
         classes=data.known,
     )
-    if request.json:
-        print_json(result)
-    else:
-        print(f"best objective known {found.upper:.8g}, lower bound {found.value:.8g}, gap {found.gap:.2%}")
-        print(
-            "(lower bound: no solution has a lower objective, whatever rounding has done; as the solver has it: "
-            "the value that the solver reports, to its tolerance)"
-        )
+    told = (
+        f"best objective known {found.upper:.8g}, lower bound {found.value:.8g}, gap {found.gap:.2%}\n"
+        "(lower bound: no solution has a lower objective, whatever rounding has done; as the solver has it: "
+        "the value that the solver reports, to its tolerance)"
+    )
+    say(request, told, result)
     write_plot(lambda: plotting.plot_gaps(found), request.plot, request.json)
     return 0 if result["status"] in SOLVED_STATUSES else 1
 
@@ -208,7 +195,7 @@ def _verify_derivation(request: Verify) -> int:
         problem = given_problem(request, replace(data, X=data.X[keep], y=data.y[keep], truth=data.truth[keep]))
     formulation, problem = formulated(request, task, problem)
     report = check(formulation, problem)
-    _say(request, report, report.to_dict())
+    say(request, report, report.to_dict())
     write_plot(lambda: _loss(formulation), request.plot, request.json)
     return 0 if report.passed else 1
 
@@ -253,7 +240,7 @@ def _verify_paper(request: Verify, name: str) -> int:
         return _write_sheets(request, lambda exercise: notebook(papers[0], exercise=exercise))
     reports = [made.run() for made in papers]
     found = [report.to_dict() for report in reports]
-    _say(request, "\n\n".join(map(str, reports)), found if name == "all" else found[0])
+    say(request, "\n\n".join(map(str, reports)), found if name == "all" else found[0])
     return 0 if all(report.passed for report in reports) else 1
 
 
@@ -276,13 +263,13 @@ def _verify_certificate(request: Verify) -> int:
     try:
         if request.rigorous or mine:
             verdict = check_certificate(request.data, *mine)
-            _say(request, verdict, asdict(verdict))
+            say(request, verdict, asdict(verdict))
             holds = verdict.holds
             if request.html:
                 certificate_page(request.data, request.html)
         else:
             read = certificate_page(request.data, request.html) if request.html else verify_certificate(request.data)
-            _say(request, read, {**asdict(read), "gap": read.gap})
+            say(request, read, {**asdict(read), "gap": read.gap})
             holds = read.holds
         if request.trim:
             trimmed = trim_certificate(request.data, request.trim)
@@ -291,14 +278,6 @@ def _verify_certificate(request: Verify) -> int:
     except ImportError as error:
         raise ValueError(str(error)) from None
     return 0 if holds else 1
-
-
-def _say(request: Verify, found: Any, figures: Any) -> None:
-    """Print what a check has found, or its figures as JSON if that is asked for."""
-    if request.json:
-        print_json(figures)
-    else:
-        print(found)
 
 
 def _problem_of(request: Verify, data: str) -> tuple[Formulation, Problem]:
@@ -338,11 +317,9 @@ def predict(request: Predict) -> int:
     known = truth != ""
     error = float(np.mean(labels[known] != truth[known])) if known.any() else None
     counts = {name: int((labels == name).sum()) for name in names}
-    if request.json:
-        found = {"n_positive": counts[names[1]]} if two else {"classes": counts}
-        print_json({"n": len(labels), **found, "error": error})
-    else:
-        shown = ", ".join(f"{count} {name}" for name, count in counts.items())
-        shown = f", {counts[names[1]]} of them positive" if two else f": {shown}"
-        print(f"{len(labels)} points{shown}" + ("" if error is None else f", error {error:.4f}"))
+    shown = ", ".join(f"{count} {name}" for name, count in counts.items())
+    shown = f", {counts[names[1]]} of them positive" if two else f": {shown}"
+    told = f"{len(labels)} points{shown}" + ("" if error is None else f", error {error:.4f}")
+    found = {"n_positive": counts[names[1]]} if two else {"classes": counts}
+    say(request, told, {"n": len(labels), **found, "error": error})
     return 0

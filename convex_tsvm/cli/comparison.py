@@ -22,7 +22,7 @@ from ..table import METHODS
 from .files import print_json, write_plot
 from .requests import Compare
 from .solving import check_method_options, formulated, given, limited, solved
-from .table import SOLVED_STATUSES, compilation_line, failure_of, figures_of, print_table, result_of, stopped
+from .table import SOLVED_STATUSES, compilation, failure_of, figures_of, print_table, result_of, stopped
 from .tasks import Task, read_task
 from .unused import refuse_unused
 
@@ -55,30 +55,31 @@ def compare(request: Compare) -> int:
         print_json({**found, "supervised": supervised})
     else:
         print(heading)
-        print_table(results if supervised is None else [*results, supervised])
-        _print_below(tasks, results, supervised, agreement)
+        below = _below(tasks, results, supervised, agreement)
+        print_table(results if supervised is None else [*results, supervised], below)
     write_plot(lambda: _picture(data, tasks, solutions), request.plot, request.json)
     return 0 if supervised is not None and all(result["status"] in SOLVED_STATUSES for result in results) else 1
 
 
-def _print_below(
+def _below(
     tasks: list[Task],
     results: list[dict[str, Any]],
     supervised: dict[str, Any] | None,
     agreement: list[dict[str, Any]],
-) -> None:
+) -> list[str]:
     """What is said of a table below it."""
-    if ended := stopped(results):
-        print(ended)
+    lines = stopped(results)
     if supervised is not None and any(task.formulation == "svm" for task in tasks):
-        print(f"svm is fitted with the balance asked for, as all methods are; the {SUPERVISED} has none")
-    if compiling := compilation_line():
-        print(compiling)
-    for line in agreement:
-        print(
+        lines.append(f"svm is fitted with the balance asked for, as all methods are; the {SUPERVISED} has none")
+    return (
+        lines
+        + compilation()
+        + [
             f"{line['method']}: {' and '.join(line['solvers'])} agree on the objective to "
             f"{line['objective_difference']:.1e} and differ on {line['labels_different']} labels"
-        )
+            for line in agreement
+        ]
+    )
 
 
 def _solved(
@@ -167,8 +168,6 @@ def _beside_supervised(
         method=SUPERVISED,
         solver=alone.solver,
         objective=_objective(request, solutions, formulation, formulated_problem, alone),
-        lower_bound=None,
-        gap=None,
         iterations=alone.n_iter,
         seconds=alone.seconds,
         status=alone.status,

@@ -19,6 +19,14 @@ def print_json(found: Any) -> None:
     print(json.dumps(_finite(found), allow_nan=False))
 
 
+def say(request: Request, text: object, figures: Any) -> None:
+    """Print what there is to say, or the figures as JSON if that is asked for."""
+    if request.json:
+        print_json(figures)
+    else:
+        print(text)
+
+
 def _finite(found: Any) -> Any:
     if isinstance(found, dict):
         return {name: _finite(value) for name, value in found.items()}

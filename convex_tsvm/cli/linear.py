@@ -17,7 +17,7 @@ from ..persistence import save_model
 from ..points import convert_svmlight, open_points, read_svmlight
 from ..progress import share_line, status_line
 from ..text import is_number, read_text
-from .files import print_json, write_labels
+from .files import say, write_labels
 from .requests import Convert, Linear
 from .solving import limited
 from .table import stopped
@@ -52,17 +52,13 @@ def linear(request: Linear) -> int:
     signs = np.where(clf.transduction_ == clf.classes_[1], 1, -1)
     counts = _counts(y, marker)
     result = {"method": request.method, **_figures(clf, points, counts, signs)}
-    if request.json:
-        print_json(result)
-    else:
-        print(
-            "{n_labeled} labelled and {n_unlabeled} unlabelled points, {n_features} features, {n_entries} entries\n"
-            f"{counts}\n"
-            "{method}: objective {objective:.8g}, duality gap of the last step {step_duality_gap:.0e}, "
-            "{n_positive} points positive, {iterations} steps, {seconds:.2f} s, {status}".format(**result)
-        )
-        if line := stopped([result]):
-            print(line)
+    told = (
+        "{n_labeled} labelled and {n_unlabeled} unlabelled points, {n_features} features, {n_entries} entries\n"
+        f"{counts}\n"
+        "{method}: objective {objective:.8g}, duality gap of the last step {step_duality_gap:.0e}, "
+        "{n_positive} points positive, {iterations} steps, {seconds:.2f} s, {status}".format(**result)
+    )
+    say(request, "\n".join([told, *stopped([result])]), result)
     if request.labels_out:
         write_labels(request.labels_out, signs, clf.transduction_scores_, [str(name) for name in clf.classes_])
     if request.save:
@@ -118,7 +114,7 @@ def _classifier(**parameters: Any) -> Any:
     from ..estimators.linear import LinearTransductiveSVC  # here, as no other command waits for scikit-learn
 
     class OnTerminal(LinearTransductiveSVC):
-        def _status(self, name: Callable[[], str], share: Callable[[float, float], float]) -> Any:
+        def _status(self, name: Callable[[], str], share: Callable[[float, float], float] | None = None) -> Any:
             return status_line(name, share)
 
     return OnTerminal(**parameters)

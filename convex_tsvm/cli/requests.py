@@ -99,36 +99,19 @@ FOR_CVXPY = Use(
 )
 
 
-def option(
-    text: str,
-    default: Any = None,
-    metavar: str | None = None,
-    *flags: str,
-    part: str,
-    used_by: Use | None = None,
-    **settings: Any,
-) -> Any:
+def option(text: str, default: Any = None, *flags: str, part: str, used_by: Use | None = None, **settings: Any) -> Any:
     """A field of a request that is typed as an option: ``--`` and the field's name, or ``flags``.
 
-    Parameters
-    ----------
-    text : str
-        The help; the default is added to it, if there is one and the text does not say it.
-    default : object
-        The value if nothing is typed; ``...`` for an argument that is known by its place.
-    metavar : str, optional
-        What stands for a value in the help.
-    part : str
-        The part of the help where it stands: one of ``HEADINGS``, or "" for none.
-    used_by : Use, optional
-        The tasks that look at the option; without it all do.
-    **settings
-        As for ``argparse``, in place of what the field's type says.
+    ``text`` is what the help says: what stands for the value, two spaces, and what the option is; a default is added
+    that it does not name.  The default ``...`` is for an argument that is known by its place.  ``part`` is one of
+    ``HEADINGS`` or "", and ``used_by`` are the tasks that look at the option, if not all do.  ``settings`` are those of
+    ``argparse`` that the field's type does not say.
     """
+    metavar, spaces, said = text.partition("  ")
+    if spaces:
+        text, settings["metavar"] = said, metavar
     if isinstance(default, (str, int, float)) and default is not False and "default" not in text:
         text += f" (default: {default:g})" if isinstance(default, float) else f" (default: {default})"
-    if metavar is not None:
-        settings["metavar"] = metavar
     typed = {"flags": flags, "part": part, "used_by": used_by, "settings": {"help": text, **settings}}
     return field(default=default, metadata=typed)
 
@@ -226,7 +209,7 @@ def _unlabeled(
     default: str = "missing ones; other labels that can be read in two ways are asked about",
 ) -> Any:
     text = f"the label of points whose class is unknown, nan for missing ones (default: {default})"
-    return _data(text, metavar="VALUE")
+    return _data("VALUE  " + text)
 
 
 def _zero_based(default: str) -> Any:
@@ -240,11 +223,11 @@ def _formulation(part: str) -> Any:
 def _method_option(methods: Iterable[str]) -> Any:
     taken = {name: METHODS[name].options for name in methods}
     text = "of the method: " + "; ".join(f"{name}: {', '.join(names)}" for name, names in taken.items() if names)
-    return option(text, (), "NAME=VALUE", part="task", type=_assignment, action="append")
+    return option("NAME=VALUE  " + text, (), part="task", type=_assignment, action="append")
 
 
 def _time_limit(text: str, part: str = "task") -> Any:
-    return option(f"stop {text} (default: none)", metavar="SECONDS", part=part)
+    return option(f"SECONDS  stop {text} (default: none)", part=part)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,26 +265,22 @@ class Reporting(Request):
     )
 
 
-_DATA = "a .npz, .csv, .tsv or svmlight file, or two_moons, breast_cancer, digits, iris, wine"
+_DATA = "DATA  a .npz, .csv, .tsv or svmlight file, or two_moons, breast_cancer, digits, iris, wine"
 
 
 @dataclass(frozen=True, kw_only=True)
 class OfData(Reporting):
     """Which points there are, and which of their labels are shown."""
 
-    data: str = _data(_DATA, ..., "DATA")
-    split: int = _data("row of 'labeled'", 0, "K")
-    splits: str = _data("array of splits", "labeled", "NAME")
-    positive: Sequence[str] | None = _data(
-        "classes that count as +1 (default: the second of two)", metavar="A,B", type=_names
-    )
-    label_column: str | None = _data("of a .csv file (default: the last)", metavar="NAME")
+    data: str = _data(_DATA, ...)
+    split: int = _data("K  row of 'labeled'", 0)
+    splits: str = _data("NAME  array of splits", "labeled")
+    positive: Sequence[str] | None = _data("A,B  classes that count as +1 (default: the second of two)", type=_names)
+    label_column: str | None = _data("NAME  of a .csv file (default: the last)")
     unlabeled: str | None = _unlabeled()
     zero_based: bool | None = _zero_based("if there is an index 0")
-    n_labeled: int | None = _data(
-        "show N labels drawn at random, in place of a split (default: those of the file)", metavar="N"
-    )
-    random_state: int = _data("of that draw", 0, "SEED")
+    n_labeled: int | None = _data("N  show N labels drawn at random, in place of a split (default: those of the file)")
+    random_state: int = _data("SEED  of that draw", 0)
 
     @property
     def shown(self) -> dict[str, Any]:
@@ -325,9 +304,8 @@ class OfProblem(OfData):
     coef0: float = _model("of the polynomial kernel", 0.0, used_by=_kernels("poly"))
     C: float = _model("cost of labelled points", 10.0)
     C_unlabeled: float | str = _model(
-        "of unlabelled points: a number, balanced (C L/U), or tenth (C/10, default)",
+        "COST  of unlabelled points: a number, balanced (C L/U), or tenth (C/10, default)",
         "tenth",
-        "COST",
         type=_number_or("balanced", "tenth", allowed="a number > 0, 'tenth' or 'balanced'"),
         used_by=FOR_UNLABELED_COSTS,
     )
@@ -338,33 +316,29 @@ class OfProblem(OfData):
     )
     s: float = _model("plateau of the ramp, in (-1, 0]", _OF_TSVM["s"], used_by=FOR_RAMPS)
     balance: str | float | tuple[str, float] | None = _model(
-        "mean output of unlabelled points: auto (as the shares of the classes are inferred, default), labeled, none, a "
-        "number in (-10, 10), or exact:R for a share R of positive labels",
+        "B  mean output of unlabelled points: auto (as the shares of the classes are inferred, default), labeled, "
+        "none, a number in (-10, 10), or exact:R for a share R of positive labels",
         "auto",
-        "B",
         type=_balance,
         used_by=FOR_BALANCES,
     )
-    epsilon: float = _model("cmm, rmm: outputs up to E cost nothing", _OF_CMM["epsilon"], "E", used_by=FOR_COMPACT)
+    epsilon: float = _model("E  cmm, rmm: outputs up to E cost nothing", _OF_CMM["epsilon"], used_by=FOR_COMPACT)
     C_compact: float | None = _model(
-        "cmm, rmm: cost of larger ones; inf forbids them (default: a tenth of C-unlabeled for cmm, C L/U for rmm)",
-        metavar="COST",
+        "COST  cmm, rmm: cost of larger ones; inf forbids them (default: a tenth of C-unlabeled for cmm, C L/U for "
+        "rmm)",
         used_by=FOR_COMPACT,
     )
     C_manifold: float = _model(
-        "lapsvm: cost of the graph of neighbours", _OF_GRAPH["C_manifold"], "COST", used_by=FOR_NEIGHBORS
+        "COST  lapsvm: cost of the graph of neighbours", _OF_GRAPH["C_manifold"], used_by=FOR_NEIGHBORS
     )
-    n_neighbors: int = _model("lapsvm: in that graph", _OF_GRAPH["n_neighbors"], "K", used_by=FOR_NEIGHBORS)
-    power: int = _model("lapsvm: of the graph's Laplacian", _OF_GRAPH["power"], "P", used_by=FOR_NEIGHBORS)
-    annealing: int | None = _model(
-        "raise C* in so many steps (default: it stays)", metavar="STEPS", used_by=FOR_ANNEALING
-    )
+    n_neighbors: int = _model("K  lapsvm: in that graph", _OF_GRAPH["n_neighbors"], used_by=FOR_NEIGHBORS)
+    power: int = _model("P  lapsvm: of the graph's Laplacian", _OF_GRAPH["power"], used_by=FOR_NEIGHBORS)
+    annealing: int | None = _model("STEPS  raise C* in so many steps (default: it stays)", used_by=FOR_ANNEALING)
     tol: float = _model("tolerance of the native solver (default: 1e-3)", 1e-3, used_by=FOR_DESCENTS)
     max_iter: int = _model("limit on convex steps", 100, used_by=FOR_DESCENTS)
     cache_size: float | str = _model(
-        "memory for kernel rows (default: auto, a quarter of what is free)",
+        "MB  memory for kernel rows (default: auto, a quarter of what is free)",
         "auto",
-        "MB",
         type=_number_or("auto", allowed="a number > 0 or 'auto'"),
         used_by=FOR_CACHES,
     )
@@ -384,22 +358,20 @@ class Fitting(OfProblem):
     time_limit: float | None = _time_limit("each method then, with the best found so far and exit status 1")
     solver: str | Sequence[str] = "auto"
     cvxpy_solver: str | None = _solver(
-        "which of CVXPY's solvers, such as scs, osqp or clarabel (default: clarabel); asks for --solver cvxpy",
-        metavar="NAME",
+        "NAME  which of CVXPY's solvers, such as scs, osqp or clarabel (default: clarabel); asks for --solver cvxpy",
         used_by=FOR_CVXPY,
     )
     device: str | None = _solver(
-        "where the native solver's kernel rows are computed, by a library of the array API: torch:cuda, cupy (default: "
-        "here, by NumPy)",
-        metavar="LIBRARY:DEVICE",
+        "LIBRARY:DEVICE  where the native solver's kernel rows are computed, by a library of the array API: "
+        "torch:cuda, cupy (default: here, by NumPy)",
         used_by=FOR_DEVICES,
     )
     bounds: str = _search("the strongest bound", "auto", choices=("auto", *table.RELAXATIONS), used_by=FOR_EXACT)
     strategy: str = _search("which node is next", "hybrid", choices=tuple(table.STRATEGIES), used_by=FOR_EXACT)
     branching: str = _search("which point is branched on", "auto", choices=tuple(table.BRANCHING), used_by=FOR_EXACT)
     gap: float = _search("relative gap to close (default: 1e-6)", 1e-6, used_by=FOR_EXACT)
-    max_nodes: int | None = _search("stop after so many nodes (default: none)", metavar="N", used_by=FOR_EXACT)
-    n_jobs: int | None = _search("processes (default: 1)", metavar="N", used_by=FOR_EXACT)
+    max_nodes: int | None = _search("N  stop after so many nodes (default: none)", used_by=FOR_EXACT)
+    n_jobs: int | None = _search("N  processes (default: 1)", used_by=FOR_EXACT)
     certificate: str | None = None
     checkpoint: str | None = None
 
@@ -410,7 +382,7 @@ class Fitting(OfProblem):
         return ["cvxpy" if name == "auto" and self.cvxpy_solver is not None else name for name in named]
 
 
-_LABELS_OUT = "write index, label and output of every point as CSV"
+_LABELS_OUT = "FILE  write index, label and output of every point as CSV"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -427,13 +399,11 @@ class Solve(Fitting):
         choices=("auto", *SOLVERS),
         used_by=FOR_DESCENTS,
     )
-    labels_out: str | None = _written(_LABELS_OUT, metavar="FILE")
-    save: str | None = _written("write the fitted model (arrays and JSON)", metavar="MODEL")
-    plot: str | None = _written("draw boundaries (2-d data) or iterations; the tree of exact search", metavar="FILE")
-    certificate: str | None = option("write what proves the bound; verify FILE checks it", metavar="FILE", part="files")
-    checkpoint: str | None = option(
-        "save the search there, and go on from it if it is there", metavar="FILE", part="files"
-    )
+    labels_out: str | None = _written(_LABELS_OUT)
+    save: str | None = _written("MODEL  write the fitted model (arrays and JSON)")
+    plot: str | None = _written("FILE  draw boundaries (2-d data) or iterations; the tree of exact search")
+    certificate: str | None = option("FILE  write what proves the bound; verify FILE checks it", part="files")
+    checkpoint: str | None = option("FILE  save the search there, and go on from it if it is there", part="files")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -443,24 +413,22 @@ class Compare(Fitting):
     example = "convex-tsvm compare breast_cancer --sigma 10 --methods svm,cccp,annealing --solver native,cvxpy"
 
     methods: Sequence[str] = option(
-        f"comma-separated, of {', '.join(task_names())}, or FORMULATION:METHOD (default: svm,cccp)",
+        f"LIST  comma-separated, of {', '.join(task_names())}, or FORMULATION:METHOD (default: svm,cccp)",
         ("svm", "cccp"),
-        "LIST",
         "--methods",
         "--method",
         part="method",
         type=_list_of(f"{', '.join(task_names())}, or FORMULATION:METHOD", read_task),
     )
     solver: Sequence[str] = option(
-        f"comma-separated, of {', '.join(SOLVERS)} (default: auto); a method skips those that are not for it",
+        f"LIST  comma-separated, of {', '.join(SOLVERS)} (default: auto); a method skips those that are not for it",
         ("auto",),
-        "LIST",
         part="steps",
         type=_list_of(", ".join(("auto", *SOLVERS)), ("auto", *SOLVERS).__contains__),
         used_by=FOR_DESCENTS,
     )
-    folds: int = _solver("of the cross-validation on labelled points, beside the supervised SVM; 0: none", 5, "K")
-    plot: str | None = _written("draw boundaries (2-d data) or iterations", metavar="FILE")
+    folds: int = _solver("K  of the cross-validation on labelled points, beside the supervised SVM; 0: none", 5)
+    plot: str | None = _written("FILE  draw boundaries (2-d data) or iterations")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -477,11 +445,11 @@ class Bound(OfProblem):
         choices=("auto", *table.RELAXATIONS, *table.INTERVAL_RELAXATIONS),
     )
     solver: str = _bound("for relaxations from sdp to triangles", "auto", choices=("auto", *table.SDP_SOLVERS))
-    rounds: int = _bound("of cuts", 30, "N")
+    rounds: int = _bound("N  of cuts", 30)
     time_limit: float | None = _time_limit(
         "then, with the largest bound so far, which holds, and exit status 1", "bound"
     )
-    plot: str | None = _written("draw the bounds of the relaxations, one after the other", metavar="FILE")
+    plot: str | None = _written("FILE  draw the bounds of the relaxations, one after the other")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -491,34 +459,32 @@ class Verify(OfProblem):
     takes = "[DATA]"
     example = "convex-tsvm verify two_moons --sigma 0.3 --loss squared_hinge"
 
-    data: str = _data(_DATA, ..., "DATA", nargs="?")
+    data: str = _data(_DATA, ..., nargs="?")
     #: Those methods are offered whose derivation can be checked.
     method: str = _derivation("whose derivation", "cccp", choices=("svm", "cccp", "cmm", "rmm", "lapsvm"))
     formulation: str | None = _formulation("derivation")
-    points: int = _derivation("use all labelled and the first unlabelled points up to N", 300, "N")
-    plot: str | None = _written("draw the loss of unlabelled points, its parts and a surrogate", metavar="FILE")
+    points: int = _derivation("N  use all labelled and the first unlabelled points up to N", 300)
+    plot: str | None = _written("FILE  draw the loss of unlabelled points, its parts and a surrogate")
     rigorous: bool = _certificate(
         "prove its claim by arithmetic and code that the search does not share (needs convex_tsvm[rigorous])", False
     )
     of_data: str | None = _certificate(
-        "prove it (--rigorous) for the problem that this file and the options of solve make: a proof of another "
+        "DATA  prove it (--rigorous) for the problem that this file and the options of solve make: a proof of another "
         "problem does not count",
         None,
-        "DATA",
         "--data",
     )
-    html: str | None = _certificate("write it as a page: problem, tree, what closes each leaf", metavar="FILE")
-    trim: str | None = _certificate("write what of it the proof needs (needs convex_tsvm[rigorous])", metavar="FILE")
+    html: str | None = _certificate("FILE  write it as a page: problem, tree, what closes each leaf")
+    trim: str | None = _certificate("FILE  write what of it the proof needs (needs convex_tsvm[rigorous])")
     paper: str | None = _paper(
-        "run the numbered statements of a paper: collobert2006, chapelle2008, sindhwani2006, debie2004, dai2010, "
-        "or all",
-        metavar="NAME",
+        "NAME  run the numbered statements of a paper: collobert2006, chapelle2008, sindhwani2006, debie2004, dai2010, "
+        "or all"
     )
-    lesson: int | None = _paper("a lesson of the course, 1 to 8: writes its sheet", metavar="NUMBER")
+    lesson: int | None = _paper("NUMBER  a lesson of the course, 1 to 8: writes its sheet")
     derivation: str | None = _paper(
-        "write the paper's main derivation as a notebook (.ipynb), or the key to the lesson's sheet", metavar="FILE"
+        "FILE  write the paper's main derivation as a notebook (.ipynb), or the key to the lesson's sheet"
     )
-    exercise: str | None = _paper("the same with right-hand sides left out, to be graded", metavar="FILE")
+    exercise: str | None = _paper("FILE  the same with right-hand sides left out, to be graded")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -527,10 +493,8 @@ class Linear(Reporting):
 
     example = "convex-tsvm linear train.svm -W 0.001 -R 0.5 --save model.npz --labels-out labels.csv"
 
-    data: str = _data(
-        "an svmlight file with labels +1, -1 and 0 (unknown), or a folder that convert wrote", ..., "DATA"
-    )
-    labels: str | None = _data("labels in place of those in DATA, one a line", metavar="FILE")
+    data: str = _data("DATA  an svmlight file with labels +1, -1 and 0 (unknown), or a folder that convert wrote", ...)
+    labels: str | None = _data("FILE  labels in place of those in DATA, one a line")
     unlabeled: str | None = _unlabeled("0, as in SVMlin")
     zero_based: bool = _data("the first column is 0 in the file, not 1", False)
     method: str = option(
@@ -544,19 +508,19 @@ class Linear(Reporting):
     tol: float = option("relative duality gap of the last step (default: 1e-4)", 1e-4, part="task")
     max_iter: int = option("limit on steps of a stage", 1000, part="task")
     loss: str = _letters("of unlabelled points", "squared_hinge", choices=FINITE_LOSSES)
-    lambda_: float = _letters("weight of the regularizer, SVMlin's -W", 1e-3, "L", "--lambda", "-W")
+    lambda_: float = _letters("L  weight of the regularizer, SVMlin's -W", 1e-3, "--lambda", "-W")
     lambda_unlabeled: float = _letters(
-        "weight of the unlabelled points, SVMlin's -U", 1.0, "L", "--lambda-unlabeled", "-U"
+        "L  weight of the unlabelled points, SVMlin's -U", 1.0, "--lambda-unlabeled", "-U"
     )
     positive_fraction: float | None = _letters(
-        "share of positive unlabelled points, SVMlin's -R (default: inferred)", None, "R", "--positive-fraction", "-R"
+        "R  share of positive unlabelled points, SVMlin's -R (default: inferred)", None, "--positive-fraction", "-R"
     )
     max_pairs: int | None = _letters(
-        "switching: pairs exchanged in a round, SVMlin's -S (default: all that gain)", None, "S", "--max-pairs", "-S"
+        "S  switching: pairs exchanged in a round, SVMlin's -S (default: all that gain)", None, "--max-pairs", "-S"
     )
     no_intercept: bool = _letters("without the feature that is 1 for all points", False)
-    labels_out: str | None = _written(_LABELS_OUT, metavar="FILE")
-    save: str | None = _written("write the fitted model; predict MODEL DATA takes it", metavar="MODEL")
+    labels_out: str | None = _written(_LABELS_OUT)
+    save: str | None = _written("MODEL  write the fitted model; predict MODEL DATA takes it")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -566,9 +530,9 @@ class Convert(Request):
     takes = "SOURCE TARGET"
     example = "convex-tsvm convert large.svm large.points"
 
-    source: str = option("an svmlight file", ..., "SOURCE", part="")
-    target: str = option("the folder; it must not be there yet", ..., "TARGET", part="")
-    n_features: int | None = option("columns (default: as many as there are)", metavar="D", part="")
+    source: str = option("SOURCE  an svmlight file", ..., part="")
+    target: str = option("TARGET  the folder; it must not be there yet", ..., part="")
+    n_features: int | None = option("D  columns (default: as many as there are)", part="")
     zero_based: bool = option("the first column is 0 in the file, not 1", False, part="")
     dtype: str = option("of the values that are kept", "float32", part="", choices=("float32", "float64"))
 
@@ -580,14 +544,10 @@ class Predict(Reporting):
     takes = "MODEL DATA"
     example = "convex-tsvm predict model.npz new.csv --labels-out labels.csv"
 
-    model: str = option("written by solve --save", ..., "MODEL", part="")
-    data: str = _data("as for solve; its labels are only used to report the error", ..., "DATA")
-    positive: Sequence[str] | None = _data(
-        "classes that count as +1 (default: the model's)", metavar="A,B", type=_names
-    )
-    label_column: str | None = _data(
-        "of a .csv file (default: the model's; the last, if it has no names)", metavar="NAME"
-    )
+    model: str = option("MODEL  written by solve --save", ..., part="")
+    data: str = _data("DATA  as for solve; its labels are only used to report the error", ...)
+    positive: Sequence[str] | None = _data("A,B  classes that count as +1 (default: the model's)", type=_names)
+    label_column: str | None = _data("NAME  of a .csv file (default: the model's; the last, if it has no names)")
     unlabeled: str | None = _unlabeled()
     zero_based: bool | None = _zero_based("as in the file of the model")
-    labels_out: str | None = _written(_LABELS_OUT, metavar="FILE")
+    labels_out: str | None = _written(_LABELS_OUT)

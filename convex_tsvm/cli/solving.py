@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from ..data import Classes, Data, load_data
 from ..deadline import time_is_up, until
@@ -15,6 +17,7 @@ from ..formulations import Formulation, Stated, build, tsvm
 from ..kernels import make_kernel
 from ..methods.frame import Method, Settings, minimize
 from ..methods.shares import infer_class_shares
+from ..persistence import FittedModel, save_model
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
@@ -69,9 +72,12 @@ def with_shares(request: OfProblem, classes: Sequence[str], problems: list[Probl
     return balanced, f"\nshares of the classes among the unlabelled points, inferred: {told}"
 
 
-def of_data(data: Data | Classes) -> dict[str, Any]:
-    """What a model keeps of the file that it was learned from."""
-    return {name: getattr(data, name) for name in ("feature_names", "label_name", "zero_based")}
+def save(path: str, data: Data | Classes, task: Task, solutions: list[Solution], **parameters: Any) -> None:
+    """Write a model with what it must know of the file that it was learned from; parameters are for people."""
+    told = {"data": data.name, "method": task.name, "formulation": task.formulation, **parameters}
+    fitted = FittedModel.from_solutions(solutions, np.array(data.classes), told)
+    of_file = {name: getattr(data, name) for name in ("feature_names", "label_name", "zero_based")}
+    save_model(replace(fitted, **of_file), path)
 
 
 def formulated(request: OfProblem, task: Task, problem: Problem) -> Stated:
@@ -83,12 +89,9 @@ def formulated(request: OfProblem, task: Task, problem: Problem) -> Stated:
     return build(task.formulation, problem, **{k: given[k] for k in taken if given.get(k) is not None})
 
 
-@contextmanager
-def limited(time_limit: float | None) -> Iterator[None]:
+def limited(time_limit: float | None) -> AbstractContextManager[None]:
     """Work inside ends after so many seconds, if there is a limit."""
-    limit = nullcontext() if time_limit is None else until(time.time() + finite("time_limit", time_limit, above=0))
-    with limit:
-        yield
+    return nullcontext() if time_limit is None else until(time.time() + finite("time_limit", time_limit, above=0))
 
 
 def solved(request: Fitting, task: Task, problem: Problem, solver: str) -> Solution:

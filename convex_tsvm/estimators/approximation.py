@@ -8,7 +8,7 @@ the kernel φ(x)·φ(z), not of the kernel itself: bounds and gaps are about tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -97,25 +97,11 @@ class KernelApproximation:
 
         made = self.transformer
         if isinstance(made, Nystroem) and made.kernel == "rbf" and made.gamma is not None:
-            return FittedModel(
-                RBF(gamma=made.gamma),
-                made.components_,
-                found.weights @ made.normalization_,
-                found.intercept,
-                n_features,
-                classes=found.classes,
-                parameters=found.parameters,
-            )
-        return MappedModel(
-            found.kernel,
-            found.points,
-            found.coefficients,
-            found.intercept,
-            n_features,
-            classes=found.classes,
-            parameters=found.parameters,
-            transformer=made,
-        )
+            coefficients = found.weights @ made.normalization_
+            own = {"kernel": RBF(gamma=made.gamma), "points": made.components_, "coefficients": coefficients}
+            return replace(found, **own, n_features=n_features)
+        whole = {one.name: getattr(found, one.name) for one in fields(found)}
+        return MappedModel(**{**whole, "n_features": n_features}, transformer=made)
 
 
 def _landmarks(sample: Any, count: int, random_state: int) -> Any:

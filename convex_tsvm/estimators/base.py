@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Self
 
@@ -20,6 +22,7 @@ from ..methods.shares import infer_class_shares
 from ..notice import warn
 from ..persistence import FittedModel
 from ..problem import Problem
+from ..progress import status_line
 from ..solution import Solution
 from ..validation import canonical, is_sparse
 from .advice import advise, check_links, warn_of_unused_share
@@ -29,7 +32,7 @@ from .labels import Labels, ScoresLabeled
 from .parameters import estimator
 
 #: How a fit may have ended, the worst first.  A fit of several classes has the worst status of any of them.
-STATUSES, CONVERGED = ("interrupted", "time_limit", "node_limit", "max_iter", "failed", "inaccurate"), "converged"
+STATUSES = ("interrupted", "time_limit", "node_limit", "max_iter", "failed", "inaccurate", "converged")
 
 
 class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
@@ -196,6 +199,10 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
         """The balance of a problem in which so large a share of the unlabelled points is positive."""
         return 2 * share - 1
 
+    def _status(self, name: Callable[[], str], share: Callable[[float, float], float] | None = None) -> Any:
+        """A context manager that shows how far the work is, if ``verbose``; if not it does nothing, and gives None."""
+        return status_line(name, share, lines=True) if self.verbose else nullcontext()
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
 
@@ -252,7 +259,7 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
         found = classes[two] if len(classes) == 2 else self._decided(scores, solutions)
         self.transduction_ = np.where(labels.unlabeled, found, classes[np.maximum(labels.index, 0)])
         ended = {solution.status for solution in solutions}
-        self.status_ = next((status for status in STATUSES if status in ended), CONVERGED)
+        self.status_ = next((status for status in STATUSES if status in ended), "converged")
         self.objective_ = float(np.mean([solution.objective for solution in solutions]))
         histories = [list(solution.history) for solution in solutions]
         self.history_ = histories[0] if len(classes) == 2 else histories

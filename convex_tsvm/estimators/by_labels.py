@@ -46,17 +46,9 @@ class LabellingTransduction(KernelTransduction):
 def one_by_one(
     owner: str, problems: Mapping[str, Problem], solve: Callable[[str, Problem], Solution], *, verbose: bool
 ) -> list[Solution]:
-    """Solutions of the problems of classes, each of which has its share of the time; after an interrupted one no more.
+    """Solutions of the problems of classes, by name, each with its share of the time; after an interrupted one no more.
 
-    Parameters
-    ----------
-    owner : str
-        The name of the estimator, for what is told if ``verbose``.
-    problems : mapping of str to Problem
-        By the names of their classes.
-    solve : callable
-        Makes a solution of a name and a problem.
-    verbose : bool
+    ``owner`` is the name of the estimator, for what is told if ``verbose``.
     """
     solutions: list[Solution] = []
     for name, problem in problems.items():

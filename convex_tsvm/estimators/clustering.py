@@ -19,7 +19,7 @@ from ..table import DESCENTS, METHODS, SMOOTH_SOLVERS
 from ..ties import is_positive
 from ..validation import one_of
 from .base import HasKernel
-from .parameters import estimator
+from .parameters import estimator, taken
 
 
 @estimator
@@ -86,26 +86,12 @@ class MaxMarginClustering(HasKernel, ClusterMixin, BaseEstimator):
         """
         X = self._checked(X, True)
         constraint, balance = self._balance()
-        problem = Problem(
-            X,
-            np.zeros(X.shape[0]),
-            kernel=self._kernel(X),
-            C=self.C,
-            C_unlabeled=self.C,
-            balance=balance,
-        )
+        kernel = self._kernel(X)
+        problem = Problem(X, np.zeros(X.shape[0]), kernel=kernel, C=self.C, C_unlabeled=self.C, balance=balance)
         formulation = self._formulation(problem)
         if constraint is not None:
             formulation = replace(formulation, balance=None, constraints=(*formulation.constraints, constraint))
-        self.solution_ = max_margin_clustering(
-            formulation,
-            problem,
-            method=self.method,
-            n_init=self.n_init,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            time_limit=self.time_limit,
-        )
+        self.solution_ = max_margin_clustering(formulation, problem, **taken(self, max_margin_clustering))
         self.labels_ = (self.solution_.labels > 0).astype(int)
         self.objective_, self.status_ = self.solution_.objective, self.solution_.status
         self.n_iter_ = max(1, self.solution_.n_iter)

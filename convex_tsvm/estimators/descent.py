@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from ..methods.cccp import CCCP
 from ..methods.frame import Descents, Method, Settings
 from ..methods.potts import Potts, Temperature
 from ..problem import Problem
-from ..progress import status_line
 from ..solution import Iteration, Solution
 from ..table import METHODS
 from ..validation import one_of
@@ -165,10 +163,6 @@ class Descent(Transduction):
         """
         fits = formulation.unlabeled is not None or not isinstance(self.solver, str) or self.solver in method.solvers
         return self.solver if fits else "auto"
-
-    def _status(self, name: Callable[[], str], share: Callable[[float, float], float]) -> Any:
-        """A context manager that shows how far the work is, if ``verbose``; if not it does nothing, and gives None."""
-        return status_line(name, share, lines=True) if self.verbose else nullcontext()
 
     def _method(self, formulation: Formulation) -> Method:
         """The descent; a formulation without unlabelled points is solved at once."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
 from typing import Any
 
 from ..exact import ExactSolution, exact_search
 from ..formulations import LOSSES, Formulation, build
 from ..problem import Problem
-from ..progress import status_line
 from ..solution import Solution
 from ..validation import one_of
 from .by_labels import LabellingTransduction
@@ -106,22 +104,12 @@ class ExactTransductiveSVC(LabellingTransduction):
         return super()._solve(formulation, problems)
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> ExactSolution:
-        with status_line(lambda: f"class {name}", lines=True) if self.verbose else nullcontext() as progress:
-            return exact_search(
-                formulation,
-                problem,
-                bounds=self.bounds,
-                strategy=self.strategy,
-                branching=self.branching,
-                gap=self.gap,
-                max_nodes=self.max_nodes,
-                time_limit=self.time_limit,
-                solver=self.solver,
-                checkpoint=self.checkpoint,
-                certificate=self.certificate,
-                n_jobs=self.n_jobs,
-                callback=None if progress is None else lambda reached: progress.tell(str(reached)),
-            )
+        names = ("bounds", "strategy", "branching", "gap", "max_nodes", "time_limit", "solver", "n_jobs")
+        files = {"checkpoint": self.checkpoint, "certificate": self.certificate}
+        with self._status(lambda: f"class {name}") as progress:
+            tell = None if progress is None else lambda reached: progress.tell(str(reached))
+            own = {name: getattr(self, name) for name in names}
+            return exact_search(formulation, problem, **own, **files, callback=tell)
 
     def _store(self, labels: Labels, solutions: list[Solution]) -> None:
         super()._store(labels, solutions)

@@ -9,7 +9,7 @@ from ..kernels import DeformedKernel
 from ..problem import Problem
 from ..progress import share_line
 from .descent import DescentTransduction
-from .parameters import estimator
+from .parameters import estimator, taken
 
 
 @estimator
@@ -57,14 +57,7 @@ class LaplacianSVC(DescentTransduction):
         return None
 
     def _in_feature_space(self, problem: Problem) -> Problem:
-        deformed = on_neighbor_graph(
-            problem,
-            C_manifold=self.C_manifold,
-            n_neighbors=self.n_neighbors,
-            normalized=self.normalized,
-            power=self.power,
-            cache_size=self.cache_size,
-        )
+        deformed = on_neighbor_graph(problem, **taken(self, on_neighbor_graph))
         with share_line(f"kernel of the graph, {problem.n_labeled} of {problem.n} rows") as progress:
             if isinstance(deformed.kernel, DeformedKernel):
                 deformed.kernel.prepare(problem.labeled, progress)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar, dataclass_transform
 
@@ -43,18 +44,6 @@ loss : {"hinge", "squared_hinge", "hard_margin"} or Formulation
     (:func:`~convex_tsvm.must_link`).
 s : float in (-1, 0]
     Plateau of the ramp loss.
-solver : str or StepSolver
-    What solves the convex steps: "linear", "native", "finite_newton", "coordinates" or "cvxpy", which give the same
-    answer to the tolerance, or an object; "auto" is "linear" with the linear kernel, else "native", or "cvxpy" for
-    formulations that only that takes.  Or what descends: "smooth", for the methods gradient, continuation and
-    newton, which take no other.
-cvxpy_solver : str
-    One of CVXPY's solvers, such as "SCS", with which it is CVXPY that solves the convex steps; "CLARABEL" if
-    ``solver="cvxpy"`` and nothing is said.
-device : str
-    Where kernel rows are computed, by a library of the array API: ``"torch:cuda"``, ``"cupy"``, ``"torch"`` (its
-    processor).  For the native solver, dense points, and the kernels "rbf" and "poly"; the rest of the work stays
-    where it is, so that a device pays where points have many features (see "Limits and costs" in the guide).
 balance : "auto", "labeled", dict of class to float, float, ("exact", shares) or None
     Mean output over the unlabelled points.  "auto" infers the shares of the classes from the counts of labels,
     which say little if they were drawn per class, and from how well labels are found that are left out
@@ -71,6 +60,18 @@ annealing : int or sequence of float
 multi_class : {"ovr", "potts"}
     More than two classes are learned one against the rest, or, with ``method="annealing"``, together: the
     probabilities of the classes of a point sum to 1 (:func:`~convex_tsvm.potts_annealing`).
+solver : str or StepSolver
+    What solves the convex steps: "linear", "native", "finite_newton", "coordinates" or "cvxpy", which give the same
+    answer to the tolerance, or an object; "auto" is "linear" with the linear kernel, else "native", or "cvxpy" for
+    formulations that only that takes.  Or what descends: "smooth", for the methods gradient, continuation and
+    newton, which take no other.
+cvxpy_solver : str
+    One of CVXPY's solvers, such as "SCS", with which it is CVXPY that solves the convex steps; "CLARABEL" if
+    ``solver="cvxpy"`` and nothing is said.
+device : str
+    Where kernel rows are computed, by a library of the array API: ``"torch:cuda"``, ``"cupy"``, ``"torch"`` (its
+    processor).  For the native solver, dense points, and the kernels "rbf" and "poly"; the rest of the work stays
+    where it is, so that a device pays where points have many features (see "Limits and costs" in the guide).
 probability : {"calibrated"} or False
     Whether there is ``predict_proba``: sigmoids of the outputs (Platt 1999), found at labelled points that are left
     out of a fit, in five folds, or fewer if a class has fewer labels.  It takes as many more fits, and is no part
@@ -135,7 +136,7 @@ n_features_in_, feature_names_in_ : int, array
 ONLY_WITH = {"dual_coef_": "kernel", "class_shares_, class_shares_error_": "balance"}
 
 #: Parameters that come last in a docstring, in the order of ``PARAMETERS``: they say how, and not what is learned.
-LAST = tuple(PARAMETERS)[tuple(PARAMETERS).index("probability") :]
+LAST = tuple(PARAMETERS)[tuple(PARAMETERS).index("solver") :]
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
@@ -172,6 +173,12 @@ def _completed(made: Any) -> str:
         "Examples": sections["Examples"].strip(),
     }
     return head + "\n\n".join(f"{name}\n{'-' * len(name)}\n{text}" for name, text in made_of.items()) + "\n"
+
+
+def taken(made: Any, function: Callable[..., Any]) -> dict[str, Any]:
+    """The parameters of an estimator that a function takes by the same names."""
+    own = {one.name for one in fields(made)}
+    return {name: getattr(made, name) for name in inspect.signature(function).parameters if name in own}
 
 
 def _with_default(entry: str, default: Any) -> str:

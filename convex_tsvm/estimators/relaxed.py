@@ -12,7 +12,7 @@ from ..problem import Problem
 from ..solution import Solution
 from .by_labels import LabellingTransduction
 from .costs import LABEL_MATRICES, Cost
-from .parameters import estimator
+from .parameters import estimator, taken
 
 
 @estimator
@@ -63,7 +63,7 @@ class SDPTransduction(LabellingTransduction):
         return LABEL_MATRICES, problem.n_unlabeled
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
-        return sdp_transduction(formulation, problem, relaxation=self.relaxation, solver=self.solver, tol=self.tol)
+        return sdp_transduction(formulation, problem, **taken(self, sdp_transduction))
 
 
 @estimator
@@ -109,14 +109,7 @@ class SubspaceSDPTransduction(LabellingTransduction):
     time_limit: float | None = None
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
-        return subspace_transduction(
-            formulation,
-            problem,
-            n_components=self.n_components,
-            outliers=self.outliers,
-            tol=self.tol,
-            cvxpy_solver=self.cvxpy_solver,
-        )
+        return subspace_transduction(formulation, problem, **taken(self, subspace_transduction))
 
 
 @estimator
@@ -161,13 +154,4 @@ class SpectralTransduction(LabellingTransduction):
     random_state: int = 0
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
-        return spectral_transduction(
-            formulation,
-            problem,
-            n_components=self.n_components,
-            affinity=self.affinity,
-            n_neighbors=self.n_neighbors,
-            constrained=self.constrained,
-            outliers=self.outliers,
-            random_state=self.random_state,
-        )
+        return spectral_transduction(formulation, problem, **taken(self, spectral_transduction))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -12,15 +11,10 @@ from ..formulations import Formulation
 from ..methods.safe import SafeSolution, safe_transduction
 from ..methods.supervised import supervised_svms
 from ..problem import Problem
-from ..progress import status_line
 from ..solution import Solution
 from .by_labels import LabellingTransduction
 from .labels import Labels
-from .parameters import estimator
-
-#: Separators may have shares of the classes that differ from the inferred ones by at most this number of standard
-#: deviations plus this much.
-SHARE_DEVIATIONS, SHARE_SLACK = 2.0, 0.1
+from .parameters import estimator, taken
 
 
 @estimator
@@ -89,23 +83,17 @@ class SafeTransductiveSVC(LabellingTransduction):
         self._range = {}
         if labels.inferred is not None:
             for k in labels.positives:
-                share, room = labels.inferred.shares[k], SHARE_DEVIATIONS * labels.inferred.errors[k] + SHARE_SLACK
+                # Separators may have other shares than the inferred ones, by so many standard deviations and some more.
+                share, room = labels.inferred.shares[k], 2.0 * labels.inferred.errors[k] + 0.1
                 self._range[str(labels.classes[k])] = (share - room, share + room)
         return labels
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> SafeSolution:
-        with status_line(lambda: f"class {name}", lines=True) if self.verbose else nullcontext() as progress:
-            return safe_transduction(
-                formulation,
-                problem,
-                n_separators=self.n_separators,
-                n_starts=self.n_starts,
-                penalty=self.penalty,
-                share_range=self._range.get(name, (0.0, 1.0)),
-                folds=self.folds,
-                random_state=self.random_state,
-                callback=None if progress is None else lambda k: progress.tell(f"{k} of {self.n_starts} starts"),
-            )
+        with self._status(lambda: f"class {name}") as progress:
+            tell = None if progress is None else lambda k: progress.tell(f"{k} of {self.n_starts} starts")
+            shares = self._range.get(name, (0.0, 1.0))
+            own = taken(self, safe_transduction)
+            return safe_transduction(formulation, problem, **own, share_range=shares, callback=tell)
 
     def _store(self, labels: Labels, solutions: list[Solution]) -> None:
         super()._store(labels, solutions)

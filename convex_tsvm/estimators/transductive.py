@@ -16,7 +16,7 @@ from ..validation import finite
 from .costs import DEFORMED, FACTORED, Cost
 from .descent import DescentTransduction
 from .labels import Labels
-from .parameters import estimator
+from .parameters import estimator, taken
 
 #: ``safe=True`` falls back if the errors at labels left out exceed those of the supervised SVM by more than this number
 #: of standard deviations of chance.
@@ -105,14 +105,7 @@ class TransductiveSVC(DescentTransduction):
     def _in_feature_space(self, problem: Problem) -> Problem:
         if finite("C_manifold", self.C_manifold, least=0) == 0:
             return problem
-        return on_neighbor_graph(
-            problem,
-            C_manifold=self.C_manifold,
-            n_neighbors=self.n_neighbors,
-            normalized=True,
-            power=self.power,
-            cache_size=self.cache_size,
-        )
+        return on_neighbor_graph(problem, normalized=True, **taken(self, on_neighbor_graph))
 
     def _costly(self, problem: Problem) -> tuple[Cost, int] | None:
         if "smooth" in self._asked_method().solvers:

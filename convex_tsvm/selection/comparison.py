@@ -49,10 +49,7 @@ class SupervisedComparison:
 
     Examples
     --------
-    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
-    >>> y = np.full(60, -1)
-    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
-    >>> comparison = ct.compare_supervised(ct.TransductiveSVC(), X, y, cv=2)
+    >>> comparison = ct.compare_supervised(ct.TransductiveSVC(), points, few, cv=2)
     >>> comparison.error, comparison.supervised_error
     (0.0, 0.0)
     """
@@ -115,10 +112,7 @@ def compare_supervised(
 
     Examples
     --------
-    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
-    >>> y = np.full(60, -1)
-    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
-    >>> comparison = ct.compare_supervised(ct.TransductiveSVC(), X, y, cv=2)
+    >>> comparison = ct.compare_supervised(ct.TransductiveSVC(), points, few, cv=2)
     >>> round(comparison.agreement, 2), comparison.error, comparison.supervised_error
     (0.98, 0.0, 0.0)
     """

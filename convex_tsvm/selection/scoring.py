@@ -134,12 +134,9 @@ def labeled_scorer(scoring: str | Scorer = "accuracy", *, unlabeled: Any = "auto
 
     Examples
     --------
-    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
-    >>> y = np.full(60, -1)
-    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
     >>> from sklearn.model_selection import cross_val_score
     >>> scorer = ct.labeled_scorer("balanced_accuracy")
-    >>> cross_val_score(ct.TransductiveSVC(), X, y, cv=ct.LabeledKFold(2), scoring=scorer)
+    >>> cross_val_score(ct.TransductiveSVC(), points, few, cv=ct.LabeledKFold(2), scoring=scorer)
     array([1., 1.])
     """
     return LabeledScorer(scoring, unlabeled)

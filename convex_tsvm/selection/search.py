@@ -33,22 +33,12 @@ from .steps import ActsAsFitted, RoutesWeights, Steps
 
 Array = NDArray[np.float64]
 
-#: Costs, and factors on the width of the kernel, that are tried by default; the first ones come first where scores are
-#: equal.
-COSTS, FACTORS = (10.0, 1.0, 100.0), (1.0, 0.5, 2.0)
-
 #: Among candidates with the best score, one whose shares of the classes differ from the inferred ones by more than
 #: this, and by more than two of their standard deviations, is taken only where there is no other.
 SHARE_ROOM = 0.1
 
-#: Factors on their own C that are tried by default for classifiers that are fitted one by one.
-FACTORS_OF_COST = (1.0, 0.1, 10.0)
-
 #: The standard error of a difference of scores is taken to be at least this share of one labelled point's score.
 LEAST_ERROR = 0.5
-
-#: Share of the time limit for the search; the rest is for fitting the best candidate.
-SHARE_OF_TIME = 0.8
 
 
 @dataclass(eq=False, repr=False)
@@ -191,7 +181,7 @@ class TransductiveSearchCV(
                 shared.candidates = list(ParameterGrid(_default_grid(shared)))
             fits: SharedFits | PlainFits = shared
         else:
-            grid = {f"{steps.prefix}C": tuple(factor * steps.classifier.C for factor in FACTORS_OF_COST)}
+            grid = {f"{steps.prefix}C": tuple(factor * steps.classifier.C for factor in (1.0, 0.1, 10.0))}
             fits = PlainFits(estimator, candidates or list(ParameterGrid(grid)), X, y, sample_weight)
         candidates, labels = fits.candidates, fits.labels
         y = column_or_1d(y)  # without a warning, which making the fits has given
@@ -199,7 +189,7 @@ class TransductiveSearchCV(
         groups = fits.groups(parts, judge)
         scores, self.status_ = np.full((len(candidates), len(parts)), np.nan), "converged"
         try:
-            with until(time.time() + SHARE_OF_TIME * time_left()):
+            with until(time.time() + 0.8 * time_left()):  # the rest is for fitting the best candidate
                 self._score(groups, scores, self.prune and judge.bounded, cautious)
                 self._store_results(candidates, scores, groups)
         except (KeyboardInterrupt, TimeIsUp) as stop:
@@ -390,12 +380,12 @@ def _is_shared(steps: Steps, candidates: list[dict[str, Any]] | None, judge: Jud
 def _default_grid(fits: SharedFits) -> list[dict[str, Sequence[Any]]]:
     """The candidates of a classifier with a kernel, if the user names none."""
     estimator = fits.steps.classifier
-    grid: dict[str, Sequence[Any]] = {"C": COSTS}
+    grid: dict[str, Sequence[Any]] = {"C": (10.0, 1.0, 100.0)}  # the first come first where scores are equal
     parameters = estimator.get_params(deep=False)
     if parameters.get("kernel") == "rbf":
         kernel = estimator._kernel(fits.X, fits.labels.weights)
         if isinstance(kernel, RBF):
-            grid["sigma"] = tuple(factor / float(np.sqrt(2 * kernel.gamma)) for factor in FACTORS)
+            grid["sigma"] = tuple(factor / float(np.sqrt(2 * kernel.gamma)) for factor in (1.0, 0.5, 2.0))
     grids = [grid]
     if "loss" in parameters:
         own = parameters["C_unlabeled"]
