@@ -175,7 +175,9 @@ def load_new(
 
 def load_classes(source: str, **shown: Any) -> Classes:
     """Read a data set of any number of classes; arguments and errors are those of :func:`load_data`."""
-    table, _, hidden, common = _load(source, lambda labels: (labels, ("", "")), **shown)
+    asked = _Shown(**shown)
+    table = asked.table(source)
+    hidden = asked.hidden(table, table.labels)
     classes = tuple(sorted(set(table.labels[table.labels != ""].tolist()), key=_natural))
     if len(classes) < 2:
         raise ValueError(f"DATA has {len(classes)} classes ({', '.join(classes)}); two classes are needed")
@@ -183,22 +185,48 @@ def load_classes(source: str, **shown: Any) -> Classes:
     missing = [name for name in classes if name not in labels]
     if missing:
         raise ValueError(f"DATA has no labelled point of the classes {', '.join(missing)}; each of them needs one")
-    return Classes(labels=labels, truth=table.labels, classes=classes, **common())
+    return Classes(labels=labels, truth=table.labels, classes=classes, **asked.others(source, table, hidden))
 
 
-def _hidden(
-    table: Table, truth: NDArray[Any], split: int, splits: str, n_labeled: int | None, random_state: int
-) -> NDArray[np.bool_]:
-    """Which labels are hidden: all that are not drawn, or that are not in the chosen row of the file's splits."""
-    if n_labeled is not None:
-        return ~_draw(truth, n_labeled, random_state)
-    if table.splits is None:
-        if split != 0:
-            raise ValueError(f"split={split}: DATA has no array {splits!r} of rows of labelled points")
-        return np.zeros(len(truth), dtype=bool)
-    if not 0 <= split < len(table.splits):
-        raise ValueError(f"split={split} must be in 0..{len(table.splits) - 1}, the rows of {splits!r}")
-    return ~np.isin(np.arange(len(truth)), table.splits[split])
+@dataclass(frozen=True)
+class _Shown:
+    """How a file is read, and which of its labels are shown; see :func:`load_data`."""
+
+    split: int = 0
+    splits: str = "labeled"
+    label_column: str | None = None
+    n_labeled: int | None = None
+    random_state: int = 0
+    unlabeled: Any = None
+    zero_based: bool | None = None
+
+    def table(self, source: str) -> Table:
+        return _read_source(source, self.splits, self.label_column, self.unlabeled, self.zero_based)
+
+    def hidden(self, table: Table, truth: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which labels are hidden: all that are not drawn, or that are not in the chosen row of the file's splits."""
+        if self.n_labeled is not None:
+            return ~_draw(truth, self.n_labeled, self.random_state)
+        if table.splits is None:
+            if self.split != 0:
+                raise ValueError(f"split={self.split}: DATA has no array {self.splits!r} of rows of labelled points")
+            return np.zeros(len(truth), dtype=bool)
+        if not 0 <= self.split < len(table.splits):
+            raise ValueError(f"split={self.split} must be in 0..{len(table.splits) - 1}, the rows of {self.splits!r}")
+        return ~np.isin(np.arange(len(truth)), table.splits[self.split])
+
+    def others(self, source: str, table: Table, hidden: NDArray[np.bool_]) -> dict[str, Any]:
+        """What data have besides labels; a warning tells what was understood of the file."""
+        _tell(source, table)
+        how = f"row {self.split} of {self.splits!r}" if self.n_labeled is None else f"n_labeled={self.n_labeled}"
+        return {
+            "name": source if source in BUNDLED else Path(source).stem,
+            "X": table.X,
+            "counts": _counts(table, hidden, how),
+            "feature_names": table.names,
+            "label_name": table.label,
+            "zero_based": table.zero_based,
+        }
 
 
 def _counts(table: Table, hidden: NDArray[np.bool_], how: str) -> LabelCounts:
@@ -260,40 +288,12 @@ def load_data(source: str, *, positive: Sequence[str] | None = None, **shown: An
     >>> print(data.counts)
     labels: 3 points, 2 known (egg 1, ham 1), 1 unknown (marked -1)
     """
-    _, (truth, classes), hidden, common = _load(source, lambda labels: _signs(labels, positive), **shown)
-    return Data(y=np.where(hidden, 0.0, truth), truth=truth, classes=classes, **common())
-
-
-def _load(
-    source: str,
-    grouped: Callable[[NDArray[np.str_]], tuple[NDArray[Any], tuple[str, str]]],
-    *,
-    split: int = 0,
-    splits: str = "labeled",
-    label_column: str | None = None,
-    n_labeled: int | None = None,
-    random_state: int = 0,
-    unlabeled: Any = None,
-    zero_based: bool | None = None,
-) -> tuple[Table, tuple[NDArray[Any], tuple[str, str]], NDArray[np.bool_], Callable[[], dict[str, Any]]]:
-    """A table, what ``grouped`` makes of its labels, which of them are hidden, and what tells and gives all else."""
-    table = _read_source(source, splits, label_column, unlabeled, zero_based)
-    truth = grouped(table.labels)
-    hidden = _hidden(table, truth[0], split, splits, n_labeled, random_state)
-
-    def common() -> dict[str, Any]:
-        _tell(source, table)
-        how = f"row {split} of {splits!r}" if n_labeled is None else f"n_labeled={n_labeled}"
-        return {
-            "name": source if source in BUNDLED else Path(source).stem,
-            "X": table.X,
-            "counts": _counts(table, hidden, how),
-            "feature_names": table.names,
-            "label_name": table.label,
-            "zero_based": table.zero_based,
-        }
-
-    return table, truth, hidden, common
+    asked = _Shown(**shown)
+    table = asked.table(source)
+    truth, classes = _signs(table.labels, positive)
+    hidden = asked.hidden(table, truth)
+    y = np.where(hidden, 0.0, truth)
+    return Data(y=y, truth=truth, classes=classes, **asked.others(source, table, hidden))
 
 
 def _tell(source: str, table: Table) -> None:

@@ -26,9 +26,6 @@ from .validation import Archive, archive
 #: What may separate the fields of a table.
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 
-#: So many lines say what separates the fields.
-LINES_LOOKED_AT = 50
-
 #: Numbers with a decimal comma, and those of them that may have one between thousands.
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?", re.ASCII)
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
@@ -193,7 +190,7 @@ def _separator(text: str) -> str:
     possible = []
     for separator in SEPARATORS:
         try:
-            widths = {len(row) for _, row in itertools.islice(_records(text, separator), LINES_LOOKED_AT)}
+            widths = {len(row) for _, row in itertools.islice(_records(text, separator), 50)}
         except ValueError:
             continue
         if len(widths) == 1 and widths != {1}:

@@ -142,13 +142,9 @@ class FittedModel(DecisionFunctions):
 
         given = _get_feature_names(X)
         if given is not None and self.feature_names is None:
-            warn(
-                f"X has feature names, but {type(self).__name__} was fitted without feature names",
-            )
+            warn(f"X has feature names, but {type(self).__name__} was fitted without feature names")
         elif given is None and self.feature_names is not None:
-            warn(
-                f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names",
-            )
+            warn(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names")
         elif given is not None and self.feature_names is not None and tuple(given) != self.feature_names:
             raise ValueError(unlike(self.feature_names, given))
 

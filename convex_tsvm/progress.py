@@ -139,10 +139,7 @@ def status_line(
                 f"step {count}, objective {iteration.step_objective:.6g}, {iteration.changed} points changed{left}; "
             )
             figures.update(
-                step=count,
-                stage=iteration.stage,
-                objective=iteration.step_objective,
-                changed=int(iteration.changed),
+                step=count, stage=iteration.stage, objective=iteration.step_objective, changed=int(iteration.changed)
             )
             update("next step")
 

@@ -36,26 +36,15 @@ def _finite(found: Any) -> Any:
 
 
 #: Options and arguments that name files which a command reads, and which it writes.
-READ = ("data", "of_data", "source", "model", "labels")
-WRITTEN = (
-    "save",
-    "labels_out",
-    "certificate",
-    "checkpoint",
-    "plot",
-    "html",
-    "trim",
-    "derivation",
-    "exercise",
-    "target",
-)
+INPUT = ("data", "of_data", "source", "model", "labels")
+OUTPUT = ("save", "labels_out", "certificate", "checkpoint", "plot", "html", "trim", "derivation", "exercise", "target")
 
 
 def check_outputs(request: Request) -> None:
     """Complain about what cannot be written before the work is done, and what is read or written by another name."""
     given = {name: path for name, path in vars(request).items() if path is not None}
-    others = [(name, given[name]) for name in READ if name in given]
-    for name in WRITTEN:
+    others = [(name, given[name]) for name in INPUT if name in given]
+    for name in OUTPUT:
         if name not in given:
             continue
         path = given[name]
@@ -88,7 +77,7 @@ def write_plot(draw: Callable[[], Any], path: str | None, quiet: bool) -> None:
         print(f"picture: {path}")
 
 
-def write_labels(path: str, labels: Any, scores: Any, classes: Sequence[str] = ("-1", "+1")) -> None:
+def write_labels(path: str, labels: Any, scores: Any, classes: Sequence[str]) -> None:
     """Index, label and output of every point, as CSV, with the data's own names for -1 and +1."""
     # Signs keep theirs: a file of labels -1 and 1 says +1 as it always has.
     names = ("-1", "+1") if tuple(classes) == ("-1", "1") else tuple(classes)

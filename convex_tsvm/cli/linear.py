@@ -29,17 +29,13 @@ def linear(request: Linear) -> int:
     if request.max_pairs is not None:
         own["max_pairs"] = request.max_pairs
     points, y, marker, zero_based = _given(request)
+    names = ("method", "loss", "lambda_", "lambda_unlabeled", "tol", "max_iter")
     clf = _classifier(
-        method=request.method,
-        loss=request.loss,
-        lambda_=request.lambda_,
-        lambda_unlabeled=request.lambda_unlabeled,
+        **{name: getattr(request, name) for name in names},
         positive_fraction="auto" if request.positive_fraction is None else request.positive_fraction,
         fit_intercept=not request.no_intercept,
         method_options=own,
         unlabeled=marker,
-        tol=request.tol,
-        max_iter=request.max_iter,
     )
     with limited(request.time_limit), warnings.catch_warnings():
         warnings.simplefilter("ignore" if request.json else "default")

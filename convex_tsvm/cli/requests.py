@@ -205,9 +205,7 @@ _bound, _derivation, _certificate, _written = (
 )
 
 
-def _unlabeled(
-    default: str = "missing ones; other labels that can be read in two ways are asked about",
-) -> Any:
+def _unlabeled(default: str = "missing ones; other labels that can be read in two ways are asked about") -> Any:
     text = f"the label of points whose class is unknown, nan for missing ones (default: {default})"
     return _data("VALUE  " + text)
 

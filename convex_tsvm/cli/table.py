@@ -104,10 +104,6 @@ TABLE_COLUMNS = (
 )
 
 
-#: Columns of characters of a terminal on which everything has room.
-WIDEST = 10_000
-
-
 def print_table(results: list[dict[str, Any]], below: Sequence[str] = ()) -> None:
     """Results as a table on standard output, and lines below it: with rules and colours on a terminal only."""
     _print_table(results)
@@ -126,7 +122,7 @@ def _print_table(results: list[dict[str, Any]]) -> None:
     size = shutil.get_terminal_size()
     console = Console(width=size.columns, height=size.lines)
     table = _upright(rows, results)
-    if Console(width=WIDEST, height=console.height).measure(table).minimum <= console.width:
+    if Console(width=10_000, height=console.height).measure(table).minimum <= console.width:
         console.print(table)
         return
     # Too many columns: they become rows, and as many methods stand beside each other as there is room for.

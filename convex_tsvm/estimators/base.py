@@ -56,8 +56,12 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
         """The problem of class k, the first that is learned, against the rest; a ValueError names a bad parameter."""
 
     @abstractmethod
+    def _given(self, labels: Labels, k: int) -> dict[str, Any]:
+        """The arguments of the problem of class k against the rest, without points and kernel."""
+
     def _other_class(self, first: Problem, labels: Labels, k: int) -> Problem:
         """The problem of class k against the rest, with the points and kernel of ``first``."""
+        return first.replace(**self._given(labels, k))
 
     @abstractmethod
     def _formulation(self, problem: Problem) -> Formulation:
@@ -181,9 +185,7 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
         if not (isinstance(asked, str) and asked == "auto" and labels.unlabeled.any()):
             return labels
         found = infer_class_shares(
-            first,
-            [labels.signs(k) for k in labels.positives],
-            fit_intercept=bool(self.fit_intercept),
+            first, [labels.signs(k) for k in labels.positives], fit_intercept=bool(self.fit_intercept)
         )
         return replace(labels, inferred=found)
 
@@ -321,11 +323,7 @@ class KernelTransduction(HasKernel, Transduction):
     def _problem(self, X: Any, labels: Labels, k: int) -> Problem:
         return self._in_feature_space(Problem(X, kernel=self._kernel(X, labels.weights), **self._given(labels, k)))
 
-    def _other_class(self, first: Problem, labels: Labels, k: int) -> Problem:
-        return first.replace(**self._given(labels, k))
-
     def _given(self, labels: Labels, k: int) -> dict[str, Any]:
-        """The arguments of the problem of class k against the rest, without points and kernel."""
         C, C_unlabeled = labels.costs(self.C, self._unlabeled_cost() if labels.unlabeled.any() else None)
         return {
             "y": labels.signs(k),

@@ -15,9 +15,6 @@ from ..validation import one_of
 from .base import KernelTransduction
 from .parameters import estimator
 
-#: Losses for which there are relaxations of the choice of labels.
-RELAXABLE_LOSSES = ("hinge", "squared_hinge", "hard_margin")
-
 
 @estimator
 class LabellingTransduction(KernelTransduction):
@@ -33,7 +30,7 @@ class LabellingTransduction(KernelTransduction):
     def _formulation(self, problem: Problem) -> Formulation:
         if isinstance(self.loss, Formulation):
             return self.loss
-        one_of("loss", self.loss, RELAXABLE_LOSSES)
+        one_of("loss", self.loss, ("hinge", "squared_hinge", "hard_margin"))  # whose choice of labels has relaxations
         return build("tsvm", problem, loss=self.loss, fit_intercept=self.fit_intercept).formulation
 
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:

@@ -50,5 +50,5 @@ def warn_of_cost(name: str, cost: Cost, count: int, n_fits: int) -> None:
     whole = f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.0f} hours"
     warn(
         f"{name}: {count} {cost.what}{times} take about {whole}, and time grows like their number to the power of "
-        f"{cost.power:g}; {cost.instead}. verbose=1 says how far it is",
+        f"{cost.power:g}; {cost.instead}. verbose=1 says how far it is"
     )

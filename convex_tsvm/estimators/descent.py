@@ -16,7 +16,7 @@ from ..methods.frame import Descents, Method, Settings
 from ..methods.potts import Potts, Temperature
 from ..problem import Problem
 from ..solution import Iteration, Solution
-from ..table import METHODS
+from ..table import DESCENTS, METHODS
 from ..validation import one_of
 from .base import KernelTransduction, Transduction
 from .labels import Labels
@@ -178,8 +178,7 @@ class Descent(Transduction):
             return self.method
         name: Any = self.method
         if not isinstance(name, str) or name not in METHODS or not METHODS[name].is_descent:
-            allowed = ", ".join(repr(one) for one, entry in METHODS.items() if entry.is_descent)
-            raise ValueError(f"method={name!r} must be {allowed}, or a Method")
+            raise ValueError(f"method={name!r} must be {', '.join(map(repr, DESCENTS))}, or a Method")
         method: Method = METHODS[name].load()(**self._method_options(name))
         return method
 

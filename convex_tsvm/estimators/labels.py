@@ -24,9 +24,6 @@ Array = NDArray[np.float64]
 #: What NumPy writes for missing values where it makes an array of strings of them; "None" may be a word as well.
 MISSING_TEXTS = ("nan", "NaN", "NaT", "<NA>")
 
-#: How far the sum of given shares may be from 1.
-SUM_OF_SHARES_TOL = 1e-3
-
 
 @dataclass(frozen=True, eq=False)
 class Balance:
@@ -69,7 +66,7 @@ class Balance:
             )
         by_name = {str(name): share for name, share in shares.items()}
         found = np.array([by_name[str(name)] for name in names], dtype=float)
-        if not ((found > 0) & (found < 1)).all() or abs(found.sum() - 1) > SUM_OF_SHARES_TOL:
+        if not ((found > 0) & (found < 1)).all() or abs(found.sum() - 1) > 1e-3:
             raise ValueError(f"balance={dict(shares)!r}: shares must be numbers in (0, 1) whose sum is 1")
         return float(found[k] / found.sum())
 
@@ -203,15 +200,9 @@ def split_labels(
                 "sizes are given by a number"
             )
         return two, np.full(len(y), -1, dtype=np.intp), unlabeled
-    _check_finite(known, marker)
-    if known.dtype == object:
-        # A marker that is a number forces labels that are strings into an object array; undo that.
-        if any(_is_missing(label) for label in known):
-            raise ValueError(f"y contains missing values besides unlabeled={marker!r}; use unlabeled=np.nan for them")
-        kinds = {"text" if isinstance(label, str) else "numbers" for label in known}
-        if len(kinds) > 1:
-            raise ValueError("y mixes text and numbers as labels; use one kind")
-        known = _of_one_kind(known)
+    given, known = known, _checked(known, marker)
+    if given.dtype == object and len({isinstance(label, str) for label in given}) > 1:
+        raise ValueError("y mixes text and numbers as labels; use one kind")
     classes, index = _classes(known, sizes, marker, bool(unlabeled.any()))
     result = np.full(len(y), -1, dtype=np.intp)
     result[~unlabeled] = index
@@ -239,20 +230,22 @@ def _classes(known: NDArray[Any], sizes: Any, marker: Any, some_unknown: bool) -
     return classes, index
 
 
-def _check_finite(known: NDArray[Any], marker: Any) -> None:
+def _checked(known: NDArray[Any], marker: Any) -> NDArray[Any]:
+    """Known labels, of one kind; a ValueError if one is missing, or is no finite number."""
     if known.dtype.kind == "f" and not np.isfinite(known).all():
         raise ValueError(f"Input y contains NaN or infinity; unlabelled points are marked by unlabeled={marker!r}")
+    if known.dtype != object:
+        return known
+    if any(_is_missing(label) for label in known):
+        raise ValueError(f"y contains missing values besides unlabeled={marker!r}; use unlabeled=np.nan for them")
+    # A marker of another kind has forced the labels into an array of objects: they become what they were before.
+    dates = all(isinstance(label, datetime.date) for label in known)
+    return known.astype("datetime64[us]") if dates and len(known) else np.array(known.tolist())
 
 
 def _readable(y: NDArray[Any]) -> NDArray[Any]:
     """Labels as numbers, strings or objects."""
     return y if y.dtype.kind in "biufUSO" else np.array(list(y), dtype=object)
-
-
-def _of_one_kind(known: NDArray[Any]) -> NDArray[Any]:
-    """Labels in an array of objects, into which a marker of another kind has forced them, as what they were before."""
-    dates = all(isinstance(label, datetime.date) for label in known)
-    return known.astype("datetime64[us]") if dates and len(known) else np.array(known.tolist())
 
 
 def _matches(y: NDArray[Any], marker: Any) -> NDArray[np.bool_]:
@@ -297,11 +290,7 @@ def labeled_points(y: Any, marker: Any, purpose: str = "") -> tuple[NDArray[np.i
     known = np.flatnonzero(~unlabeled_points(y, marker))
     if len(known) == 0:
         raise ValueError(f"y has no labelled point{purpose}: every entry is unlabeled={marker!r}")
-    labels = np.asarray(y)[known]
-    _check_finite(labels, marker)
-    if labels.dtype == object and any(_is_missing(label) for label in labels):
-        raise ValueError(f"y contains missing values besides unlabeled={marker!r}; use unlabeled=np.nan for them")
-    return known, _of_one_kind(labels) if labels.dtype == object else labels
+    return known, _checked(np.asarray(y)[known], marker)
 
 
 def marked(y: NDArray[Any], unknown: NDArray[np.bool_], marker: Any) -> NDArray[Any]:
@@ -390,7 +379,7 @@ def _warn_of_zeros(y: NDArray[Any], marker: Any) -> None:
     if 2 * counts[values == other][0] > len(y):
         warn(
             f"y has the labels -1, 0 and +1, and {other} is that of most points, but unlabeled={marker!r}: so {other} "
-            f"is learned as a class.  If it marks unlabelled points, pass unlabeled={other}",
+            f"is learned as a class.  If it marks unlabelled points, pass unlabeled={other}"
         )
 
 

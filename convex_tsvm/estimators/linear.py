@@ -176,22 +176,14 @@ class LinearTransductiveSVC(OnlineFit, Descent):
             del self.coef_
 
     def _problem(self, X: LinearPoints, labels: Labels, k: int) -> Problem:
-        C, C_unlabeled = self._costs(labels)
         if self._counts and self.fit_intercept:
             X = WithConstant(X, finite("intercept_scaling", self.intercept_scaling, above=0))
-        return Problem(
-            X,
-            labels.signs(k),
-            kernel="linear",
-            C=C,
-            C_unlabeled=C_unlabeled,
-            balance=self._balance(labels, k),
-            balance_sample=labels.counted,
-        )
+        return Problem(X, kernel="linear", **self._given(labels, k))
 
-    def _other_class(self, first: Problem, labels: Labels, k: int) -> Problem:
+    def _given(self, labels: Labels, k: int) -> dict[str, Any]:
         C, C_unlabeled = self._costs(labels)
-        return first.replace(y=labels.signs(k), C=C, C_unlabeled=C_unlabeled, balance=self._balance(labels, k))
+        own = {"y": labels.signs(k), "C": C, "C_unlabeled": C_unlabeled, "balance_sample": labels.counted}
+        return {**own, "balance": self._balance(labels, k)}
 
     def _balance(self, labels: Labels, k: int) -> Any:
         """The balance of the problem of class k against the rest, from ``positive_fraction``."""

@@ -116,5 +116,5 @@ def announce(name: str, seconds: float | None, n_fits: int, instead: str) -> Non
     times = f" for {n_fits} classes" if n_fits > 1 else ""
     warn(
         f"{name}: this fit is going to take about {shown}{times}, as fits to some of the points say; {instead}. "
-        "verbose=1 says how far it is, and time_limit= ends it with the best so far",
+        "verbose=1 says how far it is, and time_limit= ends it with the best so far"
     )

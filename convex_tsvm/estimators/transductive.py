@@ -18,10 +18,6 @@ from .descent import DescentTransduction
 from .labels import Labels
 from .parameters import estimator, taken
 
-#: ``safe=True`` falls back if the errors at labels left out exceed those of the supervised SVM by more than this number
-#: of standard deviations of chance.
-FALL_BACK_DEVIATIONS = 1.0
-
 
 @estimator
 class TransductiveSVC(DescentTransduction):
@@ -124,7 +120,8 @@ class TransductiveSVC(DescentTransduction):
                 leave_labels_out(problem, _share_of(labels, k), fit_intercept=formulation.fit_intercept)
                 for k, problem in zip(labels.positives, problems, strict=True)
             ]
-        self.fell_back_ = spoilt(np.concatenate(parts), FALL_BACK_DEVIATIONS) is not None
+        deviations = 1.0  # of chance, by which the errors must exceed those of the supervised SVM
+        self.fell_back_ = spoilt(np.concatenate(parts), deviations) is not None
         return self.fell_back_
 
     def _formulation(self, problem: Problem) -> Formulation:

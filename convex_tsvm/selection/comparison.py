@@ -77,14 +77,7 @@ class SupervisedComparison:
 
 
 def compare_supervised(
-    estimator: Any,
-    X: Any,
-    y: ArrayLike,
-    *,
-    cv: int = 5,
-    n_repeats: int = 1,
-    scoring: Any = None,
-    random_state: int = 0,
+    estimator: Any, X: Any, y: ArrayLike, *, cv: int = 5, n_repeats: int = 1, scoring: Any = None, random_state: int = 0
 ) -> SupervisedComparison:
     """Compare a classifier with the supervised SVM on the same data.
 

@@ -18,10 +18,7 @@ from ..estimators.labels import labeled_points, marker_of
 Scorer = Callable[..., float]
 
 #: Scores that are computed from true and predicted labels directly, without one of scikit-learn's scorers.
-METRICS: dict[str, Callable[..., float]] = {
-    "accuracy": accuracy_score,
-    "balanced_accuracy": balanced_accuracy_score,
-}
+METRICS: dict[str, Callable[..., float]] = {"accuracy": accuracy_score, "balanced_accuracy": balanced_accuracy_score}
 
 #: Beginnings of the names of scorers that are never above 1.
 AT_MOST_ONE = ("accuracy", "balanced", "average_precision", "f1", "jaccard", "matthews", "precision", "recall",

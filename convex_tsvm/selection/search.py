@@ -33,13 +33,6 @@ from .steps import ActsAsFitted, RoutesWeights, Steps
 
 Array = NDArray[np.float64]
 
-#: Among candidates with the best score, one whose shares of the classes differ from the inferred ones by more than
-#: this, and by more than two of their standard deviations, is taken only where there is no other.
-SHARE_ROOM = 0.1
-
-#: The standard error of a difference of scores is taken to be at least this share of one labelled point's score.
-LEAST_ERROR = 0.5
-
 
 @dataclass(eq=False, repr=False)
 class TransductiveSearchCV(
@@ -245,7 +238,7 @@ class TransductiveSearchCV(
                 "every class has a single label: none can be left out, and the candidate is taken that agrees most "
                 "with the others"
                 if self.ties == "agreement"
-                else "every class has a single label: none can be left out, and the first candidate is taken",
+                else "every class has a single label: none can be left out, and the first candidate is taken"
             )
             return []
         options = {
@@ -262,7 +255,8 @@ class TransductiveSearchCV(
             return self.best_index_ == 0
         n_folds = len(difference)
         error = difference.std(ddof=1) / np.sqrt(n_folds) if n_folds > 1 else 0.5 / np.sqrt(n_left_out)
-        return bool(difference.mean() <= self.caution * max(error, LEAST_ERROR / n_left_out) + 1e-12)
+        # A difference of scores is never surer than half of one labelled point's score.
+        return bool(difference.mean() <= self.caution * max(error, 0.5 / n_left_out) + 1e-12)
 
     def _score(self, groups: Sequence[Any], scores: Array, prune: bool, keep_first: bool) -> None:
         """Fill ``scores``, shape (n_candidates, n_folds); they stay NaN for candidates that were dropped before a fold.
@@ -328,7 +322,7 @@ class TransductiveSearchCV(
         shares = np.array([np.bincount(one, minlength=len(labels.classes)) / len(one) for one in chosen])
         if labels.inferred is None:
             return agreement, shares.max(axis=1) < 1
-        room = np.maximum(SHARE_ROOM, 2 * labels.inferred.errors)
+        room = np.maximum(0.1, 2 * labels.inferred.errors)
         return agreement, (np.abs(shares - labels.inferred.shares) <= room).all(axis=1)
 
     def _store_results(self, candidates: list[dict[str, Any]], scores: Array, groups: Sequence[Any] = ()) -> None:
