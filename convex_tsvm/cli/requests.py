@@ -127,6 +127,8 @@ def arguments_of(request: type[Request]) -> Iterator[tuple[str | None, tuple[str
             {"type": kind} if kind in (int, float) else {"action": "store_true"} if hint is bool else {}
         )
         made.update(one.metadata["settings"])
+        if callable(made.get("choices")):
+            made["choices"] = made["choices"]()  # the table may have got entries since
         flags = one.metadata["flags"] or (f"--{one.name.replace('_', '-')}",)
         default: Any = one.default
         if default is ...:
@@ -389,7 +391,7 @@ class Solve(Fitting):
 
     example = "convex-tsvm solve two_moons --sigma 0.3 --method switching --loss hinge --save model.npz"
 
-    method: str = option(_listed(METHODS, "default: cccp"), "cccp", part="method", choices=task_names())
+    method: str = option(_listed(METHODS, "default: cccp"), "cccp", part="method", choices=task_names)
     solver: str = option(
         _listed(SOLVERS, "default: auto, the fastest that the method takes"),
         "auto",

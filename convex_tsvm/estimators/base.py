@@ -27,23 +27,27 @@ from ..solution import Solution
 from ..validation import canonical, is_sparse
 from .advice import advise, check_links, warn_of_unused_share
 from .calibration import calibrated, n_calibrations
-from .costs import Cost, warn_of_cost
 from .labels import Labels, ScoresLabeled
-from .parameters import estimator
+from .parameters import estimator, fixed
+from .pilot import Cost, warn_of_cost
 
 #: How a fit may have ended, the worst first.  A fit of several classes has the worst status of any of them.
 STATUSES = ("interrupted", "time_limit", "node_limit", "max_iter", "failed", "inaccurate", "converged")
 
 
+@estimator
 class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
     """Base of the classifiers that learn from labelled and unlabelled points.
 
-    A subclass has the parameters ``unlabeled`` and ``n_jobs``, and says what the problem is, what is solved and how.
+    A subclass says what the problem is, what is solved and how.
     """
 
-    class_weight: Any = None
-    time_limit: float | None = None
-    probability: Any = False
+    C: float = 10.0
+    unlabeled: Any = -1
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    class_weight, time_limit, probability = fixed(None), fixed(None), fixed(False)
     #: The parameter that says which share of the unlabelled points is in which class.
     _share_parameter = "balance"
 
@@ -275,8 +279,11 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
 
 
 @estimator
-class HasKernel:
-    """What estimators have that learn a kernel expansion: the parameters of the kernel, and checks of points."""
+class KernelExpansion:
+    """What estimators have that learn a kernel expansion: the parameters of the kernel, and problems with it.
+
+    A classifier has the parameters ``C_unlabeled`` and ``balance`` besides, or says what is in their place.
+    """
 
     kernel: Any = "rbf"
     gamma: float | str | None = None
@@ -302,17 +309,7 @@ class HasKernel:
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
 
-
-@estimator
-class KernelTransduction(HasKernel, Transduction):
-    """Base of the classifiers that learn a kernel expansion; a subclass has ``C_unlabeled`` and ``balance`` besides."""
-
-    C: float = 10.0
-    unlabeled: Any = -1
-    n_jobs: int | None = None
-    verbose: int = 0
-
-    def _unlabeled_cost(self) -> Any:
+    def _unlabeled_cost(self: Any) -> Any:
         """C* of a problem with unlabelled points."""
         return self.C_unlabeled
 
@@ -323,7 +320,7 @@ class KernelTransduction(HasKernel, Transduction):
     def _problem(self, X: Any, labels: Labels, k: int) -> Problem:
         return self._in_feature_space(Problem(X, kernel=self._kernel(X, labels.weights), **self._given(labels, k)))
 
-    def _given(self, labels: Labels, k: int) -> dict[str, Any]:
+    def _given(self: Any, labels: Labels, k: int) -> dict[str, Any]:
         C, C_unlabeled = labels.costs(self.C, self._unlabeled_cost() if labels.unlabeled.any() else None)
         return {
             "y": labels.signs(k),
@@ -333,8 +330,8 @@ class KernelTransduction(HasKernel, Transduction):
             "balance_sample": labels.counted,
         }
 
-    def _store(self, labels: Labels, solutions: list[Solution]) -> None:
-        super()._store(labels, solutions)
+    def _store(self: Any, labels: Labels, solutions: list[Solution]) -> None:
+        super()._store(labels, solutions)  # type: ignore[misc]
         self.dual_coef_ = np.array([solution.coefficients for solution in self.solutions_])
 
 

@@ -18,12 +18,12 @@ from ..problem import Problem
 from ..table import DESCENTS, METHODS, SMOOTH_SOLVERS
 from ..ties import is_positive
 from ..validation import one_of
-from .base import HasKernel
+from .base import KernelExpansion
 from .parameters import estimator, taken
 
 
 @estimator
-class MaxMarginClustering(HasKernel, ClusterMixin, BaseEstimator):
+class MaxMarginClustering(KernelExpansion, ClusterMixin, BaseEstimator):
     """Two clusters that a function with a large margin tells apart (Xu et al. 2005; Sindhwani and Keerthi 2006, §1.6).
 
     An S3VM without labels: of all ways to divide the points in two, within the balance, it looks for the one on which

@@ -14,14 +14,23 @@ from ..methods.frame import Method
 from ..problem import Problem
 from ..solution import Solution
 from ..validation import finite, one_of
-from .by_labels import one_by_one
-from .descent import DescentTransduction
+from .base import KernelExpansion
+from .descent import Descent
 from .labels import Labels
 from .parameters import estimator
+from .relaxed import one_by_one
 
 
-class _OneCost(DescentTransduction):
+@estimator
+class _OneCost(KernelExpansion, Descent):
     """Base of classifiers whose losses depend on C and C*: there is one of each, so that ``fit`` takes no weights."""
+
+    epsilon: float = 2.0
+    solver: Any = "auto"
+    cvxpy_solver: str | None = None
+    cache_size: float | str = "auto"
+    device: str | None = None
+    warm_start: bool = False
 
     def fit(self, X: Any, y: ArrayLike) -> Self:  # type: ignore[override]
         """Fit to labelled and unlabelled points.
@@ -71,14 +80,11 @@ class CompactMarginClassifier(_OneCost):
 
     C_unlabeled: float | str = "tenth"
     C_compact: float | str | None = "tenth"
-    epsilon: float = 2.0
     s: float = -0.3
     method: str = "cccp"
     gap: float = 1e-4
-    device: str | None = None
     balance: Any = "auto"
     annealing: Any = None
-    warm_start: bool = False
 
     def _formulation(self, problem: Problem) -> Formulation:
         own = {"epsilon": self.epsilon, "C_compact": self.C_compact, "s": self.s}
@@ -130,11 +136,8 @@ class RelativeMarginClassifier(_OneCost):
     """
 
     C_compact: float | str = "balanced"
-    epsilon: float = 2.0
     semi_supervised: bool = True
-    device: str | None = None
     balance: Any = None
-    warm_start: bool = False
 
     def _unlabeled_cost(self) -> Any:
         if self._is_hard:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,29 +18,25 @@ from ..problem import Problem
 from ..solution import Iteration, Solution
 from ..table import DESCENTS, METHODS
 from ..validation import one_of
-from .base import KernelTransduction, Transduction
+from .base import Transduction
 from .labels import Labels
-from .parameters import estimator
+from .parameters import estimator, fixed
 from .pilot import announce, expected_seconds, may_be_long
 
 
+@estimator
 class Descent(Transduction):
-    """Base of classifiers that minimize a formulation by a method that is a descent.
+    """Base of classifiers that minimize a formulation by a method that is a descent."""
 
-    A subclass has the parameters ``tol``, ``max_iter`` and ``verbose``, and those of ``method``, ``method_options``,
-    ``annealing``, ``solver``, ``cvxpy_solver``, ``device``, ``cache_size`` and ``multi_class`` that are not fixed.
-    """
+    fit_intercept: bool = True
+    probability: str | bool = False
+    tol: float = 1e-3
+    max_iter: int = 100
+    time_limit: float | None = None
 
-    multi_class: str = "ovr"
-
-    method: str | Method = "cccp"
-    method_options: Mapping[str, Any] | None = None
-    annealing: Any = None
-    solver: Any = "auto"
-    cvxpy_solver: str | None = None
-    device: str | None = None
-    cache_size: float | str = "auto"
-    warm_start: bool = False
+    multi_class, method, method_options, annealing = fixed("ovr"), fixed("cccp"), fixed(None), fixed(None)
+    solver, cvxpy_solver, device = fixed("auto"), fixed(None), fixed(None)
+    cache_size, warm_start = fixed("auto"), fixed(False)
 
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
         """Solutions of the problems in their order, each with the kernel rows that the ones before have computed."""
@@ -197,17 +193,3 @@ class Descent(Transduction):
                     f"{', '.join(entry.options) or 'none'}"
                 )
         return given
-
-
-@estimator
-class DescentTransduction(Descent, KernelTransduction):
-    """Base of kernel classifiers that minimize a formulation by a descent, and their parameters of how."""
-
-    solver: Any = "auto"
-    cvxpy_solver: str | None = None
-    fit_intercept: bool = True
-    probability: str | bool = False
-    tol: float = 1e-3
-    max_iter: int = 100
-    cache_size: float | str = "auto"
-    time_limit: float | None = None

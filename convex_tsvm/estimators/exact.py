@@ -10,9 +10,9 @@ from ..formulations import LOSSES, Formulation, build
 from ..problem import Problem
 from ..solution import Solution
 from ..validation import one_of
-from .by_labels import LabellingTransduction
 from .labels import Labels
 from .parameters import estimator
+from .relaxed import LabellingTransduction
 
 
 @estimator

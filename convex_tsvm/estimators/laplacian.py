@@ -8,12 +8,13 @@ from ..formulations import Formulation, on_neighbor_graph, svm
 from ..kernels import DeformedKernel
 from ..problem import Problem
 from ..progress import share_line
-from .descent import DescentTransduction
+from .base import KernelExpansion
+from .descent import Descent
 from .parameters import estimator, taken
 
 
 @estimator
-class LaplacianSVC(DescentTransduction):
+class LaplacianSVC(KernelExpansion, Descent):
     """Laplacian SVM (Belkin, Niyogi and Sindhwani 2006; chapelle2008 §5.6.2).
 
     ½ ‖w‖² + C Σ max(0, 1 - y f) + ½ ``C_manifold`` fᵀ L f, with L the Laplacian of the graph of nearest neighbours of
@@ -48,6 +49,9 @@ class LaplacianSVC(DescentTransduction):
 
     balance = None
 
+    solver: Any = "auto"
+    cvxpy_solver: str | None = None
+    cache_size: float | str = "auto"
     C_manifold: float = 1.0
     n_neighbors: int = 6
     normalized: bool = True

@@ -109,7 +109,6 @@ class LinearTransductiveSVC(OnlineFit, Descent):
     lambda_: float | None = None
     lambda_unlabeled: float | None = None
     positive_fraction: Any = "auto"
-    fit_intercept: bool = True
     intercept_scaling: float = 1.0
     kernel_approximation: Any = None
     n_components: int = 500
@@ -117,14 +116,9 @@ class LinearTransductiveSVC(OnlineFit, Descent):
     random_state: int = 0
     method_options: Mapping[str, Any] | None = None
     multi_class: str = "ovr"
-    probability: str | bool = False
-    unlabeled: Any = -1
     tol: float = 1e-4
     max_iter: int = 1000
     warm_start: bool = False
-    time_limit: float | None = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     def _faster(self, problem: Problem) -> str:
         return ("fewer n_components, or " if self.kernel_approximation else "") + "a larger tol takes less"

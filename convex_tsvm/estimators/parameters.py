@@ -135,9 +135,6 @@ n_features_in_, feature_names_in_ : int, array
 #: Attributes that only those classifiers have that have a parameter of this name.
 ONLY_WITH = {"dual_coef_": "kernel", "class_shares_, class_shares_error_": "balance"}
 
-#: Parameters that come last in a docstring, in the order of ``PARAMETERS``: they say how, and not what is learned.
-LAST = tuple(PARAMETERS)[tuple(PARAMETERS).index("solver") :]
-
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
 def estimator(made: T) -> T:
@@ -149,7 +146,23 @@ def estimator(made: T) -> T:
     dataclass(kw_only=True, eq=False, repr=False)(made)
     if made.__doc__ and "Examples\n" in made.__doc__:
         made.__doc__ = _completed(made)
+    init: Any = vars(made)["__init__"]
+    signature = inspect.signature(init)
+    own = [signature.parameters[name] for name in ("self", *_in_order(made))]
+    init.__signature__ = signature.replace(parameters=own)
     return made
+
+
+def fixed(value: Any) -> Any:
+    """The value of what is no parameter of a class, and may be one of its subclasses."""
+    return value
+
+
+def _in_order(made: Any) -> list[str]:
+    """The parameters of a class in the order of the table, those of its own before those that say how."""
+    table = list(PARAMETERS)
+    own = table.index("solver") - 0.5
+    return sorted((one.name for one in fields(made)), key=lambda name: table.index(name) if name in table else own)
 
 
 def _completed(made: Any) -> str:
@@ -166,9 +179,8 @@ def _completed(made: Any) -> str:
             for names, entry in ATTRIBUTES.items()
             if ONLY_WITH.get(names, "unlabeled") in found and not own.issuperset(names.split(", "))
         }
-    order = sorted(found, key=lambda name: LAST.index(name) if name in LAST else -1)
     made_of = {
-        "Parameters": "\n".join(found[name] for name in order),
+        "Parameters": "\n".join(found[name] for name in _in_order(made)),
         "Attributes": "\n".join(attributes.values()),
         "Examples": sections["Examples"].strip(),
     }

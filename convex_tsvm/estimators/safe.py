@@ -12,9 +12,9 @@ from ..methods.safe import SafeSolution, safe_transduction
 from ..methods.supervised import supervised_svms
 from ..problem import Problem
 from ..solution import Solution
-from .by_labels import LabellingTransduction
 from .labels import Labels
 from .parameters import estimator, taken
+from .relaxed import LabellingTransduction
 
 
 @estimator

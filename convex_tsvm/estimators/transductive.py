@@ -13,14 +13,15 @@ from ..methods.frame import Method
 from ..methods.shares import leave_labels_out, spoilt
 from ..problem import Problem
 from ..validation import finite
-from .costs import DEFORMED, FACTORED, Cost
-from .descent import DescentTransduction
+from .base import KernelExpansion
+from .descent import Descent
 from .labels import Labels
 from .parameters import estimator, taken
+from .pilot import DEFORMED, FACTORED, Cost
 
 
 @estimator
-class TransductiveSVC(DescentTransduction):
+class TransductiveSVC(KernelExpansion, Descent):
     """Semi-supervised (transductive) support vector classifier.
 
     Minimizes ½ ‖w‖² + C Σ ℓ(y f(x)) + C* Σ ℓ*(f(x)), the last sum over the unlabelled points (Collobert et al. 2006;
@@ -82,6 +83,9 @@ class TransductiveSVC(DescentTransduction):
     s: float = -0.3
     method: str | Method = "cccp"
     method_options: Mapping[str, Any] | None = None
+    solver: Any = "auto"
+    cvxpy_solver: str | None = None
+    cache_size: float | str = "auto"
     device: str | None = None
     balance: Any = "auto"
     class_weight: Any = None

@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 def plot_share_path(path: SharePath) -> Figure:
     """What shares are chosen by, and the objective, along a path of them, a column a class; the choice is dashed.
 
-    Parameters
-    ----------
-    path : SharePath
-        Of :func:`~convex_tsvm.share_path`.
-
     Examples
     --------
     >>> path = ct.share_path(ct.TransductiveSVC(), points, few, shares=(0.3, 0.5, 0.7), cv=2)
@@ -57,12 +52,6 @@ def plot_share_path(path: SharePath) -> Figure:
 
 def plot_learning_curve(curve: LearningCurve, *, ax: Axes | None = None) -> Axes:
     """Errors over the number of labels, mean and standard error over the draws, of both classifiers.
-
-    Parameters
-    ----------
-    curve : LearningCurve
-        Of :func:`~convex_tsvm.learning_curve`.
-    ax : matplotlib axes, by default new ones
 
     Examples
     --------

@@ -41,11 +41,6 @@ def plot_search(solution: ExactSolution) -> Figure:
 def plot_progress(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     """Objective of the best labelling and lower bound over the nodes of an exact search, from the root on.
 
-    Parameters
-    ----------
-    solution : ExactSolution
-    ax : matplotlib axes, by default new ones
-
     Examples
     --------
     >>> axes = ct.plot_progress(ct.exact_search(ct.s3vm(), problem))

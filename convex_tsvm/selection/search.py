@@ -17,7 +17,8 @@ from sklearn.utils.validation import column_or_1d
 
 from ..deadline import Carried, TimeIsUp, time_is_up, time_left, until, within
 from ..estimators.advice import advise
-from ..estimators.descent import DescentTransduction
+from ..estimators.base import KernelExpansion
+from ..estimators.descent import Descent
 from ..estimators.labels import Labels, ScoresLabeled
 from ..estimators.transductive import TransductiveSVC
 from ..kernels import RBF
@@ -25,9 +26,8 @@ from ..notice import warn
 from ..progress import status_line
 from ..ties import falling
 from ..validation import finite, one_of
-from .plain_fits import PlainFits
+from .fits import PlainFits, SharedFits
 from .scoring import Judge
-from .shared_fits import SharedFits
 from .splits import LabeledKFold
 from .steps import ActsAsFitted, RoutesWeights, Steps
 
@@ -368,7 +368,8 @@ def _alive(scores: Array, prune: bool) -> NDArray[np.bool_]:
 def _is_shared(steps: Steps, candidates: list[dict[str, Any]] | None, judge: Judge) -> bool:
     """Whether candidates differ in nothing but parameters of a classifier with a kernel, judged by its outputs."""
     own = all(steps.own(one) is not None for one in candidates or ())
-    return isinstance(steps.classifier, DescentTransduction) and own and not judge.wants_probabilities
+    shares = isinstance(steps.classifier, Descent) and isinstance(steps.classifier, KernelExpansion)
+    return shares and own and not judge.wants_probabilities
 
 
 def _default_grid(fits: SharedFits) -> list[dict[str, Sequence[Any]]]:
