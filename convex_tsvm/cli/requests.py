@@ -266,11 +266,13 @@ class Reporting(Request):
 
 
 _DATA = "DATA  a .npz, .csv, .tsv or svmlight file, or two_moons, breast_cancer, digits, iris, wine"
+_OWN_LOSSES = "; ".join(f"{entry.loss} for {name}" for name, entry in METHODS.items())
+_OF_TSVM, _OF_CMM, _OF_GRAPH = (FORMULATIONS[name].defaults for name in ("tsvm", "cmm", "lapsvm"))
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfData(Reporting):
-    """Which points there are, and which of their labels are shown."""
+class OfProblem(Reporting):
+    """Which points and labels there are, which problem is made of them, and what is minimized."""
 
     data: str = _data(_DATA, ...)
     split: int = _data("K  row of 'labeled'", 0)
@@ -281,22 +283,6 @@ class OfData(Reporting):
     zero_based: bool | None = _zero_based("if there is an index 0")
     n_labeled: int | None = _data("N  show N labels drawn at random, in place of a split (default: those of the file)")
     random_state: int = _data("SEED  of that draw", 0)
-
-    @property
-    def shown(self) -> dict[str, Any]:
-        """What says which labels of a file are shown, as its readers take it."""
-        names = ("split", "splits", "label_column", "n_labeled", "random_state", "unlabeled", "zero_based")
-        return {name: getattr(self, name) for name in names}
-
-
-_OWN_LOSSES = "; ".join(f"{entry.loss} for {name}" for name, entry in METHODS.items())
-_OF_TSVM, _OF_CMM, _OF_GRAPH = (FORMULATIONS[name].defaults for name in ("tsvm", "cmm", "lapsvm"))
-
-
-@dataclass(frozen=True, kw_only=True)
-class OfProblem(OfData):
-    """Which problem is made of the data, and what is minimized."""
-
     kernel: str = _model("precomputed: X is the kernel matrix", "rbf", choices=("rbf", "linear", "poly", "precomputed"))
     sigma: float | None = _model("RBF width (default: as --gamma says)", used_by=_kernels("rbf"))
     gamma: float | None = _model("1 / (2 sigma²) (default: 1 / (d Var X))", used_by=_kernels("rbf", "poly"))
@@ -342,6 +328,12 @@ class OfProblem(OfData):
         type=_number_or("auto", allowed="a number > 0 or 'auto'"),
         used_by=FOR_CACHES,
     )
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """What says which labels of a file are shown, as its readers take it."""
+        names = ("split", "splits", "label_column", "n_labeled", "random_state", "unlabeled", "zero_based")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def solvers(self) -> list[str]:

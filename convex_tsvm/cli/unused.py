@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from ..data import BUNDLED
 from ..files import kind_of
 from ..table import INTERVAL_RELAXATIONS
-from .requests import Bound, Compare, OfData, OfProblem, Predict, Request, uses_of
+from .requests import Bound, Compare, OfProblem, Predict, Request, uses_of
 from .tasks import Task
 
 
@@ -48,7 +48,7 @@ def refuse_all_but(request: Request, names: Sequence[str], what: str) -> None:
             raise request.refused(name, "data", what)
 
 
-def refuse_of_other_files(request: OfData | Predict) -> None:
+def refuse_of_other_files(request: OfProblem | Predict) -> None:
     """Raise a ValueError for what is said of a table or of svmlight text where the file is none."""
     kind = "bundled" if request.data in BUNDLED else kind_of(request.data)
     if request.label_column is not None and kind != ".csv":

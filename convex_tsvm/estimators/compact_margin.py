@@ -33,14 +33,9 @@ class _OneCost(KernelExpansion, Descent):
     warm_start: bool = False
 
     def fit(self, X: Any, y: ArrayLike) -> Self:  # type: ignore[override]
-        """Fit to labelled and unlabelled points.
+        """Fit to points X, shape (n_samples, n_features), or their kernel matrix if that is precomputed.
 
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n_samples, n_features)
-            All points; for ``kernel="precomputed"`` their (n_samples, n_samples) kernel matrix.
-        y : array, shape (n_samples,)
-            Labels, with ``unlabeled`` where unknown.
+        ``y``, shape (n_samples,), has the labels, with ``unlabeled`` where unknown.
         """
         return super().fit(X, y)
 

@@ -73,26 +73,16 @@ class Balance:
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """The labels of a fit: of several classes, some unknown, with weights.
+    """The labels of a fit: of several classes, some unknown, with weights; arrays have the shape (n,)."""
 
-    Attributes
-    ----------
-    index : int array, shape (n,)
-        Class of every point, as a place in ``classes``; -1 for unknown.
-    weights : array, shape (n,), or None
-        Factors on the costs of all points, labelled or not (``sample_weight``).
-    class_weights : array, shape (n,), or None
-        Factors on the costs of labelled points by their class; 1 for unlabelled points.
-    inferred : ClassShares or None
-        Shares of the classes among the unlabelled points, where they have been inferred.
-    """
-
-    classes: NDArray[Any]
-    index: NDArray[np.intp]
+    classes: NDArray[Any]  # shape (n_classes,)
+    index: NDArray[np.intp]  # the class of every point, as a place in ``classes``; -1 for unknown
     unlabeled: NDArray[np.bool_]
-    weights: Array | None = None
-    class_weights: Array | None = None
-    inferred: ClassShares | None = None
+    weights: Array | None = None  # factors on the costs of all points, labelled or not (``sample_weight``)
+    class_weights: Array | None = (
+        None  # factors on the costs of labelled points by their class; 1 for unlabelled points
+    )
+    inferred: ClassShares | None = None  # shares of the classes among the unlabelled points, if they have been inferred
 
     @classmethod
     def read(

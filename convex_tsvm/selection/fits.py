@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 
 from ..deadline import TimeIsUp, share_of_time, time_is_up, within
 from ..decision import chosen_classes
-from ..estimators.calibration import n_calibrations
+from ..estimators.calibration import AsTheyAre, n_calibrations
 from ..estimators.labels import Labels
 from ..methods.frame import unless_interrupted
 from ..solution import Solution
@@ -182,7 +182,7 @@ class Group:
         classes, own = self.labels.classes, None if given is None else given[test]
         truth = classes[self.labels.index[test]]
         found = self.outputs(replace(self.labels, weights=weights), which, test)
-        return {i: self.judge(_Outputs(classes, one), test, truth, own) for i, one in found.items()}
+        return {i: self.judge(AsTheyAre().fit(None, classes), one, truth, own) for i, one in found.items()}
 
     def transductions(self, which: list[int]) -> dict[int, NDArray[np.intp]]:
         """Indices of the unlabelled points' classes by the candidates asked for, and by those that they start from."""
@@ -262,20 +262,3 @@ def _sharing(estimator: Any, candidates: list[dict[str, Any]]) -> list[dict[int,
         own = {name: value for name, value in candidate.get_params(deep=False).items() if name not in SHARING}
         shared.setdefault(repr(sorted(own.items(), key=lambda item: item[0])), {})[i] = candidate
     return list(shared.values())
-
-
-class _Outputs(ClassifierMixin, BaseEstimator):
-    """Outputs at some points in the form of a fitted classifier, as scikit-learn's scorers need one."""
-
-    def __init__(self, classes: NDArray[Any], outputs: NDArray[np.float64]) -> None:
-        self.classes, self.outputs = classes, outputs
-        self.classes_ = classes
-
-    def fit(self, X: Any, y: Any) -> _Outputs:
-        return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        return np.asarray(self.classes[chosen_classes(self.outputs)])
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        return self.outputs.ravel() if len(self.classes) == 2 else self.outputs
