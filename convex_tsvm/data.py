@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .files import Table, as_text, read_table
+from .files import Table, read_table
 from .notice import warn
 from .persistence import FittedModel
 from .points.svmlight import too_wide
@@ -164,7 +164,8 @@ def load_new(
     exactly as many columns as features.  With ``classes`` every other label is an error, except that a single one which
     is 0 or -1 marks unknown labels.
     """
-    table = _read_source(source, "labeled", label_column, unlabeled, zero_based, model, classes)
+    asked = _Shown(label_column=label_column, unlabeled=unlabeled, zero_based=zero_based)
+    table = asked.table(source, model, classes)
     _tell(source, table)
     X = table.X
     if is_sparse(X) and X.shape[1] < model.n_features:
@@ -200,8 +201,31 @@ class _Shown:
     unlabeled: Any = None
     zero_based: bool | None = None
 
-    def table(self, source: str) -> Table:
-        return _read_source(source, self.splits, self.label_column, self.unlabeled, self.zero_based)
+    def table(self, source: str, model: FittedModel | None = None, classes: Sequence[str] = ()) -> Table:
+        """The table of a bundled set or a file, its unknown labels empty; for a model, they may be missing."""
+        if source in BUNDLED:
+            table = BUNDLED[source]()
+        elif Path(source).exists():
+            table = read_table(source, self.splits, self.label_column, model, self.zero_based)
+        else:
+            raise FileNotFoundError(
+                f"DATA={source!r}: no such file, and no bundled set (those are {', '.join(BUNDLED)})"
+            )
+        if is_sparse(table.X) and (why := too_wide(table.X.shape[1])):
+            raise ValueError(f"DATA={source!r}: {why}")
+        if model is not None:
+            d = table.X.shape[1]
+            if d > model.n_features or (d < model.n_features and not is_sparse(table.X)):
+                raise ValueError(
+                    f"DATA={source!r}: X has {d} features, but the model was fitted with {model.n_features} features"
+                )
+        if not table.has_labels:
+            return table
+        labels, told = _one_spelling(table.labels, classes)
+        table = replace(table, labels=labels, told=(*table.told, *told))
+        unknown = _unknown(source, table, self.unlabeled, classes)
+        marks = ["an empty field" if mark == "" else mark for mark in np.unique(table.labels[unknown]).tolist()]
+        return replace(table, labels=np.where(unknown, "", table.labels), marks=f"marked {', '.join(marks)}")
 
     def hidden(self, table: Table, truth: NDArray[Any]) -> NDArray[np.bool_]:
         """Which labels are hidden: all that are not drawn, or that are not in the chosen row of the file's splits."""
@@ -302,39 +326,6 @@ def _tell(source: str, table: Table) -> None:
         names = "" if table.names is None else f", columns {_listed(table.names)}"
         label = "" if table.label is None else f"labels in {table.label!r}; "
         warn(f"DATA={source!r} read as: {table.X.shape[0]} points{names}; {label}{'; '.join(table.told)}")
-
-
-def _read_source(
-    source: str,
-    splits: str,
-    label_column: str | None,
-    unlabeled: Any,
-    zero_based: bool | None = None,
-    model: FittedModel | None = None,
-    classes: Sequence[str] = (),
-) -> Table:
-    """The table of a bundled set or a file, its unknown labels empty; for a model, they may be missing."""
-    if source in BUNDLED:
-        table = BUNDLED[source]()
-    elif Path(source).exists():
-        table = read_table(source, splits, label_column, model, zero_based)
-    else:
-        raise FileNotFoundError(f"DATA={source!r}: no such file, and no bundled set (those are {', '.join(BUNDLED)})")
-    if is_sparse(table.X) and (why := too_wide(table.X.shape[1])):
-        raise ValueError(f"DATA={source!r}: {why}")
-    if model is not None:
-        d = table.X.shape[1]
-        if d > model.n_features or (d < model.n_features and not is_sparse(table.X)):
-            raise ValueError(
-                f"DATA={source!r}: X has {d} features, but the model was fitted with {model.n_features} features"
-            )
-    if not table.has_labels:
-        return table
-    labels, told = _one_spelling(table.labels, classes)
-    table = replace(table, labels=labels, told=(*table.told, *told))
-    unknown = _unknown(source, table, unlabeled, classes)
-    marks = ["an empty field" if mark == "" else mark for mark in np.unique(table.labels[unknown]).tolist()]
-    return replace(table, labels=np.where(unknown, "", table.labels), marks=f"marked {', '.join(marks)}")
 
 
 def _unknown(source: str, table: Table, marker: Any, classes: Sequence[str]) -> NDArray[np.bool_]:
@@ -468,12 +459,6 @@ def _one_spelling(labels: NDArray[np.str_], known: Sequence[str] = ()) -> tuple[
 def same_class(labels: NDArray[np.str_], names: Sequence[str]) -> NDArray[np.bool_]:
     """Which labels are one of the names, as text or as numbers, shape (n,)."""
     return np.isin(_one_spelling(labels, names)[0], list(names))
-
-
-def class_names(classes: NDArray[Any]) -> list[str]:
-    """The classes of a model as files have them: numbers without superfluous decimals, whatever their type."""
-    names: list[str] = as_text(classes).tolist()
-    return names
 
 
 def _signs(labels: NDArray[np.str_], positive: Sequence[str] | None) -> tuple[NDArray[np.float64], tuple[str, str]]:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import plotting
-from ..data import Data, SeveralClasses, class_names, load_classes, load_new, same_class
+from ..data import Data, SeveralClasses, load_classes, load_new, same_class
 from ..deadline import time_left, until
 from ..decision import chosen_classes
+from ..files import as_text
 from ..formulations import Formulation, tsvm
 from ..persistence import load_model
 from ..problem import Problem
@@ -290,7 +291,7 @@ def predict(request: Predict) -> int:
     """Label points with a saved model."""
     model = load_model(request.model)
     refuse_of_other_files(request)
-    names, two = class_names(model.classes), len(model.classes) == 2
+    names, two = as_text(model.classes).tolist(), len(model.classes) == 2
     if request.positive and not two:
         raise ValueError(f"positive={','.join(request.positive)!r} is for models of two classes")
     # A name may be that of several classes; other names than the model's are those of --positive and any others.
