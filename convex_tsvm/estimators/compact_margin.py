@@ -135,14 +135,10 @@ class RelativeMarginClassifier(_OneCost):
     balance: Any = None
 
     def _unlabeled_cost(self) -> Any:
-        if self._is_hard:
+        if isinstance(self.C_compact, float) and self.C_compact == np.inf:
             return self.C  # any number does: it only says that unlabelled points have a cost
         return self.C_compact if self.C_compact == "balanced" else finite("C_compact", self.C_compact, above=0)
 
     def _formulation(self, problem: Problem) -> Formulation:
         own = {"epsilon": self.epsilon, "C_compact": self.C_compact, "semi_supervised": self.semi_supervised}
         return build("rmm", problem, **own, fit_intercept=self.fit_intercept).formulation
-
-    @property
-    def _is_hard(self) -> bool:
-        return isinstance(self.C_compact, float) and self.C_compact == np.inf

@@ -137,6 +137,7 @@ def compare_supervised(
     ]
     (wrong, wrong_alone), scores = _left_out(estimator, X, y, parts, known, scoring)
     difference = wrong - wrong_alone
+    deviation = float(difference.std()) if len(difference) else np.nan
     return SupervisedComparison(
         agreement=float((labels == others).mean()) if len(unknown) else 1.0,
         acting=float(np.mean([acting(one).mean() for one in solutions])) if len(unknown) else 0.0,
@@ -144,7 +145,7 @@ def compare_supervised(
         supervised_objective=float(np.mean(objectives)),
         error=_mean(wrong),
         supervised_error=_mean(wrong_alone),
-        standard_error=_deviation(difference) / np.sqrt(max(len(difference) / n_repeats - 1, 1)),
+        standard_error=deviation / np.sqrt(max(len(difference) / n_repeats - 1, 1)),
         score=None if scoring is None else _mean(scores[0]),
         supervised_score=None if scoring is None else _mean(scores[1]),
     )
@@ -152,10 +153,6 @@ def compare_supervised(
 
 def _mean(values: Array) -> float:
     return float(values.mean()) if len(values) else np.nan
-
-
-def _deviation(values: Array) -> float:
-    return float(values.std()) if len(values) else np.nan
 
 
 def _left_out(

@@ -56,11 +56,6 @@ class Judge:
             raise ValueError(f"scoring={scoring!r} must be a name or a function")
         return cls(scoring, None) if _takes_labels(scoring) else cls(None, scoring, bounded=False)
 
-    @property
-    def wants_probabilities(self) -> bool:
-        """Whether the scorer needs probabilities rather than outputs."""
-        return getattr(self.scorer, "_response_method", None) == "predict_proba"
-
     def __call__(self, estimator: Any, X: Any, y: NDArray[Any], weights: Any = None) -> float:
         """The score of a fitted estimator at points with known labels, shape (n,)."""
         own = {"sample_weight": weights} if self.weighted and weights is not None else {}

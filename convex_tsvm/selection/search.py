@@ -369,7 +369,7 @@ def _is_shared(steps: Steps, candidates: list[dict[str, Any]] | None, judge: Jud
     """Whether candidates differ in nothing but parameters of a classifier with a kernel, judged by its outputs."""
     own = all(steps.own(one) is not None for one in candidates or ())
     shares = isinstance(steps.classifier, Descent) and isinstance(steps.classifier, KernelExpansion)
-    return shares and own and not judge.wants_probabilities
+    return shares and own and getattr(judge.scorer, "_response_method", None) != "predict_proba"
 
 
 def _default_grid(fits: SharedFits) -> list[dict[str, Sequence[Any]]]:
