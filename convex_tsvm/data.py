@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .files import Table, as_text, read_table
+from .files import Table, read_table
 from .notice import warn
 from .persistence import FittedModel
 from .points.svmlight import too_wide
@@ -61,7 +61,24 @@ class LabelCounts:
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class _Points:
+    """What is read of a file besides labels; see :class:`Data`."""
+
+    name: str
+    X: Any
+    counts: LabelCounts | None = field(default=None, kw_only=True)
+    feature_names: tuple[str, ...] | None = field(default=None, kw_only=True)
+    label_name: str | None = field(default=None, kw_only=True)
+    zero_based: bool | None = field(default=None, kw_only=True)
+
+
+def _error(labels: NDArray[Any], shown: NDArray[Any], truth: NDArray[Any], unknown: object) -> float | None:
+    judged = (shown == unknown) & (truth != unknown)
+    return float(np.mean(labels[judged] != truth[judged])) if judged.any() else None
+
+
+@dataclass(frozen=True, eq=False)
+class Data(_Points):
     """Points with labels, some of them hidden or unknown.
 
     Attributes
@@ -79,15 +96,9 @@ class Data:
         Whether an svmlight file counts columns from 0.
     """
 
-    name: str
-    X: Any
     y: NDArray[np.float64]
     truth: NDArray[np.float64]
     classes: tuple[str, str]
-    counts: LabelCounts | None = None
-    feature_names: tuple[str, ...] | None = None
-    label_name: str | None = None
-    zero_based: bool | None = None
 
     def __repr__(self) -> str:
         (n, d), (negative, positive) = self.X.shape, self.classes
@@ -102,8 +113,7 @@ class Data:
 
     def error(self, labels: NDArray[np.float64]) -> float | None:
         """Share of the unlabelled points with a known truth that are labelled wrongly; None if there are none."""
-        judged = (self.y == 0) & (self.truth != 0)
-        return float(np.mean(labels[judged] != self.truth[judged])) if judged.any() else None
+        return _error(labels, self.y, self.truth, 0)
 
 
 class SeveralClasses(ValueError):
@@ -111,7 +121,7 @@ class SeveralClasses(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
-class Classes:
+class Classes(_Points):
     """Points of several classes, some labels of which are hidden or unknown.
 
     ``labels`` and ``truth`` are arrays of str, shape (n,): classes, with "" where a label is hidden or unknown, and
@@ -119,15 +129,9 @@ class Classes:
     :class:`Data`.
     """
 
-    name: str
-    X: Any
     labels: NDArray[np.str_]
     truth: NDArray[np.str_]
     classes: tuple[str, ...]
-    counts: LabelCounts | None = None
-    feature_names: tuple[str, ...] | None = None
-    label_name: str | None = None
-    zero_based: bool | None = None
 
     def against_the_rest(self, k: int) -> Data:
         """The data with class ``classes[k]`` as +1, and all others as -1."""
@@ -140,8 +144,7 @@ class Classes:
 
     def error(self, labels: NDArray[np.str_]) -> float | None:
         """Share of the unlabelled points with a known truth that are labelled wrongly; None if there are none."""
-        judged = (self.labels == "") & (self.truth != "")
-        return float(np.mean(labels[judged] != self.truth[judged])) if judged.any() else None
+        return _error(labels, self.labels, self.truth, "")
 
 
 def load_new(
@@ -161,7 +164,8 @@ def load_new(
     exactly as many columns as features.  With ``classes`` every other label is an error, except that a single one which
     is 0 or -1 marks unknown labels.
     """
-    table = _read_source(source, "labeled", label_column, unlabeled, zero_based, model, classes)
+    asked = _Shown(label_column=label_column, unlabeled=unlabeled, zero_based=zero_based)
+    table = asked.table(source, model, classes)
     _tell(source, table)
     X = table.X
     if is_sparse(X) and X.shape[1] < model.n_features:
@@ -172,7 +176,9 @@ def load_new(
 
 def load_classes(source: str, **shown: Any) -> Classes:
     """Read a data set of any number of classes; arguments and errors are those of :func:`load_data`."""
-    table, _, hidden, common = _load(source, lambda labels: (labels, ("", "")), **shown)
+    asked = _Shown(**shown)
+    table = asked.table(source)
+    hidden = asked.hidden(table, table.labels)
     classes = tuple(sorted(set(table.labels[table.labels != ""].tolist()), key=_natural))
     if len(classes) < 2:
         raise ValueError(f"DATA has {len(classes)} classes ({', '.join(classes)}); two classes are needed")
@@ -180,22 +186,71 @@ def load_classes(source: str, **shown: Any) -> Classes:
     missing = [name for name in classes if name not in labels]
     if missing:
         raise ValueError(f"DATA has no labelled point of the classes {', '.join(missing)}; each of them needs one")
-    return Classes(labels=labels, truth=table.labels, classes=classes, **common())
+    return Classes(labels=labels, truth=table.labels, classes=classes, **asked.others(source, table, hidden))
 
 
-def _hidden(
-    table: Table, truth: NDArray[Any], split: int, splits: str, n_labeled: int | None, random_state: int
-) -> NDArray[np.bool_]:
-    """Which labels are hidden: all that are not drawn, or that are not in the chosen row of the file's splits."""
-    if n_labeled is not None:
-        return ~_draw(truth, n_labeled, random_state)
-    if table.splits is None:
-        if split != 0:
-            raise ValueError(f"split={split}: DATA has no array {splits!r} of rows of labelled points")
-        return np.zeros(len(truth), dtype=bool)
-    if not 0 <= split < len(table.splits):
-        raise ValueError(f"split={split} must be in 0..{len(table.splits) - 1}, the rows of {splits!r}")
-    return ~np.isin(np.arange(len(truth)), table.splits[split])
+@dataclass(frozen=True)
+class _Shown:
+    """How a file is read, and which of its labels are shown; see :func:`load_data`."""
+
+    split: int = 0
+    splits: str = "labeled"
+    label_column: str | None = None
+    n_labeled: int | None = None
+    random_state: int = 0
+    unlabeled: Any = None
+    zero_based: bool | None = None
+
+    def table(self, source: str, model: FittedModel | None = None, classes: Sequence[str] = ()) -> Table:
+        """The table of a bundled set or a file, its unknown labels empty; for a model, they may be missing."""
+        if source in BUNDLED:
+            table = BUNDLED[source]()
+        elif Path(source).exists():
+            table = read_table(source, self.splits, self.label_column, model, self.zero_based)
+        else:
+            raise FileNotFoundError(
+                f"DATA={source!r}: no such file, and no bundled set (those are {', '.join(BUNDLED)})"
+            )
+        if is_sparse(table.X) and (why := too_wide(table.X.shape[1])):
+            raise ValueError(f"DATA={source!r}: {why}")
+        if model is not None:
+            d = table.X.shape[1]
+            if d > model.n_features or (d < model.n_features and not is_sparse(table.X)):
+                raise ValueError(
+                    f"DATA={source!r}: X has {d} features, but the model was fitted with {model.n_features} features"
+                )
+        if not table.has_labels:
+            return table
+        labels, told = _one_spelling(table.labels, classes)
+        table = replace(table, labels=labels, told=(*table.told, *told))
+        unknown = _unknown(source, table, self.unlabeled, classes)
+        marks = ["an empty field" if mark == "" else mark for mark in np.unique(table.labels[unknown]).tolist()]
+        return replace(table, labels=np.where(unknown, "", table.labels), marks=f"marked {', '.join(marks)}")
+
+    def hidden(self, table: Table, truth: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which labels are hidden: all that are not drawn, or that are not in the chosen row of the file's splits."""
+        if self.n_labeled is not None:
+            return ~_draw(truth, self.n_labeled, self.random_state)
+        if table.splits is None:
+            if self.split != 0:
+                raise ValueError(f"split={self.split}: DATA has no array {self.splits!r} of rows of labelled points")
+            return np.zeros(len(truth), dtype=bool)
+        if not 0 <= self.split < len(table.splits):
+            raise ValueError(f"split={self.split} must be in 0..{len(table.splits) - 1}, the rows of {self.splits!r}")
+        return ~np.isin(np.arange(len(truth)), table.splits[self.split])
+
+    def others(self, source: str, table: Table, hidden: NDArray[np.bool_]) -> dict[str, Any]:
+        """What data have besides labels; a warning tells what was understood of the file."""
+        _tell(source, table)
+        how = f"row {self.split} of {self.splits!r}" if self.n_labeled is None else f"n_labeled={self.n_labeled}"
+        return {
+            "name": source if source in BUNDLED else Path(source).stem,
+            "X": table.X,
+            "counts": _counts(table, hidden, how),
+            "feature_names": table.names,
+            "label_name": table.label,
+            "zero_based": table.zero_based,
+        }
 
 
 def _counts(table: Table, hidden: NDArray[np.bool_], how: str) -> LabelCounts:
@@ -257,40 +312,12 @@ def load_data(source: str, *, positive: Sequence[str] | None = None, **shown: An
     >>> print(data.counts)
     labels: 3 points, 2 known (egg 1, ham 1), 1 unknown (marked -1)
     """
-    _, (truth, classes), hidden, common = _load(source, lambda labels: _signs(labels, positive), **shown)
-    return Data(y=np.where(hidden, 0.0, truth), truth=truth, classes=classes, **common())
-
-
-def _load(
-    source: str,
-    grouped: Callable[[NDArray[np.str_]], tuple[NDArray[Any], tuple[str, str]]],
-    *,
-    split: int = 0,
-    splits: str = "labeled",
-    label_column: str | None = None,
-    n_labeled: int | None = None,
-    random_state: int = 0,
-    unlabeled: Any = None,
-    zero_based: bool | None = None,
-) -> tuple[Table, tuple[NDArray[Any], tuple[str, str]], NDArray[np.bool_], Callable[[], dict[str, Any]]]:
-    """A table, what ``grouped`` makes of its labels, which of them are hidden, and what tells and gives all else."""
-    table = _read_source(source, splits, label_column, unlabeled, zero_based)
-    truth = grouped(table.labels)
-    hidden = _hidden(table, truth[0], split, splits, n_labeled, random_state)
-
-    def common() -> dict[str, Any]:
-        _tell(source, table)
-        how = f"row {split} of {splits!r}" if n_labeled is None else f"n_labeled={n_labeled}"
-        return {
-            "name": source if source in BUNDLED else Path(source).stem,
-            "X": table.X,
-            "counts": _counts(table, hidden, how),
-            "feature_names": table.names,
-            "label_name": table.label,
-            "zero_based": table.zero_based,
-        }
-
-    return table, truth, hidden, common
+    asked = _Shown(**shown)
+    table = asked.table(source)
+    truth, classes = _signs(table.labels, positive)
+    hidden = asked.hidden(table, truth)
+    y = np.where(hidden, 0.0, truth)
+    return Data(y=y, truth=truth, classes=classes, **asked.others(source, table, hidden))
 
 
 def _tell(source: str, table: Table) -> None:
@@ -299,39 +326,6 @@ def _tell(source: str, table: Table) -> None:
         names = "" if table.names is None else f", columns {_listed(table.names)}"
         label = "" if table.label is None else f"labels in {table.label!r}; "
         warn(f"DATA={source!r} read as: {table.X.shape[0]} points{names}; {label}{'; '.join(table.told)}")
-
-
-def _read_source(
-    source: str,
-    splits: str,
-    label_column: str | None,
-    unlabeled: Any,
-    zero_based: bool | None = None,
-    model: FittedModel | None = None,
-    classes: Sequence[str] = (),
-) -> Table:
-    """The table of a bundled set or a file, its unknown labels empty; for a model, they may be missing."""
-    if source in BUNDLED:
-        table = BUNDLED[source]()
-    elif Path(source).exists():
-        table = read_table(source, splits, label_column, model, zero_based)
-    else:
-        raise FileNotFoundError(f"DATA={source!r}: no such file, and no bundled set (those are {', '.join(BUNDLED)})")
-    if is_sparse(table.X) and (why := too_wide(table.X.shape[1])):
-        raise ValueError(f"DATA={source!r}: {why}")
-    if model is not None:
-        d = table.X.shape[1]
-        if d > model.n_features or (d < model.n_features and not is_sparse(table.X)):
-            raise ValueError(
-                f"DATA={source!r}: X has {d} features, but the model was fitted with {model.n_features} features"
-            )
-    if not table.has_labels:
-        return table
-    labels, told = _one_spelling(table.labels, classes)
-    table = replace(table, labels=labels, told=(*table.told, *told))
-    unknown = _unknown(source, table, unlabeled, classes)
-    marks = ["an empty field" if mark == "" else mark for mark in np.unique(table.labels[unknown]).tolist()]
-    return replace(table, labels=np.where(unknown, "", table.labels), marks=f"marked {', '.join(marks)}")
 
 
 def _unknown(source: str, table: Table, marker: Any, classes: Sequence[str]) -> NDArray[np.bool_]:
@@ -465,12 +459,6 @@ def _one_spelling(labels: NDArray[np.str_], known: Sequence[str] = ()) -> tuple[
 def same_class(labels: NDArray[np.str_], names: Sequence[str]) -> NDArray[np.bool_]:
     """Which labels are one of the names, as text or as numbers, shape (n,)."""
     return np.isin(_one_spelling(labels, names)[0], list(names))
-
-
-def class_names(classes: NDArray[Any]) -> list[str]:
-    """The classes of a model as files have them: numbers without superfluous decimals, whatever their type."""
-    names: list[str] = as_text(classes).tolist()
-    return names
 
 
 def _signs(labels: NDArray[np.str_], positive: Sequence[str] | None) -> tuple[NDArray[np.float64], tuple[str, str]]:

@@ -10,7 +10,7 @@ import csv
 import io
 import itertools
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,6 @@ from .validation import Archive, archive
 
 #: What may separate the fields of a table.
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
-
-#: So many lines say what separates the fields.
-LINES_LOOKED_AT = 50
 
 #: Numbers with a decimal comma, and those of them that may have one between thousands.
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -193,7 +190,7 @@ def _separator(text: str) -> str:
     possible = []
     for separator in SEPARATORS:
         try:
-            widths = {len(row) for _, row in itertools.islice(_records(text, separator), LINES_LOOKED_AT)}
+            widths = {len(row) for _, row in itertools.islice(_records(text, separator), 50)}
         except ValueError:
             continue
         if len(widths) == 1 and widths != {1}:
@@ -205,44 +202,35 @@ def _separator(text: str) -> str:
     return next(iter([*possible, *(separator for separator in SEPARATORS if separator in first), ","]))
 
 
-def _fields(text: str, separator: str) -> Any:
-    """All fields as a DataFrame of text, header first; a ValueError that names the line if rows are not as long."""
-    import pandas as pd
+def _fields(text: str, separator: str) -> tuple[NDArray[Any], list[int]]:
+    """All fields as text, shape (n + 1, d), header first, and the line that each row begins in.
 
-    frame, whole = pd.DataFrame(), True
-    try:
-        frame = pd.read_csv(
-            io.StringIO(text, newline=""), sep=separator, header=None, dtype=object, na_filter=False,
-            keep_default_na=False, index_col=False, skipinitialspace=True, engine="python",
-        )  # fmt: skip
-        whole = not frame.isna().to_numpy().any()  # shorter rows are filled up by missing values
-    except pd.errors.EmptyDataError:
-        pass
-    except pd.errors.ParserError:
-        whole = False
-    if not whole:
-        width = len(next(_records(text, separator))[1])
-        line, row = next((line, row) for line, row in _records(text, separator) if len(row) != width)
-        raise ValueError(f"line {line} has {len(row)} fields, the header {width}")
-    if len(frame) < 2:
+    A ValueError names the first line that has not as many fields as the header.
+    """
+    records = list(_records(text, separator))
+    for line, row in records:
+        if len(row) != len(records[0][1]):
+            raise ValueError(f"line {line} has {len(row)} fields, the header {len(records[0][1])}")
+    if len(records) < 2:
         raise ValueError("it has no rows below its header")
-    frame.iloc[0] = frame.iloc[0].str.strip()
-    return frame
+    fields = np.array([row for _, row in records], dtype=object)
+    fields[0] = [name.strip() for name in fields[0]]
+    return fields, [line for line, _ in records]
 
 
 def _read_csv(path: Path, label_column: str | None, model: FittedModel | None) -> Table:
     text, encoding = read_text(path)
     separator, told = _separator(text), []
-    frame = _fields(text, separator)
-    if frame.shape[1] == 1 and model is None:
+    table, lines = _fields(text, separator)
+    if table.shape[1] == 1 and model is None:
         separators = ", ".join(SEPARATORS.values())
-        raise ValueError(f"it has one column, {frame.iat[0, 0][:40]!r}; what separates columns is {separators}")
+        raise ValueError(f"it has one column, {table[0, 0][:40]!r}; what separates columns is {separators}")
     if separator != ",":
         told.append(f"separator {separator!r}")
     if encoding != "utf-8":
         told.append(f"encoding {encoding}" + (", as latin-1, since it is not UTF-8" if "win" in encoding else ""))
-    kept, left_out = _without_index(frame, label_column, model)
-    header, body = kept.iloc[0].tolist(), kept.iloc[1:].to_numpy()
+    kept, left_out = _without_index(table, label_column, model)
+    header, body = table[0, kept].tolist(), table[1:, kept]
     told += [*left_out, *_checked_header(header, body, label_column, model)]
     column, order = _columns(header, label_column, model)
     if not order:
@@ -255,24 +243,26 @@ def _read_csv(path: Path, label_column: str | None, model: FittedModel | None) -
         told.append("decimal commas")
         fields = np.char.replace(fields.astype(str), ",", ".").astype(object)
         labels = np.array([x.replace(",", ".") if DECIMAL_COMMA.fullmatch(x) else x for x in labels], dtype=str)
-    X = _numbers(fields, names, lambda k: next(itertools.islice(_records(text, separator), k + 1, None))[0])
     label = None if column is None else header[column]
+    X = _numbers(fields, names, lines[1:])
     return Table(X, labels, names=names, label=label, has_labels=column is not None, told=tuple(told))
 
 
-def _without_index(frame: Any, label_column: str | None, model: FittedModel | None) -> tuple[Any, list[str]]:
+def _without_index(
+    table: NDArray[Any], label_column: str | None, model: FittedModel | None
+) -> tuple[list[int], list[str]]:
     """The columns that do not only count rows, and what is told of the others.
 
     A column without a name whose whole numbers are distinct, or that is empty, is an index, and so is one that is
     called so and counts; another one without a name is a ValueError.  What is asked for, or known to a model, stays.
     """
     names = None if model is None else model.feature_names
-    exact = model is not None and names is None and frame.shape[1] == model.n_features
+    exact = model is not None and names is None and table.shape[1] == model.n_features
     kept, told = [], []
-    for k, name in enumerate(frame.iloc[0]):
+    for k, name in enumerate(table[0]):
         nameless = NAMELESS.fullmatch(name) is not None
         asked = name in (label_column, *(names or ())) or not (nameless or (name.casefold() in COUNTERS and not exact))
-        why = "" if asked else _index(frame.iloc[1:, k].str.strip().tolist(), nameless)
+        why = "" if asked else _index([value.strip() for value in table[1:, k]], nameless)
         if why:
             told.append(f"column {k + 1}, {repr(name) if name else 'without a name'}, is {why} and is left out")
         elif nameless and not asked:
@@ -281,7 +271,7 @@ def _without_index(frame: Any, label_column: str | None, model: FittedModel | No
             kept.append(k)
     if not kept:
         raise ValueError(f"it has no column of features: {'; '.join(told)}")
-    return frame[kept], told
+    return kept, told
 
 
 def _index(values: list[str], nameless: bool) -> str:
@@ -348,7 +338,7 @@ def _has_decimal_commas(fields: NDArray[Any]) -> bool:
     return True
 
 
-def _numbers(fields: NDArray[Any], names: Sequence[str], line_of: Callable[[int], int]) -> NDArray[np.float64]:
+def _numbers(fields: NDArray[Any], names: Sequence[str], lines: Sequence[int]) -> NDArray[np.float64]:
     """The features as numbers; a ValueError that names line and column of the first one that is none."""
     try:
         X = np.array([float(field) for field in fields.flat]).reshape(fields.shape)
@@ -357,5 +347,5 @@ def _numbers(fields: NDArray[Any], names: Sequence[str], line_of: Callable[[int]
     except ValueError:
         pass
     place = next(k for k, field in enumerate(fields.flat) if not is_number(field))
-    where = f"line {line_of(place // len(names))}, column {names[place % len(names)]!r}"
+    where = f"line {lines[place // len(names)]}, column {names[place % len(names)]!r}"
     raise ValueError(f"{where}: {fields.flat[place][:40]!r} is not a number")

@@ -93,12 +93,7 @@ class FittedModel(DecisionFunctions):
     ) -> FittedModel:
         """Model from one solution per decision function, all on the same points; keeps the support only.
 
-        Parameters
-        ----------
-        solutions : sequence of Solution
-        classes : array, shape (n_classes,)
-        parameters : mapping, optional
-            Kept with the model, to be read by people.
+        ``classes`` has the shape (n_classes,); ``parameters`` are kept with the model, to be read by people.
         """
         found = joint_function(solutions)
         own = (found.kernel, found.points, found.coefficients, found.intercept, found.n_features)
@@ -142,28 +137,14 @@ class FittedModel(DecisionFunctions):
 
         given = _get_feature_names(X)
         if given is not None and self.feature_names is None:
-            warn(
-                f"X has feature names, but {type(self).__name__} was fitted without feature names",
-            )
+            warn(f"X has feature names, but {type(self).__name__} was fitted without feature names")
         elif given is None and self.feature_names is not None:
-            warn(
-                f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names",
-            )
+            warn(f"X does not have valid feature names, but {type(self).__name__} was fitted with feature names")
         elif given is not None and self.feature_names is not None and tuple(given) != self.feature_names:
             raise ValueError(unlike(self.feature_names, given))
 
     def decide(self, scores: Array) -> NDArray[Any]:
-        """Class of each output of the decision functions.
-
-        Parameters
-        ----------
-        scores : array, shape (m,) for two classes, else (m, n_classes)
-
-        Returns
-        -------
-        array, shape (m,)
-            Class names.
-        """
+        """Names of classes, shape (m,), for outputs of shape (m,), of two classes, or (m, n_classes)."""
         return np.asarray(self.classes[chosen_classes(scores)])
 
 

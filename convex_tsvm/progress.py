@@ -34,8 +34,11 @@ def remaining(seconds: float, share: float) -> str:
     return f", about {left / 60:.0f} min left" if left > 90 else f", about {left:.0f} s left"
 
 
-#: Seconds between two lines where there is no terminal, and where a program reads them.
-PAUSE, MACHINE_PAUSE = 10.0, 1.0
+#: Seconds between two lines where there is no terminal.
+PAUSE = 10.0
+
+#: Seconds between two lines where a program reads them.
+MACHINE_PAUSE = 1.0
 
 #: What a line says at its end.
 KEEPS = " (Ctrl-C keeps the best so far)"
@@ -136,10 +139,7 @@ def status_line(
                 f"step {count}, objective {iteration.step_objective:.6g}, {iteration.changed} points changed{left}; "
             )
             figures.update(
-                step=count,
-                stage=iteration.stage,
-                objective=iteration.step_objective,
-                changed=int(iteration.changed),
+                step=count, stage=iteration.stage, objective=iteration.step_objective, changed=int(iteration.changed)
             )
             update("next step")
 

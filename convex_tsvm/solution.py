@@ -351,7 +351,7 @@ class Solution:
                 tangents = instance.tangents(again.outputs, step.cost)
                 changed = int((np.abs(tangents - step.slope) > 1e-3 * step.cost).sum())
                 constant = 0.0 if changed else instance.tangents_at_zero(again.outputs, step.cost)
-        if self.given_labels is None:
+        if self.given_labels is None or not self.formulation.is_about_labels:
             objective = instance.objective(again.outputs, again.regularization)
         else:
             objective = instance.labelled_objective(again.outputs, again.regularization, self.given_labels)

@@ -317,7 +317,7 @@ def test_interrupted_is_status_1(files, capsys, monkeypatch):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("convex_tsvm.cli.tasks.minimize", interrupted)
+    monkeypatch.setattr("convex_tsvm.cli.solving.minimize", interrupted)
     status, out, err = run(capsys, "solve", files / "split.npz")
     assert (status, out) == (1, "")
     assert "interrupted" in err
@@ -409,9 +409,9 @@ def test_ctrl_c_in_the_cross_validation_keeps_the_rows(capsys, monkeypatch):
 
 
 def test_an_interrupted_comparison_shows_what_there_is(files, capsys, monkeypatch):
-    from convex_tsvm.cli import tasks
+    from convex_tsvm.cli import solving
 
-    original = tasks.minimize
+    original = solving.minimize
 
     def interrupted(method, formulation, problem, *, settings, **options):
         def stop(iteration):
@@ -419,7 +419,7 @@ def test_an_interrupted_comparison_shows_what_there_is(files, capsys, monkeypatc
 
         return original(method, formulation, problem, settings=dataclasses.replace(settings, callback=stop), **options)
 
-    monkeypatch.setattr(tasks, "minimize", interrupted)
+    monkeypatch.setattr(solving, "minimize", interrupted)
     status, out, _ = run(capsys, "compare", files / "split.npz", "--solver", "native,cvxpy", "--json")
     assert status == 1
     assert [result["status"] for result in json.loads(out)["results"]] == ["interrupted"]
@@ -635,7 +635,7 @@ def test_exact_search_stops_at_a_limit(files, capsys):
     ("arguments", "said"),
     [
         (["--method", "cccp", "--certificate", "c.npz"], "certificate='c.npz' is for --method exact"),
-        (["--method", "exact", "--loss", "ramp", "--balance", "exact:0.5"], "envelopes take a mean output"),
+        (["--method", "exact", "--loss", "ramp", "--branching", "gain"], "is none for a search about outputs"),
         (["--method", "exact", "--loss", "hinge", "--bounds", "signs"], "bounds='signs'"),
         (["--method", "exact", "--loss", "hinge", "--gap", "2"], "gap=2"),
         (["--method", "exact", "--loss", "hinge", "--certificate", "nowhere/c.npz"], "there is no folder"),

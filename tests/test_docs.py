@@ -1,6 +1,7 @@
 """Code on the pages of the documentation runs as it stands there, and prints what the pages say."""
 
 import ast
+import inspect
 import re
 import textwrap
 from pathlib import Path
@@ -94,3 +95,18 @@ def test_pages_link_to_files_that_there_are(path):
         name = place.relative_to(DOCS).as_posix() if place.is_relative_to(DOCS) else str(place)
         example = DOCS.parent / "examples" / f"{name.removeprefix('auto_examples/')}.py"
         assert place.with_suffix(".rst").exists() or example.exists() or name in MADE, target
+
+
+@pytest.mark.parametrize("name", [name for name in ct.__all__ if hasattr(getattr(ct, name), "get_params")])
+def test_every_parameter_of_an_estimator_has_an_entry_with_its_default(name):
+    """The entries are made from a table, or are the class's own."""
+    made = getattr(ct, name)
+    section = re.search(r"Parameters\n-+\n(.*?)\n\n", inspect.getdoc(made), re.DOTALL)[1]
+    heads = [line for line in section.splitlines() if not line.startswith(" ")]
+    names = [one for head in heads for one in head.partition(" :")[0].split(", ")]
+    signature = inspect.signature(made).parameters
+    assert sorted(names) == sorted(signature)
+    for head in heads:
+        default = signature[head.partition(" :")[0].split(", ")[0]].default
+        if default is not None and " : " in head and default is not inspect.Parameter.empty:
+            assert "default" in head, head

@@ -13,8 +13,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import convex_tsvm as ct
 from convex_tsvm.methods.frame import Run
-from convex_tsvm.selection.plain_fits import PlainFits
-from convex_tsvm.selection.shared_fits import Group, SharedFits
+from convex_tsvm.selection.fits import Group, PlainFits, SharedFits
 from convex_tsvm.solvers.dual.small import BalancedProblem
 
 

@@ -271,7 +271,7 @@ def test_times_are_continued_by_their_own_power(monkeypatch):
     sizes = []
     pilot.expected_seconds(problem, lambda part: sizes.append(part.n))
     assert all(two <= 2 * one + 2 for one, two in zip(sizes, sizes[1:], strict=False))
-    assert max(sizes) <= pilot.MOST_OF_ALL * 8000 + 2
+    assert max(sizes) <= pilot.PILOT.most_of_all * 8000 + 2
     assert pilot._continued([500.0, 1000.0], [0.1, 0.4], 8000) == pytest.approx(0.4 * 64)
     assert not pilot.may_be_long(problem.part(np.arange(0, 8000, 8)), 10)
     assert pilot.may_be_long(problem, 10**4)

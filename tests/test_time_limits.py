@@ -202,7 +202,7 @@ def test_a_search_with_no_time_fits_its_first_candidate(estimator, n_jobs):
 
 
 def test_a_search_takes_the_best_of_what_it_has_seen(clock, monkeypatch):
-    from convex_tsvm.selection.shared_fits import Group
+    from convex_tsvm.selection.fits import Group
 
     X, y, _ = moons(60)
     passing(monkeypatch, clock, Group, "scores", 5)

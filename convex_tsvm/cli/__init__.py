@@ -16,22 +16,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from ..progress import told
     from ..validation import InfeasibleError
     from .files import check_outputs, print_json
-    from .parser import BadUsage, build_parser
+    from .parser import BadUsage, read_request
+    from .requests import Request
 
-    options = None
-    complain = _complain
+    request, complain = Request(), _complain
     try:
-        options = build_parser().parse_args(arguments)
-        if getattr(options, "progress", "auto") == "json":
+        request, run = read_request(arguments)
+        if request.progress == "json":
             complain = _complain_in_json
-        with told(getattr(options, "progress", "auto")), _warnings_told(complain):
-            check_outputs(options)
-            status = int(options.run(options))
+        with told(request.progress), _warnings_told(complain):
+            check_outputs(request)
+            status = int(run(request))
             sys.stdout.flush()
             return status
     except InfeasibleError as error:
         message = " ".join(str(error).split())
-        if getattr(options, "json", False):
+        if request.json:
             print_json({"status": "infeasible", "message": message})
         complain("error", f"infeasible: {message}")
         return 1

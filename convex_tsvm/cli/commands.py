@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -11,123 +10,113 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..data import Data, SeveralClasses, class_names, load_new, same_class
+from .. import plotting
+from ..data import Data, SeveralClasses, load_classes, load_new, same_class
 from ..deadline import time_left, until
 from ..decision import chosen_classes
-from ..formulations import Formulation
-from ..persistence import FittedModel, load_model, save_model
+from ..files import as_text
+from ..formulations import Formulation, tsvm
+from ..persistence import load_model
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
-from .classes import solve_classes
-from .files import print_json, write_class_labels, write_labels, write_plot
-from .given import given, of_data
+from .files import print_json, say, write_class_labels, write_labels, write_plot
+from .requests import Bound, Predict, Solve, Verify
+from .solving import check_method_options, formulated, given, given_problem, limited, save, solved, with_shares
 from .table import SOLVED_STATUSES, figures_of, print_table, result_of, stopped
-from .tasks import asked_solvers, check_method_options, formulated, given_problem, limited, read_task, solved
+from .tasks import Task, read_task
 from .unused import refuse_all_but, refuse_of_other_files, refuse_unused
 
 if TYPE_CHECKING:
     from ..exact.incumbent import BestLabels
-    from ..relaxations import Bound, LowerBoundBuilder, Stage
-
-#: Seconds at most that ``bound`` searches for labels, and the relative gap to their objective at which it is done.
-SECONDS_FOR_LABELS, CLOSED_GAP = 10.0, 1e-6
+    from ..relaxations import Bound as LowerBound
+    from ..relaxations import LowerBoundBuilder, Stage
 
 
-def solve(options: argparse.Namespace) -> int:
+def solve(request: Solve) -> int:
     """Fit one method; print its figures."""
-    task = read_task(options.method, options.formulation)
-    check_method_options(options, [task])
-    refuse_unused(options, [task])
-    files = {name: getattr(options, name) for name in ("certificate", "checkpoint")}
+    task = read_task(request.method, request.formulation)
+    check_method_options(request, [task])
+    refuse_unused(request, [task])
+    files = {"certificate": request.certificate, "checkpoint": request.checkpoint, "plot": request.plot}
     for name, path in files.items():
-        if path is not None and task.method != "exact":
-            raise ValueError(f"{name}={path!r} is for --method exact, not --method {options.method}")
-    files["plot"] = options.plot
+        if path is not None and name != "plot" and task.method != "exact":
+            raise ValueError(f"{name}={path!r} is for --method exact, not --method {request.method}")
     try:
-        data, problem, heading = given(options)
+        data, problem, heading = given(request)
     except SeveralClasses:
         for name, path in files.items():
             if path is not None:
                 raise ValueError(f"{name}={path!r} is for two classes; say which count as +1 with positive") from None
-        return solve_classes(options, task)
-    solver = task.solver_of(*asked_solvers(options))
-    solution = solved(options, task, problem, solver)
+        return solve_classes(request, task)
+    solver = task.solver_of(*request.solvers)
+    solution = solved(request, task, problem, solver)
     result = {**result_of(data, solution, task, solver), "classes": data.known}
-    if options.json:
+    if request.json:
         print_json(result)
     else:
         print(heading)
-        print_table([result])
-        if line := stopped([result]):
-            print(line)
-        if task.method == "exact":
-            proven = f"no solution has an objective below {solution.lower_bound:.8g}, proven in {solution.n_iter} nodes"
-            if solution.lower_bound == -np.inf:
-                proven = "nothing was proven yet when the search ended"
-            print(f"objective: of the solution found; lower bound: {proven}")
-        else:
-            print(solution.certificate())
+        proven = str(solution.certificate()) if task.method != "exact" else _proven(solution)
+        print_table([result], [*stopped([result]), proven])
     # Files come last: if one cannot be written after all, the result has been printed.
-    write_plot(lambda: _picture(data, solution), options.plot, options.json)
-    if options.labels_out:
-        write_labels(options.labels_out, solution.labels, solution.scores, data.classes)
-    if options.save:
-        parameters = {
-            "data": data.name,
-            "method": task.name,
-            "formulation": task.formulation,
-            "loss": task.loss(options.loss),
-            "s": options.s,
-        }
-        fitted = FittedModel.from_solutions([solution], np.array(data.classes), parameters)
-        save_model(replace(fitted, **of_data(data)), options.save)
+    write_plot(lambda: _picture(data, solution), request.plot, request.json)
+    if request.labels_out:
+        write_labels(request.labels_out, solution.labels, solution.scores, data.classes)
+    if request.save:
+        save(request.save, data, task, [solution], loss=task.loss(request.loss), s=request.s)
     return 0 if solution.status in SOLVED_STATUSES else 1
+
+
+def _proven(solution: Solution) -> str:
+    """What an exact search has proven."""
+    proven = f"no solution has an objective below {solution.lower_bound:.8g}, proven in {solution.n_iter} nodes"
+    if solution.lower_bound == -np.inf:
+        proven = "nothing was proven yet when the search ended"
+    return f"objective: of the solution found; lower bound: {proven}"
 
 
 def _picture(data: Data, solution: Solution) -> Any:
     """The tree of an exact search that has one, else boundaries or iterations."""
     from ..exact import ExactSolution
-    from ..plotting import plot_comparison, plot_search
 
     if isinstance(solution, ExactSolution):
-        return plot_search(solution)
-    return plot_comparison(data, {solution.formulation.name or "solution": solution})
+        return plotting.plot_search(solution)
+    return plotting.plot_comparison(data, {solution.formulation.name or "solution": solution})
 
 
-def bound(options: argparse.Namespace) -> int:
+def bound(request: Bound) -> int:
     """Bound the optimum from below; print what every relaxation gives."""
     from ..exact.contest import SHARE_FOR_LABELS
     from ..exact.incumbent import BestLabels
     from ..relaxations import LowerBoundBuilder
 
-    began, task = time.perf_counter(), read_task("cccp", options.formulation)
-    refuse_unused(options, [task], never=("tol", "max_iter", "annealing", "cache_size"))
-    data, problem, heading = given(options)
+    began, task = time.perf_counter(), read_task("cccp", request.formulation)
+    refuse_unused(request, [task], never=("tol", "max_iter", "annealing", "cache_size"))
+    data, problem, heading = given(request)
     builder = LowerBoundBuilder(
-        formulated(options, task, problem)[0],
+        formulated(request, task, problem)[0],
         problem,
-        relaxation=options.relaxation,
-        solver=options.solver,
-        gap=CLOSED_GAP,
-        max_rounds=options.rounds,
+        relaxation=request.relaxation,
+        solver=request.solver,
+        gap=1e-6,  # relative to the objective of the labels that were found: the bound is tight then
+        max_rounds=request.rounds,
     )
-    if not options.json:
+    if not request.json:
         print(heading)
 
-    incumbent = None
-    with limited(options):
+    incumbent, seconds_for_labels = None, 10.0
+    with limited(request.time_limit):
         if builder.is_about_labels:
-            with until(time.time() + min(SECONDS_FOR_LABELS, SHARE_FOR_LABELS * time_left())):
+            with until(time.time() + min(seconds_for_labels, SHARE_FOR_LABELS * time_left())):
                 incumbent = BestLabels(builder.model)
                 incumbent.begin()
-        found = _bounded(options, builder, incumbent)
+        found = _bounded(request, builder, incumbent)
     result = figures_of(
         data.error(problem.y if found.labels is None else found.labels),
         problem,
         method="bound",
         relaxation=builder.relaxation,
-        solver=options.solver,
+        solver=request.solver,
         objective=found.upper,
         lower_bound=found.value,
         gap=found.gap,
@@ -136,19 +125,17 @@ def bound(options: argparse.Namespace) -> int:
         status="converged" if found.status == "optimal" else found.status,
         classes=data.known,
     )
-    if options.json:
-        print_json(result)
-    else:
-        print(f"best objective known {found.upper:.8g}, lower bound {found.value:.8g}, gap {found.gap:.2%}")
-        print(
-            "(lower bound: no solution has a lower objective, whatever rounding has done; as the solver has it: "
-            "the value that the solver reports, to its tolerance)"
-        )
-    write_plot(lambda: _staircase(found), options.plot, options.json)
+    told = (
+        f"best objective known {found.upper:.8g}, lower bound {found.value:.8g}, gap {found.gap:.2%}\n"
+        "(lower bound: no solution has a lower objective, whatever rounding has done; as the solver has it: "
+        "the value that the solver reports, to its tolerance)"
+    )
+    say(request, told, result)
+    write_plot(lambda: plotting.plot_gaps(found), request.plot, request.json)
     return 0 if result["status"] in SOLVED_STATUSES else 1
 
 
-def _bounded(options: argparse.Namespace, builder: LowerBoundBuilder, incumbent: BestLabels | None) -> Bound:
+def _bounded(request: Bound, builder: LowerBoundBuilder, incumbent: BestLabels | None) -> LowerBound:
     """The bound, with a line for every relaxation when it is done."""
     n_labeled = builder.instance.problem.n_labeled
     with status_line(lambda: "bound") as progress:
@@ -158,7 +145,7 @@ def _bounded(options: argparse.Namespace, builder: LowerBoundBuilder, incumbent:
                 f"{stage.name:9s}  lower bound {stage.bound:.8g}, as the solver has it {stage.relaxed:.8g}, "
                 f"{stage.n_cuts} cuts, {stage.n_fixed - n_labeled} labels proven, {stage.seconds:.2f} s, {stage.status}"
             )
-            if not options.json:
+            if not request.json:
                 print(text)
             if progress is not None:
                 progress.tell(f"{stage.name}: lower bound {stage.bound:.8g} after {stage.seconds:.2f} s")
@@ -166,204 +153,223 @@ def _bounded(options: argparse.Namespace, builder: LowerBoundBuilder, incumbent:
         return builder.bound(incumbent=incumbent, callback=tell)
 
 
-def _staircase(found: Any) -> Any:
-    from ..plotting import plot_gaps
-
-    return plot_gaps(found)
-
-
-def verify(options: argparse.Namespace) -> int:
+def verify(request: Verify) -> int:
     """Check the derivation on the data, a certificate, or the statements of a paper."""
     from ..exact.files import is_search
 
-    written = _verify_written(options)
-    if written is not None:
-        return written
-    if options.data is None:
+    if request.lesson is not None:
+        return _verify_lesson(request, request.lesson)
+    if request.paper is not None:
+        return _verify_paper(request, request.paper)
+    for name in ("derivation", "exercise"):
+        if path := getattr(request, name):
+            raise ValueError(f"{name}={path!r} is of a paper or a lesson; say which with --paper or --lesson")
+    if not request.data:
         raise ValueError("DATA is missing: a data set, a certificate, or --paper NAME")
-    if Path(options.data).is_file() and is_search(options.data):
-        if options.plot:
-            raise ValueError(f"plot={options.plot!r} is for a derivation; --html shows a certificate")
-        return _verify_certificate(options)
-    _refuse_what_is_for_certificates(options)
+    if Path(request.data).is_file() and is_search(request.data):
+        if request.plot:
+            raise ValueError(f"plot={request.plot!r} is for a derivation; --html shows a certificate")
+        return _verify_certificate(request)
+    for name in ("rigorous", "html", "trim", "of_data"):
+        if getattr(request, name):
+            missing = Path(request.data).suffix == ".npz" and not Path(request.data).exists()
+            why = "there is no such file" if missing else "it is none, or damaged"
+            raise ValueError(f"{name.removeprefix('of_')} is for certificates; DATA={request.data!r}: {why}")
+    return _verify_derivation(request)
+
+
+def _verify_derivation(request: Verify) -> int:
+    """Check the derivation of a formulation on the labelled points and some of the others."""
     from ..verification import verify as check
 
-    task = read_task(options.method, options.formulation)
+    task = read_task(request.method, request.formulation)
     # Rows of kernels are kept for the graph of neighbours only.
     kept = () if task.formulation in ("lapsvm", "laptsvm") else ("cache_size",)
-    refuse_unused(options, [task], never=("tol", "max_iter", "annealing", *kept))
-    data, problem, _ = given(options)
-    if options.points < problem.n_labeled + 1:
-        raise ValueError(f"points={options.points} must exceed the {problem.n_labeled} labelled points")
-    keep = np.sort(np.concatenate([problem.labeled, problem.unlabeled[: options.points - problem.n_labeled]]))
+    refuse_unused(request, [task], never=("tol", "max_iter", "annealing", *kept))
+    if "balance" not in request.told:
+        request = replace(request, balance="labeled")  # a derivation holds for any balance
+    data, problem, _ = given(request)
+    if request.points < problem.n_labeled + 1:
+        raise ValueError(f"points={request.points} must exceed the {problem.n_labeled} labelled points")
+    keep = np.sort(np.concatenate([problem.labeled, problem.unlabeled[: request.points - problem.n_labeled]]))
     if len(keep) < problem.n:
-        small = replace(data, X=data.X[keep], y=data.y[keep], truth=data.truth[keep])
-        problem = given_problem(options, small)
-    formulation, problem = formulated(options, task, problem)
+        problem = given_problem(request, replace(data, X=data.X[keep], y=data.y[keep], truth=data.truth[keep]))
+    formulation, problem = formulated(request, task, problem)
     report = check(formulation, problem)
-    _say(options, report, report.to_dict())
-    write_plot(lambda: _loss(formulation), options.plot, options.json)
+    say(request, report, report.to_dict())
+    write_plot(lambda: _loss(formulation), request.plot, request.json)
     return 0 if report.passed else 1
 
 
-def _refuse_what_is_for_certificates(options: argparse.Namespace) -> None:
-    """Complain about an option for certificates, where the data are none."""
-    for name, dest in (("rigorous", "rigorous"), ("html", "html"), ("trim", "trim"), ("data", "of_data")):
-        if getattr(options, dest):
-            missing = Path(options.data).suffix == ".npz" and not Path(options.data).exists()
-            why = "there is no such file" if missing else "it is none, or damaged"
-            raise ValueError(f"{name} is for certificates; DATA={options.data!r}: {why}")
-
-
-def _verify_written(options: argparse.Namespace) -> int | None:
-    """Whatever is of a paper or a lesson, and not of data; None if nothing is."""
-    if options.lesson is not None:
-        return _verify_lesson(options)
-    if options.paper is not None:
-        return _verify_paper(options)
-    for name in ("derivation", "exercise"):
-        if getattr(options, name):
-            told = f"{name}={getattr(options, name)!r}"
-            raise ValueError(f"{told} is of a paper or a lesson; say which with --paper or --lesson")
-    return None
-
-
-def _verify_lesson(options: argparse.Namespace) -> int:
+def _verify_lesson(request: Verify, number: int) -> int:
     """Write the sheet of a lesson, and the key to it."""
     from ..verification.statements.course import lesson
 
-    if options.data is not None or options.paper:
+    if request.data or request.paper:
         raise ValueError("--lesson has papers and problems of its own")
-    refuse_all_but(options, ("lesson", "derivation", "exercise"), "--lesson")
-    made = lesson(options.lesson)
-    if not (options.derivation or options.exercise):
+    refuse_all_but(request, ("lesson", "derivation", "exercise"), "--lesson")
+    made = lesson(number)
+    if not (request.derivation or request.exercise):
         raise ValueError("--lesson: say where the sheet goes with --exercise FILE, and the key with --derivation FILE")
-    return _write_sheets(options, lambda exercise: made.sheet(exercise=exercise))
+    return _write_sheets(request, lambda exercise: made.sheet(exercise=exercise))
 
 
-def _write_sheets(options: argparse.Namespace, contents: Callable[[bool], dict[str, Any]]) -> int:
+def _write_sheets(request: Verify, contents: Callable[[bool], dict[str, Any]]) -> int:
     """Write the notebooks that are asked for: with the right-hand sides, and without."""
     from ..verification.statements.notebook import write_notebook
 
-    files = {name: getattr(options, name) for name in ("derivation", "exercise")}
-    for name, path in files.items():
+    for is_exercise, path in ((False, request.derivation), (True, request.exercise)):
         if path:
-            write_notebook(contents(name == "exercise"), path)
+            write_notebook(contents(is_exercise), path)
     return 0
 
 
-def _verify_paper(options: argparse.Namespace) -> int:
+def _verify_paper(request: Verify, name: str) -> int:
     """Run the statements of a paper, or of all; or write its derivation."""
     from ..verification.statements import PAPERS, paper
+    from ..verification.statements.notebook import notebook
 
-    if options.data is not None:
-        raise ValueError(f"DATA={options.data!r}: --paper has problems of its own")
-    if options.rigorous:
+    if request.data:
+        raise ValueError(f"DATA={request.data!r}: --paper has problems of its own")
+    if request.rigorous:
         raise ValueError("rigorous is for certificates, not for --paper")
-    refuse_all_but(options, ("paper", "derivation", "exercise"), f"--paper {options.paper}")
-    names = PAPERS if options.paper == "all" else (options.paper,)
-    papers = [paper(name) for name in names]
-    if options.derivation or options.exercise:
-        from ..verification.statements.notebook import notebook
-
+    refuse_all_but(request, ("paper", "derivation", "exercise"), f"--paper {name}")
+    papers = [paper(one) for one in (PAPERS if name == "all" else (name,))]
+    if request.derivation or request.exercise:
         if len(papers) > 1:
             raise ValueError("paper='all': a notebook is of one paper")
-        return _write_sheets(options, lambda exercise: notebook(papers[0], exercise=exercise))
+        return _write_sheets(request, lambda exercise: notebook(papers[0], exercise=exercise))
     reports = [made.run() for made in papers]
-    if options.json:
-        found = [report.to_dict() for report in reports]
-        print_json(found if options.paper == "all" else found[0])
-    else:
-        print("\n\n".join(str(report) for report in reports))
+    found = [report.to_dict() for report in reports]
+    say(request, "\n\n".join(map(str, reports)), found if name == "all" else found[0])
     return 0 if all(report.passed for report in reports) else 1
 
 
 def _loss(formulation: Formulation) -> Any:
     """The loss of unlabelled points, or of labelled ones where the others pay nothing, with a surrogate at f = 0.5."""
     from ..losses import SplitLoss
-    from ..plotting import plot_loss
 
     loss = formulation.labeled if formulation.unlabeled is None else formulation.unlabeled
-    return plot_loss(loss, at=0.5 if isinstance(loss, SplitLoss) else None)
+    return plotting.plot_loss(loss, at=0.5 if isinstance(loss, SplitLoss) else None)
 
 
-def _verify_certificate(options: argparse.Namespace) -> int:
+def _verify_certificate(request: Verify) -> int:
     from ..exact import certificate_page, check_certificate, trim_certificate
     from ..exact.files import read_search
 
     mine: tuple[Formulation, Problem] | tuple[()] = ()
-    if options.of_data is None:
-        refuse_all_but(options, ("html", "trim"), f"the certificate {options.data!r}")
+    if request.of_data is None:
+        refuse_all_but(request, ("html", "trim"), f"the certificate {request.data!r}")
     else:
-        mine = _problem_of(options)
+        mine = _problem_of(request, request.of_data)
     try:
-        read_search(options.data)  # raises ValueError for what is no certificate at all
-        verdict = check_certificate(options.data, *mine)
-        if options.html:
-            certificate_page(options.data, options.html)
-        _say(options, verdict, {**asdict(verdict), "gap": verdict.gap})
-        if options.trim:
-            trimmed = trim_certificate(options.data, options.trim)
-            if not options.json:
+        read_search(request.data)  # raises ValueError for what is no certificate at all
+        verdict = check_certificate(request.data, *mine)
+        if request.html:
+            certificate_page(request.data, request.html)
+        say(request, verdict, {**asdict(verdict), "gap": verdict.gap})
+        if request.trim:
+            trimmed = trim_certificate(request.data, request.trim)
+            if not request.json:
                 print(trimmed)
     except ImportError as error:
         raise ValueError(str(error)) from None
     return 0 if verdict.holds else 1
 
 
-def _say(options: argparse.Namespace, found: Any, figures: dict[str, Any]) -> None:
-    """Print what a check has found, or its figures as JSON if that is asked for."""
-    if options.json:
-        print_json(figures)
-    else:
-        print(found)
-
-
-def _problem_of(options: argparse.Namespace) -> tuple[Formulation, Problem]:
+def _problem_of(request: Verify, data: str) -> tuple[Formulation, Problem]:
     """The formulation and the problem that ``solve --method exact`` would make of the data and the options."""
-    named = argparse.Namespace(**{**vars(options), "data": options.of_data})
-    if "balance" not in options.told:
-        named.balance = "auto"
-    _, problem, _ = given(named)
-    stated = formulated(named, read_task("exact", options.formulation), problem)
+    request = replace(request, data=data)
+    stated = formulated(request, read_task("exact", request.formulation), given(request)[1])
     return stated.formulation, stated.problem
 
 
-def predict(options: argparse.Namespace) -> int:
+def predict(request: Predict) -> int:
     """Label points with a saved model."""
-    model = load_model(options.model)
-    refuse_of_other_files(options)
-    names, two = class_names(model.classes), len(model.classes) == 2
-    if options.positive and not two:
-        raise ValueError(f"positive={','.join(options.positive)!r} is for models of two classes")
+    model = load_model(request.model)
+    refuse_of_other_files(request)
+    names, two = as_text(model.classes).tolist(), len(model.classes) == 2
+    if request.positive and not two:
+        raise ValueError(f"positive={','.join(request.positive)!r} is for models of two classes")
     # A name may be that of several classes; other names than the model's are those of --positive and any others.
     each = [list(dict.fromkeys([name, *name.split(",")])) if two else [name] for name in names]
     X, said = load_new(
-        options.data,
+        request.data,
         model,
-        classes=[] if options.positive else [name for part in each for name in part],
-        label_column=options.label_column,
-        unlabeled=options.unlabeled,
-        zero_based=options.zero_based,
+        classes=[] if request.positive else [name for part in each for name in part],
+        label_column=request.label_column,
+        unlabeled=request.unlabeled,
+        zero_based=request.zero_based,
     )
     scores = model(X)
     chosen = chosen_classes(scores)
     labels, truth = np.array(names)[chosen], said
     if two:
-        is_positive = same_class(said, options.positive or each[1])
+        is_positive = same_class(said, request.positive or each[1])
         truth = np.where(said == "", "", np.where(is_positive, names[1], names[0]))
-    if options.labels_out and two:
-        write_labels(options.labels_out, 2 * chosen - 1, scores.ravel(), names)
-    elif options.labels_out:
-        write_class_labels(options.labels_out, labels, scores.max(axis=1))
+    if request.labels_out and two:
+        write_labels(request.labels_out, 2 * chosen - 1, scores.ravel(), names)
+    elif request.labels_out:
+        write_class_labels(request.labels_out, labels, scores.max(axis=1))
     known = truth != ""
     error = float(np.mean(labels[known] != truth[known])) if known.any() else None
     counts = {name: int((labels == name).sum()) for name in names}
-    if options.json:
-        found = {"n_positive": counts[names[1]]} if two else {"classes": counts}
-        print_json({"n": len(labels), **found, "error": error})
-    else:
-        shown = ", ".join(f"{count} {name}" for name, count in counts.items())
-        shown = f", {counts[names[1]]} of them positive" if two else f": {shown}"
-        print(f"{len(labels)} points{shown}" + ("" if error is None else f", error {error:.4f}"))
+    shown = ", ".join(f"{count} {name}" for name, count in counts.items())
+    shown = f", {counts[names[1]]} of them positive" if two else f": {shown}"
+    told = f"{len(labels)} points{shown}" + ("" if error is None else f", error {error:.4f}")
+    found = {"n_positive": counts[names[1]]} if two else {"classes": counts}
+    say(request, told, {"n": len(labels), **found, "error": error})
     return 0
+
+
+def solve_classes(request: Solve, task: Task) -> int:
+    """Fit one method to every class against the rest; print a row for each, and the error of all together."""
+    data = load_classes(request.data, **request.shown)
+    tsvm(task.loss(request.loss), s=request.s)
+    if not (request.balance is None or isinstance(request.balance, str)):
+        raise ValueError(
+            f"balance={request.balance!r}: with {len(data.classes)} classes it must be 'auto', 'labeled' or none"
+        )
+    first = given_problem(request, data.against_the_rest(0))
+    solver = task.solver_of(*request.solvers)
+    solutions, rows = [], []
+    parts = [data.against_the_rest(k) for k in range(len(data.classes))]
+    with limited(request.time_limit):  # of all classes together
+        problems, told = with_shares(request, data.classes, [first.replace(y=part.y) for part in parts])
+        for name, part, problem in zip(data.classes, parts, problems, strict=True):
+            solution = solved(request, task, problem, solver)
+            solutions.append(solution)
+            rows.append({**result_of(part, solution, task, solver), "method": f"{task.name}: {name}"})
+            if solution.status == "interrupted":
+                raise KeyboardInterrupt(f"class {name} was not learned: nothing is kept")
+    scores = np.column_stack([solution.scores for solution in solutions])
+    labels = np.where(data.labels == "", np.array(data.classes)[chosen_classes(scores)], data.labels)
+    error = data.error(labels)
+    unsolved = [row["status"] for row in rows if row["status"] not in SOLVED_STATUSES]
+    status = unsolved[0] if unsolved else str(rows[0]["status"])
+    if request.json:
+        together = figures_of(
+            error,
+            first,
+            method=task.name,
+            formulation=task.formulation,
+            solver=rows[0]["solver"],
+            objective=float(np.mean([row["objective"] for row in rows])),
+            iterations=max(row["iterations"] for row in rows),
+            seconds=sum(row["seconds"] for row in rows),
+            status=status,
+            classes=rows,
+        )
+        print_json(together)
+    else:
+        print(
+            f"{data.name}: {first.n_labeled} labelled and {first.n_unlabeled} unlabelled points, "
+            f"{len(data.classes)} classes, each against the rest, {first.kernel}\n{data.counts}{told}"
+        )
+        total = "" if error is None else f"error of all classes together {error:.2%}"
+        print_table(rows, [*stopped(rows), total])
+    if request.labels_out:
+        write_class_labels(request.labels_out, labels, scores.max(axis=1))
+    if request.save:
+        save(request.save, data, task, solutions)
+    return 0 if not unsolved else 1

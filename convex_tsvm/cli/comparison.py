@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import plotting
 from ..data import Data
 from ..instance import Instance
 from ..methods.supervised import supervised_svms
@@ -20,186 +21,154 @@ from ..problem import Problem
 from ..solution import Solution
 from ..table import METHODS
 from .files import print_json, write_plot
-from .given import given
-from .table import SOLVED_STATUSES, compilation_line, failure_of, figures_of, print_table, result_of, stopped
-from .tasks import Task, asked_solvers, check_method_options, formulated, limited, read_task, solved
+from .requests import Compare
+from .solving import check_method_options, formulated, given, limited, solved
+from .table import SOLVED_STATUSES, compilation, failure_of, figures_of, print_table, result_of, stopped
+from .tasks import Task, read_task
 from .unused import refuse_unused
 
 #: What the row of the supervised SVM is called.
 SUPERVISED = "supervised SVM"
 
 
-def compare(options: argparse.Namespace) -> int:
+def compare(request: Compare) -> int:
     """Fit every method with every solver; print a table and draw a picture."""
-    tasks = [read_task(name, options.formulation) for name in options.methods]
-    check_method_options(options, tasks)
-    refuse_unused(options, tasks)
-    if options.folds < 0 or options.folds == 1:
-        raise ValueError(f"folds={options.folds} must be 0, or an integer >= 2")
-    data, problem, heading = given(options)
-    solutions, results = _solved(options, tasks, data, problem)
-    agreement, supervised = _agreement(options, tasks, solutions), None
-    done = [result for result in results if result["status"] != "failed"]
-    interrupted = any(result["status"] == "interrupted" for result in done)
-    if not interrupted:
+    tasks = [read_task(name, request.formulation) for name in request.methods]
+    check_method_options(request, tasks)
+    refuse_unused(request, tasks)
+    if request.folds < 0 or request.folds == 1:
+        raise ValueError(f"folds={request.folds} must be 0, or an integer >= 2")
+    data, problem, heading = given(request)
+    found = _Comparison(request, tasks, data, problem)
+    found.solve()
+    supervised = None
+    if all(row["status"] != "interrupted" for row in found.rows):
         try:
-            supervised = _beside_supervised(options, data, problem, solutions, done)
+            supervised = found.beside_supervised()
         except KeyboardInterrupt:
-            interrupted = True
             warn("interrupted: without the supervised SVM beside")
         except Exception as error:  # whatever it is, what the methods have found is shown
             warn(f"the supervised SVM beside: {str(error) or type(error).__name__}")
-    if options.json:
-        found = {"data": data.name, "classes": data.known, "results": results, "agreement": agreement}
-        print_json({**found, "supervised": supervised})
+    if request.json:
+        figures = {"data": data.name, "classes": data.known, "results": found.rows, "agreement": found.agreement()}
+        print_json({**figures, "supervised": supervised})
     else:
         print(heading)
-        print_table(results if supervised is None else [*results, supervised])
-        _print_below(tasks, results, supervised, agreement)
-    write_plot(lambda: _picture(data, tasks, solutions), options.plot, options.json)
-    return 0 if supervised is not None and all(result["status"] in SOLVED_STATUSES for result in results) else 1
+        print_table(found.rows if supervised is None else [*found.rows, supervised], found.below(supervised))
+    write_plot(found.picture, request.plot, request.json)
+    return 0 if supervised is not None and all(row["status"] in SOLVED_STATUSES for row in found.rows) else 1
 
 
-def _print_below(
-    tasks: list[Task],
-    results: list[dict[str, Any]],
-    supervised: dict[str, Any] | None,
-    agreement: list[dict[str, Any]],
-) -> None:
-    """What is said of a table below it."""
-    if ended := stopped(results):
-        print(ended)
-    if supervised is not None and any(task.formulation == "svm" for task in tasks):
-        print(f"svm is fitted with the balance asked for, as all methods are; the {SUPERVISED} has none")
-    if compiling := compilation_line():
-        print(compiling)
-    for line in agreement:
-        print(
-            f"{line['method']}: {' and '.join(line['solvers'])} agree on the objective to "
-            f"{line['objective_difference']:.1e} and differ on {line['labels_different']} labels"
-        )
+@dataclass
+class _Comparison:
+    """Tasks on the same problem, their solutions by task and solver, and a row of figures for each of these pairs."""
 
+    request: Compare
+    tasks: list[Task]
+    data: Data
+    problem: Problem
+    solutions: dict[tuple[Task, str], Solution] = field(default_factory=dict)
+    rows: list[dict[str, Any]] = field(default_factory=list)
 
-def _solved(
-    options: argparse.Namespace, tasks: list[Task], data: Data, problem: Problem
-) -> tuple[dict[tuple[Task, str], Solution], list[dict[str, Any]]]:
-    """Solutions by method and solver, and a row for each pair; what fails has a row that says why.
+    def solve(self) -> None:
+        """Solve every task by every solver; what fails has a row that says why.
 
-    Ctrl-C ends the comparison with what there is; where there is nothing, the first error or Ctrl-C is raised.
-    """
-    solutions: dict[tuple[Task, str], Solution] = {}
-    results: list[dict[str, Any]] = []
-    first: BaseException | None = None
-    for task in tasks:
-        for solver in task.solvers_of(asked_solvers(options)):
+        Ctrl-C ends the comparison with what there is; where there is nothing, the first error or Ctrl-C is raised.
+        """
+        first: BaseException | None = None
+        for task, solver in [(one, name) for one in self.tasks for name in one.solvers_of(self.request.solvers)]:
             began = time.perf_counter()
             try:
-                solution = solved(options, task, problem, solver)
-                results.append(result_of(data, solution, task, solver))
-                solutions[task, solver] = solution
+                solution = solved(self.request, task, self.problem, solver)
+                self.rows.append(result_of(self.data, solution, task, solver))
+                self.solutions[task, solver] = solution
             except (Exception, KeyboardInterrupt) as error:  # whatever it is, the other methods are shown
                 first = first or error
-                results.append(failure_of(error, problem, task, solver, time.perf_counter() - began))
-            if results[-1]["status"] == "interrupted":
-                return solutions, results
-    if first is not None and not solutions:
-        raise first
-    return solutions, results
+                self.rows.append(failure_of(error, self.problem, task, solver, time.perf_counter() - began))
+            if self.rows[-1]["status"] == "interrupted":
+                return
+        if first is not None and not self.solutions:
+            raise first
 
+    def agreement(self) -> list[dict[str, Any]]:
+        """How far several solvers of one method are apart."""
+        lines = []
+        for task in self.tasks:
+            found = {solver: solution for (own, solver), solution in self.solutions.items() if own == task}
+            if len(found) > 1:
+                objectives = np.array([solution.objective for solution in found.values()])
+                first, second, *_ = found.values()
+                solvers = [solution.solver if name == "auto" else name for name, solution in found.items()]
+                difference = float(np.ptp(objectives) / max(1.0, abs(objectives[0])))
+                labels = int((first.labels != second.labels).sum())
+                lines.append({"method": task.name, "solvers": solvers, "objective_difference": difference,
+                              "labels_different": labels})  # fmt: skip
+        return lines
 
-def _agreement(
-    options: argparse.Namespace, tasks: list[Task], solutions: dict[tuple[Task, str], Solution]
-) -> list[dict[str, Any]]:
-    """How far several solvers of one method are apart."""
-    lines = []
-    for task in tasks:
-        solvers = [solver for solver in task.solvers_of(asked_solvers(options)) if (task, solver) in solutions]
-        found = [solutions[task, solver] for solver in solvers]
-        if len(found) < 2:
-            continue
-        objectives = np.array([solution.objective for solution in found])
-        lines.append(
-            {
-                "method": task.name,
-                "solvers": [one.solver if name == "auto" else name for name, one in zip(solvers, found, strict=True)],
-                "objective_difference": float(np.ptp(objectives) / max(1.0, abs(objectives[0]))),
-                "labels_different": int((found[0].labels != found[1].labels).sum()),
-            }
+    def below(self, supervised: dict[str, Any] | None) -> list[str]:
+        """What is said of the table below it."""
+        lines = stopped(self.rows)
+        if supervised is not None and any(task.formulation == "svm" for task in self.tasks):
+            lines.append(f"svm is fitted with the balance asked for, as all methods are; the {SUPERVISED} has none")
+        agreement = [
+            f"{line['method']}: {' and '.join(line['solvers'])} agree on the objective to "
+            f"{line['objective_difference']:.1e} and differ on {line['labels_different']} labels"
+            for line in self.agreement()
+        ]
+        return [*lines, *compilation(), *agreement]
+
+    def picture(self) -> Any:
+        """All solutions, with their solvers in their names where a method has several."""
+        several = len(self.solutions) > len(self.tasks)
+        named = {f"{t.name} ({s})" if several else t.name: one for (t, s), one in self.solutions.items()}
+        return plotting.plot_comparison(self.data, named)
+
+    def beside_supervised(self) -> dict[str, Any]:
+        """The row of the SVM that has the labelled points only; other rows are told how much they agree with it.
+
+        All get their error at labelled points that were left out (cross-validation).
+        """
+        first = next((task for task, _ in self.solutions if task.formulation != "svm"), next(iter(self.solutions))[0])
+        formulation, problem = formulated(self.request, first, self.problem)
+        alone = supervised_svms(formulation, [problem])[0]
+        unlabeled, folds = self.problem.unlabeled, self._folds()
+        errors: dict[Task, float | None] = {}
+        done = [row for row in self.rows if row["status"] != "failed"]
+        for (task, solver), row in zip(self.solutions, done, strict=True):
+            if task not in errors:
+                one = partial(solved, self.request, task, solver=solver)
+                with limited(self.request.time_limit):
+                    is_descent = METHODS[task.method].is_descent
+                    errors[task] = _left_out_error(one, self.problem, folds) if is_descent else None
+            alike = self.solutions[task, solver].labels[unlabeled] == alone.labels[unlabeled]
+            row["agreement"] = float(alike.mean()) if len(alike) else None
+            row["left_out_error"] = errors[task]
+        # What the others minimize, at the supervised SVM, if they all minimize the same.
+        kinds = {(t.formulation, t.loss(self.request.loss)) for t, _ in self.solutions if t.formulation != "svm"}
+        same = len(kinds) == 1
+        return figures_of(
+            self.data.error(alone.labels),
+            self.problem,
+            method=SUPERVISED,
+            solver=alone.solver,
+            objective=Instance(formulation, problem).objective(alone.scores, alone.regularization) if same else None,
+            iterations=alone.n_iter,
+            seconds=alone.seconds,
+            status=alone.status,
+            step_duality_gap=None,
+            agreement=1.0,
+            left_out_error=_left_out_error(lambda part: supervised_svms(formulation, [part])[0], problem, folds),
         )
-    return lines
 
+    def _folds(self) -> list[NDArray[np.intp]]:
+        """Labelled points that are left out together; none if there are too few."""
+        from ..selection.splits import LabeledKFold  # which loads scikit-learn, and that takes a second
 
-def _picture(data: Data, tasks: list[Task], solutions: dict[tuple[Task, str], Solution]) -> Any:
-    """All solutions, with their solvers in their names where a method has several."""
-    from ..plotting import plot_comparison
-
-    several = len(solutions) > len(tasks)
-    return plot_comparison(data, {f"{m.name} ({s})" if several else m.name: one for (m, s), one in solutions.items()})
-
-
-def _beside_supervised(
-    options: argparse.Namespace,
-    data: Data,
-    problem: Problem,
-    solutions: dict[tuple[Task, str], Solution],
-    results: list[dict[str, Any]],
-) -> dict[str, Any]:
-    """The row of the SVM that has the labelled points only; results are told how much they agree with it.
-
-    Both get their error at labelled points that were left out (cross-validation).
-    """
-    first = next((task for task, _ in solutions if task.formulation != "svm"), next(iter(solutions))[0])
-    formulation, formulated_problem = formulated(options, first, problem)
-    alone = supervised_svms(formulation, [formulated_problem])[0]
-    folds = _folds(options, problem)
-    errors: dict[Task, float | None] = {}
-    for (task, solver), solution, result in zip(solutions, solutions.values(), results, strict=True):
-        if task not in errors:
-            one = partial(solved, options, task, solver=solver)
-            with limited(options):
-                errors[task] = _left_out_error(one, problem, folds) if METHODS[task.method].is_descent else None
-        result["agreement"] = _share_alike(problem, solution.labels, alone.labels)
-        result["left_out_error"] = errors[task]
-    return figures_of(
-        data.error(alone.labels),
-        problem,
-        method=SUPERVISED,
-        solver=alone.solver,
-        objective=_objective(options, solutions, formulation, formulated_problem, alone),
-        lower_bound=None,
-        gap=None,
-        iterations=alone.n_iter,
-        seconds=alone.seconds,
-        status=alone.status,
-        step_duality_gap=None,
-        agreement=1.0,
-        left_out_error=_left_out_error(lambda part: supervised_svms(formulation, [part])[0], formulated_problem, folds),
-    )
-
-
-def _objective(
-    options: argparse.Namespace,
-    solutions: dict[tuple[Task, str], Solution],
-    formulation: Any,
-    problem: Problem,
-    alone: Solution,
-) -> float | None:
-    """What the others minimize, at the supervised SVM, if they all minimize the same."""
-    kinds = {(task.formulation, task.loss(options.loss)) for task, _ in solutions if task.formulation != "svm"}
-    if len(kinds) != 1:
-        return None
-    return float(Instance(formulation, problem).objective(alone.scores, alone.regularization))
-
-
-def _folds(options: argparse.Namespace, problem: Problem) -> list[NDArray[np.intp]]:
-    """Labelled points that are left out together; none if there are too few."""
-    from ..selection.splits import LabeledKFold  # which loads scikit-learn, and that takes a second
-
-    y = problem.y
-    if options.folds < 2 or min((y > 0).sum(), (y < 0).sum()) < 2:
-        return []
-    splitter = LabeledKFold.at_most(options.folds, y[y != 0], random_state=options.random_state, unlabeled=0)
-    return [test for _, test in splitter.split(y, y)]
+        y, n_folds = self.problem.y, self.request.folds
+        if n_folds < 2 or min((y > 0).sum(), (y < 0).sum()) < 2:
+            return []
+        splitter = LabeledKFold.at_most(n_folds, y[y != 0], random_state=self.request.random_state, unlabeled=0)
+        return [test for _, test in splitter.split(y, y)]
 
 
 def _left_out_error(
@@ -221,9 +190,3 @@ def _left_out_error(
                 return None
             wrong += int((solution.labels[test] != problem.y[test]).sum())
     return wrong / sum(len(test) for test in folds)
-
-
-def _share_alike(problem: Problem, labels: NDArray[np.float64], others: NDArray[np.float64]) -> float | None:
-    """The share of the unlabelled points with the same labels."""
-    unlabeled = problem.unlabeled
-    return float((labels[unlabeled] == others[unlabeled]).mean()) if len(unlabeled) else None

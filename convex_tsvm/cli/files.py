@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import math
@@ -10,12 +9,22 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .. import plotting
 from ..validation import new_file
+from .requests import Request
 
 
 def print_json(found: Any) -> None:
     """Print plain values as one line of JSON, which has no infinite numbers: they are null there."""
     print(json.dumps(_finite(found), allow_nan=False))
+
+
+def say(request: Request, text: object, figures: Any) -> None:
+    """Print what there is to say, or the figures as JSON if that is asked for."""
+    if request.json:
+        print_json(figures)
+    else:
+        print(text)
 
 
 def _finite(found: Any) -> Any:
@@ -27,30 +36,20 @@ def _finite(found: Any) -> Any:
 
 
 #: Options and arguments that name files which a command reads, and which it writes.
-READ = ("data", "of_data", "source", "model", "labels")
-WRITTEN = (
-    "save",
-    "labels_out",
-    "certificate",
-    "checkpoint",
-    "plot",
-    "html",
-    "trim",
-    "derivation",
-    "exercise",
-    "target",
-)
+INPUT = ("data", "of_data", "source", "model", "labels")
+OUTPUT = ("save", "labels_out", "certificate", "checkpoint", "plot", "html", "trim", "derivation", "exercise", "target")
 
 
-def check_outputs(options: argparse.Namespace) -> None:
+def check_outputs(request: Request) -> None:
     """Complain about what cannot be written before the work is done, and what is read or written by another name."""
-    others = [(name, path) for name in READ if (path := getattr(options, name, None)) is not None]
-    for name in WRITTEN:
-        path = getattr(options, name, None)
+    given = {name: path for name, path in vars(request).items() if path is not None}
+    others = [(name, given[name]) for name in INPUT if name in given]
+    for name in OUTPUT:
+        if name not in given:
+            continue
+        path = given[name]
         if path == "-":
             raise ValueError(f"{name}='-' must be the name of a file")
-        if path is None:
-            continue
         for other, place in [] if os.path.realpath(path).startswith("/dev/") else others:
             if _is_same(path, place) or (os.path.isdir(place) and _is_same(os.path.dirname(path) or ".", place)):
                 where = "the same file as" if _is_same(path, place) else "in the folder"
@@ -58,9 +57,7 @@ def check_outputs(options: argparse.Namespace) -> None:
         if name != "target":
             new_file(name, path)
         if name == "plot":
-            from ..plotting import check_picture
-
-            check_picture(path)
+            plotting.check_picture(path)
         others.append((name, path))
 
 
@@ -75,14 +72,12 @@ def write_plot(draw: Callable[[], Any], path: str | None, quiet: bool) -> None:
     """Draw a picture into a file, if one was asked for, and say so."""
     if path is None:
         return
-    from ..plotting import save_figure
-
-    save_figure(draw(), path)
+    plotting.save_figure(draw(), path)
     if not quiet:
         print(f"picture: {path}")
 
 
-def write_labels(path: str, labels: Any, scores: Any, classes: Sequence[str] = ("-1", "+1")) -> None:
+def write_labels(path: str, labels: Any, scores: Any, classes: Sequence[str]) -> None:
     """Index, label and output of every point, as CSV, with the data's own names for -1 and +1."""
     # Signs keep theirs: a file of labels -1 and 1 says +1 as it always has.
     names = ("-1", "+1") if tuple(classes) == ("-1", "1") else tuple(classes)

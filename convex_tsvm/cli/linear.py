@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,31 +17,28 @@ from ..persistence import save_model
 from ..points import convert_svmlight, open_points, read_svmlight
 from ..progress import share_line, status_line
 from ..text import is_number, read_text
-from .files import print_json, write_labels
+from .files import say, write_labels
+from .requests import Convert, Linear
+from .solving import limited
 from .table import stopped
-from .tasks import limited
 
 
-def linear(options: argparse.Namespace) -> int:
+def linear(request: Linear) -> int:
     """Fit a linear transductive SVM; print its figures."""
-    own = dict(options.method_option)
-    if options.max_pairs is not None:
-        own["max_pairs"] = options.max_pairs
-    points, y, marker, zero_based = _given(options)
+    own = dict(request.method_option)
+    if request.max_pairs is not None:
+        own["max_pairs"] = request.max_pairs
+    points, y, marker, zero_based = _given(request)
+    names = ("method", "loss", "lambda_", "lambda_unlabeled", "tol", "max_iter")
     clf = _classifier(
-        method=options.method,
-        loss=options.loss,
-        lambda_=options.lambda_,
-        lambda_unlabeled=options.lambda_unlabeled,
-        positive_fraction="auto" if options.positive_fraction is None else options.positive_fraction,
-        fit_intercept=not options.no_intercept,
+        **{name: getattr(request, name) for name in names},
+        positive_fraction="auto" if request.positive_fraction is None else request.positive_fraction,
+        fit_intercept=not request.no_intercept,
         method_options=own,
         unlabeled=marker,
-        tol=options.tol,
-        max_iter=options.max_iter,
     )
-    with limited(options), warnings.catch_warnings():
-        warnings.simplefilter("ignore" if options.json else "default")
+    with limited(request.time_limit), warnings.catch_warnings():
+        warnings.simplefilter("ignore" if request.json else "default")
         warnings.filterwarnings("ignore", "time_limit: ")  # a line says so
         try:
             clf.fit(points, y)
@@ -51,22 +47,18 @@ def linear(options: argparse.Namespace) -> int:
                 raise  # else it holds the best so far, which is written
     signs = np.where(clf.transduction_ == clf.classes_[1], 1, -1)
     counts = _counts(y, marker)
-    result = {"method": options.method, **_figures(clf, points, counts, signs)}
-    if options.json:
-        print_json(result)
-    else:
-        print(
-            "{n_labeled} labelled and {n_unlabeled} unlabelled points, {n_features} features, {n_entries} entries\n"
-            f"{counts}\n"
-            "{method}: objective {objective:.8g}, duality gap of the last step {step_duality_gap:.0e}, "
-            "{n_positive} points positive, {iterations} steps, {seconds:.2f} s, {status}".format(**result)
-        )
-        if line := stopped([result]):
-            print(line)
-    if options.labels_out:
-        write_labels(options.labels_out, signs, clf.transduction_scores_, [str(name) for name in clf.classes_])
-    if options.save:
-        save_model(replace(clf.model_, zero_based=zero_based), options.save)
+    result = {"method": request.method, **_figures(clf, points, counts, signs)}
+    told = (
+        "{n_labeled} labelled and {n_unlabeled} unlabelled points, {n_features} features, {n_entries} entries\n"
+        f"{counts}\n"
+        "{method}: objective {objective:.8g}, duality gap of the last step {step_duality_gap:.0e}, "
+        "{n_positive} points positive, {iterations} steps, {seconds:.2f} s, {status}".format(**result)
+    )
+    say(request, "\n".join([told, *stopped([result])]), result)
+    if request.labels_out:
+        write_labels(request.labels_out, signs, clf.transduction_scores_, [str(name) for name in clf.classes_])
+    if request.save:
+        save_model(replace(clf.model_, zero_based=zero_based), request.save)
     return 0 if result["status"] == "converged" else 1
 
 
@@ -95,21 +87,21 @@ def _figures(clf: Any, points: Any, counts: LabelCounts, signs: NDArray[Any]) ->
     }
 
 
-def convert(options: argparse.Namespace) -> int:
+def convert(request: Convert) -> int:
     """Convert an svmlight file to a folder of points."""
-    if Path(options.source).is_dir():
-        raise IsADirectoryError(f"source={options.source!r} is a folder; it must be an svmlight file")
-    with share_line(f"converting {options.source}") as progress:
+    if Path(request.source).is_dir():
+        raise IsADirectoryError(f"source={request.source!r} is a folder; it must be an svmlight file")
+    with share_line(f"converting {request.source}") as progress:
         saved = convert_svmlight(
-            options.source,
-            options.target,
-            n_features=options.n_features,
-            zero_based=options.zero_based,
-            dtype=np.dtype(options.dtype),
+            request.source,
+            request.target,
+            n_features=request.n_features,
+            zero_based=request.zero_based,
+            dtype=np.dtype(request.dtype),
             progress=progress,
         )
     n, d = saved.points.shape
-    print(f"{options.target}: {n} points, {d} features, {saved.points.n_entries} entries, {options.dtype}")
+    print(f"{request.target}: {n} points, {d} features, {saved.points.n_entries} entries, {request.dtype}")
     return 0
 
 
@@ -118,42 +110,42 @@ def _classifier(**parameters: Any) -> Any:
     from ..estimators.linear import LinearTransductiveSVC  # here, as no other command waits for scikit-learn
 
     class OnTerminal(LinearTransductiveSVC):
-        def _status(self, name: Callable[[], str], share: Callable[[float, float], float]) -> Any:
+        def _status(self, name: Callable[[], str], share: Callable[[float, float], float] | None = None) -> Any:
             return status_line(name, share)
 
     return OnTerminal(**parameters)
 
 
-def _given(options: argparse.Namespace) -> tuple[Any, NDArray[Any], float, bool | None]:
+def _given(request: Linear) -> tuple[Any, NDArray[Any], float, bool | None]:
     """Points, labels, what marks the unknown ones, and whether the file counts from 0.
 
     Labels are -1, 0 and +1, unless another marker is given.
     """
-    path = Path(options.data)
+    path = Path(request.data)
     if path.is_dir():
-        if options.zero_based:
+        if request.zero_based:
             raise ValueError(
-                f"zero_based is for svmlight files; DATA={options.data!r} is a folder, which counts from 0"
+                f"zero_based is for svmlight files; DATA={request.data!r} is a folder, which counts from 0"
             )
         saved = open_points(path)
     elif path.is_file():
         with share_line(f"reading {path}") as progress:
-            saved = read_svmlight(path, zero_based=options.zero_based, progress=progress)
+            saved = read_svmlight(path, zero_based=request.zero_based, progress=progress)
     else:
-        raise FileNotFoundError(f"DATA={options.data!r}: no such file or folder of points")
-    y, source = saved.labels, f"DATA={options.data!r}"
-    if options.labels:
-        source = f"labels={options.labels!r}"
-        y = _labels(options.labels, source)
+        raise FileNotFoundError(f"DATA={request.data!r}: no such file or folder of points")
+    y, source = saved.labels, f"DATA={request.data!r}"
+    if request.labels:
+        source = f"labels={request.labels!r}"
+        y = _labels(request.labels, source)
         if y.shape != (saved.points.shape[0],):
             raise ValueError(f"{source} has {y.size} labels; there are {saved.points.shape[0]} points")
     marker = 0.0
-    if options.unlabeled is not None:
+    if request.unlabeled is not None:
         try:
-            marker = float(options.unlabeled)
+            marker = float(request.unlabeled)
         except ValueError:
             raise ValueError(
-                f"unlabeled={options.unlabeled!r} must be a number, as the labels of {source} are"
+                f"unlabeled={request.unlabeled!r} must be a number, as the labels of {source} are"
             ) from None
     elif len(wrong := np.flatnonzero(~np.isin(y, (-1, 0, 1)))):
         raise ValueError(
@@ -161,7 +153,7 @@ def _given(options: argparse.Namespace) -> tuple[Any, NDArray[Any], float, bool 
             "--unlabeled says what marks unknown ones"
         )
     classes = as_text(np.unique(y[y != marker])).tolist()
-    if options.unlabeled is None and (absent := {"-1", "1"} - set(classes)):
+    if request.unlabeled is None and (absent := {"-1", "1"} - set(classes)):
         raise ValueError(f"{source}: no point has the label {int(max(absent)):+d}; at least one must have it")
     if len(classes) != 2:
         shown = ", ".join(classes[:CLASSES_NAMED]) + (", …" if len(classes) > CLASSES_NAMED else "")

@@ -7,6 +7,7 @@ import math
 import shutil
 import sys
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 from ..data import Data
@@ -17,28 +18,30 @@ from .tasks import Task
 SOLVED_STATUSES = ("converged", "optimal")
 
 
-def stopped(results: list[dict[str, Any]]) -> str:
-    """A line about the methods that the time limit ended; "" if it ended none."""
+def stopped(results: list[dict[str, Any]]) -> list[str]:
+    """A line about the methods that the time limit ended; none if it ended none."""
     names = [result["method"] for result in results if result["status"] == "time_limit"]
-    return f"{', '.join(names)}: ended by the time limit, with the best found so far" if names else ""
+    return [f"{', '.join(names)}: ended by the time limit, with the best found so far"] if names else []
 
 
-def compilation_line() -> str:
-    """A line about the loops that were compiled, which a second run does not do; "" if none were."""
+def compilation() -> list[str]:
+    """A line about the loops that were compiled, which a second run does not do; none if none were."""
     from ..points.compilation import compilation_seconds  # imports numba, which tables alone do not need
 
     seconds = compilation_seconds()
-    return f"{seconds:.1f} s more went into compiling loops, once on this machine" if seconds >= 0.05 else ""
+    return [f"{seconds:.1f} s more went into compiling loops, once on this machine"] if seconds >= 0.05 else []
 
 
 def figures_of(error: float | None, problem: Problem, *, method: str, solver: str, **figures: Any) -> dict[str, Any]:
-    """What is printed about labels found for a problem, as JSON or as a row of a table."""
+    """What is printed about labels found for a problem, as JSON or as a row of a table; by default without a bound."""
     return {
         "method": method,
         "solver": solver,
         "n_labeled": problem.n_labeled,
         "n_unlabeled": problem.n_unlabeled,
         "error_unlabeled": error,
+        "lower_bound": None,
+        "gap": None,
         **figures,
     }
 
@@ -66,7 +69,7 @@ def result_of(data: Data, solution: Solution, task: Task, solver: str) -> dict[s
 
 def failure_of(error: BaseException, problem: Problem, task: Task, solver: str, seconds: float) -> dict[str, Any]:
     """The figures of a method that ended in an error, or by Ctrl-C, without a result: none, and why."""
-    nothing = dict.fromkeys(("loss", "objective", "lower_bound", "gap", "iterations", "step_duality_gap", "step_kkt"))
+    nothing = dict.fromkeys(("loss", "objective", "iterations", "step_duality_gap", "step_kkt"))
     reason, status = " ".join(str(error).split()) or type(error).__name__, "failed"
     if isinstance(error, KeyboardInterrupt):
         reason, status = "Ctrl-C before there was a result", "interrupted"
@@ -101,12 +104,14 @@ TABLE_COLUMNS = (
 )
 
 
-#: Columns of characters of a terminal on which everything has room.
-WIDEST = 10_000
+def print_table(results: list[dict[str, Any]], below: Sequence[str] = ()) -> None:
+    """Results as a table on standard output, and lines below it: with rules and colours on a terminal only."""
+    _print_table(results)
+    for line in below:
+        print(line)
 
 
-def print_table(results: list[dict[str, Any]]) -> None:
-    """Results as a table on standard output: with rules and colours on a terminal, as plain text elsewhere."""
+def _print_table(results: list[dict[str, Any]]) -> None:
     headings, rows = cells_of(results)
     if not sys.stdout.isatty():
         print(text_of(headings, rows))
@@ -117,7 +122,7 @@ def print_table(results: list[dict[str, Any]]) -> None:
     size = shutil.get_terminal_size()
     console = Console(width=size.columns, height=size.lines)
     table = _upright(rows, results)
-    if Console(width=WIDEST, height=console.height).measure(table).minimum <= console.width:
+    if Console(width=10_000, height=console.height).measure(table).minimum <= console.width:
         console.print(table)
         return
     # Too many columns: they become rows, and as many methods stand beside each other as there is room for.

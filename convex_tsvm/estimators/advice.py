@@ -21,16 +21,6 @@ from .labels import Labels
 #: How far shares of the classes may be from each other before a warning; shares are from 0 to 1.
 APART = 0.15
 
-#: Labels count as drawn per class if the probability of that is at least this.
-EVEN = 0.5
-
-#: Unlabelled points are said not to help if the errors at labels left out exceed those of the supervised SVM by more
-#: than this number of standard deviations of chance.
-SURE = 2.0
-
-#: The share of the unlabelled points that must be on a plateau of their loss for a warning.
-IDLE_SHARE = 0.9
-
 #: Slopes and values of a loss up to this count as 0.
 ZERO_SLOPE = 1e-9
 
@@ -100,11 +90,11 @@ def _warn_of_idle_points(solution: Solution, name: str) -> None:
     values = loss(solution.scores[solution.problem.unlabeled])
     # Where the loss is flat and 0, far from the boundary, points are where they should be.
     idle = int((~acting(solution) & (values > ZERO_SLOPE)).sum())
-    if idle >= IDLE_SHARE * n:
+    if idle >= 0.9 * n:
         warn(
             f"class {name}: {idle} of {n} unlabelled points have no say, as their outputs are near 0, where the loss "
             "is flat, and the result is nearly that of the labelled points alone.  A ramp without a plateau, s=0, or "
-            "loss='exp' with method='gradient' uses them",
+            "loss='exp' with method='gradient' uses them"
         )
 
 
@@ -121,7 +111,7 @@ def _warn_of_misfit(solution: Solution, name: str) -> None:
             warn(
                 f"class {name}: {wrong} of the {int(own.sum())} labelled points of {side} are on the wrong side, where "
                 "the supervised SVM does not have them; the true shares of the classes as balance, a larger C or a "
-                "smaller C_unlabeled follow the labels",
+                "smaller C_unlabeled follow the labels"
             )
 
 
@@ -142,7 +132,7 @@ def _warn_of_shares(labels: Labels, solutions: Sequence[Solution]) -> None:
         warn(
             f"all classes have as many labels ({counts[0]:g}), as if drawn per class, and balance='labeled' makes them "
             f"equally large among the unlabelled points; the supervised SVM finds {{{shown}}}.  If labels were drawn "
-            "per class, pass the shares, balance={class: share}, or balance=None; share_path chooses them from data",
+            "per class, pass the shares, balance={class: share}, or balance=None; share_path chooses them from data"
         )
 
 
@@ -151,7 +141,8 @@ def _warn_of_contradictions(labels: Labels, found: ClassShares) -> None:
     counts = np.bincount(labels.index[~labels.unlabeled], minlength=len(labels.classes))
     counted, inferred = counts / counts.sum(), found.shares
     room = np.maximum(APART, 2 * found.errors)
-    if per_class_probability(counts) < EVEN and (np.abs(counted - inferred) > room).any():
+    # Labels count as drawn per class if the probability of that is at least one half.
+    if per_class_probability(counts) < 0.5 and (np.abs(counted - inferred) > room).any():
         shown = [
             ", ".join(f"{name}: {share:.2f}" for name, share in zip(labels.classes, shares, strict=True))
             for shares in (counted, inferred)
@@ -159,18 +150,19 @@ def _warn_of_contradictions(labels: Labels, found: ClassShares) -> None:
         warn(
             f"the labels have the shares {{{shown[0]}}}, but labels that are left out are found with the shares "
             f"{{{shown[1]}}} among the unlabelled points, which are used; balance='labeled' takes the labels', and "
-            "balance={class: share} any others",
+            "balance={class: share} any others"
         )
 
 
 def _warn_of_no_help(found: ClassShares) -> None:
     """Warn if the transductive SVM has clearly more of the labels left out wrong than the supervised SVM has."""
     left_out = [estimate.left_out for estimate in found.estimates if len(estimate.left_out)]
-    errors = spoilt(np.concatenate(left_out), SURE) if left_out else None
+    deviations = 2.0  # of chance, by which the errors must exceed those of the supervised SVM
+    errors = spoilt(np.concatenate(left_out), deviations) if left_out else None
     if errors is not None:
         count = sum(map(len, left_out))
         warn(
             f"of {count} labels left out a transductive SVM has {errors[0]} wrong and the supervised SVM {errors[1]}: "
             "unlabelled points do not seem to help here.  safe=True falls back on the supervised SVM, and "
-            "C_unlabeled=None is it; compare_supervised tells more",
+            "C_unlabeled=None is it; compare_supervised tells more"
         )

@@ -8,7 +8,7 @@ the kernel φ(x)·φ(z), not of the kernel itself: bounds and gaps are about tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -22,17 +22,8 @@ from ..problem import Array
 from ..ties import eigenvectors
 from ..validation import integer, is_sparse
 
-#: The number of points, drawn at random, that a transformer is fitted to, at most.
-FITTED_POINTS = 10_000
-
 #: The number of points that are mapped at a time.
 POINTS_AT_ONCE = 2048
-
-#: Rounds of k-means over the sample: more of them would bring landmarks only a little nearer to the points.
-ROUNDS = 5
-
-#: Axes of the landmarks' kernel matrix with eigenvalues below this share of the largest are left out.
-LEAST_EIGENVALUE = 1e-10
 
 #: Centres of sparse points are not sparse: if they would have more entries than this, landmarks are some of the points.
 MOST_CENTRE_ENTRIES = 2**24
@@ -59,7 +50,7 @@ class KernelApproximation:
         from sklearn.kernel_approximation import Nystroem, RBFSampler
 
         rng, n = np.random.default_rng(random_state), X.shape[0]
-        sample = X.take(np.sort(rng.choice(n, min(n, FITTED_POINTS), replace=False)))
+        sample = X.take(np.sort(rng.choice(n, min(n, 10_000), replace=False)))
         if isinstance(asked, str) and asked in NAMES:
             n_components = integer("n_components", n_components, least=1)
             kernel = make_kernel("rbf", sample, gamma=gamma)
@@ -97,25 +88,11 @@ class KernelApproximation:
 
         made = self.transformer
         if isinstance(made, Nystroem) and made.kernel == "rbf" and made.gamma is not None:
-            return FittedModel(
-                RBF(gamma=made.gamma),
-                made.components_,
-                found.weights @ made.normalization_,
-                found.intercept,
-                n_features,
-                classes=found.classes,
-                parameters=found.parameters,
-            )
-        return MappedModel(
-            found.kernel,
-            found.points,
-            found.coefficients,
-            found.intercept,
-            n_features,
-            classes=found.classes,
-            parameters=found.parameters,
-            transformer=made,
-        )
+            coefficients = found.weights @ made.normalization_
+            own = {"kernel": RBF(gamma=made.gamma), "points": made.components_, "coefficients": coefficients}
+            return replace(found, **own, n_features=n_features)
+        whole = {one.name: getattr(found, one.name) for one in fields(found)}
+        return MappedModel(**{**whole, "n_features": n_features}, transformer=made)
 
 
 def _landmarks(sample: Any, count: int, random_state: int) -> Any:
@@ -136,7 +113,8 @@ def _landmarks(sample: Any, count: int, random_state: int) -> Any:
         sample = sp.csr_array((sample.data, *where), shape=sample.shape)
     # Every centre begins at a point of its own, and none is moved elsewhere because few points are near it.
     plain = {"init": "random", "n_init": 1, "reassignment_ratio": 0, "random_state": random_state}
-    return MiniBatchKMeans(count, max_iter=ROUNDS, batch_size=4096, **plain).fit(sample).cluster_centers_
+    # More rounds than these would bring landmarks only a little nearer to the points.
+    return MiniBatchKMeans(count, max_iter=5, batch_size=4096, **plain).fit(sample).cluster_centers_
 
 
 def _turned(made: Any) -> Any:
@@ -147,7 +125,7 @@ def _turned(made: Any) -> Any:
     """
     K = RBF(gamma=made.gamma)(made.components_, made.components_)
     values, axes = np.linalg.eigh((K + K.T) / 2)
-    values, axes = eigenvectors(values, axes, int(np.sum(values > LEAST_EIGENVALUE * values[-1])))
+    values, axes = eigenvectors(values, axes, int(np.sum(values > 1e-10 * values[-1])))
     made.normalization_ = (axes / np.sqrt(values)).T
     return made
 

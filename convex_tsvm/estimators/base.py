@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Self
 
@@ -20,26 +22,32 @@ from ..methods.shares import infer_class_shares
 from ..notice import warn
 from ..persistence import FittedModel
 from ..problem import Problem
+from ..progress import status_line
 from ..solution import Solution
 from ..validation import canonical, is_sparse
 from .advice import advise, check_links, warn_of_unused_share
 from .calibration import calibrated, n_calibrations
-from .costs import Cost, warn_of_cost
 from .labels import Labels, ScoresLabeled
+from .parameters import estimator, fixed
+from .pilot import Cost, warn_of_cost
 
 #: How a fit may have ended, the worst first.  A fit of several classes has the worst status of any of them.
-STATUSES, CONVERGED = ("interrupted", "time_limit", "node_limit", "max_iter", "failed", "inaccurate"), "converged"
+STATUSES = ("interrupted", "time_limit", "node_limit", "max_iter", "failed", "inaccurate", "converged")
 
 
+@estimator
 class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
     """Base of the classifiers that learn from labelled and unlabelled points.
 
-    A subclass has the parameters ``unlabeled`` and ``n_jobs``, and says what the problem is, what is solved and how.
+    A subclass says what the problem is, what is solved and how.
     """
 
-    class_weight: Any = None
-    time_limit: float | None = None
-    probability: Any = False
+    C: float = 10.0
+    unlabeled: Any = -1
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    class_weight, time_limit, probability = fixed(None), fixed(None), fixed(False)
     #: The parameter that says which share of the unlabelled points is in which class.
     _share_parameter = "balance"
 
@@ -52,8 +60,12 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
         """The problem of class k, the first that is learned, against the rest; a ValueError names a bad parameter."""
 
     @abstractmethod
+    def _given(self, labels: Labels, k: int) -> dict[str, Any]:
+        """The arguments of the problem of class k against the rest, without points and kernel."""
+
     def _other_class(self, first: Problem, labels: Labels, k: int) -> Problem:
         """The problem of class k against the rest, with the points and kernel of ``first``."""
+        return first.replace(**self._given(labels, k))
 
     @abstractmethod
     def _formulation(self, problem: Problem) -> Formulation:
@@ -177,9 +189,7 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
         if not (isinstance(asked, str) and asked == "auto" and labels.unlabeled.any()):
             return labels
         found = infer_class_shares(
-            first,
-            [labels.signs(k) for k in labels.positives],
-            fit_intercept=bool(self.fit_intercept),
+            first, [labels.signs(k) for k in labels.positives], fit_intercept=bool(self.fit_intercept)
         )
         return replace(labels, inferred=found)
 
@@ -194,6 +204,10 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
     def _share_balance(self, share: float) -> Any:
         """The balance of a problem in which so large a share of the unlabelled points is positive."""
         return 2 * share - 1
+
+    def _status(self, name: Callable[[], str], share: Callable[[float, float], float] | None = None) -> Any:
+        """A context manager that shows how far the work is, if ``verbose``; if not it does nothing, and gives None."""
+        return status_line(name, share, lines=True) if self.verbose else nullcontext()
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
@@ -251,7 +265,7 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
         found = classes[two] if len(classes) == 2 else self._decided(scores, solutions)
         self.transduction_ = np.where(labels.unlabeled, found, classes[np.maximum(labels.index, 0)])
         ended = {solution.status for solution in solutions}
-        self.status_ = next((status for status in STATUSES if status in ended), CONVERGED)
+        self.status_ = next((status for status in STATUSES if status in ended), "converged")
         self.objective_ = float(np.mean([solution.objective for solution in solutions]))
         histories = [list(solution.history) for solution in solutions]
         self.history_ = histories[0] if len(classes) == 2 else histories
@@ -264,14 +278,38 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
         return self.model_.decide(scores)
 
 
-class KernelTransduction(Transduction):
-    """Base of the classifiers that learn a kernel expansion.
+@estimator
+class KernelExpansion:
+    """What estimators have that learn a kernel expansion: the parameters of the kernel, and problems with it.
 
-    Besides those of :class:`Transduction` a subclass has the parameters ``kernel``, ``gamma``, ``sigma``, ``degree``,
-    ``coef0``, ``C``, ``C_unlabeled`` and ``balance``.
+    A classifier has the parameters ``C_unlabeled`` and ``balance`` besides, or says what is in their place.
     """
 
-    def _unlabeled_cost(self) -> Any:
+    kernel: Any = "rbf"
+    gamma: float | str | None = None
+    sigma: float | None = None
+    degree: int = 3
+    coef0: float = 0.0
+
+    def _checked(self, X: Any, reset: bool) -> Any:
+        least = 2 if reset else 1
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset, ensure_min_samples=least)
+        return canonical(X)
+
+    def _kernel(self, X: Any, weights: NDArray[np.float64] | None = None) -> Kernel:
+        """The kernel that is named, with its parameters, for points X with these weights."""
+        gamma = self.gamma
+        if weights is not None and (gamma == "scale" or (gamma is None and self.sigma is None)):
+            gamma = _weighted_scale(X, weights)
+        return make_kernel(self.kernel, X, gamma=gamma, sigma=self.sigma, degree=self.degree, coef0=self.coef0)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = self.kernel in ("rbf", "linear", "poly")
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    def _unlabeled_cost(self: Any) -> Any:
         """C* of a problem with unlabelled points."""
         return self.C_unlabeled
 
@@ -279,32 +317,10 @@ class KernelTransduction(Transduction):
         """The problem in the feature space that is used; a subclass may change the kernel."""
         return problem
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kernel in ("rbf", "linear", "poly")
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
-
-    def _checked(self, X: Any, reset: bool) -> Any:
-        least = 2 if reset else 1
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset, ensure_min_samples=least)
-        return canonical(X)
-
     def _problem(self, X: Any, labels: Labels, k: int) -> Problem:
-        return self._in_feature_space(Problem(X, kernel=self._kernel(X, labels), **self._given(labels, k)))
+        return self._in_feature_space(Problem(X, kernel=self._kernel(X, labels.weights), **self._given(labels, k)))
 
-    def _other_class(self, first: Problem, labels: Labels, k: int) -> Problem:
-        return first.replace(**self._given(labels, k))
-
-    def _kernel(self, X: Any, labels: Labels) -> Kernel:
-        """The kernel that is named, with its parameters."""
-        gamma = self.gamma
-        if labels.weights is not None and (gamma == "scale" or (gamma is None and self.sigma is None)):
-            gamma = _weighted_scale(X, labels.weights)
-        return make_kernel(self.kernel, X, gamma=gamma, sigma=self.sigma, degree=self.degree, coef0=self.coef0)
-
-    def _given(self, labels: Labels, k: int) -> dict[str, Any]:
-        """The arguments of the problem of class k against the rest, without points and kernel."""
+    def _given(self: Any, labels: Labels, k: int) -> dict[str, Any]:
         C, C_unlabeled = labels.costs(self.C, self._unlabeled_cost() if labels.unlabeled.any() else None)
         return {
             "y": labels.signs(k),
@@ -314,8 +330,8 @@ class KernelTransduction(Transduction):
             "balance_sample": labels.counted,
         }
 
-    def _store(self, labels: Labels, solutions: list[Solution]) -> None:
-        super()._store(labels, solutions)
+    def _store(self: Any, labels: Labels, solutions: list[Solution]) -> None:
+        super()._store(labels, solutions)  # type: ignore[misc]
         self.dual_coef_ = np.array([solution.coefficients for solution in self.solutions_])
 
 

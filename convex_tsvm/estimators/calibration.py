@@ -12,6 +12,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.metaestimators import _safe_split
 
 from ..deadline import share_of_time
+from ..decision import chosen_classes
 from ..points import LinearPoints
 from ..validation import one_of
 from .labels import Labels
@@ -75,16 +76,16 @@ def calibrated(estimator: Any, X: Any, y: Any, labels: Labels) -> CalibratedClas
         left_out, _ = _safe_split(like, X, y, known[test], members)
         outputs[test] = fitted.decision_function(left_out).reshape(len(test), -1)
     weights = None if labels.weights is None else labels.weights[known]
-    calibration = CalibratedClassifierCV(_AsTheyAre(), cv=folds.n_splits, ensemble=False)
+    calibration = CalibratedClassifierCV(AsTheyAre(), cv=folds.n_splits, ensemble=False)
     return calibration.fit(outputs, truth, sample_weight=weights)
 
 
-class _AsTheyAre(ClassifierMixin, BaseEstimator):
-    """A classifier that takes outputs as its points, and returns them as its decision function."""
+class AsTheyAre(ClassifierMixin, BaseEstimator):
+    """A classifier whose points are outputs, shape (n, 1 or n_classes), which it returns as its decision function."""
 
     __metadata_request__fit = {"sample_weight": True}
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> _AsTheyAre:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> AsTheyAre:
         # Nothing is learned, and weights change nothing; scikit-learn warns of classifiers that take none.
         self.classes_ = np.unique(y)
         return self
@@ -93,5 +94,4 @@ class _AsTheyAre(ClassifierMixin, BaseEstimator):
         return X.ravel() if X.shape[1] == 1 else X
 
     def predict(self, X: Any) -> Any:
-        places = X.ravel() >= 0 if X.shape[1] == 1 else X.argmax(axis=1)
-        return self.classes_[places.astype(int)]
+        return self.classes_[chosen_classes(X)]

@@ -8,20 +8,22 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..formulations import Formulation, build, mean_output
-from ..kernels import make_kernel
 from ..methods.clustering import max_margin_clustering
 from ..methods.frame import Method
 from ..persistence import FittedModel
 from ..problem import Problem
 from ..table import DESCENTS, METHODS, SMOOTH_SOLVERS
 from ..ties import is_positive
-from ..validation import canonical, one_of
+from ..validation import one_of
+from .base import KernelExpansion
+from .parameters import estimator, taken
 
 
-class MaxMarginClustering(ClusterMixin, BaseEstimator):
+@estimator
+class MaxMarginClustering(KernelExpansion, ClusterMixin, BaseEstimator):
     """Two clusters that a function with a large margin tells apart (Xu et al. 2005; Sindhwani and Keerthi 2006, §1.6).
 
     An S3VM without labels: of all ways to divide the points in two, within the balance, it looks for the one on which
@@ -30,23 +32,20 @@ class MaxMarginClustering(ClusterMixin, BaseEstimator):
 
     Parameters
     ----------
-    kernel, gamma, sigma, degree, coef0
-        As in :class:`~convex_tsvm.TransductiveSVC`.
-    C : float > 0, default 1.0
+    C : float > 0
         Cost of every point.
-    loss : str or Formulation, default "auto"
+    loss : str or Formulation
         As in :class:`~convex_tsvm.TransductiveSVC`.
-    method : str or Method, default "cccp"
+    method : str or Method
         As in :class:`~convex_tsvm.TransductiveSVC`.
-    balance : (float, float), float, ("exact", float) or None, default (-0.3, 0.3)
+    balance : (float, float), float, ("exact", float) or None
         What keeps the points from being one cluster: ends of the mean output of all points, a mean itself, or the share
         of points in cluster 1.  Ends are for methods of convex steps, and clusters of very unequal sizes need wider
         ones; None is for a formulation of your own with a constraint that does it.
-    n_init : int >= 1, default 4
+    n_init : int >= 1
         Number of first guesses.
-    tol : float, default 1e-3
-    max_iter : int, default 100
-    time_limit : float > 0, optional
+    time_limit : float > 0
+        Seconds, after which the best so far is kept.
 
     Attributes
     ----------
@@ -57,7 +56,8 @@ class MaxMarginClustering(ClusterMixin, BaseEstimator):
     status_ : str
     n_iter_ : int
         Convex steps from the best guess.
-    n_features_in_, feature_names_in_
+    n_features_in_, feature_names_in_ : int, array
+        As in scikit-learn.
 
     Examples
     --------
@@ -66,36 +66,14 @@ class MaxMarginClustering(ClusterMixin, BaseEstimator):
     array([0, 0, 0, 1, 1, 1])
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        gamma: float | str | None = None,
-        sigma: float | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        C: float = 1.0,
-        loss: str | Formulation = "auto",
-        method: str | Method = "cccp",
-        balance: Any = (-0.3, 0.3),
-        n_init: int = 4,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        time_limit: float | None = None,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.C = C
-        self.loss = loss
-        self.method = method
-        self.balance = balance
-        self.n_init = n_init
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
+    C: float = 1.0
+    loss: str | Formulation = "auto"
+    method: str | Method = "cccp"
+    balance: Any = (-0.3, 0.3)
+    n_init: int = 4
+    tol: float = 1e-3
+    max_iter: int = 100
+    time_limit: float | None = None
 
     def fit(self, X: Any, y: object = None) -> Self:
         """Divide the points.
@@ -106,30 +84,14 @@ class MaxMarginClustering(ClusterMixin, BaseEstimator):
             For ``kernel="precomputed"`` the (n_samples, n_samples) kernel matrix.
         y : ignored
         """
-        X = canonical(validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2))
+        X = self._checked(X, True)
         constraint, balance = self._balance()
-        problem = Problem(
-            X,
-            np.zeros(X.shape[0]),
-            kernel=make_kernel(
-                self.kernel, X, gamma=self.gamma, sigma=self.sigma, degree=self.degree, coef0=self.coef0
-            ),
-            C=self.C,
-            C_unlabeled=self.C,
-            balance=balance,
-        )
+        kernel = self._kernel(X)
+        problem = Problem(X, np.zeros(X.shape[0]), kernel=kernel, C=self.C, C_unlabeled=self.C, balance=balance)
         formulation = self._formulation(problem)
         if constraint is not None:
             formulation = replace(formulation, balance=None, constraints=(*formulation.constraints, constraint))
-        self.solution_ = max_margin_clustering(
-            formulation,
-            problem,
-            method=self.method,
-            n_init=self.n_init,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            time_limit=self.time_limit,
-        )
+        self.solution_ = max_margin_clustering(formulation, problem, **taken(self, max_margin_clustering))
         self.labels_ = (self.solution_.labels > 0).astype(int)
         self.objective_, self.status_ = self.solution_.objective, self.solution_.status
         self.n_iter_ = max(1, self.solution_.n_iter)
@@ -189,11 +151,4 @@ class MaxMarginClustering(ClusterMixin, BaseEstimator):
         array, shape (n,)
         """
         check_is_fitted(self)
-        X = canonical(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False))
-        return self.model_.decision_function(X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self.kernel in ("rbf", "linear", "poly")
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
+        return self.model_.decision_function(self._checked(X, False))

@@ -14,61 +14,56 @@ from ..methods.frame import Method
 from ..problem import Problem
 from ..solution import Solution
 from ..validation import finite, one_of
-from .by_labels import one_by_one
-from .descent import DescentTransduction
+from .base import KernelExpansion
+from .descent import Descent
 from .labels import Labels
+from .parameters import estimator
+from .relaxed import one_by_one
 
 
-class _OneCost(DescentTransduction):
+@estimator
+class _OneCost(KernelExpansion, Descent):
     """Base of classifiers whose losses depend on C and C*: there is one of each, so that ``fit`` takes no weights."""
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:  # type: ignore[override]
-        """Fit to labelled and unlabelled points.
+    epsilon: float = 2.0
+    solver: Any = "auto"
+    cvxpy_solver: str | None = None
+    cache_size: float | str = "auto"
+    device: str | None = None
+    warm_start: bool = False
 
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n_samples, n_features)
-            All points; for ``kernel="precomputed"`` their (n_samples, n_samples) kernel matrix.
-        y : array, shape (n_samples,)
-            Labels, with ``unlabeled`` where unknown.
+    def fit(self, X: Any, y: ArrayLike) -> Self:  # type: ignore[override]
+        """Fit to points X, shape (n_samples, n_features), or their kernel matrix if that is precomputed.
+
+        ``y``, shape (n_samples,), has the labels, with ``unlabeled`` where unknown.
         """
         return super().fit(X, y)
 
 
+@estimator
 class CompactMarginClassifier(_OneCost):
     """Relaxed Compact Margin Machine (Dai and Niu 2010, eq. 8).
 
     A transductive SVM whose outputs are also kept from being large: every point, labelled or not, pays
     ``C_compact`` · max(0, |f| - ``epsilon``).  Solved by the concave-convex procedure (the paper's Algorithm 1), or
-    exactly.
+    exactly.  C and C_unlabeled are the paper's C₁ and C₂.
 
-    Time grows and memory is bounded as for :class:`~convex_tsvm.TransductiveSVC`.
+    Time grows and memory is bounded as for :class:`~convex_tsvm.TransductiveSVC`.  After an exact search attributes are
+    as in :class:`~convex_tsvm.ExactTransductiveSVC`; it takes no other parameters of how to solve than
+    ``fit_intercept``, ``time_limit`` and ``verbose``.
 
     Parameters
     ----------
-    kernel, gamma, sigma, degree, coef0, C, C_unlabeled, balance, unlabeled, n_jobs
-        As in :class:`~convex_tsvm.TransductiveSVC`; C and C_unlabeled are the paper's C₁ and C₂.
-    C_compact : float >= 0, inf, "tenth" or None, default "tenth"
+    C_compact : float >= 0, inf, "tenth" or None
         C₃; inf is the hard form |f| <= ε, "tenth" is C* / 10, None the same as C*.
-    epsilon : float >= 0, default 2.0
+    epsilon : float >= 0
         ε: outputs up to ±ε are free.
-    s : float in (-1, 0], default -0.3
+    s : float in (-1, 0]
         δ of Algorithm 1; below 0 the symmetric hinge is clipped.
-    method : {"cccp", "exact"}, default "cccp"
+    method : {"cccp", "exact"}
         "exact" searches the best solution of all (:func:`~convex_tsvm.exact_search`), for some eighty points.
-    gap : float >= 0, default 1e-4
+    gap : float >= 0
         Relative gap between it and what no solution is below, at which an exact search ends.
-    solver, cvxpy_solver, device, fit_intercept, annealing, tol, max_iter, cache_size, warm_start, time_limit, verbose
-        As in :class:`~convex_tsvm.TransductiveSVC`; an exact search takes no other of them than ``fit_intercept``,
-        ``time_limit`` and ``verbose``.
-
-    Attributes
-    ----------
-    classes_, transduction_, transduction_scores_, objective_, lower_bound_, gap_, history_, n_iter_, status_
-        As in :class:`~convex_tsvm.TransductiveSVC`; after an exact search as in
-        :class:`~convex_tsvm.ExactTransductiveSVC`.
-    solutions_, dual_coef_, intercept_, coef_, n_features_in_, feature_names_in_
-        As in :class:`~convex_tsvm.TransductiveSVC`.
 
     Examples
     --------
@@ -78,64 +73,13 @@ class CompactMarginClassifier(_OneCost):
     array([0, 0, 0, 1, 1, 1])
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        gamma: float | str | None = None,
-        sigma: float | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        C: float = 10.0,
-        C_unlabeled: float | str = "tenth",
-        C_compact: float | str | None = "tenth",
-        epsilon: float = 2.0,
-        s: float = -0.3,
-        method: str = "cccp",
-        gap: float = 1e-4,
-        solver: Any = "auto",
-        cvxpy_solver: str | None = None,
-        device: str | None = None,
-        balance: Any = "auto",
-        fit_intercept: bool = True,
-        annealing: Any = None,
-        probability: str | bool = False,
-        unlabeled: Any = -1,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        cache_size: float | str = "auto",
-        warm_start: bool = False,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.C = C
-        self.C_unlabeled = C_unlabeled
-        self.C_compact = C_compact
-        self.epsilon = epsilon
-        self.s = s
-        self.method = method
-        self.gap = gap
-        self.solver = solver
-        self.cvxpy_solver = cvxpy_solver
-        self.device = device
-        self.balance = balance
-        self.fit_intercept = fit_intercept
-        self.annealing = annealing
-        self.probability = probability
-        self.unlabeled = unlabeled
-        self.tol = tol
-        self.max_iter = max_iter
-        self.cache_size = cache_size
-        self.warm_start = warm_start
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    C_unlabeled: float | str = "tenth"
+    C_compact: float | str | None = "tenth"
+    s: float = -0.3
+    method: str = "cccp"
+    gap: float = 1e-4
+    balance: Any = "auto"
+    annealing: Any = None
 
     def _formulation(self, problem: Problem) -> Formulation:
         own = {"epsilon": self.epsilon, "C_compact": self.C_compact, "s": self.s}
@@ -159,35 +103,24 @@ class CompactMarginClassifier(_OneCost):
         return CCCP(annealing=self.annealing)
 
 
+@estimator
 class RelativeMarginClassifier(_OneCost):
     """Semi-supervised Relative Margin Machine (Dai and Niu 2010, eq. 9), one convex problem.
 
     A supervised SVM in which all points, labelled or not, pay ``C_compact`` · max(0, |f| - ``epsilon``).
 
-    Time grows and memory is bounded as for one step of :class:`~convex_tsvm.TransductiveSVC`.
+    Time grows and memory is bounded as for one step of :class:`~convex_tsvm.TransductiveSVC`.  The gap is that of the
+    convex problem.
 
     Parameters
     ----------
-    kernel, gamma, sigma, degree, coef0, C, probability, unlabeled, n_jobs
-        As in :class:`~convex_tsvm.TransductiveSVC`.
-    C_compact : float > 0, inf or "balanced", default "balanced"
+    C_compact : float > 0, inf or "balanced"
         C₂ of eq. 9; "balanced" is C L / U, and inf the hard form |f| <= ε.
-    epsilon : float >= 0, default 2.0
+    epsilon : float >= 0
         ε; B in Shivaswamy and Jebara (2008).
-    semi_supervised : bool, default True
+    semi_supervised : bool
         False leaves the unlabelled points out; with an infinite ``C_compact`` that is the Relative Margin Machine of
         Shivaswamy and Jebara (2008).
-    balance : "labeled", float, ("exact", float) or None, default None
-        As in :class:`~convex_tsvm.TransductiveSVC`.
-    solver, cvxpy_solver, device, fit_intercept, tol, max_iter, cache_size, warm_start, time_limit, verbose
-        As in :class:`~convex_tsvm.TransductiveSVC`.
-
-    Attributes
-    ----------
-    classes_, transduction_, transduction_scores_, objective_, lower_bound_, gap_, history_, n_iter_, status_
-        As in :class:`~convex_tsvm.TransductiveSVC`; the gap is that of the convex problem.
-    solutions_, dual_coef_, intercept_, coef_, n_features_in_, feature_names_in_
-        As in :class:`~convex_tsvm.TransductiveSVC`.
 
     Examples
     --------
@@ -197,66 +130,15 @@ class RelativeMarginClassifier(_OneCost):
     array([0, 0, 0, 1, 1, 1])
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        gamma: float | str | None = None,
-        sigma: float | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        C: float = 10.0,
-        C_compact: float | str = "balanced",
-        epsilon: float = 2.0,
-        semi_supervised: bool = True,
-        solver: Any = "auto",
-        cvxpy_solver: str | None = None,
-        device: str | None = None,
-        balance: Any = None,
-        fit_intercept: bool = True,
-        probability: str | bool = False,
-        unlabeled: Any = -1,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        cache_size: float | str = "auto",
-        warm_start: bool = False,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.C = C
-        self.C_compact = C_compact
-        self.epsilon = epsilon
-        self.semi_supervised = semi_supervised
-        self.solver = solver
-        self.cvxpy_solver = cvxpy_solver
-        self.device = device
-        self.balance = balance
-        self.fit_intercept = fit_intercept
-        self.probability = probability
-        self.unlabeled = unlabeled
-        self.tol = tol
-        self.max_iter = max_iter
-        self.cache_size = cache_size
-        self.warm_start = warm_start
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    C_compact: float | str = "balanced"
+    semi_supervised: bool = True
+    balance: Any = None
 
     def _unlabeled_cost(self) -> Any:
-        if self._is_hard:
+        if isinstance(self.C_compact, float) and self.C_compact == np.inf:
             return self.C  # any number does: it only says that unlabelled points have a cost
         return self.C_compact if self.C_compact == "balanced" else finite("C_compact", self.C_compact, above=0)
 
     def _formulation(self, problem: Problem) -> Formulation:
         own = {"epsilon": self.epsilon, "C_compact": self.C_compact, "semi_supervised": self.semi_supervised}
         return build("rmm", problem, **own, fit_intercept=self.fit_intercept).formulation
-
-    @property
-    def _is_hard(self) -> bool:
-        return isinstance(self.C_compact, float) and self.C_compact == np.inf

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,32 +15,28 @@ from ..methods.cccp import CCCP
 from ..methods.frame import Descents, Method, Settings
 from ..methods.potts import Potts, Temperature
 from ..problem import Problem
-from ..progress import status_line
 from ..solution import Iteration, Solution
-from ..table import METHODS
+from ..table import DESCENTS, METHODS
 from ..validation import one_of
-from .base import KernelTransduction, Transduction
+from .base import Transduction
 from .labels import Labels
+from .parameters import estimator, fixed
 from .pilot import announce, expected_seconds, may_be_long
 
 
+@estimator
 class Descent(Transduction):
-    """Base of classifiers that minimize a formulation by a method that is a descent.
+    """Base of classifiers that minimize a formulation by a method that is a descent."""
 
-    A subclass has the parameters ``tol``, ``max_iter`` and ``verbose``, and those of ``method``, ``method_options``,
-    ``annealing``, ``solver``, ``cvxpy_solver``, ``device``, ``cache_size`` and ``multi_class`` that are not fixed.
-    """
+    fit_intercept: bool = True
+    probability: str | bool = False
+    tol: float = 1e-3
+    max_iter: int = 100
+    time_limit: float | None = None
 
-    multi_class: str = "ovr"
-
-    method: str | Method = "cccp"
-    method_options: Mapping[str, Any] | None = None
-    annealing: Any = None
-    solver: Any = "auto"
-    cvxpy_solver: str | None = None
-    device: str | None = None
-    cache_size: float | str = "auto"
-    warm_start: bool = False
+    multi_class, method, method_options, annealing = fixed("ovr"), fixed("cccp"), fixed(None), fixed(None)
+    solver, cvxpy_solver, device = fixed("auto"), fixed(None), fixed(None)
+    cache_size, warm_start = fixed("auto"), fixed(False)
 
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
         """Solutions of the problems in their order, each with the kernel rows that the ones before have computed."""
@@ -165,10 +160,6 @@ class Descent(Transduction):
         fits = formulation.unlabeled is not None or not isinstance(self.solver, str) or self.solver in method.solvers
         return self.solver if fits else "auto"
 
-    def _status(self, name: Callable[[], str], share: Callable[[float, float], float]) -> Any:
-        """A context manager that shows how far the work is, if ``verbose``; if not it does nothing, and gives None."""
-        return status_line(name, share, lines=True) if self.verbose else nullcontext()
-
     def _method(self, formulation: Formulation) -> Method:
         """The descent; a formulation without unlabelled points is solved at once."""
         if formulation.unlabeled is None:
@@ -183,8 +174,7 @@ class Descent(Transduction):
             return self.method
         name: Any = self.method
         if not isinstance(name, str) or name not in METHODS or not METHODS[name].is_descent:
-            allowed = ", ".join(repr(one) for one, entry in METHODS.items() if entry.is_descent)
-            raise ValueError(f"method={name!r} must be {allowed}, or a Method")
+            raise ValueError(f"method={name!r} must be {', '.join(map(repr, DESCENTS))}, or a Method")
         method: Method = METHODS[name].load()(**self._method_options(name))
         return method
 
@@ -203,7 +193,3 @@ class Descent(Transduction):
                     f"{', '.join(entry.options) or 'none'}"
                 )
         return given
-
-
-class DescentTransduction(Descent, KernelTransduction):
-    """Base of kernel classifiers that minimize a formulation by a descent."""

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
 from typing import Any
 
 from ..exact import ExactSolution, exact_search
 from ..formulations import LOSSES, Formulation, build
 from ..problem import Problem
-from ..progress import status_line
 from ..solution import Solution
 from ..validation import one_of
-from .by_labels import LabellingTransduction
 from .labels import Labels
+from .parameters import estimator
+from .relaxed import LabellingTransduction
 
 
+@estimator
 class ExactTransductiveSVC(LabellingTransduction):
     """Transductive SVM whose labels are optimal, by branch and bound (Chapelle et al. 2008, §3.1).
 
@@ -25,33 +25,37 @@ class ExactTransductiveSVC(LabellingTransduction):
     Time grows exponentially in the worst case.  What counts is how much the classes overlap, not the number of points:
     two moons of 200 points take seconds, and as many points of heart disease more than ten minutes.
 
+    ``balance=("exact", r)`` is the constraint on labels itself (eq. 3).
+
     Parameters
     ----------
-    kernel, gamma, sigma, degree, coef0, C, C_unlabeled, unlabeled, n_jobs
-        As in :class:`~convex_tsvm.TransductiveSVC`; for two classes, ``n_jobs`` dives into the tree go in parallel.
-    loss : {"squared_hinge", "hinge", "hard_margin", "ramp", "flat", "exp"} or Formulation, default "squared_hinge"
+    loss : {"squared_hinge", "hinge", "hard_margin", "ramp", "flat", "exp"} or Formulation
         The last three and other formulations are searched over intervals of outputs
         (:func:`~convex_tsvm.exact_search`), for some forty to eighty points.
-    s : float in (-1, 0], default -0.3
-        Plateau of the ramp.
-    balance : "auto", "labeled", float, ("exact", float) or None, default "auto"
-        As in :class:`~convex_tsvm.TransductiveSVC`; ("exact", r) is the constraint on labels itself (eq. 3).
-    balance_of : {"outputs", "targets"}, default "outputs"
+    balance_of : {"outputs", "targets"}
         What a mean is fixed of: f, or v = f + y ξ, the outputs with their slacks (Bai and Yan 2016; squared hinge,
         ``fit_intercept=False``).
-    fit_intercept : bool, default True
-    bounds, strategy, branching, gap, max_nodes, solver
-        As in :class:`~convex_tsvm.BranchAndBound`.
-    time_limit : float > 0, optional
-        Seconds for all classes together.
-    checkpoint, certificate : path, optional
-        Files that the search is saved to while it runs, and when it is done; for two classes.
-    verbose : int, default 0
+    bounds : str
+        The strongest bound of a node, as in :class:`~convex_tsvm.BranchAndBound`.
+    strategy : str
+        Which node is next.
+    branching : str
+        Which point is branched on.
+    gap : float >= 0
+        The relative gap at which the search ends.
+    max_nodes : int
+        The number of nodes after which it ends.
+    solver : str
+        What solves semidefinite relaxations, as in :class:`~convex_tsvm.BranchAndBound`.
+    checkpoint : path
+        The file that the search is saved to while it runs, and goes on from; for two classes.
+    certificate : path
+        The file that what proves the bound is written to; for two classes.
+    n_jobs : int
+        Classes learned at the same time (joblib); for two classes, so many dives into the tree.
 
     Attributes
     ----------
-    classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_
-        As in :class:`~convex_tsvm.TransductiveSVC`.
     status_ : {"converged", "inaccurate", "node_limit", "time_limit", "interrupted"}
         "converged": the gap asked for is proven.
     objective_ : float
@@ -70,58 +74,20 @@ class ExactTransductiveSVC(LabellingTransduction):
     (array([0, 0, 0, 1, 1, 1]), True)
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        gamma: float | str | None = None,
-        sigma: float | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        C: float = 10.0,
-        C_unlabeled: float | str = "tenth",
-        loss: str | Formulation = "squared_hinge",
-        s: float = -0.3,
-        balance: Any = "auto",
-        balance_of: str = "outputs",
-        fit_intercept: bool = True,
-        bounds: str = "auto",
-        strategy: str = "hybrid",
-        branching: str = "auto",
-        gap: float = 1e-6,
-        max_nodes: int | None = None,
-        time_limit: float | None = None,
-        solver: str = "auto",
-        checkpoint: str | os.PathLike[str] | None = None,
-        certificate: str | os.PathLike[str] | None = None,
-        unlabeled: Any = -1,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.C = C
-        self.C_unlabeled = C_unlabeled
-        self.loss = loss
-        self.s = s
-        self.balance = balance
-        self.balance_of = balance_of
-        self.fit_intercept = fit_intercept
-        self.bounds = bounds
-        self.strategy = strategy
-        self.branching = branching
-        self.gap = gap
-        self.max_nodes = max_nodes
-        self.time_limit = time_limit
-        self.solver = solver
-        self.checkpoint = checkpoint
-        self.certificate = certificate
-        self.unlabeled = unlabeled
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    loss: str | Formulation = "squared_hinge"
+    s: float = -0.3
+    balance: Any = "auto"
+    balance_of: str = "outputs"
+    fit_intercept: bool = True
+    bounds: str = "auto"
+    strategy: str = "auto"
+    branching: str = "auto"
+    gap: float = 1e-6
+    max_nodes: int | None = None
+    time_limit: float | None = None
+    solver: str = "auto"
+    checkpoint: str | os.PathLike[str] | None = None
+    certificate: str | os.PathLike[str] | None = None
 
     def _formulation(self, problem: Problem) -> Formulation:
         if isinstance(self.loss, Formulation):
@@ -138,22 +104,12 @@ class ExactTransductiveSVC(LabellingTransduction):
         return super()._solve(formulation, problems)
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> ExactSolution:
-        with status_line(lambda: f"class {name}", lines=True) if self.verbose else nullcontext() as progress:
-            return exact_search(
-                formulation,
-                problem,
-                bounds=self.bounds,
-                strategy=self.strategy,
-                branching=self.branching,
-                gap=self.gap,
-                max_nodes=self.max_nodes,
-                time_limit=self.time_limit,
-                solver=self.solver,
-                checkpoint=self.checkpoint,
-                certificate=self.certificate,
-                n_jobs=self.n_jobs,
-                callback=None if progress is None else lambda reached: progress.tell(str(reached)),
-            )
+        names = ("bounds", "strategy", "branching", "gap", "max_nodes", "time_limit", "solver", "n_jobs")
+        files = {"checkpoint": self.checkpoint, "certificate": self.certificate}
+        with self._status(lambda: f"class {name}") as progress:
+            tell = None if progress is None else lambda reached: progress.tell(str(reached))
+            own = {name: getattr(self, name) for name in names}
+            return exact_search(formulation, problem, **own, **files, callback=tell)
 
     def _store(self, labels: Labels, solutions: list[Solution]) -> None:
         super()._store(labels, solutions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import numbers
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,32 +24,65 @@ Array = NDArray[np.float64]
 #: What NumPy writes for missing values where it makes an array of strings of them; "None" may be a word as well.
 MISSING_TEXTS = ("nan", "NaN", "NaT", "<NA>")
 
-#: How far the sum of given shares may be from 1.
-SUM_OF_SHARES_TOL = 1e-3
+
+@dataclass(frozen=True, eq=False)
+class Balance:
+    """What a user says of the sizes of the classes: nothing, where they are from, a mean output, or shares.
+
+    ``said`` is None, "auto", "labeled", a number, or shares of the classes, by name or in the order of the classes;
+    ``word`` is "exact" if ``("exact", said)`` was given.
+    """
+
+    said: str | float | Mapping[Any, float] | Sequence[float] | None
+    word: str | None = None
+
+    @classmethod
+    def read(cls, given: Any) -> Balance:
+        """What is said by ``balance=given``."""
+        is_pair = isinstance(given, (tuple, list)) and len(given) == 2 and isinstance(given[0], str)
+        return cls(given[1], given[0]) if is_pair else cls(given)
+
+    @property
+    def two_classes(self) -> NDArray[Any] | None:
+        """The two classes whose sizes are said, by their names, or 0 and 1; None if nothing is said of two."""
+        if isinstance(self.said, Mapping):
+            return np.unique(np.array(list(self.said))) if len(self.said) == 2 else None
+        is_number = isinstance(self.said, (int, float, np.number)) and not isinstance(self.said, bool)
+        return np.array([0, 1]) if is_number else None
+
+    def share(self, classes: NDArray[Any], k: int) -> float | None:
+        """The share of class k, if shares of all classes are said; a ValueError if they do not fit."""
+        shares: Any = self.said
+        if not isinstance(shares, Mapping):
+            if isinstance(shares, str) or np.ndim(shares) != 1:
+                return None
+            if len(shares) != len(classes):
+                raise ValueError(f"balance={shares!r} has {len(shares)} shares; there are {len(classes)} classes")
+            shares = dict(zip(classes.tolist(), shares, strict=True))
+        names = classes.tolist()
+        if sorted(map(str, shares)) != sorted(map(str, names)):
+            raise ValueError(
+                f"balance={dict(shares)!r} must have a share for each of the classes {names}, and no other"
+            )
+        by_name = {str(name): share for name, share in shares.items()}
+        found = np.array([by_name[str(name)] for name in names], dtype=float)
+        if not ((found > 0) & (found < 1)).all() or abs(found.sum() - 1) > 1e-3:
+            raise ValueError(f"balance={dict(shares)!r}: shares must be numbers in (0, 1) whose sum is 1")
+        return float(found[k] / found.sum())
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """The labels of a fit: of several classes, some unknown, with weights.
+    """The labels of a fit: of several classes, some unknown, with weights; arrays have the shape (n,)."""
 
-    Attributes
-    ----------
-    index : int array, shape (n,)
-        Class of every point, as a place in ``classes``; -1 for unknown.
-    weights : array, shape (n,), or None
-        Factors on the costs of all points, labelled or not (``sample_weight``).
-    class_weights : array, shape (n,), or None
-        Factors on the costs of labelled points by their class; 1 for unlabelled points.
-    inferred : ClassShares or None
-        Shares of the classes among the unlabelled points, where they have been inferred.
-    """
-
-    classes: NDArray[Any]
-    index: NDArray[np.intp]
+    classes: NDArray[Any]  # shape (n_classes,)
+    index: NDArray[np.intp]  # the class of every point, as a place in ``classes``; -1 for unknown
     unlabeled: NDArray[np.bool_]
-    weights: Array | None = None
-    class_weights: Array | None = None
-    inferred: ClassShares | None = None
+    weights: Array | None = None  # factors on the costs of all points, labelled or not (``sample_weight``)
+    class_weights: Array | None = (
+        None  # factors on the costs of labelled points by their class; 1 for unlabelled points
+    )
+    inferred: ClassShares | None = None  # shares of the classes among the unlabelled points, if they have been inferred
 
     @classmethod
     def read(
@@ -101,34 +134,28 @@ class Labels:
                 return C, factor * 0.1 * C[~self.unlabeled].sum() / counted[~self.unlabeled].sum()
         return C, _times(C_unlabeled, factor, self.unlabeled)
 
-    def balance(self, balance: Any, k: int) -> Any:
-        """The balance of class k against the rest, as a problem takes it; a user's may have the shares of all classes.
+    def balance(self, given: Any, k: int) -> Any:
+        """The balance of class k against the rest, as a problem takes it, from what the user gave.
 
-        A ValueError if there are more than two classes and ``balance`` is a single number, or if shares do not fit.
+        A ValueError if there are more than two classes and that is a single number, or if shares do not fit.
         """
-        shares = _of_sizes(balance)
-        exact = shares is not balance
-        if isinstance(shares, Mapping):
-            share = _shares(shares, self.classes)[k]
-        elif not isinstance(shares, str) and np.ndim(shares) == 1:
-            share = _shares(_by_class(shares, self.classes), self.classes)[k]
-        elif len(self.classes) > 2 and balance is not None and not isinstance(balance, str):
+        asked = Balance.read(given)
+        share = asked.share(self.classes, k)
+        if share is not None:
+            return 2 * share - 1 if asked.word is None else (asked.word, share)
+        if len(self.classes) > 2 and given is not None and not isinstance(given, str):
             raise ValueError(
-                f"balance={balance!r}: with {len(self.classes)} classes it must be 'auto', 'labeled', None, the share "
+                f"balance={given!r}: with {len(self.classes)} classes it must be 'auto', 'labeled', None, the share "
                 "of every class such as {'a': 0.6, 'b': 0.3, 'c': 0.1}, or ('exact', such shares)"
             )
-        elif isinstance(balance, str) and balance == "auto":
+        if isinstance(given, str) and given == "auto":
             # Until shares have been inferred they are those of the labels.
-            if self.inferred is None:
-                return self.balance("labeled", k)
-            share = float(self.inferred.shares[k])
-        elif isinstance(balance, str) and balance == "labeled" and self.class_weights is not None:
+            return self.balance("labeled", k) if self.inferred is None else 2 * float(self.inferred.shares[k]) - 1
+        if isinstance(given, str) and given == "labeled" and self.class_weights is not None:
             # Factors of classes are about errors and no counts of points, as the costs of a problem are.
             weights = None if self.weights is None else self.weights[~self.unlabeled]
             return float(np.average(self.signs(k)[~self.unlabeled], weights=weights))
-        else:
-            return balance
-        return (balance[0], share) if exact else 2 * share - 1
+        return given
 
     @property
     def counted(self) -> NDArray[np.intp] | None:
@@ -156,22 +183,16 @@ def split_labels(
     _warn_of_zeros(y, marker)
     known = y[~unlabeled]
     if len(known) == 0:
-        two = _two_classes(sizes)
+        two = Balance.read(sizes).two_classes
         if two is None:
             raise ValueError(
                 f"y has no labelled point: every entry is unlabeled={marker!r}; two clusters are found if their "
                 "sizes are given by a number"
             )
         return two, np.full(len(y), -1, dtype=np.intp), unlabeled
-    _check_finite(known, marker)
-    if known.dtype == object:
-        # A marker that is a number forces labels that are strings into an object array; undo that.
-        if any(_is_missing(label) for label in known):
-            raise ValueError(f"y contains missing values besides unlabeled={marker!r}; use unlabeled=np.nan for them")
-        kinds = {"text" if isinstance(label, str) else "numbers" for label in known}
-        if len(kinds) > 1:
-            raise ValueError("y mixes text and numbers as labels; use one kind")
-        known = _of_one_kind(known)
+    given, known = known, _checked(known, marker)
+    if given.dtype == object and len({isinstance(label, str) for label in given}) > 1:
+        raise ValueError("y mixes text and numbers as labels; use one kind")
     classes, index = _classes(known, sizes, marker, bool(unlabeled.any()))
     result = np.full(len(y), -1, dtype=np.intp)
     result[~unlabeled] = index
@@ -183,8 +204,9 @@ def _classes(known: NDArray[Any], sizes: Any, marker: Any, some_unknown: bool) -
     if known.dtype.kind not in "biuUS":  # whole numbers and text are classes
         check_classification_targets(known)
     classes, index = np.unique(known, return_inverse=True)
-    two = _two_classes(sizes)
-    if len(classes) == 1 and isinstance(_of_sizes(sizes), Mapping) and two is not None and classes[0] in two:
+    asked = Balance.read(sizes)
+    two = asked.two_classes
+    if len(classes) == 1 and isinstance(asked.said, Mapping) and two is not None and classes[0] in two:
         return two, np.searchsorted(two, known)
     if len(classes) < 2:
         only = classes.tolist()[0]
@@ -198,34 +220,22 @@ def _classes(known: NDArray[Any], sizes: Any, marker: Any, some_unknown: bool) -
     return classes, index
 
 
-def _of_sizes(sizes: Any) -> Any:
-    """The shares of an exact balance, or the balance itself."""
-    exact = isinstance(sizes, (tuple, list)) and len(sizes) == 2 and isinstance(sizes[0], str)
-    return sizes[1] if exact else sizes
-
-
-def _two_classes(sizes: Any) -> NDArray[Any] | None:
-    """The two classes whose sizes a balance says, by their names, or 0 and 1; None if it says nothing of two."""
-    of = _of_sizes(sizes)
-    if isinstance(of, Mapping):
-        return np.unique(np.array(list(of))) if len(of) == 2 else None
-    return np.array([0, 1]) if isinstance(of, (int, float, np.number)) and of is not True and of is not False else None
-
-
-def _check_finite(known: NDArray[Any], marker: Any) -> None:
+def _checked(known: NDArray[Any], marker: Any) -> NDArray[Any]:
+    """Known labels, of one kind; a ValueError if one is missing, or is no finite number."""
     if known.dtype.kind == "f" and not np.isfinite(known).all():
         raise ValueError(f"Input y contains NaN or infinity; unlabelled points are marked by unlabeled={marker!r}")
+    if known.dtype != object:
+        return known
+    if any(_is_missing(label) for label in known):
+        raise ValueError(f"y contains missing values besides unlabeled={marker!r}; use unlabeled=np.nan for them")
+    # A marker of another kind has forced the labels into an array of objects: they become what they were before.
+    dates = all(isinstance(label, datetime.date) for label in known)
+    return known.astype("datetime64[us]") if dates and len(known) else np.array(known.tolist())
 
 
 def _readable(y: NDArray[Any]) -> NDArray[Any]:
     """Labels as numbers, strings or objects."""
     return y if y.dtype.kind in "biufUSO" else np.array(list(y), dtype=object)
-
-
-def _of_one_kind(known: NDArray[Any]) -> NDArray[Any]:
-    """Labels in an array of objects, into which a marker of another kind has forced them, as what they were before."""
-    dates = all(isinstance(label, datetime.date) for label in known)
-    return known.astype("datetime64[us]") if dates and len(known) else np.array(known.tolist())
 
 
 def _matches(y: NDArray[Any], marker: Any) -> NDArray[np.bool_]:
@@ -270,11 +280,7 @@ def labeled_points(y: Any, marker: Any, purpose: str = "") -> tuple[NDArray[np.i
     known = np.flatnonzero(~unlabeled_points(y, marker))
     if len(known) == 0:
         raise ValueError(f"y has no labelled point{purpose}: every entry is unlabeled={marker!r}")
-    labels = np.asarray(y)[known]
-    _check_finite(labels, marker)
-    if labels.dtype == object and any(_is_missing(label) for label in labels):
-        raise ValueError(f"y contains missing values besides unlabeled={marker!r}; use unlabeled=np.nan for them")
-    return known, _of_one_kind(labels) if labels.dtype == object else labels
+    return known, _checked(np.asarray(y)[known], marker)
 
 
 def marked(y: NDArray[Any], unknown: NDArray[np.bool_], marker: Any) -> NDArray[Any]:
@@ -363,7 +369,7 @@ def _warn_of_zeros(y: NDArray[Any], marker: Any) -> None:
     if 2 * counts[values == other][0] > len(y):
         warn(
             f"y has the labels -1, 0 and +1, and {other} is that of most points, but unlabeled={marker!r}: so {other} "
-            f"is learned as a class.  If it marks unlabelled points, pass unlabeled={other}",
+            f"is learned as a class.  If it marks unlabelled points, pass unlabeled={other}"
         )
 
 
@@ -410,24 +416,6 @@ def _class_weights(class_weight: Any, classes: NDArray[Any], index: NDArray[np.i
             raise ValueError(f"class_weight={class_weight!r}: the weight of {name!r} must be a number > 0")
         found[names.index(name)] = weight
     return found
-
-
-def _by_class(shares: Any, classes: NDArray[Any]) -> dict[Any, Any]:
-    if len(shares) != len(classes):
-        raise ValueError(f"balance={shares!r} has {len(shares)} shares; there are {len(classes)} classes")
-    return dict(zip(classes.tolist(), shares, strict=True))
-
-
-def _shares(shares: Mapping[Any, Any], classes: NDArray[Any]) -> Array:
-    """The share of every class, checked."""
-    names = classes.tolist()
-    if sorted(map(str, shares)) != sorted(map(str, names)):
-        raise ValueError(f"balance={dict(shares)!r} must have a share for each of the classes {names}, and no other")
-    by_name = {str(name): share for name, share in shares.items()}
-    found = np.array([by_name[str(name)] for name in names], dtype=float)
-    if not ((found > 0) & (found < 1)).all() or abs(found.sum() - 1) > SUM_OF_SHARES_TOL:
-        raise ValueError(f"balance={dict(shares)!r}: shares must be numbers in (0, 1) whose sum is 1")
-    return np.asarray(found / found.sum())
 
 
 def _times(cost: Any, factor: Array, where: NDArray[np.bool_]) -> Any:

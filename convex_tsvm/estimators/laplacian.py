@@ -8,43 +8,36 @@ from ..formulations import Formulation, on_neighbor_graph, svm
 from ..kernels import DeformedKernel
 from ..problem import Problem
 from ..progress import share_line
-from .descent import DescentTransduction
+from .base import KernelExpansion
+from .descent import Descent
+from .parameters import estimator, taken
 
 
-class LaplacianSVC(DescentTransduction):
+@estimator
+class LaplacianSVC(KernelExpansion, Descent):
     """Laplacian SVM (Belkin, Niyogi and Sindhwani 2006; chapelle2008 §5.6.2).
 
     ½ ‖w‖² + C Σ max(0, 1 - y f) + ½ ``C_manifold`` fᵀ L f, with L the Laplacian of the graph of nearest neighbours of
     all points: an SVM on the labelled points, with another kernel (:class:`~convex_tsvm.kernels.DeformedKernel`,
-    which any other formulation takes too).
+    which any other formulation takes too).  The gap is that of the convex problem, and the coefficients are for the
+    deformed kernel.  ``kernel`` is not "precomputed", as the graph needs points.
 
     If less than a tenth of the n points is labelled, and the matrix of all points does not fit into ``cache_size``, the
     kernel's rows of the labelled points are computed one by one: about 20 to 30 passes over the n × n matrix.
     Time grows like n² then, and memory is ``cache_size`` and 8 bytes for each labelled point and each point (20 000
     points of 50 features, 100 labelled: a minute on two cores, 0.6 GB).  Otherwise all of it is computed, in n³
-    operations and 24 n² bytes (8000 points: 1.5 GB).
+    operations and 24 n² bytes (8000 points: 1.5 GB).  The kernel of the graph is computed whatever ``time_limit`` is.
 
     Parameters
     ----------
-    kernel, gamma, sigma, degree, coef0, C, probability, unlabeled, n_jobs
-        As in :class:`~convex_tsvm.TransductiveSVC`; no precomputed kernel, as the graph needs points.
-    C_manifold : float >= 0, default 1.0
+    C_manifold : float >= 0
         Weight of the graph; γ_I / (γ_A (l + u)²) of Belkin et al.
-    n_neighbors : int >= 1, default 6
+    n_neighbors : int >= 1
         All others, if there are fewer.
-    normalized : bool, default True
+    normalized : bool
         Whether the Laplacian is normalized.
-    power : int >= 1, default 1
+    power : int >= 1
         Of the Laplacian.
-    solver, cvxpy_solver, fit_intercept, tol, max_iter, cache_size, time_limit, verbose
-        As in :class:`~convex_tsvm.TransductiveSVC`; the kernel of the graph is computed whatever the limit.
-
-    Attributes
-    ----------
-    classes_, transduction_, transduction_scores_, objective_, lower_bound_, gap_, history_, n_iter_, status_
-        As in :class:`~convex_tsvm.TransductiveSVC`; the gap is that of the convex problem.
-    solutions_, dual_coef_, intercept_, n_features_in_, feature_names_in_
-        As in :class:`~convex_tsvm.TransductiveSVC`; the coefficients are for the deformed kernel.
 
     Examples
     --------
@@ -56,65 +49,19 @@ class LaplacianSVC(DescentTransduction):
 
     balance = None
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        gamma: float | str | None = None,
-        sigma: float | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        C: float = 10.0,
-        C_manifold: float = 1.0,
-        n_neighbors: int = 6,
-        normalized: bool = True,
-        power: int = 1,
-        solver: Any = "auto",
-        cvxpy_solver: str | None = None,
-        fit_intercept: bool = True,
-        probability: str | bool = False,
-        unlabeled: Any = -1,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        cache_size: float | str = "auto",
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.C = C
-        self.C_manifold = C_manifold
-        self.n_neighbors = n_neighbors
-        self.normalized = normalized
-        self.power = power
-        self.solver = solver
-        self.cvxpy_solver = cvxpy_solver
-        self.fit_intercept = fit_intercept
-        self.probability = probability
-        self.unlabeled = unlabeled
-        self.tol = tol
-        self.max_iter = max_iter
-        self.cache_size = cache_size
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    solver: Any = "auto"
+    cvxpy_solver: str | None = None
+    cache_size: float | str = "auto"
+    C_manifold: float = 1.0
+    n_neighbors: int = 6
+    normalized: bool = True
+    power: int = 1
 
     def _unlabeled_cost(self) -> Any:
         return None
 
     def _in_feature_space(self, problem: Problem) -> Problem:
-        deformed = on_neighbor_graph(
-            problem,
-            C_manifold=self.C_manifold,
-            n_neighbors=self.n_neighbors,
-            normalized=self.normalized,
-            power=self.power,
-            cache_size=self.cache_size,
-        )
+        deformed = on_neighbor_graph(problem, **taken(self, on_neighbor_graph))
         with share_line(f"kernel of the graph, {problem.n_labeled} of {problem.n} rows") as progress:
             if isinstance(deformed.kernel, DeformedKernel):
                 deformed.kernel.prepare(problem.labeled, progress)

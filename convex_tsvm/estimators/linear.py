@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.utils.validation import validate_data
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import column_or_1d, validate_data
 
-from ..formulations import Formulation, build
+from ..formulations import Formulation, build, tsvm
+from ..kernels import Linear
 from ..methods.frame import Method
+from ..methods.online import OnlineDescent
+from ..persistence import FittedModel
 from ..points import LinearPoints, WithConstant, linear_points
 from ..problem import Problem
 from ..solution import Solution
 from ..validation import canonical, finite, integer, one_of
 from .approximation import KernelApproximation
 from .descent import Descent
-from .labels import Labels
-from .online import OnlineFit
+from .labels import Labels, unlabeled_points
+from .parameters import estimator
 
 #: Options of methods in place of their own defaults: they lead to as good an objective in less time.
 DEFAULTS: dict[str, dict[str, Any]] = {
@@ -28,7 +31,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 }
 
 
-class LinearTransductiveSVC(OnlineFit, Descent):
+@estimator
+class LinearTransductiveSVC(Descent):
     """Semi-supervised (transductive) linear support vector classifier for many points, sparse or not.
 
     Minimizes ½ ‖w‖² + C Σ ℓ(y f(x)) + C* Σ ℓ*(f(x)), f(x) = w·x + b, the last sum over the unlabelled points, by
@@ -42,62 +46,44 @@ class LinearTransductiveSVC(OnlineFit, Descent):
         Multi-switch TSVM (§1.3, the default), deterministic annealing (§1.4), the concave-convex procedure (Collobert
         et al. 2006), or another of the table of methods in its default form.  Annealing finds lower objectives where
         unlabelled points say more than the labelled ones, as in texts.
-    loss : {"squared_hinge", "hinge", "huber_hinge", "ramp", "flat"} or Formulation, default "squared_hinge"
+    loss : {"squared_hinge", "hinge", "huber_hinge", "ramp", "flat"} or Formulation
         Loss of the unlabelled points, as in :class:`~convex_tsvm.TransductiveSVC`; "ramp" and "flat" with
         ``method="cccp"``.  Losses with kinks take several times as long.
-    C : float > 0, default 1.0
+    C : float > 0
         Cost of labelled points.
-    C_unlabeled : float > 0 or "balanced", default "balanced"
+    C_unlabeled : float > 0 or "balanced"
         Cost C* of unlabelled points; "balanced" is C L / U, which is λ' = 1.
-    lambda_, lambda_unlabeled : float > 0, optional
-        SVMlin's λ and λ' in place of C and C*: with l labelled and u unlabelled points C = 1 / (2 l λ) and
-        C* = λ' / (2 u λ), which makes λ times the objective that of the paper.
-    positive_fraction : "auto", "labeled", float in (0, 1), or dict of class to float, default "auto"
+    lambda_ : float > 0
+        SVMlin's λ in place of C, which is 1 / (2 l λ) with l labelled points: λ times the objective is then that of the
+        paper.
+    lambda_unlabeled : float > 0
+        SVMlin's λ' in place of C*, which is λ' / (2 u λ) with u unlabelled points.
+    positive_fraction : "auto", "labeled", float in (0, 1), or dict of class to float
         r, the share of the unlabelled points that are positive (of ``classes_[1]``), or of every class: inferred as
         with ``balance="auto"`` of :class:`~convex_tsvm.TransductiveSVC`, that among the labels, or a number.  Switching
         and annealing meet it exactly; with CCCP the mean output is 2 r - 1.
-    fit_intercept : bool, default True
-    intercept_scaling : float > 0, default 1.0
+    intercept_scaling : float > 0
         With switching and annealing the bias is the weight of one more feature, which is this number for all points,
         and is regularized like the others, as in SVMlin and ``sklearn.svm.LinearSVC``.
-    kernel_approximation : {"nystroem", "fourier"} or transformer, optional
+    kernel_approximation : {"nystroem", "fourier"} or transformer
         Learn with an RBF kernel, nearly: the points are replaced by ``n_components`` features whose inner products are
         about k(x, z), Nyström's with centres of k-means for landmarks, or random Fourier features (or those of a
         transformer of scikit-learn; all are fitted to at most 10 000 of the points).  Takes 4 bytes for each point and
         feature.  Objective, bound and gap are those of the approximate problem, with the kernel φ(x)·φ(z).
-    n_components : int >= 1, default 500
+    n_components : int >= 1
         Features, for a ``kernel_approximation`` by name.
-    gamma : float > 0, "scale" or None, default None
+    gamma : float > 0, "scale" or None
         γ of the approximated kernel exp(-γ ‖x - z‖²), by name; None is "scale", 1 / (n_features X.var()).
-    random_state : int, default 0
+    random_state : int
         Of the landmarks, or frequencies, that the features are made of.
-    method_options : dict, optional
+    method_options : dict
         Options of the method in place of those that are its defaults here: for "switching" ``annealing=14`` (factors on
         C*) and ``reheats=4``, for "annealing" ``best=True``, ``cooling=1.2``, ``settled=5e-6`` and ``certain=1e-2``.
         ``max_pairs=1`` is Joachims's TSVM.
-    multi_class : {"ovr", "potts"}, default "ovr"
-        More than two classes are learned one against the rest, or, with ``method="annealing"``, together: the
-        probabilities of the classes of a point sum to 1 (:func:`~convex_tsvm.potts_annealing`).
-    probability : {"calibrated"} or False, default False
-        Whether there is ``predict_proba``: sigmoids of the outputs (Platt 1999), found at labelled points that are left
-        out of a fit, in five folds, or fewer if a class has fewer labels.  It takes as many more fits, and is no part
-        of a saved model.  :class:`~convex_tsvm.CalibratedTransduction` has more options.
-    unlabeled : object, default -1
-        Marks unlabelled points in ``y``: -1 as in ``sklearn.semi_supervised``, 0, NaN, a string, or None for none.
-    tol : float, default 1e-4
+    tol : float
         Relative duality gap of the last convex problem.
-    max_iter : int, default 1000
+    max_iter : int
         Limit on convex problems, for each factor on C* or temperature.
-    warm_start : bool, default False
-        Whether ``fit`` starts at the solutions of the fit before, at the full costs, as ``solutions_`` has them, where
-        points and features are as many and a class has the same name; there is no ``lower_bound_`` then.
-    time_limit : float > 0, optional
-        Seconds for all classes together, after which the best so far is kept, with a warning and ``status_``
-        "time_limit".  The supervised SVM is the least that is learned, however long it takes.
-    n_jobs : int, optional
-        Classes learned at the same time (joblib).
-    verbose : int, default 0
-        1 prints a line per step, and on a terminal shows how far the current step is.
 
     Attributes
     ----------
@@ -105,12 +91,6 @@ class LinearTransductiveSVC(OnlineFit, Descent):
         Not there with a ``kernel_approximation``.
     approximation_ : object
         The fitted transformer behind ``kernel_approximation``.
-    intercept_ : array, shape (n_classifiers,)
-    classes_, transduction_, transduction_scores_, objective_, lower_bound_, gap_, history_, n_iter_
-        As in :class:`~convex_tsvm.TransductiveSVC`.
-    status_, solutions_
-        As in :class:`~convex_tsvm.TransductiveSVC`.
-    n_features_in_, feature_names_in_
 
     Examples
     --------
@@ -124,56 +104,23 @@ class LinearTransductiveSVC(OnlineFit, Descent):
 
     _share_parameter = "positive_fraction"
 
-    def __init__(
-        self,
-        *,
-        method: str | Method = "switching",
-        loss: str | Formulation = "squared_hinge",
-        C: float = 1.0,
-        C_unlabeled: float | str = "balanced",
-        lambda_: float | None = None,
-        lambda_unlabeled: float | None = None,
-        positive_fraction: Any = "auto",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        kernel_approximation: Any = None,
-        n_components: int = 500,
-        gamma: float | str | None = None,
-        random_state: int = 0,
-        method_options: Mapping[str, Any] | None = None,
-        multi_class: str = "ovr",
-        probability: str | bool = False,
-        unlabeled: Any = -1,
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.method = method
-        self.loss = loss
-        self.C = C
-        self.C_unlabeled = C_unlabeled
-        self.lambda_ = lambda_
-        self.lambda_unlabeled = lambda_unlabeled
-        self.positive_fraction = positive_fraction
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.kernel_approximation = kernel_approximation
-        self.n_components = n_components
-        self.gamma = gamma
-        self.random_state = random_state
-        self.method_options = method_options
-        self.multi_class = multi_class
-        self.probability = probability
-        self.unlabeled = unlabeled
-        self.tol = tol
-        self.max_iter = max_iter
-        self.warm_start = warm_start
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    method: str | Method = "switching"
+    loss: str | Formulation = "squared_hinge"
+    C: float = 1.0
+    C_unlabeled: float | str = "balanced"
+    lambda_: float | None = None
+    lambda_unlabeled: float | None = None
+    positive_fraction: Any = "auto"
+    intercept_scaling: float = 1.0
+    kernel_approximation: Any = None
+    n_components: int = 500
+    gamma: float | str | None = None
+    random_state: int = 0
+    method_options: Mapping[str, Any] | None = None
+    multi_class: str = "ovr"
+    tol: float = 1e-4
+    max_iter: int = 1000
+    warm_start: bool = False
 
     def _faster(self, problem: Problem) -> str:
         return ("fewer n_components, or " if self.kernel_approximation else "") + "a larger tol takes less"
@@ -225,22 +172,14 @@ class LinearTransductiveSVC(OnlineFit, Descent):
             del self.coef_
 
     def _problem(self, X: LinearPoints, labels: Labels, k: int) -> Problem:
-        C, C_unlabeled = self._costs(labels)
         if self._counts and self.fit_intercept:
             X = WithConstant(X, finite("intercept_scaling", self.intercept_scaling, above=0))
-        return Problem(
-            X,
-            labels.signs(k),
-            kernel="linear",
-            C=C,
-            C_unlabeled=C_unlabeled,
-            balance=self._balance(labels, k),
-            balance_sample=labels.counted,
-        )
+        return Problem(X, kernel="linear", **self._given(labels, k))
 
-    def _other_class(self, first: Problem, labels: Labels, k: int) -> Problem:
+    def _given(self, labels: Labels, k: int) -> dict[str, Any]:
         C, C_unlabeled = self._costs(labels)
-        return first.replace(y=labels.signs(k), C=C, C_unlabeled=C_unlabeled, balance=self._balance(labels, k))
+        own = {"y": labels.signs(k), "C": C, "C_unlabeled": C_unlabeled, "balance_sample": labels.counted}
+        return {**own, "balance": self._balance(labels, k)}
 
     def _balance(self, labels: Labels, k: int) -> Any:
         """The balance of the problem of class k against the rest, from ``positive_fraction``."""
@@ -297,3 +236,109 @@ class LinearTransductiveSVC(OnlineFit, Descent):
 
     def _method_options(self, method: str) -> dict[str, Any]:
         return {**DEFAULTS.get(method, {}), **super()._method_options(method)}
+
+    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Learn from one more chunk of points: one step of CCCP by averaged stochastic subgradients (§6.3).
+
+        Every chunk sees tangents at what was learned before it, so that unlabelled points say something from the second
+        one on.  The result is near that of ``fit`` with ``method="cccp"``, not the same; ``method`` has no say.  L and
+        U are the numbers of points that have come: where points come several times use ``lambda_``, not C.
+
+        Parameters
+        ----------
+        X : array or sparse matrix, shape (n_samples, n_features)
+        y : array, shape (n_samples,)
+            Labels, with ``unlabeled`` where unknown; all may be unknown.
+        classes : array, shape (n_classes,), optional
+            All classes; needed at the first call.
+
+        Returns
+        -------
+        self
+            With ``classes_``, ``coef_``, ``intercept_``, ``n_iter_`` (steps) and ``online_``.
+
+        Raises
+        ------
+        ValueError
+            If ``classes`` is missing at the first call, or y has other labels.
+        """
+        first = not hasattr(self, "online_")
+        learned = not first or hasattr(self, "coef_")
+        X = canonical(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=not learned))
+        signs = self._online_signs(X, y, classes)
+        if first:
+            start = getattr(self, "coef_", np.zeros((signs.shape[0], X.shape[1])))
+            seed = integer("random_state", self.random_state, least=0)
+            self.online_ = OnlineDescent(self._online_formulation(), np.array(start, dtype=float), seed)
+        online = self.online_
+        online.count_labels(signs)
+        ridge, ratio = self._online_costs(online, int(np.count_nonzero(signs[0] == 0)))
+        online.learn(X, signs, ridge=ridge, ratio=ratio, means=self._online_means(online))
+        self.coef_, self.intercept_, self.n_iter_ = online.average.copy(), online.intercept, online.n_steps
+        self.model_ = FittedModel(
+            Linear(),
+            self.coef_,
+            np.eye(len(self.coef_)),
+            self.intercept_,
+            X.shape[1],
+            classes=self.classes_,
+            parameters=self.get_params(deep=False),
+        )
+        return self
+
+    def _online_signs(self, X: Any, y: ArrayLike, classes: ArrayLike | None) -> NDArray[np.float64]:
+        """+1, -1 and 0 of the points of a chunk for each function, shape (K, n)."""
+        if self.kernel_approximation is not None:
+            raise ValueError(
+                f"kernel_approximation={self.kernel_approximation!r}: partial_fit learns linear functions; put a "
+                "transformer before it"
+            )
+        if classes is not None:
+            given = np.unique(column_or_1d(classes))
+            if hasattr(self, "classes_") and not np.array_equal(given, self.classes_):
+                raise ValueError(f"classes={given.tolist()} are not those before, {self.classes_.tolist()}")
+            self.classes_ = given
+        elif not hasattr(self, "classes_"):
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        if len(self.classes_) < 2:
+            raise ValueError(f"classes={self.classes_.tolist()}: there must be at least two")
+        unknown = unlabeled_points(y, self.unlabeled)
+        if len(unknown) != X.shape[0]:
+            raise ValueError(f"y has {len(unknown)} entries, X has {X.shape[0]} samples; they must be equal")
+        known = np.array(np.asarray(y)[~unknown].tolist())
+        strange = np.setdiff1d(known, self.classes_)
+        if len(strange):
+            raise ValueError(f"y has the label {strange.tolist()[0]!r}, which is none of {self.classes_.tolist()}")
+        index = np.full(len(unknown), -1)
+        index[~unknown] = np.searchsorted(self.classes_, known)
+        labels = Labels(self.classes_, index, unknown)
+        return np.array([labels.signs(k) for k in labels.positives])
+
+    def _online_formulation(self) -> Formulation:
+        if isinstance(self.loss, Formulation):
+            return self.loss
+        return tsvm(self.loss, fit_intercept=self.fit_intercept, balance="linear" if self.fit_intercept else None)
+
+    def _online_costs(self, online: OnlineDescent, new: int) -> tuple[float, float]:
+        """μ and λ', for the points that have come and ``new`` unlabelled ones."""
+        C, n_labeled = finite("C", self.C, above=0), max(1, online.n_labeled)
+        ridge = 1 / (C * n_labeled) if self.lambda_ is None else 2 * finite("lambda_", self.lambda_, above=0)
+        if self.lambda_unlabeled is not None:
+            return ridge, finite("lambda_unlabeled", self.lambda_unlabeled, above=0)
+        if isinstance(self.C_unlabeled, str):
+            if self.C_unlabeled != "balanced":
+                raise ValueError(f"C_unlabeled={self.C_unlabeled!r} must be a number > 0 or 'balanced'")
+            return ridge, 1.0
+        return ridge, finite("C_unlabeled", self.C_unlabeled, above=0) * (online.n_unlabeled + new) / (C * n_labeled)
+
+    def _online_means(self, online: OnlineDescent) -> NDArray[np.float64] | None:
+        """The mean output of the unlabelled points for each function, by shares that are given, or those of labels."""
+        if not online.centred:
+            return None
+        labels = Labels(self.classes_, np.zeros(0, dtype=np.intp), np.zeros(0, dtype=bool))
+        share = self.positive_fraction
+        if share is None or isinstance(share, str):
+            return 2 * online.positives / max(1, online.n_labeled) - 1 if online.n_labeled else None
+        if len(self.classes_) == 2 and np.ndim(share) == 0 and not hasattr(share, "keys"):
+            return np.array([2 * finite("positive_fraction", share, above=0, below=1) - 1])
+        return np.array([labels.balance(share, k) for k in labels.positives])

@@ -1,7 +1,8 @@
-"""How long a fit is going to take: fits to some of the points are timed, and their times are extrapolated.
+"""How long a fit is going to take: by times that were measured before, or of fits to some of the points.
 
-The number of points alone says little about the time: it depends on how many points influence the solution, how fast a
-row of the kernel is computed, and how hard the convex steps are.  A fit to a thousand points shows all of that.
+The number of points alone says little about the time of most fits: it depends on how many points influence the
+solution, how fast a row of the kernel is computed, and how hard the convex steps are.  A fit to a thousand points shows
+all of that.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import time
 import timeit
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -19,21 +21,71 @@ from ..notice import warn
 from ..problem import Problem
 from ..validation import is_sparse
 
-#: In the hardest fits all entries of the kernel matrix are gone over so many times, each as long as so many products of
-#: features take beside its own; in linear fits all features are.  (benchmarks/corners.py, linear_solvers.py)
-PASSES, PRODUCTS_OF_AN_ENTRY, LINEAR_PASSES = 20, 60, 1e5
+#: A fit that takes longer than this, in seconds, is worth a warning.
+WARNED_SECONDS = 120.0
 
-#: The number of points of the first timed fit, each of the others being to twice as many as the one before, and the
-#: largest number, which is the second of these or, if that is more, the third as a share of all points.
-FIRST_POINTS, ENOUGH_POINTS, MOST_OF_ALL = 500, 2000, 0.25
 
-#: Fits are timed until they have taken this share of the estimate.
-SHARE_OF_FIT = 0.02
+@dataclass(frozen=True)
+class Cost:
+    """How the time of a fit grows: ``measured`` points took ``seconds``, and time grows with their number to ``power``.
 
-#: Up to twice the points of the last timed fit, time grows with the power of their number that was seen between the
-#: last two fits, if it is between the first two of these numbers.  Beyond that the power is the third at most, since a
-#: steep rise seldom goes on.
-POWERS, LATER = (0.8, 3.0), 2.25
+    ``what`` says which points are counted, such as "unlabelled points", and ``instead`` what to do about a long fit.
+    The seconds are those of one core of a machine of 2024.
+    """
+
+    what: str
+    measured: int
+    seconds: float
+    power: float
+    instead: str
+
+    def expected(self, count: int) -> float:
+        """Seconds for ``count`` points."""
+        return self.seconds * (count / self.measured) ** self.power
+
+
+#: The relaxation in label matrices.
+LABEL_MATRICES = Cost(
+    "unlabelled points", 300, 40.0, 2.7, "for more than some hundred, TransductiveSVC has no such limit"
+)
+
+#: Methods that factor the kernel matrix, and then take n² for every step.
+FACTORED = Cost("points", 1500, 15.0, 2.0, "method='cccp' does not factor the kernel matrix")
+
+#: The whole matrix of a kernel that a graph deforms.
+DEFORMED = Cost("points", 5000, 6.0, 3.0, "LaplacianSVC needs the rows of labelled points only")
+
+
+def warn_of_cost(name: str, cost: Cost, count: int, n_fits: int) -> None:
+    """Warn in the name of an estimator if ``n_fits`` fits to ``count`` points take ``WARNED_SECONDS`` or more."""
+    seconds = n_fits * cost.expected(count)
+    if seconds < WARNED_SECONDS:
+        return
+    times = f" for each of {n_fits} classes" if n_fits > 1 else ""
+    whole = f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.0f} hours"
+    warn(
+        f"{name}: {count} {cost.what}{times} take about {whole}, and time grows like their number to the power of "
+        f"{cost.power:g}; {cost.instead}. verbose=1 says how far it is"
+    )
+
+
+@dataclass(frozen=True)
+class Pilot:
+    """How fits to some of the points are timed; benchmarks/corners.py and linear_solvers.py measure the passes."""
+
+    passes: int = 20  # over all entries of the kernel matrix, in the hardest fits
+    products_of_an_entry: int = 60  # of features, that an entry takes as long as, beside its own
+    linear_passes: float = 1e5  # over all features, in the hardest linear fits
+    first_points: int = 500  # in the first fit; each of the others is to twice as many as the one before
+    enough_points: int = 2000  # in the last fit at most,
+    most_of_all: float = 0.25  # or this share of all points, if that is more
+    share_of_fit: float = 0.02  # fits are timed until they have taken this share of the estimate
+    least_power: float = 0.8  # that time grows with, up to twice the points of the last fit,
+    largest_power: float = 3.0  # by what was seen between the last two fits
+    later_power: float = 2.25  # at most beyond that, since a steep rise seldom goes on
+
+
+PILOT = Pilot()
 
 #: A fit that takes longer than this, in seconds, is announced.
 ANNOUNCED_SECONDS = 10.0
@@ -50,9 +102,9 @@ def may_be_long(problem: Problem, n_fits: int) -> bool:
     """Whether ``n_fits`` fits to a problem may take ``ANNOUNCED_SECONDS``, if they are as hard as any."""
     numbers = problem.X.nnz if is_sparse(problem.X) else np.prod(problem.X.shape)
     if problem.is_linear:
-        products = LINEAR_PASSES * float(numbers)
+        products = PILOT.linear_passes * float(numbers)
     else:
-        products = PASSES * problem.n * (float(numbers) + PRODUCTS_OF_AN_ENTRY * problem.n)
+        products = PILOT.passes * problem.n * (float(numbers) + PILOT.products_of_an_entry * problem.n)
     return n_fits * products * seconds_a_product() >= ANNOUNCED_SECONDS
 
 
@@ -69,8 +121,11 @@ def expected_seconds(problem: Problem, solve: Callable[[Problem], object]) -> fl
     first = [group[0] for group in groups if len(group)]
     sizes: list[float] = []
     seconds: list[float] = []
-    n, expected = FIRST_POINTS, np.inf
-    while n <= max(ENOUGH_POINTS, MOST_OF_ALL * problem.n) and not sum(seconds) >= SHARE_OF_FIT * expected:
+    n, expected = PILOT.first_points, np.inf
+    while (
+        n <= max(PILOT.enough_points, PILOT.most_of_all * problem.n)
+        and not sum(seconds) >= PILOT.share_of_fit * expected
+    ):
         part = problem.part(np.union1d(np.array(first, dtype=np.intp), order[:n]))
         began = time.perf_counter()
         with until(time.time() + 0.5 * time_left()), warnings.catch_warnings():
@@ -90,9 +145,9 @@ def _continued(sizes: list[float], seconds: list[float], n: int) -> float:
     power = 2.0
     if len(sizes) > 1 and min(seconds[-2:]) > 0:
         power = float(np.log(seconds[-1] / seconds[-2]) / np.log(sizes[-1] / sizes[-2]))
-    power = float(np.clip(power, *POWERS))
+    power = float(np.clip(power, PILOT.least_power, PILOT.largest_power))
     first = min(2.0, n / sizes[-1])
-    return float(seconds[-1] * first**power * (n / sizes[-1] / first) ** min(power, LATER))
+    return float(seconds[-1] * first**power * (n / sizes[-1] / first) ** min(power, PILOT.later_power))
 
 
 def announce(name: str, seconds: float | None, n_fits: int, instead: str) -> None:
@@ -109,5 +164,5 @@ def announce(name: str, seconds: float | None, n_fits: int, instead: str) -> Non
     times = f" for {n_fits} classes" if n_fits > 1 else ""
     warn(
         f"{name}: this fit is going to take about {shown}{times}, as fits to some of the points say; {instead}. "
-        "verbose=1 says how far it is, and time_limit= ends it with the best so far",
+        "verbose=1 says how far it is, and time_limit= ends it with the best so far"
     )

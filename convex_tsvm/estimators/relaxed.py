@@ -1,54 +1,96 @@
-"""De Bie and Cristianini's (2004) transduction as scikit-learn classifiers."""
+"""Classifiers that find labels by a relaxation, and train an SVM on them (De Bie and Cristianini 2004)."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from ..formulations import Formulation
+from ..deadline import share_of_time
+from ..formulations import Formulation, build
+from ..methods import cccp_path
 from ..methods.sdp import sdp_transduction
 from ..methods.spectral import spectral_transduction
 from ..methods.subspace import subspace_transduction
 from ..problem import Problem
 from ..solution import Solution
-from .by_labels import LabellingTransduction
-from .costs import LABEL_MATRICES, Cost
+from ..validation import one_of
+from .base import KernelExpansion, Transduction
+from .parameters import estimator, taken
+from .pilot import LABEL_MATRICES, Cost
 
 
+@estimator
+class LabellingTransduction(KernelExpansion, Transduction):
+    """Base of classifiers that find labels of the unlabelled points; the SVM trained on them classifies new points."""
+
+    C_unlabeled: float | str = "tenth"
+    loss: str | Formulation = "hinge"
+
+    @abstractmethod
+    def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
+        """The solution of the problem of the class called ``name``, with labels of all points."""
+
+    def _formulation(self, problem: Problem) -> Formulation:
+        if isinstance(self.loss, Formulation):
+            return self.loss
+        one_of("loss", self.loss, ("hinge", "squared_hinge", "hard_margin"))  # whose choice of labels has relaxations
+        return build("tsvm", problem, loss=self.loss, fit_intercept=self.fit_intercept).formulation
+
+    def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
+        if formulation.unlabeled is None:
+            return cccp_path(formulation, problems.values())
+        label = partial(self._label, formulation)
+        return one_by_one(type(self).__name__, problems, label, verbose=bool(self.verbose))
+
+
+def one_by_one(
+    owner: str, problems: Mapping[str, Problem], solve: Callable[[str, Problem], Solution], *, verbose: bool
+) -> list[Solution]:
+    """Solutions of the problems of classes, by name, each with its share of the time; after an interrupted one no more.
+
+    ``owner`` is the name of the estimator, for what is told if ``verbose``.
+    """
+    solutions: list[Solution] = []
+    for name, problem in problems.items():
+        with share_of_time(len(problems) - len(solutions)):
+            solutions.append(solve(name, problem))
+        if verbose:
+            last = solutions[-1]
+            bound = "" if last.lower_bound is None else f", lower bound {last.lower_bound:.6g}, gap {last.gap:.2e}"
+            print(f"[{owner}] class {name}: objective {last.objective:.6g}{bound}, {last.seconds:.3f} s, {last.status}")
+        if solutions[-1].status == "interrupted":
+            break
+    return solutions
+
+
+@estimator
 class SDPTransduction(LabellingTransduction):
     """Transduction by semidefinite relaxation, with a proven lower bound (De Bie and Cristianini 2004, §2).
 
     The labels of the unlabelled points are those of the relaxation, thresholded; on new points it predicts by the SVM
     trained on them.  For some hundred unlabelled points.  Time grows like their number to the power of 2.7 (300 take
-    half a minute, 1000 a quarter of an hour), memory like its square.
+    half a minute, 1000 a quarter of an hour), memory like its square.  ``balance=None`` needs ``fit_intercept=False``,
+    which is the paper's setting.
 
     Parameters
     ----------
-    kernel, gamma, sigma, degree, coef0, C, C_unlabeled, unlabeled, n_jobs
-        As in :class:`~convex_tsvm.TransductiveSVC`.
-    loss : {"hinge", "squared_hinge", "hard_margin"} or Formulation, default "hinge"
-        Or a formulation of your own, for instance with links between points (:func:`~convex_tsvm.must_link`).
-    balance : "auto", "labeled", float or None, default "auto"
-        Mean output over the unlabelled points; None needs ``fit_intercept=False``, which is the paper's setting.
-    fit_intercept : bool, default True
-    relaxation : {"sdp", "signs"}, default "sdp"
+    relaxation : {"sdp", "signs"}
         How tight the relaxation is; "signs" for the squared hinge only (:class:`~convex_tsvm.LowerBoundBuilder`).
-    solver : {"auto", "native", "sdpa", "scs", "clarabel"}, default "auto"
+    solver : {"auto", "native", "sdpa", "scs", "clarabel"}
         For "sdp".
-    tol : float, default 1e-4
+    tol : float
         Relative accuracy of the relaxation.
-    time_limit : float > 0, optional
-        As in :class:`~convex_tsvm.TransductiveSVC`.
-    verbose : int, default 0
 
     Attributes
     ----------
-    classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_, status_
-        As in :class:`~convex_tsvm.TransductiveSVC`; the scores are the labels before thresholding (known ones as
-        given), in [-1, 1].
     objective_ : float
         Of the SVM trained on the labels found: an upper bound of the optimum.
     lower_bound_, gap_ : float or None
         Proven lower bound of the optimum, whatever the solver did, and the relative gap; for two classes.
+    transduction_scores_ : array, shape (n_samples,) or (n_samples, n_classes)
+        The labels before thresholding (known ones as given), in [-1, 1].
 
     Examples
     --------
@@ -60,82 +102,43 @@ class SDPTransduction(LabellingTransduction):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        gamma: float | str | None = None,
-        sigma: float | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        C: float = 10.0,
-        C_unlabeled: float | str = "tenth",
-        loss: str | Formulation = "hinge",
-        balance: Any = "auto",
-        fit_intercept: bool = True,
-        relaxation: str = "sdp",
-        solver: str = "auto",
-        unlabeled: Any = -1,
-        tol: float = 1e-4,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.C = C
-        self.C_unlabeled = C_unlabeled
-        self.loss = loss
-        self.balance = balance
-        self.fit_intercept = fit_intercept
-        self.relaxation = relaxation
-        self.solver = solver
-        self.unlabeled = unlabeled
-        self.tol = tol
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    balance: Any = "auto"
+    fit_intercept: bool = True
+    relaxation: str = "sdp"
+    solver: str = "auto"
+    tol: float = 1e-4
+    time_limit: float | None = None
 
     def _costly(self, problem: Problem) -> tuple[Cost, int]:
         return LABEL_MATRICES, problem.n_unlabeled
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
-        return sdp_transduction(formulation, problem, relaxation=self.relaxation, solver=self.solver, tol=self.tol)
+        return sdp_transduction(formulation, problem, **taken(self, sdp_transduction))
 
 
+@estimator
 class SubspaceSDPTransduction(LabellingTransduction):
     """Transduction by the SDP on a subspace of eigenvectors (De Bie and Cristianini 2004, §3).
 
-    For some thousand points.  The SVM has no bias, as in the paper.
+    For some thousand points.  The SVM has no bias and no balance, as in the paper; a formulation as ``loss`` has none
+    either.
 
     Time grows with the edges of the graph of neighbours, of which some eigenvectors are computed: 10 000 points take
     seconds.  A kernel matrix is formed only if the kernel is what joins points, or the SVM of the labels needs it.
 
     Parameters
     ----------
-    kernel, gamma, sigma, degree, coef0, C, C_unlabeled, unlabeled, n_jobs
-        As in :class:`~convex_tsvm.TransductiveSVC`.
-    loss : {"hinge", "squared_hinge", "hard_margin"} or Formulation, default "hinge"
-        A formulation, as in :class:`SDPTransduction`, is without bias and balance.
-    n_components : int, default 4
+    n_components : int
         d, the dimension of the subspace.
-    outliers : float in [0, 1), default 0.05
+    outliers : float in [0, 1)
         Share of the entries of the eigenvectors that are cut down (footnote 4).
-    tol : float, default 1e-4
+    tol : float
         Relative accuracy of the subspace SDP.
-    cvxpy_solver : str, default "CLARABEL"
+    cvxpy_solver : str
         Which of CVXPY's solvers is used, such as "SCS".
-    time_limit : float > 0, optional
-        As in :class:`~convex_tsvm.TransductiveSVC`.
-    verbose : int, default 0
 
     Attributes
     ----------
-    classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_, status_, objective_
-        As in :class:`SDPTransduction`.
     lower_bound_, gap_ : None
         The subspace leaves label vectors out, so its SDP bounds nothing.
 
@@ -149,54 +152,17 @@ class SubspaceSDPTransduction(LabellingTransduction):
     balance = None
     fit_intercept = False
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        gamma: float | str | None = None,
-        sigma: float | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        C: float = 10.0,
-        C_unlabeled: float | str = "tenth",
-        loss: str | Formulation = "hinge",
-        n_components: int = 4,
-        outliers: float = 0.05,
-        unlabeled: Any = -1,
-        tol: float = 1e-4,
-        cvxpy_solver: str = "CLARABEL",
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.C = C
-        self.C_unlabeled = C_unlabeled
-        self.loss = loss
-        self.n_components = n_components
-        self.outliers = outliers
-        self.unlabeled = unlabeled
-        self.tol = tol
-        self.cvxpy_solver = cvxpy_solver
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_components: int = 4
+    outliers: float = 0.05
+    tol: float = 1e-4
+    cvxpy_solver: str = "CLARABEL"
+    time_limit: float | None = None
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
-        return subspace_transduction(
-            formulation,
-            problem,
-            n_components=self.n_components,
-            outliers=self.outliers,
-            tol=self.tol,
-            cvxpy_solver=self.cvxpy_solver,
-        )
+        return subspace_transduction(formulation, problem, **taken(self, subspace_transduction))
 
 
+@estimator
 class SpectralTransduction(LabellingTransduction):
     """Constrained spectral transduction (De Bie and Cristianini 2004, §4).
 
@@ -205,29 +171,21 @@ class SpectralTransduction(LabellingTransduction):
 
     Parameters
     ----------
-    kernel, gamma, sigma, degree, coef0, C, C_unlabeled, unlabeled, n_jobs
-        As in :class:`~convex_tsvm.TransductiveSVC`, for the SVM trained on the labels found.
-    loss, balance, fit_intercept
-        As in :class:`SDPTransduction`.
-    n_components : int, default 4
+    n_components : int
         Eigenvectors looked at.
-    affinity : {"kernel", "nearest_neighbors"}, default "kernel"
+    affinity : {"kernel", "nearest_neighbors"}
         Similarities: the kernel matrix, or a sparse graph, with which 10 000 points take seconds.
-    n_neighbors : int, default 10
+    n_neighbors : int
         Neighbours in the graph.
-    constrained : bool, default True
+    constrained : bool
         False is plain spectral clustering.
-    outliers : float in [0, 1), default 0
+    outliers : float in [0, 1)
         Share of the entries of the eigenvectors that are cut down (footnote 4).
-    random_state : int, default 0
-        Of the start of Lanczos iterations.
-    verbose : int, default 0
 
     Attributes
     ----------
-    classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_, status_, objective_
-        As in :class:`SDPTransduction`.
     lower_bound_, gap_ : None
+        An eigenvector bounds nothing.
 
     Examples
     --------
@@ -236,57 +194,14 @@ class SpectralTransduction(LabellingTransduction):
     array([0, 0, 0, 1, 1, 1])
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        gamma: float | str | None = None,
-        sigma: float | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        C: float = 10.0,
-        C_unlabeled: float | str = "tenth",
-        loss: str | Formulation = "hinge",
-        balance: Any = "auto",
-        fit_intercept: bool = True,
-        n_components: int = 4,
-        affinity: str = "kernel",
-        n_neighbors: int = 10,
-        constrained: bool = True,
-        outliers: float = 0.0,
-        unlabeled: Any = -1,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.C = C
-        self.C_unlabeled = C_unlabeled
-        self.loss = loss
-        self.balance = balance
-        self.fit_intercept = fit_intercept
-        self.n_components = n_components
-        self.affinity = affinity
-        self.n_neighbors = n_neighbors
-        self.constrained = constrained
-        self.outliers = outliers
-        self.unlabeled = unlabeled
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    balance: Any = "auto"
+    fit_intercept: bool = True
+    n_components: int = 4
+    affinity: str = "kernel"
+    n_neighbors: int = 10
+    constrained: bool = True
+    outliers: float = 0.0
+    random_state: int = 0
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
-        return spectral_transduction(
-            formulation,
-            problem,
-            n_components=self.n_components,
-            affinity=self.affinity,
-            n_neighbors=self.n_neighbors,
-            constrained=self.constrained,
-            outliers=self.outliers,
-            random_state=self.random_state,
-        )
+        return spectral_transduction(formulation, problem, **taken(self, spectral_transduction))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -12,16 +11,13 @@ from ..formulations import Formulation
 from ..methods.safe import SafeSolution, safe_transduction
 from ..methods.supervised import supervised_svms
 from ..problem import Problem
-from ..progress import status_line
 from ..solution import Solution
-from .by_labels import LabellingTransduction
 from .labels import Labels
-
-#: Separators may have shares of the classes that differ from the inferred ones by at most this number of standard
-#: deviations plus this much.
-SHARE_DEVIATIONS, SHARE_SLACK = 2.0, 0.1
+from .parameters import estimator, taken
+from .relaxed import LabellingTransduction
 
 
+@estimator
 class SafeTransductiveSVC(LabellingTransduction):
     """Safe semi-supervised SVM (S4VM; Li and Zhou 2015): unlabelled points are used where that does not hurt.
 
@@ -32,30 +28,22 @@ class SafeTransductiveSVC(LabellingTransduction):
     by one: a point is of the class that takes it, and where none does, or several, the supervised SVMs decide.
 
     Time grows like that of ``n_starts`` fits of :class:`~convex_tsvm.TransductiveSVC`, which share kernel values.
+    ``C`` and ``C_unlabeled`` are smaller by default than there: what larger ones gain on average is not worth what they
+    lose on some data.
 
     Parameters
     ----------
-    kernel, gamma, sigma, degree, coef0, class_weight, fit_intercept, unlabeled, n_jobs
-        As in :class:`~convex_tsvm.TransductiveSVC`.
-    C, C_unlabeled : float > 0, or str, default 1.0, "balanced"
-        As in :class:`~convex_tsvm.TransductiveSVC`, whose defaults are larger: here what they gain on average is not
-        worth what they lose on some data.
-    balance : default "auto"
-        As in :class:`~convex_tsvm.TransductiveSVC`.
-    loss : {"hinge", "squared_hinge"}, default "hinge"
-    n_separators : int >= 1, default 10
+    loss : {"hinge", "squared_hinge"}
+        Loss of all points.
+    n_separators : int >= 1
         Separators, of which any may be the true one.
-    n_starts : int >= 1, default 30
+    n_starts : int >= 1
         Descents from different starts, among which separators are chosen.
-    penalty : float >= 0, default 3.0
+    penalty : float >= 0
         λ: what a label of the SVM that is spoilt costs, in labels that are corrected.
-    folds : int >= 2, or 0, default 5
+    folds : int >= 2, or 0
         Parts of the labelled points that are left out to see whether the labels found are as good as the supervised
         SVM's; 0 leaves none out, and takes half the time.
-    random_state : int, default 0
-    time_limit : float > 0, optional
-        As in :class:`~convex_tsvm.TransductiveSVC`.
-    verbose : int, default 0
 
     Attributes
     ----------
@@ -67,9 +55,8 @@ class SafeTransductiveSVC(LabellingTransduction):
         Errors at labels that were left out, of the labels found and of the supervised SVM's.
     given_up_ : bool or list of bool
         Whether the labels are the supervised SVM's since the former errors are more than chance explains.
-    classes_, transduction_, transduction_scores_, solutions_, dual_coef_, intercept_, coef_, status_, objective_
-        As in :class:`~convex_tsvm.TransductiveSVC`.
     lower_bound_, gap_ : None
+        Labels that are safe are not those with the least objective.
 
     Examples
     --------
@@ -79,73 +66,34 @@ class SafeTransductiveSVC(LabellingTransduction):
     array([0, 0, 0, 1, 1, 1])
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = "rbf",
-        gamma: float | str | None = None,
-        sigma: float | None = None,
-        degree: int = 3,
-        coef0: float = 0.0,
-        C: float = 1.0,
-        C_unlabeled: float | str = "balanced",
-        loss: str = "hinge",
-        balance: Any = "auto",
-        class_weight: Any = None,
-        fit_intercept: bool = True,
-        n_separators: int = 10,
-        n_starts: int = 30,
-        penalty: float = 3.0,
-        folds: int = 5,
-        unlabeled: Any = -1,
-        random_state: int = 0,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.sigma = sigma
-        self.degree = degree
-        self.coef0 = coef0
-        self.C = C
-        self.C_unlabeled = C_unlabeled
-        self.loss = loss
-        self.balance = balance
-        self.class_weight = class_weight
-        self.fit_intercept = fit_intercept
-        self.n_separators = n_separators
-        self.n_starts = n_starts
-        self.penalty = penalty
-        self.folds = folds
-        self.unlabeled = unlabeled
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    C: float = 1.0
+    C_unlabeled: float | str = "balanced"
+    balance: Any = "auto"
+    class_weight: Any = None
+    fit_intercept: bool = True
+    n_separators: int = 10
+    n_starts: int = 30
+    penalty: float = 3.0
+    folds: int = 5
+    random_state: int = 0
+    time_limit: float | None = None
 
     def _with_shares(self, first: Problem, labels: Labels) -> Labels:
         labels = super()._with_shares(first, labels)
         self._range = {}
         if labels.inferred is not None:
             for k in labels.positives:
-                share, room = labels.inferred.shares[k], SHARE_DEVIATIONS * labels.inferred.errors[k] + SHARE_SLACK
+                # Separators may have other shares than the inferred ones, by so many standard deviations and some more.
+                share, room = labels.inferred.shares[k], 2.0 * labels.inferred.errors[k] + 0.1
                 self._range[str(labels.classes[k])] = (share - room, share + room)
         return labels
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> SafeSolution:
-        with status_line(lambda: f"class {name}", lines=True) if self.verbose else nullcontext() as progress:
-            return safe_transduction(
-                formulation,
-                problem,
-                n_separators=self.n_separators,
-                n_starts=self.n_starts,
-                penalty=self.penalty,
-                share_range=self._range.get(name, (0.0, 1.0)),
-                folds=self.folds,
-                random_state=self.random_state,
-                callback=None if progress is None else lambda k: progress.tell(f"{k} of {self.n_starts} starts"),
-            )
+        with self._status(lambda: f"class {name}") as progress:
+            tell = None if progress is None else lambda k: progress.tell(f"{k} of {self.n_starts} starts")
+            shares = self._range.get(name, (0.0, 1.0))
+            own = taken(self, safe_transduction)
+            return safe_transduction(formulation, problem, **own, share_range=shares, callback=tell)
 
     def _store(self, labels: Labels, solutions: list[Solution]) -> None:
         super()._store(labels, solutions)

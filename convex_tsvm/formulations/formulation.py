@@ -227,6 +227,15 @@ class Formulation:
         name = f"convex envelope of {self.name}" if self.name else ""
         return replace(self, unlabeled=unlabeled, groups=groups, name=name)
 
+    @property
+    def is_about_labels(self) -> bool:
+        """Whether unlabelled points pay the lesser loss of a label to be found."""
+        try:
+            self.label_loss()
+        except ValueError:
+            return False
+        return True
+
     def label_loss(self, *, compared: bool = False) -> tuple[PLQ, float]:
         """ℓ with ℓ*(t) = min(ℓ(t), ℓ(-t)) + a constant, and that constant: unlabelled points pay for the better label.
 

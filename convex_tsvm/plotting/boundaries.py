@@ -16,12 +16,6 @@ from .colors import COLORS, CYCLE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Number of grid points along each axis at which outputs are computed.
-GRID_POINTS = 200
-
-#: Markers of labelled points, by class.
-MARKERS = "s^oDvP*X"
-
 
 def plot_boundary(
     model: Any, X: Any = None, y: ArrayLike | None = None, *, ax: Axes | None = None, margins: bool = True
@@ -60,11 +54,10 @@ def plot_boundary(
     two = (COLORS["negative"], COLORS["positive"])
     colors = [two[k] if len(classes) == 2 else CYCLE[k % len(CYCLE)] for k in range(len(classes))]
     low, high = points.min(axis=0), points.max(axis=0)
-    margin = 0.15 * (high - low)
-    first, second = (np.linspace(low[k] - margin[k], high[k] + margin[k], GRID_POINTS) for k in (0, 1))
+    margin, shape = 0.15 * (high - low), (200, 200)
+    first, second = (np.linspace(low[k] - margin[k], high[k] + margin[k], shape[k]) for k in (0, 1))
     grid = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2)
     outputs = np.asarray(model.decision_function(grid))
-    shape = (GRID_POINTS, GRID_POINTS)
     if outputs.ndim == 1:
         values = outputs.reshape(shape)
         ax.contourf(first, second, values, levels=[-np.inf, 0, np.inf], colors=colors, alpha=0.12)
@@ -77,11 +70,12 @@ def plot_boundary(
     unknown = labels < 0
     found = np.searchsorted(classes, model.predict(points[unknown])) if unknown.any() else np.zeros(0, dtype=int)
     ax.scatter(points[unknown, 0], points[unknown, 1], c=[colors[k] for k in found], s=12, alpha=0.6)
+    markers = "s^oDvP*X"
     for k, name in enumerate(classes):
         own = points[labels == k]
         shown = f"labelled {name:+g}" if isinstance(model, Solution) else f"labelled {name}"
         if len(own):
-            look: dict[str, Any] = {"color": colors[k], "marker": MARKERS[k % len(MARKERS)], "edgecolors": "black"}
+            look: dict[str, Any] = {"color": colors[k], "marker": markers[k % len(markers)], "edgecolors": "black"}
             ax.scatter(own[:, 0], own[:, 1], s=90, zorder=3, label=shown, **look)
     ax.set(xlabel="feature 1", ylabel="feature 2")
     if ax.get_legend_handles_labels()[0]:

@@ -16,9 +16,6 @@ from .canvas import new_figure
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: Number of panels in a row, at most.
-PANELS_IN_A_ROW = 3
-
 
 def plot_comparison(data: Data, solutions: Mapping[str, Solution]) -> Figure:
     """One picture of several solutions: boundaries where the points are two-dimensional, else iterations."""
@@ -49,7 +46,7 @@ def plot_boundaries(data: Data, solutions: Mapping[str, Solution], figure: Any =
     >>> [axes.get_title() for axes in figure.axes]
     ['SVM: 1.0 % error', 'TSVM: 0.5 % error']
     """
-    rows = -(-len(solutions) // PANELS_IN_A_ROW)
+    rows = -(-len(solutions) // 3)  # of at most so many panels
     columns = -(-len(solutions) // rows)  # rows are filled evenly: four panels are two by two, not three and one
     figure = new_figure(columns, rows) if figure is None else figure
     for place, (name, solution) in enumerate(solutions.items()):

@@ -24,17 +24,9 @@ if TYPE_CHECKING:
 def plot_share_path(path: SharePath) -> Figure:
     """What shares are chosen by, and the objective, along a path of them, a column a class; the choice is dashed.
 
-    Parameters
-    ----------
-    path : SharePath
-        Of :func:`~convex_tsvm.share_path`.
-
     Examples
     --------
-    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
-    >>> y = np.full(60, -1)
-    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
-    >>> path = ct.share_path(ct.TransductiveSVC(), X, y, shares=(0.3, 0.5, 0.7), cv=2)
+    >>> path = ct.share_path(ct.TransductiveSVC(), points, few, shares=(0.3, 0.5, 0.7), cv=2)
     >>> figure = ct.plot_share_path(path)
     >>> len(figure.axes) >= 1
     True
@@ -61,18 +53,9 @@ def plot_share_path(path: SharePath) -> Figure:
 def plot_learning_curve(curve: LearningCurve, *, ax: Axes | None = None) -> Axes:
     """Errors over the number of labels, mean and standard error over the draws, of both classifiers.
 
-    Parameters
-    ----------
-    curve : LearningCurve
-        Of :func:`~convex_tsvm.learning_curve`.
-    ax : matplotlib axes, by default new ones
-
     Examples
     --------
-    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
-    >>> y = np.full(60, -1)
-    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
-    >>> curve = ct.learning_curve(ct.TransductiveSVC(), X, np.repeat([0, 1], 30), n_labeled=(4, 8), n_draws=2)
+    >>> curve = ct.learning_curve(ct.TransductiveSVC(), points, truth, n_labeled=(4, 8), n_draws=2)
     >>> axes = ct.plot_learning_curve(curve)
     >>> axes.get_xlabel()
     'labels'
@@ -107,11 +90,8 @@ def plot_candidates(search: TransductiveSearchCV, parameter: str = "C", *, ax: A
 
     Examples
     --------
-    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
-    >>> y = np.full(60, -1)
-    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
     >>> grid = {"C": [1, 10], "sigma": [1.0, 2.0]}
-    >>> search = ct.TransductiveSearchCV(param_grid=grid, cv=2).fit(X, y)
+    >>> search = ct.TransductiveSearchCV(param_grid=grid, cv=2).fit(points, few)
     >>> axes = ct.plot_candidates(search, "C")
     >>> axes.get_xlabel()
     'C'

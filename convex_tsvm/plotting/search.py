@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 #: Largest number of nodes of a tree that :func:`plot_search` draws.
 SMALL_TREE = 200
 
-#: Largest number of nodes of a tree whose nodes are labelled with the points that are branched on.
-NAMED_TREE = 60
-
 
 def plot_search(solution: ExactSolution) -> Figure:
     """Objective and lower bound along an exact search, and its tree where it is small, side by side.
@@ -43,11 +40,6 @@ def plot_search(solution: ExactSolution) -> Figure:
 
 def plot_progress(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     """Objective of the best labelling and lower bound over the nodes of an exact search, from the root on.
-
-    Parameters
-    ----------
-    solution : ExactSolution
-    ax : matplotlib axes, by default new ones
 
     Examples
     --------
@@ -187,7 +179,7 @@ def plot_tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     for where, marker in ((closed, "s"), (~closed, "o")):
         drawn = ax.scatter(place[where], -depth[where], c=bounds[where], marker=marker, s=22, zorder=3,
                              vmin=bounds.min(), vmax=solution.objective)  # fmt: skip
-    if len(tree) <= NAMED_TREE:
+    if len(tree) <= 60:  # in a larger tree the names of points would lie over each other
         for k in np.flatnonzero(~closed).tolist():
             ax.annotate(f"y{tree[k].variable}", (place[k], -depth[k]), xytext=(4, 4), textcoords="offset points",
                         fontsize="small")  # fmt: skip

@@ -18,9 +18,6 @@ from .colors import COLORS, shades
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Number of values of w at which the objective is computed.
-VALUES_OF_W = 2001
-
 
 def plot_surrogates(
     formulation: Formulation,
@@ -67,7 +64,7 @@ def plot_surrogates(
     instance = Instance(formulation, problem)
     if instance.target is not None or not formulation.regularizer.is_squared_norm:
         raise ValueError("formulation must have no balance (balance=None) and the regularizer 'l2'")
-    ax, w = axes_of(ax, (9.6, 4.6)), np.linspace(*span, VALUES_OF_W)
+    ax, w = axes_of(ax, (9.6, 4.6)), np.linspace(*span, 2001)
     X = np.asarray(problem.X, dtype=float).ravel()
     objective = np.array([instance.objective(X * one, 0.5 * one**2) for one in w])
     ax.plot(w, objective, color=COLORS["objective"], linewidth=3, label="objective")

@@ -49,10 +49,7 @@ class SupervisedComparison:
 
     Examples
     --------
-    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
-    >>> y = np.full(60, -1)
-    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
-    >>> comparison = ct.compare_supervised(ct.TransductiveSVC(), X, y, cv=2)
+    >>> comparison = ct.compare_supervised(ct.TransductiveSVC(), points, few, cv=2)
     >>> comparison.error, comparison.supervised_error
     (0.0, 0.0)
     """
@@ -80,14 +77,7 @@ class SupervisedComparison:
 
 
 def compare_supervised(
-    estimator: Any,
-    X: Any,
-    y: ArrayLike,
-    *,
-    cv: int = 5,
-    n_repeats: int = 1,
-    scoring: Any = None,
-    random_state: int = 0,
+    estimator: Any, X: Any, y: ArrayLike, *, cv: int = 5, n_repeats: int = 1, scoring: Any = None, random_state: int = 0
 ) -> SupervisedComparison:
     """Compare a classifier with the supervised SVM on the same data.
 
@@ -115,10 +105,7 @@ def compare_supervised(
 
     Examples
     --------
-    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
-    >>> y = np.full(60, -1)
-    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
-    >>> comparison = ct.compare_supervised(ct.TransductiveSVC(), X, y, cv=2)
+    >>> comparison = ct.compare_supervised(ct.TransductiveSVC(), points, few, cv=2)
     >>> round(comparison.agreement, 2), comparison.error, comparison.supervised_error
     (0.98, 0.0, 0.0)
     """
@@ -150,6 +137,7 @@ def compare_supervised(
     ]
     (wrong, wrong_alone), scores = _left_out(estimator, X, y, parts, known, scoring)
     difference = wrong - wrong_alone
+    deviation = float(difference.std()) if len(difference) else np.nan
     return SupervisedComparison(
         agreement=float((labels == others).mean()) if len(unknown) else 1.0,
         acting=float(np.mean([acting(one).mean() for one in solutions])) if len(unknown) else 0.0,
@@ -157,7 +145,7 @@ def compare_supervised(
         supervised_objective=float(np.mean(objectives)),
         error=_mean(wrong),
         supervised_error=_mean(wrong_alone),
-        standard_error=_deviation(difference) / np.sqrt(max(len(difference) / n_repeats - 1, 1)),
+        standard_error=deviation / np.sqrt(max(len(difference) / n_repeats - 1, 1)),
         score=None if scoring is None else _mean(scores[0]),
         supervised_score=None if scoring is None else _mean(scores[1]),
     )
@@ -165,10 +153,6 @@ def compare_supervised(
 
 def _mean(values: Array) -> float:
     return float(values.mean()) if len(values) else np.nan
-
-
-def _deviation(values: Array) -> float:
-    return float(values.std()) if len(values) else np.nan
 
 
 def _left_out(

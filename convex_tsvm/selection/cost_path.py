@@ -47,10 +47,7 @@ class CostPath:
 
     Examples
     --------
-    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
-    >>> y = np.full(60, -1)
-    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
-    >>> path = ct.cost_path(ct.TransductiveSVC(balance=0.0), X, y, factors=(0.01, 0.1, 1), cv=2)
+    >>> path = ct.cost_path(ct.TransductiveSVC(balance=0.0), points, few, factors=(0.01, 0.1, 1), cv=2)
     >>> path.chosen, path.left_out_error
     (1.0, array([0., 0., 0.]))
     """
@@ -125,11 +122,8 @@ def cost_path(
 
     Examples
     --------
-    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
-    >>> y = np.full(60, -1)
-    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
-    >>> path = ct.cost_path(ct.TransductiveSVC(balance=0.0), X, y, factors=(0.01, 1), cv=2)
-    >>> path.estimator.fit(X, y).score(X, np.repeat([0, 1], 30)) > 0.9
+    >>> path = ct.cost_path(ct.TransductiveSVC(balance=0.0), points, few, factors=(0.01, 1), cv=2)
+    >>> path.estimator.fit(points, few).score(points, truth) > 0.9
     True
     """
     tried = np.unique([finite("factors", factor, above=0) for factor in factors])

@@ -40,11 +40,7 @@ class LearningCurve:
 
     Examples
     --------
-    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
-    >>> y = np.full(60, -1)
-    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
-    >>> truth = np.repeat([0, 1], 30)
-    >>> curve = ct.learning_curve(ct.TransductiveSVC(), X, truth, n_labeled=(4, 8), n_draws=2)
+    >>> curve = ct.learning_curve(ct.TransductiveSVC(), points, truth, n_labeled=(4, 8), n_draws=2)
     >>> curve.n_labeled, curve.errors.shape
     (array([4, 8]), (2, 2))
     """
@@ -115,11 +111,7 @@ def learning_curve(
 
     Examples
     --------
-    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
-    >>> y = np.full(60, -1)
-    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
-    >>> truth = np.repeat([0, 1], 30)
-    >>> curve = ct.learning_curve(ct.TransductiveSVC(), X, truth, n_labeled=(4, 8), n_draws=2)
+    >>> curve = ct.learning_curve(ct.TransductiveSVC(), points, truth, n_labeled=(4, 8), n_draws=2)
     >>> curve.errors.mean(axis=1) < 0.2
     array([ True,  True])
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..validation import is_sparse
 from .steps import ActsAsFitted, RoutesWeights, fitted
 
 
+@dataclass(eq=False, repr=False)
 class WithUnlabeled(ActsAsFitted, RoutesWeights, ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """A semi-supervised classifier that brings its unlabelled points along: to others it is a supervised one.
 
@@ -43,10 +45,10 @@ class WithUnlabeled(ActsAsFitted, RoutesWeights, ScoresLabeled, MetaEstimatorMix
     array(['a', 'b'], dtype='<U1')
     """
 
-    def __init__(self, estimator: Any, X_unlabeled: Any, *, unlabeled: Any = "auto") -> None:
-        self.estimator = estimator
-        self.X_unlabeled = X_unlabeled
-        self.unlabeled = unlabeled
+    estimator: Any
+    X_unlabeled: Any
+    _: KW_ONLY
+    unlabeled: Any = "auto"
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to labelled points, shape (n, n_features), with labels y, shape (n,), and to the unlabelled ones.

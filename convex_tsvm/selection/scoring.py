@@ -18,10 +18,7 @@ from ..estimators.labels import labeled_points, marker_of
 Scorer = Callable[..., float]
 
 #: Scores that are computed from true and predicted labels directly, without one of scikit-learn's scorers.
-METRICS: dict[str, Callable[..., float]] = {
-    "accuracy": accuracy_score,
-    "balanced_accuracy": balanced_accuracy_score,
-}
+METRICS: dict[str, Callable[..., float]] = {"accuracy": accuracy_score, "balanced_accuracy": balanced_accuracy_score}
 
 #: Beginnings of the names of scorers that are never above 1.
 AT_MOST_ONE = ("accuracy", "balanced", "average_precision", "f1", "jaccard", "matthews", "precision", "recall",
@@ -58,11 +55,6 @@ class Judge:
         if not callable(scoring):
             raise ValueError(f"scoring={scoring!r} must be a name or a function")
         return cls(scoring, None) if _takes_labels(scoring) else cls(None, scoring, bounded=False)
-
-    @property
-    def wants_probabilities(self) -> bool:
-        """Whether the scorer needs probabilities rather than outputs."""
-        return getattr(self.scorer, "_response_method", None) == "predict_proba"
 
     def __call__(self, estimator: Any, X: Any, y: NDArray[Any], weights: Any = None) -> float:
         """The score of a fitted estimator at points with known labels, shape (n,)."""
@@ -134,12 +126,9 @@ def labeled_scorer(scoring: str | Scorer = "accuracy", *, unlabeled: Any = "auto
 
     Examples
     --------
-    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
-    >>> y = np.full(60, -1)
-    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
     >>> from sklearn.model_selection import cross_val_score
     >>> scorer = ct.labeled_scorer("balanced_accuracy")
-    >>> cross_val_score(ct.TransductiveSVC(), X, y, cv=ct.LabeledKFold(2), scoring=scorer)
+    >>> cross_val_score(ct.TransductiveSVC(), points, few, cv=ct.LabeledKFold(2), scoring=scorer)
     array([1., 1.])
     """
     return LabeledScorer(scoring, unlabeled)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +17,8 @@ from sklearn.utils.validation import column_or_1d
 
 from ..deadline import Carried, TimeIsUp, time_is_up, time_left, until, within
 from ..estimators.advice import advise
-from ..estimators.descent import DescentTransduction
+from ..estimators.base import KernelExpansion
+from ..estimators.descent import Descent
 from ..estimators.labels import Labels, ScoresLabeled
 from ..estimators.transductive import TransductiveSVC
 from ..kernels import RBF
@@ -25,32 +26,15 @@ from ..notice import warn
 from ..progress import status_line
 from ..ties import falling
 from ..validation import finite, one_of
-from .plain_fits import PlainFits
+from .fits import PlainFits, SharedFits
 from .scoring import Judge
-from .shared_fits import SharedFits
 from .splits import LabeledKFold
 from .steps import ActsAsFitted, RoutesWeights, Steps
 
 Array = NDArray[np.float64]
 
-#: Costs, and factors on the width of the kernel, that are tried by default; the first ones come first where scores are
-#: equal.
-COSTS, FACTORS = (10.0, 1.0, 100.0), (1.0, 0.5, 2.0)
 
-#: Among candidates with the best score, one whose shares of the classes differ from the inferred ones by more than
-#: this, and by more than two of their standard deviations, is taken only where there is no other.
-SHARE_ROOM = 0.1
-
-#: Factors on their own C that are tried by default for classifiers that are fitted one by one.
-FACTORS_OF_COST = (1.0, 0.1, 10.0)
-
-#: The standard error of a difference of scores is taken to be at least this share of one labelled point's score.
-LEAST_ERROR = 0.5
-
-#: Share of the time limit for the search; the rest is for fitting the best candidate.
-SHARE_OF_TIME = 0.8
-
-
+@dataclass(eq=False, repr=False)
 class TransductiveSearchCV(
     ActsAsFitted, RoutesWeights, ScoresLabeled, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
 ):
@@ -140,38 +124,21 @@ class TransductiveSearchCV(
 
     _fitted_as = "best_estimator_"
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]] | None = None,
-        *,
-        cv: Any = 5,
-        n_repeats: int = 1,
-        scoring: str | Callable[..., float] = "accuracy",
-        warm_start: bool = True,
-        tol: float = 0.1,
-        prune: bool = True,
-        ties: str = "agreement",
-        caution: float = 3.0,
-        random_state: int = 0,
-        time_limit: float | None = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.cv = cv
-        self.n_repeats = n_repeats
-        self.scoring = scoring
-        self.warm_start = warm_start
-        self.tol = tol
-        self.prune = prune
-        self.ties = ties
-        self.caution = caution
-        self.random_state = random_state
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimator: Any = None
+    param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]] | None = None
+    _: KW_ONLY
+    cv: Any = 5
+    n_repeats: int = 1
+    scoring: str | Callable[..., float] = "accuracy"
+    warm_start: bool = True
+    tol: float = 0.1
+    prune: bool = True
+    ties: str = "agreement"
+    caution: float = 3.0
+    random_state: int = 0
+    time_limit: float | None = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Choose, and fit the chosen candidate to all points; arguments as those of the estimator's ``fit``.
@@ -207,7 +174,7 @@ class TransductiveSearchCV(
                 shared.candidates = list(ParameterGrid(_default_grid(shared)))
             fits: SharedFits | PlainFits = shared
         else:
-            grid = {f"{steps.prefix}C": tuple(factor * steps.classifier.C for factor in FACTORS_OF_COST)}
+            grid = {f"{steps.prefix}C": tuple(factor * steps.classifier.C for factor in (1.0, 0.1, 10.0))}
             fits = PlainFits(estimator, candidates or list(ParameterGrid(grid)), X, y, sample_weight)
         candidates, labels = fits.candidates, fits.labels
         y = column_or_1d(y)  # without a warning, which making the fits has given
@@ -215,7 +182,7 @@ class TransductiveSearchCV(
         groups = fits.groups(parts, judge)
         scores, self.status_ = np.full((len(candidates), len(parts)), np.nan), "converged"
         try:
-            with until(time.time() + SHARE_OF_TIME * time_left()):
+            with until(time.time() + 0.8 * time_left()):  # the rest is for fitting the best candidate
                 self._score(groups, scores, self.prune and judge.bounded, cautious)
                 self._store_results(candidates, scores, groups)
         except (KeyboardInterrupt, TimeIsUp) as stop:
@@ -271,7 +238,7 @@ class TransductiveSearchCV(
                 "every class has a single label: none can be left out, and the candidate is taken that agrees most "
                 "with the others"
                 if self.ties == "agreement"
-                else "every class has a single label: none can be left out, and the first candidate is taken",
+                else "every class has a single label: none can be left out, and the first candidate is taken"
             )
             return []
         options = {
@@ -288,7 +255,8 @@ class TransductiveSearchCV(
             return self.best_index_ == 0
         n_folds = len(difference)
         error = difference.std(ddof=1) / np.sqrt(n_folds) if n_folds > 1 else 0.5 / np.sqrt(n_left_out)
-        return bool(difference.mean() <= self.caution * max(error, LEAST_ERROR / n_left_out) + 1e-12)
+        # A difference of scores is never surer than half of one labelled point's score.
+        return bool(difference.mean() <= self.caution * max(error, 0.5 / n_left_out) + 1e-12)
 
     def _score(self, groups: Sequence[Any], scores: Array, prune: bool, keep_first: bool) -> None:
         """Fill ``scores``, shape (n_candidates, n_folds); they stay NaN for candidates that were dropped before a fold.
@@ -354,7 +322,7 @@ class TransductiveSearchCV(
         shares = np.array([np.bincount(one, minlength=len(labels.classes)) / len(one) for one in chosen])
         if labels.inferred is None:
             return agreement, shares.max(axis=1) < 1
-        room = np.maximum(SHARE_ROOM, 2 * labels.inferred.errors)
+        room = np.maximum(0.1, 2 * labels.inferred.errors)
         return agreement, (np.abs(shares - labels.inferred.shares) <= room).all(axis=1)
 
     def _store_results(self, candidates: list[dict[str, Any]], scores: Array, groups: Sequence[Any] = ()) -> None:
@@ -400,19 +368,19 @@ def _alive(scores: Array, prune: bool) -> NDArray[np.bool_]:
 def _is_shared(steps: Steps, candidates: list[dict[str, Any]] | None, judge: Judge) -> bool:
     """Whether candidates differ in nothing but parameters of a classifier with a kernel, judged by its outputs."""
     own = all(steps.own(one) is not None for one in candidates or ())
-    return isinstance(steps.classifier, DescentTransduction) and own and not judge.wants_probabilities
+    shares = isinstance(steps.classifier, Descent) and isinstance(steps.classifier, KernelExpansion)
+    return shares and own and getattr(judge.scorer, "_response_method", None) != "predict_proba"
 
 
 def _default_grid(fits: SharedFits) -> list[dict[str, Sequence[Any]]]:
     """The candidates of a classifier with a kernel, if the user names none."""
-    estimator, labels = fits.steps.classifier, fits.labels
-    grid: dict[str, Sequence[Any]] = {"C": COSTS}
+    estimator = fits.steps.classifier
+    grid: dict[str, Sequence[Any]] = {"C": (10.0, 1.0, 100.0)}  # the first come first where scores are equal
     parameters = estimator.get_params(deep=False)
     if parameters.get("kernel") == "rbf":
-        every = np.full(fits.X.shape[0], 0)
-        kernel = estimator._kernel(fits.X, Labels(np.array([0, 1]), every, every == 1, labels.weights))
+        kernel = estimator._kernel(fits.X, fits.labels.weights)
         if isinstance(kernel, RBF):
-            grid["sigma"] = tuple(factor / float(np.sqrt(2 * kernel.gamma)) for factor in FACTORS)
+            grid["sigma"] = tuple(factor / float(np.sqrt(2 * kernel.gamma)) for factor in (1.0, 0.5, 2.0))
     grids = [grid]
     if "loss" in parameters:
         own = parameters["C_unlabeled"]

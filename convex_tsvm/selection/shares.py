@@ -48,10 +48,7 @@ class SharePath:
 
     Examples
     --------
-    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
-    >>> y = np.full(60, -1)
-    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
-    >>> path = ct.share_path(ct.TransductiveSVC(), X, y, shares=(0.3, 0.5, 0.7), cv=2)
+    >>> path = ct.share_path(ct.TransductiveSVC(), points, few, shares=(0.3, 0.5, 0.7), cv=2)
     >>> path.shares
     {0: 0.5, 1: 0.5}
     """
@@ -125,10 +122,7 @@ def share_path(
 
     Examples
     --------
-    >>> X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [4, 0]], 30, axis=0)
-    >>> y = np.full(60, -1)
-    >>> y[[0, 1, 2, 3, 30, 31, 32, 33]] = [0, 0, 0, 0, 1, 1, 1, 1]
-    >>> path = ct.share_path(ct.TransductiveSVC(), X, y, shares=(0.3, 0.5, 0.7), cv=2)
+    >>> path = ct.share_path(ct.TransductiveSVC(), points, few, shares=(0.3, 0.5, 0.7), cv=2)
     >>> sorted(path.shares)
     [0, 1]
     """

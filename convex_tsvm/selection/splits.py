@@ -67,14 +67,8 @@ class LabeledKFold(BaseCrossValidator):
         largest = int(np.unique(labels, return_counts=True)[1].max())
         return cls(max(2, min(int(n_splits), largest)) if n_splits >= 2 else int(n_splits), **options)
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Number of pairs of a training and a test set.
-
-        Parameters
-        ----------
-        X, y, groups : object
-            Not used.
-        """
+    def get_n_splits(self, X: object = None, y: object = None, groups: object = None) -> int:
+        """Number of pairs of a training and a test set; no argument is used."""
         return self.n_splits * self.n_repeats
 
     def split(self, X: Any, y: ArrayLike, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:

@@ -145,32 +145,17 @@ class ActsAsFitted:
         return np.asarray(getattr(getattr(self, self._fitted_as), name)(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class of each point, shape (n,).
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n, n_features)
-        """
+        """Class of each point of X, shape (n,)."""
         return self._said("predict", X)
 
     @_within("decision_function")
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Outputs, shape (n,) for two classes, else (n, n_classes).
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n, n_features)
-        """
+        """Outputs at points X, shape (n,) for two classes, else (n, n_classes)."""
         return self._said("decision_function", X)
 
     @_within("predict_proba")
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of the classes, shape (n, n_classes), if the estimator has them.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n, n_features)
-        """
+        """Probabilities of the classes at points X, shape (n, n_classes), if the estimator has them."""
         return self._said("predict_proba", X)
 
 

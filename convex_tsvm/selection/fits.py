@@ -1,4 +1,8 @@
-"""Fits of candidates that share their kernel: its matrix is computed once, and descents begin where others ended."""
+"""Fits of the candidates of a search, one by one or with what they share.
+
+Any classifier of this package can be fitted one by one, with any parameter, also of a pipeline's other steps.  Where
+candidates share their kernel its matrix is computed once, and descents begin where others ended.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +15,87 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 
 from ..deadline import TimeIsUp, share_of_time, time_is_up, within
 from ..decision import chosen_classes
-from ..estimators.calibration import n_calibrations
+from ..estimators.calibration import AsTheyAre, n_calibrations
 from ..estimators.labels import Labels
 from ..methods.frame import unless_interrupted
 from ..solution import Solution
 from .scoring import Judge
-from .steps import Steps
+from .steps import Steps, fitted
+
+
+class PlainFits:
+    """Candidates that share nothing: every one of them is fitted to every fold.
+
+    The estimator is a classifier of this package, or a pipeline that ends in one; candidates are dicts of parameters.
+    """
+
+    def __init__(self, estimator: Any, candidates: list[dict[str, Any]], X: Any, y: Any, sample_weight: Any) -> None:
+        classifier = Steps.of(estimator).classifier
+        self.labels = Labels.read(y, classifier.unlabeled, type(classifier).__name__, sample_weight)
+        # ``Labels.read`` has already warned where y is a column.
+        self.candidates, self.X, self.y = candidates, X, column_or_1d(y)
+        check_consistent_length(X, self.y)
+        self.estimators = [clone(estimator).set_params(**one) for one in candidates]
+
+    def groups(self, parts: list[tuple[Any, Any]], judge: Judge) -> list[Alone]:
+        """Every candidate is a group of its own."""
+        return [Alone(i, one, self.X, self.y, self.labels, parts, judge) for i, one in enumerate(self.estimators)]
+
+    def chosen(self, i: int) -> Any:
+        """A candidate, not yet fitted."""
+        return self.estimators[i]
+
+    def finish(self, i: int, *, alone: bool = False) -> None:
+        """Fit the chosen candidate to all points; ``alone`` makes no difference, as no other's outputs are used."""
+        fitted(self.estimators[i], self.X, self.y, self.labels.weights)
+
+
+@dataclass(eq=False)
+class Alone:
+    """A group of one candidate; ``place`` is its place among all, ``parts`` are pairs of a training and a test set."""
+
+    place: int
+    estimator: Any
+    X: Any
+    y: Any
+    labels: Labels
+    parts: list[tuple[Any, Any]]
+    judge: Judge
+
+    @property
+    def estimators(self) -> dict[int, Any]:
+        """The candidate by its place."""
+        return {self.place: self.estimator}
+
+    def scores(self, fold: int, which: list[int]) -> dict[int, float]:
+        """The candidate's score on a fold, by its place; ``which`` is not used."""
+        (train, test), weights = self.parts[fold], self.labels.weights
+        own = self._fitted(_safe_indexing(self.X, train), self.y[train], None if weights is None else weights[train])
+        truth = self.labels.classes[self.labels.index[test]]
+        given = None if weights is None else weights[test]
+        return {self.place: self.judge(own, _safe_indexing(self.X, test), truth, given)}
+
+    def transductions(self, which: list[int]) -> dict[int, NDArray[np.intp]]:
+        """Indices of the unlabelled points' classes, if ``which`` has the candidate's place; otherwise nothing."""
+        if self.place not in which:
+            return {}
+        own = Steps.of(self._fitted(self.X, self.y, self.labels.weights)).classifier
+        labels = np.array(own.transduction_[self.labels.unlabeled].tolist())
+        return {self.place: np.searchsorted(self.labels.classes, labels)}
+
+    def _fitted(self, X: Any, y: Any, weights: Any) -> Any:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = fitted(clone(self.estimator), X, y, weights)
+        if time_is_up():
+            raise TimeIsUp  # the fit may have been cut short
+        return found
+
 
 #: Parameters of which candidates with the same kernel matrix may have different values.
 SHARING = ("C", "C_unlabeled", "C_compact", "balance", "epsilon", "loss", "s")
@@ -107,7 +182,7 @@ class Group:
         classes, own = self.labels.classes, None if given is None else given[test]
         truth = classes[self.labels.index[test]]
         found = self.outputs(replace(self.labels, weights=weights), which, test)
-        return {i: self.judge(_Outputs(classes, one), test, truth, own) for i, one in found.items()}
+        return {i: self.judge(AsTheyAre().fit(None, classes), one, truth, own) for i, one in found.items()}
 
     def transductions(self, which: list[int]) -> dict[int, NDArray[np.intp]]:
         """Indices of the unlabelled points' classes by the candidates asked for, and by those that they start from."""
@@ -187,20 +262,3 @@ def _sharing(estimator: Any, candidates: list[dict[str, Any]]) -> list[dict[int,
         own = {name: value for name, value in candidate.get_params(deep=False).items() if name not in SHARING}
         shared.setdefault(repr(sorted(own.items(), key=lambda item: item[0])), {})[i] = candidate
     return list(shared.values())
-
-
-class _Outputs(ClassifierMixin, BaseEstimator):
-    """Outputs at some points in the form of a fitted classifier, as scikit-learn's scorers need one."""
-
-    def __init__(self, classes: NDArray[Any], outputs: NDArray[np.float64]) -> None:
-        self.classes, self.outputs = classes, outputs
-        self.classes_ = classes
-
-    def fit(self, X: Any, y: Any) -> _Outputs:
-        return self
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        return np.asarray(self.classes[chosen_classes(self.outputs)])
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        return self.outputs.ravel() if len(self.classes) == 2 else self.outputs

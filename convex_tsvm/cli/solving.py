@@ -1,0 +1,153 @@
+"""The problem of a request, and the solution of it by a method."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..data import Classes, Data, load_data
+from ..deadline import time_is_up, until
+from ..formulations import Formulation, Stated, build, tsvm
+from ..kernels import make_kernel
+from ..methods.frame import Method, Settings, minimize
+from ..methods.shares import infer_class_shares
+from ..persistence import FittedModel, save_model
+from ..problem import Problem
+from ..progress import status_line
+from ..solution import Solution
+from ..table import FORMULATIONS, METHODS
+from ..validation import finite
+from .requests import Fitting, OfProblem
+from .tasks import Task
+
+
+def given(request: OfProblem) -> tuple[Data, Problem, str]:
+    """The data that a command is about, the problem that is made of two classes of it, and a heading."""
+    data = load_data(request.data, positive=request.positive, **request.shown)
+    tsvm(request.loss or "ramp", s=request.s)  # options that do not fit are reported before any work is done
+    (problem,), told = with_shares(request, data.classes, [given_problem(request, data)])
+    negative, positive = data.classes
+    heading = (
+        f"{data.name}: {problem.n_labeled} labelled and {problem.n_unlabeled} unlabelled points, "
+        f"+1 = {positive}, -1 = {negative}, {problem.kernel}\n{data.counts}{told}"
+    )
+    return data, problem, heading
+
+
+def given_problem(request: OfProblem, data: Data) -> Problem:
+    """The problem that a request makes of data; a ValueError if all their labels are known."""
+    if data.y.all():
+        raise ValueError(
+            f"y has no unlabelled point: DATA={request.data!r} has the labels {', '.join(data.classes)[:200]}; say "
+            "with --unlabeled which of them marks unknown ones, or hide some with --n-labeled"
+        )
+    # The kernel comes second, so that a NaN among the points is not blamed on its gamma.
+    balance = "labeled" if request.balance == "auto" else request.balance  # until shares have been inferred
+    plain = Problem(data.X, data.y, C=request.C, C_unlabeled=request.C_unlabeled, balance=balance)
+    parameters = {name: getattr(request, name) for name in ("gamma", "sigma", "degree", "coef0")}
+    return plain.replace(kernel=make_kernel(request.kernel, plain.X, **parameters))
+
+
+def with_shares(request: OfProblem, classes: Sequence[str], problems: list[Problem]) -> tuple[list[Problem], str]:
+    """The problems of a class against the rest, or of every class, balanced as their shares are inferred to be.
+
+    ``classes`` are the negative and the positive one, or all.  With the problems comes a line that says what these
+    shares are, if they have been inferred.
+    """
+    if request.balance != "auto" or problems[0].n_unlabeled == 0:
+        return problems, ""
+    with status_line(lambda: "shares of the classes", keeps=False) as progress:
+        tell = None if progress is None else lambda tried: progress.tell(f"{tried} shares tried")
+        found = infer_class_shares(problems[0], [problem.y for problem in problems], callback=tell)
+    named = zip(classes, found.shares, found.errors, strict=True)
+    told = ", ".join(f"{name} {share:.3f} ± {error:.3f}" for name, share, error in named)
+    own = found.shares.tolist()[-len(problems) :]  # the second of two classes, or all
+    balanced = [problem.replace(balance=2 * share - 1) for problem, share in zip(problems, own, strict=True)]
+    return balanced, f"\nshares of the classes among the unlabelled points, inferred: {told}"
+
+
+def save(path: str, data: Data | Classes, task: Task, solutions: list[Solution], **parameters: Any) -> None:
+    """Write a model with what it must know of the file that it was learned from; parameters are for people."""
+    told = {"data": data.name, "method": task.name, "formulation": task.formulation, **parameters}
+    fitted = FittedModel.from_solutions(solutions, np.array(data.classes), told)
+    of_file = {name: getattr(data, name) for name in ("feature_names", "label_name", "zero_based")}
+    save_model(replace(fitted, **of_file), path)
+
+
+def formulated(request: OfProblem, task: Task, problem: Problem) -> Stated:
+    """What a task minimizes, and the problem as it sees it."""
+    given = {**vars(request), "loss": task.loss(request.loss)}
+    if not METHODS[task.method].has_bias:
+        given["fit_intercept"], problem = False, problem.replace(balance=None)
+    taken = FORMULATIONS[task.formulation].options
+    return build(task.formulation, problem, **{k: given[k] for k in taken if given.get(k) is not None})
+
+
+def limited(time_limit: float | None) -> AbstractContextManager[None]:
+    """Work inside ends after so many seconds, if there is a limit."""
+    return nullcontext() if time_limit is None else until(time.time() + finite("time_limit", time_limit, above=0))
+
+
+def solved(request: Fitting, task: Task, problem: Problem, solver: str) -> Solution:
+    """The solution of a task, or what there is of it at the time limit."""
+    with limited(request.time_limit):
+        return _solved(request, task, problem, solver)
+
+
+def _solved(request: Fitting, task: Task, problem: Problem, solver: str) -> Solution:
+    formulation, problem = formulated(request, task, problem)
+    entry = METHODS[task.method]
+    if task.method == "exact":
+        return _search(request, formulation, problem)
+    # A comparison has several methods: of the options given for any a method has its own.
+    own = {name: value for name, value in request.method_option if name in entry.options}
+    if "cvxpy_solver" in entry.options and request.cvxpy_solver is not None:
+        own["cvxpy_solver"] = request.cvxpy_solver
+    if not entry.is_descent:
+        found: Solution = entry.load()(formulation, problem, **own)
+        # These methods end when the time is up, but do not all say that it was the reason.
+        return replace(found, status="time_limit") if time_is_up() else found
+    if request.annealing is not None and task.formulation == "tsvm" and "annealing" in entry.options:
+        own["annealing"] = request.annealing
+    method: Method = entry.load()(**own)
+    with status_line(lambda: f"{task.name} ({solver})", method.share) as progress, warnings.catch_warnings():
+        warnings.simplefilter("ignore" if request.json else "default")
+        warnings.filterwarnings("ignore", "time_limit: ")  # the command says so in a line of its own
+        asked = {"cvxpy": "cvxpy_solver", "native": "device", "auto": "device"}.get(solver)
+        value = None if asked is None else getattr(request, asked)
+        return minimize(
+            method,
+            formulation,
+            problem,
+            solver=solver,
+            settings=Settings(request.tol, request.max_iter, None if progress is None else progress.step),
+            options={} if asked is None or value is None else {asked: value},
+            offered={"cache_size": request.cache_size, "progress": None if progress is None else progress.inner},
+        )
+
+
+def check_method_options(request: Fitting, tasks: Sequence[Task]) -> None:
+    """Raise ValueError for an option that none of the methods takes."""
+    for name, value in request.method_option:
+        if not any(name in METHODS[task.method].options for task in tasks):
+            taken = [f"{task.method}: {', '.join(METHODS[task.method].options) or 'none'}" for task in tasks]
+            raise ValueError(f"method_option={name}={value} is no option of the methods asked for ({'; '.join(taken)})")
+
+
+def _search(request: Fitting, formulation: Formulation, problem: Problem) -> Solution:
+    from ..exact import exact_search
+
+    names = ("bounds", "strategy", "branching", "gap", "max_nodes", "time_limit", "n_jobs", "checkpoint", "certificate")
+    with status_line(lambda: "exact") as progress:
+        return exact_search(
+            formulation,
+            problem,
+            **{name: getattr(request, name) for name in names},
+            callback=None if progress is None else lambda reached: progress.tell(str(reached)),
+        )
