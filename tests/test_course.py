@@ -10,6 +10,8 @@ import pytest
 
 from convex_tsvm.verification.statements.course import LESSONS, lesson
 
+pytestmark = pytest.mark.papers
+
 DOCS = Path(__file__).parents[1] / "docs"
 SLIDES = sorted((DOCS / "slides").glob("lesson*.py"))
 
