@@ -98,6 +98,9 @@ def test_random_problems_descend(seed):
     if solution.lower_bound is not None:
         assert solution.lower_bound <= solution.objective + 1e-9
         assert -1e-12 <= solution.gap <= 1
+    # Where steps are equally good but for rounding, the one whose tangents are its own is kept.
+    assert solution.status == "converged"
+    assert solution.certificate().tangents_changed == 0
     solver = Recording(problem)
     ct.cccp(formulation, problem, solver=solver)
     for before, after in zip(solver.solved[:-1], solver.solved[1:], strict=True):
@@ -186,8 +189,17 @@ def test_smooth_losses_go_through_both_solvers(problem):
 
 
 def test_annealing_raises_the_cost_and_ends_at_the_problem(problem):
-    solution = ct.cccp(ct.s3vm(), problem, annealing=4)
+    solver = Recording(problem)
+    solution = ct.cccp(ct.s3vm(), problem, annealing=4, solver=solver)
     scales = [iteration.scale for iteration in solution.history]
+    # C of labelled points stays as it is, and C* of the others is multiplied.
+    labelled, found = problem.labeled, []
+    for solved in solver.solved[1:]:
+        cost = solved.step.cost
+        assert (cost[labelled] == problem.cost[labelled]).all()
+        found.append(cost[problem.unlabeled] / problem.cost[problem.unlabeled])
+    assert np.ptp(found, axis=1) == pytest.approx(0)
+    assert np.unique(np.round(np.mean(found, axis=1), 12)) == pytest.approx([0.001, 0.01, 0.1, 1.0])
     assert sorted(set(scales)) == pytest.approx([0.001, 0.01, 0.1, 1.0])
     assert scales == sorted(scales)
     assert solution.step.step.cost.tolist() == problem.cost.tolist()

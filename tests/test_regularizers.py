@@ -129,7 +129,7 @@ def test_cccp_descends_and_verify_passes(name):
     assert report.passed, str(report)
     assert {"regularizer_value", "regularizer_conjugate", "regularizer_dual"} <= {one.name for one in report.checks}
     text, (printed, latex) = str(model.primal(problem)), SHOWN[name]
-    assert " ".join(text.split("+ βᵀ f")[0].split()) == f"minimize {printed}"
+    assert " ".join(text.split("+ βᵀ f", maxsplit=1)[0].split()) == f"minimize {printed}"
     assert ("0 <= w" in text) == (name == "nonnegative")
     assert f"\\min_{{w, b}}\\quad & {latex} + \\sum_{{i \\in L}} C_i" in model.latex()
 
