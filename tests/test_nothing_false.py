@@ -456,7 +456,7 @@ def test_what_is_called_reached_meets_the_balance_without_a_bias(scale, target):
         assert bound.upper >= best * (1 - 1e-9)
     for searched in (model, ct.cccp_tsvm(-0.3, fit_intercept=False)):
         # Of the ramp nothing is told here in double precision but that a solution is reached.
-        found = ct.exact_search(searched, problem, time_limit=1.0)
+        found = ct.exact_search(searched, problem, time_limit=0.3)
         for outputs in (found.scores, found.decision_function(x[:, None])):
             assert outputs[2:].mean() == pytest.approx(problem.balance_target, abs=1e-7)
 
