@@ -8,6 +8,7 @@ import pytest
 
 import convex_tsvm as ct
 from convex_tsvm.instance import Instance
+from convex_tsvm.kernels import plain_gram
 from convex_tsvm.relaxations.envelopes.bound import Curved
 from convex_tsvm.relaxations.envelopes.model import EnvelopeModel
 
@@ -92,3 +93,57 @@ def test_no_bound_by_envelopes_is_above_the_exact_one(points, far, share):
             assert float((exact - found.value).mid()) < 1e-8 * size
             above += bool(flint.arb(float(found.least.sum()) - 0.5 * float(gamma @ curved.M @ gamma)) > exact)
     assert above > 3, "without room for rounding the bound would be above in some instances"
+
+
+# --- kernel matrices --------------------------------------------------------------------------------------------------
+
+
+def exact_gram(kernel, X):
+    """The kernel matrix of the points as they are given."""
+    points = matrix(X)
+    K, n = points * points.transpose(), len(X)
+    if isinstance(kernel, ct.Linear):
+        return K
+    gamma = flint.arb(kernel.gamma)
+    if isinstance(kernel, ct.RBF):
+        return flint.arb_mat([[(gamma * (2 * K[i, j] - K[i, i] - K[j, j])).exp() for j in range(n)] for i in range(n)])
+    entries = [[gamma * K[i, j] + flint.arb(kernel.coef0) for j in range(n)] for i in range(n)]
+    return flint.arb_mat([[one**kernel.degree for one in row] for row in entries])
+
+
+KERNELS = {"linear": ct.Linear(), "rbf": ct.RBF(1.3), "poly": ct.Polynomial(3, 0.7, 0.3)}
+
+
+def drawn(seed, n=9):
+    """Points of which some are nearly equal, and coefficients under which nearly all of a square cancels."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3)) * 10 ** rng.uniform(-1, 1)
+    X[n // 2 :] = X[: n - n // 2] * (1 + 1e-7 * rng.normal(size=(n - n // 2, 3)))
+    gamma = rng.normal(size=n)
+    gamma[n // 2 :] = -gamma[: n - n // 2]
+    return X, gamma * 10 ** rng.uniform(0, 3)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernel_values_are_as_near_as_is_said(name):
+    """Each value, the square of a combination, and its products with all points."""
+    kernel, off = KERNELS[name], 0
+    below, beside = 0, 0
+    for seed in range(15):
+        X, gamma = drawn(seed)
+        n, found, exact = len(X), plain_gram(kernel, X), exact_gram(kernel, X)
+        for i in range(n):
+            for j in range(n):
+                size = flint.arb(found.scale[i]) * flint.arb(found.scale[j])
+                assert abs(exact[i, j] - flint.arb(found.matrix[i, j])) <= flint.arb(found.error) * size
+                assert abs(exact[i, j]) <= size
+                off += bool(exact[i, j] != flint.arb(found.matrix[i, j]))
+        square = number(matrix(gamma).transpose() * exact * matrix(gamma))
+        assert flint.arb(found.most_square(gamma)) >= square
+        below += bool(flint.arb(float(gamma @ found.matrix @ gamma)) < square)
+        image, away = found.image(gamma)
+        products = exact * matrix(gamma)
+        assert all(abs(products[i, 0] - flint.arb(image[i])) <= flint.arb(away[i]) for i in range(n))
+        beside += sum(bool(products[i, 0] != flint.arb(image[i])) for i in range(n))
+    # Rounding has changed most of what is compared.
+    assert min(off / 81, below, beside / 9) > 3
