@@ -8,6 +8,7 @@ import pytest
 
 import convex_tsvm as ct
 from convex_tsvm.instance import Instance
+from convex_tsvm.instance.step_solution import certify
 from convex_tsvm.kernels import plain_gram
 from convex_tsvm.relaxations.envelopes.bound import Curved
 from convex_tsvm.relaxations.envelopes.model import EnvelopeModel
@@ -147,3 +148,24 @@ def test_kernel_values_are_as_near_as_is_said(name):
         beside += sum(bool(products[i, 0] != flint.arb(image[i])) for i in range(n))
     # Rounding has changed most of what is compared.
     assert min(off / 81, below, beside / 9) > 3
+
+
+# --- convex steps -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_no_lower_bound_of_a_step_is_above_its_dual(name):
+    """Σ |γ| - ½ γᵀ K γ for hinge losses without a bias, exactly; what is computed is above it at times."""
+    kernel, above = KERNELS[name], 0
+    for seed in range(20):
+        X, gamma = drawn(seed)
+        y = np.sign(gamma)
+        problem = ct.Problem(X, y, kernel=kernel, C=1e9, C_unlabeled=None, balance=None)
+        step = ct.Instance(ct.svm(fit_intercept=False), problem).step()
+        found, K = certify(step, gamma, 0.0, 0.0), exact_gram(kernel, X)
+        square = number(matrix(gamma).transpose() * K * matrix(gamma))
+        exact = sum((flint.arb(abs(one)) for one in gamma), flint.arb(0)) - square / 2
+        assert flint.arb(found.dual) - flint.arb(found.doubt) <= exact
+        assert found.doubt < 1e-6 * float(square.mid())
+        above += bool(flint.arb(found.dual) > exact)
+    assert above > 3

@@ -1,5 +1,6 @@
 """The native solver against CVXPY, on random problems of every catalogue loss."""
 
+import dataclasses
 import warnings
 
 import numpy as np
@@ -9,6 +10,7 @@ from strategies import CATALOGUE, LABELED, UNLABELED, random_case
 import convex_tsvm as ct
 from convex_tsvm.kernels import GramRows
 from convex_tsvm.losses import conjugate_pieces
+from convex_tsvm.solvers.dual import native
 from convex_tsvm.solvers.dual.dual_problem import DualProblem
 from convex_tsvm.solvers.dual.newton import newton
 
@@ -261,3 +263,30 @@ def test_native_refuses_the_one_norm():
     problem = ct.Problem(np.eye(3), [1, -1, 0])
     with pytest.raises(ValueError, match="regularizer='l1'"):
         ct.cccp(ct.Formulation(ct.hinge(), regularizer="l1"), problem, solver="native")
+
+
+@pytest.mark.parametrize("precision", ["double", "single"])
+def test_a_bias_that_points_leave_open_is_the_middle_of_what_they_allow(precision):
+    """Both multipliers are at their cost, so that every bias up to 1 - 2 C is optimal."""
+    problem = ct.Problem(np.array([[1.0], [-1.0]]), [1, -1], C=0.1, C_unlabeled=None)
+    solution = ct.NativeSolver(problem, precision=precision).solve(ct.svm().on(problem).step())
+    assert solution.gamma == pytest.approx([0.1, -0.1])
+    assert solution.bias == pytest.approx(0, abs=1e-6)
+
+
+def test_a_point_that_is_called_optimal_and_violates_is_inaccurate(monkeypatch):
+    """Its certificate decides: here a multiplier of next to no cost is at the wrong end, which no gap shows."""
+
+    def careless(dual, solve=native.solve_dual, **options):
+        point = solve(dual, **options)
+        s = point.s.copy()
+        s[-1] = -1.0 - s[-1]
+        return dataclasses.replace(point, s=s)
+
+    monkeypatch.setattr(native, "solve_dual", careless)
+    X, y = np.array([[2.0], [-2.0], [1.0], [9.0]]), [1, -1, 1, 1]
+    problem = ct.Problem(X, y, C=[1.0, 1.0, 1.0, 1e-9], C_unlabeled=None)
+    with pytest.warns(UserWarning, match="did not meet tol"):
+        solution = ct.NativeSolver(problem).solve(ct.svm().on(problem).step())
+    assert solution.gap < 1e-6
+    assert solution.status == "inaccurate"
