@@ -90,6 +90,7 @@ def test_no_bound_by_envelopes_is_above_the_exact_one(points, far, share):
             found, square = curved.point(low, high, gamma), exact_square(curved, gamma)
             exact = exact_least(model, curved.curvature, gamma, low, high) - square / 2
             size = float(np.abs(found.least).sum() + square.mid() / 2)
+            assert flint.arb(curved._most_square(gamma)) * (1 + 1e-10) >= square
             assert flint.arb(found.value) <= exact
             assert float((exact - found.value).mid()) < 1e-8 * size
             above += bool(flint.arb(float(found.least.sum()) - 0.5 * float(gamma @ curved.M @ gamma)) > exact)
