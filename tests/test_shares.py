@@ -344,3 +344,10 @@ def test_what_was_inferred_is_asked_once(monkeypatch):
     shares.infer_class_shares(ct.Problem(X, y, kernel=ct.RBF(0.3)), [y])
     shares.infer_class_shares(ct.Problem(X, y, kernel=ct.RBF(0.2), C=weights), [y])
     assert len(asked) == 5
+
+
+def test_a_label_that_is_left_out_costs_what_unlabelled_points_cost():
+    cost, y = np.array([10.0, 10.0, 30.0, 1.0, 3.0]), np.array([1.0, -1.0, 1.0, 0.0, 0.0])
+    found = shares.costs_without(cost, y, np.array([1.0, -1.0, 0.0, 0.0, 0.0]))
+    np.testing.assert_array_equal(found, [10, 10, 2, 1, 3])
+    np.testing.assert_array_equal(cost, [10, 10, 30, 1, 3])

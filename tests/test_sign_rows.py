@@ -3,8 +3,11 @@
 import numpy as np
 import pytest
 
+import convex_tsvm as ct
+from convex_tsvm.instance.labelling import labelling
+from convex_tsvm.relaxations import OutputSpace
 from convex_tsvm.relaxations.signs.cuts import Layout, SignCuts
-from convex_tsvm.relaxations.signs.quadratic import SignMultipliers
+from convex_tsvm.relaxations.signs.quadratic import SignMultipliers, SignQuadratic
 
 #: Outputs outside (-1, 1), and labels that are known for two of them.
 V = np.array([1.4, -2.5, -1.0, 3.2, 1.0, -1.7])
@@ -76,3 +79,31 @@ def test_multipliers_hold_in_the_boxes_that_they_were_made_for():
     assert multipliers(found.labels, np.zeros(2), found.arc_low, found.arc_high).hold_in(
         inside[0], inside[1] + [0, 5.0]
     )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_quadratic_with_signs_is_the_objective_less_what_multipliers_take(seed):
+    """At any outputs and their signs, also where multipliers leave the form indefinite and have to be lifted."""
+    rng = np.random.default_rng(seed)
+    y = np.r_[1.0, -1.0, np.zeros(4)]
+    problem = ct.Problem(rng.normal(size=(6, 2)), y, kernel=ct.RBF(1.0), C=2.0, balance=0.1)
+    space = OutputSpace(labelling(ct.s3vm(), problem))
+    labels = np.r_[1.0, -1.0, np.zeros(4)]
+    is_open = labels == 0
+    square, upper, lower = rng.uniform(0, 0.3, (3, 6))
+    given = SignMultipliers(
+        labels, square, np.where(is_open, -5.0, 0.0), upper * is_open, lower * is_open,
+        np.zeros(6), -np.ones(6), np.ones(6), SignCuts.none(), np.zeros(0),
+    )  # fmt: skip
+    made = SignQuadratic(space, given)
+    z = made.multipliers
+    assert (z.unit > given.unit)[is_open].all()
+    b = np.where(is_open, rng.choice([-1.0, 1.0], 6), labels)
+    v = b * rng.uniform(1, 3, 6)
+    low, high = np.minimum(v - 0.5, -1.0), np.maximum(v + 0.7, 1.0)
+    low, high = np.where(labels > 0, np.minimum(v, 1.0), low), np.where(labels < 0, np.maximum(v, -1.0), high)
+    linear, constant = made.terms(low, high)
+    x, one = np.append(v, b[is_open]), np.append(1.0, v)
+    found = x @ made.A @ x + 2 * linear @ x + constant
+    taken = z.square * (high - v) * (v - low) + z.upper * (high - v) * (1 + b) + z.lower * (v - low) * (1 - b)
+    assert found == pytest.approx(one @ space.C @ one + space.constant - taken.sum(), rel=1e-9)
