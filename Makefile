@@ -10,7 +10,7 @@ LOWEST := .venv-lowest
 
 SECONDS ?= 600
 
-.PHONY: demo test papers quick portable slow fuzz lint review coverage docs look paper bench lowest dist clean
+.PHONY: demo test papers mutants quick portable slow fuzz lint review coverage docs look paper bench lowest dist clean
 
 demo: $(VENV)/.ready  ## fit a transductive SVM to real data by two solvers: a table, and a picture in demo.png
 	$(BIN)/convex-tsvm compare breast_cancer --sigma 10 --C 10 --methods svm,cccp --solver native,cvxpy --plot demo.png
@@ -36,6 +36,9 @@ slow: $(VENV)/.ready  ## the tests that take long
 
 fuzz: $(VENV)/.ready  ## random degenerate instances against rigorous arithmetic, for SECONDS (before every release)
 	$(BIN)/python tests/fuzz.py --seconds $(SECONDS)
+
+mutants: $(VENV)/.ready  ## plant faults in a copy of the package, one at a time; fails if no test sees one (minutes)
+	$(BIN)/python tests/mutants.py
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .
