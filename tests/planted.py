@@ -1075,14 +1075,14 @@ CHECKERS = [
         INTERVALS,
         "demand((np.diag(rest.low) >= around).all(),",
         "demand(True,",
-        ("tests/test_interval_certificates.py::test_forged_certificates_are_refused",),
+        ("tests/test_interval_certificates.py::test_forged_certificates_are_refused[root of a smaller kernel]",),
     ),
     Fault(
         "a proof may leave out outputs of solutions",
         INTERVALS,
         "demand((beyond >= level)[smaller].all(),",
         "demand(True,",
-        ("tests/test_interval_certificates.py::test_forged_certificates_are_refused",),
+        ("tests/test_interval_certificates.py::test_forged_certificates_are_refused[interval narrowed]",),
     ),
     Fault(
         "the root's box may leave out outputs that are too low",
@@ -1096,7 +1096,7 @@ CHECKERS = [
         INTERVALS,
         "np.where(straight, ends, np.minimum(ends, inside))",
         "ends",
-        ("tests/test_interval_certificates.py::test_forged_certificates_are_refused",),
+        ("tests/test_interval_certificates.py::test_forged_certificates_are_refused[bound raised]",),
     ),
     Fault(
         "a bound of an interval search takes too little of the square",

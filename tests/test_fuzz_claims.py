@@ -13,10 +13,10 @@ from convex_tsvm.relaxations.envelopes import model
 
 
 def test_no_claim_about_random_formulations_is_false():
-    counts, failures = fuzz_formulations.fuzz(40, seed=5)
+    counts, failures = fuzz_formulations.fuzz(25, seed=5)
     assert not failures
-    assert counts["held"] >= 15
-    assert counts["refused"] >= 3
+    assert counts["held"] >= 9
+    assert counts["refused"] >= 2
 
 
 def test_a_box_that_leaves_out_solutions_is_found(monkeypatch):
