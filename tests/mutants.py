@@ -74,8 +74,8 @@ class Copy:
         shutil.copytree(self.folder, folder)
         return Copy(folder)
 
-    def run(self, tests: list[str]) -> tuple[int, str]:
-        """Pytest's exit status, and what it printed; FAILED if it did not end."""
+    def run(self, tests: list[str], seconds: float | None = None) -> tuple[int, str]:
+        """Pytest's exit status, and what it printed; FAILED if it did not end in time."""
         settings = {
             "PYTHONPATH": str(self.folder),
             "OMP_NUM_THREADS": "1",
@@ -93,25 +93,27 @@ class Copy:
                 capture_output=True,
                 text=True,
                 check=False,
-                timeout=SECONDS,
+                timeout=seconds,
             )
         except subprocess.TimeoutExpired:
-            return FAILED, f"FAILED {tests[0]} - it did not end in {SECONDS} s"
+            return FAILED, f"FAILED {tests[0]} - it did not end in {seconds} s"
         return ran.returncode, ran.stdout + ran.stderr
 
     def plant(self, fault: Fault) -> Outcome:
         """Run the tests of a fault with the fault in its file, which is put back."""
         began, path = time.perf_counter(), self.folder / "convex_tsvm" / fault.file
-        text = path.read_text(encoding="utf-8")
+        text, facts = path.read_text(encoding="utf-8"), path.stat()
         # What has been compiled of a file of loops is put back with it.
         compiled, kept = path.parent / "__pycache__", self.folder / "compiled"
         if path.name == "_loops.py":
             shutil.copytree(compiled, kept)
         path.write_text(text.replace(fault.text, fault.fault), encoding="utf-8")
         try:
-            status, printed = self.run(list(fault.tests))
+            status, printed = self.run(list(fault.tests), SECONDS)
         finally:
-            shutil.copy2(ROOT / "convex_tsvm" / fault.file, path)
+            # With the time at which it was written, by which compiled code is told from what is out of date.
+            path.write_text(text, encoding="utf-8")
+            os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
             if kept.exists():
                 shutil.rmtree(compiled)
                 kept.rename(compiled)
