@@ -10,7 +10,7 @@ LOWEST := .venv-lowest
 
 SECONDS ?= 600
 
-.PHONY: demo test quick portable slow fuzz lint review coverage docs look paper bench lowest dist clean
+.PHONY: demo test papers mutants quick portable slow fuzz lint review coverage docs look paper bench lowest dist clean
 
 demo: $(VENV)/.ready  ## fit a transductive SVM to real data by two solvers: a table, and a picture in demo.png
 	$(BIN)/convex-tsvm compare breast_cancer --sigma 10 --C 10 --methods svm,cccp --solver native,cvxpy --plot demo.png
@@ -22,8 +22,11 @@ PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest
 test: $(VENV)/.ready lint  ## style, types, and the tests, on two cores
 	$(PYTEST) -n 2 --dist worksteal
 
+papers: $(VENV)/.ready  ## every statement of the five papers, with mistakes planted in it; derivations, and the course
+	$(PYTEST) -n 2 --dist worksteal -m "papers and not slow" tests
+
 quick: $(VENV)/.ready  ## what one runs while editing: one case of every test that takes no time
-	$(PYTEST) -n 2 --dist worksteal --quick tests
+	$(PYTEST) -n 2 --dist worksteal --quick -m "not slow" tests
 
 portable: $(VENV)/.ready  ## the quick tests and the gallery as on other machines: kernels of OpenBLAS, threads, rounding
 	$(BIN)/python tests/portable.py
@@ -33,6 +36,9 @@ slow: $(VENV)/.ready  ## the tests that take long
 
 fuzz: $(VENV)/.ready  ## random degenerate instances against rigorous arithmetic, for SECONDS (before every release)
 	$(BIN)/python tests/fuzz.py --seconds $(SECONDS)
+
+mutants: $(VENV)/.ready  ## plant faults in a copy of the package, one at a time; fails if no test sees one (minutes)
+	$(BIN)/python tests/mutants.py
 
 lint: $(VENV)/.ready
 	$(BIN)/ruff check .
@@ -48,7 +54,7 @@ review: $(VENV)/.review  ## what a stranger's checklist asks of a repository: it
 
 coverage: $(VENV)/.coverage  ## the tests, counting lines and branches of the package that they reach; at least 95 %
 	$(BIN)/python -m coverage erase
-	$(ONE_THREAD) $(BIN)/python -m coverage run -m pytest -n 2 --dist worksteal
+	$(ONE_THREAD) $(BIN)/python -m coverage run -m pytest -n 2 --dist worksteal -m "not slow"
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report --fail-under=95
 
@@ -68,7 +74,7 @@ bench: $(VENV)/.bench  ## every data set and solver of benchmark_s3vm, tried by 
 # Old versions of other packages warn of what newer ones of yet others do, and CVXPY 1.9 computes with empty arrays; scikit-learn
 # 1.7 has two checks of a name. None of it is ours to mend.
 lowest: $(LOWEST)/.ready  ## the tests with the lowest versions that pyproject.toml allows (needs its lowest Python)
-	$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -p no:cacheprovider -W default \
+	$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -m "not slow" -p no:cacheprovider -W default \
 		-o strict_parametrization_ids=false
 
 dist: $(VENV)/.ready  ## wheel and source distribution in dist/, each tried in an empty environment outside the checkout

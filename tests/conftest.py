@@ -5,12 +5,14 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
-# The same examples at every run of CI, new ones at every run by hand; HYPOTHESIS_PROFILE=thorough tries many more.
+# The same examples at every run of CI, new ones at every run by hand; HYPOTHESIS_PROFILE=thorough tries many more, and
+# with HYPOTHESIS_PROFILE=first the first example that fails ends a test, without a search for the simplest one.
 common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 settings.register_profile("default", derandomize="CI" in os.environ, **common)
 settings.register_profile("thorough", max_examples=3000, **common)
+settings.register_profile("first", derandomize=True, phases=[Phase.explicit, Phase.generate], **common)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 DATA = Path(os.environ.get("CONVEX_TSVM_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))

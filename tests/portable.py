@@ -27,7 +27,7 @@ print(*(name for name in made.__cpu_dispatch__ if made.__cpu_features__[name]))
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 #: The quick tests, and every page of the gallery.
-SUITES = (["--quick", "tests"], ["tests/test_examples.py", "-k", "test_pages_keep_their_claims"])
+SUITES = (["--quick", "-m", "not slow", "tests"], ["tests/test_examples.py", "-k", "test_pages_keep_their_claims"])
 
 
 def run(command: list[str], settings: dict[str, str]) -> Any:

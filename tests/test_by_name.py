@@ -133,14 +133,18 @@ def test_every_method_and_loss_of_linear_works_or_is_refused(method, loss, tiny,
 
 @pytest.mark.parametrize("relaxation", choices("bound", "--relaxation"))
 def test_every_relaxation_and_solver_of_bound_works_or_is_refused(relaxation, tiny, capsys):
-    for solver in choices("bound", "--solver"):
-        own = ["--rounds", "1"] if relaxation not in ("svm", "sdp") else []
-        if relaxation not in ("svm", "sdp", "signs", "envelope", "curvature"):
-            own += ["--solver", solver]
-        own += ["--balance", "labeled"] if solver != "auto" else []  # shares are inferred once
-        arguments = ["bound", tiny / "tiny.npz", "--sigma", "1", "--loss", "squared_hinge", "--relaxation", relaxation]
-        status, _, err = run(capsys, *arguments, *own, "--json")
-        assert status in (0, 1), err  # 1: the rounds were over before the gap was closed
+    arguments = ["bound", tiny / "tiny.npz", "--sigma", "1", "--loss", "squared_hinge", "--relaxation", relaxation]
+    own = ["--rounds", "1"] if relaxation not in ("svm", "sdp") else []
+    # Shares are inferred once, without a solver.
+    runs = [own, *([*own, "--balance", "labeled", "--solver", solver] for solver in choices("bound", "--solver"))]
+    takes_solvers = relaxation not in ("svm", "signs", "envelope", "curvature")
+    for options in runs:
+        status, _, err = run(capsys, *arguments, *options, "--json")
+        if "--solver" in options and not takes_solvers:
+            assert status == 2
+            assert "(--solver) is for --relaxation sdp" in err
+        else:
+            assert status in (0, 1), err  # 1: the rounds were over before the gap was closed
 
 
 @pytest.mark.parametrize("name", choices("verify", "--method"))

@@ -66,8 +66,31 @@ def test_both_readings_of_the_balance(solver, balance_by, problem):
     assert solution.scores[problem.unlabeled].mean() == pytest.approx(problem.balance_target)
 
 
+class Recording:
+    """A native solver that keeps what it has solved."""
+
+    def __init__(self, problem):
+        self.native, self.solved = ct.NativeSolver(problem, tol=1e-6), []
+
+    def solve(self, step, start=None):
+        self.solved.append(self.native.solve(step, start))
+        return self.solved[-1]
+
+
+def paid(formulation, problem, f):
+    """What each point pays at its output, from the losses themselves."""
+    labelled = formulation.labeled(np.where(problem.y == 0, 1.0, problem.y) * f)
+    return np.where(problem.y == 0, formulation.unlabeled(f), labelled)
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_random_problems_descend(seed):
+    """CCCP records only what falls, so that its steps are compared with those that tangents give.
+
+    The concave part of a point is what its loss is beyond the convex loss of the step.  Its tangent has a slope between
+    the differences to the left and to the right of the output before; the convex step with all tangents touches the
+    objective there, is nowhere below it, and falls.
+    """
     formulation, problem, _ = random_case(seed)
     solution = ct.cccp(formulation, problem, tol=1e-6)
     objectives = np.array([iteration.step_objective for iteration in solution.history])
@@ -75,6 +98,31 @@ def test_random_problems_descend(seed):
     if solution.lower_bound is not None:
         assert solution.lower_bound <= solution.objective + 1e-9
         assert -1e-12 <= solution.gap <= 1
+    # Where steps are equally good but for rounding, the one whose tangents are its own is kept.
+    assert solution.status == "converged"
+    assert solution.certificate().tangents_changed == 0
+    solver = Recording(problem)
+    ct.cccp(formulation, problem, solver=solver)
+    for before, after in zip(solver.solved[:-1], solver.solved[1:], strict=True):
+        step, f, cost = after.step, before.outputs, problem.cost
+
+        def convex(t, step=step):
+            return np.choose(step.kind, [loss(t) for loss in step.losses])
+
+        def concave(t, convex=convex):
+            return paid(formulation, problem, t) - convex(t)
+
+        right, left = ((concave(f + h) - concave(f)) / h for h in (1e-6, -1e-6))
+        room = 1e-4 * (1 + np.abs(f))
+        assert (cost * (right - room) <= step.slope).all()
+        assert (step.slope <= cost * (left + room)).all()
+        touching = cost @ concave(f) - step.slope @ f
+        objective = after.regularization + cost @ paid(formulation, problem, after.outputs)
+        surrogate = after.regularization + cost @ convex(after.outputs) + step.slope @ after.outputs + touching
+        room = 1e-5 * (1 + abs(objective))
+        assert after.primal + touching == pytest.approx(surrogate, rel=1e-9, abs=1e-9)
+        assert objective <= surrogate + room
+        assert surrogate <= before.regularization + cost @ paid(formulation, problem, f) + room
 
 
 def test_the_surrogate_is_the_objective_at_a_fixed_point(problem):
@@ -141,8 +189,17 @@ def test_smooth_losses_go_through_both_solvers(problem):
 
 
 def test_annealing_raises_the_cost_and_ends_at_the_problem(problem):
-    solution = ct.cccp(ct.s3vm(), problem, annealing=4)
+    solver = Recording(problem)
+    solution = ct.cccp(ct.s3vm(), problem, annealing=4, solver=solver)
     scales = [iteration.scale for iteration in solution.history]
+    # C of labelled points stays as it is, and C* of the others is multiplied.
+    labelled, found = problem.labeled, []
+    for solved in solver.solved[1:]:
+        cost = solved.step.cost
+        assert (cost[labelled] == problem.cost[labelled]).all()
+        found.append(cost[problem.unlabeled] / problem.cost[problem.unlabeled])
+    assert np.ptp(found, axis=1) == pytest.approx(0)
+    assert np.unique(np.round(np.mean(found, axis=1), 12)) == pytest.approx([0.001, 0.01, 0.1, 1.0])
     assert sorted(set(scales)) == pytest.approx([0.001, 0.01, 0.1, 1.0])
     assert scales == sorted(scales)
     assert solution.step.step.cost.tolist() == problem.cost.tolist()

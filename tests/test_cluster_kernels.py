@@ -75,6 +75,19 @@ def test_distances_go_along_dense_regions():
     assert ends >= along
 
 
+def test_distances_along_a_line_are_those_of_the_cheapest_path():
+    """Of points at 0, 1, 2 and 5 a step of 1 costs e^ρ - 1: two of them cost less than one of 2, and three than one."""
+    X, rho = np.array([[0.0], [1.0], [2.0], [5.0]]), 1.5
+    step, long = np.expm1(rho), np.expm1(3 * rho)
+    paths = np.array([[0, step, 2 * step, 2 * step + long], [0, 0, step, step + long], [0, 0, 0, long], [0, 0, 0, 0]])
+    d = np.log1p(paths + paths.T) / rho
+    assert d[0, 1] == pytest.approx(1)
+    K = ct.density_kernel(X, rho=rho, sigma=1.3, kept=1.0)
+    np.testing.assert_allclose(K, np.exp(-(d**2) / (2 * 1.3**2)), atol=1e-6)
+    K = ct.density_kernel(X, rho=rho, kept=1.0)
+    np.testing.assert_allclose(np.diag(K)[:, None] + np.diag(K) - 2 * K, d**2, atol=1e-6)
+
+
 def test_a_tsvm_on_the_representation(two_moons):
     X, truth, y = two_moons
     plain = ct.TransductiveSVC(sigma=0.6, balance="labeled").fit(X, y)

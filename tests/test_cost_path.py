@@ -45,8 +45,13 @@ def test_where_they_are_not_a_small_one(no_clusters):
     path = ct.cost_path(made, X, y, factors=factors)
     assert path.chosen < 1
     assert path.estimator.fit(X, y).score(X, truth) > made.fit(X, y).score(X, truth) + 0.05
-    assert "chosen" in str(path)
-    assert len(str(path).splitlines()) == 6
+    heading, *rows = str(path).splitlines()
+    assert heading.split() == ["factor", "C*", "error", "at", "labels", "left", "out"]
+    for row, factor, error, spread in zip(rows, factors, path.left_out_error, path.standard_error, strict=True):
+        numbers, _, chosen = row.partition(" %")
+        own = [float(number) for number in numbers.replace("±", " ").split()]
+        assert own == pytest.approx([factor, 10 * factor, 100 * error, 100 * spread], abs=0.051)
+        assert chosen == ("  chosen" if factor == path.chosen else "")
     np.testing.assert_allclose(path.costs, 10 * np.array(factors))
     linear = ct.LinearTransductiveSVC(positive_fraction=0.5, lambda_=0.0125, lambda_unlabeled=200.0)
     path = ct.cost_path(linear, X, y, factors=factors)

@@ -10,6 +10,8 @@ import pytest
 
 from convex_tsvm.verification.statements.course import LESSONS, lesson
 
+pytestmark = pytest.mark.papers
+
 DOCS = Path(__file__).parents[1] / "docs"
 SLIDES = sorted((DOCS / "slides").glob("lesson*.py"))
 
@@ -18,8 +20,14 @@ SLIDES = sorted((DOCS / "slides").glob("lesson*.py"))
 def test_a_lesson_has_a_page(one):
     text = (DOCS / "course" / f"lesson{one.number}.rst").read_text(encoding="utf-8")
     assert text.startswith(f"Lesson {one.number}: {one.title}\n")
-    for part in ("**Aims.**", "**Needs**", "What is shown\n", "What the class should see\n", "To ask\n", "Pages\n"):
-        assert part in text, part
+    parts = ("**Aims.**", "**Needs**", "What is shown\n", "What the class should see\n", "To ask\n", "Pages\n")
+    for part, after in zip(parts, (*parts[1:], None), strict=True):
+        # What stands under it, up to the next one: not the heading alone.
+        assert text.count(part) == 1, part
+        under = text.split(part)[1].split(after)[0] if after else text.split(part)[1]
+        assert len(re.findall(r"\w+", under)) >= (2 if part in ("**Needs**", "Pages\n") else 20), part
+    questions = text.split("To ask\n")[1].split("Pages\n")[0]
+    assert re.search(r"(?m)^- .*\?", questions)
     for name in (f"lesson{one.number}_sheet.ipynb", f"lesson{one.number}_key.ipynb"):
         assert name in text
     assert (f"lesson{one.number}_slides.ipynb" in text) == (DOCS / "slides" / f"lesson{one.number}.py").exists()

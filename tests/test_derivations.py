@@ -11,6 +11,8 @@ from convex_tsvm.verification.statements import PAPERS
 from convex_tsvm.verification.statements.leftsides import PACKAGE
 from convex_tsvm.verification.statements.notebook import given, introduced, is_step, solution
 
+pytestmark = pytest.mark.papers
+
 STEPS = [one for name in PAPERS for one in ct.paper(name).derivation]
 PLAIN = [one for one in STEPS if is_step(one)]
 

@@ -470,6 +470,12 @@ def members(path):
 
 
 @pytest.fixture
+def small_limit(monkeypatch):
+    """Files are unpacked up to 32 MB in place of 256, so that what is tried need not be packed first."""
+    monkeypatch.setattr("convex_tsvm.validation.UNPACKED_BYTES", 2**25)
+
+
+@pytest.fixture
 def model(tmp_path):
     clf = ct.TransductiveSVC().fit(X, np.where(SHOWN, TRUTH, -1))
     ct.save_model(clf, tmp_path / "model.npz")
@@ -477,32 +483,32 @@ def model(tmp_path):
 
 
 @pytest.mark.parametrize("member", ["unused", "points", "data", "intercept"])
-def test_a_model_of_little_size_takes_little_memory(member, model, tmp_path):
+def test_a_model_of_little_size_takes_little_memory(member, model, tmp_path, small_limit):
     """Beyond the limit no member is unpacked, whether a reader knows it or not."""
     path = tmp_path / "bomb.npz"
-    bomb(path, member, 400, base={name: content for name, content in model.items() if name != f"{member}.npy"})
+    bomb(path, member, 100, base={name: content for name, content in model.items() if name != f"{member}.npy"})
     tracemalloc.start()
     try:
         with pytest.raises(ValueError, match=r"is not a model saved by convex_tsvm: it.* member"):
             ct.load_model(path)
-        assert tracemalloc.get_traced_memory()[1] < 2**27
+        assert tracemalloc.get_traced_memory()[1] < 2**26
     finally:
         tracemalloc.stop()
 
 
 @pytest.mark.parametrize(("member", "status"), [("X", 2), ("y", 2), ("other", 0)])
-def test_data_of_little_size_take_little_memory(member, status, run, tmp_path):
+def test_data_of_little_size_take_little_memory(member, status, run, tmp_path, small_limit):
     np.savez(tmp_path / "a.npz", X=X, y=np.where(SHOWN, TRUTH, np.nan))
     kept = {name: content for name, content in members(tmp_path / "a.npz").items() if name != f"{member}.npy"}
-    bomb(tmp_path / "bomb.npz", member, 400, base=kept)
+    bomb(tmp_path / "bomb.npz", member, 100, base=kept)
     tracemalloc.start()
     try:
         found, _, err = run("solve", "bomb.npz")
-        assert tracemalloc.get_traced_memory()[1] < 2**27
+        assert tracemalloc.get_traced_memory()[1] < 2**26
     finally:
         tracemalloc.stop()
     assert found == status
-    assert status == 0 or "no more than 256 MB are read" in err
+    assert status == 0 or "no more than 32 MB are read" in err
 
 
 def test_members_that_numpy_does_not_write(tmp_path):
@@ -532,9 +538,11 @@ def test_numbers_of_a_model_are_finite(member, number, model, tmp_path):
 
 
 @pytest.mark.parametrize("command", [["solve", "a.csv.gz"], ["solve", "a.svm.gz"], ["linear", "a.svm.gz"]], ids=str)
-def test_text_that_unpacks_to_far_more_than_its_size_is_refused(command, run, tmp_path):
+def test_text_that_unpacks_to_far_more_than_its_size_is_refused(command, run, tmp_path, monkeypatch):
+    """As it is from 64 MB on; here from 2 MB on, as what is tried is packed first."""
+    monkeypatch.setattr("convex_tsvm.text.TEXT_BYTES", 2**21)
     line = b"u,v,kind\n" if "csv" in command[1] else b"1 1:1\n"
-    (tmp_path / command[1]).write_bytes(gzip.compress(line * (2**27 // len(line)), 1))
+    (tmp_path / command[1]).write_bytes(gzip.compress(line * (2**23 // len(line)), 9))
     status, _, err = run(*command)
     assert status == 2
     assert f"{command[1]} unpacks to" in err

@@ -92,7 +92,7 @@ FOUND = [
 
 
 #: Those of them that take two seconds and more.
-LONG = {3000000112, 22000000354, 42000001768}
+LONG = {3000000112, 22000000354, 42000001768, 2302000003374, 1000000038, 2301000014223}
 
 
 @pytest.mark.parametrize(

@@ -13,17 +13,17 @@ from convex_tsvm.relaxations.envelopes import model
 
 
 def test_no_claim_about_random_formulations_is_false():
-    counts, failures = fuzz_formulations.fuzz(40, seed=5)
+    counts, failures = fuzz_formulations.fuzz(25, seed=5)
     assert not failures
-    assert counts["held"] >= 15
-    assert counts["refused"] >= 3
+    assert counts["held"] >= 9
+    assert counts["refused"] >= 2
 
 
 def test_a_box_that_leaves_out_solutions_is_found(monkeypatch):
     """As it was for losses that are unbounded below."""
     right = model.Minorant.farthest
     monkeypatch.setattr(model.Minorant, "farthest", lambda self, cutoff: 0.01 * right(self, cutoff))
-    assert fuzz_formulations.fuzz(60, seed=5)[1]
+    assert fuzz_formulations.fuzz(30, seed=5)[1]
 
 
 def test_an_optimum_that_is_none_is_found(monkeypatch):
@@ -31,7 +31,7 @@ def test_an_optimum_that_is_none_is_found(monkeypatch):
     monkeypatch.setattr(
         ct, "exact_search", lambda *a, **k: dataclasses.replace((s := right(*a, **k)), objective=s.objective + 0.1)
     )
-    assert fuzz_formulations.fuzz(20, seed=5)[1]
+    assert fuzz_formulations.fuzz(8, seed=5)[1]
 
 
 def test_certificates_of_nearly_singular_matrices_are_proven():
@@ -50,7 +50,7 @@ def test_no_changed_file_is_accepted_for_what_is_false(capsys):
 def test_a_checker_that_looks_away_is_found(monkeypatch):
     for name in ("walk", "labels", "signs", "label_matrix", "envelopes"):
         monkeypatch.setattr(f"convex_tsvm.checker.{name}.demand", lambda condition, message: None)
-    assert fuzz_certificates.files(40, seed=2)[1]
+    assert fuzz_certificates.files(8, seed=2)[1]
 
 
 #: Matrices that are indefinite by what a problem takes for rounding, and the last by enough that it is seen.

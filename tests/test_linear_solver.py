@@ -13,6 +13,7 @@ from convex_tsvm.instance import Instance
 from convex_tsvm.losses import hinge, squared_hinge
 from convex_tsvm.methods.solvers import why_not_solver
 from convex_tsvm.solvers import CoordinateDescent, FiniteNewton, LinearSolver
+from convex_tsvm.solvers.coordinates.descent import Descent
 from convex_tsvm.solvers.linear import epoch_cost, newton_step_cost, newton_steps
 
 LOSSES = {"hinge": hinge(), "squared": squared_hinge(), "huber": 0.3 * hinge() + 0.7 * squared_hinge()}
@@ -135,6 +136,21 @@ def test_costs_rise():
             assert newton_step_cost(10, 1000, smooth, sparse) < newton_step_cost(10, 100_000, smooth, sparse)
 
 
+def test_an_interrupt_of_coordinate_descent_is_no_reason_to_take_newton_steps(monkeypatch):
+    problem, epoch = labelled(5, 60, 400, 1.0), Descent.epoch
+
+    def stop(self):
+        if self.n_epochs == 2:
+            raise KeyboardInterrupt
+        epoch(self)
+
+    monkeypatch.setattr(Descent, "epoch", stop)
+    found = LinearSolver(problem, tol=1e-9).solve(Instance(ct.svm(), problem).step())
+    assert found.status == "interrupted"
+    assert found.n_iter == 2
+    assert np.isfinite(found.gap)
+
+
 def test_an_interrupt_keeps_the_point():
     problem = labelled(5, 200, 40, 1.0)
     step = Instance(ct.svm(), problem).step()
@@ -150,3 +166,35 @@ def test_an_interrupt_keeps_the_point():
             continue
         assert found.status == "interrupted"
         assert np.isfinite(found.gap)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_free_bias_is_found_by_epochs_alone(sparse, monkeypatch):
+    """Without Newton steps on the free terms it moves along with the epochs, to where multipliers sum to zero."""
+    monkeypatch.setattr("convex_tsvm.solvers.coordinates.descent.meet_free_terms", lambda descent: None)
+    problem = case(6, n=60, d=5, sparse=sparse, far=3.0)
+    step = Instance(ct.svm(squared_hinge()), problem).step()
+    found = CoordinateDescent(problem, tol=1e-6, max_iter=5000).solve(step)
+    exact = ct.NativeSolver(problem, tol=1e-8).solve(step)
+    assert found.status == "optimal"
+    assert found.bias == pytest.approx(exact.bias, abs=1e-3)
+    assert abs(found.gamma.sum()) < 1e-9 * np.abs(found.gamma).sum()
+
+
+def test_where_newton_steps_do_not_end_coordinate_descent_goes_on(monkeypatch):
+    """Of both points the better one is the solution; a warning says so if neither is good."""
+    monkeypatch.setattr("convex_tsvm.solvers.linear.TRIAL", 0.0)
+    monkeypatch.setattr("convex_tsvm.solvers.linear.MOST", 0.0)
+    problem = labelled(7, 60, 10, 1.0)
+    step = Instance(ct.svm(), problem).step()
+    solver = LinearSolver(problem, tol=1e-5)
+    monkeypatch.setattr("convex_tsvm.solvers.linear.EPOCHS_AT_ONCE", 1e9)
+    solver.newton.max_iter = 2
+    found = solver.solve(step)
+    assert found.status == "optimal"
+    assert found.n_iter > 2
+    solver.coordinates.max_iter = 1
+    with pytest.warns(UserWarning, match="the linear solver ended with a relative duality gap"):
+        worse = solver.solve(step)
+    assert worse.status == "max_iter"
+    assert worse.gap <= solver.newton.descend(step).gap

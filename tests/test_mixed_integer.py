@@ -90,7 +90,7 @@ def test_bad_arguments_are_named():
 
 @needs_scip
 @pytest.mark.parametrize("name", [name for name in FORMULATIONS if name not in ("flat", "any with concave pieces")])
-@pytest.mark.parametrize("seed", [*range(2), *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 30))])
+@pytest.mark.parametrize("seed", [*range(1), *(pytest.param(k, marks=pytest.mark.slow) for k in range(1, 30))])
 def test_search_over_intervals_finds_what_scip_finds(name, seed):
     formulation, problem = case(name, seed)
     best = ct.exact_search(formulation, problem).objective

@@ -171,7 +171,7 @@ def test_a_killed_worker_is_survived(cluster, tmp_path):
     np.testing.assert_allclose(found, weights_of(points), rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("megabytes", [100, pytest.param(1500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("megabytes", [50, pytest.param(1500, marks=pytest.mark.slow)])
 def test_the_memory_of_workers_is_bounded(cluster, tmp_path, megabytes):
     """A file is five times what a worker's memory grows by, at least."""
     n, length = megabytes * 250, 500
@@ -186,7 +186,7 @@ def test_the_memory_of_workers_is_bounded(cluster, tmp_path, megabytes):
         pids = cluster.run(os.getpid).values()
         return np.array([psutil.Process(pid).memory_info().rss for pid in pids])
 
-    small = open_partitioned(tmp_path / "points", part_entries=2**20)
+    small = open_partitioned(tmp_path / "points", part_entries=2**19)
     small.times(np.ones(2000))  # compiles
     small.curved((np.arange(n) == 0).astype(float), np.ones(2000))
     before, most = memory(), []

@@ -45,6 +45,27 @@ MADE = {
 }
 
 
+#: What is minimized beside the losses, as it is printed and as LaTeX has it.
+SHOWN = {
+    "weighted": ("½ ‖[5 numbers] ∘ w‖²", r"\tfrac12 \sum_j \lambda_j w_j^2"),
+    "one norm": ("‖[5 numbers] ∘ w‖₁", r"\sum_j \lambda_j \lvert w_j \rvert"),
+    "elastic net": (
+        "½ ‖w‖² + ‖[5 numbers] ∘ w‖₁",
+        r"\tfrac12 \lVert w \rVert^2 + 0.5 \sum_j \lambda_j \lvert w_j \rvert",
+    ),
+    "group lasso": (
+        "½ ‖w‖² + 0.989949 ‖w[0, 1]‖ + 0.989949 ‖w[2, 3]‖",
+        r"\tfrac12 \lVert w \rVert^2 + \sum_g \lambda_g \lVert w_g \rVert",
+    ),
+    "nonnegative": ("½ ‖w‖²", r"\tfrac12 \lVert w \rVert^2 + [w \ge 0]"),
+    "multiple kernels": (
+        "½ (‖w[0, 1]‖ + ‖w[2, 3, 4]‖)²",
+        r"\tfrac12 \left( \sum_g \lVert w_g \rVert \right)^2",
+    ),
+    "of one's own": ("½ ‖w‖² + ‖w‖∞", r"\text{MaximumNorm}(w)"),
+}
+
+
 def random_case(name, seed):
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(12, 30)), int(rng.integers(3, 8))
@@ -107,8 +128,10 @@ def test_cccp_descends_and_verify_passes(name):
     report = ct.verify(model, problem)
     assert report.passed, str(report)
     assert {"regularizer_value", "regularizer_conjugate", "regularizer_dual"} <= {one.name for one in report.checks}
-    assert r"\frac" in model.latex() or r"\sum" in model.latex() or "MaximumNorm" in model.latex()
-    assert str(model.primal(problem)).startswith("minimize")
+    text, (printed, latex) = str(model.primal(problem)), SHOWN[name]
+    assert " ".join(text.split("+ βᵀ f", maxsplit=1)[0].split()) == f"minimize {printed}"
+    assert ("0 <= w" in text) == (name == "nonnegative")
+    assert f"\\min_{{w, b}}\\quad & {latex} + \\sum_{{i \\in L}} C_i" in model.latex()
 
 
 @dataclasses.dataclass(frozen=True)

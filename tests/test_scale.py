@@ -93,7 +93,7 @@ def peak_memory(cache_size):
 
     fit(2500, 1)  # libraries, compiled code and threads are in memory now
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    solution = fit(9000, {cache_size})
+    solution = fit(6000, {cache_size})
     assert solution.status == "converged"
     print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024, solution.objective)
     """
@@ -102,11 +102,11 @@ def peak_memory(cache_size):
 
 
 def test_memory_follows_the_budget():
-    """The matrix would take 324 MB in single precision; a hundredth of it is enough."""
-    little, much = peak_memory(3.2), peak_memory(200)
+    """The matrix would take 144 MB in single precision; a hundredth of it is enough."""
+    little, much = peak_memory(1.4), peak_memory(100)
     assert little[1] == pytest.approx(much[1], rel=1e-3)
-    assert little[0] < 80  # parts of rows that are summed up, the points, and the budget itself
-    assert much[0] < 200 + 80
+    assert little[0] < 60  # parts of rows that are summed up, the points, and the budget itself
+    assert much[0] < 100 + 60
 
 
 def test_sparse_points_equal_dense_ones(blobs):

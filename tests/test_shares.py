@@ -46,6 +46,22 @@ def test_labels_drawn_per_class_do_not_say_how_large_classes_are(share):
     assert np.isin(found.left_out[:, 0], [-1, 1]).all()
 
 
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.5, 0.8])
+def test_estimates_are_near_the_truth_and_their_errors_are_those_that_they_make(share):
+    """Over many draws of points and labels: near, with little bias, and neither too sure nor too unsure."""
+    off, error = np.empty(48), np.empty(48)
+    for seed in range(48):
+        X, truth = clusters(share, seed=seed)
+        y = shown(truth, 8, 8, seed)
+        found = ct.infer_share(ct.Problem(X, y, kernel=ct.RBF(gamma=0.2), C=10))
+        off[seed], error[seed] = found.share - np.mean(truth[y == 0] > 0), found.error
+    assert np.sqrt(np.mean(off**2)) < 0.06
+    assert abs(off.mean()) < 0.02
+    assert error.max() < 0.1
+    assert np.mean(np.abs(off) < 2 * error) > 0.93
+    assert 0.3 < np.sqrt(np.mean((off / error) ** 2)) < 1.2
+
+
 def test_many_labels_drawn_at_random_settle_it():
     X, truth = clusters(0.2, n=2000)
     y = np.where(np.random.default_rng(0).random(2000) < 0.5, truth, 0)
@@ -114,9 +130,12 @@ def test_every_space_is_taken():
         ct.infer_share(ct.Problem(X, truth, C_unlabeled=None))
 
 
-@pytest.mark.parametrize(("n", "n_draws"), [(2000, 4), pytest.param(3000, 3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("n", "n_draws"), [(2000, 12), pytest.param(3000, 12, marks=pytest.mark.slow)])
 def test_one_percent_and_as_many_labels_of_both_classes(n, n_draws):
-    """Ten and nine labels of classes of 99 and 1 %: hardly behind the SVM; the labels' balance errs on half."""
+    """Ten and nine labels of classes of 99 and 1 %: hardly behind the SVM; the labels' balance errs on half.
+
+    From draw to draw the difference of both errors varies by 0.05, so that its mean says something over a dozen only.
+    """
     X, truth = make_classification(n, 20, n_informative=6, weights=[0.99], class_sep=1.5, flip_y=0, random_state=3)
     methods = {
         "alone": ct.TransductiveSVC(C_unlabeled=None),
@@ -130,9 +149,10 @@ def test_one_percent_and_as_many_labels_of_both_classes(n, n_draws):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for name, clf in methods.items():
-                errors[name].append(np.mean(clf.fit(X, y).transduction_[y < 0] != truth[y < 0]))
+                if seed < 4 or name in ("alone", "inferred"):
+                    errors[name].append(np.mean(clf.fit(X, y).transduction_[y < 0] != truth[y < 0]))
     mean = {name: np.mean(found) for name, found in errors.items()}
-    assert mean["inferred"] < mean["alone"] + 0.03
+    assert mean["inferred"] < mean["alone"] + 0.02
     assert mean["counted"] > 0.4
     assert mean["linear"] < 0.2
 
@@ -324,3 +344,10 @@ def test_what_was_inferred_is_asked_once(monkeypatch):
     shares.infer_class_shares(ct.Problem(X, y, kernel=ct.RBF(0.3)), [y])
     shares.infer_class_shares(ct.Problem(X, y, kernel=ct.RBF(0.2), C=weights), [y])
     assert len(asked) == 5
+
+
+def test_a_label_that_is_left_out_costs_what_unlabelled_points_cost():
+    cost, y = np.array([10.0, 10.0, 30.0, 1.0, 3.0]), np.array([1.0, -1.0, 1.0, 0.0, 0.0])
+    found = shares.costs_without(cost, y, np.array([1.0, -1.0, 0.0, 0.0, 0.0]))
+    np.testing.assert_array_equal(found, [10, 10, 2, 1, 3])
+    np.testing.assert_array_equal(cost, [10, 10, 30, 1, 3])

@@ -18,6 +18,8 @@ from convex_tsvm.verification.statements import PAPERS
 from convex_tsvm.verification.statements.notebook import given, helpers, is_step, notebook, quantities_of, solution
 from convex_tsvm.verification.statements.statement import FALSE_AS_PRINTED, HOLDS
 
+pytestmark = pytest.mark.papers
+
 #: What the papers number: equations, algorithms and other statements, figures and tables.
 NUMBERED = {
     "collobert2006": [*(f"eq. {k}" for k in range(1, 28)), "Algorithm 1", "Algorithm 2"]

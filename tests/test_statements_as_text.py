@@ -9,6 +9,8 @@ from convex_tsvm.verification.report import plain
 from convex_tsvm.verification.statements.notebook import bare, quantities_of
 from convex_tsvm.verification.statements.statement import Outcome, Paper, PaperReport, function_source, source_of
 
+pytestmark = pytest.mark.papers
+
 
 def squares():
     """A paper of two statements: one that holds, and one whose printed form has another shape."""

@@ -1,6 +1,7 @@
 """The layers: what may import what, where compiled loops live, and what an import costs."""
 
 import ast
+import functools
 import inspect
 import re
 import subprocess
@@ -54,14 +55,32 @@ def place(path):
     return parts[0]
 
 
+@functools.cache
+def source(path):
+    """The text of a file, which is read once."""
+    return path.read_text(encoding="utf-8")
+
+
+@functools.cache
+def tree(path):
+    """What a file says to Python, which is parsed once."""
+    return ast.parse(source(path))
+
+
+@functools.cache
+def nodes(path, *kinds):
+    """The nodes of these kinds anywhere in a file, inside functions as well."""
+    return [node for node in ast.walk(tree(path)) if isinstance(node, kinds)]
+
+
 def imports(path):
     """(package, module inside it or None) of every import in a file."""
     depth = len(path.relative_to(ROOT).parts) - 1
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path, ast.Import, ast.ImportFrom):
         if isinstance(node, ast.Import):
             for name in node.names:
                 yield name.name
-        elif isinstance(node, ast.ImportFrom):
+        else:
             base = node.module or ""
             if node.level == 0:
                 yield base
@@ -70,20 +89,22 @@ def imports(path):
                     yield "convex_tsvm." + name
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_arrows_go_down_only(path):
-    own = LEVEL[place(path)]
-    for name in imports(path):
-        if name.startswith("convex_tsvm.") and name.split(".")[1] != "__version__":
-            target = name.split(".")[1]
-            assert LEVEL[target] <= own or (path.relative_to(ROOT).as_posix(), target) in DOORS, name
+def upward(path):
+    """The packages above its own layer that a file imports."""
+    targets = {name.split(".")[1] for name in imports(path) if name.startswith("convex_tsvm.")} - {"__version__"}
+    return {target for target in targets if LEVEL[target] > LEVEL[place(path)]}
+
+
+def test_arrows_go_down_only():
+    """What goes up are the doors, each of which is used."""
+    assert {(path.relative_to(ROOT).as_posix(), above) for path in FILES for above in upward(path)} == DOORS
 
 
 def relative_imports(path, module):
     """(module, name) of every name that a file imports from the package, inside functions and for types as well."""
     base = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.level:
+    for node in nodes(path, ast.ImportFrom):
+        if node.level:
             above = base[: len(base) - node.level + 1]
             for alias in node.names:
                 yield ".".join([*above, *([node.module] if node.module else [])]), alias.name
@@ -153,7 +174,7 @@ def test_only_the_instance_asks_what_a_balance_means():
     """Outside it, and what it is made from, nobody reads a balance: they read facts about the instance."""
     words = re.compile(r"\b(balance_target|positive_count|balance_points|formulation\.balance|problem\.balance)\b")
     allowed = {"problem", "instance", "formulations", "checker"}  # the last read it from files
-    asking = [p.relative_to(ROOT).as_posix() for p in FILES if words.search(p.read_text(encoding="utf-8"))]
+    asking = [p.relative_to(ROOT).as_posix() for p in FILES if words.search(source(p))]
     assert {name.split("/")[0].removesuffix(".py") for name in asking} <= allowed, asking
 
 
@@ -185,7 +206,7 @@ def test_frames_from_fit_to_a_compiled_loop(monkeypatch, capsys):
 
 def test_warnings_name_the_callers_line():
     """Whatever the depth inside the package, a warning is about the line that called it."""
-    users = [p.relative_to(ROOT).as_posix() for p in FILES if "warnings.warn(" in p.read_text(encoding="utf-8")]
+    users = [p.relative_to(ROOT).as_posix() for p in FILES if "warnings.warn(" in source(p)]
     assert users == ["notice.py"]
     X = np.random.default_rng(0).normal(size=(30, 2))
     y = np.where(np.arange(30) < 6, np.resize([0, 1], 30), -1)
@@ -228,7 +249,7 @@ def test_the_table_is_true():
 
 
 def test_compiled_loops_are_in_files_of_their_own():
-    assert {p.name for p in FILES if "njit" in p.read_text(encoding="utf-8")} == {"_loops.py"}
+    assert {p.name for p in FILES if "njit" in source(p)} == {"_loops.py"}
 
 
 def test_importing_the_package_loads_nothing_heavy():
@@ -292,11 +313,10 @@ def test_no_function_holds_too_many_cases():
     for path in FILES:
         if path.name == "_loops.py":
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef):
-                lines, branches = sizes(node)
-                assert lines <= 50, (path, node.name, lines)
-                assert branches <= 14, (path, node.name, branches)
+        for node in nodes(path, ast.FunctionDef):
+            lines, branches = sizes(node)
+            assert lines <= 50, (path, node.name, lines)
+            assert branches <= 14, (path, node.name, branches)
 
 
 def public_functions():

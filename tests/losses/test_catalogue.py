@@ -27,6 +27,11 @@ FORMULAS = [
     ),
     (ct.relaxed_compact_hinge(1.5, 0.3), pos(1 - T) + 0.3 * pos(np.abs(T) - 1.5)),
     (ct.relaxed_compact_symmetric_hinge(1.5, 0.3), pos(1 - np.abs(T)) + 0.3 * pos(np.abs(T) - 1.5)),
+    (
+        ct.relaxed_compact_symmetric_hinge(1.5, 0.3, -0.2),
+        np.minimum(0.8, pos(1 - np.abs(T))) + 0.3 * pos(np.abs(T) - 1.5),
+    ),
+    (ct.huber_hinge(0.5), np.where(T < 0.5, 0.75 - T, pos(1 - T) ** 2)),
 ]
 
 
