@@ -18,9 +18,6 @@ from .validation import finite
 
 _deadline: ContextVar[float] = ContextVar("deadline", default=float("inf"))
 
-#: Seconds after which the state of a call in the background is looked at again.
-LOOK = 0.2
-
 
 class TimeIsUp(Exception):
     """Raised where a deadline passes inside work that has no result before its end."""
@@ -101,7 +98,8 @@ def in_background(function: Callable[..., Any], *arguments: Any) -> Any:
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     atexit.register(thread.join)
-    while not done.wait(min(LOOK, time_left())):
+    # Seconds after which the state of a call in the background is looked at again.
+    while not done.wait(min(0.2, time_left())):
         if time_is_up():
             raise TimeIsUp
     atexit.unregister(thread.join)

@@ -14,12 +14,6 @@ from .validation import finite
 #: The memory that a store of rows may take in any case, in MB, which is the default of ``sklearn.svm.SVC``.
 USUAL = 200.0
 
-#: All rows are few if they take this share of it.
-SMALL_SHARE = 0.1
-
-#: The share of the free memory that a store of rows may take.
-SHARE_OF_FREE = 0.25
-
 #: Room in MB beside all rows, for the matrix of a working set and for rows on their way into the store.
 BESIDE = 256.0
 
@@ -40,11 +34,13 @@ def cache_megabytes(cache_size: Any, n: int = 0) -> float:
         return finite("cache_size", cache_size, above=0)
     if cache_size != "auto":
         raise ValueError(f"cache_size={cache_size!r} must be 'auto' or a number > 0, of MB")
-    if 8.0 * n**2 <= SMALL_SHARE * USUAL * 2**20:
+    # All rows are few if they take this share of it.
+    if 8.0 * n**2 <= 0.1 * USUAL * 2**20:
         return USUAL  # asking how much memory is free would take longer than a fit to few points
     others = int(joblib.cpu_count()) if multiprocessing.parent_process() is not None else 1
     whole = 8.0 * n**2 / 2**20 + BESIDE
-    return max(USUAL, min(SHARE_OF_FREE * free_bytes() / 2**20 / others, whole))
+    # The share of the free memory that a store of rows may take.
+    return max(USUAL, min(0.25 * free_bytes() / 2**20 / others, whole))
 
 
 def free_bytes() -> int:

@@ -14,18 +14,9 @@ import joblib
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-#: Elementwise work is done on pieces of about this many entries, which stay in the cache between operations.
-PIECE = 2**16
-
 #: Elementwise work on fewer entries than this is not worth a second thread.
 THREADED_ENTRIES = 2**18
 
-
-#: Matrix products with fewer rows than this take longer for each row.
-THIN = 48
-
-#: The number of parts for each thread: a thread whose core is free takes more of them than one that shares its core.
-PARTS = 3
 
 #: Matrices of up to this many rows are too small for threads of BLAS: waking them costs more than they bring (ten times
 #: more at 200), and if another process has their core, a hundred times more.
@@ -85,13 +76,16 @@ _limit = _Limit()
 def tiles(n_rows: int, size: int) -> list[slice]:
     """Slices of rows for matrix products with ``size`` entries in all: some for each thread, none with few rows."""
     parts = n_parts(size, THREADED_ENTRIES)
-    step = max(THIN, -(-n_rows // parts))
+    # Matrix products with fewer rows than this take longer for each row.
+    step = max(48, -(-n_rows // parts))
     return [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
 
 def n_parts(size: int, least: int) -> int:
     """Parts for work of a size: one if it is less than ``least``, where threads cost more than they bring."""
-    return PARTS * n_threads() if size >= least and n_threads() > 1 else 1
+    # The number of parts for each thread: a thread whose core is free takes more of them than one that shares its
+    # core.
+    return 3 * n_threads() if size >= least and n_threads() > 1 else 1
 
 
 def in_threads(function: Callable[[Any], object], parts: Sequence[Any]) -> None:
@@ -122,7 +116,8 @@ def row_slices(values: Any) -> list[slice]:
     n_rows = values.shape[0]
     if values.size < THREADED_ENTRIES:
         return [slice(0, n_rows)]
-    step = max(1, PIECE // max(values.shape[1], 1))
+    # Elementwise work is done on pieces of about this many entries, which stay in the cache between operations.
+    step = max(1, (2**16) // max(values.shape[1], 1))
     return [slice(start, start + step) for start in range(0, n_rows, step)]
 
 

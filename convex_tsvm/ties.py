@@ -17,14 +17,8 @@ Array = NDArray[np.float64]
 #: Numbers that differ by less than about this share of their median size are equal.
 EQUAL = 1e-9
 
-#: Eigenvalues that differ by less than this share of the largest one are equal.
-EQUAL_EIGENVALUES = 1e-12
-
 #: Outputs f, whose margin is 1, from -ZERO_OUTPUT to ZERO_OUTPUT are 0.
 ZERO_OUTPUT = 1e-12
-
-#: An entry of a vector is clear if it is at least this share of the largest; no ratio that entries often have.
-CLEAR = 0.77
 
 
 def rounded(values: ArrayLike) -> Array:
@@ -50,7 +44,8 @@ def is_positive(outputs: Array) -> NDArray[np.bool_]:
 
 def clearest(sizes: Array) -> int:
     """The place of the first of the clear ones among numbers >= 0."""
-    return int(np.argmax(sizes >= CLEAR * sizes.max()))
+    # An entry of a vector is clear if it is at least this share of the largest; no ratio that entries often have.
+    return int(np.argmax(sizes >= 0.77 * sizes.max()))
 
 
 def eigenvectors(values: Array, vectors: Array, count: int) -> tuple[Array, Array]:
@@ -61,7 +56,8 @@ def eigenvectors(values: Array, vectors: Array, count: int) -> tuple[Array, Arra
     """
     order = np.argsort(-values, kind="stable")
     values, vectors = values[order], vectors[:, order]
-    room = EQUAL_EIGENVALUES * np.abs(values).max(initial=0.0)
+    # Eigenvalues that differ by less than this share of the largest one are equal.
+    room = 1e-12 * np.abs(values).max(initial=0.0)
     chosen: list[Any] = []
     while len(chosen) < count:
         start = len(chosen)

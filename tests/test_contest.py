@@ -10,8 +10,7 @@ from strategies import searches
 from test_exact import moons
 
 import convex_tsvm as ct
-from convex_tsvm.exact import contest as contests
-from convex_tsvm.exact.contest import Contest
+from convex_tsvm.exact.contest import Choice, Contest, Schedule
 from convex_tsvm.exact.tree import claimed
 from convex_tsvm.relaxations.region import Rules
 
@@ -30,9 +29,7 @@ def of(tree_seconds, root_seconds, root_bound):
 @pytest.fixture
 def sliced(monkeypatch):
     """A formulation and a problem whose root competes from the start, in slices of one round each."""
-    monkeypatch.setattr(contests, "HEAD_START", 0.0)
-    monkeypatch.setattr(contests, "HEAD_START_A_POINT", 0.0)
-    monkeypatch.setattr(contests, "SLICE", 1e-6)
+    monkeypatch.setattr(Choice, "schedule", Schedule(head_start=0.0, head_start_a_point=0.0, least_slice=1e-6))
     formulation, problem, _ = moons(60, noise=0.3)
     return formulation, problem
 
@@ -61,9 +58,7 @@ def test_equal_gaps_get_equal_times_and_one_that_is_far_behind_a_tenth():
 @pytest.mark.parametrize("head_start", [0.0, 1e9])
 @pytest.mark.parametrize("seed", range(4))
 def test_whoever_wins_finds_the_optimum(head_start, seed, monkeypatch):
-    monkeypatch.setattr(contests, "HEAD_START", head_start)
-    monkeypatch.setattr(contests, "HEAD_START_A_POINT", 0.0)
-    monkeypatch.setattr(contests, "SLICE", 1e-3)
+    monkeypatch.setattr(Choice, "schedule", Schedule(head_start=head_start, head_start_a_point=0.0, least_slice=1e-3))
     formulation, problem = searches(seed, n_unlabeled=8, squared=True, balance="linear")
     found = ct.exact_search(formulation, problem)
     least, _ = ct.brute_force(formulation, problem)

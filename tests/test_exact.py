@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from strategies import searches
 
 import convex_tsvm as ct
-from convex_tsvm.exact.contest import IDLE_RESTARTS
+from convex_tsvm.exact.contest import Choice, Schedule
 from convex_tsvm.exact.files import read_search
 from convex_tsvm.exact.incumbent import BestLabels
 from convex_tsvm.persistence import write_arrays
@@ -482,13 +482,13 @@ def test_many_nodes_are_worth_another_search_for_labels(monkeypatch):
             self.labels = np.where(problem.y == 0, np.resize([1.0, -1.0], problem.n), problem.y)
             self.objective, self.gamma = self.evaluate(self.labels)
 
-    monkeypatch.setattr("convex_tsvm.exact.contest.SLOW_NODES", 3)
+    monkeypatch.setattr(Choice, "schedule", Schedule(slow_nodes=3))
     monkeypatch.setattr(BestLabels, "restart", late)
     monkeypatch.setattr(BestLabels, "offer", lambda *given, **how: len(searched) > 2 and offer(*given, **how))
     search = ct.BranchAndBound(formulation, problem, **options)
     search.builder._strong.cuts_per_round = 0  # with them the root is closed
     search.run()
-    assert searched[1:] == list(IDLE_RESTARTS[1:])
+    assert searched[1:] == list(Schedule().idle_restarts[1:])
     assert search.status == "optimal"
     assert search.state.objective == pytest.approx(known.objective, rel=1e-6)
     # The first tree with strong bounds, of three nodes or a few more, is gone.

@@ -86,7 +86,7 @@ def _picture(data: Data, solution: Solution) -> Any:
 
 def bound(request: Bound) -> int:
     """Bound the optimum from below; print what every relaxation gives."""
-    from ..exact.contest import SHARE_FOR_LABELS
+    from ..exact.contest import Schedule
     from ..exact.incumbent import BestLabels
     from ..relaxations import LowerBoundBuilder
 
@@ -107,7 +107,7 @@ def bound(request: Bound) -> int:
     incumbent, seconds_for_labels = None, 10.0
     with limited(request.time_limit):
         if builder.is_about_labels:
-            with until(time.time() + min(seconds_for_labels, SHARE_FOR_LABELS * time_left())):
+            with until(time.time() + min(seconds_for_labels, Schedule().share_for_labels * time_left())):
                 incumbent = BestLabels(builder.model)
                 incumbent.begin()
         found = _bounded(request, builder, incumbent)

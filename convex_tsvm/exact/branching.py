@@ -19,9 +19,6 @@ from ..validation import one_of
 
 Rule = Callable[[Work], tuple[int, float] | None]
 
-#: Levels of branching within which the bounds at hand should close a node: with more, an SDP relaxation is faster.
-LEVELS_WITHOUT_SDP = 8
-
 #: Points whose halves are bounded, of those that look best in each of two ways; and the least rise of the other half's
 #: bound that makes a half that is closed at once worth a node, relative to what closes the node.
 TRIED, WORTH_A_NODE = 4, 1e-2
@@ -153,7 +150,8 @@ def _label(node: Candidates) -> int:
     if node.halves is not None:
         return _halves(node)
     lesser, _ = node.rises
-    return _worst(node) if LEVELS_WITHOUT_SDP * lesser.max() >= node.lacking else _correlation(node)
+    # Levels of branching within which the bounds at hand should close a node: with more, an SDP relaxation is faster.
+    return _worst(node) if 8 * lesser.max() >= node.lacking else _correlation(node)
 
 
 def by_excess(work: Work) -> tuple[int, float] | None:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,35 +20,48 @@ from ..relaxations import LowerBoundBuilder
 from ..relaxations.proof import Proof
 from ..relaxations.region import Rules, Work
 from .dive import Dive
-from .incumbent import FIRST_IDLE
 from .tree import Node, Record
 
-#: Seconds that the tree has for itself at least, for every point without a label, too, as the first slice of the root's
-#: takes as long; and the least ones of a slice.
-HEAD_START, HEAD_START_A_POINT, SLICE = 1.0, 0.01, 1.0
 
-#: The least time of the tree, relative to the root's: once its gap to the incumbent is so many times that of the root.
-TREE_SHARE = 0.1
+@dataclass(frozen=True)
+class Schedule:
+    """Who gets how much time; ``benchmarks/exact_defaults.py`` has the searches that this was chosen by.
 
-#: A slice of the root's is this share of the time that it has had, if that is more.
-SLICE_SHARE = 0.25
+    Attributes
+    ----------
+    head_start, head_start_a_point : seconds
+        What the tree has for itself at least, and for every point without a label besides, as the first slice of the
+        root's takes as long.
+    least_slice, slice_share : seconds, share
+        The least slice of the root's, and the share of the time that it has had, if that is more.
+    tree_share : share
+        The least time of the tree, relative to the root's: once its gap to the incumbent is so many times that of the
+        root.
+    idle_restarts : tuple of int
+        Restarts without success after which a search for better labels ends: the search before the tree, that before
+        bounds that take seconds, and that after these have left many nodes.
+    idle_where_bounds_round : int
+        The first of these where the relaxation's own rounds are sources of labels, each of them.
+    labels_share, labels_slice : share, seconds
+        What goes to restarts while cheap and strong bounds share the rest, and the least of them.
+    slow_nodes : int
+        Nodes with bounds that take seconds after which better labels are looked for once more, as many more of such
+        nodes are likely to follow.
+    share_for_labels : share
+        Of the time left, that a search for better labels may take; for those after the first, of the time so far, too.
+    """
 
-#: Restarts without success after which a search for better labels ends: the search before the tree, that before bounds
-#: that take seconds, and that after these have left many nodes.
-IDLE_RESTARTS = (FIRST_IDLE, 20, 300)
-
-#: The first number of restarts where the relaxation's own rounds are sources of labels, each of them.
-IDLE_WHERE_BOUNDS_ROUND = 5
-
-#: Share of the time that goes to restarts while cheap and strong bounds share the rest, and the least seconds of them.
-LABELS_SHARE, LABELS_SLICE = 0.1, 0.5
-
-#: Number of nodes with bounds that take seconds after which better labels are looked for once more, as many more of
-#: such nodes are likely to follow.
-SLOW_NODES = 64
-
-#: Share of the time left that a search for better labels may take; for those after the first, of the time so far, too.
-SHARE_FOR_LABELS = 0.3
+    head_start: float = 1.0
+    head_start_a_point: float = 0.01
+    least_slice: float = 1.0
+    slice_share: float = 0.25
+    tree_share: float = 0.1
+    idle_restarts: tuple[int, ...] = (20, 20, 300)
+    idle_where_bounds_round: int = 5
+    labels_share: float = 0.1
+    labels_slice: float = 0.5
+    slow_nodes: int = 64
+    share_for_labels: float = 0.3
 
 
 class Contest:
@@ -60,6 +74,7 @@ class Contest:
     incumbent : BestLabels or BestOutputs
     head_start : float
         Seconds that the tree has before the first slice.
+    schedule : Schedule, optional
 
     Attributes
     ----------
@@ -71,10 +86,19 @@ class Contest:
         Number of multipliers that there were before it.
     """
 
-    def __init__(self, builder: LowerBoundBuilder, rules: Rules, incumbent: Any, head_start: float) -> None:
+    def __init__(
+        self,
+        builder: LowerBoundBuilder,
+        rules: Rules,
+        incumbent: Any,
+        head_start: float,
+        schedule: Schedule | None = None,
+    ) -> None:
         self.builder, self.rules, self.incumbent = builder, rules, incumbent
         self.root = Node(builder.model.root(rules.cutoff(incumbent.objective)))
-        self.head_start = max(head_start, HEAD_START, HEAD_START_A_POINT * len(self.root.box.unknown))
+        self.schedule = schedule = schedule or Schedule()
+        per_point = schedule.head_start_a_point * len(self.root.box.unknown)
+        self.head_start = max(head_start, schedule.head_start, per_point)
         self.work: Work | None = None
         self.root_seconds = self.tree_seconds = 0.0
         self.n_before, self._proven = 0, list[tuple[Proof, float]]()
@@ -110,7 +134,7 @@ class Contest:
         if self.work is not None and np.isfinite(cutoff):
             # The tree's gap falls the more slowly the smaller it is: it gets less time while it is far behind.
             ahead = (cutoff - self.work.bound) / max(cutoff - bound, 1e-300)
-            share = float(np.clip(ahead, TREE_SHARE, 1.0)) if np.isfinite(ahead) else 1.0
+            share = float(np.clip(ahead, self.schedule.tree_share, 1.0)) if np.isfinite(ahead) else 1.0
         return self.tree_seconds >= self.head_start + share * self.root_seconds
 
     @property
@@ -128,7 +152,7 @@ class Contest:
         """
         began, before = time.perf_counter(), self.work
         region = self.root if before is None else before.region_left()
-        region.pause_at = time.time() + max(SLICE, SLICE_SHARE * self.root_seconds)
+        region.pause_at = time.time() + max(self.schedule.least_slice, self.schedule.slice_share * self.root_seconds)
         with until(deadline):
             work = self.builder.examine(region, self.incumbent, self.rules, strong=True)
         work.proofs = [*(self._proven if before is None else before.proofs), *work.proofs]
@@ -141,6 +165,8 @@ class Choice:
 
     ``search`` is the :class:`~convex_tsvm.BranchAndBound`, and ``began`` when its bounds began.
     """
+
+    schedule = Schedule()
 
     def __init__(self, search: Any) -> None:
         self.search, self.contest, self.labels_seconds = search, None, 0.0  # type: tuple[Any, Contest | None, float]
@@ -160,7 +186,7 @@ class Choice:
         """What is next; whether it was interrupted."""
         search = self.search
         if self.competes:
-            if self.labels_seconds < LABELS_SHARE * (time.perf_counter() - self.began):
+            if self.labels_seconds < self.schedule.labels_share * (time.perf_counter() - self.began):
                 self.look_for_labels(deadline)
             return search.step(deadline) if search.state.is_decided else self.compete(deadline)
         return self.strengthen(deadline) if self.is_out_of_patience() else search.step(deadline)
@@ -168,13 +194,16 @@ class Choice:
     def first_solution(self) -> float:
         """Find one; a bound that comes of it."""
         search = self.search
-        with until(time.time() + SHARE_FOR_LABELS * time_left()):
-            return search.incumbent.begin(IDLE_WHERE_BOUNDS_ROUND if search.builder.resumable else IDLE_RESTARTS[0])
+        schedule = self.schedule
+        idle = schedule.idle_where_bounds_round if search.builder.resumable else schedule.idle_restarts[0]
+        with until(time.time() + schedule.share_for_labels * time_left()):
+            return search.incumbent.begin(idle)
 
     def look_for_labels(self, deadline: float) -> None:
         """Some restarts of the search for labels, beside bounds: better labels make all of these stronger."""
         search, began = self.search, time.perf_counter()
-        with until(min(deadline, time.time() + max(LABELS_SLICE, LABELS_SHARE * self.labels_seconds))):
+        seconds = max(self.schedule.labels_slice, self.schedule.labels_share * self.labels_seconds)
+        with until(min(deadline, time.time() + seconds)):
             search.incumbent.restart(1, seed=search.state.n_searches)
         search.state.n_searches += 1
         self.labels_seconds += time.perf_counter() - began
@@ -195,7 +224,8 @@ class Choice:
         state = self.search.state
         if not state.settled:
             return state.n_nodes >= self.patience
-        return state.strong and state.n_searches < len(IDLE_RESTARTS) and len(state.records) >= SLOW_NODES
+        restarts, nodes = self.schedule.idle_restarts, self.schedule.slow_nodes
+        return state.strong and state.n_searches < len(restarts) and len(state.records) >= nodes
 
     def strengthen(self, deadline: float) -> bool:
         """Better labels, which make all bounds stronger, and the root with more than cheap bounds.
@@ -207,8 +237,8 @@ class Choice:
         search, state = self.search, self.search.state
         root, best = Node(search.model.root(search.rules.cutoff(state.objective))), state.objective
         n_before = len(state.multipliers)
-        with until(time.time() + min(SHARE_FOR_LABELS * time_left(), SHARE_FOR_LABELS * max(state.seconds, 1.0))):
-            search.incumbent.restart(IDLE_RESTARTS[state.n_searches], seed=state.n_searches)
+        with until(time.time() + self.schedule.share_for_labels * min(time_left(), max(state.seconds, 1.0))):
+            search.incumbent.restart(self.schedule.idle_restarts[state.n_searches], seed=state.n_searches)
         state.n_searches += 1
         state.objective = search.incumbent.objective
         if state.settled and not state.objective < best:
@@ -227,7 +257,7 @@ class Choice:
         search = self.search
         if self.contest is None:
             head_start = search.state.seconds - search.seconds_before
-            self.contest = Contest(search.builder, search.rules, search.incumbent, head_start)
+            self.contest = Contest(search.builder, search.rules, search.incumbent, head_start, self.schedule)
             if search.state.unfinished:
                 self.contest.resume(search.state.records[0], search.heap.first(1)[0])
             else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,21 +20,31 @@ from ..solution import Expansion, Point
 from ..solvers import NativeSolver
 from ..validation import InfeasibleError
 
-#: Two-opt search tries to change the labels of this many points, and to exchange this many points of each class.
-FLIPS, SWAPS = 30, 8
 
-#: Relative distance from the best objective within which labels are worth being improved.
-NEAR_BEST = 0.05
+@dataclass(frozen=True)
+class Improving:
+    """How labels are improved, as ``benchmarks/exact.py`` was fastest.
 
-#: SVMs that may be solved to improve labels of nodes: so many at first, and so many more for every node's labels.
-#: Improving labels takes some tens of them, and some nodes as much time as one.
-ALLOWED, ALLOWED_PER_OFFER = 200, 4
+    Attributes
+    ----------
+    flips, swaps : int
+        Two-opt search tries to change the labels of so many points, and to exchange so many points of each class.
+    near_best : float
+        Relative distance from the best objective within which labels are worth being improved.
+    allowed, allowed_per_offer : int
+        SVMs that may be solved to improve labels of nodes: so many at first, and so many more for every node's labels.
+        Improving labels takes some tens of them, and some nodes as much time as one.
+    most_seeds, growing_steps : int
+        Largest number of random labels that a labelling is grown from, and number of steps in which it grows.
+    """
 
-#: Largest number of random labels that a labelling is grown from, and number of steps in which it grows.
-MOST_SEEDS, GROWING_STEPS = 5, 20
-
-#: Restarts without success after which the first search for labels is over.
-FIRST_IDLE = 20
+    flips: int = 30
+    swaps: int = 8
+    near_best: float = 0.05
+    allowed: int = 200
+    allowed_per_offer: int = 4
+    most_seeds: int = 5
+    growing_steps: int = 20
 
 
 class BestLabels:
@@ -42,12 +53,14 @@ class BestLabels:
     Labels and dual point are None before any labels were found.
     """
 
+    improving = Improving()
+
     def __init__(
         self, model: LabelModel, objective: float = np.inf, labels: Array | None = None, gamma: Array | None = None
     ) -> None:
         self.model, self.objective, self.labels, self.gamma = model, objective, labels, gamma
         self._tried: set[bytes] = set()
-        self._allowed = ALLOWED
+        self._allowed = self.improving.allowed
 
     def offer(self, scores: Array, *, thorough: bool = False) -> bool:
         """Round scores to labels, improve these, and keep them if they are the best so far; whether they were kept.
@@ -63,8 +76,8 @@ class BestLabels:
         labels, objective, gamma = self.follow(labels)
         if not np.isfinite(objective):
             return False  # the labels break the balance, or have no hard margin
-        promising = objective <= self.objective + NEAR_BEST * abs(self.objective)
-        self._allowed += ALLOWED_PER_OFFER
+        promising = objective <= self.objective + self.improving.near_best * abs(self.objective)
+        self._allowed += self.improving.allowed_per_offer
         if thorough or (promising and self._allowed > 0) or objective < self.objective:
             before = self.model.svm.n_solved
             labels, objective, gamma = self.two_opt(labels, objective, gamma, exchanges=thorough)
@@ -75,7 +88,7 @@ class BestLabels:
             return True
         return False
 
-    def begin(self, idle: int = FIRST_IDLE) -> float:
+    def begin(self, idle: int = 20) -> float:
         """Find first labels: from the SVM of known labels, heuristics, growing, and restarts; that SVM's bound."""
         point = self.model.svm.solve(self.model.search.y)
         self.offer(point.outputs + point.bias, thorough=True)
@@ -145,7 +158,7 @@ class BestLabels:
         None if no labelling meets the balance, or at a deadline.
         """
         svm, y, gamma = self.model.svm, labels, None
-        per_step = -(-len(self.model.search.unknown) // GROWING_STEPS)
+        per_step = -(-len(self.model.search.unknown) // self.improving.growing_steps)
         while True:
             box = self.model.count(LabelBox.of_labels(y))
             if box.is_empty or len(box.unknown) == 0:
@@ -171,7 +184,7 @@ class BestLabels:
         while left > 0 and not time_is_up():
             y, kept = search.y.copy(), not kept
             third = max(1, len(search.unknown) // 3)
-            size = rng.integers(1, 1 + (third if kept else min(third, MOST_SEEDS)))
+            size = rng.integers(1, 1 + (third if kept else min(third, self.improving.most_seeds)))
             chosen = rng.choice(search.unknown, size=size, replace=False)
             y[chosen] = self.labels[chosen] if kept else rng.choice([-1.0, 1.0], size=len(chosen))
             if kept:
@@ -223,9 +236,12 @@ class BestLabels:
         cost = np.abs(gamma[unknown])
         order = unknown[np.argsort(-cost, kind="stable")]
         order = order[np.abs(gamma[order]) > 1e-9 * cost.max(initial=0.0)]
-        found: list[tuple[int, ...]] = [(int(i),) for i in order[:FLIPS]] if singles else []
+        found: list[tuple[int, ...]] = [(int(i),) for i in order[: self.improving.flips]] if singles else []
         if pairs:
-            positive, negative = order[labels[order] > 0][:SWAPS], order[labels[order] < 0][:SWAPS]
+            positive, negative = (
+                order[labels[order] > 0][: self.improving.swaps],
+                order[labels[order] < 0][: self.improving.swaps],
+            )
             found += [(int(i), int(j)) for i in positive for j in negative]
         return found
 

@@ -42,14 +42,8 @@ from .tree import Node, OpenNodes, Record, claimed
 #: Nodes of one dive.
 DIVE = {"best": 1, "hybrid": 32, "depth": 32}
 
-#: Number of dives given out at a time for every parallel job, as some dives take much longer than others.
-DIVES_PER_JOB = 4
-
 #: The search tells how far it is after so many nodes at least.
 TOLD_NODES = 32
-
-#: The smallest relative gap that bounds in double precision can be asked for.
-LEAST_GAP = 1e-8
 
 
 class BranchAndBound:
@@ -295,7 +289,8 @@ class BranchAndBound:
                 raise InfeasibleError("no outputs meet the constraints")
             return "infeasible" if self.model.root().is_empty or self.model.svm.hard else "inaccurate"
         gap = relative_gap(self.state.objective, self.lower_bound)
-        if gap <= max(self.rules.gap, LEAST_GAP) * (1 + 1e-6):
+        # The smallest relative gap that bounds in double precision can be asked for.
+        if gap <= max(self.rules.gap, 1e-8) * (1 + 1e-6):
             return "optimal"
         warn(
             f"bounds that hold in double precision end {gap:.2g} below the objective: kernel values times costs are "
@@ -348,7 +343,8 @@ class BranchAndBound:
             dives = min(dives, self.max_nodes - state.n_nodes)
         dives = int(min(dives, self.choice.patience_left()))
         # The root is examined alone, as everything below depends on what it proves.
-        nodes = self.heap.first(DIVES_PER_JOB * self.n_jobs if state.records and self.n_jobs > 1 else 1)
+        # Number of dives given out at a time for every parallel job, as some dives take much longer than others.
+        nodes = self.heap.first(4 * self.n_jobs if state.records and self.n_jobs > 1 else 1)
         at_root = state.settled and not state.records
         if at_root:
             dives = 1

@@ -11,17 +11,15 @@ import numpy as np
 from ..relaxations.proof import Proof
 from ..relaxations.region import Region
 
-#: Of the bounds of nodes that are still open this share of the objective is not claimed: the rigorous check of a
-#: certificate, whose rounding is directed, proves some 10⁻⁹ of it less than the search, and a claim to the last digit
-#: would be refused.
-UNCLAIMED = 1e-7
-
 
 def claimed(bounds: Iterable[float], objective: float) -> float:
     """What is claimed of open nodes with these bounds; infinite if there is none."""
     least = min(bounds, default=np.inf)
     size = max(abs(least), abs(objective) if np.isfinite(objective) else 0.0)
-    return float(least - UNCLAIMED * size) if np.isfinite(least) else float(least)
+    # Of the bounds of nodes that are still open this share of the objective is not claimed: the rigorous check of a
+    # certificate, whose rounding is directed, proves some 10⁻⁹ of it less than the search, and a claim to the last
+    # digit would be refused.
+    return float(least - 1e-7 * size) if np.isfinite(least) else float(least)
 
 
 @dataclass(eq=False)

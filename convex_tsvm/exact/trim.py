@@ -23,9 +23,6 @@ from ..validation import new_file
 from .files import packed, unpacked
 from .prove import check_flint
 
-#: Whether a branched node's proofs are needed is tried only if it and the nodes below it are at most this many.
-MOST_BELOW = 60
-
 
 @dataclass(frozen=True)
 class Trimmed:
@@ -178,7 +175,9 @@ class _Trimmer:
                 sizes[self.parents[k]] += sizes[k]
                 children[self.parents[k]].append(k)
         for k in reversed(list(kept)):
-            if not children[k] or sizes[k] > MOST_BELOW:
+            # Whether a branched node's proofs are needed is tried only if it and the nodes below it are at most this
+            # many.
+            if not children[k] or sizes[k] > 60:
                 continue
             for p in list(kept[k]):
                 before, kept[k] = kept[k], [other for other in kept[k] if other != p]

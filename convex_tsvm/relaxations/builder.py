@@ -44,9 +44,6 @@ BY_DEFAULT = ("sdp", "curvature", "svm")
 #: What closes boxes that cannot be split, by what they are about.
 CLOSING = {"labels": "svm", "outputs": "curvature"}
 
-#: The gap that minorants of smooth losses are made for, where a smaller one is asked for.
-GAP_OF_MINORANTS = 1e-3
-
 #: Statuses of solvers, from the best to the worst.
 SEVERITY = ("optimal", "time_limit", "inaccurate", "failed")
 
@@ -250,7 +247,8 @@ class LowerBoundBuilder:
         OutputModel(self.instance)  # raises ValueError before a solution is looked for
         best = BestSolution(self.instance)
         best.begin()
-        gap = self.gap if self._searched else max(self.gap, GAP_OF_MINORANTS)
+        # The gap that minorants of smooth losses are made for, where a smaller one is asked for.
+        gap = self.gap if self._searched else max(self.gap, 1e-3)
         return OutputModel(self.instance, error_for(self.instance, best.objective, gap))
 
     @property

@@ -25,12 +25,6 @@ from .rounding import EPS, SAFE_ROOM, UNDERFLOW, outward, safe
 if TYPE_CHECKING:
     from .quadratic_program import OutputSpace
 
-#: What is added to the quadratic form before it is inverted, relative to its largest entry.
-LIFT = 2.0**-30
-
-#: Relative room that is added to the diagonal of the inverse, in which errors of the form are larger.
-INVERSE_ROOM = 2e-3
-
 #: max(0, -t): with costs and slopes for each variable, its dual is the problem in a box.
 _SIDES = (hinge().shift(-1),)
 
@@ -155,7 +149,8 @@ class ConvexQuadratic(ABC):
     @property
     def _lift(self) -> float:
         """A multiple of the identity that makes A safe to invert."""
-        return LIFT * float(np.abs(np.diag(self.A)).max(initial=0.0))
+        # What is added to the quadratic form before it is inverted, relative to its largest entry.
+        return (2.0**-30) * float(np.abs(np.diag(self.A)).max(initial=0.0))
 
     @cached_property
     def spread(self) -> Array:
@@ -168,4 +163,5 @@ class ConvexQuadratic(ABC):
         if not error < 0.5:
             return np.full(n, np.inf)
         spread = np.maximum(np.diag(inverse), 0.0) + 2 * error / (1 - error) * np.linalg.norm(inverse, axis=1)
-        return np.asarray(spread * (1 + INVERSE_ROOM))
+        # Relative room that is added to the diagonal of the inverse, in which errors of the form are larger.
+        return np.asarray(spread * (1 + 2e-3))

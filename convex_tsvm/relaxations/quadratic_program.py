@@ -20,9 +20,6 @@ from ..losses import squared_hinge
 from ..problem import Array
 from .rounding import EPS
 
-#: Weight of the square of a fixed sum of targets, relative to the diagonal of the quadratic form.
-SUM_PENALTY = 1.0
-
 #: Columns of an inverse that are computed before it is asked whether there is time for more.
 COLUMNS_AT_ONCE = 500
 
@@ -66,7 +63,8 @@ class OutputSpace:
         linear, constant = -half @ search.offset, float(search.offset @ half @ search.offset)
         self.constant_error = search.constant_error + 4 * float(np.abs(search.offset) @ self.linear_error)
         if search.target_sum is not None:
-            weight = SUM_PENALTY * float(np.diag(half).mean())
+            # Weight of the square of a fixed sum of targets, relative to the diagonal of the quadratic form.
+            weight = 1.0 * float(np.diag(half).mean())
             half = half + weight * np.outer(search.summed, search.summed)
             linear = linear - weight * search.target_sum * search.summed
             constant += weight * search.target_sum**2

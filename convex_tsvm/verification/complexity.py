@@ -35,9 +35,6 @@ from ..validation import finite, integer
 #: Relative accuracy of the minimum over μ, and a limit on iterations; any μ gives a bound.
 RELATIVE_ACCURACY, MAX_ITER = 1e-3, 2000
 
-#: C₃ below this counts as 0: it would change no digit of the result, and its inverse overflows when it is squared.
-LEAST_C_COMPACT = 1e-100
-
 
 @dataclass(frozen=True)
 class Complexity:
@@ -197,7 +194,8 @@ def _bound(problem: Problem, Z: Array, D: float, C_compact: float) -> float:
 
 def _residuals(Z: Array, sums: Array, C_compact: float) -> Array:
     """Root of the least ‖s - Zᵀ λ‖² + ‖λ‖₁² / C₃ for every row s, with λ as a difference of two vectors >= 0."""
-    if C_compact < LEAST_C_COMPACT:
+    # C₃ below this counts as 0: it would change no digit of the result, and its inverse overflows when it is squared.
+    if C_compact < 1e-100:
         return np.asarray(np.linalg.norm(sums, axis=1))
     rows = np.vstack([np.hstack([Z.T, -Z.T]), np.full(2 * len(Z), C_compact**-0.5)])
     return np.array([scipy.optimize.nnls(rows, np.append(s, 0.0), maxiter=100 * len(Z))[1] for s in sums])

@@ -30,9 +30,6 @@ FINE_GRID = np.linspace(-4, 4, 3201)
 #: Chords have this length, in units of the output.
 SHORT = 1e-6
 
-#: Steps from random outputs, whose objectives are compared.
-STEPS_COMPARED = 5
-
 
 def verify(
     formulation: Formulation, problem: Problem, *, tol: float = 1e-6, as_printed: str | Sequence[str] = ()
@@ -237,7 +234,8 @@ def _objectives(formulation: Formulation, problem: Problem, native: bool) -> Arr
     """Objectives of some steps from random outputs, each computed from the formulation rather than taken from CCCP."""
     solver = NativeSolver(problem, tol=1e-9) if native else CvxpySolver(problem)
     outputs, found = np.random.default_rng(0).normal(size=problem.n), []
-    for _ in range(STEPS_COMPARED):
+    # Steps from random outputs, whose objectives are compared.
+    for _ in range(5):
         point = solver.solve(formulation.on(problem).step(outputs))
         outputs = point.outputs
         found.append(formulation.objective(problem, outputs, point.regularization))

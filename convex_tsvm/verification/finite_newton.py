@@ -16,9 +16,6 @@ from ..solvers.finite_newton import FiniteNewton
 from ..solvers.finite_newton.newton import NewtonDescent
 from .report import Check
 
-#: Line searches end once the slope along the step has fallen to this share of its first value.
-LINE_SEARCH_TOL = 1.1e-3
-
 
 def finite_newton_checks(formulation: Formulation, problem: Problem, tol: float) -> Iterator[Check]:
     """Checks for a linear problem whose labelled points have the squared hinge; none for another."""
@@ -82,12 +79,13 @@ def _steps(step: ConvexStep, labels: Array, descent: NewtonDescent, tol: float) 
         short = np.maximum(1 - labels * (f + t * change), 0)
         return float((space.ridge * (x + t * p)) @ p) - 2 * float((cost * labels * short) @ change)
 
+    # Line searches end once the slope along the step has fallen to this share of its first value.
     yield Check(
         "eq_1_5",
         "the line search ends where the derivative, which rises and is piecewise linear, is next to zero",
         "sindhwani2006 eq. 1.5",
         abs(slope(length)) / abs(slope(0.0)),
-        LINE_SEARCH_TOL,
+        1.1e-3,
         f"step length {length:.6g}",
     )
 

@@ -12,23 +12,11 @@ from ...losses import PLQ
 from ...problem import Array
 from ...solvers import NativeSolver
 
-#: Tolerance of the convex problems that solutions are made of.
-STEP_TOL = 1e-8
-
 #: A solution may miss constraints by this, relative to 1 and its largest output.
 MOST_MISSED = 1e-7
 
-#: What rounding may do, relatively, to a sum of terms that are not negative, and to what points pay.
-ROUNDING_OF_SUMS = 1e-13
-
 #: A descent ends when it gains less than this share of the objective, or after so many steps.
 LEAST_GAIN, DESCENT_STEPS = 1e-10, 60
-
-#: The first descent may take one part in so many of the time.
-FIRST_DESCENT = 4
-
-#: Where rounding may have changed outputs by more than this, beside a margin of 1, losses may have kinks in between.
-LITTLE_DOUBT = 1e-9
 
 
 class BestSolution:
@@ -38,7 +26,8 @@ class BestSolution:
         self.instance, self.objective = instance, objective  # infinite before there is a solution
         self._uncounted = instance.replaced(instance.formulation)
         self.point: StepSolution | None = None
-        self.solver = NativeSolver(instance.problem, tol=STEP_TOL, precision="double")
+        # Tolerance of the convex problems that solutions are made of.
+        self.solver = NativeSolver(instance.problem, tol=1e-8, precision="double")
 
     @property
     def labels(self) -> Array | None:
@@ -50,7 +39,8 @@ class BestSolution:
     def begin(self, idle: int = 0) -> float:
         """Find a first solution, if there is none, from no outputs at all; no bound comes of it."""
         if self.point is None and not np.isfinite(self.objective):
-            with share_of_time(FIRST_DESCENT):
+            # The first descent may take one part in so many of the time.
+            with share_of_time(4):
                 self.descend(None)
         return -np.inf
 
@@ -112,7 +102,9 @@ class BestSolution:
         """
         ends = found.outputs - found.output_doubt, found.outputs + found.output_doubt
         near = [found.outputs, *ends]
-        if found.output_doubt > LITTLE_DOUBT:
+        # Where rounding may have changed outputs by more than this, beside a margin of 1, losses may have kinks in
+        # between.
+        if found.output_doubt > 1e-9:
             kinks = {abs(t) for loss in self.instance.formulation.losses for t in getattr(loss, "breaks", ())}
             near += [np.clip(t, *ends) for kink in sorted({0.0, *kinks}) for t in (kink, -kink)]
         return near
@@ -130,7 +122,8 @@ class BestSolution:
         losses = [instance.formulation.loss_values(instance.problem, outputs) for outputs in self._near(found)]
         objective = found.regularization + float(instance.cost @ np.max(losses, axis=0))
         # Of weights the square is a sum of squares; of an expansion terms may cancel.
-        objective += found.doubt if found.weights is None else ROUNDING_OF_SUMS * abs(objective)
+        # What rounding may do, relatively, to a sum of terms that are not negative, and to what points pay.
+        objective += found.doubt if found.weights is None else 1e-13 * abs(objective)
         if objective < self.objective:
             self.objective, self.point = objective, found
         return objective

@@ -26,9 +26,6 @@ from ..safe_bounds import least_eigenvalue
 from .model import OutputModel
 from .quadratics import Quadratics
 
-#: Outputs are taken to vary by no less than the root of this.
-LEAST_SPREAD = 1e-100
-
 #: Curvatures are made smaller by this share, so that the matrix they leave of the regularizer can be inverted.
 KEPT = 1e-5
 
@@ -62,7 +59,8 @@ class Curved:
         self._factor = scipy.linalg.cho_factor(self._form, lower=True)
         half = scipy.linalg.solve_triangular(self._factor[0], L.T, lower=True)
         self.M = half.T @ half
-        self.diagonal = np.maximum(np.diag(self.M), LEAST_SPREAD) * (1 + SAFE_ROOM)
+        # Outputs are taken to vary by no less than the root of this.
+        self.diagonal = np.maximum(np.diag(self.M), 1e-100) * (1 + SAFE_ROOM)
         self._least = max(least_eigenvalue(self._form), 1e-300)
         self._rows = GramRows(self.M)
 

@@ -34,14 +34,8 @@ PLACES = 6
 #: tiny interval would be given ever more.
 MOST_TAKEN = 10.0
 
-#: Outputs that w changes by less than the root of this are constants.
-LEAST_SQUARE = 1e-100
-
 #: How often places are added, and steps in between at most.
 PLACE_ROUNDS, INNER_STEPS = 4, 30
-
-#: The share of the way to the boundary that a step goes.
-SHARE = 0.95
 
 
 def lend(
@@ -51,7 +45,8 @@ def lend(
 
     ``tol`` is the duality gap, relative to the bound, up to which the semidefinite program is solved.
     """
-    if model.squares.max(initial=0.0) < LEAST_SQUARE:
+    # Outputs that w changes by less than the root of this are constants.
+    if model.squares.max(initial=0.0) < 1e-100:
         # All points are where the origin is: w changes no output.
         return model.no_curvature(low, high, 1.0), np.zeros(model.n)
     with one_blas_thread():
@@ -161,7 +156,8 @@ class _Lending:
         target = min(1.0, max(0.02, reached / mu) ** 2 if min(primal, dual) > 0.1 else 0.5) * mu
         second = way.X @ way.Z @ system.V
         way = system.direction(target, (second + second.T) / 2, way.p * way.w, way.z * way.d)
-        dual, primal = (min(1.0, SHARE * length) for length in system.lengths(way))
+        # The share of the way to the boundary that a step goes.
+        dual, primal = (min(1.0, 0.95 * length) for length in system.lengths(way))
         self.s += dual * way.s
         self.gamma = self.gamma + dual * way.gamma
         self.d = self.d + dual * way.d

@@ -10,12 +10,6 @@ from numpy.typing import NDArray
 from ...problem import Array
 from .bound import EnvelopePoint
 
-#: Curvatures mislead where a loss that is convex lacks more than this many times what any other does.
-MISLED = 4.0
-
-#: An output is split no nearer to the ends of its interval than this share of it.
-MARGIN = 0.1
-
 
 @dataclass(frozen=True, eq=False)
 class Lacking:
@@ -50,7 +44,8 @@ class Lacking:
         if not self.can_split.any():
             return False
         others = float(self.excess[~self.can_split].max(initial=0.0))
-        return others > MISLED * float(self.excess[self.can_split].max())
+        # Curvatures mislead where a loss that is convex lacks more than this many times what any other does.
+        return others > 4.0 * float(self.excess[self.can_split].max())
 
     def split(self) -> tuple[int, float] | None:
         """The output to split at, and the place; None if every loss is convex in its interval.
@@ -65,5 +60,6 @@ class Lacking:
         at, places, is_cut = float(self.at[i]), self.places[i], self.is_cut[i]
         if is_cut.any():
             return i, float(places[np.where(is_cut, np.abs(places - at), np.inf).argmin()])
-        room = MARGIN * (self.high[i] - self.low[i])
+        # An output is split no nearer to the ends of its interval than this share of it.
+        room = 0.1 * (self.high[i] - self.low[i])
         return i, float(np.clip(at, self.low[i] + room, self.high[i] - room))

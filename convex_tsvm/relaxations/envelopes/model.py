@@ -23,9 +23,6 @@ from ..box import Box
 from ..rounding import EPS
 from .quadratics import Quadratics
 
-#: What is added to the diagonal of the kernel, relative to its largest eigenvalue: it covers all errors of its numbers.
-KERNEL_ROOM = 1e-11
-
 #: Ends are wider than they are given by this, relative to one and their size, for the rounding of offsets.
 ENDS_ROOM = 1e-12
 
@@ -35,9 +32,6 @@ LEAST_HOLD = 1e-6
 #: By how much slopes and curvatures of minorants are below those of losses, relatively: a check, whose arithmetic is
 #: directed, takes a tenth of it.
 SLOPE_ROOM = 1e-8
-
-#: Of the least eigenvalue of a form this share is taken.
-SHARE_OF_EIGENVALUE = 0.99
 
 #: A free bias needs some negative curvature; where nothing is lent it costs the bound at most this share of it.
 BIAS_COST = 1e-6
@@ -296,7 +290,8 @@ class OutputModel(BoundModel):
         held = 0.5
         if falls.any():
             form = np.diag(self.metric) - 2 * (self.factor.T * falls) @ self.factor
-            held = 0.5 * SHARE_OF_EIGENVALUE * float(np.linalg.eigvalsh(form)[0])
+            # Of the least eigenvalue of a form this share is taken.
+            held = 0.5 * 0.99 * float(np.linalg.eigvalsh(form)[0])
             if held <= LEAST_HOLD:
                 raise ValueError(
                     "losses are concave at infinity, and fall faster than ½ ‖w‖² rises, or along a free bias: smaller "
@@ -422,7 +417,9 @@ def _why_no_pieces(instance: Instance) -> str | None:
 def _root(matrix: Array, error: float) -> Array:
     """A square root of a kernel matrix that may be off by an error, whose square is no smaller."""
     values, vectors = np.linalg.eigh(matrix)
-    room = KERNEL_ROOM * max(float(values[-1]), 1e-300) + error
+    # What is added to the diagonal of the kernel, relative to its largest eigenvalue: it covers all errors of its
+    # numbers.
+    room = 1e-11 * max(float(values[-1]), 1e-300) + error
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0) + room))
 
 

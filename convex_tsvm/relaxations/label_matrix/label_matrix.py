@@ -19,12 +19,6 @@ from .low_rank import LowRankPoint, solve_low_rank
 if TYPE_CHECKING:
     from ...modeling.label_matrix import ConicPoint
 
-#: With fewer unlabelled points than this, below the root, branching is faster than the relaxation.
-LEAST_UNKNOWN = 5
-
-#: Factor on the tolerance below the root, where the relaxation is solved many times.
-COARSER = 10
-
 
 @dataclass(frozen=True, eq=False)
 class MatrixProof(Proof):
@@ -64,7 +58,9 @@ class LabelMatrix(Relaxation):
 
     def tighten(self, work: Work) -> None:
         at_root = work.region.depth == 0
-        least, tol = (1, self.tol) if at_root else (LEAST_UNKNOWN, COARSER * self.tol)
+        # With fewer unlabelled points than this, below the root, branching is faster than the relaxation.
+        # Factor on the tolerance below the root, where the relaxation is solved many times.
+        least, tol = (1, self.tol) if at_root else (5, 10 * self.tol)
         if len(work.box.unknown) < least or time_is_up():
             return
         part = work.model.search.fixed(work.box.labels)

@@ -19,9 +19,6 @@ from ...solvers.sdp.sparse_matrices import SparseMatrices
 
 Indices = NDArray[np.intp]
 
-#: A sum of outputs that is nearer to a possible sum of signs says nothing of use.
-LEAST_PART = 1e-3
-
 #: Most triangle inequalities that are looked at in one round before the worst are chosen.
 MOST_SEEN = 200_000
 
@@ -148,7 +145,8 @@ class Layout:
             p Σ (|v| - 1) (1 - b) / 2 + q Σ (|v| - 1) (1 + b) / 2 >= p q.
         """
         p, q = gaps_of(total, len(members))
-        if not min(p, q) > LEAST_PART:
+        # A sum of outputs that is nearer to a possible sum of signs says nothing of use.
+        if not min(p, q) > 1e-3:
             members = members[:0]
         one, zero = np.ones(len(members)), np.zeros(len(members), dtype=np.intp)
         row, factor = self.row[1 + members], self.factor[1 + members]

@@ -23,49 +23,65 @@ from ..svm.known_labels import DirectionProof, settle_labels
 from .cuts import Layout, SignCuts
 from .quadratic import WEIGHT_OF_OUTPUTS, SignMultipliers, SignQuadratic
 
-#: Columns of the factor.
-FACTOR_COLUMNS = 60
 
-#: Updates of multipliers and steps for each of them, in a round of the low-rank method.
-OUTER, INNER = 6, 40
+@dataclass(frozen=True)
+class Rounds:
+    """How rounds go, as ``benchmarks/exact.py`` was fastest.
 
-#: Weight of the penalty, relative to the mean diagonal entry of the objective: with a larger one the multipliers get
-#: less exact, with a smaller one they take longer to get large.
-PENALTY = 0.3
+    Attributes
+    ----------
+    columns : int
+        Columns of the factor.
+    updates, steps : int
+        Updates of multipliers in a round of the low-rank method, and steps for each of them.
+    penalty : float
+        Weight of the penalty, relative to the mean diagonal entry of the objective: with a larger one the multipliers
+        get less exact, with a smaller one they take longer to get large.
+    lifts : tuple of float
+        What is added to the form before an ellipsoid is taken from it, as multiples of what it lacked of being positive
+        semidefinite: the bound gets lower, and the ellipsoid narrower.
+    shares : tuple of float
+        Shares of the multipliers that are tried besides, for the outputs that they exclude.
+    active, room : float
+        Cuts are dropped if their multiplier is less than this share of the largest and they hold with this room.
+    cuts_per_point : int
+        New cuts of each kind in a round: with a third of them a round takes as long and brings less.
+    most_added, norm_added : int, float
+        Directions in which the form is negative are added to the factor: at most so many, with this norm.
+    idle, idle_inexact : int
+        Rounds in turn without gain after which the rounds end: where the relaxation is too weak, and where its
+        multipliers are not exact enough.
+    exact : float
+        Multipliers are not, where a bound lacks more than this share of what the relaxation lacks.
+    most_effort : int
+        There a round takes more steps, up to so many times as many.
+    levels_kept : int
+        Multipliers of a box above are kept if they are likely to close a box within so many levels of the tree, which
+        takes about as long as one SDP relaxation.
+    turns : int
+        How often the same multipliers are applied to a box, at most, as long as they settle labels.
+    below : int
+        Rounds below the root, at most.
+    """
 
-#: What is added to the form before an ellipsoid is taken from it, as multiples of what it lacked of being positive
-#: semidefinite: the bound gets lower, and the ellipsoid narrower.
-LIFTS = (0.0, 0.5, 2.0)
-
-#: Shares of the multipliers that are tried besides, for the outputs that they exclude.
-SHARES = (0.95, 0.8)
-
-#: Cuts are dropped if their multiplier is less than this times the largest and they hold with some room.
-ACTIVE_SHARE, ROOM = 1e-5, 1e-3
-
-#: New cuts of each kind in a round, for every point: with a third of them a round takes as long and brings less.
-CUTS_PER_POINT = 3
-
-#: Directions in which the form is negative are added to the factor: at most so many, with this norm.
-MOST_ADDED, NORM_ADDED = 20, 0.3
-
-#: Rounds in turn without gain after which the rounds end: where the relaxation is too weak, and where its multipliers
-#: are not exact enough, so that a bound lacks more than a share of what the relaxation lacks.  In the latter case a
-#: round takes more steps, up to so many times as many.
-IDLE, IDLE_INEXACT, EXACT, MOST_EFFORT = 3, 8, 0.1, 8
-
-#: Room around the ends of arcs, relative to 1 plus their size.
-ARC_ROOM = 1e-6
-
-#: Multipliers of a box above are kept if they are likely to close a box within so many levels of the tree, which
-#: takes about as long as one SDP relaxation.
-LEVELS_KEPT = 8
-
-#: How often the same multipliers are applied to a box, at most, as long as they settle labels.
-TURNS = 20
-
-#: Rounds below the root, at most.
-ROUNDS_BELOW = 4
+    columns: int = 60
+    updates: int = 6
+    steps: int = 40
+    penalty: float = 0.3
+    lifts: tuple[float, ...] = (0.0, 0.5, 2.0)
+    shares: tuple[float, ...] = (0.95, 0.8)
+    active: float = 1e-5
+    room: float = 1e-3
+    cuts_per_point: int = 3
+    most_added: int = 20
+    norm_added: float = 0.3
+    idle: int = 3
+    idle_inexact: int = 8
+    exact: float = 0.1
+    most_effort: int = 8
+    levels_kept: int = 8
+    turns: int = 20
+    below: int = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +116,9 @@ class SignProgram:
         )
         # Ends of arcs are a little further out, so that rounding keeps no smaller box from being inside of them.  Those
         # of an open point are on both sides: low <= -1 and high >= 1.
-        self.arc_low = np.minimum(low, -1.0) - ARC_ROOM * (1 + np.abs(low))
-        self.arc_high = np.maximum(high, 1.0) + ARC_ROOM * (1 + np.abs(high))
+        room = 1e-6  # relative to 1 plus the size of an end
+        self.arc_low = np.minimum(low, -1.0) - room * (1 + np.abs(low))
+        self.arc_high = np.maximum(high, 1.0) + room * (1 + np.abs(high))
         counted = layout.counted(np.flatnonzero(space.search.summed), space.search.target_sum)
         self._parts = [
             counted,
@@ -125,12 +142,13 @@ class SignProgram:
         count = np.full(self._parts[0].m, z.count)
         return np.concatenate([count, squares, z.upper[open_], z.lower[open_], z.arc[open_], cuts])
 
-    def solve(self, R: Array, z: Array, outer: int, inner: int) -> Turn:
-        """A round of the low-rank method."""
+    def solve(self, R: Array, z: Array, outer: int, inner: int, rounds: Rounds | None = None) -> Turn:
+        """A round of the low-rank method, with so many updates of multipliers, and steps for each."""
+        rounds = rounds or Rounds()
         layout, n = self.layout, self.layout.n
         signs = 1 + n + np.arange(layout.u)
         point = LowRankSDP(self.space.C, self.rows, layout.N, signs).solve(
-            R, z, outer=outer, inner=inner, sigma=PENALTY
+            R, z, outer=outer, inner=inner, sigma=rounds.penalty
         )
         S = -self.rows.combine(point.z, layout.N)
         S[: n + 1, : n + 1] += self.space.C
@@ -139,7 +157,7 @@ class SignProgram:
         weight[1 : n + 1] = WEIGHT_OF_OUTPUTS
         root = 1 / np.sqrt(weight)
         values, vectors = scipy.linalg.eigh(
-            S * root * root[:, None], subset_by_index=[0, min(MOST_ADDED, layout.N) - 1], check_finite=False
+            S * root * root[:, None], subset_by_index=[0, min(rounds.most_added, layout.N) - 1], check_finite=False
         )
         size = float(np.abs(np.diag(self.space.C)).max())
         lacking = max(0.0, -float(values[0])) + 1e-9 * size
@@ -227,6 +245,7 @@ class Signs(Relaxation):
 
     name = "signs"
     resumable = True
+    rounds = Rounds()
 
     @staticmethod
     def why_not(model: LabelModel) -> str | None:
@@ -250,29 +269,30 @@ class Signs(Relaxation):
             return
         progress = work.progress if isinstance(work.progress, Progress) else Progress(work)
         work.unfinished, work.progress = True, progress
-        for k in range(2 * self.max_rounds if at_root else ROUNDS_BELOW):
+        for k in range(2 * self.max_rounds if at_root else self.rounds.below):
             if time_is_up() or (k and time.time() > work.region.pause_at):
                 return
-            if not work.open or self._round(work, progress, 2 * OUTER if at_root and progress.cuts.m == 0 else OUTER):
+            first = at_root and progress.cuts.m == 0
+            if not work.open or self._round(work, progress, self.rounds.updates * (2 if first else 1)):
                 break
         work.unfinished = False
 
     def _round(self, work: Work, progress: Progress, outer: int) -> bool:
         """Solve the program in the box, prove what follows, and find new cuts; whether there is no more to gain."""
-        model, z = work.model, sign_multipliers(work)
+        model, z, rounds = work.model, sign_multipliers(work), self.rounds
         program = SignProgram(model.space, work.box.low, work.box.high, progress.cuts)
-        R = fitted(work, program.layout)
-        turn = program.solve(R, program.start(z), outer, INNER * progress.effort)
+        R = fitted(work, program.layout, rounds.columns)
+        turn = program.solve(R, program.start(z), outer, rounds.steps * progress.effort, rounds)
         value = turn.point.value + model.space.constant
         self._prove(work, turn)
         work.record(self.name, value, program.cuts.m)
-        work.memory = Factor(with_directions(turn.point.R, turn.directions), program.layout.labels)
-        if not work.open or progress.has_stalled(work, value):
+        work.memory = Factor(with_directions(turn.point.R, turn.directions, rounds), program.layout.labels)
+        if not work.open or progress.has_stalled(work, value, rounds):
             return True
         weights, X = turn.multipliers.weights, turn.point.R @ turn.point.R.T
-        kept = program.cuts.take((weights > ACTIVE_SHARE * weights.max(initial=0.0)) | (turn.slack < ROOM))
+        kept = program.cuts.take((weights > rounds.active * weights.max(initial=0.0)) | (turn.slack < rounds.room))
         # Labels may have become known, and then a cut is about fewer signs; X has the rows of the round before.
-        most = CUTS_PER_POINT * model.n if self.cuts_per_round is None else self.cuts_per_round
+        most = rounds.cuts_per_point * model.n if self.cuts_per_round is None else self.cuts_per_round
         progress.cuts = kept.join(program.layout.violated(X, most))
         return False
 
@@ -287,12 +307,12 @@ class Signs(Relaxation):
             return levels >= refresh
         # The old multipliers cost almost nothing per box, but may need too many boxes below this one.
         gained, lacking = (work.bound - work.base) / levels, work.cutoff - work.bound
-        return lacking > LEVELS_KEPT * gained
+        return lacking > self.rounds.levels_kept * gained
 
     def reuse(self, work: Work) -> None:
         """Prove what the multipliers at hand prove in this box, as long as they settle labels."""
         form = quadratic(work.model, work.number)
-        for _ in range(TURNS):
+        for _ in range(self.rounds.turns):
             proof = SignsProof(work.number, 1.0, single(form.minimize(work.box.low, work.box.high, work.v)))
             work.v = proof.x.astype(float)
             settled = work.prove(proof)
@@ -329,7 +349,8 @@ class Signs(Relaxation):
         n = model.n
         scores = turn.point.R[1 : 1 + n, 0]
         x = turn.point.R[1:, 0]
-        tries = [(1.0, lift * turn.lacking) for lift in LIFTS] + [(share, 0.0) for share in SHARES]
+        tries = [(1.0, lift * turn.lacking) for lift in self.rounds.lifts]
+        tries += [(share, 0.0) for share in self.rounds.shares]
         work.since, work.base = work.region.depth, work.bound
         for share, lift in tries:
             x = quadratic(model, work.number, share, lift).minimize(work.box.low, work.box.high, x)
@@ -381,7 +402,7 @@ class Progress:
     def _width(work: Work) -> float:
         return float((work.box.high - work.box.low).sum())
 
-    def has_stalled(self, work: Work, value: float) -> bool:
+    def has_stalled(self, work: Work, value: float, rounds: Rounds) -> bool:
         """Whether to stop, after a round with this value of the relaxation, which is no bound."""
         width, cutoff = self._width(work), work.cutoff
         lacking = cutoff - self.bound if np.isfinite(self.bound) else 0.0
@@ -394,10 +415,10 @@ class Progress:
         self.bound, self.width, self.value = max(self.bound, work.bound), width, max(self.value, value)
         # What is lost to multipliers that are not exact is regained by more steps in a round.
         lost, weak = value - self.bound, max(cutoff - value, 0.0)
-        exact = lost < EXACT * weak
+        exact = lost < rounds.exact * weak
         if not (exact or gained):
-            self.effort = min(2 * self.effort, MOST_EFFORT)
-        return self.idle >= (IDLE if exact else IDLE_INEXACT)
+            self.effort = min(2 * self.effort, rounds.most_effort)
+        return self.idle >= (rounds.idle if exact else rounds.idle_inexact)
 
 
 def sign_multipliers(work: Work) -> SignMultipliers | None:
@@ -406,13 +427,14 @@ def sign_multipliers(work: Work) -> SignMultipliers | None:
     return found
 
 
-def fitted(work: Work, layout: Layout) -> Array:
+def fitted(work: Work, layout: Layout, columns: int) -> Array:
     """A factor to begin with: that of the box above without the rows of labels that are known since, or a new one."""
     n = layout.n
     factor = work.memory
     if not isinstance(factor, Factor):
         rng = np.random.default_rng(0)
-        R = rng.standard_normal((layout.N, min(FACTOR_COLUMNS, layout.N))) / np.sqrt(min(FACTOR_COLUMNS, layout.N))
+        columns = min(columns, layout.N)
+        R = rng.standard_normal((layout.N, columns)) / np.sqrt(columns)
         labels = getattr(work.incumbent, "labels", None)
         if labels is not None:
             R[1 : n + 1, 0] += labels
@@ -422,15 +444,15 @@ def fitted(work: Work, layout: Layout) -> Array:
     return factor.R[np.concatenate([np.arange(n + 1), before.row[1 + layout.open]])]
 
 
-def with_directions(R: Array, directions: Array) -> Array:
+def with_directions(R: Array, directions: Array, rounds: Rounds) -> Array:
     """A factor of the same matrix, nearly, with few columns, and some more for directions, without their first entry.
 
     Small singular values are dropped; the first column stays, as it has the outputs themselves.
     """
     scale = np.linalg.norm(directions[1:], axis=0)
-    added = directions[:, scale > 0] * (NORM_ADDED / scale[scale > 0])
+    added = directions[:, scale > 0] * (rounds.norm_added / scale[scale > 0])
     left, size, _ = np.linalg.svd(R[:, 1:], full_matrices=False)
-    kept = min(int((size > 1e-2).sum()), max(FACTOR_COLUMNS - 1 - added.shape[1], 1))
+    kept = min(int((size > 1e-2).sum()), max(rounds.columns - 1 - added.shape[1], 1))
     made = np.hstack([R[:, :1], left[:, :kept] * size[:kept], added])
     made[0, 1:] = 0.0
     return made

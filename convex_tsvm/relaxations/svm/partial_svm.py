@@ -33,9 +33,6 @@ from ...solvers.dual import minimize_quadratic
 from ...validation import InfeasibleError
 from ..rounding import EPS, SAFE_ROOM, UNDERFLOW, outward, safe, zero_sum
 
-#: Larger multipliers are dropped: they prove nothing, and would overflow in single precision.
-MOST_MULTIPLIER = 1e30
-
 
 @dataclass(frozen=True, eq=False)
 class PartialPoint:
@@ -59,10 +56,6 @@ class Witness:
     gamma: Array  # w is Σ γ_i φ_i, or with targets that of :meth:`PartialSVM.coefficients_of_targets`
     mean: float = 0.0  # the mean output of the points where the bias is free, otherwise 0
     targets: Array | None = None  # v, where the sum of targets is given; their sum is right up to rounding
-
-
-#: A hard margin that is this share of the points' radius or less counts as none: the labels are not separable.
-LEAST_MARGIN = 1e-6
 
 
 def is_partial(search: Labelling) -> bool:
@@ -98,7 +91,8 @@ class PartialSVM:
             self._fix_sum(search)
         self.M = self._gram.matrix + np.diag(self._ridge)
         #: Of a hard margin: a bound above it says that the labels are not separable.
-        self._most = 0.5 / (LEAST_MARGIN**2 * max(float(np.diag(self.M).max()), 1e-300)) if self.hard else np.inf
+        # A hard margin that is this share of the points' radius or less counts as none: the labels are not separable.
+        self._most = 0.5 / (1e-6**2 * max(float(np.diag(self.M).max()), 1e-300)) if self.hard else np.inf
 
     def _fix_sum(self, search: Labelling) -> None:
         """Fix the sum of the targets v: M and the offsets become those of the functions whose targets have that sum."""
@@ -359,7 +353,8 @@ class PartialSVM:
                 if time_is_up():
                     return
                 theta, gamma = self.solve_direction(y, i, sign, point, cutoff)
-                if theta != 0 and max(abs(theta), np.abs(gamma).max()) < MOST_MULTIPLIER:
+                # Larger multipliers are dropped: they prove nothing, and would overflow in single precision.
+                if theta != 0 and max(abs(theta), np.abs(gamma).max()) < 1e30:
                     yield i, theta, gamma
 
     def _known_rows(self, y: Array, known: NDArray[np.intp]) -> GramRows:
