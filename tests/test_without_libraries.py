@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 import convex_tsvm as ct
 from convex_tsvm.exact import page
-from convex_tsvm.relaxations.builder import check_solver
+from convex_tsvm.relaxations.label_matrix.label_matrix import check_solver
 
 HONEST_TREE = Path(__file__).parent / "certificates" / "honest" / "count.npz"
 

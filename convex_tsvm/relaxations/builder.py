@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import importlib.util
 from collections.abc import Callable, Iterable
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -17,16 +15,17 @@ from ..instance.labelling import Labelling
 from ..instance.step_solution import StepSolution
 from ..losses import Exponential
 from ..problem import Array, Problem
-from ..solvers import NativeSolver
-from ..table import RELAXATIONS, SDP_SOLVERS, relaxation_named
+from ..table import RELAXATIONS, relaxation_named
 from ..validation import InfeasibleError, finite, integer, one_of
 from .bound import Bound
 from .bound_model import BoundModel
 from .box import LabelBox
-from .envelopes.best import MOST_MISSED, BestSolution
+from .envelopes.best import BestSolution
 from .envelopes.model import OutputModel, error_for, trivial_bound
+from .label_matrix.label_matrix import check_solver
 from .label_model import LabelModel
 from .region import Incumbent, Region, Relaxation, Rules, Stage, Work
+from .rounded import RoundedLabels
 from .svm.partial_svm import PartialSVM
 
 if TYPE_CHECKING:
@@ -313,7 +312,7 @@ class LowerBoundBuilder:
         model = self.model
         if isinstance(model, LabelModel):
             y = model.search.y if labels is None else model.search.fixed(labels).y
-            best: Any = RoundedLabels(self, y, upper, upper_labels) if incumbent is None else incumbent
+            best: Any = RoundedLabels(model, y, upper, upper_labels) if incumbent is None else incumbent
         else:
             for name, given in (("labels", labels), ("incumbent", incumbent)):
                 if given is not None:
@@ -426,8 +425,8 @@ class LowerBoundBuilder:
         labels : array, shape (n,)
             +1 and -1.
         """
-        solution = self._solver.solve(self.search.svm(labels))
-        return self.search.objective(solution), solution
+        found: tuple[float, StepSolution] = self.model.evaluate(labels)
+        return found
 
     def primal(self) -> ReadableProblem:
         """The relaxation in the label matrix as a ``cvxpy.Problem`` to read: it prints itself, and has ``latex()``.
@@ -468,54 +467,3 @@ class LowerBoundBuilder:
     def _check_written(self) -> None:
         if self.relaxation != "sdp":
             raise ValueError(f"relaxation={self.relaxation!r} must be 'sdp' to be written as a CVXPY problem")
-
-    @cached_property
-    def _solver(self) -> NativeSolver:
-        return NativeSolver(self.search.problem, tol=1e-8, precision="double")
-
-
-def check_solver(solver: str) -> str:
-    """The name of a solver of the relaxation in label matrices; a ValueError if there is none, or it is not there."""
-    one_of("solver", solver, ("auto", *SDP_SOLVERS))
-    packages = {"sdpa": "sdpap", "scs": "scs", "clarabel": "clarabel"}
-    if solver in packages and importlib.util.find_spec(packages[solver]) is None:
-        raise ValueError(f"solver={solver!r} is not installed; solver='native' is always there")
-    return solver
-
-
-class RoundedLabels:
-    """Keeps the best labels that were made by rounding scores; ``labels`` is None before any were found.
-
-    ``y`` are the labels that are known.
-    """
-
-    def __init__(
-        self, builder: LowerBoundBuilder, y: Array, objective: float = np.inf, labels: Array | None = None
-    ) -> None:
-        self.builder, self.y, self.objective, self.labels = builder, y, objective, labels
-
-    def begin(self) -> float:
-        """First labels: those of the SVM of the known ones, whose bound is returned."""
-        point = self.builder.model.known.solve(self.y)
-        self.offer(np.where(self.y != 0, self.y, point.outputs + point.bias))
-        return float(point.value)
-
-    def offer(self, scores: Array, *, thorough: bool = False) -> bool:
-        """Round scores to labels and keep them if their SVM is the best so far; whether they were kept."""
-        model = self.builder.model
-        search, labels = model.search, model.rounded(scores)
-        if search.formulation.constraints or not (search.cost > 0).all():
-            # The SVM that bounds leaves out what links say about outputs, and is for points that cost something.
-            objective, solution = self.builder.evaluate(labels)
-            missed = solution.primal_infeasibility > MOST_MISSED * (1 + float(np.abs(solution.outputs).max()))
-            objective, outputs = np.inf if missed else objective, solution.outputs
-        else:
-            point = model.svm.solve(labels, tol=1e-9)
-            objective, outputs = model.svm.objective(labels, point), model.svm.margins(point) + point.bias
-        if not (model.known.hard or search.n_positive is not None or search.target_sum is not None):
-            # The signs of the outputs may be other labels than those the SVM was trained with, and better ones.
-            labels = np.where(search.y != 0, search.y, np.where(outputs >= 0, 1.0, -1.0))
-        if objective >= self.objective:
-            return False
-        self.objective, self.labels = objective, labels
-        return True

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..formulations import Formulation
+from ..instance import StepSolution
 from ..instance.labelling import labelling
 from ..losses import HARD_MARGIN
 from ..problem import Array, Problem
+from ..solvers import NativeSolver
 from .bound_model import BoundModel
 from .box import LabelBox
 from .quadratic_program import OutputSpace
@@ -132,6 +134,15 @@ class LabelModel(BoundModel):
                 sign = labels[balanced[0]]
                 labels[balanced[np.argmin(sign * scores[balanced])]] = -sign
         return np.asarray(labels)
+
+    def evaluate(self, labels: Array) -> tuple[float, StepSolution]:
+        """The objective of the SVM for labels of all points, and that SVM."""
+        solution = self._solver.solve(self.search.svm(labels))
+        return self.search.objective(solution), solution
+
+    @cached_property
+    def _solver(self) -> NativeSolver:
+        return NativeSolver(self.search.problem, tol=1e-8, precision="double")
 
     def fork(self, number: int) -> LabelModel:
         other: LabelModel = super().fork(number)

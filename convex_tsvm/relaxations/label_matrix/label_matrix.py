@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from ...deadline import time_is_up
 from ...instance.labelling import Labelling, why_not_relaxable
+from ...table import SDP_SOLVERS
+from ...validation import one_of
 from ..box import LabelBox
 from ..label_model import LabelModel
 from ..proof import Proof, Stored, single
@@ -86,3 +89,12 @@ class LabelMatrix(Relaxation):
         from ...modeling.label_matrix import solve_dual
 
         return solve_dual(part, "clarabel" if self.solver in ("auto", "native") else self.solver)
+
+
+def check_solver(solver: str) -> str:
+    """The name of a solver of the relaxation in label matrices; a ValueError if there is none, or it is not there."""
+    one_of("solver", solver, ("auto", *SDP_SOLVERS))
+    packages = {"sdpa": "sdpap", "scs": "scs", "clarabel": "clarabel"}
+    if solver in packages and importlib.util.find_spec(packages[solver]) is None:
+        raise ValueError(f"solver={solver!r} is not installed; solver='native' is always there")
+    return solver
