@@ -66,12 +66,12 @@ def measured(formulation, problem, gap, limit, path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = ct.exact_search(formulation, problem, gap=gap, time_limit=limit, certificate=path, n_jobs=2)
-    verdict = ct.check_certificate(path)
+    verdict = ct.prove_certificate(path)
     small, size = path.with_suffix(".small.npz"), path.stat().st_size / 1e6
     if verdict.n_nodes > TRIMMED:
         return found, verdict, size, ("-", "-", "-")
-    trimmed = ct.trim_certificate(path, small)
-    again = ct.check_certificate(small)
+    trimmed = ct.exact.trim_certificate(path, small)
+    again = ct.prove_certificate(small)
     kept = f"{trimmed.n_proofs_after} of {trimmed.n_proofs_before}"
     after = f"{small.stat().st_size / 1e6:.2f}", kept, "proven" if again.holds else again.problem
     return found, verdict, size, after

@@ -124,12 +124,12 @@ def kernel(name, X, sigma, size):
     if name == "rbf":
         return ct.RBF(sigma)(X, X)
     if name == "density":
-        return ct.density_kernel(X)
+        return ct.kernels.density_kernel(X)
     if name == "bagged clusters":
-        return ct.bagged_cluster_kernel(X, ct.RBF(sigma)(X, X), n_clusters=size)
+        return ct.kernels.bagged_cluster_kernel(X, ct.RBF(sigma)(X, X), n_clusters=size)
     nearest = np.sort(pairwise_distances(X), axis=1)[:, 1]
     near = ct.RBF(2 * float(np.median(nearest)))(X, X)
-    return ct.cluster_kernel(near, transfer=name.split(", ")[1], n_components=size, power=5)
+    return ct.kernels.cluster_kernel(near, transfer=name.split(", ")[1], n_components=size, power=5)
 
 
 def steps(results):

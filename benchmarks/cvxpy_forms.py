@@ -39,7 +39,7 @@ def main():
         problem = ct.Problem(X, y, kernel=kernel, C=10)
         figures = []
         for form in ("primal", "dual"):
-            solver = ct.CvxpySolver(problem, form=form)
+            solver = ct.modeling.CvxpySolver(problem, form=form)
             times = []
             for _ in range(4):
                 step = ct.cccp_tsvm().on(problem).step(rng.normal(0, 1, n))
@@ -47,7 +47,7 @@ def main():
                 solver.solve(step)
                 times.append(time.perf_counter() - began)
             figures += [f"{times[0]:.2f}", f"{np.median(times[1:]):.3f}"]
-        auto = type(ct.CvxpySolver(problem).model(step)).__name__.removesuffix("Model").lower()
+        auto = type(ct.modeling.CvxpySolver(problem).model(step)).__name__.removesuffix("Model").lower()
         results.row(space, n, d, *figures, auto)
     results.done()
 

@@ -125,7 +125,7 @@ def fits(out, names, n, d):
     for name in names:
         with time_in_rows(ProductRows if name == "ours" else DeviceRows) as spent:
             began = time.perf_counter()
-            solver = ct.NativeSolver(problem, device=None if name == "ours" else name)
+            solver = ct.solvers.NativeSolver(problem, device=None if name == "ours" else name)
             solution = ct.cccp(ct.cccp_tsvm(), problem, solver=solver)
             total = time.perf_counter() - began
         out.row(n, d, name, f"{total:.2f}", f"{100 * spent[0] / total:.0f} %", f"{solution.objective:.6g}")

@@ -53,10 +53,10 @@ def peers(results, sizes, limit):
         linear = ct.Formulation(ct.hinge(), ct.symmetric_hinge(), regularizer="l1")
         plain = problem.replace(kernel="linear")
         if alive["SCIP"]:
-            model = ct.MixedIntegerModel(ct.s3vm(), problem, upper)
+            model = ct.modeling.MixedIntegerModel(ct.s3vm(), problem, upper)
             status["SCIP"], seconds["SCIP"] = solve_program(model, "SCIP", limit)
         if alive["HIGHS"]:
-            model = ct.MixedIntegerModel(linear, plain, float(plain.cost.sum()))
+            model = ct.modeling.MixedIntegerModel(linear, plain, float(plain.cost.sum()))
             status["HIGHS"], seconds["HIGHS"] = solve_program(model, "HIGHS", limit)
         alive = {name: status[name] == "optimal" for name in alive}
         search, scip, highs = seconds.values()

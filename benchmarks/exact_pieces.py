@@ -20,7 +20,7 @@ GAP = 1e-3
 
 def scip(formulation, problem, objective, limit):
     """Seconds, status and the bound that is left of SCIP."""
-    model = ct.MixedIntegerModel(formulation, problem, objective * (1 + GAP))
+    model = ct.modeling.MixedIntegerModel(formulation, problem, objective * (1 + GAP))
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

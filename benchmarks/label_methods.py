@@ -101,7 +101,7 @@ def step_times(results):
             instance.svm(instance.best_labels(X.sum(axis=1))),
             instance.weighted_svm(np.where(y == 0, uniform, 1.0 * (y > 0))),
         ]
-        solver, seconds = ct.NativeSolver(problem), []
+        solver, seconds = ct.solvers.NativeSolver(problem), []
         for step in steps:
             solver.solve(step)
             times = []

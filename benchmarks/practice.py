@@ -162,7 +162,7 @@ def searched(y):
 
     folds = max(2, min(5, np.bincount(y).max()))
     grid = {"C": [1, 10, 100, 0.1], "gamma": ["scale"]}
-    return GridSearchCV(SVC(), grid, cv=ct.LabeledKFold(folds))
+    return GridSearchCV(SVC(), grid, cv=ct.selection.LabeledKFold(folds))
 
 
 def self_training(X, y):

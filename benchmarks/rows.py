@@ -66,7 +66,7 @@ def fixed_temperature():
 def costs():
     X, truth, y = moons()
     labels = np.where(y == 0, -1, (y > 0).astype(int))
-    path = ct.cost_path(ct.TransductiveSVC(sigma=0.4, balance=0.0), X, labels, factors=(0.01, 0.1, 1), cv=2)
+    path = ct.selection.cost_path(ct.TransductiveSVC(sigma=0.4, balance=0.0), X, labels, factors=(0.01, 0.1, 1), cv=2)
     return path.chosen in (0.01, 0.1, 1.0) and np.mean(path.estimator.fit(X, labels).predict(X) == (truth > 0)) > 0.9
 
 
@@ -90,7 +90,7 @@ def clustering():
     return min(wrong, 1 - wrong) < 0.02
 
 
-@row("sindhwani2006", "§1.6", "the best clustering of all, with a certificate", "exact_search, check_certificate")
+@row("sindhwani2006", "§1.6", "the best clustering of all, with a certificate", "exact_search, prove_certificate")
 def certified():
     import tempfile
     from pathlib import Path
@@ -100,7 +100,7 @@ def certified():
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "clusters.npz")
         found = ct.exact_search(ct.tsvm("squared_hinge"), problem, certificate=path)
-        return found.status == "optimal" and ct.check_certificate(path, ct.tsvm("squared_hinge"), problem).holds
+        return found.status == "optimal" and ct.prove_certificate(path, ct.tsvm("squared_hinge"), problem).holds
 
 
 @row("sindhwani2006", "§1.6", "labels of one class only", "TransductiveSVC(balance={...})")
@@ -172,7 +172,7 @@ def links_in_the_sdp():
 def representations():
     X, truth, y = moons(n_labeled=2)
     labels = np.where(y == 0, -1, (y > 0).astype(int))
-    K = ct.density_kernel(X)
+    K = ct.kernels.density_kernel(X)
     return np.mean(ct.TransductiveSVC(kernel="precomputed").fit(K, labels).transduction_ == (truth > 0)) > 0.95
 
 

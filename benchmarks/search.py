@@ -51,7 +51,7 @@ def main():
                 y[random.permutation(np.flatnonzero(classes == k))[:10]] = k
             ct.TransductiveSVC(sigma=2.0).fit(points, y)  # compiles
             own = ct.TransductiveSearchCV(ct.TransductiveSVC(), GRID, ties="first")
-            other = GridSearchCV(ct.TransductiveSVC(), GRID, cv=ct.LabeledKFold(5))
+            other = GridSearchCV(ct.TransductiveSVC(), GRID, cv=ct.selection.LabeledKFold(5))
             seconds = [timed(search, points, y) for search in (other, own)]
             hidden, cells = y < 0, []
             for search, spent in zip((other, own), seconds, strict=True):

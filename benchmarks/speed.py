@@ -76,7 +76,7 @@ def compact_margin(results):
             def fit(X=X, y=y, C=C, cost=cost, epsilon=epsilon):
                 problem = ct.Problem(X, y, kernel=ct.RBF(gamma=0.01), C=C, C_unlabeled=cost)
                 C_compact = float(problem.cost[problem.unlabeled[0]])
-                model = ct.compact_margin(epsilon, *ct.compactness_weights(problem, C_compact))
+                model = ct.compact_margin(epsilon, *ct.formulations.compactness_weights(problem, C_compact))
                 return ct.cccp(model, problem)
 
             steps.append(fit().n_iter)

@@ -55,7 +55,7 @@ def fit(n_labeled, n_unlabeled, cost, options):
     sample = {} if options.sample is None or n_unlabeled == 0 else {"balance_sample": options.sample}
     compile_native()
     began = time.perf_counter()
-    solutions = ct.cccp_path(formulation, problems(), cache_size=options.cache_size)
+    solutions = ct.methods.cccp_path(formulation, problems(), cache_size=options.cache_size)
     seconds = time.perf_counter() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     scores = joint_function(solutions)(X_test)

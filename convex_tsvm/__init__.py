@@ -4,11 +4,20 @@ A formulation is written once, as losses and constraints; the readable CVXPY pro
 steps and the native solver's input follow from it.
 
 Names are loaded when they are first used, so that importing the package costs neither CVXPY, nor scikit-learn, nor
-numba; ``__init__.pyi`` lists them.
+numba; ``__init__.pyi`` lists them.  What is used less often is in rooms: ``ct.losses``, ``ct.kernels``, ``ct.plot``.
 """
 
 import lazy_loader
 
 __version__ = "0.1.0.dev0"
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_current, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> object:
+    """A public name, or with a warning one that has moved into a room since the last release."""
+    if name in __all__:
+        return _current(name)
+    from .old_names import at_its_place
+
+    return at_its_place(name)

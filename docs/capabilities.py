@@ -35,7 +35,7 @@ FORMULATIONS: dict[str, tuple[Callable[[], ct.Formulation], list[str] | None]] =
     "flat loss": (lambda: ct.tsvm("flat"), ["--loss", "flat"]),
     "exp(-5 t²)": (lambda: ct.tsvm("exp"), ["--loss", "exp"]),
     "ramps on labelled points, too": (lambda: ct.Formulation(ct.ramp(-0.4), ct.symmetric_ramp(-0.3)), None),
-    "a loss of one's own": (lambda: ct.Formulation(ct.hinge(), ct.two_slope_symmetric_ramp(-0.3, 0.3)), None),
+    "a loss of one's own": (lambda: ct.Formulation(ct.hinge(), ct.losses.two_slope_symmetric_ramp(-0.3, 0.3)), None),
     "compact margin": (lambda: ct.compact_margin(1.3, 0.5, 0.5), ["--formulation", "cmm"]),
     "compact margin, hard": (lambda: ct.compact_margin(2.0, np.inf, np.inf), None),
     "relative margin": (lambda: ct.relative_margin(1.3, 0.5), ["--formulation", "rmm"]),
@@ -43,19 +43,21 @@ FORMULATIONS: dict[str, tuple[Callable[[], ct.Formulation], list[str] | None]] =
     "ramp, free bias": (lambda: ct.tsvm(balance=None), ["--loss", "ramp", "--balance", "none"]),
     "1-norm (CS³VM)": (ct.cs3vm, ["--formulation", "cs3vm", "--kernel", "linear"]),
     "elastic net, ramp": (
-        lambda: ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), regularizer=ct.ElasticNet(0.5)),
+        lambda: ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), regularizer=ct.formulations.ElasticNet(0.5)),
         None,
     ),
     "group lasso, ramp": (
-        lambda: ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), regularizer=ct.GroupLasso([[0], [1]])),
+        lambda: ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), regularizer=ct.formulations.GroupLasso([[0], [1]])),
         None,
     ),
     "ramp with an addition": (
-        lambda: replace(ct.tsvm(), additions=(ct.addition(lambda w, b, f: 0.1 * b**2, name="small bias"),)),
+        lambda: replace(
+            ct.tsvm(), additions=(ct.formulations.addition(lambda w, b, f: 0.1 * b**2, name="small bias"),)
+        ),
         None,
     ),
     "universum, ramp": (lambda: ct.universum_tsvm([12, 13]), None),
-    "logistic, ramp": (lambda: ct.Formulation(ct.logistic(), ct.symmetric_ramp(-0.3)), None),
+    "logistic, ramp": (lambda: ct.Formulation(ct.losses.logistic(), ct.symmetric_ramp(-0.3)), None),
     "hinge, a number of labels": (lambda: ct.tsvm("hinge"), ["--loss", "hinge", "--balance", "exact:0.5"]),
     "ramp, a number of labels": (ct.tsvm, ["--loss", "ramp", "--balance", "exact:0.5"]),
 }
@@ -76,7 +78,7 @@ def certified(formulation: ct.Formulation, problem: ct.Problem) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "c.npz"
         ct.exact_search(formulation, problem, gap=0.01, certificate=path)
-        found = ct.check_certificate(path, formulation, problem)
+        found = ct.prove_certificate(path, formulation, problem)
         if not found.holds:
             raise ValueError(found.problem)
 
@@ -104,7 +106,7 @@ COLUMNS: dict[str, Callable[[ct.Formulation, ct.Problem], Any]] = {
     "smooth": ct.gradient,
     "bound": lambda f, p: ct.LowerBoundBuilder(f, p).bound(),
     "exact": exactly,
-    "mixed-integer": lambda f, p: ct.MixedIntegerModel(f, p, upper=50.0),
+    "mixed-integer": lambda f, p: ct.modeling.MixedIntegerModel(f, p, upper=50.0),
     "certificate": certified,
     "estimator": estimated,
 }

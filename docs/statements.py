@@ -71,7 +71,7 @@ def index(reports):
         "planted in it in the tests (``tests/test_statements.py``), and finds every one. Tables and figures of "
         "experiments stand at the end of each page, with the verdicts of the kept results of ``benchmarks/``. In the "
         "terminal: "
-        "``convex-tsvm verify --paper collobert2006``; in Python: :func:`~convex_tsvm.paper`.\n\n"
+        "``convex-tsvm verify --paper collobert2006``; in Python: :func:`~convex_tsvm.papers.paper`.\n\n"
     )
     text += HEAD + row("", "paper", *VERDICTS)
     for report in reports:
@@ -81,8 +81,8 @@ def index(reports):
     text += "\n" + title("Derivations and exercise sheets", "-")
     text += (
         "The main derivation of each paper on a problem of six points, an equation a cell. The sheets have the "
-        "right-hand sides left out; :func:`~convex_tsvm.check` grades what is filled in, and names the mistake where "
-        "it is a known one.\n\n"
+        "right-hand sides left out; :func:`~convex_tsvm.papers.grade` grades what is filled in, and names the mistake "
+        "where it is a known one.\n\n"
     )
     for report in reports:
         name = report.paper.name
@@ -225,7 +225,7 @@ def derived(made, report):
     text = title(f"The derivation of {name}, on six points", "=")
     text += f"{made.title}. :download:`This page as a notebook <{name}_derivation.ipynb>`, and "
     text += f":download:`as an exercise sheet <{name}_exercise.ipynb>` with the right-hand sides left out. "
-    text += f"Both sides are functions of the quantities ``q = ct.paper({name!r}).six``.\n\n"
+    text += f"Both sides are functions of the quantities ``q = ct.papers.paper({name!r}).six``.\n\n"
     for one, new in zip(made.derivation, introduced(made.derivation), strict=True):
         outcome = one.run() if is_step(one) else report[one.number]
         text += title(one.number, "-") + f"{plain(one.says)} {plain(one.remark)}".rstrip() + "\n\n" + display(one)
@@ -237,7 +237,7 @@ def derived(made, report):
             text += f"The left-hand side:\n\n{code_block(given(one))}The right-hand side:\n\n"
         text += code_block(solution(one))
         text += f"Left {shown(outcome.computed)}; right {shown(outcome.claimed)}. "
-        text += f"``ct.check({name!r}, {one.number!r}, answer)``: off by {outcome.off:.1e}."
+        text += f"``ct.papers.grade({name!r}, {one.number!r}, answer)``: off by {outcome.off:.1e}."
         text += "\n\n" if is_step(one) else f" :ref:`Card <{label(one)}>`.\n\n"
         if is_step(one) and one.printed is not None:
             text += beside(one)

@@ -22,18 +22,18 @@ rng = np.random.default_rng(0)
 x = np.concatenate([rng.normal(-1.5, 0.4, 20), rng.normal(1.2, 0.4, 20)])[:, None]
 y = np.zeros(40)
 y[[0, 20]] = -1, 1
-model = ct.Formulation(ct.hinge(), ct.exponential(), balance=None, fit_intercept=False)
+model = ct.Formulation(ct.hinge(), ct.losses.exponential(), balance=None, fit_intercept=False)
 problem = ct.Problem(x, y, C=1.0, C_unlabeled=0.3, balance=None)
 print(model)
 
 # %%
 # From w = 0.1, near the top of the hill in the middle, four surrogates lead down to the right.  Each touches the
 # objective at the disc with its number, lies above it everywhere else, and has its minimum where the next one touches.
-axes = ct.plot_surrogates(model, problem, start=0.1, n_steps=4, span=(-1.5, 2.5))
+axes = ct.plot.surrogates(model, problem, start=0.1, n_steps=4, span=(-1.5, 2.5))
 
 # %%
 # From w = -0.1 they lead to the left, to the worse of the two minima, against both labels.
-axes = ct.plot_surrogates(model, problem, start=-0.1, n_steps=4, span=(-2.0, 2.0))
+axes = ct.plot.surrogates(model, problem, start=-0.1, n_steps=4, span=(-2.0, 2.0))
 
 # %%
 # The same by the solver, from both sides.  The objective never rises, and the certificate of the last step has the
@@ -58,7 +58,7 @@ solutions = {
     "CCCP": ct.cccp(ct.cccp_tsvm(), moons),
     "CCCP, C* raised in ten steps": ct.cccp(ct.cccp_tsvm(), moons, annealing=10),
 }
-axes = ct.plot_path(solutions)
+axes = ct.plot.path(solutions)
 for name, solution in solutions.items():
     print(f"{name}: objective {solution.objective:.4f}, {100 * data.error(solution.labels):.1f} % wrong")
 plain, raised = solutions.values()

@@ -31,17 +31,17 @@ print(solution)
 # The tree of the search: every edge gives a point a label, every square is a node that is closed because its bound
 # is no better than the best labelling.  Beside it the bounds on the way.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
-ct.plot_tree(solution, ax=left)
-ct.plot_progress(solution, ax=right)
+ct.plot.tree(solution, ax=left)
+ct.plot.progress(solution, ax=right)
 
 # %%
 # The labels that are proven best, as a matrix: two points are red together if they are of one class.
-ct.plot_label_matrix(solution.labels)
+ct.plot.label_matrix(solution.labels)
 
 # %%
 # Checking it takes a moment: the leaves cover all labellings, and each leaf's bound follows from dual variables
 # that the file holds.
-verdict = ct.check_certificate(path)
+verdict = ct.prove_certificate(path)
 print(verdict)
 assert verdict.holds
 
@@ -59,7 +59,7 @@ header = json.loads(str(arrays["header"]))
 header["lower_bound"] = header["objective"] + 0.1
 forged = path.with_name("forged.npz")
 np.savez(forged, **{**arrays, "header": np.array(json.dumps(header))})
-forgery = ct.check_certificate(forged)
+forgery = ct.prove_certificate(forged)
 print(forgery)
 assert not forgery.holds
 plt.show()

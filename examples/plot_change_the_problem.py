@@ -34,12 +34,14 @@ blocks, unlabeled, universum = np.arange(30).reshape(10, 3), np.arange(20, 120),
 
 # %%
 # The additions, a line each.
-group_lasso = ct.addition(
+group_lasso = ct.formulations.addition(
     lambda w, b, f: 8 * sum(cp.norm(w[block]) for block in blocks), name="group lasso", latex=r"\lambda\sum_g\|w_g\|"
 )
-neither = ct.addition(lambda w, b, f: 0.1 * cp.sum(cp.pos(cp.abs(f[universum]) - 0.1)), name="universum")
-rising = ct.addition(lambda w, b, f: [w[:3] >= 0], name="rising in the first block")
-count = ct.addition(lambda w, b, f: 20 * cp.abs(cp.sum(f[unlabeled]) / 100 + 1 / 3), name="soft count of positives")
+neither = ct.formulations.addition(lambda w, b, f: 0.1 * cp.sum(cp.pos(cp.abs(f[universum]) - 0.1)), name="universum")
+rising = ct.formulations.addition(lambda w, b, f: [w[:3] >= 0], name="rising in the first block")
+count = ct.formulations.addition(
+    lambda w, b, f: 20 * cp.abs(cp.sum(f[unlabeled]) / 100 + 1 / 3), name="soft count of positives"
+)
 plain = ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), balance=None)
 model = ct.Formulation(
     ct.hinge(), ct.symmetric_ramp(-0.3), balance=None, additions=[group_lasso, neither, rising, count]

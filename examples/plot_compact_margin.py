@@ -20,8 +20,8 @@ from convex_tsvm.data import Data
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
 t = np.linspace(-3, 3, 601)
 for axes, shown in (
-    (left, [ct.hinge(), ct.relaxed_compact_hinge(1.5, 0.5)]),
-    (right, [ct.symmetric_hinge(), ct.relaxed_compact_symmetric_hinge(1.5, 0.5)]),
+    (left, [ct.hinge(), ct.losses.relaxed_compact_hinge(1.5, 0.5)]),
+    (right, [ct.symmetric_hinge(), ct.losses.relaxed_compact_symmetric_hinge(1.5, 0.5)]),
 ):
     for loss, style, name in zip(shown, (":", "-"), ("as in the S3VM", "compact, ε = 1.5, ½"), strict=True):
         axes.plot(t, loss(t), style, label=name)
@@ -40,7 +40,7 @@ problem = ct.Problem(data.X, data.y, C=10.0, C_unlabeled=1.0, balance=0.0)
 
 # %%
 # Four formulations.  The paper's C₃ is the cost of compactness; as a factor on the loss it is C₃ / C and C₃ / C*.
-weights = ct.compactness_weights(problem, 1.0)
+weights = ct.formulations.compactness_weights(problem, 1.0)
 models = {
     "SVM": ct.svm(balance="linear"),
     "TSVM": ct.cccp_tsvm(0.0),
@@ -49,7 +49,7 @@ models = {
 }
 print(models["CMM"])
 solutions = {name: ct.cccp(model, problem) for name, model in models.items()}
-ct.plot_boundaries(data, solutions)
+ct.plot.boundaries(data, solutions)
 
 # %%
 errors = {name: data.error(solution.labels) for name, solution in solutions.items()}

@@ -32,7 +32,7 @@ linked = dataclasses.replace(free, constraints=(ct.must_link(0, 40), ct.must_lin
 print(linked)
 solutions = {"TSVM": ct.cccp(free, problem), "with two links": ct.cccp(linked, problem)}
 data = Data("four groups", X, y, truth, ("-1", "+1"))
-ct.plot_boundaries(data, solutions)
+ct.plot.boundaries(data, solutions)
 
 # %%
 errors = {name: data.error(solution.labels) for name, solution in solutions.items()}
@@ -47,8 +47,8 @@ assert errors["TSVM"] > 0.2
 step = solutions["with two links"].step.step
 looser = dataclasses.replace(free, constraints=(ct.must_link(0, 40, within=1e-3), ct.must_link(20, 60)))
 instance = ct.Instance(looser, problem)
-tight = ct.NativeSolver(problem, tol=1e-9).solve(step)
-loose = ct.NativeSolver(problem, tol=1e-9).solve(instance.step().replace(slope=step.slope))
+tight = ct.solvers.NativeSolver(problem, tol=1e-9).solve(step)
+loose = ct.solvers.NativeSolver(problem, tol=1e-9).solve(instance.step().replace(slope=step.slope))
 fallen = (tight.primal - loose.primal) / 1e-3
 print(f"the optimum falls by {fallen:.4f} a unit; the multiplier is {abs(tight.multipliers[0]):.4f}")
 assert abs(fallen - abs(tight.multipliers[0])) < 0.01 * abs(fallen)
@@ -68,7 +68,7 @@ solutions = {
     "as the labels: 50 %": ct.cccp(free, given),
     "as it is: 20 %": ct.cccp(free, given.replace(balance=2 * 0.2 - 1)),
 }
-ct.plot_boundaries(shares, solutions)
+ct.plot.boundaries(shares, solutions)
 for name, solution in solutions.items():
     positive = (solution.labels[y == 0] > 0).mean()
     print(f"{name}: {positive:.0%} of the unlabelled points are positive, {shares.error(solution.labels):.1%} wrong")

@@ -127,7 +127,7 @@ print("at kinks:", {i: pieces(i)[k][1] for i, k in at.items()}, "\nγ =", gamma,
 
 # %%
 # By the machine.
-found = ct.NativeSolver(problem, tol=1e-12).solve(model.on(problem).step(outputs))
+found = ct.solvers.NativeSolver(problem, tol=1e-12).solve(model.on(problem).step(outputs))
 differences = {
     "γ": np.abs(gamma - found.gamma).max(),
     "f": np.abs(f - found.outputs).max(),
@@ -145,6 +145,6 @@ assert abs(values[0] - values[1]) < 1e-5
 # %%
 # What the points pay, and the boundary of the step.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
-ct.plot_loss(ct.symmetric_ramp(-0.3), at=0.7, ax=left)
-ct.plot_boundary(ct.cccp(model, problem), ax=right)
+ct.plot.loss(ct.symmetric_ramp(-0.3), at=0.7, ax=left)
+ct.plot.boundary(ct.cccp(model, problem), ax=right)
 plt.show()

@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import convex_tsvm as ct
-from convex_tsvm.plotting import COLORS
+from convex_tsvm.plot import COLORS
 
 # %%
 # Two moons of sixty points, noise of 0.1, one labelled point in each.
@@ -69,5 +69,5 @@ assert np.corrcoef(list(excess.values()), list(errors.values()))[0, 1] > 0.3
 
 # %%
 # The best labelling found and the bound on all that is left, over the nodes of the search.
-ct.plot_progress(exact)
+ct.plot.progress(exact)
 plt.show()

@@ -15,10 +15,10 @@ import convex_tsvm as ct
 catalogue = [
     ct.symmetric_hinge(),
     ct.symmetric_ramp(-0.3),
-    ct.two_slope_symmetric_ramp(-0.4, 0.3),
-    ct.symmetric_squared_hinge(),
-    ct.flat_newton(),
-    ct.relaxed_compact_symmetric_hinge(1.3, 0.5, -0.1),
+    ct.losses.two_slope_symmetric_ramp(-0.4, 0.3),
+    ct.losses.symmetric_squared_hinge(),
+    ct.losses.flat_newton(),
+    ct.losses.relaxed_compact_symmetric_hinge(1.3, 0.5, -0.1),
 ]
 
 # %%
@@ -26,7 +26,7 @@ catalogue = [
 # point whose output is 0.6 (dashed).
 figure, panels = plt.subplots(3, 2, figsize=(11, 11), layout="constrained")
 for axes, loss in zip(panels.flat, catalogue, strict=True):
-    ct.plot_loss(loss, at=0.6, ax=axes, span=(-2, 2))
+    ct.plot.loss(loss, at=0.6, ax=axes, span=(-2, 2))
     axes.set(ylim=(-2, 3), title=loss.name)
     axes.get_legend().remove()
 figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=5)
@@ -50,8 +50,8 @@ for loss in catalogue:
 # The conjugate is what a point has in the dual.  For the hinge it is the line s on [-1, 0]: hence the box 0 <= α <= C.
 # The convex part of the symmetric ramp has two kinks, and so its conjugate two bends.
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-ct.plot_conjugate(ct.hinge(), ax=left).set_title("hinge")
-ct.plot_conjugate(ct.symmetric_ramp(-0.3).split()[0], ax=right).set_title("convex part of the symmetric ramp")
+ct.plot.conjugate(ct.hinge(), ax=left).set_title("hinge")
+ct.plot.conjugate(ct.symmetric_ramp(-0.3).split()[0], ax=right).set_title("convex part of the symmetric ramp")
 
 # %%
 # An algebra: sums, multiples, minima and reflections of losses are losses.

@@ -50,15 +50,15 @@ assert accuracy(default) > accuracy(counted) + 0.05
 
 # %%
 # Along a path of shares, each class against the rest, labelled points that were left out are wrong where the share is.
-path = ct.share_path(ct.TransductiveSVC(balance="labeled"), X, y, shares=np.arange(0.1, 0.8, 0.1))
+path = ct.selection.share_path(ct.TransductiveSVC(balance="labeled"), X, y, shares=np.arange(0.1, 0.8, 0.1))
 print("chosen shares", {int(name): round(share, 2) for name, share in path.shares.items()})
-ct.plot_share_path(path)
+ct.plot.share_path(path)
 
 # %%
 # With these shares, and beside the supervised SVM.
 clf = ct.TransductiveSVC(balance=path.shares).fit(X, y)
 print(f"{accuracy(clf):.1%} right")
-print(ct.compare_supervised(clf, X, y))
+print(ct.selection.compare_supervised(clf, X, y))
 assert accuracy(clf) > accuracy(counted) + 0.05
 
 # %%
@@ -66,14 +66,16 @@ assert accuracy(clf) > accuracy(counted) + 0.05
 search = ct.TransductiveSearchCV(ct.TransductiveSVC(balance=path.shares)).fit(X, y)
 print(search.best_params_, f"{search.best_score_:.1%} of the labelled points left out are right")
 print(f"{accuracy(search):.1%} right")
-ct.plot_candidates(search)
+ct.plot.candidates(search)
 assert accuracy(search) > accuracy(counted) + 0.05
 
 # %%
 # What are unlabelled points worth?  A learning curve, for which the truth must be known, and so the shares are.
 known = {0: 0.6, 1: 0.3, 2: 0.1}
-curve = ct.learning_curve(ct.TransductiveSVC(C=10, balance=known), X, truth, n_labeled=[10, 30, 100], n_draws=3)
+curve = ct.selection.learning_curve(
+    ct.TransductiveSVC(C=10, balance=known), X, truth, n_labeled=[10, 30, 100], n_draws=3
+)
 print(curve)
-ct.plot_learning_curve(curve)
+ct.plot.learning_curve(curve)
 assert curve.errors[0].mean() < curve.supervised_errors[0].mean() - 0.05
 plt.show()

@@ -55,5 +55,5 @@ bound = builder.bound(upper=known.objective, upper_labels=known.labels)
 for name in ("svm", "signs"):
     last = max(stage.bound for stage in bound.stages if stage.name == name)
     print(f"{name}: {last:.4f}, {(bound.upper - last) / bound.upper:.1%} below the best labelling known")
-axes = ct.plot_gaps(bound)
+axes = ct.plot.gaps(bound)
 plt.show()

@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import convex_tsvm as ct
-from convex_tsvm.plotting import label_map
+from convex_tsvm.plot import label_map
 from convex_tsvm.relaxations import solve_low_rank
 
 # %%
@@ -50,7 +50,7 @@ left.scatter(*X[y < 0].T, marker="s", edgecolors="k", facecolors="none", s=70, l
 left.set(title="Labels before thresholding", xlabel="$x_1$", ylabel="$x_2$")
 left.legend(title="given")
 figure.colorbar(shown, ax=left)
-ct.plot_boundary(solution, ax=right).set_title("The SVM of all labels found")
+ct.plot.boundary(solution, ax=right).set_title("The SVM of all labels found")
 
 # %%
 # Vectors for outputs: every unlabelled point pays ``ℓ(‖F‖)`` for its vector F where the S3VM pays ``ℓ(|f|)``.  Where
@@ -63,5 +63,5 @@ values = np.linalg.eigvalsh(gram)[::-1]
 print("largest eigenvalues of the label matrix, as shares of their sum:", (values[:4] / values.sum()).round(4))
 assert values[0] > 0.95 * values.sum()
 order = np.argsort(truth[unknown])
-ct.plot_label_matrix(gram[np.ix_(order, order)])
+ct.plot.label_matrix(gram[np.ix_(order, order)])
 plt.show()

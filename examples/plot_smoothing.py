@@ -13,7 +13,7 @@ import numpy as np
 
 import convex_tsvm as ct
 from convex_tsvm.losses import annealed, smoothed
-from convex_tsvm.plotting import CYCLE
+from convex_tsvm.plot import CYCLE
 
 t = np.linspace(-3, 3, 1201)
 
@@ -25,20 +25,20 @@ for temperature, shade in zip((4.0, 2.0, 1.0, 0.4, 0.05), np.linspace(0.8, 0.0, 
     left.plot(t, annealed(ct.squared_hinge(), temperature)(t), color=str(shade), label=f"T = {temperature:g} C*")
 left.set(ylim=(-2.5, 1.1), title="Annealed squared hinge", xlabel="output f", ylabel="loss")
 for width, shade in zip((1.0, 0.6, 0.3, 0.1, 0.0), np.linspace(0.8, 0.0, 5), strict=True):
-    right.plot(t, smoothed(ct.exponential(), width)(t), color=str(shade), label=f"width {width:g}")
+    right.plot(t, smoothed(ct.losses.exponential(), width)(t), color=str(shade), label=f"width {width:g}")
 right.set(title="exp(-5 f²), smoothed", xlabel="output f", ylabel="loss")
 for axes in (left, right):
     axes.legend()
 
-cold = np.abs(annealed(ct.squared_hinge(), 1e-4)(t) - ct.symmetric_squared_hinge()(t)).max()
+cold = np.abs(annealed(ct.squared_hinge(), 1e-4)(t) - ct.losses.symmetric_squared_hinge()(t)).max()
 print(f"at T = 0.0001 C* the annealed loss is within {cold:.1e} of the S3VM's")
 assert cold < 1e-3
 
 # %%
 # A function of one variable with a minimum at -1.2 and a lower one at 1, and what gradient descent finds in it.
-narrow = ct.PLQ([-1.7, -0.7], [(0, 0, 1), (2.6, 6.24, 4.094), (0, 0, 1)])
-wide = ct.PLQ([0.0, 2.0], [(0, 0, 1), (1, -2, 1), (0, 0, 1)])
-function = (narrow + wide - 1.0) + ct.PLQ([], [(0.02, 0, 0)])
+narrow = ct.losses.PLQ([-1.7, -0.7], [(0, 0, 1), (2.6, 6.24, 4.094), (0, 0, 1)])
+wide = ct.losses.PLQ([0.0, 2.0], [(0, 0, 1), (1, -2, 1), (0, 0, 1)])
+function = (narrow + wide - 1.0) + ct.losses.PLQ([], [(0.02, 0, 0)])
 
 
 def descent(loss, x, step=0.01):

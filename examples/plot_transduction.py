@@ -14,7 +14,7 @@ import numpy as np
 from scipy.stats import norm
 
 import convex_tsvm as ct
-from convex_tsvm.plotting import COLORS
+from convex_tsvm.plot import COLORS
 
 # %%
 # Two Gaussians in fifty dimensions with a Bayes error of 5 %, as the set g50c of the papers, and Newton-S3VM, the

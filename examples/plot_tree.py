@@ -27,7 +27,7 @@ model = ct.s3vm()
 weak = ct.exact_search(model, problem, bounds="svm", branching="confidence")
 print(weak)
 figure, axes = plt.subplots(figsize=(11, 6), layout="constrained")
-ct.plot_tree(weak, ax=axes)
+ct.plot.tree(weak, ax=axes)
 
 # %%
 # Bounds rise: a node knows what its parent knows, and one label more.
@@ -57,5 +57,5 @@ assert strong.n_nodes <= weak.n_nodes
 
 # %%
 # From the root on: the best labelling is there early, and most of the work is to prove it.
-ct.plot_progress(weak)
+ct.plot.progress(weak)
 plt.show()

@@ -12,7 +12,7 @@ import numpy as np
 
 import convex_tsvm as ct
 from convex_tsvm.data import load_data
-from convex_tsvm.plotting import COLORS
+from convex_tsvm.plot import COLORS
 
 # %%
 # Two hundred points; +1 and -1 where the label is known, 0 where it is not.
@@ -29,7 +29,7 @@ print(model)
 # %%
 # The boundary (solid) and the margins (dashed) of both; the six labels are the large markers.
 solutions = {"SVM": ct.cccp(ct.svm(), problem), "TSVM": ct.cccp(model, problem)}
-ct.plot_boundaries(data, solutions)
+ct.plot.boundaries(data, solutions)
 
 # %%
 # One picture proves nothing: the same for ten draws of the six labels.

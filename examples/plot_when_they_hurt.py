@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import convex_tsvm as ct
-from convex_tsvm.plotting import COLORS
+from convex_tsvm.plot import COLORS
 
 # %%
 # Two clusters, left and right; the classes are above and below.  Twelve labels, which show the truth.
@@ -42,13 +42,13 @@ for ax, (name, clf) in zip(axes, classifiers.items(), strict=True):
         ax.scatter(*X.T, c=colors, s=12, alpha=0.6)
         ax.set(xlabel="feature 1", ylabel="feature 2")
     else:
-        ct.plot_boundary(clf, X, y, ax=ax)
+        ct.plot.boundary(clf, X, y, ax=ax)
     ax.set_title(f"{name}: {100 * errors[name]:.1f} % error")
 
 # %%
 # What can be seen without the truth: the two disagree on many points, and labels that are left out are found less
 # often.
-found = ct.compare_supervised(classifiers["TSVM"], X, y, cv=4)
+found = ct.selection.compare_supervised(classifiers["TSVM"], X, y, cv=4)
 print(found)
 print({name: f"{100 * error:.1f} %" for name, error in errors.items()})
 assert errors["TSVM"] > errors["SVM"] + 0.1

@@ -22,8 +22,8 @@ robust = ct.Formulation(
 )
 print(robust)
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
-ct.plot_loss(robust.labeled, at=-1.5, ax=left).set_title("a labelled point, by y f")
-ct.plot_loss(robust.unlabeled, at=0.6, ax=right).set_title("an unlabelled point, by f")
+ct.plot.loss(robust.labeled, at=-1.5, ax=left).set_title("a labelled point, by y f")
+ct.plot.loss(robust.unlabeled, at=0.6, ax=right).set_title("an unlabelled point, by f")
 
 # %%
 # Two Gaussians with twenty labels.  One of them is wrong, and its point is ten units away.
@@ -54,7 +54,7 @@ solutions = {"hinge on labels": ct.cccp(trusting, problem, annealing=5)}
 solutions["ramp on labels"] = ct.cccp(robust, problem, annealing=5)
 print(solutions["ramp on labels"])
 print(solutions["ramp on labels"].certificate())
-ct.plot_boundaries(data, solutions)
+ct.plot.boundaries(data, solutions)
 
 # %%
 # Is the derivation right?  Both sides of every line, computed.

@@ -64,8 +64,8 @@ class Boosted(ct.Method):
 # %%
 # A loss at which CCCP is slow: exp(-5 t²) as the parabola 5 t² and what is left, which is concave.  Its tangents go on
 # changing for hundreds of steps, where those of the ramp are two numbers.
-rest = ct.SmoothConcave(lambda t: np.exp(-5 * t**2) - 5 * t**2, lambda t: -10 * t * np.exp(-5 * t**2) - 10 * t)
-model = ct.Formulation(ct.squared_hinge(), ct.DCLoss(ct.PLQ([], [(5, 0, 0)]), rest, name="exp(-5 t²)"))
+rest = ct.losses.SmoothConcave(lambda t: np.exp(-5 * t**2) - 5 * t**2, lambda t: -10 * t * np.exp(-5 * t**2) - 10 * t)
+model = ct.Formulation(ct.squared_hinge(), ct.losses.DCLoss(ct.losses.PLQ([], [(5, 0, 0)]), rest, name="exp(-5 t²)"))
 
 
 def problem_of(seed):
@@ -77,7 +77,7 @@ def problem_of(seed):
 
 problems = [problem_of(seed) for seed in range(3)]
 plain = [ct.cccp(model, problem, max_iter=2000) for problem in problems]
-boosted = [ct.minimize(Boosted(), model, problem, settings=ct.Settings(max_iter=2000)) for problem in problems]
+boosted = [ct.minimize(Boosted(), model, problem, settings=ct.methods.Settings(max_iter=2000)) for problem in problems]
 steps = [np.array([solution.n_iter for solution in found]) for found in (plain, boosted)]
 print(f"steps: CCCP {steps[0].mean():.1f}, boosted {steps[1].mean():.1f}")
 objectives = [np.array([solution.objective for solution in found]) for found in (plain, boosted)]

@@ -23,7 +23,7 @@ import convex_tsvm as ct
 # %%
 # R(w) = ½ wᵀ A w with A = I + λ DᵀD, so that R*(v) = ½ vᵀ A⁻¹ v.
 @dataclass(frozen=True)
-class Smooth(ct.Regularizer):
+class Smooth(ct.formulations.Regularizer):
     """Half the squared norm, and λ/2 times the squares of the differences of neighbouring weights."""
 
     strength: float

@@ -83,7 +83,7 @@ for rho in (0.1, 1.0, 10.0):
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 for rho, found in left.items():
     axes.loglog(counts, np.maximum(found, 1e-16), "o-", label=f"ρ = {rho:g}")
-exact = ct.NativeSolver(problem, tol=1e-8).solve(step)
+exact = ct.solvers.NativeSolver(problem, tol=1e-8).solve(step)
 axes.axhline(max(exact.kkt, 1e-16), color="black", linestyle=":", label="native solver")
 axes.set(xlabel="iterations", ylabel="largest violation", title="Operator splitting on one convex step")
 axes.legend()

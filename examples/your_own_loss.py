@@ -17,11 +17,11 @@ from convex_tsvm.data import load_data
 # %%
 # The loss is ``min(0.5, max(0, 1 - |t|)²)``: two squared hinges and a constant.
 side = ct.squared_hinge()
-cap = ct.PLQ([], [(0, 0, 0.5)])
+cap = ct.losses.PLQ([], [(0, 0, 0.5)])
 loss = side.minimum(side.reflect()).minimum(cap).named("capped squared hinge")
 print(loss)
 print(loss.latex())
-ct.plot_loss(loss, at=0.6)
+ct.plot.loss(loss, at=0.6)
 
 # %%
 # With it a formulation, and a problem.
@@ -44,7 +44,7 @@ assert abs(values[0] - values[1]) < 1e-6 * abs(values[0])
 native, cvxpy = ct.cccp(model, problem, solver="native"), ct.cccp(model, problem, solver="cvxpy")
 print(f"objective {cvxpy.objective:.8f} by CVXPY, {native.objective:.8f} by the native solver")
 assert abs(native.objective - cvxpy.objective) < 1e-6 * abs(native.objective)
-ct.plot_boundary(native)
+ct.plot.boundary(native)
 
 # %%
 # And every line of the derivation, with numbers.

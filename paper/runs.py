@@ -76,7 +76,7 @@ def searched(model: ct.Formulation, problem: ct.Problem, truth: np.ndarray, **op
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "optimum.npz")
         found = ct.exact_search(model, problem, gap=1e-3, time_limit=LIMIT, certificate=file, **options)
-        verdict, size = ct.check_certificate(file, model, problem), file.stat().st_size
+        verdict, size = ct.prove_certificate(file, model, problem), file.stat().st_size
     unknown = problem.y == 0
     steps = [[one.seconds, one.n_nodes, one.lower_bound, one.objective] for one in found.progress]
     return {
@@ -104,7 +104,7 @@ def errata() -> dict:
     """Every statement of the five papers, run: how many hold, and the places that are false as printed."""
     papers = {}
     for name in PAPERS:
-        found = ct.paper(name)
+        found = ct.papers.paper(name)
         outcomes = [(one, one.run()) for one in found]
         papers[name] = {
             "title": found.title,

@@ -281,7 +281,7 @@ def hold_search(formulation, problem, table, tally, folder):
     tally.optimal += found.status == "optimal"
     if found.status == "optimal" and not found.gap <= 1e-6 * (1 + 1e-5):
         raise Failure(f"status: optimal with a gap of {found.gap!r}")
-    verdict = ct.check_certificate(path)
+    verdict = ct.prove_certificate(path)
     tally.proven += verdict.holds
     if not verdict.holds and found.status == "optimal":
         raise Failure(f"certificate: an honest one is not proven: {verdict.problem}")
@@ -290,7 +290,8 @@ def hold_search(formulation, problem, table, tally, folder):
 #: Descents with their options; the loss of a search for labels is what they all take, where they take it.
 DESCENTS = [
     (ct.cccp, {}), (ct.cccp, {"annealing": 5}), (ct.cccp, {"solver": "cvxpy"}), (ct.switching, {}), (ct.annealing, {}),
-    (ct.linearization, {}), (ct.gradient, {}), (ct.continuation, {}), (ct.newton, {}), (ct.sdp_transduction, {}),
+    (ct.methods.linearization, {}), (ct.gradient, {}), (ct.continuation, {}), (ct.newton, {}),
+    (ct.sdp_transduction, {}),
 ]  # fmt: skip
 
 

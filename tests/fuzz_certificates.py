@@ -66,7 +66,7 @@ def kernels(number, seed, progress=False):
             with warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always")
                 found = ct.exact_search(model, problem, gap=1e-3, max_nodes=15, certificate=path)
-            verdict = ct.check_certificate(path, model, problem)
+            verdict = ct.prove_certificate(path, model, problem)
             outcomes[f"{kind} {'proven' if verdict.holds else 'refused'}"] += 1
             silent = not any("does not prove its claim" in str(one.message) for one in told)
             if not verdict.holds and (silent or found.status == "optimal"):
@@ -86,7 +86,9 @@ def honest_files(folder):
     y = np.r_[1.0, -1, 1, -1, np.zeros(5)]
     for name, model in {
         "ramp": ct.cccp_tsvm(-0.3), "free": ct.cccp_tsvm(-0.3, balance=None), "margin": ct.compact_margin(),
-        "falls": ct.Formulation(ct.hinge(), ct.PLQ([0], [(0, 1, 0), (0, -1, 0)]), fit_intercept=False, balance=None),
+        "falls": ct.Formulation(
+            ct.hinge(), ct.losses.PLQ([0], [(0, 1, 0), (0, -1, 0)]), fit_intercept=False, balance=None
+        ),
     }.items():  # fmt: skip
         balance = "labeled" if model.balance else None
         path = Path(folder) / f"intervals_{name}.npz"
@@ -187,7 +189,7 @@ def files(number, seed, progress=False):
         honest = honest_files(folder)
         bounds = {path: claim(path) for path in honest}
         for path in honest:
-            if not ct.check_certificate(path).holds:
+            if not ct.prove_certificate(path).holds:
                 failures.append((path.name, "an honest file is refused"))
         out = Path(folder) / "changed.npz"
         for k in range(number):
@@ -206,11 +208,15 @@ def problem_of(header, arrays):
     """Formulation and problem that a file says it is about."""
     problem, stated = ct.Problem.from_arrays(arrays, header["problem"]), header["statement"]
     if header["about"] == "outputs":
-        losses = [ct.PLQ(table[1:, 0], table[:, 2:]) for table in (arrays["loss_labeled"], arrays["loss_unlabeled"])]
+        losses = [
+            ct.losses.PLQ(table[1:, 0], table[:, 2:]) for table in (arrays["loss_labeled"], arrays["loss_unlabeled"])
+        ]
         balance = "linear" if stated["bias"] == "centred" else None
         return ct.Formulation(*losses, balance=balance, fit_intercept=stated["bias"] != "none"), problem
     squared = stated["loss"] == "squared_hinge"
-    losses = (ct.squared_hinge(), ct.symmetric_squared_hinge()) if squared else (ct.hinge(), ct.symmetric_hinge())
+    losses = (
+        (ct.squared_hinge(), ct.losses.symmetric_squared_hinge()) if squared else (ct.hinge(), ct.symmetric_hinge())
+    )
     balance = {"none": None, "targets": "targets"}.get(stated["constraint"], "linear")
     return ct.Formulation(*losses, balance=balance, fit_intercept=stated["bias"]), problem
 
@@ -218,8 +224,8 @@ def problem_of(header, arrays):
 def judged(out, before, outcomes, folder):
     """What is false of how a changed file is taken, or None."""
     try:
-        verdict = ct.check_certificate(out)
-        for look in (ct.check_certificate, lambda file: ct.certificate_page(file, Path(folder) / "page.html")):
+        verdict = ct.prove_certificate(out)
+        for look in (ct.prove_certificate, lambda file: ct.exact.certificate_page(file, Path(folder) / "page.html")):
             with contextlib.suppress(ValueError):
                 look(out)
         with warnings.catch_warnings():

@@ -69,7 +69,7 @@ def random_loss(rng, kind):
     domain = (-np.inf, np.inf)
     if kind == "part":
         domain = [(-3.0, np.inf), (-np.inf, 3.0), (-3.0, 3.0)][rng.integers(3)]
-    return ct.PLQ(breaks, pieces, domain)
+    return ct.losses.PLQ(breaks, pieces, domain)
 
 
 KINDS = ("flat", "rising", "falling", "concave", "bent", "part")

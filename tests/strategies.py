@@ -32,7 +32,7 @@ def plq(draw, convex=False, finite=None):
     if finite is None and draw(st.booleans()):
         lower = (breaks[0] if k else 0.0) - draw(quarters(1, 3)) if draw(st.booleans()) else -np.inf
         upper = (breaks[-1] if k else 0.0) + draw(quarters(1, 3)) if draw(st.booleans()) else np.inf
-    return ct.PLQ(breaks, np.array(pieces), (lower, upper))
+    return ct.losses.PLQ(breaks, np.array(pieces), (lower, upper))
 
 
 outputs = st.floats(-8, 8, allow_nan=False)
@@ -40,15 +40,15 @@ outputs = st.floats(-8, 8, allow_nan=False)
 CATALOGUE = {
     "hinge": ct.hinge(),
     "squared_hinge": ct.squared_hinge(),
-    "epsilon_insensitive": ct.epsilon_insensitive(0.5),
+    "epsilon_insensitive": ct.losses.epsilon_insensitive(0.5),
     "ramp": ct.ramp(-0.4),
     "symmetric_hinge": ct.symmetric_hinge(),
     "symmetric_ramp": ct.symmetric_ramp(-0.3),
-    "symmetric_squared_hinge": ct.symmetric_squared_hinge(),
-    "two_slope_symmetric_ramp": ct.two_slope_symmetric_ramp(-0.4, 0.3),
-    "flat_newton": ct.flat_newton(),
-    "relaxed_compact_hinge": ct.relaxed_compact_hinge(1.2, 0.5),
-    "relaxed_compact_symmetric_hinge": ct.relaxed_compact_symmetric_hinge(1.2, 0.5, -0.2),
+    "symmetric_squared_hinge": ct.losses.symmetric_squared_hinge(),
+    "two_slope_symmetric_ramp": ct.losses.two_slope_symmetric_ramp(-0.4, 0.3),
+    "flat_newton": ct.losses.flat_newton(),
+    "relaxed_compact_hinge": ct.losses.relaxed_compact_hinge(1.2, 0.5),
+    "relaxed_compact_symmetric_hinge": ct.losses.relaxed_compact_symmetric_hinge(1.2, 0.5, -0.2),
 }
 LABELED = ["hinge", "squared_hinge", "ramp", "relaxed_compact_hinge"]
 UNLABELED = [
@@ -111,5 +111,7 @@ def searches(seed, n_unlabeled=None, squared=None, balance="any"):
     )
     fit_intercept = bool(rng.integers(2)) and balance != "targets"
     constraint = {"none": None, "exact": "linear"}.get(balance, balance)
-    losses = (ct.squared_hinge(), ct.symmetric_squared_hinge()) if squared else (ct.hinge(), ct.symmetric_hinge())
+    losses = (
+        (ct.squared_hinge(), ct.losses.symmetric_squared_hinge()) if squared else (ct.hinge(), ct.symmetric_hinge())
+    )
     return ct.Formulation(*losses, balance=constraint, fit_intercept=fit_intercept), problem

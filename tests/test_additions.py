@@ -45,7 +45,7 @@ def random_case(seed):
         ct.hinge(),
         ct.symmetric_ramp(-0.3),
         balance=None if balance is None else "linear",
-        additions=[ct.addition(function, name=name) for function, name in chosen],
+        additions=[ct.formulations.addition(function, name=name) for function, name in chosen],
     )
     return model, problem, [function for function, _ in chosen], rng
 
@@ -124,13 +124,13 @@ def test_objective_is_that_of_a_loop_by_hand(seed):
     assert "CLARABEL's word" in str(certificate)
 
 
-@pytest.mark.parametrize("method", [ct.cccp, ct.switching, ct.annealing, ct.linearization])
+@pytest.mark.parametrize("method", [ct.cccp, ct.switching, ct.annealing, ct.methods.linearization])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_every_method_of_convex_steps_takes_them(method, kernel):
     """A constraint holds at every method's solution, and the objective has the term."""
     model, problem, _, _ = random_case(1)
     problem = problem.replace(kernel=kernel, balance=0.1)
-    limit = ct.addition(lambda w, b, f: (3 * cp.square(b), [cp.abs(f) <= 1.5]), name="limit")
+    limit = ct.formulations.addition(lambda w, b, f: (3 * cp.square(b), [cp.abs(f) <= 1.5]), name="limit")
     loss = ct.symmetric_ramp(-0.3) if method is ct.cccp else ct.symmetric_hinge()
     model = ct.Formulation(ct.hinge(), loss, additions=limit)
     solution = method(model, problem)
@@ -146,7 +146,7 @@ def test_an_addition_that_changes_nothing_changes_nothing():
     """The same point as without it, by the native solver."""
     for seed in range(2):
         model, problem, _, rng = random_case(seed)
-        nothing = ct.addition(lambda w, b, f: [f <= 100], name="nothing")
+        nothing = ct.formulations.addition(lambda w, b, f: [f <= 100], name="nothing")
         start = rng.normal(size=problem.n)
         plain = ct.Formulation(model.labeled, model.unlabeled, balance=model.balance)
         with_one = ct.Formulation(model.labeled, model.unlabeled, balance=model.balance, additions=[nothing])
@@ -171,7 +171,7 @@ def test_new_points_and_variables_of_its_own():
         ct.hinge(),
         ct.symmetric_ramp(-0.3),
         balance=model.balance,
-        additions=[ct.addition(lambda w, b, f: 50 * spread(w, b, f))],
+        additions=[ct.formulations.addition(lambda w, b, f: 50 * spread(w, b, f))],
     )
     ones = [ct.cccp(m, problem) for m in (plain, near)]
     spreads = [float(np.abs(one.decision_function(new) - np.median(one.decision_function(new))).sum()) for one in ones]
@@ -184,7 +184,7 @@ def test_new_points_and_variables_of_its_own():
 def test_estimators_and_reports_have_them():
     model, problem, _, _ = random_case(1)
     y = np.where(problem.y == 0, -1, problem.y > 0)
-    rising = ct.addition(lambda w, b, f: [w >= 0], name="rising", latex=r"[w \ge 0]")
+    rising = ct.formulations.addition(lambda w, b, f: [w >= 0], name="rising", latex=r"[w \ge 0]")
     model = ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), additions=[rising])
     classifier = ct.TransductiveSVC(kernel="linear", loss=model, balance=0.0).fit(problem.X, y)
     assert (classifier.coef_ >= -1e-6).all()
@@ -196,7 +196,9 @@ def test_estimators_and_reports_have_them():
     assert r"[w \ge 0]" in model.latex()
     printed = str(model.primal(problem.replace(balance=0.1)))
     assert "0 <= w" in printed
-    norm = ct.Formulation(ct.hinge(), additions=[ct.addition(lambda w, b, f: cp.norm(w[:2]))], balance=None)
+    norm = ct.Formulation(
+        ct.hinge(), additions=[ct.formulations.addition(lambda w, b, f: cp.norm(w[:2]))], balance=None
+    )
     assert "‖w[0:2]‖" in str(norm.primal(problem))
     assert r"\lVert w_{0:2} \rVert" in norm.primal(problem).latex()
 
@@ -214,23 +216,23 @@ def test_a_wrong_addition_is_named():
         (lambda w, b: 0, "addition 'mine' fails with TypeError"),
     ]
     for function, message in cases:
-        model = ct.Formulation(ct.hinge(), balance=None, additions=[ct.addition(function, name="mine")])
+        model = ct.Formulation(ct.hinge(), balance=None, additions=[ct.formulations.addition(function, name="mine")])
         with pytest.raises(ValueError, match=message):
             ct.cccp(model, problem)
     with pytest.raises(ValueError, match="no Addition; addition"):
         ct.Formulation(ct.hinge(), additions=[lambda w, b, f: 0])
     with pytest.raises(ValueError, match="must be a function of w, b and f"):
-        ct.addition("w")
-    contradiction = ct.addition(lambda w, b, f: [f[0] >= 2, f[0] <= 1], name="never")
+        ct.formulations.addition("w")
+    contradiction = ct.formulations.addition(lambda w, b, f: [f[0] >= 2, f[0] <= 1], name="never")
     with pytest.raises(ValueError, match="infeasible"):
         ct.cccp(ct.Formulation(ct.hinge(), balance=None, additions=[contradiction]), problem)
 
 
 def test_what_takes_none_says_so():
     problem = ct.Problem(np.eye(4), [1, -1, 0, 0], balance=None)
-    some = [ct.addition(lambda w, b, f: cp.norm(w), name="norm")]
+    some = [ct.formulations.addition(lambda w, b, f: cp.norm(w), name="norm")]
     model = ct.Formulation(ct.hinge(), ct.symmetric_hinge(), balance=None, additions=some)
-    smooth = ct.Formulation(ct.squared_hinge(), ct.exponential(), balance=None, additions=some)
+    smooth = ct.Formulation(ct.squared_hinge(), ct.losses.exponential(), balance=None, additions=some)
     for call in (
         lambda: model.dual(problem),
         lambda: ct.cccp(model, problem, solver="native"),
@@ -238,7 +240,7 @@ def test_what_takes_none_says_so():
         lambda: ct.gradient(smooth, problem),
         lambda: ct.exact_search(model, problem),
         lambda: ct.LowerBoundBuilder(model, problem),
-        lambda: ct.MixedIntegerModel(model, problem, upper=5.0),
+        lambda: ct.modeling.MixedIntegerModel(model, problem, upper=5.0),
     ):
         with pytest.raises(ValueError, match=r"addition\('norm'\)"):
             call()

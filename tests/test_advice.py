@@ -56,11 +56,11 @@ def test_points_on_the_plateau_have_no_say():
     y[:10] = np.arange(10) % 2
     with pytest.warns(UserWarning, match="have no say.*s=0"):
         clf = TransductiveSVC(kernel="linear", balance="labeled").fit(X, y)
-    assert ct.compare_supervised(clf, X, y, cv=2).acting < 0.1
+    assert ct.selection.compare_supervised(clf, X, y, cv=2).acting < 0.1
     with pytest.warns(UserWarning, match="all classes have as many labels") as told:
         clf = TransductiveSVC(kernel="linear", s=0.0, balance="labeled").fit(X, y)
     assert len(told) == 1
-    assert ct.compare_supervised(clf, X, y, cv=2).acting > 0.5
+    assert ct.selection.compare_supervised(clf, X, y, cv=2).acting > 0.5
 
 
 def test_labels_drawn_per_class_say_nothing_of_shares():
@@ -151,7 +151,7 @@ def test_a_path_of_shares_finds_those_of_the_classes():
     found = []
     for seed in range(2):
         X, truth, y = three_classes(seed, per_class=True)
-        path = ct.share_path(TransductiveSVC(), X, y, shares=np.arange(0.05, 0.9, 0.15), cv=3)
+        path = ct.selection.share_path(TransductiveSVC(), X, y, shares=np.arange(0.05, 0.9, 0.15), cv=3)
         assert path.labeled_loss.shape == path.objective.shape == path.found.shape == (3, 6)
         assert path.left_out_error.shape == (3, 6)
         assert sum(path.shares.values()) == pytest.approx(1)
@@ -167,11 +167,11 @@ def test_a_path_of_shares_finds_those_of_the_classes():
     better, counted = np.mean(found, axis=0)
     assert better > counted + 0.03
     # Without labels left out it is the loss of the labelled points that is least.
-    alone = ct.share_path(TransductiveSVC(C=1), X, y, shares=[0.2, 0.4, 0.6], cv=0)
+    alone = ct.selection.share_path(TransductiveSVC(C=1), X, y, shares=[0.2, 0.4, 0.6], cv=0)
     assert alone.left_out_error is None
     np.testing.assert_array_equal(alone.chosen, alone.tried[alone.labeled_loss.argmin(axis=1)])
     with pytest.raises(ValueError, match=r"shares=1\.5"):
-        ct.share_path(TransductiveSVC(), X, y, shares=[1.5])
+        ct.selection.share_path(TransductiveSVC(), X, y, shares=[1.5])
 
 
 @pytest.mark.parametrize(
@@ -181,14 +181,14 @@ def test_a_comparison_with_the_supervised_svm(n_classes, balance):
     X, truth, y = three_classes(0, per_class=False)
     X, y = X[truth < n_classes], y[truth < n_classes]
     clf = TransductiveSVC(C=10, balance=balance).fit(X, y)
-    found = ct.compare_supervised(clf, X, y, cv=3)
+    found = ct.selection.compare_supervised(clf, X, y, cv=3)
     alone = TransductiveSVC(C=10, C_unlabeled=None, gamma=clf.model_.kernel.gamma).fit(X, y)
     assert found.agreement == pytest.approx(np.mean(alone.transduction_[y < 0] == clf.transduction_[y < 0]))
     assert found.objective == pytest.approx(clf.objective_)
     assert found.supervised_objective > found.objective
     assert 0 <= found.error <= 0.5
     assert "have a say" in str(found)
-    unfitted = ct.compare_supervised(TransductiveSVC(C=10, balance=balance), X, y, cv=3)
+    unfitted = ct.selection.compare_supervised(TransductiveSVC(C=10, balance=balance), X, y, cv=3)
     assert unfitted == found
 
 

@@ -56,11 +56,11 @@ def test_losses_are_equal_to_losses_alone():
 def test_both_parts_of_a_difference_may_be_piecewise():
     convex, concave = ct.symmetric_ramp(-0.3).split()
     t = np.linspace(-3, 3, 25)
-    np.testing.assert_allclose(ct.DCLoss(convex, concave)(t), ct.symmetric_ramp(-0.3)(t), atol=1e-12)
+    np.testing.assert_allclose(ct.losses.DCLoss(convex, concave)(t), ct.symmetric_ramp(-0.3)(t), atol=1e-12)
 
 
 def test_a_convex_formulation_is_its_own_envelope():
-    formulation = ct.Formulation(ct.hinge(), ct.tube(0.1))
+    formulation = ct.Formulation(ct.hinge(), ct.losses.tube(0.1))
     assert formulation.envelope() is formulation
     assert ct.cccp_tsvm().envelope().unlabeled is not ct.cccp_tsvm().unlabeled
 
@@ -89,8 +89,8 @@ def test_distances_whose_squares_are_no_numbers(size):
 
 def test_a_density_kernel_of_a_given_scale():
     """The default scale is the median distance to the nearest point, here 0.1."""
-    np.testing.assert_allclose(ct.density_kernel(X, scale=0.1), ct.density_kernel(X), atol=1e-12)
-    assert not np.allclose(ct.density_kernel(X, scale=1.0), ct.density_kernel(X))
+    np.testing.assert_allclose(ct.kernels.density_kernel(X, scale=0.1), ct.kernels.density_kernel(X), atol=1e-12)
+    assert not np.allclose(ct.kernels.density_kernel(X, scale=1.0), ct.kernels.density_kernel(X))
 
 
 def test_matrices_that_overflow_or_have_no_mean():
@@ -150,7 +150,7 @@ def test_products_with_a_kernel_matrix(kernel, form):
 
 def test_rows_of_other_kernels():
     """A function of one's own has no inner products; of no points there are no rows; sparse points have norms."""
-    own = ct.CallableKernel(lambda A, B: np.asarray(A @ B.T) + 1.0)
+    own = ct.kernels.CallableKernel(lambda A, B: np.asarray(A @ B.T) + 1.0)
     rows = rows_of(own, X)
     assert type(rows) is KernelRows
     np.testing.assert_allclose(rows.full(), X @ X.T + 1)
@@ -358,7 +358,7 @@ def test_the_cost_of_unlabelled_points_online():
 
 
 def test_weights_of_labelled_points_alone():
-    pool = ct.WithUnlabeled(ct.TransductiveSVC(kernel="linear"), X[1:5])
+    pool = ct.selection.WithUnlabeled(ct.TransductiveSVC(kernel="linear"), X[1:5])
     heavy = pool.fit(X[[0, 5]], [0, 1], sample_weight=[1.0, 3.0]).estimator_
     expected = ct.TransductiveSVC(kernel="linear").fit(
         np.vstack([X[[0, 5]], X[1:5]]), [0, 1, -1, -1, -1, -1], sample_weight=[1, 3, 1, 1, 1, 1]
@@ -372,7 +372,7 @@ def test_a_learning_curve_beside_another_classifier(moons):
     from sklearn.dummy import DummyClassifier
 
     points, truth, _ = moons
-    curve = ct.learning_curve(
+    curve = ct.selection.learning_curve(
         ct.TransductiveSVC(kernel="linear"),
         points,
         (truth > 0).astype(int),
@@ -385,7 +385,7 @@ def test_a_learning_curve_beside_another_classifier(moons):
 
 
 def test_folds_for_scikit_learn():
-    folds, y = ct.LabeledKFold(2), np.array([0, 0, -1, -1, 1, 1])
+    folds, y = ct.selection.LabeledKFold(2), np.array([0, 0, -1, -1, 1, 1])
     tests = list(folds._iter_test_indices(X, y))
     assert sorted(np.concatenate(tests).tolist()) == [0, 1, 4, 5]
     for found, (_, test) in zip(tests, folds.split(X, y), strict=True):

@@ -55,14 +55,19 @@ LOSSES = {
         r"factor=-1.*: a function that is \+inf somewhere can only be scaled by factor >= 0",
     ),
     "sum": (
-        lambda: ct.PLQ([], [[0, 0, 0]], (0, 1)) + ct.PLQ([], [[0, 0, 0]], (2, 3)),
+        lambda: ct.losses.PLQ([], [[0, 0, 0]], (0, 1)) + ct.losses.PLQ([], [[0, 0, 0]], (2, 3)),
         "the domains .*0.*1.*2.*3.* have no point in common",
     ),
     "weighted sum": (
-        lambda: WeightedSums([ct.PLQ([], [[0, 0, 0]], (0, 1)), ct.PLQ([], [[0, 0, 0]], (2, 3))], [[1.0, 1.0]]),
+        lambda: WeightedSums(
+            [ct.losses.PLQ([], [[0, 0, 0]], (0, 1)), ct.losses.PLQ([], [[0, 0, 0]], (2, 3))], [[1.0, 1.0]]
+        ),
         "the domains .*0.*1.*2.*3.* have no interval in common",
     ),
-    "difference": (lambda: ct.DCLoss(ct.hinge(), ct.hinge()), "concave=.* must be a concave PLQ function, finite"),
+    "difference": (
+        lambda: ct.losses.DCLoss(ct.hinge(), ct.hinge()),
+        "concave=.* must be a concave PLQ function, finite",
+    ),
     "annealed": (lambda: annealed("ramp", 1.0), "loss='ramp' must be a PLQ function, finite everywhere"),
     "annealed beyond its domain": (
         lambda: annealed(ct.hinge().conjugate(), 1.0),
@@ -73,7 +78,7 @@ LOSSES = {
 
 KERNELS = {
     "saved kernel": (lambda: kernel_from_dict({"name": "sigmoid"}), "'sigmoid' must be one of linear, rbf, poly, prec"),
-    "gram matrix": (lambda: ct.cluster_kernel(np.diag([1.0, np.nan])), "contains NaN or infinity"),
+    "gram matrix": (lambda: ct.kernels.cluster_kernel(np.diag([1.0, np.nan])), "contains NaN or infinity"),
     "overflow": (
         lambda: ct.Problem(1e200 * X, Y, kernel=ct.Polynomial(degree=3, gamma=1.0)).gram,
         "kernel=.* overflows at these points; scale them",
@@ -100,7 +105,7 @@ KERNELS = {
 
 
 def shares(**options):
-    return ct.share_path(ct.TransductiveSVC(kernel="linear"), X, np.array([0, -1, -1, -1, -1, 1]), **options)
+    return ct.selection.share_path(ct.TransductiveSVC(kernel="linear"), X, np.array([0, -1, -1, -1, -1, 1]), **options)
 
 
 def mean_of_labelled():
@@ -109,7 +114,7 @@ def mean_of_labelled():
 
 def grouped(points, loss=None):
     """A formulation in which some points pay a loss of their own."""
-    group = ct.PointGroup(points, ct.tube(0.1) if loss is None else loss, 1.0)
+    group = ct.PointGroup(points, ct.losses.tube(0.1) if loss is None else loss, 1.0)
     return ct.Formulation(ct.hinge(), ct.symmetric_hinge(), groups=[group])
 
 
@@ -141,7 +146,7 @@ FORMULATIONS = {
         "labeled=.* must be convex: its SVM for given labels is the problem to be solved",
     ),
     "no curvature": (
-        lambda: ct.DCLoss(ct.squared_hinge(), Bend()).curvature([0.0]),
+        lambda: ct.losses.DCLoss(ct.squared_hinge(), Bend()).curvature([0.0]),
         "dc loss: its concave part has no curvature, which Newton steps need",
     ),
 }
@@ -155,7 +160,7 @@ def alone(loss):
 METHODS_ASKED = {
     "no method": (lambda: ct.minimize("cccp", ct.tsvm(), line()), "method='cccp' must be a Method; those of the table"),
     "solver of steps": (
-        lambda: ct.minimize(Gradient(), ct.tsvm("exp"), line(), solver=ct.NativeSolver(line())),
+        lambda: ct.minimize(Gradient(), ct.tsvm("exp"), line(), solver=ct.solvers.NativeSolver(line())),
         "solver=.* solves convex steps; this method takes solver='smooth'",
     ),
     "another problem": (
@@ -205,11 +210,11 @@ METHODS_ASKED = {
         "is not the loss min.* of a point with a label to be found",
     ),
     "envelopes of a loss": (
-        lambda: OutputModel(ct.Instance(ct.Formulation(ct.logistic(), ct.symmetric_hinge()), line())),
+        lambda: OutputModel(ct.Instance(ct.Formulation(ct.losses.logistic(), ct.symmetric_hinge()), line())),
         "labeled=.*: envelopes are of piecewise linear-quadratic losses, and of exp",
     ),
     "envelopes of a group": (
-        lambda: OutputModel(ct.Instance(grouped([1], ct.logistic()), line())),
+        lambda: OutputModel(ct.Instance(grouped([1], ct.losses.logistic()), line())),
         "group 'group': loss=.*: envelopes are of piecewise linear-quadratic losses",
     ),
     "v-space of the hinge": (
@@ -230,7 +235,7 @@ ESTIMATORS = {
     ),
     "scoring": (lambda: Judge.of(3), "scoring=3 must be a name or a function"),
     "nothing unlabelled": (
-        lambda: ct.share_path(ct.TransductiveSVC(), X, [0, 0, 0, 1, 1, 1]),
+        lambda: ct.selection.share_path(ct.TransductiveSVC(), X, [0, 0, 0, 1, 1, 1]),
         "y has no unlabelled point: shares are those of the unlabelled points",
     ),
 }
@@ -238,16 +243,16 @@ ESTIMATORS = {
 
 PICTURES = {
     "tangent": (
-        lambda: ct.plot_loss(Bend(), at=0.5),
+        lambda: ct.plot.loss(Bend(), at=0.5),
         "at=0.5: .* has no concave part, of which there would be a tangent",
     ),
     "balance": (
-        lambda: ct.plot_surrogates(dataclasses.replace(alone("ramp"), balance="linear"), line(balance=0.0), start=0.5),
+        lambda: ct.plot.surrogates(dataclasses.replace(alone("ramp"), balance="linear"), line(balance=0.0), start=0.5),
         r"formulation must have no balance \(balance=None\) and the regularizer 'l2'",
     ),
     "regularizer": (
-        lambda: ct.plot_surrogates(
-            dataclasses.replace(alone("ramp"), regularizer=ct.OneNorm()), line(balance=None), start=0.5
+        lambda: ct.plot.surrogates(
+            dataclasses.replace(alone("ramp"), regularizer=ct.formulations.OneNorm()), line(balance=None), start=0.5
         ),
         r"formulation must have no balance \(balance=None\) and the regularizer 'l2'",
     ),
@@ -276,11 +281,11 @@ def test_pictures_of_searches():
     """A parameter that was not searched, and a search that ended before it had a tree."""
     y = np.array([0, 0, -1, -1, 1, 1])
     search = ct.TransductiveSearchCV(ct.TransductiveSVC(kernel="linear"), {"C": [1, 10]}, cv=2).fit(X, y)
-    refuses(lambda: ct.plot_candidates(search, "sigma"), "parameter='sigma' must be one of those searched, C")
+    refuses(lambda: ct.plot.candidates(search, "sigma"), "parameter='sigma' must be one of those searched, C")
     found = ct.exact_search(ct.s3vm(balance=None), line(balance=None))
     assert found.tree
     refuses(
-        lambda: ct.plot_tree(dataclasses.replace(found, tree=[])),
+        lambda: ct.plot.tree(dataclasses.replace(found, tree=[])),
         "the search ended without a tree: there is nothing to draw",
     )
 

@@ -58,7 +58,10 @@ def test_both_ways_have_the_same_solution():
     found = [
         solver(problem, balance_by=way).solve(step)
         for way in ("centring", "x0")
-        for solver in (ct.CvxpySolver, lambda p, balance_by: ct.NativeSolver(p, tol=1e-8, balance_by=balance_by))
+        for solver in (
+            ct.modeling.CvxpySolver,
+            lambda p, balance_by: ct.solvers.NativeSolver(p, tol=1e-8, balance_by=balance_by),
+        )
     ]
     for solution in found[1:]:
         assert solution.primal == pytest.approx(found[0].primal, rel=1e-5)

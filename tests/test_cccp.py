@@ -14,9 +14,11 @@ MODELS = {
     "ramp": ct.cccp_tsvm(-0.3),
     "hinge": ct.cccp_tsvm(0.0),
     "squared": ct.s3vm(),
-    "flat": ct.s3vm(ct.flat_newton()),
-    "two slopes": ct.Formulation(ct.hinge(), ct.two_slope_symmetric_ramp(-0.4, 0.2)),
-    "compact": ct.Formulation(ct.relaxed_compact_hinge(1.5), ct.relaxed_compact_symmetric_hinge(1.5, s=-0.1)),
+    "flat": ct.s3vm(ct.losses.flat_newton()),
+    "two slopes": ct.Formulation(ct.hinge(), ct.losses.two_slope_symmetric_ramp(-0.4, 0.2)),
+    "compact": ct.Formulation(
+        ct.losses.relaxed_compact_hinge(1.5), ct.losses.relaxed_compact_symmetric_hinge(1.5, s=-0.1)
+    ),
     "robust": ct.Formulation(ct.ramp(-0.5), ct.symmetric_ramp(-0.2)),
 }
 
@@ -24,10 +26,10 @@ MODELS = {
 def exponential(s=5.0):
     """exp(-s t²) (chapelle2008 eq. 14), made a DC loss by the largest curvature it has, 4 s exp(-3/2)."""
     k = 2 * s * np.exp(-1.5)
-    concave = ct.SmoothConcave(
+    concave = ct.losses.SmoothConcave(
         lambda t: np.exp(-s * t**2) - k * t**2, lambda t: -2 * s * t * np.exp(-s * t**2) - 2 * k * t
     )
-    return ct.DCLoss(ct.PLQ([], [(k, 0, 0)]), concave, name="exponential")
+    return ct.losses.DCLoss(ct.losses.PLQ([], [(k, 0, 0)]), concave, name="exponential")
 
 
 @pytest.fixture
@@ -70,7 +72,7 @@ class Recording:
     """A native solver that keeps what it has solved."""
 
     def __init__(self, problem):
-        self.native, self.solved = ct.NativeSolver(problem, tol=1e-6), []
+        self.native, self.solved = ct.solvers.NativeSolver(problem, tol=1e-6), []
 
     def solve(self, step, start=None):
         self.solved.append(self.native.solve(step, start))
@@ -146,7 +148,7 @@ def test_unlabelled_points_help_on_two_moons(moons):
 
 
 def test_convex_formulations_take_one_step(problem):
-    model = ct.Formulation(ct.hinge(), ct.epsilon_insensitive(0.5))
+    model = ct.Formulation(ct.hinge(), ct.losses.epsilon_insensitive(0.5))
     solution = ct.cccp(model, problem)
     assert model.is_convex
     assert solution.n_iter == 1
@@ -172,7 +174,7 @@ def test_the_last_step_is_kept_where_only_rounding_tells_it_from_the_one_before(
     X = np.column_stack([rng.uniform(-5, 5, 200), 0.8 * truth + 0.15 * rng.normal(size=200)])
     X[:2] = [[4.0, 0.8], [-4.0, -0.8]]
     problem = ct.Problem(X, np.where(np.arange(200) < 2, truth, 0.0), C=10, C_unlabeled=1, balance=0.0)
-    held = ct.tube(1.5, np.inf)
+    held = ct.losses.tube(1.5, np.inf)
     solution = ct.cccp(ct.Formulation(ct.hinge() + held, ct.symmetric_ramp(-0.3) + held, balance="linear"), problem)
     assert solution.status == "converged"
     assert solution.certificate().tangents_changed == 0
@@ -259,7 +261,7 @@ class Interrupted:
 
     def __init__(self, problem, step):
         self.count, self.step, self.inside = 0, step, False
-        self.native = ct.NativeSolver(problem, tol=1e-6, progress=self.progress)
+        self.native = ct.solvers.NativeSolver(problem, tol=1e-6, progress=self.progress)
 
     def progress(self, n_iter, violation):
         if self.inside and n_iter > 0:
@@ -285,7 +287,7 @@ def test_interrupt_inside_a_step_keeps_the_best_point(step, problem):
 
 def test_a_step_that_makes_it_worse_is_not_kept(problem):
     """An inaccurate inner solver may raise the objective; the point before is then the result."""
-    native = ct.NativeSolver(problem, tol=1e-6)
+    native = ct.solvers.NativeSolver(problem, tol=1e-6)
 
     class Worse:
         count = 0
@@ -294,7 +296,7 @@ def test_a_step_that_makes_it_worse_is_not_kept(problem):
             self.count += 1
             if self.count < 3:
                 return native.solve(step, start)
-            return ct.NativeSolver(problem, tol=1e-6).solve(step.replace(slope=np.zeros(problem.n)))
+            return ct.solvers.NativeSolver(problem, tol=1e-6).solve(step.replace(slope=np.zeros(problem.n)))
 
     solution = ct.cccp(ct.cccp_tsvm(), problem, solver=Worse())
     objectives = [iteration.objective for iteration in solution.history]
@@ -314,7 +316,7 @@ PATHS = {
 @pytest.mark.parametrize("name", PATHS)
 def test_a_path_gives_the_solutions_of_its_problems(name, problem):
     problems = PATHS[name](problem)
-    along = ct.cccp_path(ct.cccp_tsvm(), iter(problems), tol=1e-7)
+    along = ct.methods.cccp_path(ct.cccp_tsvm(), iter(problems), tol=1e-7)
     for found, each in zip(along, problems, strict=True):
         assert found.problem is each
         assert found.objective == pytest.approx(ct.cccp(ct.cccp_tsvm(), each, tol=1e-7).objective, rel=1e-7)
@@ -326,13 +328,13 @@ def test_a_path_costs_less_than_its_problems(problem):
 
     class Counting:
         def __init__(self, k):
-            self.k, self.native = k, ct.NativeSolver(problem)
+            self.k, self.native = k, ct.solvers.NativeSolver(problem)
 
         def solve(self, step, start=None):
             steps[self.k] += start is not None
             return self.native.solve(step, start)
 
-    ct.cccp_path(ct.cccp_tsvm(), problems, solver=Counting(0))
+    ct.methods.cccp_path(ct.cccp_tsvm(), problems, solver=Counting(0))
     for each in problems:
         ct.cccp(ct.cccp_tsvm(), each, solver=Counting(1))
     assert steps[0] == steps[1] + 2  # the supervised starts of the second and third problem are warm, too
@@ -341,14 +343,14 @@ def test_a_path_costs_less_than_its_problems(problem):
 def test_a_path_ends_where_it_is_interrupted(problem):
     solver = Interrupted(problem, 3)
     with pytest.warns(UserWarning, match="interrupted"):
-        solutions = ct.cccp_path(ct.cccp_tsvm(), PATHS["C"](problem), solver=solver)
+        solutions = ct.methods.cccp_path(ct.cccp_tsvm(), PATHS["C"](problem), solver=solver)
     assert [solution.status for solution in solutions] == ["interrupted"]
 
 
 def test_problems_of_a_path_have_the_same_points(problem, moons):
     X, _, y = moons
     with pytest.raises(ValueError, match="has 30 points"):
-        ct.cccp_path(ct.cccp_tsvm(), [problem, ct.Problem(X[:30], y[:30])])
+        ct.methods.cccp_path(ct.cccp_tsvm(), [problem, ct.Problem(X[:30], y[:30])])
 
 
 def test_a_solution_is_a_start(problem):
@@ -363,7 +365,7 @@ def test_interrupt_of_a_balance_search_keeps_what_there_is(moons):
     """Wherever it comes after the first c, be it in a step or before the first one of another c."""
     X, _, y = moons
     problem = ct.Problem(X, y, kernel=ct.RBF(0.5), C=10, balance=("exact", 0.45))
-    native = ct.NativeSolver(problem)
+    native = ct.solvers.NativeSolver(problem)
     total = len(ct.cccp(ct.cccp_tsvm(), problem.replace(balance=problem.balance_target), solver=native).history)
 
     class Interrupted:

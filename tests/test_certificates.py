@@ -46,7 +46,7 @@ def test_the_checker_imports_nothing_of_the_package():
 
 @pytest.mark.parametrize("path", HONEST, ids=name)
 def test_honest_certificates_are_proven(path):
-    verdict = ct.check_certificate(path)
+    verdict = ct.prove_certificate(path)
     assert verdict.holds, verdict.problem
     assert verdict.lower_bound <= verdict.upper_bound
     assert "PROVEN: no solution" in str(verdict)
@@ -54,7 +54,7 @@ def test_honest_certificates_are_proven(path):
 
 @pytest.mark.parametrize("path", FORGED, ids=name)
 def test_forged_certificates_are_refused_with_a_reason(path):
-    verdict = ct.check_certificate(path)
+    verdict = ct.prove_certificate(path)
     assert not verdict.holds
     assert len(verdict.problem) > 10
     assert str(verdict).startswith("NOT PROVEN: ")
@@ -69,8 +69,8 @@ def test_forged_certificates_are_no_tracebacks(path, capsys):
 @pytest.mark.parametrize("path", HONEST, ids=name)
 def test_trimmed_certificates_prove_the_same(path, tmp_path):
     out = tmp_path / "small.npz"
-    trimmed = ct.trim_certificate(path, out)
-    before, after = ct.check_certificate(path), ct.check_certificate(out)
+    trimmed = ct.exact.trim_certificate(path, out)
+    before, after = ct.prove_certificate(path), ct.prove_certificate(out)
     assert after.holds, after.problem
     assert after.lower_bound == before.lower_bound
     assert trimmed.n_proofs_after <= trimmed.n_proofs_before
@@ -80,14 +80,14 @@ def test_trimmed_certificates_prove_the_same(path, tmp_path):
 
 def test_what_an_unfinished_search_left_open_is_trimmed(tmp_path):
     path, out = HERE / "honest" / "unfinished.npz", tmp_path / "small.npz"
-    trimmed = ct.trim_certificate(path, out)
+    trimmed = ct.exact.trim_certificate(path, out)
     assert trimmed.n_nodes_after < trimmed.n_nodes_before
-    assert ct.check_certificate(out).n_open == 0
+    assert ct.prove_certificate(out).n_open == 0
 
 
 def test_no_search_goes_on_from_a_trimmed_certificate(tmp_path):
     out = tmp_path / "small.npz"
-    ct.trim_certificate(HERE / "honest" / "squared.npz", out)
+    ct.exact.trim_certificate(HERE / "honest" / "squared.npz", out)
     with np.load(out) as file:
         problem = ct.Problem(file["X"], file["y"], kernel=ct.RBF(sigma=0.7), C=2.0)
     with pytest.raises(ValueError, match="trimmed"):
@@ -96,14 +96,14 @@ def test_no_search_goes_on_from_a_trimmed_certificate(tmp_path):
 
 def test_a_false_certificate_is_not_trimmed(tmp_path):
     with pytest.raises(ValueError, match="no certificate that holds"):
-        ct.trim_certificate(HERE / "forged" / "squared-leaf_removed.npz", tmp_path / "small.npz")
+        ct.exact.trim_certificate(HERE / "forged" / "squared-leaf_removed.npz", tmp_path / "small.npz")
     assert not (tmp_path / "small.npz").exists()
 
 
 @pytest.mark.parametrize("path", HONEST[:4], ids=name)
 def test_the_page_shows_every_leaf(path, tmp_path):
     out = tmp_path / "certificate.html"
-    found = ct.certificate_page(path, out)
+    found = ct.exact.certificate_page(path, out)
     text = out.read_text(encoding="utf-8")
     assert text.count('<b class="yes">proven</b>') == 1
     assert text.count("<b>closed</b>") == leaves(path)
@@ -127,14 +127,14 @@ def test_the_command_line_proves_trims_and_shows(tmp_path, capsys):
 def test_the_rigorous_check_says_what_to_install(monkeypatch, capsys):
     monkeypatch.setattr("convex_tsvm.exact.prove.find_spec", lambda name: None)
     with pytest.raises(ImportError, match="python-flint"):
-        ct.check_certificate(HONEST[0])
+        ct.prove_certificate(HONEST[0])
     assert main(["verify", str(HONEST[0]), "--rigorous"]) == 2
     assert "pip install" in capsys.readouterr().err
 
 
 def test_a_missing_file_is_said_to_be_missing(tmp_path):
     with pytest.raises(FileNotFoundError):
-        ct.check_certificate(tmp_path / "none.npz")
+        ct.prove_certificate(tmp_path / "none.npz")
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -142,7 +142,7 @@ def test_no_certificate_with_random_bytes_changed_is_proven_wrongly(seed, tmp_pa
     """Numbers of the arrays are changed at random: what is proven then is true of the bound that is claimed."""
     rng = np.random.default_rng(seed)
     path = HONEST[seed % len(HONEST)]
-    true = ct.check_certificate(path).upper_bound
+    true = ct.prove_certificate(path).upper_bound
     arrays = dict(np.load(path))
     header = json.loads(str(arrays["header"]))
     header["lower_bound"] = true * (1 + 1e-6) + 1e-9
@@ -156,7 +156,7 @@ def test_no_certificate_with_random_bytes_changed_is_proven_wrongly(seed, tmp_pa
                 values[where] *= 10.0 ** rng.uniform(-3, 6, 3)
         changed["header"] = np.array(json.dumps(header))
         np.savez(tmp_path / "changed.npz", **changed)
-        assert not ct.check_certificate(tmp_path / "changed.npz").holds
+        assert not ct.prove_certificate(tmp_path / "changed.npz").holds
 
 
 @pytest.mark.slow
@@ -172,7 +172,7 @@ def test_searches_of_twenty_points_are_proven(seed, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = ct.exact_search(formulation, problem, certificate=tmp_path / "c.npz", patience=[0, None][seed % 2])
-    verdict = ct.check_certificate(tmp_path / "c.npz")
+    verdict = ct.prove_certificate(tmp_path / "c.npz")
     assert verdict.holds, verdict.problem
     assert found.status == "optimal"
 
@@ -197,6 +197,6 @@ def test_the_certificate_of_a_stopped_search_is_proven(balance, tmp_path):
     path = tmp_path / "stopped.npz"
     found = ct.exact_search(formulation, problem, max_nodes=7, certificate=path)
     assert found.status == "node_limit"
-    verdict = ct.check_certificate(path, formulation, problem)
+    verdict = ct.prove_certificate(path, formulation, problem)
     assert verdict.holds, verdict.problem
     assert verdict.lower_bound == found.lower_bound

@@ -109,8 +109,8 @@ def changed(path, out, change):
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_is_refused_for_its_own_reason(name, tmp_path):
     file, change, said = CHANGES[name]
-    assert ct.check_certificate(HONEST / f"{file}.npz").holds
-    verdict = ct.check_certificate(changed(HONEST / f"{file}.npz", tmp_path / "changed.npz", change))
+    assert ct.prove_certificate(HONEST / f"{file}.npz").holds
+    verdict = ct.prove_certificate(changed(HONEST / f"{file}.npz", tmp_path / "changed.npz", change))
     assert not verdict.holds
     assert said in verdict.problem
 
@@ -120,13 +120,13 @@ def test_ends_of_arcs_are_on_both_sides(tmp_path):
     y = np.r_[1.0, -1.0, 1.0, -1.0, np.zeros(8)]
     problem = ct.Problem(rng.normal(size=(12, 2)), y, kernel=ct.RBF(0.7), C=2)
     ct.exact_search(ct.s3vm(), problem, bounds="signs", patience=0, certificate=tmp_path / "signs.npz")
-    assert ct.check_certificate(tmp_path / "signs.npz").holds
+    assert ct.prove_certificate(tmp_path / "signs.npz").holds
 
     def one_sided(header, a):
         assert len(a["multiplier_arc_low"])
         a["multiplier_arc_low"][:] = 0.5
 
-    verdict = ct.check_certificate(changed(tmp_path / "signs.npz", tmp_path / "changed.npz", one_sided))
+    verdict = ct.prove_certificate(changed(tmp_path / "signs.npz", tmp_path / "changed.npz", one_sided))
     assert "an arc's ends are on one side" in verdict.problem
 
 
@@ -144,7 +144,7 @@ def intervals(tmp_path_factory):
     )
     path = tmp_path_factory.mktemp("intervals") / "honest.npz"
     ct.exact_search(formulation, problem, certificate=path)
-    assert ct.check_certificate(path).holds
+    assert ct.prove_certificate(path).holds
     return path
 
 
@@ -170,7 +170,7 @@ def solution_elsewhere(header, a):
     ],
 )
 def test_a_change_of_intervals_is_refused_for_its_own_reason(change, said, intervals, tmp_path):
-    verdict = ct.check_certificate(changed(intervals, tmp_path / "changed.npz", change))
+    verdict = ct.prove_certificate(changed(intervals, tmp_path / "changed.npz", change))
     assert not verdict.holds
     assert said in verdict.problem
 

@@ -166,7 +166,7 @@ def test_compare_sets_the_supervised_svm_beside(files, moons, capsys):
     cccp = ct.cccp(ct.cccp_tsvm(), problem)
     result = found["results"][1]
     assert result["agreement"] == pytest.approx(np.mean(alone.predict(X[unknown]) == cccp.labels[unknown]))
-    parts = ct.LabeledKFold(4, unlabeled=0).split(X, y)
+    parts = ct.selection.LabeledKFold(4, unlabeled=0).split(X, y)
     wrong, wrong_alone = 0, 0
     for train, test in parts:
         left = y.copy()
@@ -564,7 +564,7 @@ def bad_files(files, moons):
     (files / "huge.svm").write_text("1 999999999999:1\n-1 1:1\n0 1:1\n")
     (files / "long.csv").write_text("a,y\n" + "1" * 140_000 + ",1\n2,-1\n")
     solution = ct.cccp(ct.cccp_tsvm(), ct.Problem(X, y))
-    ct.save_model(ct.FittedModel.from_solutions([solution], np.array(["-1", "1"])), files / "model.npz")
+    ct.save_model(ct.persistence.FittedModel.from_solutions([solution], np.array(["-1", "1"])), files / "model.npz")
     model = dict(np.load(files / "model.npz"))
     np.savez(files / "text_model.npz", **{**model, "intercept": np.array(["a"])})
     header = {**json.loads(str(model["header"])), "n_features": np.inf}

@@ -64,7 +64,7 @@ def files(tmp_path_factory):
     X, y = np.arange(12.0).reshape(6, 2), np.array([1.0, -1, 0, 0, 0, 0])
     problem = ct.Problem(X, y, C=1, C_unlabeled=0.1)
     ct.exact_search(ct.s3vm(), problem, certificate=folder / "optimum.npz")
-    fitted = ct.FittedModel.from_solutions([ct.cccp(ct.cccp_tsvm(), problem)], np.array(["0", "1"]))
+    fitted = ct.persistence.FittedModel.from_solutions([ct.cccp(ct.cccp_tsvm(), problem)], np.array(["0", "1"]))
     ct.save_model(fitted, folder / "model.npz")
     np.savez(folder / "plain.npz", X=X, y=np.array([1, -1, np.nan, np.nan, np.nan, np.nan]))
     (folder / "plain.svm").write_text("1 1:1\n-1 1:2\n0 1:3\n")

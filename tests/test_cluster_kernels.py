@@ -27,40 +27,42 @@ def is_kernel(K):
 def test_transfer_functions_change_the_eigenvalues_alone(two_moons, transfer):
     X, _, _ = two_moons
     K = ct.RBF(0.2)(X, X)
-    made = ct.cluster_kernel(K, transfer=transfer, n_components=6, power=3, normalized=False)
+    made = ct.kernels.cluster_kernel(K, transfer=transfer, n_components=6, power=3, normalized=False)
     root = np.sqrt(K.sum(axis=1))
     L = K / np.outer(root, root)
     values, vectors = np.linalg.eigh(L)
     top = np.arange(len(L)) >= len(L) - 6
     expected = {"step": top * 1.0, "linear_step": values * top, "polynomial": values**3, "linear": values}[transfer]
     np.testing.assert_allclose(made, (vectors * expected) @ vectors.T, atol=1e-8)
-    normalized = ct.cluster_kernel(K, transfer=transfer, n_components=6)
+    normalized = ct.kernels.cluster_kernel(K, transfer=transfer, n_components=6)
     is_kernel(normalized)
     np.testing.assert_allclose(np.diag(normalized), 1.0)
 
 
 def test_bagged_clusters_are_a_kernel_and_may_be_multiplied(two_moons):
     X, truth, _ = two_moons
-    K = ct.bagged_cluster_kernel(X, n_clusters=8, n_runs=20)
+    K = ct.kernels.bagged_cluster_kernel(X, n_clusters=8, n_runs=20)
     is_kernel(K)
     np.testing.assert_allclose(np.diag(K), 1.0)
     same = truth[:, None] == truth
     assert K[same].mean() > 3 * K[~same].mean()
     base = ct.RBF(0.5)(X, X)
-    np.testing.assert_allclose(ct.bagged_cluster_kernel(X, base, n_clusters=8, n_runs=20), K * base)
-    np.testing.assert_allclose(ct.bagged_cluster_kernel(sp.csr_matrix(X), n_clusters=2, n_runs=3).diagonal(), 1.0)
+    np.testing.assert_allclose(ct.kernels.bagged_cluster_kernel(X, base, n_clusters=8, n_runs=20), K * base)
+    np.testing.assert_allclose(
+        ct.kernels.bagged_cluster_kernel(sp.csr_matrix(X), n_clusters=2, n_runs=3).diagonal(), 1.0
+    )
 
 
 @pytest.mark.parametrize("options", [{}, {"n_neighbors": 5}, {"sigma": 1.0}, {"rho": 20.0}, {"kept": 1.0}])
 def test_density_kernels(two_moons, options):
     X, truth, _ = two_moons
-    K = ct.density_kernel(X, **options)
+    K = ct.kernels.density_kernel(X, **options)
     is_kernel(K)
     same = truth[:, None] == truth
     assert K[same].mean() > K[~same].mean()
     # Neither the unit of the points nor where they are changes anything, and equal points are equal.
-    np.testing.assert_allclose(ct.density_kernel(1000 * X + 5, **options), K, atol=1e-6 * np.abs(K).max())
-    twice = ct.density_kernel(np.vstack([X, X[:1]]), **options)
+    np.testing.assert_allclose(ct.kernels.density_kernel(1000 * X + 5, **options), K, atol=1e-6 * np.abs(K).max())
+    twice = ct.kernels.density_kernel(np.vstack([X, X[:1]]), **options)
     np.testing.assert_allclose(twice[0], twice[-1], atol=1e-6 * np.abs(K).max())
 
 
@@ -68,7 +70,7 @@ def test_distances_go_along_dense_regions():
     """Two points that are near through the air and far along the curve are farther apart than two on the curve."""
     angle = np.linspace(0, 1.8 * np.pi, 60)
     X = np.column_stack([np.cos(angle), np.sin(angle)])
-    K = ct.density_kernel(X, kept=1.0)
+    K = ct.kernels.density_kernel(X, kept=1.0)
     squares = np.diag(K)[:, None] + np.diag(K) - 2 * K
     ends, along = squares[0, -1], squares[0, 30]
     assert np.linalg.norm(X[0] - X[-1]) < np.linalg.norm(X[0] - X[30])
@@ -82,9 +84,9 @@ def test_distances_along_a_line_are_those_of_the_cheapest_path():
     paths = np.array([[0, step, 2 * step, 2 * step + long], [0, 0, step, step + long], [0, 0, 0, long], [0, 0, 0, 0]])
     d = np.log1p(paths + paths.T) / rho
     assert d[0, 1] == pytest.approx(1)
-    K = ct.density_kernel(X, rho=rho, sigma=1.3, kept=1.0)
+    K = ct.kernels.density_kernel(X, rho=rho, sigma=1.3, kept=1.0)
     np.testing.assert_allclose(K, np.exp(-(d**2) / (2 * 1.3**2)), atol=1e-6)
-    K = ct.density_kernel(X, rho=rho, kept=1.0)
+    K = ct.kernels.density_kernel(X, rho=rho, kept=1.0)
     np.testing.assert_allclose(np.diag(K)[:, None] + np.diag(K) - 2 * K, d**2, atol=1e-6)
 
 
@@ -93,8 +95,8 @@ def test_a_tsvm_on_the_representation(two_moons):
     plain = ct.TransductiveSVC(sigma=0.6, balance="labeled").fit(X, y)
     errors = {"RBF": np.mean(plain.transduction_ != truth)}
     kernels = {
-        "density": ct.density_kernel(X),
-        "step": ct.cluster_kernel(ct.RBF(0.1)(X, X), n_components=8),
+        "density": ct.kernels.density_kernel(X),
+        "step": ct.kernels.cluster_kernel(ct.RBF(0.1)(X, X), n_components=8),
     }
     for name, K in kernels.items():
         clf = ct.TransductiveSVC(kernel="precomputed", balance="labeled").fit(K, y)
@@ -106,16 +108,16 @@ def test_a_tsvm_on_the_representation(two_moons):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (ct.cluster_kernel, "K has shape"),
-        (lambda X: ct.cluster_kernel(-np.eye(4)), "similarities must be >= 0"),
-        (lambda X: ct.cluster_kernel(np.eye(4), transfer="sigmoid"), "transfer='sigmoid'"),
-        (lambda X: ct.cluster_kernel(np.eye(4), n_components=5), "n_components=5"),
-        (lambda X: ct.bagged_cluster_kernel(X, n_clusters=1000), "n_clusters=1000"),
-        (lambda X: ct.bagged_cluster_kernel(X, np.eye(3), n_clusters=2), "K has shape"),
-        (lambda X: ct.density_kernel(X, rho=0), "rho=0"),
-        (lambda X: ct.density_kernel(X, kept=0), "kept=0"),
-        (lambda X: ct.density_kernel(X, sigma=-1), "sigma=-1"),
-        (lambda X: ct.density_kernel(X, n_neighbors=0), "n_neighbors=0"),
+        (ct.kernels.cluster_kernel, "K has shape"),
+        (lambda X: ct.kernels.cluster_kernel(-np.eye(4)), "similarities must be >= 0"),
+        (lambda X: ct.kernels.cluster_kernel(np.eye(4), transfer="sigmoid"), "transfer='sigmoid'"),
+        (lambda X: ct.kernels.cluster_kernel(np.eye(4), n_components=5), "n_components=5"),
+        (lambda X: ct.kernels.bagged_cluster_kernel(X, n_clusters=1000), "n_clusters=1000"),
+        (lambda X: ct.kernels.bagged_cluster_kernel(X, np.eye(3), n_clusters=2), "K has shape"),
+        (lambda X: ct.kernels.density_kernel(X, rho=0), "rho=0"),
+        (lambda X: ct.kernels.density_kernel(X, kept=0), "kept=0"),
+        (lambda X: ct.kernels.density_kernel(X, sigma=-1), "sigma=-1"),
+        (lambda X: ct.kernels.density_kernel(X, n_neighbors=0), "n_neighbors=0"),
     ],
 )
 def test_bad_arguments_are_named(two_moons, make, message):

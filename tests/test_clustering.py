@@ -98,18 +98,18 @@ def test_exact_clustering_against_every_division(loss, balance, intercept, tmp_p
     least = np.inf
     counted = isinstance(balance, tuple)
     instance = (dataclasses.replace(model, balance=None) if counted else model).on(problem)
-    solver = ct.NativeSolver(problem, tol=1e-8)
+    solver = ct.solvers.NativeSolver(problem, tol=1e-8)
     for signs in itertools.product((1.0, -1.0), repeat=n):
         if not counted or sum(signs) == 0:
             least = min(least, solver.solve(instance.svm(np.array(signs))).primal)
     assert exact.objective == pytest.approx(least, rel=1e-6)
     assert ct.brute_force(model, problem)[0] == pytest.approx(least, rel=1e-6)
     assert ct.cccp(model, problem).objective >= exact.lower_bound
-    assert ct.check_certificate(path).holds
+    assert ct.prove_certificate(path).holds
     pytest.importorskip("flint")
-    assert ct.check_certificate(path).holds
-    assert ct.check_certificate(path, model, problem).holds
-    assert not ct.check_certificate(path, model, problem.replace(C_unlabeled=1.0)).holds
+    assert ct.prove_certificate(path).holds
+    assert ct.prove_certificate(path, model, problem).holds
+    assert not ct.prove_certificate(path, model, problem.replace(C_unlabeled=1.0)).holds
 
 
 def test_relaxations_without_labels(blobs):

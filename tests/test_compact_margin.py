@@ -31,10 +31,10 @@ def instance(seed, balance=None):
 @pytest.mark.parametrize("seed", range(40))
 def test_the_papers_dual_the_automatic_dual_and_the_native_solver_agree(seed):
     problem, epsilon, C_compact, s = instance(seed)
-    model = ct.compact_margin(epsilon, *ct.compactness_weights(problem, C_compact), s=s, balance=None)
+    model = ct.compact_margin(epsilon, *ct.formulations.compactness_weights(problem, C_compact), s=s, balance=None)
     f = np.random.default_rng(seed).normal(size=problem.n)
     step = model.on(problem).step(f)
-    native = ct.NativeSolver(problem, tol=1e-9).solve(step).primal
+    native = ct.solvers.NativeSolver(problem, tol=1e-9).solve(step).primal
     # Steps and the paper's dual are without the constant of the tangents.
     shift = model.on(problem).tangents_at_zero(f, problem.cost)
     automatic = model.dual(problem, f).solve(solver="CLARABEL") - shift
@@ -55,10 +55,12 @@ def test_counting_unlabelled_points_twice_gives_another_problem():
     """J_vex as printed, with compactness over l + 2u copies: its value differs, so that the check above can fail."""
     problem, *_ = instance(3)
     f = np.random.default_rng(3).normal(size=problem.n)
-    weights = ct.compactness_weights(problem, 1.0)
+    weights = ct.formulations.compactness_weights(problem, 1.0)
     once = ct.compact_margin(0.5, *weights, balance=None)
     twice = ct.compact_margin(0.5, weights[0], 2 * weights[1], balance=None)
-    values = [ct.NativeSolver(problem, tol=1e-9).solve(model.on(problem).step(f)).primal for model in (once, twice)]
+    values = [
+        ct.solvers.NativeSolver(problem, tol=1e-9).solve(model.on(problem).step(f)).primal for model in (once, twice)
+    ]
     assert values[1] > values[0] * (1 + 1e-3)
 
 
@@ -67,7 +69,7 @@ def test_counting_unlabelled_points_twice_gives_another_problem():
 def test_cccp_is_monotone_and_both_solvers_agree(seed, balance):
     problem, epsilon, C_compact, s = instance(seed, balance)
     constraint = None if balance is None else "linear"
-    weights = ct.compactness_weights(problem, C_compact)
+    weights = ct.formulations.compactness_weights(problem, C_compact)
     model = ct.compact_margin(max(epsilon, 0.2), *weights, s=s, balance=constraint)
     solution = ct.cccp(model, problem, tol=1e-8)
     objectives = np.array([iteration.objective for iteration in solution.history])
@@ -82,11 +84,11 @@ def test_cccp_is_monotone_and_both_solvers_agree(seed, balance):
 def test_cccp_starts_at_the_convex_envelope():
     """The relative margin machine for ε >= 1, whose value is a better bound than the labelled points alone."""
     problem = instance(1, 0.1)[0].replace(C=20.0, C_unlabeled=2.0)
-    weights = ct.compactness_weights(problem, 1.0)
+    weights = ct.formulations.compactness_weights(problem, 1.0)
     model = ct.compact_margin(1.0, *weights)
     envelope = model.envelope()
     assert envelope.is_convex
-    assert envelope.unlabeled.isclose(ct.tube(1.0, weights[1]))
+    assert envelope.unlabeled.isclose(ct.losses.tube(1.0, weights[1]))
     solution, start = ct.cccp(model, problem, tol=1e-8), ct.cccp(envelope, problem, tol=1e-8)
     relative = ct.relative_margin(1.0, weights[0], balance="linear")
     assert start.objective == pytest.approx(ct.cccp(relative, problem.replace(C_unlabeled=1.0), tol=1e-8).objective)
@@ -160,13 +162,13 @@ def test_proposition_1(f, epsilon, seed):
     labels = np.random.default_rng(seed).choice([-1.0, 1.0], len(f))
     assert class_spread(f, labels, epsilon) <= np.maximum(0, 2 * np.abs(f) - epsilon).sum() + 1e-9
     # Eq. 8 has |f| <= ε + ζ: an upper bound too, of half the spread beyond 2 ε.
-    relaxed = ct.tube(epsilon)(f).sum()
+    relaxed = ct.losses.tube(epsilon)(f).sum()
     assert class_spread(f, labels, 2 * epsilon) / 2 <= relaxed + 1e-9
 
 
 def test_eq_8_is_no_upper_bound_with_the_same_epsilon():
     f, labels = np.array([1.0, 1.0, -1.0]), np.ones(3)
-    assert ct.tube(1.0)(f).sum() == 0
+    assert ct.losses.tube(1.0)(f).sum() == 0
     assert class_spread(f, labels, 1.0) == pytest.approx(1 / 3)
 
 
@@ -202,7 +204,7 @@ def test_the_unrelaxed_machine_against_every_labelling(seed, regularizer, solver
         pytest.skip(f"{solver} is not installed")
     problem, epsilon, C_compact, least, (labels, f, regularization) = unrelaxed_case(seed, regularizer)
     assert unrelaxed_objective(problem, f, labels, regularization, epsilon, C_compact) == pytest.approx(least, rel=1e-4)
-    model = ct.UnrelaxedCompactMargin(problem, epsilon, C_compact, 1.5 * least, regularizer=regularizer)
+    model = ct.modeling.UnrelaxedCompactMargin(problem, epsilon, C_compact, 1.5 * least, regularizer=regularizer)
     options = {"scip_params": {"limits/gap": 1e-6, "limits/time": 60}} if solver == "SCIP" else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -215,7 +217,7 @@ def test_the_unrelaxed_machine_against_every_labelling(seed, regularizer, solver
 def test_the_relaxation_is_an_upper_bound_of_the_machine(seed):
     """Eq. 8 with ε/2 and 2 C₃ is what Proposition 1 relaxes eq. 3 to: its solutions cost less in eq. 3."""
     problem, epsilon, C_compact, least, _ = unrelaxed_case(seed, "l2")
-    weights = ct.compactness_weights(problem, 2 * C_compact)
+    weights = ct.formulations.compactness_weights(problem, 2 * C_compact)
     relaxed = ct.cccp(ct.compact_margin(epsilon / 2, *weights), problem, tol=1e-8)
     own = unrelaxed_objective(problem, relaxed.scores, relaxed.labels, relaxed.step.regularization, epsilon, C_compact)
     assert own <= relaxed.objective + 1e-9
@@ -232,12 +234,15 @@ def test_the_relaxation_is_an_upper_bound_of_the_machine(seed):
         (lambda p: ct.compact_margin(s=0.5), "s=0.5"),
         (lambda p: ct.compact_margin(0.0, np.inf), "epsilon=0"),
         (lambda p: ct.relative_margin(-2), "epsilon=-2"),
-        (lambda p: ct.compactness_weights(p, -1.0), "C_compact=-1.0"),
-        (lambda p: ct.compactness_weights(p.replace(C=np.arange(1.0, p.n_labeled + 1)), 1.0), "C is from 1 to 6"),
+        (lambda p: ct.formulations.compactness_weights(p, -1.0), "C_compact=-1.0"),
+        (
+            lambda p: ct.formulations.compactness_weights(p.replace(C=np.arange(1.0, p.n_labeled + 1)), 1.0),
+            "C is from 1 to 6",
+        ),
         (lambda p: ct.relative_margin(0.05, np.inf, balance="linear").check(p), r"mean output 0.1 .* \[-0.05, 0.05\]"),
-        (lambda p: ct.UnrelaxedCompactMargin(p, 1.0, 1.0, 9.0), "balance=0.1 must be"),
+        (lambda p: ct.modeling.UnrelaxedCompactMargin(p, 1.0, 1.0, 9.0), "balance=0.1 must be"),
         pytest.param(
-            lambda p: ct.UnrelaxedCompactMargin(p.replace(balance=("exact", 0.5)), -1.0, 1.0, 9.0),
+            lambda p: ct.modeling.UnrelaxedCompactMargin(p.replace(balance=("exact", 0.5)), -1.0, 1.0, 9.0),
             "epsilon=-1.0",
             id="unrelaxed-epsilon",
         ),

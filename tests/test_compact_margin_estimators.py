@@ -65,7 +65,7 @@ def test_the_compact_margin_classifier_minimizes_eq_8(data):
             sigma=0.5, C=10, C_unlabeled=2, C_compact=C_compact, epsilon=1.1, s=0.0, balance="labeled"
         )
         clf.fit(X, y)
-        weights = ct.compactness_weights(problem, cost)
+        weights = ct.formulations.compactness_weights(problem, cost)
         solution = ct.cccp(ct.compact_margin(1.1, *weights), problem)
         assert clf.objective_ == pytest.approx(solution.objective)
     assert np.abs(clf.transduction_scores_).max() <= 1.1 + 1e-2

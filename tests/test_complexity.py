@@ -22,7 +22,7 @@ def problem_of(seed, n=20):
 @given(seed=st.integers(0, 10**6), D=st.floats(0.1, 10), C_compact=st.floats(0, 20))
 def test_the_bound_is_above_the_estimate_and_falls_with_compactness(seed, D, C_compact):
     problem = problem_of(seed)
-    compact, plain = (ct.rademacher_complexity(problem, D, c, n_draws=30) for c in (C_compact, 0.0))
+    compact, plain = (ct.papers.rademacher_complexity(problem, D, c, n_draws=30) for c in (C_compact, 0.0))
     assert compact.bound <= plain.bound * (1 + 1e-9)
     for found in (compact, plain):
         assert found.estimate <= found.bound + 4 * found.error
@@ -32,7 +32,9 @@ def test_lemma_2():
     problem = problem_of(0)
     l, u, D = problem.n_labeled, problem.n_unlabeled, 3.0
     eigenvalues = np.linalg.eigvalsh(problem.gram)
-    assert ct.rademacher_complexity(problem, D).bound == pytest.approx(2 * np.sqrt(D * eigenvalues.sum() / (l * u)))
+    assert ct.papers.rademacher_complexity(problem, D).bound == pytest.approx(
+        2 * np.sqrt(D * eigenvalues.sum() / (l * u))
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -44,7 +46,7 @@ def test_lemma_3_is_the_least_over_alpha(seed):
     A = cp.sum(alpha) * np.eye(Z.shape[1]) + C_compact * Z.T @ cp.diag(alpha) @ Z
     first = sum(cp.matrix_frac(x, A) for x in Z) / (l + u)
     value = cp.Problem(cp.Minimize(first + (l + u) / (l * u) * D * cp.sum(alpha))).solve(solver="CLARABEL")
-    assert ct.rademacher_complexity(problem, D, C_compact).bound == pytest.approx(value, rel=2e-3)
+    assert ct.papers.rademacher_complexity(problem, D, C_compact).bound == pytest.approx(value, rel=2e-3)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -63,7 +65,7 @@ def test_the_error_bound_adds_up_and_holds():
     problem = problem_of(1, 60)
     truth = np.resize([1.0, -1.0], 60)
     solution = ct.cccp(ct.compact_margin(), problem)
-    found = ct.error_bound(solution, delta=0.1, margin=0.5, C_compact=1.0)
+    found = ct.papers.error_bound(solution, delta=0.1, margin=0.5, C_compact=1.0)
     parts = found.margin_error + found.complexity + found.slack + found.confidence
     assert found.value == pytest.approx(parts)
     assert found.value >= (solution.labels != truth)[problem.unlabeled].mean()
@@ -74,7 +76,9 @@ def test_the_error_bound_adds_up_and_holds():
     assert found.margin_error == pytest.approx(np.clip(1 - margins / 0.5, 0, 1).mean())
     outputs = solution.scores - solution.bias
     radius = solution.regularization + 0.5 * (outputs**2).max()
-    assert found.complexity == pytest.approx(ct.rademacher_complexity(problem, radius, 1.0).bound / 0.5, rel=1e-6)
+    assert found.complexity == pytest.approx(
+        ct.papers.rademacher_complexity(problem, radius, 1.0).bound / 0.5, rel=1e-6
+    )
     assert found.slack == pytest.approx(
         5.04518 * share * np.sqrt(min(problem.n_labeled, problem.n_unlabeled)), rel=1e-4
     )
@@ -84,7 +88,7 @@ def test_the_error_bound_adds_up_and_holds():
     l, u = problem.n_labeled, problem.n_unlabeled
     # The last term as dai2010 prints it, √(2 Q ln(1/δ)), is larger, so that its corollary holds too.
     assert found.confidence <= np.sqrt(2 * (1 / l + 1 / u) * np.log(10))
-    assert ct.error_bound(solution, delta=0.01).confidence > found.confidence
+    assert ct.papers.error_bound(solution, delta=0.01).confidence > found.confidence
 
 
 @pytest.mark.parametrize(
@@ -93,17 +97,17 @@ def test_the_error_bound_adds_up_and_holds():
 )
 def test_bad_arguments_are_named(arguments, said):
     with pytest.raises(ValueError, match=said):
-        ct.rademacher_complexity(problem_of(0), **arguments)
+        ct.papers.rademacher_complexity(problem_of(0), **arguments)
 
 
 def test_bad_arguments_of_the_error_bound_are_named():
     solution = ct.cccp(ct.svm(), problem_of(0))
     with pytest.raises(ValueError, match="delta=1"):
-        ct.error_bound(solution, delta=1)
+        ct.papers.error_bound(solution, delta=1)
     with pytest.raises(ValueError, match="margin=0"):
-        ct.error_bound(solution, margin=0)
+        ct.papers.error_bound(solution, margin=0)
     known = ct.Problem(np.array([[1.0], [-1.0]]), [1, -1], C_unlabeled=None)
     with pytest.raises(ValueError, match="no unlabelled point"):
-        ct.rademacher_complexity(known, 1.0)
+        ct.papers.rademacher_complexity(known, 1.0)
     with pytest.raises(ValueError, match="no unlabelled point"):
-        ct.error_bound(ct.cccp(ct.svm(), known))
+        ct.papers.error_bound(ct.cccp(ct.svm(), known))

@@ -58,11 +58,11 @@ def agree(seeds):
             if np.abs(mean).max() < 1e-6:
                 continue
         step = formulation.on(problem).step(rng.normal(0, 1.5, problem.n))
-        primal, dual = (ct.CvxpySolver(problem, form=form) for form in ("primal", "dual"))
+        primal, dual = (ct.modeling.CvxpySolver(problem, form=form) for form in ("primal", "dual"))
         points = [primal.solve(step), dual.solve(step)]
         values = [float(solver.model(step).problem.value) for solver in (primal, dual)]
         for way in ("centring", "x0"):
-            native = ct.NativeSolver(problem, tol=1e-8, balance_by=way).solve(step)
+            native = ct.solvers.NativeSolver(problem, tol=1e-8, balance_by=way).solve(step)
             assert native.status == "optimal"
             points.append(native)
             values += [native.primal, native.dual]
@@ -234,9 +234,11 @@ def of_rows(kind, X=None):
         "sum": lambda: ct.Formulation(**loss, constraints=[ct.output_constraint({3: 1.0, 9: 1.0}, upper=0.2, X=X)]),
         "mean": lambda: ct.Formulation(**loss, constraints=[ct.mean_output(0.1, 0.2, weights=weights, X=X)]),
         "group": lambda: ct.Formulation(
-            **loss, groups=[ct.PointGroup([23, 29], ct.epsilon_insensitive(0.1), 2.0, X=X)]
+            **loss, groups=[ct.PointGroup([23, 29], ct.losses.epsilon_insensitive(0.1), 2.0, X=X)]
         ),
-        "addition": lambda: ct.Formulation(**loss, additions=[ct.addition(lambda w, b, f: [f[3] <= f[9]])]),
+        "addition": lambda: ct.Formulation(
+            **loss, additions=[ct.formulations.addition(lambda w, b, f: [f[3] <= f[9]])]
+        ),
     }[kind]()
 
 
@@ -291,7 +293,9 @@ def test_a_part_without_the_points_is_refused(kind, forty):
 
 
 def test_an_addition_of_weights_alone_is_of_any_points(forty):
-    rising = ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), additions=[ct.addition(lambda w, b, f: [w[0] >= 0])])
+    rising = ct.Formulation(
+        ct.hinge(), ct.symmetric_ramp(-0.3), additions=[ct.formulations.addition(lambda w, b, f: [w[0] >= 0])]
+    )
     linear = forty.replace(kernel="linear")
     for problem in (linear, linear.replace(X=linear.X + 1.0), linear.part(np.arange(10, 40))):
         ct.Instance(rising, problem)

@@ -70,11 +70,11 @@ def test_a_root_that_goes_on_proves_what_it_does_in_one_piece(sliced, tmp_path):
     """In slices of one round each, and with a certificate: the proofs of all slices are kept."""
     formulation, problem = sliced
     path = tmp_path / "certificate.npz"
-    search = ct.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=path).run()
+    search = ct.exact.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=path).run()
     assert search.status == "optimal"
     assert search.choice.contest is not None
     assert search.choice.contest.root_seconds > 0
-    assert ct.check_certificate(path).holds
+    assert ct.prove_certificate(path).holds
 
 
 def test_a_search_that_is_stopped_keeps_the_better_bound(sliced, tmp_path):
@@ -87,13 +87,13 @@ def test_a_search_that_is_stopped_keeps_the_better_bound(sliced, tmp_path):
             seen["root"], seen["tree"] = work.bound, progress.lower_bound
             raise KeyboardInterrupt
 
-    search = ct.BranchAndBound(formulation, problem, gap=1e-3, callback=stop, checkpoint=path)
+    search = ct.exact.BranchAndBound(formulation, problem, gap=1e-3, callback=stop, checkpoint=path)
     run_silently(search)
     assert search.status == "interrupted"
     assert np.isfinite(search.state.objective)
     assert search.lower_bound >= claimed([max(seen["root"], seen["tree"])], search.state.objective)
     # It goes on from there, though points of nodes are kept without their signs.
-    again = ct.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=path).run()
+    again = ct.exact.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=path).run()
     assert again.status == "optimal"
     assert again.lower_bound >= search.lower_bound
 
@@ -107,19 +107,21 @@ def test_what_the_root_has_proven_is_in_the_checkpoints_of_a_search_that_goes_on
         if path.exists() and search.choice.contest is not None and search.choice.contest.work is not None:
             copies.append((path.read_bytes(), search.choice.contest.work.bound, progress.lower_bound))
 
-    search = ct.BranchAndBound(formulation, problem, gap=1e-3, callback=keep, checkpoint=path, checkpoint_every=1e-6)
+    search = ct.exact.BranchAndBound(
+        formulation, problem, gap=1e-3, callback=keep, checkpoint=path, checkpoint_every=1e-6
+    )
     search.run()
     assert search.status == "optimal"
-    assert ct.check_certificate(path).holds
+    assert ct.prove_certificate(path).holds
     # The file is written after a callback, at times: a new one has what was proven when that was called.
     written = [(after[0], *before[1:]) for before, after in pairwise(copies) if after[0] != before[0]]
     content, root = next((one, root) for one, root, tree in reversed(written) if root > tree)
     left = tmp_path / "left.npz"
     left.write_bytes(content)
-    report = ct.check_certificate(left)
+    report = ct.prove_certificate(left)
     assert report.holds
     assert report.lower_bound >= root * (1 - 1e-6)
-    again = ct.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=left).run()
+    again = ct.exact.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=left).run()
     assert again.status == "optimal"
     assert again.state.objective == pytest.approx(search.state.objective, rel=1e-3)
 
@@ -135,18 +137,18 @@ def test_a_root_that_a_limit_has_stopped_goes_on_in_the_next_run(sliced, tmp_pat
             raise KeyboardInterrupt
 
     for _ in range(5):
-        search = ct.BranchAndBound(formulation, problem, gap=1e-3, callback=stop, checkpoint=path)
+        search = ct.exact.BranchAndBound(formulation, problem, gap=1e-3, callback=stop, checkpoint=path)
         run_silently(search)
         bounds.append(search.lower_bound)
-        assert ct.check_certificate(path).holds
+        assert ct.prove_certificate(path).holds
         if search.status == "optimal" or not search.state.unfinished:
             break
         assert len(search.state.records) == 1
     assert len(bounds) > 4
     assert (np.diff(bounds[2:]) >= 0).all()
     assert bounds[-1] > bounds[2]
-    assert ct.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=path).run().status == "optimal"
-    assert ct.check_certificate(path).holds
+    assert ct.exact.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=path).run().status == "optimal"
+    assert ct.prove_certificate(path).holds
 
 
 def test_a_root_that_is_behind_when_a_limit_comes_begins_again_later(sliced, tmp_path):
@@ -158,12 +160,12 @@ def test_a_root_that_is_behind_when_a_limit_comes_begins_again_later(sliced, tmp
             search.choice.contest.work.bound = -np.inf
             raise KeyboardInterrupt
 
-    search = ct.BranchAndBound(formulation, problem, gap=1e-3, callback=stop, checkpoint=path)
+    search = ct.exact.BranchAndBound(formulation, problem, gap=1e-3, callback=stop, checkpoint=path)
     run_silently(search)
     assert search.status == "interrupted"
     assert not search.state.settled
-    again = ct.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=path).run()
+    again = ct.exact.BranchAndBound(formulation, problem, gap=1e-3, checkpoint=path).run()
     assert again.status == "optimal"
     assert again.choice.contest is not None
     assert again.choice.contest.root_seconds > 0
-    assert ct.check_certificate(path).holds
+    assert ct.prove_certificate(path).holds

@@ -31,7 +31,7 @@ def no_clusters():
 
 def test_where_classes_are_clusters_the_whole_cost_is_chosen(two_moons):
     X, truth, y = two_moons
-    path = ct.cost_path(ct.TransductiveSVC(sigma=0.3, balance=0.0), X, y, cv=4)
+    path = ct.selection.cost_path(ct.TransductiveSVC(sigma=0.3, balance=0.0), X, y, cv=4)
     assert path.chosen == 1.0
     assert path.left_out_error[-1] <= path.left_out_error[0]
     assert path.n_left_out == 8
@@ -42,7 +42,7 @@ def test_where_they_are_not_a_small_one(no_clusters):
     X, truth, y = no_clusters
     factors = (1e-4, 1e-3, 1e-2, 1e-1, 1)
     made = ct.TransductiveSVC(kernel="linear", balance=0.0, C=1.0, C_unlabeled=10.0)
-    path = ct.cost_path(made, X, y, factors=factors)
+    path = ct.selection.cost_path(made, X, y, factors=factors)
     assert path.chosen < 1
     assert path.estimator.fit(X, y).score(X, truth) > made.fit(X, y).score(X, truth) + 0.05
     heading, *rows = str(path).splitlines()
@@ -54,7 +54,7 @@ def test_where_they_are_not_a_small_one(no_clusters):
         assert chosen == ("  chosen" if factor == path.chosen else "")
     np.testing.assert_allclose(path.costs, 10 * np.array(factors))
     linear = ct.LinearTransductiveSVC(positive_fraction=0.5, lambda_=0.0125, lambda_unlabeled=200.0)
-    path = ct.cost_path(linear, X, y, factors=factors)
+    path = ct.selection.cost_path(linear, X, y, factors=factors)
     assert path.estimator.lambda_unlabeled == pytest.approx(200 * path.chosen)
     assert path.estimator.lambda_ == 0.0125
 
@@ -63,9 +63,9 @@ def test_the_end_of_the_path_is_the_fit_itself(two_moons):
     """Left-out errors at factor 1 alone are those of fits with these labels hidden."""
     X, _, y = two_moons
     clf = ct.TransductiveSVC(sigma=0.3, balance=0.0)
-    path = ct.cost_path(clf, X, y, factors=[1.0], cv=4)
+    path = ct.selection.cost_path(clf, X, y, factors=[1.0], cv=4)
     wrong = 0
-    for train, test in ct.LabeledKFold(4, random_state=0).split(X, y):
+    for train, test in ct.selection.LabeledKFold(4, random_state=0).split(X, y):
         hidden = y.copy()
         hidden[test] = -1
         assert len(train) + len(test) == len(X)
@@ -76,7 +76,9 @@ def test_the_end_of_the_path_is_the_fit_itself(two_moons):
 def test_several_classes_in_a_pipeline():
     X, truth = load_iris(return_X_y=True)
     y = np.where(np.random.default_rng(0).random(150) < 0.2, truth, -1)
-    path = ct.cost_path(make_pipeline(StandardScaler(), ct.TransductiveSVC()), X, y, factors=(0.01, 0.1, 1), cv=3)
+    path = ct.selection.cost_path(
+        make_pipeline(StandardScaler(), ct.TransductiveSVC()), X, y, factors=(0.01, 0.1, 1), cv=3
+    )
     assert path.left_out_error.shape == (3,)
     assert path.left_out_error.min() < 0.2
     assert path.estimator.named_steps["transductivesvc"].C_unlabeled == pytest.approx(path.chosen * 1.0)
@@ -86,14 +88,14 @@ def test_several_classes_in_a_pipeline():
 def test_what_has_no_path(two_moons):
     X, truth, y = two_moons
     with pytest.raises(ValueError, match="no unlabelled point"):
-        ct.cost_path(ct.TransductiveSVC(), X, truth)
+        ct.selection.cost_path(ct.TransductiveSVC(), X, truth)
     with pytest.raises(ValueError, match="factors=0"):
-        ct.cost_path(ct.TransductiveSVC(), X, y, factors=(0, 1))
+        ct.selection.cost_path(ct.TransductiveSVC(), X, y, factors=(0, 1))
     with pytest.raises(ValueError, match="minimizes by a descent"):
-        ct.cost_path(ct.SDPTransduction(), X, y)
+        ct.selection.cost_path(ct.SDPTransduction(), X, y)
     with pytest.raises(ValueError, match="there is no C\\* to choose"):
-        ct.cost_path(ct.TransductiveSVC(C_unlabeled=None), X, y)
+        ct.selection.cost_path(ct.TransductiveSVC(C_unlabeled=None), X, y)
     one = np.full(200, -1)
     one[[np.argmax(truth == 0), np.argmax(truth == 1)]] = [0, 1]
     with pytest.raises(ValueError, match="one labelled point of each class"):
-        ct.cost_path(ct.TransductiveSVC(), X, one)
+        ct.selection.cost_path(ct.TransductiveSVC(), X, one)

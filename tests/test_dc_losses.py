@@ -19,10 +19,10 @@ def sigmoid(curvature=True):
     def bend(t):
         return -K * K * expit(K * t) * expit(-K * t) * (1 - 2 * expit(K * t)) - 2 * BEND
 
-    rest = ct.SmoothConcave(
+    rest = ct.losses.SmoothConcave(
         lambda t: expit(-K * t) - BEND * t**2, lambda t: slope(t) - 2 * BEND * t, bend if curvature else None
     )
-    return ct.DCLoss(ct.PLQ([], [(BEND, 0, 0)]), rest, name="sigmoid")
+    return ct.losses.DCLoss(ct.losses.PLQ([], [(BEND, 0, 0)]), rest, name="sigmoid")
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_slopes_and_curvatures_are_those_of_differences(curvature):
 @pytest.mark.parametrize("curvature", [True, False])
 def test_methods_on_the_smooth_primal_take_them(problem, curvature):
     """Gradient, Newton and CCCP end at the same point, which is stationary."""
-    model = ct.Formulation(sigmoid(curvature), ct.exponential())
+    model = ct.Formulation(sigmoid(curvature), ct.losses.exponential())
     found = [
         ct.gradient(model, problem, tol=1e-6),
         ct.newton(model, problem, tol=1e-6),
@@ -57,15 +57,17 @@ def test_methods_on_the_smooth_primal_take_them(problem, curvature):
 
 
 def test_kinks_of_the_convex_part_are_rounded(problem):
-    clipped = ct.DCLoss(ct.hinge(), ct.SmoothConcave(lambda t: -0.1 * expit(-t) * 0 - 0.05 * t**2, lambda t: -0.1 * t))
-    found = ct.gradient(ct.Formulation(clipped, ct.exponential()), problem)
+    clipped = ct.losses.DCLoss(
+        ct.hinge(), ct.losses.SmoothConcave(lambda t: -0.1 * expit(-t) * 0 - 0.05 * t**2, lambda t: -0.1 * t)
+    )
+    found = ct.gradient(ct.Formulation(clipped, ct.losses.exponential()), problem)
     assert found.status == "converged"
 
 
 def test_a_convex_part_that_is_not_plq(problem):
-    bounded = ct.DCLoss(
-        ct.logistic(),
-        ct.SmoothConcave(lambda t: -0.3 * np.logaddexp(0, -t - 1), lambda t: 0.3 * expit(-t - 1)),
+    bounded = ct.losses.DCLoss(
+        ct.losses.logistic(),
+        ct.losses.SmoothConcave(lambda t: -0.3 * np.logaddexp(0, -t - 1), lambda t: 0.3 * expit(-t - 1)),
         name="clipped logistic",
     )
     model = ct.Formulation(bounded, ct.symmetric_ramp(-0.3))
@@ -74,15 +76,15 @@ def test_a_convex_part_that_is_not_plq(problem):
     objectives = [step.objective for step in solution.history]
     assert all(np.diff(objectives) <= 1e-7)
     assert ct.verify(model, problem).passed
-    smooth = ct.gradient(ct.Formulation(bounded, ct.exponential()), problem)
+    smooth = ct.gradient(ct.Formulation(bounded, ct.losses.exponential()), problem)
     assert smooth.status == "converged"
     with pytest.raises(ValueError, match="convex='no' must be a convex PLQ function or a ConvexLoss"):
-        ct.DCLoss("no", ct.SmoothConcave(lambda t: -(t**2), lambda t: -2 * t))
+        ct.losses.DCLoss("no", ct.losses.SmoothConcave(lambda t: -(t**2), lambda t: -2 * t))
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_the_dual_of_logistic_losses(problem, kernel):
-    model, problem = ct.Formulation(ct.logistic(), ct.symmetric_ramp(-0.3)), problem.replace(kernel=kernel)
+    model, problem = ct.Formulation(ct.losses.logistic(), ct.symmetric_ramp(-0.3)), problem.replace(kernel=kernel)
     rng = np.random.default_rng(1)
     for _ in range(4):
         at = rng.normal(size=30)
@@ -90,7 +92,7 @@ def test_the_dual_of_logistic_losses(problem, kernel):
         assert dual.is_dcp(dpp=True)
         assert dual.solve(solver="CLARABEL") == pytest.approx(primal.solve(solver="CLARABEL"), rel=1e-6)
         step = model.on(problem).step(at)
-        points = [ct.CvxpySolver(problem, form=form).solve(step) for form in ("primal", "dual")]
+        points = [ct.modeling.CvxpySolver(problem, form=form).solve(step) for form in ("primal", "dual")]
         assert points[0].primal == pytest.approx(points[1].primal, rel=1e-4)
         assert points[1].gap == pytest.approx(0, abs=1e-4)
 
@@ -99,7 +101,7 @@ def test_huber_hinge_is_the_hinge_with_a_parabola():
     """sindhwani2006 §1.2.4: linear below 1 - width, (1 - t)² / 2 width up to 1, then zero."""
     t, width = np.linspace(-2, 3, 101), 0.4
     expected = np.where(t >= 1, 0, np.where(t <= 1 - width, 1 - t - width / 2, (1 - t) ** 2 / (2 * width)))
-    np.testing.assert_allclose(ct.huber_hinge(width)(t), expected, atol=1e-14)
-    assert ct.huber_hinge().is_smooth
+    np.testing.assert_allclose(ct.losses.huber_hinge(width)(t), expected, atol=1e-14)
+    assert ct.losses.huber_hinge().is_smooth
     with pytest.raises(ValueError, match="width=0 must be a finite number > 0"):
-        ct.huber_hinge(0)
+        ct.losses.huber_hinge(0)

@@ -33,7 +33,7 @@ def test_a_linear_solution_predicts_a_million_sparse_rows_without_a_kernel_matri
 def test_solution_model_and_estimator_say_the_same(kernel, moons):
     X, _, y = moons
     points = X @ X.T if kernel == "precomputed" else X
-    given = {"callable": lambda A, B: A @ B.T + 1, "deformed": ct.laplacian_kernel(ct.RBF(0.5), X, 1.0)}.get(
+    given = {"callable": lambda A, B: A @ B.T + 1, "deformed": ct.kernels.laplacian_kernel(ct.RBF(0.5), X, 1.0)}.get(
         kernel, kernel
     )
     problem = ct.Problem(points, y, kernel=given, C=3)

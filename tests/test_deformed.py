@@ -23,7 +23,7 @@ def points(seed, n=30):
 def test_the_kernel_is_one_and_is_that_of_the_rows(seed, strength):
     X, _, new = points(seed, 12)
     base = ct.RBF(1.0)
-    kernel = ct.laplacian_kernel(base, X, strength, 3)
+    kernel = ct.kernels.laplacian_kernel(base, X, strength, 3)
     K = kernel(X, X)
     check_psd(np.block([[K, kernel(X, new)], [kernel(new, X), kernel(new, new)]]))
     np.testing.assert_allclose(K, DeformedRows(GramRows(base(X, X)), kernel.laplacian).matrix, atol=1e-8)
@@ -41,7 +41,7 @@ def test_an_svm_in_it_pays_for_the_graph(seed):
     """½ aᵀ K a + C Σ max(0, 1 - y f) + ½ C_manifold fᵀ L f, written out in the base kernel."""
     X, y, new = points(seed)
     problem = ct.Problem(X, y, kernel=ct.RBF(1.0), C=2.0, C_unlabeled=None)
-    deformed = problem.replace(kernel=ct.laplacian_kernel(problem.kernel, problem.X, 0.7, 4))
+    deformed = problem.replace(kernel=ct.kernels.laplacian_kernel(problem.kernel, problem.X, 0.7, 4))
     solution = ct.cccp(ct.svm(), deformed, tol=1e-8)
     K, L, known = problem.gram, graph_laplacian(X, 4), problem.labeled
     a, b = cp.Variable(len(X)), cp.Variable()
@@ -50,14 +50,14 @@ def test_an_svm_in_it_pays_for_the_graph(seed):
     smooth = cp.quad_form(a, cp.psd_wrap(K)) + 0.7 * cp.quad_form(f, cp.psd_wrap(L))
     value = cp.Problem(cp.Minimize(0.5 * smooth + paid)).solve(solver="CLARABEL")
     assert solution.objective == pytest.approx(value, rel=1e-5)
-    model = ct.FittedModel.from_solutions([solution], np.array([0, 1]))
+    model = ct.persistence.FittedModel.from_solutions([solution], np.array([0, 1]))
     np.testing.assert_allclose(model.decision_function(new), solution.decision_function(new), atol=1e-8)
 
 
 def test_without_the_graph_nothing_changes():
     X, _, new = points(0)
     base = ct.RBF(1.0)
-    np.testing.assert_allclose(ct.laplacian_kernel(base, X, 0.0)(new, X), base(new, X), atol=1e-12)
+    np.testing.assert_allclose(ct.kernels.laplacian_kernel(base, X, 0.0)(new, X), base(new, X), atol=1e-12)
     # A constant is free where the Laplacian is not normalized, and the graph is in one piece.
     L = graph_laplacian(X, 8, normalized=False)
     np.testing.assert_allclose(L @ np.ones(len(X)), 0, atol=1e-12)
@@ -80,8 +80,8 @@ def test_rows_one_by_one_are_those_of_the_whole_matrix(seed, strength, normalize
     X = np.repeat(X[:10], 3, axis=0) if copies else X
     rng = np.random.default_rng(seed)
     M = strength * graph_laplacian(X, 4, normalized=normalized, power=power)
-    whole = ct.DeformedKernel(base, X, M)
-    by_row = ct.DeformedKernel(base, X, M, cache_size=1e-3)
+    whole = ct.kernels.DeformedKernel(base, X, M)
+    by_row = ct.kernels.DeformedKernel(base, X, M, cache_size=1e-3)
     assert whole.rows.in_memory
     assert not by_row.rows.in_memory
     # Both have rounding errors of sums with the entries of K M, and a row by itself has that of conjugate gradients.
@@ -99,7 +99,7 @@ def test_rows_one_by_one_are_those_of_the_whole_matrix(seed, strength, normalize
 
 def test_rows_that_are_expected_are_computed_together_and_once(monkeypatch):
     X, _, _ = points(3)
-    kernel = ct.laplacian_kernel(ct.RBF(1.0), X, 1.0, 4, cache_size=1e-3)
+    kernel = ct.kernels.laplacian_kernel(ct.RBF(1.0), X, 1.0, 4, cache_size=1e-3)
     passes, shares, times = [], [], DeformedRows._times
     monkeypatch.setattr(DeformedRows, "_times", lambda self, v: passes.append(v.shape) or times(self, v))
     kernel.prepare(np.array([4, 9]), shares.append)
@@ -116,7 +116,7 @@ def test_rows_that_are_expected_are_computed_together_and_once(monkeypatch):
     # More than a tenth of the rows: all of them.
     assert kernel.rows_for(np.arange(4)).in_memory
     done = len(passes)
-    whole = ct.DeformedKernel(kernel.base, X, kernel.laplacian)
+    whole = ct.kernels.DeformedKernel(kernel.base, X, kernel.laplacian)
     np.testing.assert_allclose(kernel.rows.rows(np.array([7]))[0], whole(X, X)[7])
     assert len(passes) == done
 
@@ -140,7 +140,7 @@ def test_sparse_points_and_another_formulation():
     dense = ct.Problem(X, y, kernel=ct.Linear(), C=2.0)
     found = []
     for problem in (sparse, dense):
-        kernel = ct.laplacian_kernel(problem.kernel, problem.X, 0.5, 4)
+        kernel = ct.kernels.laplacian_kernel(problem.kernel, problem.X, 0.5, 4)
         found.append(ct.cccp(ct.cccp_tsvm(), problem.replace(kernel=kernel), tol=1e-6))
     np.testing.assert_allclose(found[0].scores, found[1].scores, atol=1e-4)
     np.testing.assert_allclose(
@@ -154,7 +154,7 @@ def test_any_method_on_a_power_of_the_laplacian(moons):
     labels = np.where(y == 0, -1, (y > 0).astype(int))
     given = dict(C=10, C_unlabeled=5.0, balance=0.0, tol=1e-6)
     found = ct.TransductiveSVC(sigma=0.5, C_manifold=2.0, power=5, **given).fit(X, labels)
-    kernel = ct.laplacian_kernel(ct.RBF(0.5), X, 2.0, 6, power=5)
+    kernel = ct.kernels.laplacian_kernel(ct.RBF(0.5), X, 2.0, 6, power=5)
     by_hand = ct.TransductiveSVC(kernel="precomputed", **given).fit(kernel(X, X), labels)
     np.testing.assert_allclose(found.transduction_scores_, by_hand.transduction_scores_, atol=1e-4)
     first = ct.TransductiveSVC(sigma=0.5, C_manifold=2.0, **given).fit(X, labels)
@@ -164,13 +164,16 @@ def test_any_method_on_a_power_of_the_laplacian(moons):
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda X: ct.laplacian_kernel(ct.RBF(1.0), X, -1), "C_manifold=-1"),
-        (lambda X: ct.laplacian_kernel(ct.RBF(1.0), X, 1, 0), "n_neighbors=0"),
-        (lambda X: ct.laplacian_kernel(ct.RBF(1.0), X, 1, power=0), "power=0"),
-        (lambda X: ct.laplacian_kernel(ct.Precomputed(), X @ X.T, 1), "kernel='precomputed' cannot be deformed"),
-        (lambda X: ct.DeformedKernel(ct.RBF(1.0), X, np.eye(3)), r"laplacian has shape \(3, 3\)"),
-        (lambda X: ct.DeformedKernel(ct.RBF(1.0), X, np.triu(np.ones((30, 30)))), "not symmetric"),
-        (lambda X: ct.laplacian_kernel(ct.RBF(1.0), X, 1).to_dict(), "is not saved"),
+        (lambda X: ct.kernels.laplacian_kernel(ct.RBF(1.0), X, -1), "C_manifold=-1"),
+        (lambda X: ct.kernels.laplacian_kernel(ct.RBF(1.0), X, 1, 0), "n_neighbors=0"),
+        (lambda X: ct.kernels.laplacian_kernel(ct.RBF(1.0), X, 1, power=0), "power=0"),
+        (
+            lambda X: ct.kernels.laplacian_kernel(ct.Precomputed(), X @ X.T, 1),
+            "kernel='precomputed' cannot be deformed",
+        ),
+        (lambda X: ct.kernels.DeformedKernel(ct.RBF(1.0), X, np.eye(3)), r"laplacian has shape \(3, 3\)"),
+        (lambda X: ct.kernels.DeformedKernel(ct.RBF(1.0), X, np.triu(np.ones((30, 30)))), "not symmetric"),
+        (lambda X: ct.kernels.laplacian_kernel(ct.RBF(1.0), X, 1).to_dict(), "is not saved"),
     ],
 )
 def test_bad_arguments_are_named(make, said):

@@ -13,7 +13,7 @@ from convex_tsvm.verification.statements.notebook import given, introduced, is_s
 
 pytestmark = pytest.mark.papers
 
-STEPS = [one for name in PAPERS for one in ct.paper(name).derivation]
+STEPS = [one for name in PAPERS for one in ct.papers.paper(name).derivation]
 PLAIN = [one for one in STEPS if is_step(one)]
 
 
@@ -23,7 +23,7 @@ def named(one):
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_derivation_has_ten_to_twenty_steps_and_six_points(name):
-    made = ct.paper(name)
+    made = ct.papers.paper(name)
     assert 10 <= len(made.derivation) <= 20
     assert len(made.derivation[0].quantities()) >= 2
     assert all(one.says.endswith(".") and one.left and one.right for one in made.derivation)
@@ -40,10 +40,10 @@ def test_a_step_holds_and_a_mistake_in_it_shows(one):
 
 @pytest.mark.parametrize("one", STEPS, ids=named)
 def test_the_left_side_of_a_step_is_refused(one):
-    assert ct.check(one.paper, one.number, one.claimed)
-    assert not ct.check(one.paper, one.number, one.computed)
+    assert ct.papers.grade(one.paper, one.number, one.claimed)
+    assert not ct.papers.grade(one.paper, one.number, one.computed)
     called = one.computed
-    assert not ct.check(one.paper, one.number, lambda q: [called(q)][0])
+    assert not ct.papers.grade(one.paper, one.number, lambda q: [called(q)][0])
 
 
 @pytest.mark.parametrize("one", PLAIN, ids=named)
@@ -52,7 +52,9 @@ def test_a_step_needs_nothing_of_the_toolkit(one):
     module = inspect.getmodule(one.computed)
     new = [
         quantity.code
-        for quantity in introduced(ct.paper(one.paper).derivation)[ct.paper(one.paper).derivation.index(one)]
+        for quantity in introduced(ct.papers.paper(one.paper).derivation)[
+            ct.papers.paper(one.paper).derivation.index(one)
+        ]
     ]
     for code in (solution(one), given(one), *new):
         if not code:
@@ -70,12 +72,12 @@ def test_a_step_needs_nothing_of_the_toolkit(one):
     exec(f"{given(one)}\n\n{solution(one)}", names)
     q = one.quantities()[0]
     assert np.allclose(np.asarray(names["left"](q), dtype=float), np.asarray(one.computed(q), dtype=float), atol=1e-9)
-    assert ct.check(one.paper, one.number, names["answer"])
+    assert ct.papers.grade(one.paper, one.number, names["answer"])
 
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_every_quantity_is_introduced_where_it_comes_in(name):
-    made = ct.paper(name)
+    made = ct.papers.paper(name)
     new = introduced(made.derivation)
     names = [quantity.name for one in new for quantity in one]
     assert len(names) == len(set(names))

@@ -90,8 +90,8 @@ def test_the_native_solver_gives_the_same_answers(moons, device, kernel, held, m
         monkeypatch.setattr(rows_held, "WHOLE_WITH_MEAN", 0)
     problem = ct.Problem(X, y, kernel=kernel, C=10)
     options = {"tol": 1e-9, "cache_size": 1.0}
-    by_numpy = ct.cccp(ct.cccp_tsvm(), problem, solver=ct.NativeSolver(problem, **options))
-    found = ct.cccp(ct.cccp_tsvm(), problem, solver=ct.NativeSolver(problem, device=device, **options))
+    by_numpy = ct.cccp(ct.cccp_tsvm(), problem, solver=ct.solvers.NativeSolver(problem, **options))
+    found = ct.cccp(ct.cccp_tsvm(), problem, solver=ct.solvers.NativeSolver(problem, device=device, **options))
     np.testing.assert_allclose(found.scores, by_numpy.scores, atol=1e-6)
     assert found.objective == pytest.approx(by_numpy.objective, abs=1e-6)
     assert (found.labels == by_numpy.labels).all()
@@ -115,9 +115,9 @@ def test_single_precision_is_measured_and_gives_way(device):
     y = np.zeros(40)
     y[[0, 1, 20, 21]] = [-1, -1, 1, 1]
     problem = ct.Problem(X, y, kernel=ct.RBF(1.0), C=10)
-    solver = ct.NativeSolver(problem, device=device, precision="single", tol=1e-4)
+    solver = ct.solvers.NativeSolver(problem, device=device, precision="single", tol=1e-4)
     found = ct.cccp(ct.cccp_tsvm(), problem, solver=solver)
-    by_numpy = ct.cccp(ct.cccp_tsvm(), problem, solver=ct.NativeSolver(problem, precision="double", tol=1e-4))
+    by_numpy = ct.cccp(ct.cccp_tsvm(), problem, solver=ct.solvers.NativeSolver(problem, precision="double", tol=1e-4))
     np.testing.assert_allclose(found.scores, by_numpy.scores, atol=1e-3)
 
 
@@ -129,7 +129,7 @@ def test_another_process_takes_the_points_there_again(device):
     for again in (pickle.loads(pickle.dumps(rows)), copy.deepcopy(rows)):
         assert again.device.name == device
         np.testing.assert_array_equal(again.rows(np.arange(5)), before)
-    solver = ct.NativeSolver(ct.Problem(X, np.resize([1, -1, 0, 0], 20), kernel="rbf", C=1), device=device)
+    solver = ct.solvers.NativeSolver(ct.Problem(X, np.resize([1, -1, 0, 0], 20), kernel="rbf", C=1), device=device)
     problem = pickle.loads(pickle.dumps(solver)).problem
     np.testing.assert_array_equal(problem.X, X)
 

@@ -64,7 +64,7 @@ def test_a_minorant_is_of_one_loss():
     with pytest.raises(ValueError, match="several losses"):
         Exponential(np.array([1.0, 2.0])).minorant(0.1)
     with pytest.raises(ValueError, match="error=0"):
-        ct.exponential().minorant(0)
+        ct.losses.exponential().minorant(0)
 
 
 @given(seeds, st.floats(-3, 1), st.floats(0, 4))
@@ -90,7 +90,7 @@ def test_intervals_without_a_point_are_named():
 def test_derivatives_of_conjugates(seed, lower, width, a, b):
     """Those of the compiled loop, beside the conjugate of the envelope that the loss algebra makes."""
     f = random_loss(np.random.default_rng(seed), concave=True)
-    part = f.within(lower, lower + width) + ct.PLQ([], [(a / 20, b, 0)])
+    part = f.within(lower, lower + width) + ct.losses.PLQ([], [(a / 20, b, 0)])
     spans = part.spans()
     low, high = (np.array([[span[k] for span in spans]]) for k in (1, 2))
     numbers = np.array([span[0] for span in spans])
@@ -192,7 +192,7 @@ def test_which_relaxation_is_the_default(moons):
     with pytest.raises(ValueError, match="must be 'sdp' to be written"):
         builder.primal()
     with pytest.raises(ValueError, match=r"no relaxation: not by labels, since .*; nor by envelopes, since"):
-        ct.LowerBoundBuilder(ct.Formulation(ct.logistic(), ct.symmetric_ramp(-0.3)), problem)
+        ct.LowerBoundBuilder(ct.Formulation(ct.losses.logistic(), ct.symmetric_ramp(-0.3)), problem)
 
 
 def test_lent_curvatures_raise_the_bound(moons):
@@ -217,5 +217,5 @@ def test_a_bound_that_time_has_ended_says_so_and_is_not_below_what_no_loss_is_be
     assert (bound.status, bound.value) == ("time_limit", 0.0)
     assert [stage.status for stage in bound.stages] == ["time_limit"]
     assert trivial_bound(Instance(ct.cccp_tsvm(), problem)) == 0
-    negative = ct.Formulation(ct.hinge(), ct.PLQ([], [(0, 0, -1)]), balance="linear")
+    negative = ct.Formulation(ct.hinge(), ct.losses.PLQ([], [(0, 0, -1)]), balance="linear")
     assert trivial_bound(Instance(negative, problem)) == -np.inf

@@ -15,9 +15,9 @@ from convex_tsvm.relaxations.envelopes.quadratics import Quadratics
 #: Straight and curved pieces, concave ones, and kinks of both kinds.
 LOSSES = {
     "ramp": ct.symmetric_ramp(-0.3),
-    "squared": ct.symmetric_squared_hinge(),
-    "flat": ct.flat_newton(0.25, 0.25),
-    "two slopes": ct.two_slope_symmetric_ramp(-0.4, 0.3),
+    "squared": ct.losses.symmetric_squared_hinge(),
+    "flat": ct.losses.flat_newton(0.25, 0.25),
+    "two slopes": ct.losses.two_slope_symmetric_ramp(-0.4, 0.3),
 }
 
 

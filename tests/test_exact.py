@@ -46,7 +46,7 @@ def check(seed, way, tmp_path, n_unlabeled=None):
     assert solution.objective == pytest.approx(least, rel=1e-6)
     assert solution.lower_bound <= least * (1 + 1e-9)
     assert solution.gap <= 1.1e-6
-    found = ct.check_certificate(path)
+    found = ct.prove_certificate(path)
     assert found.holds, found.problem
     assert found.upper_bound == pytest.approx(solution.objective, rel=1e-6)
     assert found.lower_bound <= least * (1 + 1e-9)
@@ -114,7 +114,7 @@ def test_stronger_bounds_need_fewer_nodes():
 def test_stronger_bounds_are_taken_only_if_they_are_stronger(stronger):
     """The lower bound never falls: where the relaxation of the root is weaker, the tree of the SVM's bounds is kept."""
     formulation, problem, _ = moons(40, noise=0.2)
-    search = ct.BranchAndBound(formulation, problem, bounds="signs", patience=10, gap=1e-3, max_nodes=200)
+    search = ct.exact.BranchAndBound(formulation, problem, bounds="signs", patience=10, gap=1e-3, max_nodes=200)
     if not stronger:
         search.builder._strong.max_rounds = 0
     search.run()
@@ -149,7 +149,7 @@ for n_stops in range({stops} + 1):
         continue  # it came before the search had begun, or after it had ended
     assert solution.objective <= best, "the incumbent was lost"
     best = solution.objective
-    found = ct.check_certificate({path!r})
+    found = ct.prove_certificate({path!r})
     assert found.holds, found.problem
 print(solution.status, repr(solution.objective), repr(straight.objective), solution.n_nodes >= straight.n_nodes)
 """
@@ -197,7 +197,7 @@ def test_a_search_that_is_killed_goes_on(tmp_path):
             process.wait()
             n_kills += 1
             if path.exists():
-                assert ct.check_certificate(path).holds
+                assert ct.prove_certificate(path).holds
     else:
         process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     status, objective = process.communicate()[0].split()
@@ -232,7 +232,7 @@ def tampered(path, name, change):
     arrays["header"] = np.array(json.dumps(header))
     other = path.with_name("tampered.npz")
     write_arrays(other, arrays)
-    return ct.check_certificate(other)
+    return ct.prove_certificate(other)
 
 
 def without_last(values):
@@ -295,7 +295,7 @@ def with_multipliers(tmp_path_factory):
     _, arrays = read_search(path)
     assert solution.lower_bound > 1.5 * solution.svm_bound
     assert min(len(arrays["multiplier_triangles"]), len(arrays["multiplier_margins"])) > 0
-    assert ct.check_certificate(path).holds
+    assert ct.prove_certificate(path).holds
     return path
 
 
@@ -340,7 +340,9 @@ def overlapping(n=36, seed=3):
 def test_relaxations_are_made_where_those_at_hand_do_not_reach():
     found = []
     for refresh in ("auto", None):
-        search = ct.BranchAndBound(*overlapping(26, seed=0), bounds="signs", patience=0, gap=1e-3, refresh=refresh)
+        search = ct.exact.BranchAndBound(
+            *overlapping(26, seed=0), bounds="signs", patience=0, gap=1e-3, refresh=refresh
+        )
         search.builder._strong.cuts_per_round = 0  # with them the root is closed
         found.append(search.run())
     adaptive, root = (search.state for search in found)
@@ -389,17 +391,17 @@ def test_dives_side_by_side(backend, tmp_path):
         solution = ct.exact_search(formulation, problem, n_jobs=2, certificate=path, **options)
     assert solution.objective == pytest.approx(alone.objective, rel=1e-6)
     assert solution.n_nodes > 3
-    found = ct.check_certificate(path)
+    found = ct.prove_certificate(path)
     assert found.holds, found.problem
 
 
 def test_files_that_are_no_searches(tmp_path):
     formulation, problem, _ = moons(24)
     with pytest.raises(FileNotFoundError):
-        ct.check_certificate(tmp_path / "nothing.npz")
+        ct.prove_certificate(tmp_path / "nothing.npz")
     path = tmp_path / "search.npz"
     path.write_bytes(b"nothing of the kind")
-    assert "no .npz file, or a damaged one" in ct.check_certificate(path).problem
+    assert "no .npz file, or a damaged one" in ct.prove_certificate(path).problem
     with pytest.raises(ValueError, match="is not a search"):
         ct.exact_search(formulation, problem, checkpoint=path)
     assert path.read_bytes() == b"nothing of the kind"
@@ -411,7 +413,7 @@ def test_files_that_are_no_searches(tmp_path):
         ct.exact_search(formulation, problem, checkpoint=path, bounds="svm", branching="worst")
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    assert not ct.check_certificate(path).holds
+    assert not ct.prove_certificate(path).holds
 
 
 @pytest.mark.parametrize(
@@ -453,7 +455,7 @@ def test_the_cheap_tree_has_as_long_as_first_labels_took():
     for noise, C, easy in ((0.6, 0.02, False), (0.15, 10.0, True)):
         formulation, problem, _ = moons(60, seed=3, noise=noise)
         problem = problem.replace(C=C, C_unlabeled=C)
-        search = ct.BranchAndBound(formulation, problem, gap=0.01, bounds="sdp", max_nodes=3000).run()
+        search = ct.exact.BranchAndBound(formulation, problem, gap=0.01, bounds="sdp", max_nodes=3000).run()
         state = search.state
         assert state.strong == (not easy)
         assert (state.root_bound > state.svm_bound) == (not easy)
@@ -485,7 +487,7 @@ def test_many_nodes_are_worth_another_search_for_labels(monkeypatch):
     monkeypatch.setattr(Choice, "schedule", Schedule(slow_nodes=3))
     monkeypatch.setattr(BestLabels, "restart", late)
     monkeypatch.setattr(BestLabels, "offer", lambda *given, **how: len(searched) > 2 and offer(*given, **how))
-    search = ct.BranchAndBound(formulation, problem, **options)
+    search = ct.exact.BranchAndBound(formulation, problem, **options)
     search.builder._strong.cuts_per_round = 0  # with them the root is closed
     search.run()
     assert searched[1:] == list(Schedule().idle_restarts[1:])
@@ -497,7 +499,7 @@ def test_many_nodes_are_worth_another_search_for_labels(monkeypatch):
 
 def test_what_cannot_be_searched_says_why():
     _, problem, _ = moons(24)
-    huber = ct.PLQ([0, 1], [(0, -1, 0.5), (0.5, -1, 0.5), (0, 0, 0)])
+    huber = ct.losses.PLQ([0, 1], [(0, -1, 0.5), (0.5, -1, 0.5), (0, 0, 0)])
     by_pieces = ct.exact_search(ct.Formulation(huber, huber.minimum(huber.reflect())), problem, max_nodes=40)
     assert by_pieces.lower_bound <= by_pieces.objective
     with pytest.raises(ValueError, match="is for the squared hinge"):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import convex_tsvm as ct
-from convex_tsvm.plotting import SMALL_TREE, plot_search, save_figure
+from convex_tsvm.plot import SMALL_TREE, save, search
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -90,10 +90,10 @@ def test_a_small_tree_is_drawn(moons, tmp_path):
     problem = ct.Problem(X[keep], y[keep], kernel=ct.RBF(0.5), C_unlabeled=1, balance=0.0)
     solution = ct.exact_search(ct.s3vm(), problem, bounds="svm", branching="confidence")
     assert 1 < len(solution.tree) <= SMALL_TREE
-    figure = plot_search(solution)
+    figure = search(solution)
     edges = figure.axes[1].lines
     assert len(edges) == len(solution.tree) - 1
-    save_figure(figure, tmp_path / "tree.png")
+    save(figure, tmp_path / "tree.png")
 
 
 def test_every_page_is_part_of_the_tour():

@@ -42,7 +42,7 @@ def test_steps_are_solved_as_the_dual_solver_solves_them(seed, kind, few, monkey
     problem, labels, rng = drawn(seed, sparse=seed != 1)
     instance = ct.Instance(ct.s3vm(**SETTINGS[kind]), problem)
     ramp = ct.Instance(ct.cccp_tsvm(-0.3, **SETTINGS[kind]), problem)
-    solver, reference = FiniteNewton(problem, tol=1e-7), ct.NativeSolver(problem, tol=1e-8)
+    solver, reference = FiniteNewton(problem, tol=1e-7), ct.solvers.NativeSolver(problem, tol=1e-8)
     steps = [
         instance.svm(labels),
         instance.step(rng.normal(size=problem.n)),
@@ -66,7 +66,7 @@ def test_it_agrees_with_cvxpy():
     step = ct.Instance(ct.s3vm(), problem).step()
     found, expected = (
         FiniteNewton(problem, tol=1e-8).solve(step),
-        ct.CvxpySolver(problem, cvxpy_solver="CLARABEL").solve(step),
+        ct.modeling.CvxpySolver(problem, cvxpy_solver="CLARABEL").solve(step),
     )
     assert found.primal == pytest.approx(expected.primal, rel=1e-6)
 
@@ -258,7 +258,7 @@ def test_what_it_does_not_take_is_said():
             ct.Instance(ct.Formulation(ct.squared_hinge(), None, regularizer="l1", balance=None), problem).step()
         )
     with pytest.raises(ValueError, match="PLQ"):
-        solver.solve(ct.Instance(ct.Formulation(ct.logistic(), None, balance=None), problem).step())
+        solver.solve(ct.Instance(ct.Formulation(ct.losses.logistic(), None, balance=None), problem).step())
     constrained = ct.Formulation(ct.squared_hinge(), None, balance=None, constraints=(ct.mean_output(0.0, 1.0),))
     with pytest.raises(ValueError, match="a balance only"):
         solver.solve(ct.Instance(constrained, problem).step())

@@ -121,4 +121,4 @@ def test_a_search_that_is_stopped_before_its_first_node_claims_nothing(monkeypat
         warnings.simplefilter("ignore")
         found = ct.exact_search(case.formulation(), case.problem(), certificate=path)
     assert (found.n_nodes, found.lower_bound) == (0, -np.inf)
-    assert ct.check_certificate(path).holds
+    assert ct.prove_certificate(path).holds

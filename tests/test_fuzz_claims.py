@@ -68,10 +68,10 @@ def test_an_indefinite_matrix_is_lifted_or_refused_with_the_reason(kind, tmp_pat
     problem = ct.Problem(K, np.where(np.arange(20) < 14, np.resize([1, -1], 20), 0), kernel="precomputed", C=2)
     path = tmp_path / "c.npz"
     ct.exact_search(ct.tsvm("hinge"), problem, certificate=path)
-    assert ct.check_certificate(path).holds
+    assert ct.prove_certificate(path).holds
     arrays = dict(np.load(path))
     header = json.loads(str(arrays["header"]))
     assert header["statement"]["lift"] > 0
     header["statement"]["lift"] = 0.0
     np.savez(path, **(arrays | {"header": np.array(json.dumps(header))}))
-    assert "is negative" in ct.check_certificate(path).problem
+    assert "is negative" in ct.prove_certificate(path).problem

@@ -16,7 +16,7 @@ def random_case(seed, balance=None):
     y = np.where(np.arange(n) < 6, truth, 0.0)
     problem = ct.Problem(X, y, kernel=ct.RBF(1.5), C=2.0, C_unlabeled=float(rng.choice([0.3, 1.0])), balance=balance)
     groups = [
-        ct.PointGroup(np.arange(n - 3, n), ct.epsilon_insensitive(0.1), rng.uniform(0.5, 2, 3), "universum"),
+        ct.PointGroup(np.arange(n - 3, n), ct.losses.epsilon_insensitive(0.1), rng.uniform(0.5, 2, 3), "universum"),
         ct.PointGroup([4, 5], ct.ramp(-0.4), 0.7, "doubtful"),  # labelled points, whose labels are trusted less
     ]
     model = ct.Formulation(
@@ -59,7 +59,7 @@ def test_objective_and_step_are_those_by_hand(seed):
     value += cost[n - 3 :] @ cp.pos(cp.abs(f[n - 3 :]) - 0.1)
     limits = [] if model.balance is None else [cp.sum(f[free]) == 0.1 * len(free)]
     least = cp.Problem(cp.Minimize(value), limits).solve(solver="CLARABEL")
-    for solver in (ct.NativeSolver(step.problem, tol=1e-8), ct.CvxpySolver(step.problem)):
+    for solver in (ct.solvers.NativeSolver(step.problem, tol=1e-8), ct.modeling.CvxpySolver(step.problem)):
         assert solver.solve(step).primal == pytest.approx(least, rel=1e-5, abs=1e-6)
     if model.balance is not None:
         assert solution.scores[free].mean() == pytest.approx(0.1, abs=1e-6)
@@ -122,7 +122,7 @@ def test_reports_and_errors():
     assert model.dual(problem).solve(solver="CLARABEL") == pytest.approx(
         model.primal(problem).solve(solver="CLARABEL"), rel=1e-5
     )
-    tube = ct.epsilon_insensitive(0.1)
+    tube = ct.losses.epsilon_insensitive(0.1)
     cases = [
         (lambda: ct.PointGroup([], tube, 1.0), "must be a sequence of indices"),
         (lambda: ct.PointGroup([1, 1], tube, 1.0), "must be distinct"),
@@ -134,7 +134,7 @@ def test_reports_and_errors():
         (lambda: ct.Formulation(ct.hinge(), groups=[tube]), "no PointGroup"),
         (lambda: ct.switching(model, problem), "searches for labels know no other points"),
         (lambda: ct.exact_search(model, problem, certificate="c.npz"), "files of searches know"),
-        (lambda: ct.MixedIntegerModel(model, problem, 9.0), "a mixed-integer program takes none"),
+        (lambda: ct.modeling.MixedIntegerModel(model, problem, 9.0), "a mixed-integer program takes none"),
     ]
 
     def on(*groups):
@@ -157,15 +157,15 @@ def test_methods_on_the_smooth_primal_take_them(method):
         ct.PointGroup(
             np.arange(n - 3, n), 0.5 * ct.squared_hinge() + 0.5 * ct.squared_hinge().reflect(), 0.8, "near 0"
         ),
-        ct.PointGroup([4, 5], ct.flat_newton(), 0.7, "doubtful"),
+        ct.PointGroup([4, 5], ct.losses.flat_newton(), 0.7, "doubtful"),
     ]
-    model = ct.Formulation(ct.squared_hinge(), ct.flat_newton(), balance=None, groups=groups)
+    model = ct.Formulation(ct.squared_hinge(), ct.losses.flat_newton(), balance=None, groups=groups)
     solution = method(model, problem, tol=1e-5)
     assert solution.status == "converged"
     f, y = solution.scores, problem.y
-    values = np.where(y == 0, ct.flat_newton()(f), np.maximum(0, 1 - y * f) ** 2)
+    values = np.where(y == 0, ct.losses.flat_newton()(f), np.maximum(0, 1 - y * f) ** 2)
     values[n - 3 :] = 0.5 * np.maximum(0, 1 - f[n - 3 :]) ** 2 + 0.5 * np.maximum(0, 1 + f[n - 3 :]) ** 2
-    values[4:6] = ct.flat_newton()(y[4:6] * f[4:6])
+    values[4:6] = ct.losses.flat_newton()(y[4:6] * f[4:6])
     assert solution.objective == pytest.approx(solution.regularization + model.costs(problem) @ values, rel=1e-9)
     primal = ct.Instance(model, problem)
     smooth = SmoothPrimal(primal)

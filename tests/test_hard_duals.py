@@ -54,7 +54,7 @@ def test_the_augmented_lagrangian_finds_what_steps_find(block):
         gamma = dual.gamma(reached.s)
         if dual.free_bias and dual.tied is None:
             assert gamma.sum() == pytest.approx(0, abs=1e-8 * (1 + np.abs(gamma).max()))
-        value = ct.NativeSolver(problem, tol=1e-8).solve(step).dual
+        value = ct.solvers.NativeSolver(problem, tol=1e-8).solve(step).dual
         if dual.rows.n == problem.n and not dual.free_bias:
             solution = ct.instance.certify(step, gamma[: problem.n], 0.0, 0.0)
             assert solution.dual == pytest.approx(value, rel=1e-3, abs=1e-3)
@@ -90,7 +90,7 @@ def test_many_sets_without_a_balance(tol):
     truth = np.resize([1.0, -1.0], 3000)
     X = rng.normal(size=(3000, 20)) + 0.3 * truth[:, None]
     problem = ct.Problem(X, truth, kernel=ct.RBF(8.0), C=10, C_unlabeled=None)
-    solver = ct.NativeSolver(problem, tol=tol, precision="double")
+    solver = ct.solvers.NativeSolver(problem, tol=tol, precision="double")
     solver.strategy.is_hard = True
     solution = ct.cccp(ct.svm(), problem, solver=solver)
     assert solution.status == "converged"
@@ -118,7 +118,7 @@ def test_the_proximal_map_is_that_of_the_loss(name, seed):
 def test_points_that_come_many_times(n, monkeypatch):
     """They are solved to the tolerance with the augmented Lagrangian, and to the value found without it."""
     problem = few_bits(n)
-    solver = ct.NativeSolver(problem)
+    solver = ct.solvers.NativeSolver(problem)
     told = []
     choose = solver.strategy.next
     monkeypatch.setattr(solver.strategy, "next", lambda reached: told.append(choose(reached)) or told[-1])
@@ -131,7 +131,7 @@ def test_points_that_come_many_times(n, monkeypatch):
     assert solution.step.kkt <= 1e-3
     step = solution.step.step
     monkeypatch.setattr(strategy, "LEAST_FOR_AUGMENTED", 10**9)
-    without = ct.NativeSolver(problem, precision="double").solve(step)
+    without = ct.solvers.NativeSolver(problem, precision="double").solve(step)
     assert solution.step.primal == pytest.approx(without.primal, rel=2e-3)
 
 
@@ -144,8 +144,10 @@ def test_every_catalogue_loss_with_it_from_the_start(monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(strategy, "LEAST_FOR_AUGMENTED", 0)
             patch.setattr(strategy, "USELESS_TURNS", 0)
-            hard = ct.NativeSolver(problem, tol=1e-6).solve(step)
-        assert hard.primal == pytest.approx(ct.NativeSolver(problem, tol=1e-8).solve(step).primal, rel=1e-5, abs=1e-5)
+            hard = ct.solvers.NativeSolver(problem, tol=1e-6).solve(step)
+        assert hard.primal == pytest.approx(
+            ct.solvers.NativeSolver(problem, tol=1e-8).solve(step).primal, rel=1e-5, abs=1e-5
+        )
 
 
 @pytest.mark.parametrize(
@@ -217,7 +219,7 @@ def test_large_costs_end_at_the_optimum_or_say_so(kernel, C):
     """The gap is a proof by weak duality; libsvm, from one more source, is never lower by more than its tolerance."""
     for d in (1, 2, 4):
         problem, step, y = overlapping(kernel, d, C)
-        solution = ct.NativeSolver(problem, tol=1e-3).solve(step)
+        solution = ct.solvers.NativeSolver(problem, tol=1e-3).solve(step)
         again = solution.recomputed()
         if solution.status == "optimal":
             assert again.gap <= 1.1e-3
@@ -235,12 +237,12 @@ def test_large_costs_end_at_the_optimum_or_say_so(kernel, C):
 
 def test_costs_rise_only_where_they_are_large_and_help(monkeypatch):
     problem, step, _ = overlapping("poly", 2, 1e6)
-    solver = ct.NativeSolver(problem)
+    solver = ct.solvers.NativeSolver(problem)
     assert solver.solve(step).status == "optimal"
     assert solver.rises
     monkeypatch.setattr("convex_tsvm.solvers.dual.native.solve_with_rising_costs", lambda dual, options: None)
     with pytest.warns(ct.TSVMWarning, match=r"costs times kernel values are up to .* too few digits"):
-        assert ct.NativeSolver(problem).solve(step).status == "inaccurate"
+        assert ct.solvers.NativeSolver(problem).solve(step).status == "inaccurate"
     small, easy, _ = overlapping("linear", 4, 1.0)
     assert (
         rising_costs.solve_with_rising_costs(

@@ -127,8 +127,8 @@ def test_what_refuses_it_says_what_takes_it():
 
 def test_the_loss_of_the_better_label():
     t = np.linspace(-3, 3, 61)
-    for loss in (ct.hinge(), ct.squared_hinge(), ct.indicator(1, np.inf)):
-        np.testing.assert_allclose(ct.better_label(loss)(t), np.minimum(loss(t), loss(-t)))
-    assert ct.better_label(ct.indicator(1, np.inf)).reflect()(0.5) == np.inf
+    for loss in (ct.hinge(), ct.squared_hinge(), ct.losses.indicator(1, np.inf)):
+        np.testing.assert_allclose(ct.losses.better_label(loss)(t), np.minimum(loss(t), loss(-t)))
+    assert ct.losses.better_label(ct.losses.indicator(1, np.inf)).reflect()(0.5) == np.inf
     assert "min(ℓ(t), ℓ(-t))" in str(ct.hard_margin_s3vm())
     assert r"\min(\ell(t), \ell(-t))" in ct.hard_margin_s3vm().latex()

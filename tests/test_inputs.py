@@ -56,13 +56,15 @@ WRAPPERS = {
         ct.CalibratedTransduction(make_pipeline(StandardScaler(), own), cv=2).fit(X, y).classes_
     ),
     "grid": lambda own, marker, y: (
-        ct.CalibratedTransduction(GridSearchCV(own, {"C": [1]}, cv=ct.LabeledKFold(2, unlabeled=marker)), cv=2)
+        ct.CalibratedTransduction(
+            GridSearchCV(own, {"C": [1]}, cv=ct.selection.LabeledKFold(2, unlabeled=marker)), cv=2
+        )
         .fit(X, y)
         .classes_
     ),
     "search": lambda own, _, y: ct.TransductiveSearchCV(own, {"C": [1, 10]}, cv=2).fit(X, y).classes_,
     "points that come along": lambda own, _, y: (
-        ct.WithUnlabeled(own, X[~KNOWN]).fit(X[KNOWN], np.asarray(y)[KNOWN]).classes_
+        ct.selection.WithUnlabeled(own, X[~KNOWN]).fit(X[KNOWN], np.asarray(y)[KNOWN]).classes_
     ),
     "score": lambda own, _, y: [1 - ct.CalibratedTransduction(own, cv=2).fit(X, y).score(X, y)],
     "scorer": lambda own, marker, y: (
@@ -71,15 +73,17 @@ WRAPPERS = {
             own,
             X,
             np.asarray(y),
-            cv=ct.LabeledKFold(2, unlabeled=marker),
-            scoring=ct.labeled_scorer(),
+            cv=ct.selection.LabeledKFold(2, unlabeled=marker),
+            scoring=ct.selection.labeled_scorer(),
             error_score="raise",
         )
     ),
-    "comparison": lambda own, _, y: [ct.compare_supervised(own, X, y, cv=2).error],
-    "learning curve": lambda own, _, y: ct.learning_curve(own, X, y, n_labeled=(4,), n_draws=1).errors[0],
-    "share path": lambda own, _, y: list(ct.share_path(own, X, y, shares=(0.3, 0.5), cv=2).classes),
-    "cost path": lambda own, _, y: ct.cost_path(clone(own).set_params(balance=0.0), X, y, cv=2).left_out_error[:1],
+    "comparison": lambda own, _, y: [ct.selection.compare_supervised(own, X, y, cv=2).error],
+    "learning curve": lambda own, _, y: ct.selection.learning_curve(own, X, y, n_labeled=(4,), n_draws=1).errors[0],
+    "share path": lambda own, _, y: list(ct.selection.share_path(own, X, y, shares=(0.3, 0.5), cv=2).classes),
+    "cost path": lambda own, _, y: ct.selection.cost_path(
+        clone(own).set_params(balance=0.0), X, y, cv=2
+    ).left_out_error[:1],
 }
 
 
@@ -100,13 +104,13 @@ def test_the_marker_of_the_estimator_is_that_of_what_is_around_it(name, wrapper)
 REFUSED = {
     "calibration": lambda: ct.CalibratedTransduction(SVM, unlabeled="?").fit(X, Y),
     "calibration of a pipeline": lambda: ct.CalibratedTransduction(make_pipeline(SVM), unlabeled=0).fit(X, Y),
-    "points that come along": lambda: ct.WithUnlabeled(SVM, X, unlabeled=np.nan).fit(X[KNOWN], Y[KNOWN]),
-    "none": lambda: ct.WithUnlabeled(ct.TransductiveSVC(unlabeled=None), X).fit(X[KNOWN], Y[KNOWN]),
-    "curve": lambda: ct.learning_curve(ct.TransductiveSVC(unlabeled=None), X, TRUTH, n_labeled=(4,)),
-    "scorer": lambda: ct.labeled_scorer(unlabeled="?")(clone(SVM).fit(X, Y), X, Y),
-    "no marker": lambda: ct.labeled_scorer()(SVC().fit(X, TRUTH), X, Y),
+    "points that come along": lambda: ct.selection.WithUnlabeled(SVM, X, unlabeled=np.nan).fit(X[KNOWN], Y[KNOWN]),
+    "none": lambda: ct.selection.WithUnlabeled(ct.TransductiveSVC(unlabeled=None), X).fit(X[KNOWN], Y[KNOWN]),
+    "curve": lambda: ct.selection.learning_curve(ct.TransductiveSVC(unlabeled=None), X, TRUTH, n_labeled=(4,)),
+    "scorer": lambda: ct.selection.labeled_scorer(unlabeled="?")(clone(SVM).fit(X, Y), X, Y),
+    "no marker": lambda: ct.selection.labeled_scorer()(SVC().fit(X, TRUTH), X, Y),
     "wrapper in a wrapper": lambda: marker_of(ct.CalibratedTransduction(SVM, unlabeled="?")),
-    "folds": lambda: list(ct.LabeledKFold(2).split(X, np.where(KNOWN, TRUTH, np.nan))),
+    "folds": lambda: list(ct.selection.LabeledKFold(2).split(X, np.where(KNOWN, TRUTH, np.nan))),
     "search": lambda: ct.TransductiveSearchCV(SVM, {"C": [1]}, cv=[(np.arange(20), np.arange(20, 40))]).fit(X, Y),
     "None as text": lambda: ct.TransductiveSVC(unlabeled=np.nan).fit(X, np.where(KNOWN, WORDS, "None").astype(str)),
 }
@@ -121,9 +125,9 @@ def test_another_marker_than_the_estimators_is_refused(name):
 def test_markers_that_nobody_said():
     assert marker_of(LabelSpreading()) == -1
     assert marker_of(SVC(), "?") == "?"
-    assert ct.labeled_scorer(unlabeled=-1)(SVC().fit(X, TRUTH), X, Y) > 0.8
+    assert ct.selection.labeled_scorer(unlabeled=-1)(SVC().fit(X, TRUTH), X, Y) > 0.8
     with pytest.warns(UserWarning, match="no point of y is marked by unlabeled=-1"):
-        list(ct.LabeledKFold(2).split(X, TRUTH))
+        list(ct.selection.LabeledKFold(2).split(X, TRUTH))
 
 
 @pytest.mark.parametrize(
@@ -261,8 +265,8 @@ def test_a_sparse_matrix_is_what_it_stands_for(estimator, spelt):
     for part, unchanged in zip((B.data, B.indices, B.indptr), before, strict=True):
         np.testing.assert_array_equal(part, unchanged)
     for function in (
-        ct.density_kernel,
-        lambda Z: ct.bagged_cluster_kernel(Z, n_clusters=3, n_runs=3),
+        ct.kernels.density_kernel,
+        lambda Z: ct.kernels.bagged_cluster_kernel(Z, n_clusters=3, n_runs=3),
         ct.RBF(9.0).diag,
     ):
         np.testing.assert_allclose(function(B), function(A), atol=1e-9)
@@ -318,13 +322,15 @@ def test_routing_of_defaults_scorers_and_probabilities():
         assert ct.CalibratedTransduction(cv=2).fit(X, Y, sample_weight=weights).classes_.tolist() == [0, 1]
         requesting(ct.TransductiveSVC(probability="calibrated")).fit(X, Y, sample_weight=weights)
         deaf.set_score_request(sample_weight=False)
-        scorer = ct.labeled_scorer(scorer.set_score_request(sample_weight=True))
-        grid = GridSearchCV(requesting(SVM), {"C": [1]}, cv=ct.LabeledKFold(2), scoring=scorer)
+        scorer = ct.selection.labeled_scorer(scorer.set_score_request(sample_weight=True))
+        grid = GridSearchCV(requesting(SVM), {"C": [1]}, cv=ct.selection.LabeledKFold(2), scoring=scorer)
         assert grid.fit(X, Y, sample_weight=weights).best_score_ > 0.6
-        pool = GridSearchCV(ct.WithUnlabeled(requesting(SVM), X[~KNOWN]), {"estimator__C": [1]}, cv=2, scoring=deaf)
+        pool = GridSearchCV(
+            ct.selection.WithUnlabeled(requesting(SVM), X[~KNOWN]), {"estimator__C": [1]}, cv=2, scoring=deaf
+        )
         assert pool.fit(X[KNOWN], TRUTH[KNOWN], sample_weight=weights[KNOWN]).best_score_ > 0.6
     with pytest.raises(ValueError, match=r"sample_weight: estimator=CompactMarginClassifier.* takes no weights"):
-        ct.WithUnlabeled(ct.CompactMarginClassifier(), X[~KNOWN]).fit(X[KNOWN], TRUTH[KNOWN], weights[KNOWN])
+        ct.selection.WithUnlabeled(ct.CompactMarginClassifier(), X[~KNOWN]).fit(X[KNOWN], TRUTH[KNOWN], weights[KNOWN])
 
 
 @pytest.mark.parametrize("C", [1e8, 1e9])

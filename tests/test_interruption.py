@@ -106,7 +106,7 @@ def test_a_fit_keeps_its_best_and_raises(estimator, monkeypatch):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_an_exact_search_keeps_its_best_and_raises(monkeypatch):
     X, y, _ = moons(100)
-    interrupting(monkeypatch, ct.BranchAndBound, "step", 1)
+    interrupting(monkeypatch, ct.exact.BranchAndBound, "step", 1)
     clf = ct.ExactTransductiveSVC(C=100)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, y)
@@ -143,21 +143,21 @@ def test_functions_return_their_best_with_a_warning(monkeypatch):
     interrupting(monkeypatch, Run, "solve", 4)
     with pytest.warns(UserWarning, match="interrupted"):
         assert ct.safe_transduction(ct.s3vm(), problem).status == "interrupted"
-    interrupting(monkeypatch, ct.BranchAndBound, "step", 1)
+    interrupting(monkeypatch, ct.exact.BranchAndBound, "step", 1)
     with pytest.warns(UserWarning, match="interrupted"):
         assert ct.exact_search(ct.s3vm(), problem).status == "interrupted"
 
 
 LOOPS = {
-    "cross_val_score": lambda X, y, truth: cross_val_score(ct.TransductiveSVC(), X, y, cv=ct.LabeledKFold(5)),
+    "cross_val_score": lambda X, y, truth: cross_val_score(ct.TransductiveSVC(), X, y, cv=ct.selection.LabeledKFold(5)),
     "GridSearchCV": lambda X, y, truth: GridSearchCV(
-        ct.TransductiveSVC(), {"C": [1, 10, 100]}, cv=ct.LabeledKFold(5)
+        ct.TransductiveSVC(), {"C": [1, 10, 100]}, cv=ct.selection.LabeledKFold(5)
     ).fit(X, y),
     "CalibratedTransduction": lambda X, y, truth: ct.CalibratedTransduction(ct.TransductiveSVC()).fit(X, y),
-    "compare_supervised": lambda X, y, truth: ct.compare_supervised(ct.TransductiveSVC(), X, y),
-    "share_path": lambda X, y, truth: ct.share_path(ct.TransductiveSVC(), X, y),
+    "compare_supervised": lambda X, y, truth: ct.selection.compare_supervised(ct.TransductiveSVC(), X, y),
+    "share_path": lambda X, y, truth: ct.selection.share_path(ct.TransductiveSVC(), X, y),
     "TransductiveSearchCV": lambda X, y, truth: ct.TransductiveSearchCV().fit(X, y),
-    "learning_curve": lambda X, y, truth: ct.learning_curve(ct.TransductiveSVC(), X, truth, n_labeled=(10,)),
+    "learning_curve": lambda X, y, truth: ct.selection.learning_curve(ct.TransductiveSVC(), X, truth, n_labeled=(10,)),
 }
 
 
@@ -176,7 +176,7 @@ def test_a_learning_curve_has_the_draws_that_were_done(monkeypatch):
     X, _, truth = moons(60)
     interrupting(monkeypatch, ct.TransductiveSVC, "fit", 10)  # two numbers of labels, two fits each: the third draw
     with pytest.warns(UserWarning, match="2 of 9 draws"):
-        curve = ct.learning_curve(ct.TransductiveSVC(), X, truth, n_labeled=(4, 10), n_draws=9)
+        curve = ct.selection.learning_curve(ct.TransductiveSVC(), X, truth, n_labeled=(4, 10), n_draws=9)
     assert curve.status == "interrupted"
     assert curve.errors.shape == curve.supervised_errors.shape == (2, 2)
 
@@ -233,7 +233,7 @@ def test_a_loop_of_jobs_ends():
         X, _, truth = moons(3000)
         threading.Timer(2.0, begun).start()
         try:
-            curve = ct.learning_curve(ct.TransductiveSVC(C=1000), X, truth, n_draws=1000, n_jobs=2)
+            curve = ct.selection.learning_curve(ct.TransductiveSVC(C=1000), X, truth, n_draws=1000, n_jobs=2)
             print(curve.status)
         except KeyboardInterrupt:
             print("interrupted")

@@ -53,7 +53,7 @@ def test_honest_certificates_are_proven(name, seed, tmp_path):
     formulation, problem = case(name, seed)
     solution = ct.exact_search(formulation, problem, certificate=tmp_path / "c.npz")
     assert solution.status == "optimal"
-    found = ct.check_certificate(tmp_path / "c.npz", formulation, problem)
+    found = ct.prove_certificate(tmp_path / "c.npz", formulation, problem)
     assert found.holds, found.problem
     assert found.lower_bound == solution.lower_bound
     assert found.upper_bound == pytest.approx(solution.objective, rel=1e-6, abs=1e-9)
@@ -201,7 +201,7 @@ def test_forged_certificates_are_refused(name, honest, tmp_path, capsys):
     after = json.dumps(header), {key: hashlib.sha256(value.tobytes()).digest() for key, value in arrays.items()}
     assert before != after, "the forgery changes nothing"
     path = write(tmp_path / "forged.npz", header, arrays)
-    found = ct.check_certificate(path)
+    found = ct.prove_certificate(path)
     assert not found.holds
     assert found.problem
     status = main(["verify", str(path), "--rigorous"])
@@ -218,12 +218,12 @@ def test_files_without_an_array_are_refused(name, honest, tmp_path):
     with np.load(path) as file:
         left = {key: file[key] for key in file.files if key != name}
     np.savez(path, **left)
-    assert not ct.check_certificate(path).holds
+    assert not ct.prove_certificate(path).holds
 
 
 def test_a_proof_of_another_problem_is_none_of_this(honest):
     path, formulation, problem = honest
-    assert ct.check_certificate(path, formulation, problem).holds
+    assert ct.prove_certificate(path, formulation, problem).holds
     for other, at, said in (
         (formulation, problem.replace(C=11), "cost is another"),
         (formulation, problem.replace(kernel=ct.RBF(2.1)), "its kernel is"),
@@ -231,18 +231,18 @@ def test_a_proof_of_another_problem_is_none_of_this(honest):
         (ct.tsvm("hinge", balance=None), problem, "loss_unlabeled is another"),
         (ct.tsvm("ramp", balance=None, fit_intercept=False), problem, "its bias is 'free', not 'none'"),
     ):
-        found = ct.check_certificate(path, other, at)
+        found = ct.prove_certificate(path, other, at)
         assert not found.holds
         assert said in found.problem
     with pytest.raises(ValueError, match="given together"):
-        ct.check_certificate(path, formulation)
+        ct.prove_certificate(path, formulation)
 
 
 def test_an_open_search_certifies_what_is_left(honest, tmp_path):
     _, formulation, problem = honest
     few = ct.exact_search(formulation, problem, gap=1e-6, max_nodes=4, certificate=tmp_path / "open.npz")
     assert few.status == "node_limit"
-    found = ct.check_certificate(tmp_path / "open.npz")
+    found = ct.prove_certificate(tmp_path / "open.npz")
     assert found.holds, found.problem
     assert found.lower_bound == few.lower_bound < few.objective
 

@@ -23,23 +23,25 @@ def random_loss(rng, *, concave=False):
     c = np.zeros(len(a))
     for j, t in enumerate(breaks):
         c[j + 1] = c[j] + ((a[j] - a[j + 1]) * t + b[j] - b[j + 1]) * t
-    return ct.PLQ(breaks, np.column_stack([a, b, c]))
+    return ct.losses.PLQ(breaks, np.column_stack([a, b, c]))
 
 
 #: A formulation for a random generator, the ramp's place, and options about the bias, the balance and constraints.
 FORMULATIONS = {
     "ramp": lambda rng, s, options: ct.cccp_tsvm(s, balance=options["balance"]),
-    "two slopes": lambda rng, s, options: ct.Formulation(ct.hinge(), ct.two_slope_symmetric_ramp(-0.3, 0.3), **options),
+    "two slopes": lambda rng, s, options: ct.Formulation(
+        ct.hinge(), ct.losses.two_slope_symmetric_ramp(-0.3, 0.3), **options
+    ),
     "compact margin": lambda rng, s, options: ct.compact_margin(1.3, 0.5, 0.5, s=s, balance=options["balance"]),
     "ramps on both": lambda rng, s, options: ct.Formulation(ct.ramp(-0.4), ct.symmetric_ramp(s), **options),
     "squared hinge": lambda rng, s, options: ct.Formulation(
-        ct.squared_hinge(), ct.symmetric_squared_hinge(), **options
+        ct.squared_hinge(), ct.losses.symmetric_squared_hinge(), **options
     ),
     "any": lambda rng, s, options: ct.Formulation(ct.hinge(), random_loss(rng), **options),
     "any with concave pieces": lambda rng, s, options: ct.Formulation(
         ct.hinge(), random_loss(rng, concave=True), **options
     ),
-    "flat": lambda rng, s, options: ct.Formulation(ct.hinge(), ct.flat_newton(), **options),
+    "flat": lambda rng, s, options: ct.Formulation(ct.hinge(), ct.losses.flat_newton(), **options),
     "relative margin": lambda rng, s, options: ct.relative_margin(
         1.2, 0.5, balance=options["balance"], fit_intercept=options["fit_intercept"]
     ),
@@ -66,9 +68,9 @@ def case(name, seed):
 
 def least_of_all_pieces(formulation, problem):
     """The least objective over every choice of one convex piece for each point."""
-    instance, solver = Instance(formulation, problem), ct.NativeSolver(problem, tol=1e-8)
+    instance, solver = Instance(formulation, problem), ct.solvers.NativeSolver(problem, tol=1e-8)
     labeled, unlabeled = formulation.labeled, formulation.unlabeled
-    pieces = [ct.convex_pieces(loss) for loss in (labeled, labeled.reflect(), unlabeled)]
+    pieces = [ct.losses.convex_pieces(loss) for loss in (labeled, labeled.reflect(), unlabeled)]
     kind = np.where(problem.y > 0, 0, np.where(problem.y < 0, 1, 2))
     first = np.cumsum([0, *map(len, pieces)])[kind]
     losses = tuple(itertools.chain(*pieces))
@@ -154,7 +156,7 @@ def test_what_it_does_not_take_is_named(moons):
             ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), regularizer="l1"), problem.replace(kernel="linear")
         )
     with pytest.raises(ValueError, match="piecewise linear-quadratic losses, and of exp"):
-        ct.exact_search(ct.Formulation(ct.logistic(), ct.symmetric_ramp(-0.3)), problem)
+        ct.exact_search(ct.Formulation(ct.losses.logistic(), ct.symmetric_ramp(-0.3)), problem)
     with pytest.raises(
         ValueError, match=r"certificate: files of searches are about .*which unlabeled=.* is not: its search is over"
     ):
@@ -168,7 +170,7 @@ def test_smooth_losses(seed):
     truth = np.resize([1.0, -1.0], 9)
     X = rng.normal(size=(9, 2)) + truth[:, None] * rng.uniform(0, 1)
     problem = ct.Problem(X, np.where(np.arange(9) < 3, truth, 0.0), kernel=ct.RBF(1.0), C=2, C_unlabeled=3, balance=0.1)
-    formulation = ct.Formulation(ct.squared_hinge(), ct.exponential(float(rng.choice([1.0, 3.0, 5.0]))))
+    formulation = ct.Formulation(ct.squared_hinge(), ct.losses.exponential(float(rng.choice([1.0, 3.0, 5.0]))))
     gap = float(rng.choice([1e-2, 1e-3, 1e-4]))
     solution = ct.exact_search(formulation, problem, gap=gap)
     assert solution.status == "optimal"
@@ -246,7 +248,7 @@ def test_an_interrupted_search_claims_no_more_than_the_nodes_that_wait_prove(tmp
         found = ct.exact_search(*overlapping(), certificate=path)
         if found.status != "interrupted":
             break
-        verdict = ct.check_certificate(path)
+        verdict = ct.prove_certificate(path)
         assert verdict.holds, verdict.problem
         assert verdict.lower_bound >= found.lower_bound - 1e-9 * abs(found.lower_bound)
         assert verdict.n_open > 0
@@ -261,7 +263,7 @@ def test_strategies_jobs_and_bounds_have_the_same_optimum(strategy, tmp_path):
         found = ct.exact_search(*overlapping(), gap=1e-4, strategy=strategy, certificate=path, **options)
         assert found.status == "optimal"
         assert found.objective == pytest.approx(known.objective, rel=1e-4)
-        verdict = ct.check_certificate(path, *overlapping())
+        verdict = ct.prove_certificate(path, *overlapping())
         assert verdict.holds, verdict.problem
 
 
@@ -275,10 +277,10 @@ def test_a_search_is_taken_up_from_a_checkpoint(tmp_path):
     assert whole.status == straight.status == "optimal"
     assert whole.objective == pytest.approx(straight.objective, rel=1e-6)
     assert whole.n_nodes > few.n_nodes
-    assert ct.check_certificate(path).holds
-    trimmed = ct.trim_certificate(path, tmp_path / "short.npz")
+    assert ct.prove_certificate(path).holds
+    trimmed = ct.exact.trim_certificate(path, tmp_path / "short.npz")
     assert trimmed.n_proofs_after < trimmed.n_proofs_before
-    assert ct.check_certificate(tmp_path / "short.npz").holds
+    assert ct.prove_certificate(tmp_path / "short.npz").holds
     formulation, problem = overlapping()
     with pytest.raises(ValueError, match="is of a search with another problem"):
         ct.exact_search(formulation, problem.replace(C=3), gap=1e-5, checkpoint=path)
@@ -300,7 +302,7 @@ def test_a_number_of_labels_is_met_by_the_search_over_outputs(seed, tmp_path):
     found = ct.exact_search(formulation, problem, bounds="curvature", gap=1e-6, certificate=path)
     assert found.status == "optimal"
     assert (found.labels[y == 0] > 0).sum() == problem.positive_count
-    verdict = ct.check_certificate(path, formulation, problem)
+    verdict = ct.prove_certificate(path, formulation, problem)
     assert verdict.holds, verdict.problem
     bound = ct.LowerBoundBuilder(formulation, problem, relaxation="curvature").bound()
     assert bound.value <= found.objective * (1 + 1e-6) <= bound.upper * (1 + 2e-6)
@@ -315,16 +317,16 @@ def test_a_number_of_labels_is_met_by_the_search_over_outputs(seed, tmp_path):
     header = json.loads(str(arrays["header"]))
     header["statement"]["positive"] += 1
     np.savez(path, **{**arrays, "header": np.array(json.dumps(header))})
-    assert not ct.check_certificate(path).holds
+    assert not ct.prove_certificate(path).holds
 
 
 def least_of_all_labels(formulation, problem):
     """The least objective over all labels with the number of positive ones, and every piece on the label's side."""
     plain = Instance(formulation, problem).replaced(formulation)
-    solver, unlabeled = ct.NativeSolver(problem, tol=1e-8), problem.unlabeled
+    solver, unlabeled = ct.solvers.NativeSolver(problem, tol=1e-8), problem.unlabeled
     convex = [formulation.labeled, formulation.labeled.reflect()]
     sides = [[], []]
-    for piece in ct.convex_pieces(formulation.unlabeled):
+    for piece in ct.losses.convex_pieces(formulation.unlabeled):
         for side, ends in enumerate(((0.0, np.inf), (-np.inf, 0.0))):
             with contextlib.suppress(ValueError):
                 sides[side].append(len(convex))

@@ -19,7 +19,7 @@ def convex_case(seed):
     C = 10 ** rng.uniform(-1, 2.5)
     kernel = [ct.Linear(), ct.RBF(1.0), ct.RBF(0.2)][seed % 3]
     problem = ct.Problem(X, y, kernel=kernel, C=C, C_unlabeled=0.1 * C)
-    loss = [ct.epsilon_insensitive(0.0), ct.epsilon_insensitive(0.1), ct.hinge()][seed // 3 % 3]
+    loss = [ct.losses.epsilon_insensitive(0.0), ct.losses.epsilon_insensitive(0.1), ct.hinge()][seed // 3 % 3]
     group = ct.PointGroup(list(range(n - n // 3, n)), loss, 10 ** rng.uniform(-1, 2.5))
     return ct.Formulation(ct.hinge(), None, groups=[group]), problem
 

@@ -34,7 +34,7 @@ def test_the_number_of_positive_labels_is_kept(method, loss, problem):
     assert solution.status == "converged"
     # The objective is that of the SVM for the labels, and the bound is below it.
     instance = ct.Instance(ct.tsvm(loss), problem)
-    svm = ct.NativeSolver(problem, tol=1e-6).solve(instance.svm(solution.labels))
+    svm = ct.solvers.NativeSolver(problem, tol=1e-6).solve(instance.svm(solution.labels))
     assert solution.objective == pytest.approx(svm.primal, rel=1e-3)
     assert solution.lower_bound <= solution.objective
     assert solution.certificate().objective == pytest.approx(solution.objective, rel=1e-6)
@@ -73,7 +73,7 @@ def test_eq_6_lowers_the_objective(seed):
     formulation, problem = searches(seed, balance=["exact", "none"][seed % 2])
     instance = ct.Instance(formulation, problem)
     labels = instance.best_labels(rng.normal(size=problem.n))
-    point = ct.NativeSolver(problem, tol=1e-8).solve(instance.svm(labels))
+    point = ct.solvers.NativeSolver(problem, tol=1e-8).solve(instance.svm(labels))
     f, reg, cost = point.outputs, point.regularization, problem.cost
     before = instance.labelled_objective(f, reg, labels)
     changed = exchanges(instance, f, labels, cost)
@@ -96,7 +96,7 @@ def test_eq_6_lowers_the_objective(seed):
             assert all(own[i] + own[j] <= other[i] + other[j] + 1e-9 * (1 + before) for i, j in pairs)
     if len(changed):
         assert instance.labelled_objective(f, reg, after) < before
-        again = ct.NativeSolver(problem, tol=1e-8).solve(instance.svm(after))
+        again = ct.solvers.NativeSolver(problem, tol=1e-8).solve(instance.svm(after))
         assert instance.labelled_objective(again.outputs, again.regularization, after) < before
 
 
@@ -130,7 +130,7 @@ def test_s3vmlights_pairs_and_tolerances_lead_to_the_same_kind_of_point(moons):
     problem = ct.Problem(X, y, kernel=ct.RBF(0.4), C=10, C_unlabeled=1, balance=("exact", 0.5))
     tolerances = []
 
-    class Watched(ct.NativeSolver):
+    class Watched(ct.solvers.NativeSolver):
         def solve(self, step, start=None):
             tolerances.append(self.tol)
             return super().solve(step, start)

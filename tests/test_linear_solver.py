@@ -56,7 +56,7 @@ def test_coordinate_descent_is_the_native_solver(seed, n, d, sparse, far, scale,
     step = Instance(model, problem).step()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        exact = ct.NativeSolver(problem, tol=1e-8).solve(step)
+        exact = ct.solvers.NativeSolver(problem, tol=1e-8).solve(step)
         for solver in (CoordinateDescent(problem, tol=1e-4, max_iter=5000), LinearSolver(problem, tol=1e-4)):
             found = solver.solve(step)
             again = found.recomputed()
@@ -89,7 +89,7 @@ def test_terms_of_a_point_are_kept_apart():
     again = solver.solve(step, first)
     assert again.n_iter <= first.n_iter
     assert again.primal == pytest.approx(first.primal, rel=1e-6)
-    assert ct.NativeSolver(problem, tol=1e-9).solve(step).primal == pytest.approx(first.primal, rel=1e-6)
+    assert ct.solvers.NativeSolver(problem, tol=1e-9).solve(step).primal == pytest.approx(first.primal, rel=1e-6)
 
 
 def test_few_free_terms_are_met_to_rounding():
@@ -175,7 +175,7 @@ def test_a_free_bias_is_found_by_epochs_alone(sparse, monkeypatch):
     problem = case(6, n=60, d=5, sparse=sparse, far=3.0)
     step = Instance(ct.svm(squared_hinge()), problem).step()
     found = CoordinateDescent(problem, tol=1e-6, max_iter=5000).solve(step)
-    exact = ct.NativeSolver(problem, tol=1e-8).solve(step)
+    exact = ct.solvers.NativeSolver(problem, tol=1e-8).solve(step)
     assert found.status == "optimal"
     assert found.bias == pytest.approx(exact.bias, abs=1e-3)
     assert abs(found.gamma.sum()) < 1e-9 * np.abs(found.gamma).sum()

@@ -45,8 +45,8 @@ def test_the_limit_of_a_container_counts(tmp_path, monkeypatch):
 def test_what_is_no_budget_is_refused(wrong):
     X, y = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]]), [-1, 0, 0, 0, 0, 1]
     for make in (
-        lambda: ct.NativeSolver(ct.Problem(X, y), cache_size=wrong),
-        lambda: ct.laplacian_kernel(ct.RBF(1.0), X, 1.0, 2, cache_size=wrong),
+        lambda: ct.solvers.NativeSolver(ct.Problem(X, y), cache_size=wrong),
+        lambda: ct.kernels.laplacian_kernel(ct.RBF(1.0), X, 1.0, 2, cache_size=wrong),
         lambda: ct.TransductiveSVC(unlabeled=0, cache_size=wrong).fit(X, y),
     ):
         with pytest.raises(ValueError, match="cache_size="):

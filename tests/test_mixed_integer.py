@@ -10,8 +10,8 @@ from strategies import searches
 from test_interval_search import FORMULATIONS, case
 
 import convex_tsvm as ct
-from convex_tsvm import MixedIntegerModel
 from convex_tsvm.instance import labelling
+from convex_tsvm.modeling import MixedIntegerModel
 from convex_tsvm.modeling.expressions import loss_expression
 from convex_tsvm.relaxations.svm.partial_svm import PartialSVM
 
@@ -70,7 +70,7 @@ def test_the_one_norm_program_against_every_labelling(seed):
     for signs in itertools.product((1.0, -1.0), repeat=problem.n_unlabeled):
         labels = problem.y.copy()
         labels[problem.unlabeled] = signs
-        primal = ct.CvxpySolver(problem).solve(step.replace(kind=(labels < 0).astype(np.intp)))
+        primal = ct.modeling.CvxpySolver(problem).solve(step.replace(kind=(labels < 0).astype(np.intp)))
         least = min(least, primal.primal)
     assert value == pytest.approx(least, rel=1e-6)
 
@@ -112,7 +112,7 @@ def test_the_ramps_program_by_highs():
     formulation = ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), balance=None, regularizer="l1")
     model = MixedIntegerModel(formulation, problem, float(problem.cost.sum()))
     value = model.problem.solve(solver="HIGHS")
-    pieces = ct.convex_pieces(formulation.unlabeled)
+    pieces = ct.losses.convex_pieces(formulation.unlabeled)
     w, b = cp.Variable(problem.X.shape[1]), cp.Variable()
     f = problem.X @ w + b
     known = problem.cost[:2] @ cp.pos(1 - cp.multiply(problem.y[:2], f[:2]))

@@ -65,13 +65,15 @@ def test_parameters_are_all_that_changes(moons):
     """Costs, tangents and balance change; the compiled problem does not, and follows."""
     X, _, y = moons
     problem = ct.Problem(X, y, kernel=ct.RBF(0.5), C=10)
-    solver = ct.CvxpySolver(problem)
+    solver = ct.modeling.CvxpySolver(problem)
     rng = np.random.default_rng(0)
     for balance in (0.0, 0.3, -0.2):
         for scale in (1.0, 0.1):
             model = ct.cccp_tsvm().on(problem).step(rng.normal(0, 1, 80), problem.cost * scale)
             step = model.replace(target=balance)
-            assert solver.solve(step).primal == pytest.approx(ct.NativeSolver(problem).solve(step).primal, rel=1e-6)
+            assert solver.solve(step).primal == pytest.approx(
+                ct.solvers.NativeSolver(problem).solve(step).primal, rel=1e-6
+            )
     assert solver.n_compiled == 1
 
 
@@ -81,7 +83,7 @@ def test_a_cccp_loop_compiles_once(model, form, moons, monkeypatch):
     """Once for the start, which has the labelled points only, and once for all other steps."""
     X, _, y = moons
     problem = ct.Problem(X, y, kernel=ct.RBF(0.5), C=10)
-    solver = ct.CvxpySolver(problem, form=form)
+    solver = ct.modeling.CvxpySolver(problem, form=form)
     chains = []
     original = cp.Problem._construct_chain
     monkeypatch.setattr(
@@ -192,7 +194,11 @@ def test_sparse_points_in_the_linear_space():
     values = [
         solver.solve(one).primal
         for one, problem in zip(step, (dense, sparse), strict=True)
-        for solver in (ct.NativeSolver(problem), ct.CvxpySolver(problem), ct.CvxpySolver(problem, form="dual"))
+        for solver in (
+            ct.solvers.NativeSolver(problem),
+            ct.modeling.CvxpySolver(problem),
+            ct.modeling.CvxpySolver(problem, form="dual"),
+        )
     ]
     np.testing.assert_allclose(values, values[0], rtol=1e-6)
 
@@ -204,7 +210,7 @@ def test_form_follows_the_size():
     dense = rng.standard_normal((12, 40))
     for X, expected in ((dense[:, :3], PrimalModel), (dense, DualModel), (sparse, PrimalModel)):
         problem = ct.Problem(X, y)
-        assert isinstance(ct.CvxpySolver(problem).model(ct.cccp_tsvm().on(problem).step()), expected)
+        assert isinstance(ct.modeling.CvxpySolver(problem).model(ct.cccp_tsvm().on(problem).step()), expected)
 
 
 @pytest.mark.parametrize(
@@ -217,7 +223,7 @@ def test_form_follows_the_size():
 )
 def test_bad_options_are_named(options, message):
     with pytest.raises(ValueError, match=message):
-        ct.CvxpySolver(random_case(0)[1], **options)
+        ct.modeling.CvxpySolver(random_case(0)[1], **options)
 
 
 def test_an_inaccurate_solver_is_reported(moons):
@@ -225,9 +231,9 @@ def test_an_inaccurate_solver_is_reported(moons):
     problem = ct.Problem(X, y, kernel=ct.RBF(0.5), C=10)
     step = ct.cccp_tsvm().on(problem).step()
     with pytest.warns(UserWarning, match="reduced accuracy"):
-        solution = ct.CvxpySolver(problem, cvxpy_solver="SCS", cvxpy_options={"max_iters": 20}).solve(step)
+        solution = ct.modeling.CvxpySolver(problem, cvxpy_solver="SCS", cvxpy_options={"max_iters": 20}).solve(step)
     assert solution.status == "inaccurate"
     # What comes back is a bound all the same: dual below optimum below primal.
-    best = ct.NativeSolver(problem).solve(step).primal
+    best = ct.solvers.NativeSolver(problem).solve(step).primal
     assert solution.dual <= best + 1e-9
     assert solution.primal >= best - 1e-9

@@ -121,7 +121,7 @@ def test_bounds_of_points_at_unix_times(tmp_path):
     assert found.lower_bound <= optimum
     assert found.status == "optimal"
     assert found.objective == pytest.approx(4 / 3, rel=1e-6)
-    assert ct.check_certificate(tmp_path / "c.npz").holds
+    assert ct.prove_certificate(tmp_path / "c.npz").holds
 
 
 def test_bounds_of_a_linear_kernel_at_a_million(tmp_path):
@@ -133,7 +133,7 @@ def test_bounds_of_a_linear_kernel_at_a_million(tmp_path):
     found = ct.exact_search(ct.cccp_tsvm(0.0, fit_intercept=False), problem, certificate=tmp_path / "c.npz")
     assert found.lower_bound <= optimum
     assert found.gap <= 1e-5
-    assert ct.check_certificate(tmp_path / "c.npz").holds
+    assert ct.prove_certificate(tmp_path / "c.npz").holds
 
 
 def test_cccp_on_unscaled_features_ends_where_scaled_ones_do():
@@ -170,7 +170,7 @@ def test_a_sum_of_targets_that_one_point_cannot_have(C):
     problem = ct.Problem([[-1.0], [1.0], [0.1]], [-1, 1, 0], kernel="rbf", C=C, C_unlabeled=1.0, balance=0.5)
     with pytest.raises(ct.InfeasibleError, match=r"balance=0\.5 cannot be met"):
         ct.exact_search(ct.s3vm(balance="targets", fit_intercept=False), problem, time_limit=5)
-    search = ct.BranchAndBound(ct.s3vm(balance="targets", fit_intercept=False), problem, time_limit=5).run()
+    search = ct.exact.BranchAndBound(ct.s3vm(balance="targets", fit_intercept=False), problem, time_limit=5).run()
     assert search.status == "infeasible"
 
 
@@ -233,8 +233,8 @@ def test_a_certificate_without_a_bound_does_not_hold(tmp_path):
         if key.startswith(("proof_", "direction_")):
             arrays[key] = arrays[key][:0]
     np.savez(path, **arrays)
-    assert not ct.check_certificate(path).holds
-    assert not ct.check_certificate(path).holds
+    assert not ct.prove_certificate(path).holds
+    assert not ct.prove_certificate(path).holds
 
 
 @pytest.mark.parametrize("tol", [-1, 0, np.nan, np.inf])
@@ -260,7 +260,7 @@ def test_an_objective_is_one_that_can_be_reached(scale, C, tmp_path):
     assert found.objective >= 3 * C
     assert found.lower_bound <= 3 * C
     assert found.objective == pytest.approx(3 * C, rel=1e-6)
-    assert ct.check_certificate(tmp_path / "c.npz").holds
+    assert ct.prove_certificate(tmp_path / "c.npz").holds
 
 
 def test_an_honest_certificate_of_large_values_is_accepted(tmp_path):
@@ -268,8 +268,8 @@ def test_an_honest_certificate_of_large_values_is_accepted(tmp_path):
     found = ct.exact_search(ct.s3vm(balance=None, fit_intercept=False), problem, certificate=tmp_path / "c.npz")
     assert np.isfinite(found.objective)
     assert found.status == ("optimal" if found.gap <= 1e-6 * (1 + 1e-5) else "inaccurate")
-    assert ct.check_certificate(tmp_path / "c.npz").holds
-    assert ct.check_certificate(tmp_path / "c.npz").holds
+    assert ct.prove_certificate(tmp_path / "c.npz").holds
+    assert ct.prove_certificate(tmp_path / "c.npz").holds
 
 
 # --- statuses, deadlines, files ---------------------------------------------------------------------------------------
@@ -296,7 +296,7 @@ def test_optimal_means_that_the_gap_is_proven(gap):
 def test_a_solver_that_overstates_itself_is_not_believed():
     class Careless:
         def __init__(self, problem):
-            self.inner = ct.NativeSolver(problem, tol=0.5)
+            self.inner = ct.solvers.NativeSolver(problem, tol=0.5)
 
         def solve(self, step, start=None):
             import dataclasses
@@ -354,7 +354,7 @@ def test_a_full_disk_does_not_cost_the_result(tmp_path):
 
 def test_a_file_that_cannot_be_written_is_found_out_before_the_work(tmp_path, monkeypatch):
     called = []
-    monkeypatch.setattr(ct.BranchAndBound, "run", lambda self: called.append(1))
+    monkeypatch.setattr(ct.exact.BranchAndBound, "run", lambda self: called.append(1))
     problem = ct.Problem(np.eye(4), [1, -1, 0, 0], kernel="rbf")
     for path in (tmp_path / "nowhere" / "c.npz", tmp_path):
         with pytest.raises(OSError, match="certificate="):
@@ -380,9 +380,9 @@ SIX = np.array([[-2.0], [-1.0], [0.3], [1.0], [2.0], [0.5]])
 
 #: Unlabelled losses that are unbounded below.
 FALLING = {
-    "both ways": ct.PLQ([0], [(0, 1, 0), (0, -1, 0)]),
-    "one way": ct.PLQ([0, 1], [(0, -0.5, 0), (0, 0.25, 0), (0, -0.2, 0.45)]),
-    "faster and faster": ct.PLQ([], [(-0.02, 0, 0)]),
+    "both ways": ct.losses.PLQ([0], [(0, 1, 0), (0, -1, 0)]),
+    "one way": ct.losses.PLQ([0, 1], [(0, -0.5, 0), (0, 0.25, 0), (0, -0.2, 0.45)]),
+    "faster and faster": ct.losses.PLQ([], [(-0.02, 0, 0)]),
     "as in learning from positive points": ct.hinge().reflect(),
 }
 
@@ -390,7 +390,7 @@ FALLING = {
 @pytest.mark.parametrize("name", FALLING)
 @pytest.mark.parametrize("balance", [None, 0.1])
 def test_losses_that_fall_without_end_are_bounded_by_the_norm(name, balance, tmp_path):
-    labeled = ct.PLQ([], [(0, -0.3, 0)]) if "positive" in name else ct.hinge()
+    labeled = ct.losses.PLQ([], [(0, -0.3, 0)]) if "positive" in name else ct.hinge()
     y = [1, 0, 0, 0, 1, 0] if "positive" in name else [-1, 0, 0, 0, 1, 0]
     kind = None if balance is None else "linear"
     model = ct.Formulation(labeled, FALLING[name], balance=kind, fit_intercept=balance is not None)
@@ -401,7 +401,7 @@ def test_losses_that_fall_without_end_are_bounded_by_the_norm(name, balance, tmp
     assert found.status == "optimal"
     assert found.lower_bound <= reached + 1e-9
     assert found.objective <= reached + 1e-5
-    assert ct.check_certificate(tmp_path / "c.npz", model, problem).holds
+    assert ct.prove_certificate(tmp_path / "c.npz", model, problem).holds
     for relaxation in ("envelope", "curvature"):
         assert ct.LowerBoundBuilder(model, problem, relaxation=relaxation).bound().value <= reached + 1e-9
 
@@ -410,7 +410,7 @@ def test_losses_that_fall_without_end_are_bounded_by_the_norm(name, balance, tmp
     ("labeled", "unlabeled", "said"),
     [
         (ct.hinge(), FALLING["both ways"] * 5.0, r"balance, the others as the bias goes to [+-]∞"),
-        (ct.PLQ([], [(0, -1, 0)]), ct.symmetric_ramp(-0.3), r"balance, the others as the bias goes to [+-]∞"),
+        (ct.losses.PLQ([], [(0, -1, 0)]), ct.symmetric_ramp(-0.3), r"balance, the others as the bias goes to [+-]∞"),
         (ct.hinge(), FALLING["faster and faster"], "or along a free bias"),
     ],
     ids=["unlabelled ones outweigh", "labelled ones are in balance", "concave"],
@@ -421,7 +421,7 @@ def test_what_a_bias_lets_fall_is_refused(labeled, unlabeled, said):
     for call in (ct.exact_search, lambda m, p: ct.LowerBoundBuilder(m, p, relaxation="envelope")):
         with pytest.raises(ValueError, match=said):
             call(model, problem)
-    steep = ct.Formulation(ct.hinge(), ct.PLQ([], [(-50.0, 0, 0)]), balance=None, fit_intercept=False)
+    steep = ct.Formulation(ct.hinge(), ct.losses.PLQ([], [(-50.0, 0, 0)]), balance=None, fit_intercept=False)
     with pytest.raises(ValueError, match="fall faster than ½ ‖w‖² rises"):
         ct.exact_search(steep, problem)
 
@@ -430,7 +430,7 @@ def test_what_a_bias_lets_fall_is_refused(labeled, unlabeled, said):
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-@pytest.mark.parametrize("descent", [ct.cccp, ct.gradient, ct.linearization])
+@pytest.mark.parametrize("descent", [ct.cccp, ct.gradient, ct.methods.linearization])
 def test_no_descent_has_the_bound_of_another_balance(share, descent):
     for seed in range(4):
         rng = np.random.default_rng(seed)
@@ -475,7 +475,7 @@ def test_every_certificate_has_a_page(kind, tmp_path):
     }[kind]
     problem = ct.Problem(SIX, [-1, 0, 0, 0, 1, 0], kernel=ct.RBF(1.0), C=3, C_unlabeled=2)
     ct.exact_search(model, problem, certificate=tmp_path / "c.npz", gap=1e-8)
-    found = ct.certificate_page(tmp_path / "c.npz", tmp_path / "c.html")
+    found = ct.exact.certificate_page(tmp_path / "c.npz", tmp_path / "c.html")
     page = (tmp_path / "c.html").read_text(encoding="utf-8")
     assert found.holds
     assert page.count("closed</b>") == int((np.load(tmp_path / "c.npz")["record_variable"] < 0).sum())
@@ -490,13 +490,13 @@ def test_a_damaged_statement_is_no_traceback(value, tmp_path, capsys):
         header = json.loads(str(arrays["header"])) | {"statement": value}
         np.savez(tmp_path / "b.npz", **(arrays | {"header": np.array(json.dumps(header))}))
         assert main(["verify", str(tmp_path / "b.npz"), "--html", str(tmp_path / "b.html")]) in (1, 2)
-        assert not ct.check_certificate(tmp_path / "b.npz").holds
+        assert not ct.prove_certificate(tmp_path / "b.npz").holds
 
 
 def test_a_certificate_that_the_checker_refuses_is_told_of(tmp_path, monkeypatch):
     """And "optimal" does not stand beside it."""
     problem = ct.Problem(SIX, [-1, 0, 0, 0, 1, 0])
-    monkeypatch.setattr("convex_tsvm.exact.solve.check_certificate", lambda path: Verdict(False, "it is not so"))
+    monkeypatch.setattr("convex_tsvm.exact.solve.prove_certificate", lambda path: Verdict(False, "it is not so"))
     for model in (ct.s3vm(), ct.cccp_tsvm(-0.3)):
         with pytest.warns(ct.TSVMWarning, match="does not prove its claim: it is not so"):
             assert ct.exact_search(model, problem, certificate=tmp_path / "a.npz").status == "inaccurate"
@@ -530,7 +530,7 @@ def test_a_damaged_directory_of_an_archive_is_no_traceback(tmp_path, capsys):
             data[place] = rng.integers(256)
         (tmp_path / "b.npz").write_bytes(data)
         assert main(["verify", str(tmp_path / "b.npz")]) in (0, 1, 2)
-        ct.check_certificate(tmp_path / "b.npz")
+        ct.prove_certificate(tmp_path / "b.npz")
 
 
 @pytest.mark.parametrize("loss", ["ramp", "hinge", "squared_hinge"])

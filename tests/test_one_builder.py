@@ -57,7 +57,7 @@ KINDS = {
     "hinge": ct.cccp_tsvm(0.0),
     "ramp": ct.cccp_tsvm(-0.3),
     "compact margin": ct.compact_margin(2.0, 0.3, 0.3),
-    "flat": ct.Formulation(ct.squared_hinge(), ct.flat_newton()),
+    "flat": ct.Formulation(ct.squared_hinge(), ct.losses.flat_newton()),
 }
 
 

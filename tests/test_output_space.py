@@ -68,7 +68,7 @@ def test_the_partial_svm_is_the_svm(seed):
     if search.target_sum is not None or search.n_positive is not None:
         return
     labels = np.where(np.arange(search.n) % 3 == 0, search.y, drawn_labels(search, seed))
-    step = ct.CvxpySolver(search.problem).solve(search.svm(labels))
+    step = ct.modeling.CvxpySolver(search.problem).solve(search.svm(labels))
     point = PartialSVM(search).solve(labels, tol=1e-9)
     assert point.value == pytest.approx(step.primal + search.loss_constant, rel=1e-5)
 

@@ -119,7 +119,7 @@ def test_one_s_own_relaxation_works_in_a_search_with_a_certificate(kind, tmp_pat
     assert found.status == "optimal"
     assert found.objective == pytest.approx(known.objective, rel=1e-4)
     assert asked
-    verdict = ct.check_certificate(path)
+    verdict = ct.prove_certificate(path)
     assert verdict.holds, verdict.problem
     if kind == "labels":
         assert verdict.unknown == ("half of an SVM's bound",)

@@ -57,7 +57,7 @@ def test_one_norm_model(moons, tmp_path):
     X, _, y = moons
     model = ct.Formulation(ct.hinge(), ct.symmetric_hinge(), regularizer="l1")
     solution = ct.cccp(model, ct.Problem(X, y), solver="cvxpy")
-    fitted = ct.FittedModel.from_solutions([solution], np.array(["a", "b"]))
+    fitted = ct.persistence.FittedModel.from_solutions([solution], np.array(["a", "b"]))
     ct.save_model(fitted, tmp_path / "model.npz")
     np.testing.assert_allclose(ct.load_model(tmp_path / "model.npz").decision_function(X), solution.scores, atol=1e-9)
 

@@ -12,7 +12,8 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import convex_tsvm as ct
-from convex_tsvm import LabeledKFold, LinearTransductiveSVC, TransductiveSearchCV, TransductiveSVC
+from convex_tsvm import LinearTransductiveSVC, TransductiveSearchCV, TransductiveSVC
+from convex_tsvm.selection import LabeledKFold
 
 
 @pytest.fixture
@@ -35,24 +36,24 @@ def scaled(classifier):
 )
 def test_a_comparison_takes_pipelines(iris, classifier):
     X, _, y = iris
-    found = ct.compare_supervised(scaled(classifier), X, y, cv=4, scoring="f1_macro")
+    found = ct.selection.compare_supervised(scaled(classifier), X, y, cv=4, scoring="f1_macro")
     # The scaler sees all points, labelled or not, and so it is that of the whole in each fold's place.
-    alone = ct.compare_supervised(classifier, StandardScaler().fit_transform(X), y, cv=4, scoring="f1_macro")
+    alone = ct.selection.compare_supervised(classifier, StandardScaler().fit_transform(X), y, cv=4, scoring="f1_macro")
     assert found.agreement == alone.agreement
     assert found.objective == pytest.approx(alone.objective)
     assert found.error == pytest.approx(alone.error, abs=0.1)
     assert found.score == pytest.approx(1 - found.error, abs=0.1)
     assert found.supervised_score == pytest.approx(1 - found.supervised_error, abs=0.1)
     fitted = scaled(classifier).fit(X, y)
-    assert ct.compare_supervised(fitted, X, y, cv=4).objective == found.objective
-    assert ct.compare_supervised(fitted, X, y, cv=4).score is None
+    assert ct.selection.compare_supervised(fitted, X, y, cv=4).objective == found.objective
+    assert ct.selection.compare_supervised(fitted, X, y, cv=4).score is None
 
 
 def test_the_supervised_svm_of_a_pipeline_has_the_scaling_of_all_points(iris):
     X, _, y = iris
     seen = []
     watch = FunctionTransformer(lambda X: seen.append(len(X)) or X)
-    ct.compare_supervised(make_pipeline(watch, TransductiveSVC(balance="labeled")), X, y, cv=4)
+    ct.selection.compare_supervised(make_pipeline(watch, TransductiveSVC(balance="labeled")), X, y, cv=4)
     assert not {18, 24} & set(seen)
 
 
@@ -61,7 +62,7 @@ def test_one_label_per_class_cannot_be_left_out(iris):
     y = np.full(150, -1)
     y[[0, 50, 100]] = truth[[0, 50, 100]]
     with pytest.warns(UserWarning, match="every class has a single label"):
-        found = ct.compare_supervised(scaled(TransductiveSVC()), X, y)
+        found = ct.selection.compare_supervised(scaled(TransductiveSVC()), X, y)
     assert np.isnan([found.error, found.supervised_error, found.standard_error]).all()
     assert 0 <= found.agreement <= 1
     assert "nan" in str(found)
@@ -82,7 +83,7 @@ def test_a_share_path_takes_pipelines_and_linear_classifiers(classifier):
     y = np.full(200, -1)
     for k in (0, 1):
         y[np.flatnonzero(truth == k)[:8]] = k
-    path = ct.share_path(scaled(classifier), X * [1, 1000], y, shares=(0.1, 0.25, 0.5, 0.75), cv=4)
+    path = ct.selection.share_path(scaled(classifier), X * [1, 1000], y, shares=(0.1, 0.25, 0.5, 0.75), cv=4)
     assert path.left_out_error.shape == (1, 4)
     assert 0.1 <= path.shares[1] <= 0.5
     assert path.found[0][0] < path.found[0][2]
@@ -97,7 +98,7 @@ def test_a_share_path_solves_what_fit_does(iris):
     X, _, y = iris
     X, y = StandardScaler().fit_transform(X)[:100], y[:100]
     clf = LinearTransductiveSVC(method="cccp", tol=1e-8)
-    path = ct.share_path(clf, X, y, shares=(0.4,), cv=0)
+    path = ct.selection.share_path(clf, X, y, shares=(0.4,), cv=0)
     own = LinearTransductiveSVC(method="cccp", tol=1e-8, positive_fraction=0.4).fit(X, y)
     assert path.objective[0, 0] == pytest.approx(own.objective_)
 
@@ -106,15 +107,15 @@ def test_a_learning_curve_takes_pipelines_and_scorers(iris):
     X, truth, _ = iris
     options = {"n_labeled": [6, 30], "n_draws": 2}
     clf = TransductiveSVC(balance="labeled")
-    found = ct.learning_curve(scaled(clf), X, truth, scoring="balanced_accuracy", **options)
-    alone = ct.learning_curve(clf, StandardScaler().fit_transform(X), truth, **options)
+    found = ct.selection.learning_curve(scaled(clf), X, truth, scoring="balanced_accuracy", **options)
+    alone = ct.selection.learning_curve(clf, StandardScaler().fit_transform(X), truth, **options)
     np.testing.assert_array_equal(found.errors, alone.errors)
     np.testing.assert_array_equal(found.supervised_errors, alone.supervised_errors)
     assert alone.scores is None
     np.testing.assert_allclose(found.scores, 1 - found.errors, atol=0.1)
     assert found.supervised_scores.shape == (2, 2)
     with pytest.raises(ValueError, match="scoring='roc' must be a name"):
-        ct.learning_curve(TransductiveSVC(), X, truth, scoring="roc", **options)
+        ct.selection.learning_curve(TransductiveSVC(), X, truth, scoring="roc", **options)
 
 
 def test_a_search_over_a_pipelines_classifier_shares_kernels(iris):
@@ -183,7 +184,7 @@ def test_texts_are_points_of_a_pipeline():
     y[[0, 1, 2, 3, 4, 5, 6, 7]] = [0, 0, 0, 0, 1, 1, 1, 1]
     pipeline = make_pipeline(TfidfVectorizer(), LinearTransductiveSVC(C=10))
     assert TransductiveSearchCV(pipeline, cv=2).fit(texts, y).best_score_ > 0.7
-    assert ct.compare_supervised(pipeline, texts, y, cv=2).error <= 0.5
+    assert ct.selection.compare_supervised(pipeline, texts, y, cv=2).error <= 0.5
     kernel = make_pipeline(TfidfVectorizer(), TransductiveSVC(kernel="linear", balance="labeled"))
     assert TransductiveSearchCV(kernel, {"transductivesvc__C": [1, 10]}, cv=2).fit(texts, y).best_score_ > 0.7
 

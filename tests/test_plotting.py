@@ -35,7 +35,7 @@ def complete(ax):
 
 def test_a_loss_and_its_parts(ax):
     loss = ct.symmetric_ramp(-0.3)
-    assert ct.plot_loss(loss, at=0.5, ax=ax) is ax
+    assert ct.plot.loss(loss, at=0.5, ax=ax) is ax
     complete(ax)
     t = drawn(ax, "surrogate").get_xdata()
     surrogate, values = drawn(ax, "surrogate").get_ydata(), loss(t)
@@ -46,31 +46,31 @@ def test_a_loss_and_its_parts(ax):
 
 
 def test_losses_that_do_not_split(ax):
-    ct.plot_loss(ct.logistic(), ax=ax)
+    ct.plot.loss(ct.losses.logistic(), ax=ax)
     assert len(ax.get_legend_handles_labels()[0]) == 1
-    ct.plot_loss(ct.hinge(), ax=ax)
+    ct.plot.loss(ct.hinge(), ax=ax)
     assert not any(line.get_label() == "concave part" for line in ax.get_lines())
 
 
 def test_a_conjugate(ax):
-    assert ct.plot_conjugate(ct.hinge(), ax=ax) is ax
+    assert ct.plot.conjugate(ct.hinge(), ax=ax) is ax
     complete(ax)
     s, values = ax.get_lines()[0].get_data()
     np.testing.assert_allclose(values, s, atol=1e-12)  # the conjugate of the hinge is s on [-1, 0]
     assert (s.min(), s.max()) == (-1.0, 0.0)
     with pytest.raises(ValueError, match=r"is not convex; its convex part has a conjugate, loss.split\(\)\[0\]"):
-        ct.plot_conjugate(ct.ramp(0.0), ax=ax)
+        ct.plot.conjugate(ct.ramp(0.0), ax=ax)
 
 
 def test_boundaries(ax, moons_solution):
     data, solution = moons_solution
-    assert ct.plot_boundary(solution, ax=ax) is ax
+    assert ct.plot.boundary(solution, ax=ax) is ax
     complete(ax)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["labelled -1", "labelled +1"]
     estimator = ct.TransductiveSVC(sigma=0.3, unlabeled=0).fit(data.X, data.y)
     for arguments in ((data,), (data.X, data.y), (sp.csr_matrix(data.X), data.y)):
-        complete(ct.plot_boundary(estimator, *arguments, ax=plt.figure().add_subplot()))
-    plain = ct.plot_boundary(estimator, data.X, ax=plt.figure().add_subplot(), margins=False)
+        complete(ct.plot.boundary(estimator, *arguments, ax=plt.figure().add_subplot()))
+    plain = ct.plot.boundary(estimator, data.X, ax=plt.figure().add_subplot(), margins=False)
     assert plain.get_legend_handles_labels()[0] == []
 
 
@@ -79,23 +79,23 @@ def test_boundaries_of_several_classes_with_names(ax):
     names = np.array(["setosa", "versicolor", "virginica"])
     y = np.where(np.arange(150) % 10 == 0, names[truth], "?")
     clf = ct.TransductiveSVC(unlabeled="?").fit(X[:, 2:], y)
-    ct.plot_boundary(clf, X[:, 2:], y, ax=ax)
+    ct.plot.boundary(clf, X[:, 2:], y, ax=ax)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [f"labelled {name}" for name in names]
     # Points are drawn once: the labelled ones by their class, the others together.
     assert sorted(len(c.get_offsets()) for c in ax.collections if hasattr(c, "get_sizes") and len(c.get_sizes())) == [
         5, 5, 5, 135,
     ]  # fmt: skip
     with pytest.raises(ValueError, match="an estimator does not keep its points"):
-        ct.plot_boundary(clf, ax=ax)
+        ct.plot.boundary(clf, ax=ax)
     with pytest.raises(ValueError, match=r"y has shape \(3,\); it must be \(150,\)"):
-        ct.plot_boundary(clf, X[:, 2:], y[:3], ax=ax)
+        ct.plot.boundary(clf, X[:, 2:], y[:3], ax=ax)
     with pytest.raises(ValueError, match=r"X has shape \(150, 4\); a boundary is drawn for points of two features"):
-        ct.plot_boundary(clf, X, y, ax=ax)
+        ct.plot.boundary(clf, X, y, ax=ax)
 
 
 def test_many_boundaries_wrap_into_rows(moons_solution):
     data, solution = moons_solution
-    figure = ct.plot_boundaries(data, {f"method {k}": solution for k in range(6)})
+    figure = ct.plot.boundaries(data, {f"method {k}": solution for k in range(6)})
     rows = {axes.get_subplotspec().rowspan.start for axes in figure.axes}
     assert rows == {0, 1}
     assert len(figure.axes) == 6
@@ -108,7 +108,7 @@ def test_surrogates_descend_and_touch(ax):
     y[[0, 20]] = -1, 1
     model = ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), fit_intercept=False, balance=None)
     problem = ct.Problem(x, y, C=1, C_unlabeled=0.3, balance=None)
-    assert ct.plot_surrogates(model, problem, start=0.1, n_steps=4, ax=ax) is ax
+    assert ct.plot.surrogates(model, problem, start=0.1, n_steps=4, ax=ax) is ax
     complete(ax)
     _, objective = drawn(ax, "objective").get_data()
     surrogates = [line for line in ax.get_lines() if str(line.get_label()).startswith("surrogate")]
@@ -120,21 +120,21 @@ def test_surrogates_descend_and_touch(ax):
     assert (np.diff(touched) <= 1e-9).all()
     assert touched[-1] < touched[0]
     with pytest.raises(ValueError, match="problem must have one feature"):
-        ct.plot_surrogates(ct.cccp_tsvm(), problem, start=0.1, ax=ax)
+        ct.plot.surrogates(ct.cccp_tsvm(), problem, start=0.1, ax=ax)
 
 
 def test_paths(ax, moons_solution):
     _, solution = moons_solution
-    assert ct.plot_path({"CCCP": solution}, ax=ax) is ax
+    assert ct.plot.path({"CCCP": solution}, ax=ax) is ax
     complete(ax)
     assert drawn(ax, "CCCP").get_ydata()[-1] == pytest.approx(solution.objective)
     problem, costs = solution.problem, [0.1, 1.0, 10.0]
-    along = ct.cccp_path(ct.cccp_tsvm(), [problem.replace(C_unlabeled=cost) for cost in costs])
-    axes = ct.plot_path(along, along=costs, ax=plt.figure().add_subplot())
+    along = ct.methods.cccp_path(ct.cccp_tsvm(), [problem.replace(C_unlabeled=cost) for cost in costs])
+    axes = ct.plot.path(along, along=costs, ax=plt.figure().add_subplot())
     assert axes.get_xscale() == "log"
     np.testing.assert_allclose(drawn(axes, "objective").get_ydata(), [one.objective for one in along])
     with pytest.raises(ValueError, match="along has 2 values"):
-        ct.plot_path(along, along=[1, 2], ax=ax)
+        ct.plot.path(along, along=[1, 2], ax=ax)
 
 
 def test_search_and_relaxations(ax, moons_solution):
@@ -142,40 +142,40 @@ def test_search_and_relaxations(ax, moons_solution):
     problem = ct.Problem(data.X[:30], data.truth[:30] * (np.arange(30) < 8), kernel=ct.RBF(0.5), C=1)
     model = ct.tsvm("squared_hinge")
     solution = ct.exact_search(model, problem, strategy="best")
-    complete(ct.plot_progress(solution, ax=ax))
+    complete(ct.plot.progress(solution, ax=ax))
     bounds = drawn(ax, "lower bound").get_ydata()
     assert (np.diff(bounds) >= -1e-9).all()
     if solution.tree:
-        tree = ct.plot_tree(solution, ax=plt.figure().add_subplot())
+        tree = ct.plot.tree(solution, ax=plt.figure().add_subplot())
         assert sum(len(c.get_offsets()) for c in tree.collections) == len(solution.tree)
     bound = ct.LowerBoundBuilder(model, problem, relaxation="signs").bound(
         upper=solution.objective, upper_labels=solution.labels
     )
-    gaps = ct.plot_gaps(bound, ax=plt.figure().add_subplot())
+    gaps = ct.plot.gaps(bound, ax=plt.figure().add_subplot())
     complete(gaps)
     shown = [text.get_text().split("\n")[0] for text in gaps.get_xticklabels()]
     assert shown == list(dict.fromkeys(stage.name for stage in bound.stages)), "a name stands once on the axis"
-    complete(ct.plot_gaps({"weak": 1.0, "strong": 1.8}, 2.0, ax=plt.figure().add_subplot()))
+    complete(ct.plot.gaps({"weak": 1.0, "strong": 1.8}, 2.0, ax=plt.figure().add_subplot()))
     with pytest.raises(ValueError, match="bounds is empty"):
-        ct.plot_gaps({}, ax=ax)
+        ct.plot.gaps({}, ax=ax)
 
 
 def test_label_matrices(ax):
     labels = np.array([1.0, -1.0, 1.0, -1.0, -1.0])
-    assert ct.plot_label_matrix(labels, ax=ax) is ax
+    assert ct.plot.label_matrix(labels, ax=ax) is ax
     image = np.asarray(ax.get_images()[0].get_array())
     np.testing.assert_array_equal(np.abs(image), 1)
     # Sorted, a labelling is two blocks.
     assert (np.abs(np.diff(np.sign(image[0]))) > 0).sum() == 1
     with pytest.raises(ValueError, match=r"matrix has shape \(2, 3\)"):
-        ct.plot_label_matrix(np.ones((2, 3)), ax=ax)
+        ct.plot.label_matrix(np.ones((2, 3)), ax=ax)
     with pytest.raises(ValueError, match=r"labels has shape \(2,\)"):
-        ct.plot_label_matrix(labels, [1, 2], ax=ax)
+        ct.plot.label_matrix(labels, [1, 2], ax=ax)
 
 
 def test_new_axes_and_files(tmp_path):
-    axes = ct.plot_loss(ct.hinge())
-    ct.save_figure(axes, tmp_path / "loss.png")
+    axes = ct.plot.loss(ct.hinge())
+    ct.plot.save(axes, tmp_path / "loss.png")
     assert (tmp_path / "loss.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(ValueError, match="must end in one of"):
-        ct.save_figure(axes, tmp_path / "loss.nothing")
+        ct.plot.save(axes, tmp_path / "loss.nothing")

@@ -117,7 +117,7 @@ def objective_of(formulation, problems, labels):
     total = 0.0
     for k, problem in enumerate(problems):
         instance, y = formulation.on(problem), np.where(labels == k, 1.0, -1.0)
-        point = ct.CvxpySolver(problem).solve(instance.svm(y))
+        point = ct.modeling.CvxpySolver(problem).solve(instance.svm(y))
         total += instance.labelled_objective(point.outputs, point.regularization, y)
     return total
 

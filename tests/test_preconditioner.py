@@ -21,7 +21,9 @@ def primal(seed, kernel="rbf", balance="labeled", n=60):
     if kernel == "sparse":
         X, kernel = sp.csr_matrix(X), "linear"
     problem = ct.Problem(X, y, kernel=ct.RBF(2.0) if kernel == "rbf" else kernel, C=10, balance=balance)
-    formulation = ct.Formulation(ct.squared_hinge(), ct.exponential(3), balance=None if balance is None else "linear")
+    formulation = ct.Formulation(
+        ct.squared_hinge(), ct.losses.exponential(3), balance=None if balance is None else "linear"
+    )
     return SmoothPrimal(ct.Instance(formulation, problem))
 
 

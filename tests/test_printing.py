@@ -24,12 +24,12 @@ EVERY = {
     "squared hinge": ct.tsvm("squared_hinge"),
     "compact margin": ct.compact_margin(2.0, 0.1, 0.1),
     "1-norm": ct.cs3vm(),
-    "elastic net": ct.Formulation(ct.hinge(), ct.symmetric_hinge(), regularizer=ct.ElasticNet(0.3)),
+    "elastic net": ct.Formulation(ct.hinge(), ct.symmetric_hinge(), regularizer=ct.formulations.ElasticNet(0.3)),
     "constraints": ct.Formulation(
         ct.hinge(), ct.symmetric_ramp(-0.3), constraints=[ct.must_link(2, 3), ct.mean_output(-0.1, 0.1)]
     ),
     "no bias": ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), fit_intercept=False),
-    "logistic": ct.svm(ct.logistic()),
+    "logistic": ct.svm(ct.losses.logistic()),
 }
 
 
@@ -247,7 +247,7 @@ def test_reports_for_notebooks_and_papers():
     assert latex.count(r"\\") == len(report.checks)  # after the head, and between the rows
     assert latex.isascii()
     assert plain("α̃_i in [0, C₂]²") == r"$\tilde{\alpha}$\_i in [0, C$_2$]$^2$"
-    words = [text for name in PAPERS for one in ct.paper(name) for text in (one.number, one.says, one.remark)]
+    words = [text for name in PAPERS for one in ct.papers.paper(name) for text in (one.number, one.says, one.remark)]
     assert plain(" ".join(words)).isascii()
     assert "<b>fails</b>" not in html
     wrong = dataclasses.replace(report, checks=(dataclasses.replace(report.checks[0], value=1.0, claim="a < b & c_1"),))
@@ -335,7 +335,7 @@ def formulas_of_models(moons):
 def formulas_of_papers():
     """LaTeX of every statement and step, as it is printed and as it is right."""
     for name in PAPERS:
-        for one in (*ct.paper(name), *ct.paper(name).derivation):
+        for one in (*ct.papers.paper(name), *ct.papers.paper(name).derivation):
             yield from filter(None, (one.latex(), one.printed_tex, one.corrected_tex))
 
 

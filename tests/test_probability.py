@@ -109,7 +109,7 @@ def test_who_has_too_few_labels_is_told_before_anything_is_fitted(iris):
 def test_scorers_of_probabilities_have_them(iris):
     X, _, y = iris
     clf = make_pipeline(StandardScaler(), ct.TransductiveSVC(balance="labeled", probability="calibrated"))
-    scores = cross_val_score(clf, X, y, cv=ct.LabeledKFold(2), scoring="neg_log_loss")
+    scores = cross_val_score(clf, X, y, cv=ct.selection.LabeledKFold(2), scoring="neg_log_loss")
     assert (scores > -1.0).all()
     search = ct.TransductiveSearchCV(clf, {"transductivesvc__C": [1e-3, 10.0]}, cv=2, scoring="neg_log_loss").fit(X, y)
     assert search.best_params_ == {"transductivesvc__C": 10.0}

@@ -187,7 +187,7 @@ def test_kernels_are_scikit_learns():
         (ct.Linear(), pairwise.linear_kernel(A, B)),
         (ct.RBF(2.0), pairwise.rbf_kernel(A, B, gamma=1 / 8)),
         (ct.Polynomial(2, 0.5, 1.0), pairwise.polynomial_kernel(A, B, degree=2, gamma=0.5, coef0=1)),
-        (ct.CallableKernel(pairwise.laplacian_kernel), pairwise.laplacian_kernel(A, B)),
+        (ct.kernels.CallableKernel(pairwise.laplacian_kernel), pairwise.laplacian_kernel(A, B)),
     ]:
         np.testing.assert_allclose(kernel(A, B), expected)
         np.testing.assert_allclose(kernel.diag(A), np.diag(kernel(A, A)))

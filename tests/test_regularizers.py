@@ -11,7 +11,7 @@ import convex_tsvm as ct
 from convex_tsvm.formulations.regularizers import as_regularizer
 
 
-class MaximumNorm(ct.Regularizer):
+class MaximumNorm(ct.formulations.Regularizer):
     """½ ‖w‖² + the largest |w_j|, written by a user."""
 
     def value(self, w):
@@ -35,12 +35,12 @@ class MaximumNorm(ct.Regularizer):
 LARGEST_GAP = 1e-6 if tuple(map(int, cp.__version__.split(".")[:2])) >= (1, 9) else 1e-5
 
 MADE = {
-    "weighted": lambda rng, d: ct.SquaredNorm(rng.uniform(0.3, 3, d)),
-    "one norm": lambda rng, d: ct.OneNorm(rng.uniform(0.3, 3, d)),
-    "elastic net": lambda rng, d: ct.ElasticNet(0.5, rng.uniform(0, 2, d)),
-    "group lasso": lambda rng, d: ct.GroupLasso([range(d // 2), range(d // 2, d - 1)], 0.7),
-    "nonnegative": lambda rng, d: ct.NonnegativeNorm(),
-    "multiple kernels": lambda rng, d: ct.MultipleKernels([range(d // 2), range(d // 2, d)]),
+    "weighted": lambda rng, d: ct.formulations.SquaredNorm(rng.uniform(0.3, 3, d)),
+    "one norm": lambda rng, d: ct.formulations.OneNorm(rng.uniform(0.3, 3, d)),
+    "elastic net": lambda rng, d: ct.formulations.ElasticNet(0.5, rng.uniform(0, 2, d)),
+    "group lasso": lambda rng, d: ct.formulations.GroupLasso([range(d // 2), range(d // 2, d - 1)], 0.7),
+    "nonnegative": lambda rng, d: ct.formulations.NonnegativeNorm(),
+    "multiple kernels": lambda rng, d: ct.formulations.MultipleKernels([range(d // 2), range(d // 2, d)]),
     "of one's own": lambda rng, d: MaximumNorm(),
 }
 
@@ -76,7 +76,7 @@ def random_case(name, seed):
     problem = ct.Problem(X, np.where(np.arange(n) < 6, truth, 0.0), balance=balance, **costs)
     labeled, unlabeled = [
         (ct.hinge(), ct.symmetric_ramp(-0.3)),
-        (ct.squared_hinge(), ct.symmetric_squared_hinge()),
+        (ct.squared_hinge(), ct.losses.symmetric_squared_hinge()),
     ][(seed // 3) % 2]
     model = ct.Formulation(
         labeled,
@@ -96,7 +96,7 @@ def test_primal_and_dual_agree_with_a_certificate(name, seed):
     model, problem, rng = random_case(name, seed)
     step = model.on(problem).step(rng.normal(size=problem.n))
     finely = dict.fromkeys(("tol_feas", "tol_gap_abs", "tol_gap_rel"), 1e-09)
-    primal, dual = (ct.CvxpySolver(problem, form=form, cvxpy_options=finely) for form in ("primal", "dual"))
+    primal, dual = (ct.modeling.CvxpySolver(problem, form=form, cvxpy_options=finely) for form in ("primal", "dual"))
     points = [solver.solve(step) for solver in (primal, dual)]
     values = [solver.model(step).problem.value for solver in (primal, dual)]
     scale = max(1.0, abs(values[0]))
@@ -135,7 +135,7 @@ def test_cccp_descends_and_verify_passes(name):
 
 
 @dataclasses.dataclass(frozen=True)
-class Liar(ct.ElasticNet):
+class Liar(ct.formulations.ElasticNet):
     """An elastic net with one thing wrong."""
 
     wrong: str = ""
@@ -175,8 +175,8 @@ def test_weights_are_those_of_scikit_learn():
 
     rng = np.random.default_rng(0)
     X, truth = rng.normal(size=(40, 6)), np.resize([1.0, -1.0], 40)
-    square = ct.PLQ([], [(1, -2, 1)])  # (1 - y f)² = (y - f)²
-    model = ct.Formulation(square, balance=None, fit_intercept=False, regularizer=ct.ElasticNet(3.0))
+    square = ct.losses.PLQ([], [(1, -2, 1)])  # (1 - y f)² = (y - f)²
+    model = ct.Formulation(square, balance=None, fit_intercept=False, regularizer=ct.formulations.ElasticNet(3.0))
     ours = ct.cccp(model, ct.Problem(X, truth, C=2.0, C_unlabeled=None)).weights
     # They minimize ‖y - X w‖² / 2n + α ρ ‖w‖₁ + α (1 - ρ) ‖w‖² / 2; ours is 4 n times that.
     alpha = 4.0 / (4 * 40)
@@ -189,7 +189,9 @@ def test_a_group_is_used_as_a_whole_or_not_at_all():
     truth = np.resize([1.0, -1.0], 60)
     X = rng.normal(size=(60, 6)) + truth[:, None] * np.array([1, 1, 0, 0, 0, 0])
     problem = ct.Problem(X, np.where(np.arange(60) < 20, truth, 0.0), balance=0.0)
-    model = ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), regularizer=ct.GroupLasso([[0, 1], [2, 3], [4, 5]], 8))
+    model = ct.Formulation(
+        ct.hinge(), ct.symmetric_ramp(-0.3), regularizer=ct.formulations.GroupLasso([[0, 1], [2, 3], [4, 5]], 8)
+    )
     w = ct.cccp(model, problem).weights
     assert np.abs(w[:2]).min() > 1e-3
     assert np.abs(w[2:]).max() < 1e-6
@@ -205,7 +207,7 @@ def test_a_group_is_used_as_a_whole_or_not_at_all():
     cost = problem.cost[problem.unlabeled]
     objective += cost @ (cp.pos(1 - f) + cp.pos(1 + f)) + cost.sum() * float(convex(0.0) - 2)
     value = cp.Problem(cp.Minimize(objective), [cp.sum(f) == 0]).solve(solver="CLARABEL")
-    assert ct.CvxpySolver(problem).solve(step).primal == pytest.approx(value, rel=1e-5)
+    assert ct.modeling.CvxpySolver(problem).solve(step).primal == pytest.approx(value, rel=1e-5)
 
 
 def test_multiple_kernels_are_the_best_weighted_sum():
@@ -217,7 +219,7 @@ def test_multiple_kernels_are_the_best_weighted_sum():
     grams = [ct.RBF(sigma)(points, points) for sigma in (0.3, 1.0, 3.0)]
     factors = [kernel_factor(K, 1e-12) for K in grams]
     ends = np.cumsum([0, *(Z.shape[1] for Z in factors)])
-    regularizer = ct.MultipleKernels([range(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)])
+    regularizer = ct.formulations.MultipleKernels([range(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)])
     problem = ct.Problem(np.hstack(factors), truth, C=2.0, C_unlabeled=None)
     solution = ct.cccp(ct.Formulation(ct.hinge(), balance=None, regularizer=regularizer), problem)
     alpha, largest = cp.Variable(30, nonneg=True), cp.Variable()
@@ -233,21 +235,21 @@ def test_multiple_kernels_are_the_best_weighted_sum():
 
 def test_names_and_errors():
     problem = ct.Problem(np.eye(3), [1, -1, 0], balance=None)
-    assert ct.Formulation(ct.hinge(), regularizer="l2").regularizer == ct.SquaredNorm()
-    assert as_regularizer("l1") == ct.OneNorm()
-    assert ct.SquaredNorm().is_squared_norm
-    assert not ct.SquaredNorm([1, 2]).is_squared_norm
+    assert ct.Formulation(ct.hinge(), regularizer="l2").regularizer == ct.formulations.SquaredNorm()
+    assert as_regularizer("l1") == ct.formulations.OneNorm()
+    assert ct.formulations.SquaredNorm().is_squared_norm
+    assert not ct.formulations.SquaredNorm([1, 2]).is_squared_norm
     cases = [
         (lambda: ct.Formulation(ct.hinge(), regularizer="l3"), "regularizer='l3' must be 'l2', 'l1' or a Regularizer"),
-        (lambda: ct.SquaredNorm([1, 0]), "feature_weights=0 must be a finite number > 0"),
-        (lambda: ct.OneNorm([-1.0]), "feature_weights=-1.0 must be a finite number >= 0"),
-        (lambda: ct.GroupLasso([[0, 1], [1, 2]]), "disjoint"),
-        (lambda: ct.GroupLasso([[0], []]), "not empty"),
-        (lambda: on(ct.MultipleKernels([[0], [1]])), "each of the 3 features in one; they have 2"),
-        (lambda: ct.GroupLasso([[0]], [1, 2]), "group_weights has 2 entries; there are 1 groups"),
-        (lambda: on(ct.GroupLasso([[3]])), "feature 3; the points have 3"),
-        (lambda: on(ct.ElasticNet(1.0, [1, 2])), "feature_weights has 2 entries; the points have 3"),
-        (lambda: on(ct.OneNorm(), solver="native"), "the native solver takes 'l2' only"),
+        (lambda: ct.formulations.SquaredNorm([1, 0]), "feature_weights=0 must be a finite number > 0"),
+        (lambda: ct.formulations.OneNorm([-1.0]), "feature_weights=-1.0 must be a finite number >= 0"),
+        (lambda: ct.formulations.GroupLasso([[0, 1], [1, 2]]), "disjoint"),
+        (lambda: ct.formulations.GroupLasso([[0], []]), "not empty"),
+        (lambda: on(ct.formulations.MultipleKernels([[0], [1]])), "each of the 3 features in one; they have 2"),
+        (lambda: ct.formulations.GroupLasso([[0]], [1, 2]), "group_weights has 2 entries; there are 1 groups"),
+        (lambda: on(ct.formulations.GroupLasso([[3]])), "feature 3; the points have 3"),
+        (lambda: on(ct.formulations.ElasticNet(1.0, [1, 2])), "feature_weights has 2 entries; the points have 3"),
+        (lambda: on(ct.formulations.OneNorm(), solver="native"), "the native solver takes 'l2' only"),
         (lambda: on(MaximumNorm(), cvxpy_solver="nonsense"), "cvxpy_solver='nonsense' is not installed"),
     ]
 

@@ -152,7 +152,7 @@ def test_exact_transduction(options, moons, tmp_path):
     assert clf.objective_ == pytest.approx(least, rel=1e-6)
     assert clf.lower_bound_ <= least * (1 + 1e-9)
     assert clf.gap_ <= 1.1e-6
-    assert ct.check_certificate(path).holds
+    assert ct.prove_certificate(path).holds
     assert clf.n_iter_ == clf.history_[-1].n_nodes
     np.testing.assert_array_equal(clf.transduction_ == 1, solution.labels > 0)
     np.testing.assert_allclose(clf.decision_function(X[keep]), clf.transduction_scores_, atol=1e-5)

@@ -36,7 +36,7 @@ def separately(problem, monkeypatch, **options):
     """A solver that does not look for points that are there several times."""
     with monkeypatch.context() as patch:
         patch.setattr(repeated, "MOST_DISTINCT", 0.0)
-        return ct.NativeSolver(problem, **options)
+        return ct.solvers.NativeSolver(problem, **options)
 
 
 @pytest.mark.parametrize("block", [*range(4), *(pytest.param(k, marks=pytest.mark.slow) for k in range(4, 8))])
@@ -46,7 +46,7 @@ def test_solutions_are_those_of_all_points(block, balance_by, always, monkeypatc
     for seed in range(10 * block, 10 * block + 10):
         formulation, problem, rng = repeated_case(seed)
         step = formulation.on(problem).step(rng.normal(0, 1.5, problem.n))
-        together = ct.NativeSolver(problem, tol=1e-7, balance_by=balance_by)
+        together = ct.solvers.NativeSolver(problem, tol=1e-7, balance_by=balance_by)
         apart = separately(problem, monkeypatch, tol=1e-7, balance_by=balance_by)
         assert apart._repeated is None
         merged += together._repeated.can_merge(step)
@@ -74,8 +74,8 @@ def test_constraints_and_points_with_several_terms(always):
     # The second says nothing: the two points are the same.
     rows = (ct.output_constraint(weights, -3.0, 2.0), ct.must_link(20, 21))
     model = dataclasses.replace(ct.s3vm(), constraints=rows)
-    found = ct.NativeSolver(problem, tol=1e-7).solve(model.on(problem).step(rng.normal(size=80)))
-    expected = ct.CvxpySolver(problem).solve(found.step)
+    found = ct.solvers.NativeSolver(problem, tol=1e-7).solve(model.on(problem).step(rng.normal(size=80)))
+    expected = ct.modeling.CvxpySolver(problem).solve(found.step)
     assert found.primal == pytest.approx(expected.primal, rel=1e-5)
     assert found.recomputed().kkt <= 1e-6
     annealed = ct.annealing(ct.s3vm(), problem)

@@ -18,7 +18,9 @@ def problems(draw, most=8):
     signs = st.sampled_from([-1.0, 1.0])
     separators = draw(st.lists(st.lists(signs, min_size=u, max_size=u), min_size=T, max_size=T))
     supervised = draw(st.lists(signs, min_size=u, max_size=u))
-    return ct.SafeLabels(np.array(separators), np.array(supervised), draw(st.sampled_from([0.0, 0.5, 1.0, 3.0])))
+    return ct.formulations.SafeLabels(
+        np.array(separators), np.array(supervised), draw(st.sampled_from([0.0, 0.5, 1.0, 3.0]))
+    )
 
 
 @given(problem=problems(), data=st.data())
@@ -52,14 +54,14 @@ def test_the_linear_program_bounds_it(problem):
 @settings(deadline=None, max_examples=40)
 def test_labels_are_no_worse_than_the_svm_if_a_separator_is_true(problem, data):
     """With a penalty of at least 1: the theorem of the paper (§3.2)."""
-    problem = ct.SafeLabels(problem.separators, problem.supervised, max(problem.penalty, 1.0))
+    problem = ct.formulations.SafeLabels(problem.separators, problem.supervised, max(problem.penalty, 1.0))
     truth = data.draw(st.sampled_from(list(problem.separators)))
     assert (problem.solve() == truth).sum() >= (problem.supervised == truth).sum()
 
 
 def test_surer_points_are_turned_first():
     # Both separators differ from the SVM at two points each; turning one of a pair spoils nothing of the other's gain.
-    problem = ct.SafeLabels(np.array([[-1.0, -1, 1, 1, 1], [1, 1, -1, -1, -1]]), np.ones(5), 1.0)
+    problem = ct.formulations.SafeLabels(np.array([[-1.0, -1, 1, 1, 1], [1, 1, -1, -1, -1]]), np.ones(5), 1.0)
     y = problem.solve(confidence=np.array([0.1, 0.9, 0.5, 0.2, 0.3]))
     assert problem.worst(y) >= 0
     turned = np.flatnonzero(y < 0)
@@ -116,11 +118,11 @@ def test_the_estimator(moons):
 
 def test_bad_input():
     with pytest.raises(ValueError, match="must be \\(T, u\\)"):
-        ct.SafeLabels(np.ones((2, 3)), np.ones(4))
+        ct.formulations.SafeLabels(np.ones((2, 3)), np.ones(4))
     with pytest.raises(ValueError, match="labels \\+1 and -1"):
-        ct.SafeLabels(np.zeros((2, 3)), np.ones(3))
+        ct.formulations.SafeLabels(np.zeros((2, 3)), np.ones(3))
     with pytest.raises(ValueError, match="penalty=-1"):
-        ct.SafeLabels(np.ones((2, 3)), np.ones(3), -1)
+        ct.formulations.SafeLabels(np.ones((2, 3)), np.ones(3), -1)
 
 
 def test_several_classes_with_as_many_labels_each_are_not_of_one_size():

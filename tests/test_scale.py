@@ -44,9 +44,9 @@ def test_default_tolerance_and_precision_for_every_loss(unlabeled, problem):
     """Within 1e-3 of the optimum, and the same labels on 99.9 % of the points."""
     labeled = LABELED[UNLABELED.index(unlabeled) % len(LABELED)]
     step = steps(problem, ct.Formulation(CATALOGUE[labeled], CATALOGUE[unlabeled]))
-    default = ct.NativeSolver(problem)
+    default = ct.solvers.NativeSolver(problem)
     assert default._held.single
-    solution, exact = default.solve(step), ct.NativeSolver(problem, tol=1e-7, precision="double").solve(step)
+    solution, exact = default.solve(step), ct.solvers.NativeSolver(problem, tol=1e-7, precision="double").solve(step)
     assert solution.status == exact.status == "optimal"
     assert solution.primal == pytest.approx(exact.primal, rel=1e-3)
     assert np.mean((solution.outputs >= 0) != (exact.outputs >= 0)) <= 1e-3
@@ -55,7 +55,7 @@ def test_default_tolerance_and_precision_for_every_loss(unlabeled, problem):
 @pytest.mark.parametrize("precision", ["single", "double"])
 def test_what_is_said_holds_for_the_kernel(precision, problem):
     """Violation and value, recomputed from the dual variables with the kernel function itself."""
-    solution = ct.NativeSolver(problem, precision=precision).solve(steps(problem))
+    solution = ct.solvers.NativeSolver(problem, precision=precision).solve(steps(problem))
     again = ct.instance.certify(solution.step, solution.gamma, solution.gamma0, solution.bias)
     assert again.kkt <= solution.kkt + 1e-4
     assert again.primal == pytest.approx(solution.primal, rel=1e-6)
@@ -68,8 +68,8 @@ def test_one_percent_of_the_matrix_gives_the_same_solution(way, precision, probl
     step = steps(problem, ct.cccp_tsvm(balance=None) if way == "plain" else None)
     options = {"balance_by": "x0"} if way == "x0" else {}
     matrix = problem.n**2 * (4 if precision == "single" else 8) / 2**20
-    whole = ct.NativeSolver(problem, precision="double", tol=1e-6, **options).solve(step)
-    solver = ct.NativeSolver(problem, precision=precision, cache_size=0.01 * matrix, tol=1e-4, **options)
+    whole = ct.solvers.NativeSolver(problem, precision="double", tol=1e-6, **options).solve(step)
+    solver = ct.solvers.NativeSolver(problem, precision=precision, cache_size=0.01 * matrix, tol=1e-4, **options)
     parts = solver.solve(step)
     assert parts.status == "optimal"
     assert parts.n_iter > 10
@@ -115,8 +115,8 @@ def test_sparse_points_equal_dense_ones(blobs):
     for kernel in (ct.RBF(12.0), ct.Linear(), ct.Polynomial(2, 0.01, 1.0)):
         dense, sparse = made((X, y), kernel=kernel), made((sp.csr_array(X), y), kernel=kernel)
         step = steps(dense)
-        solution = ct.NativeSolver(dense, tol=1e-4).solve(step)
-        again = ct.NativeSolver(sparse, tol=1e-4).solve(step.replace(problem=sparse))
+        solution = ct.solvers.NativeSolver(dense, tol=1e-4).solve(step)
+        again = ct.solvers.NativeSolver(sparse, tol=1e-4).solve(step.replace(problem=sparse))
         assert solution.status == again.status == "optimal"
         assert again.primal == pytest.approx(solution.primal, rel=1e-4)
         assert again.primal <= solution.primal + 1e-4 * abs(solution.primal)
@@ -144,7 +144,7 @@ def test_points_far_from_each_other_are_left_in_double():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((1100, 3)) + 1e4 * np.resize([1, -1], 1100)[:, None]
     problem = ct.Problem(X, np.resize([1.0, -1.0], 1100), kernel=ct.RBF(1.0), C_unlabeled=None)
-    solver = ct.NativeSolver(problem)
+    solver = ct.solvers.NativeSolver(problem)
     assert not solver._held.single
     assert solver.solve(ct.svm().on(problem).step()).status == "optimal"
 
@@ -152,7 +152,7 @@ def test_points_far_from_each_other_are_left_in_double():
 def test_rounding_that_matters_ends_single_precision(blobs):
     """Asked for single precision and a tolerance it cannot serve, the solver finishes in double."""
     problem = made(blobs, kernel=ct.Polynomial(3, 0.01, 1.0), C=0.1, C_unlabeled=0.01)
-    solver = ct.NativeSolver(problem, precision="single", tol=1e-6)
+    solver = ct.solvers.NativeSolver(problem, precision="single", tol=1e-6)
     solution = solver.solve(steps(problem))
     again = ct.instance.certify(solution.step, solution.gamma, solution.gamma0, solution.bias)
     assert solution.status != "optimal" or again.kkt <= 2e-6
@@ -166,8 +166,10 @@ def test_classes_share_one_solver(blobs, monkeypatch):
     y = np.where(np.arange(len(X)) % 20 == 0, classes, -1)
     y[0] = -1  # as many labels of every class would be looked at once more
     made_solvers = []
-    native = ct.NativeSolver.__init__
-    monkeypatch.setattr(ct.NativeSolver, "__init__", lambda self, *a, **k: made_solvers.append(native(self, *a, **k)))
+    native = ct.solvers.NativeSolver.__init__
+    monkeypatch.setattr(
+        ct.solvers.NativeSolver, "__init__", lambda self, *a, **k: made_solvers.append(native(self, *a, **k))
+    )
     options = {"gamma": 0.01, "C": 5, "tol": 1e-6, "balance": "labeled"}
     together = ct.TransductiveSVC(**options).fit(X, y)
     assert len(made_solvers) == 1
@@ -182,14 +184,14 @@ def test_the_tolerance_holds_for_the_duality_gap(monkeypatch):
     y[100:] = 0
     problem = ct.Problem(X / 16, y, kernel=ct.RBF(gamma=0.05), C=1000, C_unlabeled=1)
     step = ct.cccp_tsvm(-0.1).on(problem).step(ct.cccp(ct.svm(), problem).scores)
-    solution = ct.NativeSolver(problem).solve(step)
+    solution = ct.solvers.NativeSolver(problem).solve(step)
     assert solution.status == "optimal"
     assert solution.gap <= 1e-3
     monkeypatch.setattr("convex_tsvm.solvers.dual.native.GAP_ROUNDS", 1)
     # Coordinate steps alone end just below the tolerance; Newton steps may end far below it.
     monkeypatch.setattr("convex_tsvm.solvers.dual.in_memory.LEAST_STEPS", 10**9)
     with pytest.warns(UserWarning, match="relative duality gap"):
-        first = ct.NativeSolver(problem).solve(step)
+        first = ct.solvers.NativeSolver(problem).solve(step)
     assert first.status == "inaccurate"
     assert first.kkt <= 1e-3 < first.gap
 
@@ -220,7 +222,7 @@ def test_progress_and_interrupt_inside_a_step(problem, with_gram):
         if stop and n_iter == 3:
             raise KeyboardInterrupt
 
-    solver = ct.NativeSolver(problem, cache_size=1, progress=progress)
+    solver = ct.solvers.NativeSolver(problem, cache_size=1, progress=progress)
     stop = False
     whole = solver.solve(steps(problem))
     assert [n_iter for n_iter, _ in seen] == list(range(whole.n_iter + 1))
@@ -235,7 +237,7 @@ def test_progress_and_interrupt_inside_a_step(problem, with_gram):
 
 def test_running_out_of_working_sets_is_said(problem):
     with pytest.warns(UserWarning, match="violation .* > tol"):
-        solution = ct.NativeSolver(problem, cache_size=1, max_iter=2).solve(steps(problem))
+        solution = ct.solvers.NativeSolver(problem, cache_size=1, max_iter=2).solve(steps(problem))
     assert solution.status == "max_iter"
     assert solution.kkt > 1e-3
 

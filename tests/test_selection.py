@@ -22,12 +22,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import convex_tsvm as ct
 from convex_tsvm import (
     CalibratedTransduction,
-    LabeledKFold,
     TransductiveSearchCV,
     TransductiveSVC,
-    WithUnlabeled,
-    labeled_scorer,
 )
+from convex_tsvm.selection import LabeledKFold, WithUnlabeled, labeled_scorer
 
 
 @pytest.mark.filterwarnings("ignore:y has no unlabelled point")
@@ -366,11 +364,11 @@ def test_of_equal_scores_the_one_that_agrees_most_with_the_others(iris):
 def test_a_search_that_cannot_be(iris):
     X, _, y = iris
     for foreign in (StandardScaler(), make_pipeline(TransductiveSVC(), StandardScaler()), SVC()):
-        for function in (TransductiveSearchCV(foreign).fit, partial(ct.compare_supervised, foreign)):
+        for function in (TransductiveSearchCV(foreign).fit, partial(ct.selection.compare_supervised, foreign)):
             with pytest.raises(ValueError, match="must be a classifier of this package"):
                 function(X, y)
     with pytest.raises(ValueError, match="must be one that takes shares of classes"):
-        ct.share_path(ct.LaplacianSVC(), X, y)
+        ct.selection.share_path(ct.LaplacianSVC(), X, y)
     with pytest.raises(ValueError, match="y has 149 entries, X has 150 samples"):
         TransductiveSearchCV().fit(X, y[1:])
     with pytest.raises(ValueError, match="scoring='roc'"):
@@ -385,27 +383,29 @@ def test_a_search_that_cannot_be(iris):
 
 def test_a_learning_curve(iris):
     X, truth, _ = iris
-    found = ct.learning_curve(TransductiveSVC(C=10, balance="labeled"), X, truth, n_labeled=[6, 12, 30], n_draws=4)
+    found = ct.selection.learning_curve(
+        TransductiveSVC(C=10, balance="labeled"), X, truth, n_labeled=[6, 12, 30], n_draws=4
+    )
     assert found.errors.shape == found.supervised_errors.shape == (3, 4)
     assert found.errors[2].mean() <= found.errors[0].mean() + 0.05
     assert len(str(found).splitlines()) == 4
-    again = ct.learning_curve(
+    again = ct.selection.learning_curve(
         TransductiveSVC(C=10, balance="labeled"), X, truth, n_labeled=[6, 12, 30], n_draws=4, n_jobs=2
     )
     np.testing.assert_array_equal(again.errors, found.errors)
     # An error is that of one fit.
-    per_class = ct.learning_curve(
+    per_class = ct.selection.learning_curve(
         TransductiveSVC(C=10, balance="labeled"), X, truth, n_labeled=[9], n_draws=1, per_class=True
     )
     assert 0 <= per_class.errors[0, 0] < 0.5
     names = np.array(["a", "b", "c"])[truth]
-    other = ct.learning_curve(
+    other = ct.selection.learning_curve(
         TransductiveSVC(C=10, balance="labeled", unlabeled="?"), X, names, n_labeled=[6, 12, 30], n_draws=4
     )
     np.testing.assert_array_equal(other.errors, found.errors)
     for n in (2, 150):
         with pytest.raises(ValueError, match=f"n_labeled={n}"):
-            ct.learning_curve(TransductiveSVC(), X, truth, n_labeled=[n])
+            ct.selection.learning_curve(TransductiveSVC(), X, truth, n_labeled=[n])
 
 
 def test_the_supervised_svm_is_a_candidate(iris):

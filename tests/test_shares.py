@@ -87,7 +87,9 @@ def test_equal_counts_look_drawn_per_class_whatever_their_order(counts, each):
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.floats(0.0, 1.0), min_size=3, max_size=8))
 def test_shares_add_up(found):
-    estimates = [ct.ShareEstimate(one, 0.1, 0.5, np.empty(0), np.empty(0), np.empty((0, 3))) for one in found]
+    estimates = [
+        ct.methods.shares.ShareEstimate(one, 0.1, 0.5, np.empty(0), np.empty(0), np.empty((0, 3))) for one in found
+    ]
     assert class_shares(estimates).sum() == pytest.approx(1)
     assert (class_shares(estimates) > 0).all()
     two = class_shares(estimates[:1])
@@ -124,7 +126,7 @@ def test_every_space_is_taken():
     rbf = ct.RBF(gamma=0.2)
     plain = ct.infer_share(ct.Problem(X, y, kernel=rbf)).share
     assert ct.infer_share(ct.Problem(rbf(X, X), y, kernel="precomputed")).share == pytest.approx(plain, abs=1e-3)
-    graph = ct.Problem(X, y, kernel=ct.laplacian_kernel(rbf, X, 1.0, 5))
+    graph = ct.Problem(X, y, kernel=ct.kernels.laplacian_kernel(rbf, X, 1.0, 5))
     assert ct.infer_share(graph).share == pytest.approx(plain, abs=1e-3)
     with pytest.raises(ValueError, match="no unlabelled point"):
         ct.infer_share(ct.Problem(X, truth, C_unlabeled=None))
@@ -218,7 +220,7 @@ def test_labels_that_contradict_the_points_are_told_of(monkeypatch):
     """Nine of ten labels are of a class that seems to be half of the points: they were not drawn at random."""
     X, truth = clusters(0.5, n=100)
     y = np.where(shown(truth, 18, 2) == 0, -1, (truth > 0).astype(int))
-    half = ct.ShareEstimate(0.5, 0.05, 0.9, np.empty(0), np.empty(0), np.empty((0, 3)))
+    half = ct.methods.shares.ShareEstimate(0.5, 0.05, 0.9, np.empty(0), np.empty(0), np.empty((0, 3)))
     monkeypatch.setattr(shares, "_kept", deque())
     monkeypatch.setattr(shares, "_inferred", lambda *_: half)
     with pytest.warns(UserWarning, match=r"labels have the shares \{0: 0\.10, 1: 0\.90\}, but .* balance='labeled'"):
@@ -233,7 +235,7 @@ def test_labels_that_contradict_the_points_are_told_of(monkeypatch):
 def test_unlabelled_points_that_do_not_help_are_told_of(monkeypatch):
     X, truth = clusters(0.5, n=100)
     y = np.where(shown(truth, 10, 10) == 0, -1, (truth > 0).astype(int))
-    bad = ct.ShareEstimate(0.5, 0.05, 0.5, np.array([0.5]), np.zeros(1), np.array([[1, -1.0, 1.0]] * 9))
+    bad = ct.methods.shares.ShareEstimate(0.5, 0.05, 0.5, np.array([0.5]), np.zeros(1), np.array([[1, -1.0, 1.0]] * 9))
     monkeypatch.setattr(shares, "_kept", deque())
     monkeypatch.setattr(shares, "_inferred", lambda *_: bad)
     with pytest.warns(

@@ -202,8 +202,8 @@ def test_searches_for_labels_and_their_files_do_not_take_links(tmp_path):
     with pytest.raises(ValueError, match="balance only"):
         ct.brute_force(linked, problem)
     with pytest.raises(ValueError, match="balance only; those about outputs take constraints"):
-        ct.BranchAndBound(linked, problem, bounds="svm")
-    assert ct.BranchAndBound(linked, problem).builder.about == "outputs"
+        ct.exact.BranchAndBound(linked, problem, bounds="svm")
+    assert ct.exact.BranchAndBound(linked, problem).builder.about == "outputs"
     with pytest.raises(ValueError, match="takes no links"):
         solve_low_rank(labelling(linked, problem))
     for constrained in ({"balance": ("exact", 0.5)}, {}):
@@ -213,8 +213,8 @@ def test_searches_for_labels_and_their_files_do_not_take_links(tmp_path):
     path = tmp_path / "search.npz"
     ct.exact_search(ct.s3vm(), problem, certificate=path)
     pytest.importorskip("flint")
-    assert ct.check_certificate(path, ct.s3vm(), problem).holds
-    assert not ct.check_certificate(path, linked, problem).holds
+    assert ct.prove_certificate(path, ct.s3vm(), problem).holds
+    assert not ct.prove_certificate(path, linked, problem).holds
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,9 @@ T = np.linspace(-2.3, 2.2, 37)
 PLQS = {
     "squared hinge": ct.squared_hinge(),
     "hinge": ct.hinge(),
-    "symmetric squared hinge": ct.symmetric_squared_hinge(),
+    "symmetric squared hinge": ct.losses.symmetric_squared_hinge(),
     "ramp": ct.symmetric_ramp(-0.3),
-    "flat": ct.flat_newton(),
+    "flat": ct.losses.flat_newton(),
 }
 
 
@@ -54,18 +54,20 @@ def test_smoothing_is_a_convolution(name, width):
 def test_the_smoothed_exponential_is_exponential(s, width, t):
     z = np.linspace(-12, 12, 20001)
     weights = np.exp(-z * z / 2) / np.sqrt(2 * np.pi) * (z[1] - z[0])
-    assert smoothed(ct.exponential(s), width)(t) == pytest.approx(float(weights @ ct.exponential(s)(t + width * z)))
+    assert smoothed(ct.losses.exponential(s), width)(t) == pytest.approx(
+        float(weights @ ct.losses.exponential(s)(t + width * z))
+    )
 
 
 @given(first=st.floats(0.05, 1), second=st.floats(0.05, 1), t=st.floats(-2, 2))
 def test_smoothing_twice_adds_variances(first, second, t):
-    once = smoothed(ct.exponential(), np.hypot(first, second))
-    assert smoothed(smoothed(ct.exponential(), first), second)(t) == pytest.approx(once(t), rel=1e-9)
+    once = smoothed(ct.losses.exponential(), np.hypot(first, second))
+    assert smoothed(smoothed(ct.losses.exponential(), first), second)(t) == pytest.approx(once(t), rel=1e-9)
 
 
 def test_each_output_may_have_a_width_of_its_own():
     widths = np.linspace(0, 1, len(T))
-    for loss in (ct.exponential(), ct.squared_hinge(), ct.flat_newton()):
+    for loss in (ct.losses.exponential(), ct.squared_hinge(), ct.losses.flat_newton()):
         together = smoothed(loss, widths)
         slopes_are_right(smoothed(loss, np.maximum(widths, 0.05)))
         for k in (1, 17, 36):
@@ -75,20 +77,20 @@ def test_each_output_may_have_a_width_of_its_own():
         with pytest.raises(ValueError, match="width"):
             smoothed(ct.hinge(), bad)
     with pytest.raises(ValueError, match="no closed form"):
-        smoothed(ct.logistic(), 0.1)
+        smoothed(ct.losses.logistic(), 0.1)
 
 
 def test_exponential():
-    slopes_are_right(ct.exponential(5))
-    slopes_are_right(ct.exponential(3))
-    convex, concave = ct.exponential(5).split()
-    np.testing.assert_allclose(convex(T) + concave(T), ct.exponential(5)(T), atol=1e-12)
+    slopes_are_right(ct.losses.exponential(5))
+    slopes_are_right(ct.losses.exponential(3))
+    convex, concave = ct.losses.exponential(5).split()
+    np.testing.assert_allclose(convex(T) + concave(T), ct.losses.exponential(5)(T), atol=1e-12)
     assert (np.diff(concave.supergradient(np.linspace(-4, 4, 4001))) <= 1e-12).all()  # and no parabola less will do
-    tighter = ct.PLQ([], [(0.99 * convex.pieces[0, 0], 0, 0)])
-    rest = ct.exponential(5).derivative(np.linspace(0, 2, 4001)) - tighter.derivative(np.linspace(0, 2, 4001))
+    tighter = ct.losses.PLQ([], [(0.99 * convex.pieces[0, 0], 0, 0)])
+    rest = ct.losses.exponential(5).derivative(np.linspace(0, 2, 4001)) - tighter.derivative(np.linspace(0, 2, 4001))
     assert (np.diff(rest) > 0).any()
     with pytest.raises(ValueError, match="s=-1"):
-        ct.exponential(-1)
+        ct.losses.exponential(-1)
 
 
 @pytest.mark.parametrize("temperature", [0.05, 0.6, 10.0])

@@ -27,7 +27,7 @@ def clusters(n=60, d=3, seed=0, apart=1.6, **options):
 
 METHODS = {
     "∇S3VM": lambda problem, **o: ct.gradient(ct.tsvm("exp"), problem, **o),
-    "∇TSVM": lambda problem, **o: ct.gradient(ct.Formulation(ct.hinge(), ct.exponential(3)), problem, **o),
+    "∇TSVM": lambda problem, **o: ct.gradient(ct.Formulation(ct.hinge(), ct.losses.exponential(3)), problem, **o),
     "∇DA": lambda problem, **o: ct.gradient(ct.tsvm("squared_hinge"), problem, **o),
     "cS3VM": lambda problem, **o: ct.continuation(ct.tsvm("exp"), problem, **o),
     "cS3VM, whole": lambda problem, **o: ct.continuation(ct.tsvm("exp"), problem, whole=True, **o),

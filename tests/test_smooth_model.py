@@ -47,15 +47,15 @@ def test_it_is_no_lower_than_the_methods_on_the_smooth_primal(seed):
 @needs_uno
 def test_constraints_groups_and_additions_that_are_not_convex():
     _, problem, rng = random_case(0)
-    far = ct.addition(
+    far = ct.formulations.addition(
         lambda w, b, f: (-0.2 * cp.sum_squares(w), [cp.square(w[0]) + cp.square(w[1]) == 1]), name="circle"
     )
     tied = ct.Formulation(
         ct.squared_hinge(),
-        ct.exponential(),
+        ct.losses.exponential(),
         balance=None,
         constraints=[ct.must_link(10, 11, within=0.2)],
-        groups=[ct.PointGroup([28, 29], ct.epsilon_insensitive(0.1), 2.0, "universum")],
+        groups=[ct.PointGroup([28, 29], ct.losses.epsilon_insensitive(0.1), 2.0, "universum")],
         additions=[far],
     )
     smooth = tied.smooth(problem, rng.normal(size=problem.n))
@@ -69,14 +69,14 @@ def test_constraints_groups_and_additions_that_are_not_convex():
 @needs_uno
 def test_a_loss_of_ones_own():
     """A sigmoid as a parabola and the rest, with its CVXPY expression."""
-    rest = ct.SmoothConcave(
+    rest = ct.losses.SmoothConcave(
         lambda t: expit(-2 * t) - 0.4 * t**2,
         lambda t: -2 * expit(2 * t) * expit(-2 * t) - 0.8 * t,
         expression=lambda cvxpy, t: cvxpy.inv_pos(1 + cvxpy.exp(2 * t)) - 0.4 * cvxpy.square(t),
     )
-    sigmoid = ct.DCLoss(ct.PLQ([], [(0.4, 0, 0)]), rest, name="sigmoid")
+    sigmoid = ct.losses.DCLoss(ct.losses.PLQ([], [(0.4, 0, 0)]), rest, name="sigmoid")
     _, problem, rng = random_case(1)
-    model = ct.Formulation(sigmoid, ct.exponential(), balance=None)
+    model = ct.Formulation(sigmoid, ct.losses.exponential(), balance=None)
     problem = problem.replace(balance=None)
     ours = ct.gradient(model, problem, start=rng.normal(size=problem.n), tol=1e-6)
     value, w, f = solved(model.smooth(problem, ours.scores))
@@ -91,6 +91,6 @@ def test_it_prints_and_says_what_it_does_not_take():
     assert r"\operatorname{exp}" in model.smooth(problem).latex()
     with pytest.raises(ValueError, match=r"symmetric_ramp.* is neither convex nor smooth"):
         ct.cccp_tsvm(balance=None).smooth(problem)
-    bare = ct.DCLoss(ct.hinge(), ct.SmoothConcave(lambda t: -(t**2), lambda t: -2 * t), name="bare")
+    bare = ct.losses.DCLoss(ct.hinge(), ct.losses.SmoothConcave(lambda t: -(t**2), lambda t: -2 * t), name="bare")
     with pytest.raises(ValueError, match="bare: its concave part has no CVXPY expression"):
         ct.Formulation(ct.hinge(), bare, balance=None).smooth(problem)

@@ -10,8 +10,8 @@ from convex_tsvm.instance import SmoothPrimal
 
 SMOOTH = {
     "supervised": lambda balance: ct.svm(ct.squared_hinge(), balance=balance),
-    "flat": lambda balance: ct.s3vm(ct.flat_newton(), balance=balance),
-    "logistic": lambda balance: ct.Formulation(ct.logistic(), ct.flat_newton(), balance=balance),
+    "flat": lambda balance: ct.s3vm(ct.losses.flat_newton(), balance=balance),
+    "logistic": lambda balance: ct.Formulation(ct.losses.logistic(), ct.losses.flat_newton(), balance=balance),
 }
 
 
@@ -49,7 +49,7 @@ def test_its_minimum_is_the_dual_solvers(kernel, balance):
             method="trust-ncg", options={"gtol": 1e-8},
         )  # fmt: skip
         instance = smooth.instance
-        native = ct.NativeSolver(instance.problem, tol=1e-9).solve(instance.step())
+        native = ct.solvers.NativeSolver(instance.problem, tol=1e-9).solve(instance.step())
         assert found.fun == pytest.approx(native.primal, rel=1e-8)
         np.testing.assert_allclose(smooth.outputs(found.x), native.outputs, atol=1e-4)
 
@@ -64,12 +64,12 @@ def test_the_objective_is_the_formulations():
 def test_what_has_no_smooth_primal():
     problem = ct.Problem(np.eye(4), [1, -1, 0, 0])
     for formulation, message in (
-        (ct.Formulation(ct.hinge(), ct.better_label(ct.indicator(1, np.inf))), "has no slope"),
-        (ct.Formulation(ct.hinge(), ct.symmetric_hinge() + ct.indicator(-2, 2)), "has no slope"),
+        (ct.Formulation(ct.hinge(), ct.losses.better_label(ct.losses.indicator(1, np.inf))), "has no slope"),
+        (ct.Formulation(ct.hinge(), ct.symmetric_hinge() + ct.losses.indicator(-2, 2)), "has no slope"),
         (ct.Formulation(ct.squared_hinge(), constraints=ct.must_link(0, 1)), "no constraints but"),
         (ct.svm(ct.squared_hinge(), balance="linear", fit_intercept=False), "no bias to fix"),
     ):
         with pytest.raises(ValueError, match=message):
             SmoothPrimal(ct.Instance(formulation, problem))
     with pytest.raises(ValueError, match="takes a linear balance"):
-        SmoothPrimal(ct.Instance(ct.s3vm(ct.flat_newton()), problem.replace(balance=("exact", 0.5))))
+        SmoothPrimal(ct.Instance(ct.s3vm(ct.losses.flat_newton()), problem.replace(balance=("exact", 0.5))))

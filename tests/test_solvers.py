@@ -26,8 +26,8 @@ def test_native_agrees_with_cvxpy(block):
     """30 random problems each, objective to 1e-6 relative, through the primal and the dual form."""
     for seed in range(30 * block, 30 * block + 30):
         problem, step = steps_of(seed)
-        reference = ct.CvxpySolver(problem, form=["primal", "dual"][seed % 2]).solve(step)
-        native = ct.NativeSolver(problem, tol=1e-8).solve(step)
+        reference = ct.modeling.CvxpySolver(problem, form=["primal", "dual"][seed % 2]).solve(step)
+        native = ct.solvers.NativeSolver(problem, tol=1e-8).solve(step)
         scale = max(1.0, abs(reference.primal))
         assert native.status == "optimal"
         assert abs(native.primal - reference.primal) <= 1e-6 * scale, seed
@@ -47,8 +47,8 @@ def test_every_pair_of_catalogue_losses(labeled, unlabeled):
     rng = np.random.default_rng(1)
     problem = ct.Problem(rng.standard_normal((40, 3)), np.resize([1, -1, 0, 0, 0], 40), kernel=ct.RBF(1.0), C=3)
     step = ct.Formulation(CATALOGUE[labeled], CATALOGUE[unlabeled]).on(problem).step(rng.normal(0, 1, 40))
-    native = ct.NativeSolver(problem, tol=1e-8).solve(step)
-    reference = ct.CvxpySolver(problem).solve(step)
+    native = ct.solvers.NativeSolver(problem, tol=1e-8).solve(step)
+    reference = ct.modeling.CvxpySolver(problem).solve(step)
     assert native.primal == pytest.approx(reference.primal, rel=1e-6, abs=1e-6)
     np.testing.assert_allclose(native.outputs, reference.outputs, atol=2e-3)
 
@@ -58,7 +58,7 @@ def test_extra_point_and_centring_give_the_same_solution(seed):
     problem, step = steps_of(1000 + seed)
     if step.target is None:
         step = step.replace(target=0.1)
-    solutions = [ct.NativeSolver(problem, tol=1e-9, balance_by=way).solve(step) for way in ("centring", "x0")]
+    solutions = [ct.solvers.NativeSolver(problem, tol=1e-9, balance_by=way).solve(step) for way in ("centring", "x0")]
     assert solutions[0].primal == pytest.approx(solutions[1].primal, rel=1e-8, abs=1e-8)
     np.testing.assert_allclose(solutions[0].outputs, solutions[1].outputs, atol=1e-5)
     for solution in solutions:
@@ -69,12 +69,12 @@ def test_extra_point_and_centring_give_the_same_solution(seed):
 def test_small_blocks_and_a_small_cache_change_nothing(seed, monkeypatch):
     """A byte budget of one percent of the matrix, and blocks of eight variables."""
     problem, step = steps_of(2000 + seed)
-    whole = ct.NativeSolver(problem, tol=1e-7).solve(step)
+    whole = ct.solvers.NativeSolver(problem, tol=1e-7).solve(step)
     solve_dual = ct.solvers.dual.native.solve_dual
     monkeypatch.setattr(
         "convex_tsvm.solvers.dual.native.solve_dual", lambda *a, **k: solve_dual(*a, **{**k, "block_size": 8})
     )
-    little = ct.NativeSolver(problem, tol=1e-7, max_iter=20_000, cache_size=0.08 * problem.n**2 / 2**20)
+    little = ct.solvers.NativeSolver(problem, tol=1e-7, max_iter=20_000, cache_size=0.08 * problem.n**2 / 2**20)
     parts = little.solve(step)
     assert parts.status == "optimal"
     assert parts.n_iter > 1 or problem.n <= 16
@@ -85,9 +85,9 @@ def test_small_blocks_and_a_small_cache_change_nothing(seed, monkeypatch):
 def test_newton_steps_from_anywhere_give_the_same_solution(seed, monkeypatch):
     """Tried after every third coordinate step, they pass breakpoints all the time."""
     problem, step = steps_of(2500 + seed)
-    usual = ct.NativeSolver(problem, tol=1e-8).solve(step)
+    usual = ct.solvers.NativeSolver(problem, tol=1e-8).solve(step)
     monkeypatch.setattr("convex_tsvm.solvers.dual.in_memory.LEAST_STEPS", 3)
-    early = ct.NativeSolver(problem, tol=1e-8).solve(step)
+    early = ct.solvers.NativeSolver(problem, tol=1e-8).solve(step)
     assert early.status == "optimal"
     assert early.primal == pytest.approx(usual.primal, rel=1e-7, abs=1e-7)
 
@@ -97,7 +97,7 @@ def test_newton_steps_from_anywhere_give_the_same_solution(seed, monkeypatch):
 def test_newton_steps_never_make_the_dual_worse(seed, free_bias):
     """½ γᵀ K γ + Σ ψ*(-γ), from dual variables between breakpoints; the sum of γ stays 0, the domain is kept."""
     rng = np.random.default_rng(seed)
-    n, losses = 30, (ct.hinge(), ct.squared_hinge(), ct.tube(0.5), ct.epsilon_insensitive(0.1))
+    n, losses = 30, (ct.hinge(), ct.squared_hinge(), ct.losses.tube(0.5), ct.losses.epsilon_insensitive(0.1))
     points = rng.standard_normal((n, int(rng.integers(1, 40))))
     kind, cost, slope = rng.integers(0, len(losses), n), rng.uniform(0.1, 30, n), rng.normal(0, 0.3, n)
     dual = DualProblem(conjugate_pieces(losses), kind, cost, slope, GramRows(points @ points.T), free_bias=free_bias)
@@ -122,7 +122,7 @@ def test_newton_steps_never_make_the_dual_worse(seed, free_bias):
 @pytest.mark.parametrize("seed", range(20))
 def test_warm_start_gives_the_same_solution(seed):
     formulation, problem, rng = random_case(3000 + seed)
-    solver = ct.NativeSolver(problem, tol=1e-8)
+    solver = ct.solvers.NativeSolver(problem, tol=1e-8)
     first = solver.solve(formulation.on(problem).step(rng.normal(0, 1, problem.n)))
     second = formulation.on(problem).step(
         rng.normal(0, 1, problem.n), cost=problem.cost * rng.uniform(0.1, 3, problem.n)
@@ -134,7 +134,7 @@ def test_warm_start_gives_the_same_solution(seed):
 def test_warm_start_at_the_solution_needs_no_work():
     _, problem, _ = random_case(5)
     step = ct.cccp_tsvm(balance=None if problem.balance_target is None else "linear").on(problem).step()
-    solver = ct.NativeSolver(problem)
+    solver = ct.solvers.NativeSolver(problem)
     assert solver.solve(step, solver.solve(step)).n_iter == 0
 
 
@@ -154,7 +154,7 @@ def test_hard_margin_is_a_loss_like_any_other():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(2, 0.5, (20, 2)), rng.normal(-2, 0.5, (20, 2))])
     problem = ct.Problem(X, np.repeat([1, -1], 20), C_unlabeled=None)
-    model = ct.svm(ct.indicator(1, np.inf))
+    model = ct.svm(ct.losses.indicator(1, np.inf))
     native, cvxpy = (ct.cccp(model, problem, solver=s, **o) for s, o in (("native", {"tol": 1e-8}), ("cvxpy", {})))
     assert native.objective == pytest.approx(cvxpy.objective, rel=1e-6)
     assert (problem.y * native.scores).min() == pytest.approx(1, abs=1e-6)
@@ -163,7 +163,7 @@ def test_hard_margin_is_a_loss_like_any_other():
 def test_unbounded_problem_is_an_error():
     """A free bias and a loss without minimum on one side: no dual variables sum to zero."""
     problem = ct.Problem(np.eye(3), [1, -1, 0], balance=None)
-    falling = ct.PLQ([0], [(0, -1, 0), (0, -0.5, 0)])
+    falling = ct.losses.PLQ([0], [(0, -1, 0), (0, -0.5, 0)])
     model = ct.Formulation(ct.hinge(), 100.0 * falling, balance=None)
     with pytest.raises(ValueError, match="unbounded"):
         ct.cccp(model, problem)
@@ -176,7 +176,7 @@ def test_infeasible_constraints_are_an_error():
     problem = ct.Problem(rng.standard_normal((30, 2)), np.resize([1, -1], 30), C_unlabeled=None)
     for solver in ("native", "cvxpy"):
         with pytest.raises(ValueError, match="infeasible"):
-            ct.cccp(ct.svm(ct.indicator(1, np.inf)), problem, solver=solver)
+            ct.cccp(ct.svm(ct.losses.indicator(1, np.inf)), problem, solver=solver)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_what_rounding_prevents_is_never_reported_as_met(scale, statuses):
         step = ct.cccp_tsvm().on(problem).step(rng.normal(0, 1, 16))
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            solution = ct.NativeSolver(problem, max_iter=50).solve(step)
+            solution = ct.solvers.NativeSolver(problem, max_iter=50).solve(step)
         found.add(solution.status)
         assert (solution.status == "optimal") == (not caught)
         met = solution.kkt <= 2e-3 and solution.gap <= 1e-3
@@ -206,7 +206,7 @@ def test_running_out_of_iterations_is_said():
     problem = ct.Problem(rng.standard_normal((60, 5)), np.resize([1, -1, 0], 60), kernel=ct.RBF(1.0), C=100)
     step = ct.cccp_tsvm().on(problem).step()
     with pytest.warns(UserWarning, match="violation"):
-        solution = ct.NativeSolver(problem, max_iter=1, tol=1e-9, cache_size=1e-3).solve(step)
+        solution = ct.solvers.NativeSolver(problem, max_iter=1, tol=1e-9, cache_size=1e-3).solve(step)
     assert solution.status == "max_iter"
     assert solution.kkt > 1e-9
 
@@ -238,7 +238,7 @@ def test_pieces_are_the_conjugates_derivatives():
 )
 def test_bad_options_are_named(options, message):
     with pytest.raises(ValueError, match=message):
-        ct.NativeSolver(random_case(0)[1], **options)
+        ct.solvers.NativeSolver(random_case(0)[1], **options)
 
 
 def test_points_without_cost_have_no_tangent():
@@ -252,11 +252,11 @@ def test_points_without_cost_have_no_tangent():
 def test_a_solver_is_for_its_own_points():
     problem, other = random_case(0)[1], random_case(1)[1]
     step = ct.Formulation(ct.hinge(), ct.symmetric_hinge(), balance=None).on(other).step()
-    for solver in (ct.NativeSolver(problem), ct.CvxpySolver(problem)):
+    for solver in (ct.solvers.NativeSolver(problem), ct.modeling.CvxpySolver(problem)):
         with pytest.raises(ValueError, match="make a solver for each problem"):
             solver.solve(step)
     again = other.replace(C=3.0)
-    assert ct.NativeSolver(other).solve(ct.svm().on(again).step()).status == "optimal"
+    assert ct.solvers.NativeSolver(other).solve(ct.svm().on(again).step()).status == "optimal"
 
 
 def test_native_refuses_the_one_norm():
@@ -269,7 +269,7 @@ def test_native_refuses_the_one_norm():
 def test_a_bias_that_points_leave_open_is_the_middle_of_what_they_allow(precision):
     """Both multipliers are at their cost, so that every bias up to 1 - 2 C is optimal."""
     problem = ct.Problem(np.array([[1.0], [-1.0]]), [1, -1], C=0.1, C_unlabeled=None)
-    solution = ct.NativeSolver(problem, precision=precision).solve(ct.svm().on(problem).step())
+    solution = ct.solvers.NativeSolver(problem, precision=precision).solve(ct.svm().on(problem).step())
     assert solution.gamma == pytest.approx([0.1, -0.1])
     assert solution.bias == pytest.approx(0, abs=1e-6)
 
@@ -287,6 +287,6 @@ def test_a_point_that_is_called_optimal_and_violates_is_inaccurate(monkeypatch):
     X, y = np.array([[2.0], [-2.0], [1.0], [9.0]]), [1, -1, 1, 1]
     problem = ct.Problem(X, y, C=[1.0, 1.0, 1.0, 1e-9], C_unlabeled=None)
     with pytest.warns(UserWarning, match="did not meet tol"):
-        solution = ct.NativeSolver(problem).solve(ct.svm().on(problem).step())
+        solution = ct.solvers.NativeSolver(problem).solve(ct.svm().on(problem).step())
     assert solution.gap < 1e-6
     assert solution.status == "inaccurate"

@@ -38,7 +38,7 @@ NUMBERED = {
     + ["Proposition 1", "Algorithm 1", "Lemma 2", "Lemma 3", "Corollary 4", "Figure 1", "Table 1"],
 }
 
-ALL = [(name, one) for name in PAPERS for one in ct.paper(name)]
+ALL = [(name, one) for name in PAPERS for one in ct.papers.paper(name)]
 KEPT = json.loads((Path(__file__).parents[1] / "benchmarks" / "results" / "papers.json").read_text(encoding="utf-8"))
 EXPERIMENTS = KEPT["facts"]
 FAULTS = [(name, one, fault) for name, one in ALL for fault in one.faults]
@@ -55,10 +55,10 @@ def named(value):
 def test_every_numbered_item_is_there():
     assert sum(len(numbers) for numbers in NUMBERED.values()) == 150
     for name, numbers in NUMBERED.items():
-        checked, measured = {one.number for one in ct.paper(name)}, {one["number"] for one in EXPERIMENTS[name]}
+        checked, measured = {one.number for one in ct.papers.paper(name)}, {one["number"] for one in EXPERIMENTS[name]}
         assert set(numbers) <= checked | measured, name
         assert not checked & measured
-        assert len({one.key for one in ct.paper(name)}) == len(ct.paper(name))
+        assert len({one.key for one in ct.papers.paper(name)}) == len(ct.papers.paper(name))
     print(f"{len(ALL)} items with a check, {len(FAULTS)} planted faults, {len(MISPRINTS)} misprints")
     assert len(MISPRINTS) >= 30
 
@@ -88,7 +88,7 @@ def test_what_has_no_check_is_an_experiment_and_says_why():
 
 def test_statements_rest_on_statements_and_not_on_themselves():
     for name in PAPERS:
-        paper = ct.paper(name)
+        paper = ct.papers.paper(name)
         below = {one.number: set(one.rests_on) for one in paper}
         for number, rests_on in below.items():
             for other in rests_on:
@@ -101,11 +101,11 @@ def test_statements_rest_on_statements_and_not_on_themselves():
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_answers_to_a_derivation_are_graded(name):
-    for one in ct.paper(name).derivation:
-        right = ct.check(name, one.number, one.claimed)
+    for one in ct.papers.paper(name).derivation:
+        right = ct.papers.grade(name, one.number, one.claimed)
         assert right, (one.number, right)
         for fault, wrong in one.faults.items():
-            grade = ct.check(name, one.number, wrong)
+            grade = ct.papers.grade(name, one.number, wrong)
             assert not grade, (one.number, fault)
             assert "the formula with a mistake" in grade.reason, (one.number, grade)
 
@@ -113,20 +113,20 @@ def test_answers_to_a_derivation_are_graded(name):
 @pytest.mark.parametrize(("name", "one"), ALL, ids=lambda value: getattr(value, "number", value))
 def test_the_left_side_is_no_answer(name, one):
     """Handed in, called, or copied; the right side is one, as a function and as a student would write it."""
-    assert ct.check(name, one.number, one.claimed), one.number
-    assert not ct.check(name, one.number, one.computed)
-    assert not ct.check(name, one.number, one)
+    assert ct.papers.grade(name, one.number, one.claimed), one.number
+    assert not ct.papers.grade(name, one.number, one.computed)
+    assert not ct.papers.grade(name, one.number, one)
     called = one.computed
-    assert not ct.check(name, one.number, lambda q: [called(q)][0])
+    assert not ct.papers.grade(name, one.number, lambda q: [called(q)][0])
     if hasattr(one.computed, "__code__"):
         code, names = one.computed.__code__.replace(co_filename="sheet.ipynb"), inspect.getmodule(one.computed).__dict__
         copied = types.FunctionType(code, names, closure=one.computed.__closure__)
-        assert not ct.check(name, one.number, copied)
+        assert not ct.papers.grade(name, one.number, copied)
 
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_sheet_has_no_answers_and_takes_those_of_the_key(name):
-    made = ct.paper(name)
+    made = ct.papers.paper(name)
     sheet = json.dumps(notebook(made, exercise=True), ensure_ascii=False)
     assert "import *" not in sheet
     for one in made.derivation:
@@ -139,18 +139,18 @@ def test_a_sheet_has_no_answers_and_takes_those_of_the_key(name):
         for side in (*helpers(one), one.computed):
             names |= inspect.getmodule(side).__dict__
         exec(compile(solution(one), "key.ipynb", "exec"), names)
-        grade = ct.check(name, one.number, names["answer"])
+        grade = ct.papers.grade(name, one.number, names["answer"])
         assert grade, (one.number, grade)
 
 
 def test_what_is_equal_at_a_solution_only_is_no_answer():
-    grade = ct.check("collobert2006", 23, lambda q: q.program.alpha[0])
+    grade = ct.papers.grade("collobert2006", 23, lambda q: q.program.alpha[0])
     assert not grade
     assert "left-hand side" in grade.reason
-    grade = ct.check("collobert2006", 8, lambda q: ct.ramp(q.s)(q.z))
+    grade = ct.papers.grade("collobert2006", 8, lambda q: ct.ramp(q.s)(q.z))
     assert "it calls ramp(), as the left-hand side does" in grade.reason
     # Another way to write the right side is right.
-    assert ct.check(
+    assert ct.papers.grade(
         "collobert2006", 23, lambda q: sum(q.y[i] * (q.beta[i] - q.program.alpha[i]) for i in range(1, len(q.y)))
     )
 
@@ -162,7 +162,7 @@ def test_a_grade_has_a_reason():
     def right(q):
         return beyond(q.z, 1) - beyond(q.z, q.s)
 
-    assert "right: off by" in str(ct.check("collobert2006", 8, right))
+    assert "right: off by" in str(ct.papers.grade("collobert2006", 8, right))
     cases = [
         (lambda q: -right(q), "it has the wrong sign"),
         (lambda q: 2 * right(q), "it is 2 times what it should be"),
@@ -173,22 +173,25 @@ def test_a_grade_has_a_reason():
         (lambda q: right(q) + np.eye(17)[2], "at entry 2, and should be"),
     ]
     for answer, reason in cases:
-        grade = ct.check("collobert2006", 8, answer)
+        grade = ct.papers.grade("collobert2006", 8, answer)
         assert not grade
         assert reason in grade.reason, grade
-    assert "that is what the paper prints" in ct.check("collobert2006", 4, ct.paper("collobert2006")[4].printed).reason
+    assert (
+        "that is what the paper prints"
+        in ct.papers.grade("collobert2006", 4, ct.papers.paper("collobert2006")[4].printed).reason
+    )
     # A value in place of a function is graded on the problem of six points.
-    assert ct.check("collobert2006", 23, ct.paper("collobert2006").quantities()[0].solved.gamma0)
+    assert ct.papers.grade("collobert2006", 23, ct.papers.paper("collobert2006").quantities()[0].solved.gamma0)
     for number in (99, "eq. 99", "Figure 8"):
         with pytest.raises(ValueError, match="must be one of"):
-            ct.check("collobert2006", number, 0.0)
+            ct.papers.grade("collobert2006", number, 0.0)
     with pytest.raises(ValueError, match="paper='collobert'"):
-        ct.paper("collobert")
+        ct.papers.paper("collobert")
 
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_notebooks_run_and_sheets_leave_the_answers_out(name, tmp_path):
-    paper = ct.paper(name)
+    paper = ct.papers.paper(name)
     written = notebook(paper)
     code = [cell["source"] for cell in written["cells"] if cell["cell_type"] == "code"]
     assert len(code) == 1 + len(paper.derivation)
@@ -216,7 +219,7 @@ def test_the_command_line_runs_a_paper(capsys, tmp_path):
     assert main(["verify", "--paper", "dai2010", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["paper"] == "dai2010"
-    assert len(found["statements"]) == len(ct.paper("dai2010"))
+    assert len(found["statements"]) == len(ct.papers.paper("dai2010"))
     sheet = tmp_path / "sheet.ipynb"
     assert main(["verify", "--paper", "debie2004", "--exercise", str(sheet)]) == 0
     assert json.loads(sheet.read_text())["nbformat"] == 4
@@ -235,7 +238,7 @@ def test_the_command_line_runs_a_paper(capsys, tmp_path):
 def test_a_statement_that_fails_is_said_to(monkeypatch):
     """The verdict comes from running: with a wrong loss in the toolkit eq. 8 fails."""
     monkeypatch.setattr("convex_tsvm.verification.statements.collobert2006.method.ramp", lambda s: ct.hinge())
-    outcome = ct.paper("collobert2006")[8].run()
+    outcome = ct.papers.paper("collobert2006")[8].run()
     assert outcome.verdict == "fails"
     assert not outcome.passed
 
@@ -257,7 +260,7 @@ def test_verify_runs_the_statements_that_concern_a_formulation(moons):
     assert "not about this formulation" in other["collobert2006 eq. 4"].detail
 
 
-MISPRINTS = [f"{one.paper} {one.number}" for name in PAPERS for one in ct.paper(name) if one.printed is not None]
+MISPRINTS = [f"{one.paper} {one.number}" for name in PAPERS for one in ct.papers.paper(name) if one.printed is not None]
 
 
 @pytest.mark.parametrize("balanced", [True, False])

@@ -61,11 +61,11 @@ def test_it_prints_as_the_paper_has_it():
 
 def test_programs_with_slacks_print_in_symbols():
     problem = random_problem(0)[0].replace(balance=("exact", 0.5))
-    compact = ct.UnrelaxedCompactMargin(problem, epsilon=1.0, C_compact=1.0, upper=50.0).problem
+    compact = ct.modeling.UnrelaxedCompactMargin(problem, epsilon=1.0, C_compact=1.0, upper=50.0).problem
     assert "+ Σ ζ" in str(compact)
     assert "ζ: how far outputs are from their class's mean" in str(compact)
     assert r"\zeta" in compact.latex()
-    safe = ct.SafeLabels([[1, 1, -1], [1, -1, -1]], [1, 1, 1])
+    safe = ct.formulations.SafeLabels([[1, 1, -1], [1, -1, -1]], [1, 1, 1])
     printed = "maximize worst subject to worst <= A y + d -1 <= y y <= 1"
     assert " ".join(str(safe.relaxed()).split("where ", maxsplit=1)[0].split()) == printed
     values = [safe.relaxed().solve(solver=solver) for solver in ("CLARABEL", "SCS", "HIGHS")]

@@ -23,7 +23,7 @@ def weighted_step(seed):
     step = instance.weighted_svm(positive)
     extra = rng.choice(problem.n, 3, replace=False)
     return problem, step.replace(
-        losses=(*step.losses, ct.epsilon_insensitive(0.3)),
+        losses=(*step.losses, ct.losses.epsilon_insensitive(0.3)),
         names=(*step.names, "tube"),
         point=np.append(step.point, extra),
         kind=np.append(step.kind, [2, 2, 2]),
@@ -37,12 +37,12 @@ def test_several_terms_a_point(block):
     """CVXPY's primal and dual, which have a term each, and the native solver, which has a loss a point."""
     for seed in range(3000 + 15 * block, 3015 + 15 * block):
         problem, step = weighted_step(seed)
-        primal, dual = (ct.CvxpySolver(problem, form=form) for form in ("primal", "dual"))
+        primal, dual = (ct.modeling.CvxpySolver(problem, form=form) for form in ("primal", "dual"))
         values = []
         for solver in (primal, dual):
             solver.solve(step)
             values.append(float(solver.model(step).problem.value))
-        native = ct.NativeSolver(problem, tol=1e-8).solve(step)
+        native = ct.solvers.NativeSolver(problem, tol=1e-8).solve(step)
         assert native.status == "optimal"
         values += [native.primal, native.dual]
         np.testing.assert_allclose(values, values[0], rtol=1e-6, atol=1e-6, err_msg=str(seed))
@@ -60,7 +60,7 @@ def test_terms_of_one_point_are_one_loss():
         slope=np.zeros(3 * n),
         point=np.concatenate([point, point, point]),
     )
-    solver = ct.NativeSolver(problem, tol=1e-8)
+    solver = ct.solvers.NativeSolver(problem, tol=1e-8)
     assert solver.solve(twice).primal == pytest.approx(solver.solve(step).primal, rel=1e-8)
     assert len(twice.groups) == len(step.groups)
 
@@ -69,7 +69,7 @@ def test_logistic_regression_is_scikit_learns(moons):
     """Through CVXPY, with a certificate from its own conjugate."""
     X, truth, _ = moons
     problem = ct.Problem(X, truth, C=2.0, C_unlabeled=None)
-    model = ct.Formulation(ct.logistic(), balance=None)
+    model = ct.Formulation(ct.losses.logistic(), balance=None)
     solution = ct.cccp(model, problem, solver="cvxpy")
     theirs = LogisticRegression(C=2.0, tol=1e-10, max_iter=10_000).fit(X, truth)
     np.testing.assert_allclose(solution.weights, theirs.coef_[0], rtol=1e-4)
@@ -85,7 +85,7 @@ def test_a_convex_loss_beside_a_plq_one(moons, kernel):
     """Semi-supervised logistic regression: a smooth loss for labelled points, the symmetric ramp for the others."""
     X, _, y = moons
     problem = ct.Problem(X, y, C=5.0, kernel=kernel)
-    model = ct.Formulation(ct.logistic(), ct.symmetric_ramp(-0.3))
+    model = ct.Formulation(ct.losses.logistic(), ct.symmetric_ramp(-0.3))
     solution = ct.cccp(model, problem, solver="cvxpy")
     objectives = [iteration.step_objective for iteration in solution.history]
     assert all(b <= a * (1 + 1e-6) for a, b in zip(objectives[:-1], objectives[1:], strict=True))
@@ -96,7 +96,7 @@ def test_a_convex_loss_beside_a_plq_one(moons, kernel):
 
 
 def test_logistic_laws():
-    loss, t = ct.logistic(), np.linspace(-6, 6, 61)
+    loss, t = ct.losses.logistic(), np.linspace(-6, 6, 61)
     slope = loss.derivative(t)
     np.testing.assert_allclose(loss(t) + loss.conjugate()(slope), t * slope, atol=1e-12)
     numeric = (loss(t + 1e-6) - loss(t - 1e-6)) / 2e-6
@@ -118,18 +118,18 @@ def test_elastic_net(balance):
     y[:10] = np.where(X[:10, 0] > 0, 1, -1)
     problem = ct.Problem(X, y, C=1.0, balance="labeled" if balance else None)
     plain = ct.tsvm("hinge", balance=balance)
-    model = dataclasses.replace(plain, regularizer=ct.ElasticNet(2.0))
+    model = dataclasses.replace(plain, regularizer=ct.formulations.ElasticNet(2.0))
     outputs = rng.normal(0, 1, 40)
     primal = model.primal(problem, outputs).solve(solver="CLARABEL")
     for way in ("centring", "x0"):
         assert model.dual(problem, outputs, balance_by=way).solve(solver="CLARABEL") == pytest.approx(primal, rel=1e-6)
-    point = ct.CvxpySolver(problem).solve(model.on(problem).step(outputs))
+    point = ct.modeling.CvxpySolver(problem).solve(model.on(problem).step(outputs))
     assert point.primal == pytest.approx(primal, rel=1e-4)
     assert point.dual <= primal + 1e-6
     solution = ct.cccp(model, problem, solver="cvxpy")
     assert (np.abs(solution.weights) < 1e-6).any()
     np.testing.assert_allclose(solution.decision_function(X), solution.scores, atol=1e-9)
-    none = dataclasses.replace(plain, regularizer=ct.ElasticNet(0.0))
+    none = dataclasses.replace(plain, regularizer=ct.formulations.ElasticNet(0.0))
     assert none.primal(problem).solve(solver="CLARABEL") == pytest.approx(
         plain.primal(problem).solve(solver="CLARABEL"), rel=1e-6
     )
@@ -150,7 +150,7 @@ def test_options_that_a_solver_does_not_know_are_errors(moons):
     with pytest.raises(ValueError, match="cache_size=5 is no option of solver='cvxpy'"):
         ct.cccp(ct.tsvm(), problem, solver="cvxpy", cache_size=5)
     with pytest.raises(ValueError, match="form='dual' is for solvers given by name"):
-        ct.cccp(ct.tsvm(), problem, solver=ct.CvxpySolver(problem), form="dual")
+        ct.cccp(ct.tsvm(), problem, solver=ct.modeling.CvxpySolver(problem), form="dual")
     with pytest.raises(ValueError, match="solver='magic' must be 'auto', 'native', 'linear', 'finite_newton'"):
         ct.cccp(ct.tsvm(), problem, solver="magic")
 
@@ -192,7 +192,7 @@ def test_a_degenerate_fit_ends_and_says_so():
         step = ct.tsvm().on(problem).step(rng.normal(0, 1, 17))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            point = ct.NativeSolver(problem, tol=1e-8).solve(step)
+            point = ct.solvers.NativeSolver(problem, tol=1e-8).solve(step)
         assert point.status in ("optimal", "inaccurate")
         assert point.n_iter <= 200
 
@@ -202,8 +202,8 @@ def test_reading_the_kernel_matrix_changes_nothing(moons):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((1200, 4)), np.resize([1, -1, 0, 0, 0], 1200)
     problem = ct.Problem(X, y, kernel=ct.RBF(2.0))
-    before = ct.NativeSolver(problem)
+    before = ct.solvers.NativeSolver(problem)
     assert problem.gram.shape == (1200, 1200)
-    after = ct.NativeSolver(problem)
+    after = ct.solvers.NativeSolver(problem)
     assert before._held.single is after._held.single is True
     assert before._held.exact is after._held.exact is False

@@ -149,7 +149,7 @@ def test_what_is_left_is_divided(clock, monkeypatch):
         (ct.gradient, ct.tsvm("exp")),
         (ct.continuation, ct.tsvm("exp")),
         (ct.newton, ct.tsvm("flat")),
-        (ct.linearization, ct.cs3vm()),
+        (ct.methods.linearization, ct.cs3vm()),
     ],
 )
 def test_functions_take_a_limit(function, formulation):
@@ -168,7 +168,7 @@ def test_a_path_has_a_solution_of_every_problem():
     X, y, _ = moons(40)
     problem = ct.Problem(X, np.where(y < 0, 0, 2 * y - 1))
     with pytest.warns(UserWarning, match="time_limit"):
-        path = ct.cccp_path(ct.cccp_tsvm(), [problem, problem.replace(C=2.0)], time_limit=1e-9)
+        path = ct.methods.cccp_path(ct.cccp_tsvm(), [problem, problem.replace(C=2.0)], time_limit=1e-9)
     assert [one.status for one in path] == ["time_limit"] * 2
 
 
@@ -231,7 +231,7 @@ def test_a_search_gives_up_an_inverse_that_there_is_no_time_for(monkeypatch):
     monkeypatch.setattr(quadratic_program, "time_is_up", is_up)
     X = np.random.default_rng(0).normal(size=(30, 2))
     problem = ct.Problem(X, np.where(np.arange(30) < 6, np.resize([1, -1], 30), 0), kernel=ct.RBF(1.0))
-    search = ct.BranchAndBound(ct.s3vm(), problem, time_limit=60.0, max_nodes=3)
+    search = ct.exact.BranchAndBound(ct.s3vm(), problem, time_limit=60.0, max_nodes=3)
     assert search.builder.relaxation == "svm"
     assert len(asked) == 3
     assert search.run().lower_bound <= search.state.objective

@@ -36,7 +36,7 @@ def test_every_formulation_passes(name, problem):
         ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), balance=None),
         ct.Formulation(ct.hinge(), ct.symmetric_ramp(-0.3), fit_intercept=False),
         ct.Formulation(ct.squared_hinge(), exponential()),
-        ct.svm(ct.indicator(1, np.inf)),
+        ct.svm(ct.losses.indicator(1, np.inf)),
     ],
     ids=["supervised", "no balance", "no intercept", "smooth", "hard margin"],
 )
@@ -153,7 +153,7 @@ def test_a_wrong_split_is_found(problem):
 
 
 def test_a_tangent_that_does_not_touch_is_found(problem):
-    class Steep(ct.PLQ):
+    class Steep(ct.losses.PLQ):
         def supergradient(self, t):
             return super().supergradient(t) + 0.5
 

@@ -41,14 +41,14 @@ def test_a_page_of_a_certificate_without_the_rigorous_check(tmp_path, monkeypatc
     """It is not made, and the error says what is needed."""
     monkeypatch.setattr("convex_tsvm.exact.prove.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"pip install 'convex_tsvm\[rigorous\]'"):
-        ct.certificate_page(HONEST_TREE, tmp_path / "page.html")
+        ct.exact.certificate_page(HONEST_TREE, tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
 
 
 def test_a_page_of_a_long_certificate_is_cut(tmp_path, monkeypatch):
     """It shows the first nodes, says so, and closes all folds that it has opened."""
     monkeypatch.setattr(page, "NODES_SHOWN", 2)
-    found = ct.certificate_page(HONEST_TREE, tmp_path / "page.html")
+    found = ct.exact.certificate_page(HONEST_TREE, tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert found.n_nodes > 2
     assert f"The first 2 of {found.n_nodes} nodes are shown." in text

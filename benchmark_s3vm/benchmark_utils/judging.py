@@ -124,7 +124,7 @@ class Judge:
             return -np.inf
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            verdict = ct.check_certificate(path, self._instance.formulation, self._instance.problem)
+            verdict = ct.prove_certificate(path, self._instance.formulation, self._instance.problem)
         return float(verdict.lower_bound) if verdict.holds else -np.inf
 
 

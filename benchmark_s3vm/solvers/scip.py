@@ -40,7 +40,7 @@ class Solver(BaseSolver):
         start = ct.cccp(formulation.supervised(), self.problem)
         self.start = {"coefficients": start.coefficients, "bias": start.bias}
         self.upper = ct.Instance(formulation, self.problem).objective(start.scores, start.regularization)
-        self.model = ct.MixedIntegerModel(formulation, self.problem, self.upper * (1 + 1e-6))
+        self.model = ct.modeling.MixedIntegerModel(formulation, self.problem, self.upper * (1 + 1e-6))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self.model.problem.get_problem_data("SCIP")

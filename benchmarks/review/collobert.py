@@ -174,7 +174,7 @@ def _solved(trial, problem):
     if trial.method == "SVMlight":
         return ct.switching(ct.tsvm("hinge"), problem)
     if trial.method == "∇TSVM":
-        smooth = ct.Formulation(ct.squared_hinge(), ct.exponential(3), balance="linear")
+        smooth = ct.Formulation(ct.squared_hinge(), ct.losses.exponential(3), balance="linear")
         return ct.gradient(smooth, problem, annealing=np.geomspace(0.01, 1, 10))
     return ct.cccp(ct.cccp_tsvm(trial.s), problem)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import plotting
+from .. import plot
 from ..data import Data, SeveralClasses, load_classes, load_new, same_class
 from ..deadline import time_left, until
 from ..decision import chosen_classes
@@ -80,8 +80,8 @@ def _picture(data: Data, solution: Solution) -> Any:
     from ..exact import ExactSolution
 
     if isinstance(solution, ExactSolution):
-        return plotting.plot_search(solution)
-    return plotting.plot_comparison(data, {solution.formulation.name or "solution": solution})
+        return plot.search(solution)
+    return plot.comparison(data, {solution.formulation.name or "solution": solution})
 
 
 def bound(request: Bound) -> int:
@@ -131,7 +131,7 @@ def bound(request: Bound) -> int:
         "the value that the solver reports, to its tolerance)"
     )
     say(request, told, result)
-    write_plot(lambda: plotting.plot_gaps(found), request.plot, request.json)
+    write_plot(lambda: plot.gaps(found), request.plot, request.json)
     return 0 if result["status"] in SOLVED_STATUSES else 1
 
 
@@ -250,11 +250,11 @@ def _loss(formulation: Formulation) -> Any:
     from ..losses import SplitLoss
 
     loss = formulation.labeled if formulation.unlabeled is None else formulation.unlabeled
-    return plotting.plot_loss(loss, at=0.5 if isinstance(loss, SplitLoss) else None)
+    return plot.loss(loss, at=0.5 if isinstance(loss, SplitLoss) else None)
 
 
 def _verify_certificate(request: Verify) -> int:
-    from ..exact import certificate_page, check_certificate, trim_certificate
+    from ..exact import certificate_page, prove_certificate, trim_certificate
     from ..exact.files import read_search
 
     mine: tuple[Formulation, Problem] | tuple[()] = ()
@@ -264,7 +264,7 @@ def _verify_certificate(request: Verify) -> int:
         mine = _problem_of(request, request.of_data)
     try:
         read_search(request.data)  # raises ValueError for what is no certificate at all
-        verdict = check_certificate(request.data, *mine)
+        verdict = prove_certificate(request.data, *mine)
         if request.html:
             certificate_page(request.data, request.html)
         say(request, verdict, {**asdict(verdict), "gap": verdict.gap})

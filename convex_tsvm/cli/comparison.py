@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import plotting
+from .. import plot
 from ..data import Data
 from ..instance import Instance
 from ..methods.supervised import supervised_svms
@@ -121,7 +121,7 @@ class _Comparison:
         """All solutions, with their solvers in their names where a method has several."""
         several = len(self.solutions) > len(self.tasks)
         named = {f"{t.name} ({s})" if several else t.name: one for (t, s), one in self.solutions.items()}
-        return plotting.plot_comparison(self.data, named)
+        return plot.comparison(self.data, named)
 
     def beside_supervised(self) -> dict[str, Any]:
         """The row of the SVM that has the labelled points only; other rows are told how much they agree with it.

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import plotting
+from .. import plot
 from ..validation import new_file
 from .requests import Request
 
@@ -57,7 +57,7 @@ def check_outputs(request: Request) -> None:
         if name != "target":
             new_file(name, path)
         if name == "plot":
-            plotting.check_picture(path)
+            plot.check_picture(path)
         others.append((name, path))
 
 
@@ -72,7 +72,7 @@ def write_plot(draw: Callable[[], Any], path: str | None, quiet: bool) -> None:
     """Draw a picture into a file, if one was asked for, and say so."""
     if path is None:
         return
-    plotting.save_figure(draw(), path)
+    plot.save(draw(), path)
     if not quiet:
         print(f"picture: {path}")
 

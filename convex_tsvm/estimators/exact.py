@@ -36,7 +36,7 @@ class ExactTransductiveSVC(LabellingTransduction):
         What a mean is fixed of: f, or v = f + y ξ, the outputs with their slacks (Bai and Yan 2016; squared hinge,
         ``fit_intercept=False``).
     bounds : str
-        The strongest bound of a node, as in :class:`~convex_tsvm.BranchAndBound`.
+        The strongest bound of a node, as in :class:`~convex_tsvm.exact.BranchAndBound`.
     strategy : str
         Which node is next.
     branching : str
@@ -46,7 +46,7 @@ class ExactTransductiveSVC(LabellingTransduction):
     max_nodes : int
         The number of nodes after which it ends.
     solver : str
-        What solves semidefinite relaxations, as in :class:`~convex_tsvm.BranchAndBound`.
+        What solves semidefinite relaxations, as in :class:`~convex_tsvm.exact.BranchAndBound`.
     checkpoint : path
         The file that the search is saved to while it runs, and goes on from; for two classes.
     certificate : path

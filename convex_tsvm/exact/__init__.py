@@ -2,7 +2,7 @@
 
 from .brute_force import brute_force
 from .page import certificate_page
-from .prove import check_certificate, verify_certificate
+from .prove import prove_certificate
 from .search import BranchAndBound
 from .solution import ExactSolution
 from .solve import exact_search
@@ -16,8 +16,7 @@ __all__ = [
     "Trimmed",
     "brute_force",
     "certificate_page",
-    "check_certificate",
     "exact_search",
+    "prove_certificate",
     "trim_certificate",
-    "verify_certificate",
 ]

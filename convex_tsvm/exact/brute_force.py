@@ -21,7 +21,7 @@ def brute_force(formulation: Formulation, problem: Problem) -> tuple[float, Arra
     Parameters
     ----------
     formulation, problem
-        As for :class:`~convex_tsvm.BranchAndBound`, with up to 20 unlabelled points.
+        As for :class:`~convex_tsvm.exact.BranchAndBound`, with up to 20 unlabelled points.
 
     Raises
     ------

@@ -163,7 +163,7 @@ class Contest:
 class Choice:
     """What a search does next, until it is decided which bounds it goes on with.
 
-    ``search`` is the :class:`~convex_tsvm.BranchAndBound`, and ``began`` when its bounds began.
+    ``search`` is the :class:`~convex_tsvm.exact.BranchAndBound`, and ``began`` when its bounds began.
     """
 
     schedule = Schedule()

@@ -27,7 +27,7 @@ from .tree import Node, Record
 
 
 def save_search(path: str | os.PathLike[str], search: Any) -> None:
-    """Write a :class:`~convex_tsvm.BranchAndBound` as one ``.npz`` file, complete or not at all.
+    """Write a :class:`~convex_tsvm.exact.BranchAndBound` as one ``.npz`` file, complete or not at all.
 
     ValueError is raised if the problem's kernel is a Python function of the user's, OSError if writing fails.
     """

@@ -58,7 +58,7 @@ def certificate_page(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "optimum.npz")
     ...     solution = ct.exact_search(ct.s3vm(balance=None), problem, certificate=file)
-    ...     check = ct.certificate_page(file, pathlib.Path(folder, "optimum.html"))
+    ...     check = ct.exact.certificate_page(file, pathlib.Path(folder, "optimum.html"))
     ...     page = pathlib.Path(folder, "optimum.html").read_text(encoding="utf-8")
     >>> page[:15]
     '<!DOCTYPE html>'

@@ -10,14 +10,13 @@ import numpy as np
 from ..checker import Certificate, Verdict, digest, walked
 from ..formulations import Formulation
 from ..instance import with_one_label
-from ..notice import warn
 from ..persistence import DAMAGED
 from ..problem import Problem
 from ..relaxations import LowerBoundBuilder
 from .files import read_search
 
 
-def check_certificate(
+def prove_certificate(
     path: str | os.PathLike[str], formulation: Formulation | None = None, problem: Problem | None = None
 ) -> Verdict:
     """Prove what a certificate claims, in arithmetic that cannot err on the wrong side and by code that shares nothing.
@@ -52,8 +51,8 @@ def check_certificate(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "optimum.npz")
     ...     solution = ct.exact_search(ct.s3vm(balance=None), problem, certificate=file)
-    ...     proof = ct.check_certificate(file)
-    ...     other = ct.check_certificate(file, ct.s3vm(balance=None), problem.replace(C=2))
+    ...     proof = ct.prove_certificate(file)
+    ...     other = ct.prove_certificate(file, ct.s3vm(balance=None), problem.replace(C=2))
     >>> proof.holds
     True
     >>> other.holds, other.problem
@@ -73,23 +72,6 @@ def proven(path: str | os.PathLike[str]) -> tuple[Verdict, Certificate | None]:
     """The verdict, and the certificate with what was found at its nodes."""
     check_flint()
     return walked(path)
-
-
-def verify_certificate(path: str | os.PathLike[str]) -> Verdict:
-    """The old name of :func:`check_certificate`.
-
-    Parameters
-    ----------
-    path : path
-        A certificate or a checkpoint.
-
-    Examples
-    --------
-    >>> ct.verify_certificate.__name__
-    'verify_certificate'
-    """
-    warn("verify_certificate() is the old name of check_certificate()", FutureWarning)
-    return check_certificate(path)
 
 
 def _differs(path: str | os.PathLike[str], formulation: Formulation, problem: Problem) -> str | None:

@@ -110,7 +110,7 @@ class BranchAndBound:
     --------
     >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
-    >>> search = ct.BranchAndBound(ct.s3vm(balance=None), problem, gap=1e-4).run()
+    >>> search = ct.exact.BranchAndBound(ct.s3vm(balance=None), problem, gap=1e-4).run()
     >>> search.status
     'optimal'
     """

@@ -20,7 +20,7 @@ class ExactSolution(Solution):
     Attributes
     ----------
     status : {"optimal", "inaccurate", "node_limit", "time_limit", "interrupted"}
-        As in :class:`~convex_tsvm.BranchAndBound`.
+        As in :class:`~convex_tsvm.exact.BranchAndBound`.
     n_nodes, n_open : int
         Nodes looked at, and left open.
     svm_bound, root_bound : float

@@ -13,7 +13,7 @@ from ..notice import warn
 from ..problem import Problem
 from ..validation import InfeasibleError, new_file
 from .files import save_search
-from .prove import check_certificate
+from .prove import prove_certificate
 from .search import BranchAndBound
 from .solution import ExactSolution
 
@@ -31,8 +31,8 @@ def exact_search(
     constraints but a balance, it is a search over labels. For any other piecewise linear-quadratic losses, such as the
     ramp of :func:`~convex_tsvm.cccp_tsvm` and the compact margin machine, also of labelled points and with constraints
     on outputs, it is a search over intervals of outputs: each node's bound is the convex problem with the convex
-    envelopes of the losses on their intervals (:meth:`~convex_tsvm.PLQ.envelope`), to which the regularizer lends
-    curvature. In place of exp(-s t²) it is over a PLQ function that is below it by a share of ``gap`` at most.
+    envelopes of the losses on their intervals (:meth:`~convex_tsvm.losses.PLQ.envelope`), to which the regularizer
+    lends curvature. In place of exp(-s t²) it is over a PLQ function that is below it by a share of ``gap`` at most.
 
     Parameters
     ----------
@@ -41,10 +41,10 @@ def exact_search(
         For a search over intervals its balance is a mean output or None.
     certificate : path, optional
         A file for what proves the bound; not for exp(-s t²) nor for a hard margin.  It is checked as soon as it is
-        written (:func:`~convex_tsvm.check_certificate`): if it is refused, a warning says why, and the status is
+        written (:func:`~convex_tsvm.prove_certificate`): if it is refused, a warning says why, and the status is
         "inaccurate" in place of "optimal".
     **options
-        Of :class:`~convex_tsvm.BranchAndBound`.
+        Of :class:`~convex_tsvm.exact.BranchAndBound`.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def _certified(solution: ExactSolution, path: Path, search: BranchAndBound) -> E
     name = f"certificate={os.fspath(path)!r}"
     try:
         save_search(path, search)
-        verdict = check_certificate(path)
+        verdict = prove_certificate(path)
     except OSError as error:
         warn(f"{name} could not be written: {error}")
     except ImportError as error:

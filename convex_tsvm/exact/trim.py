@@ -42,7 +42,7 @@ class Trimmed:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "optimum.npz")
     ...     solution = ct.exact_search(ct.s3vm(balance=None), problem, certificate=file)
-    ...     trimmed = ct.trim_certificate(file, pathlib.Path(folder, "short.npz"))
+    ...     trimmed = ct.exact.trim_certificate(file, pathlib.Path(folder, "short.npz"))
     >>> trimmed.n_nodes_after <= trimmed.n_nodes_before
     True
     """
@@ -90,8 +90,8 @@ def trim_certificate(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder, "optimum.npz")
     ...     solution = ct.exact_search(ct.s3vm(balance=None), problem, certificate=file)
-    ...     trimmed = ct.trim_certificate(file, pathlib.Path(folder, "short.npz"))
-    ...     ct.check_certificate(pathlib.Path(folder, "short.npz")).holds
+    ...     trimmed = ct.exact.trim_certificate(file, pathlib.Path(folder, "short.npz"))
+    ...     ct.prove_certificate(pathlib.Path(folder, "short.npz")).holds
     True
     """
     check_flint()

@@ -7,6 +7,7 @@ from .constraints import OutputConstraint, cannot_link, mean_output, must_link, 
 from .formulation import Formulation
 from .groups import PointGroup
 from .regularizers import ElasticNet, GroupLasso, MultipleKernels, NonnegativeNorm, OneNorm, Regularizer, SquaredNorm
+from .s4vm import SafeLabels
 from .svm import svm
 from .tsvm import FINITE_LOSSES, LOSSES, cccp_tsvm, cs3vm, hard_margin_s3vm, s3vm, tsvm
 from .universum import universum_tsvm
@@ -24,6 +25,7 @@ __all__ = [
     "OutputConstraint",
     "PointGroup",
     "Regularizer",
+    "SafeLabels",
     "SquaredNorm",
     "Stated",
     "addition",

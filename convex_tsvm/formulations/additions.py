@@ -26,7 +26,7 @@ class Addition:
     Examples
     --------
     >>> import cvxpy as cp, convex_tsvm as ct
-    >>> ct.addition(lambda w, b, f: cp.square(b), name="small bias")
+    >>> ct.formulations.addition(lambda w, b, f: cp.square(b), name="small bias")
     addition('small bias')
     """
 
@@ -107,8 +107,8 @@ def addition(
     ...     ct.hinge(),
     ...     ct.symmetric_ramp(-0.3),
     ...     additions=[
-    ...         ct.addition(lambda w, b, f: [w[0] >= 0], name="rising"),
-    ...         ct.addition(lambda w, b, f: 0.1 * cp.sum_squares(f[1:3]), name="steady"),
+    ...         ct.formulations.addition(lambda w, b, f: [w[0] >= 0], name="rising"),
+    ...         ct.formulations.addition(lambda w, b, f: 0.1 * cp.sum_squares(f[1:3]), name="steady"),
     ...     ],
     ... )
     >>> solution = ct.cccp(model, problem)

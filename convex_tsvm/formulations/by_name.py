@@ -126,7 +126,7 @@ def on_neighbor_graph(
 ) -> Problem:
     """The problem in the feature space of a Laplacian SVM: its kernel is deformed by the graph of nearest neighbours.
 
-    Parameters and errors are those of :func:`~convex_tsvm.laplacian_kernel`.
+    Parameters and errors are those of :func:`~convex_tsvm.kernels.laplacian_kernel`.
     """
     kernel = laplacian_kernel(
         problem.kernel, problem.X, C_manifold, n_neighbors, normalized=normalized, power=power, cache_size=cache_size

@@ -48,7 +48,7 @@ def compact_margin(
 
     Examples
     --------
-    >>> model = ct.compact_margin(2.0, *ct.compactness_weights(problem, C_compact=1.0))
+    >>> model = ct.compact_margin(2.0, *ct.formulations.compactness_weights(problem, C_compact=1.0))
     >>> ct.cccp(model, problem).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
@@ -120,7 +120,8 @@ def compactness_weights(problem: Problem, C_compact: float) -> tuple[float, floa
 
     Examples
     --------
-    >>> [float(weight) for weight in ct.compactness_weights(problem.replace(C_unlabeled=2.0), C_compact=1.0)]
+    >>> weights = ct.formulations.compactness_weights(problem.replace(C_unlabeled=2.0), C_compact=1.0)
+    >>> [float(weight) for weight in weights]
     [0.1, 0.5]
     """
     if C_compact != np.inf:

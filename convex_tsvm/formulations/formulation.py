@@ -71,15 +71,15 @@ class Formulation:
     fit_intercept : bool, default True
         Whether f has a bias.
     regularizer : {"l2", "l1"} or Regularizer, default "l2"
-        What w costs: ½ ‖w‖², ‖w‖₁, or an object such as :class:`~convex_tsvm.GroupLasso`; other than ½ ‖w‖² for the
-        linear space, through CVXPY.
+        What w costs: ½ ‖w‖², ‖w‖₁, or an object such as :class:`~convex_tsvm.formulations.GroupLasso`; other
+        than ½ ‖w‖² for the linear space, through CVXPY.
     constraints : sequence of OutputConstraint, default ()
         Linear constraints on outputs besides the balance: :func:`~convex_tsvm.mean_output`,
         :func:`~convex_tsvm.must_link`, :func:`~convex_tsvm.cannot_link`, :func:`~convex_tsvm.output_constraint`.
     groups : sequence of PointGroup, default ()
         Points that pay a loss of their own, and not that of labelled or unlabelled ones.
     additions : sequence of Addition, default ()
-        Convex terms and constraints written in CVXPY (:func:`~convex_tsvm.addition`).
+        Convex terms and constraints written in CVXPY (:func:`~convex_tsvm.formulations.addition`).
     name : str
         Shown in reports.
 
@@ -503,9 +503,9 @@ class Formulation:
     def smooth(self, problem: Problem, outputs: Array | None = None) -> cp.Problem:
         """The formulation itself, nonconvex, as a smooth ``cvxpy.Problem``: ``.solve(nlp=True)`` of CVXPY 1.9 takes it.
 
-        For convex and smooth losses: :func:`~convex_tsvm.exponential`, :class:`~convex_tsvm.DCLoss` whose concave part
-        has an expression.  Additions need not be convex.  A solver of smooth problems must be installed, such as Uno
-        (``pip install unopy``, ``solver="UNO"``) or IPOPT.
+        For convex and smooth losses: :func:`~convex_tsvm.losses.exponential`, :class:`~convex_tsvm.losses.DCLoss`
+        whose concave part has an expression.  Additions need not be convex.  A solver of smooth problems must be
+        installed, such as Uno (``pip install unopy``, ``solver="UNO"``) or IPOPT.
 
         Parameters
         ----------

@@ -38,7 +38,7 @@ class PointGroup:
 
     Examples
     --------
-    >>> ct.PointGroup([4, 5], ct.epsilon_insensitive(0.1), cost=2.0, name="universum")
+    >>> ct.PointGroup([4, 5], ct.losses.epsilon_insensitive(0.1), cost=2.0, name="universum")
     PointGroup('universum', 2 points, loss=epsilon_insensitive(0.1))
     """
 

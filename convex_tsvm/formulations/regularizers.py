@@ -29,7 +29,7 @@ class Regularizer(ABC):
     Examples
     --------
     >>> import numpy as np, convex_tsvm as ct
-    >>> class MaximumNorm(ct.Regularizer):
+    >>> class MaximumNorm(ct.formulations.Regularizer):
     ...     '''½ ‖w‖² + the largest |w_j|.'''
     ...
     ...     def value(self, w):
@@ -157,7 +157,7 @@ class SquaredNorm(Regularizer):
     Examples
     --------
     >>> import numpy as np, convex_tsvm as ct
-    >>> ct.SquaredNorm([1.0, 4.0]).value(np.array([2.0, 1.0]))
+    >>> ct.formulations.SquaredNorm([1.0, 4.0]).value(np.array([2.0, 1.0]))
     4.0
     """
 
@@ -219,7 +219,7 @@ class OneNorm(Regularizer):
     Examples
     --------
     >>> import numpy as np, convex_tsvm as ct
-    >>> ct.OneNorm().value(np.array([2.0, -1.0]))
+    >>> ct.formulations.OneNorm().value(np.array([2.0, -1.0]))
     3.0
     """
 
@@ -281,7 +281,7 @@ class ElasticNet(Regularizer):
     Examples
     --------
     >>> import convex_tsvm as ct
-    >>> ct.Formulation(ct.hinge(), regularizer=ct.ElasticNet(0.5)).regularizer
+    >>> ct.Formulation(ct.hinge(), regularizer=ct.formulations.ElasticNet(0.5)).regularizer
     ElasticNet(l1=0.5)
     """
 
@@ -345,7 +345,7 @@ class GroupLasso(Regularizer):
     Examples
     --------
     >>> import numpy as np, convex_tsvm as ct
-    >>> lasso = ct.GroupLasso([[0, 1], [2, 3]], group_weights=[1.0, 5.0])
+    >>> lasso = ct.formulations.GroupLasso([[0, 1], [2, 3]], group_weights=[1.0, 5.0])
     >>> lasso.weights(np.array([3.0, 4.0, 3.0, 4.0]))  # the second block is zero up to a norm of 5
     array([2.4, 3.2, 0. , 0. ])
     """
@@ -427,7 +427,7 @@ class MultipleKernels(Regularizer):
     Examples
     --------
     >>> import numpy as np, convex_tsvm as ct
-    >>> kernels = ct.MultipleKernels([[0, 1], [2]])
+    >>> kernels = ct.formulations.MultipleKernels([[0, 1], [2]])
     >>> kernels.value(np.array([3.0, 4.0, 1.0])), kernels.kernel_weights(np.array([3.0, 4.0, 5.0]))
     (18.0, array([0.5, 0.5]))
     """
@@ -490,7 +490,7 @@ class NonnegativeNorm(Regularizer):
     Examples
     --------
     >>> import numpy as np, convex_tsvm as ct
-    >>> ct.NonnegativeNorm().weights(np.array([2.0, -1.0]))
+    >>> ct.formulations.NonnegativeNorm().weights(np.array([2.0, -1.0]))
     array([2., 0.])
     """
 

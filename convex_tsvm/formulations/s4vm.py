@@ -55,7 +55,7 @@ class SafeLabels:
     Examples
     --------
     >>> separators = np.array([[1.0, 1.0, -1.0, -1.0], [1.0, 1.0, 1.0, -1.0]])  # two of them, four points
-    >>> game = ct.SafeLabels(separators, supervised=np.array([1.0, -1.0, 1.0, -1.0]))
+    >>> game = ct.formulations.SafeLabels(separators, supervised=np.array([1.0, -1.0, 1.0, -1.0]))
     >>> labels = game.solve()
     >>> labels, game.worst(labels) >= 0
     (array([ 1.,  1.,  1., -1.]), True)

@@ -47,7 +47,7 @@ def cluster_kernel(
 
     Examples
     --------
-    >>> K = ct.cluster_kernel(ct.RBF(0.5)(X, X), n_components=2)
+    >>> K = ct.kernels.cluster_kernel(ct.RBF(0.5)(X, X), n_components=2)
     >>> bool(K[0, 2] > 0.99), bool(K[0, 5] < 0.01)
     (True, True)
     """
@@ -93,7 +93,7 @@ def bagged_cluster_kernel(
 
     Examples
     --------
-    >>> ct.bagged_cluster_kernel(X, n_clusters=2, n_runs=5)[0]
+    >>> ct.kernels.bagged_cluster_kernel(X, n_clusters=2, n_runs=5)[0]
     array([1., 1., 1., 0., 0., 0.])
     """
     from sklearn.cluster import MiniBatchKMeans
@@ -150,7 +150,7 @@ def density_kernel(
 
     Examples
     --------
-    >>> np.sign(ct.density_kernel(X)[0].round(6))
+    >>> np.sign(ct.kernels.density_kernel(X)[0].round(6))
     array([ 1.,  1.,  1., -1., -1., -1.])
     """
     from sklearn.metrics import pairwise_distances

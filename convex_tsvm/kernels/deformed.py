@@ -52,8 +52,8 @@ class DeformedKernel:
 
     Examples
     --------
-    >>> kernel = ct.laplacian_kernel(ct.RBF(1.0), X, C_manifold=0.1, n_neighbors=2)
-    >>> isinstance(kernel, ct.DeformedKernel), kernel(X[:2], X).shape
+    >>> kernel = ct.kernels.laplacian_kernel(ct.RBF(1.0), X, C_manifold=0.1, n_neighbors=2)
+    >>> isinstance(kernel, ct.kernels.DeformedKernel), kernel(X[:2], X).shape
     (True, (2, 6))
     """
 
@@ -235,7 +235,7 @@ def laplacian_kernel(
     Examples
     --------
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=10)
-    >>> kernel = ct.laplacian_kernel(ct.RBF(1.0), X, C_manifold=1.0, n_neighbors=2)
+    >>> kernel = ct.kernels.laplacian_kernel(ct.RBF(1.0), X, C_manifold=1.0, n_neighbors=2)
     >>> ct.cccp(ct.cccp_tsvm(), problem.replace(kernel=kernel)).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """

@@ -236,7 +236,7 @@ class CallableKernel(Kernel):
 
     Examples
     --------
-    >>> kernel = ct.CallableKernel(lambda X, Z: (1 + X @ Z.T) ** 2)
+    >>> kernel = ct.kernels.CallableKernel(lambda X, Z: (1 + X @ Z.T) ** 2)
     >>> kernel(np.array([[1.0], [2.0]]), np.array([[3.0]]))
     array([[16.],
            [49.]])

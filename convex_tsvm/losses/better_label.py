@@ -52,9 +52,9 @@ def better_label(loss: PLQ) -> PLQ | BetterLabel:
 
     Examples
     --------
-    >>> print(ct.better_label(ct.hinge()))
+    >>> print(ct.losses.better_label(ct.hinge()))
     better label of hinge: 0 on [-inf, -1]; t + 1 on [-1, 0]; -t + 1 on [0, 1]; 0 on [1, inf]
-    >>> ct.better_label(ct.indicator(1, np.inf))(np.array([-1.0, 0.5, 3.0]))
+    >>> ct.losses.better_label(ct.losses.indicator(1, np.inf))(np.array([-1.0, 0.5, 3.0]))
     array([ 0., inf,  0.])
     """
     if not loss.is_finite:

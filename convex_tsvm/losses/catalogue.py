@@ -63,7 +63,7 @@ def huber_hinge(width: float = 0.1) -> PLQ:
 
     Examples
     --------
-    >>> ct.huber_hinge(0.5)(np.array([0.0, 0.5, 0.75]))
+    >>> ct.losses.huber_hinge(0.5)(np.array([0.0, 0.5, 0.75]))
     array([0.75  , 0.25  , 0.0625])
     """
     return hinge().rounded(finite("width", width, above=0)).named(f"huber_hinge({width:g})")
@@ -91,7 +91,7 @@ def epsilon_insensitive(epsilon: float) -> PLQ:
 
     Examples
     --------
-    >>> ct.epsilon_insensitive(0.5)(np.array([-2.0, 0.3, 1.0]))
+    >>> ct.losses.epsilon_insensitive(0.5)(np.array([-2.0, 0.3, 1.0]))
     array([1.5, 0. , 0.5])
     """
     epsilon = finite("epsilon", epsilon, least=0)
@@ -170,7 +170,7 @@ def two_slope_symmetric_ramp(s: float, slope: float) -> PLQ:
 
     Examples
     --------
-    >>> ct.two_slope_symmetric_ramp(s=-0.5, slope=0.2)(np.array([-2.0, 0.0, 0.5]))
+    >>> ct.losses.two_slope_symmetric_ramp(s=-0.5, slope=0.2)(np.array([-2.0, 0.0, 0.5]))
     array([0. , 0.6, 0.5])
     """
     s = _plateau(s)
@@ -188,7 +188,7 @@ def symmetric_squared_hinge() -> PLQ:
 
     Examples
     --------
-    >>> ct.symmetric_squared_hinge()(np.array([-2.0, 0.0, 0.5]))
+    >>> ct.losses.symmetric_squared_hinge()(np.array([-2.0, 0.0, 0.5]))
     array([0.  , 1.  , 0.25])
     """
     return PLQ([-1, 0, 1], [(0, 0, 0), (1, 2, 1), (1, -2, 1), (0, 0, 0)], name="symmetric_squared_hinge")
@@ -212,7 +212,7 @@ def flat_newton(plateau: float = 0.25, bend: float = 0.25) -> PLQ:
 
     Examples
     --------
-    >>> ct.flat_newton(plateau=0.25, bend=0.25)(np.array([0.0, 0.25, 1.0, 2.0]))
+    >>> ct.losses.flat_newton(plateau=0.25, bend=0.25)(np.array([0.0, 0.25, 1.0, 2.0]))
     array([1., 1., 0., 0.])
     """
     p = finite("plateau", plateau, least=0, below=1)
@@ -248,7 +248,7 @@ def tube(epsilon: float, weight: float = 1.0) -> PLQ:
 
     Examples
     --------
-    >>> ct.tube(2.0, weight=0.5)(np.array([-4.0, 0.0, 3.0]))
+    >>> ct.losses.tube(2.0, weight=0.5)(np.array([-4.0, 0.0, 3.0]))
     array([1. , 0. , 0.5])
     """
     if weight != np.inf:
@@ -270,7 +270,7 @@ def relaxed_compact_hinge(epsilon: float, weight: float = 1.0) -> PLQ:
 
     Examples
     --------
-    >>> ct.relaxed_compact_hinge(epsilon=2.0, weight=0.5)(np.array([0.0, 1.5, 4.0]))
+    >>> ct.losses.relaxed_compact_hinge(epsilon=2.0, weight=0.5)(np.array([0.0, 1.5, 4.0]))
     array([1., 0., 1.])
     """
     loss = hinge() + tube(epsilon, weight)
@@ -292,7 +292,7 @@ def relaxed_compact_symmetric_hinge(epsilon: float, weight: float = 1.0, s: floa
 
     Examples
     --------
-    >>> ct.relaxed_compact_symmetric_hinge(epsilon=2.0, weight=0.5)(np.array([-4.0, 0.0, 1.5]))
+    >>> ct.losses.relaxed_compact_symmetric_hinge(epsilon=2.0, weight=0.5)(np.array([-4.0, 0.0, 1.5]))
     array([1., 1., 0.])
     """
     loss = symmetric_ramp(s) + tube(epsilon, weight)

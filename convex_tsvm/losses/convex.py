@@ -44,7 +44,7 @@ class ConvexLoss:
 
     Examples
     --------
-    >>> round(float(ct.logistic()(0.0)), 4)
+    >>> round(float(ct.losses.logistic()(0.0)), 4)
     0.6931
     """
 
@@ -129,7 +129,7 @@ def logistic() -> ConvexLoss:
 
     Examples
     --------
-    >>> ct.logistic()(np.array([0.0, 30.0])).round(4)
+    >>> ct.losses.logistic()(np.array([0.0, 30.0])).round(4)
     array([0.6931, 0.    ])
     """
     return ConvexLoss(

@@ -77,7 +77,7 @@ class SmoothConcave:
 
     Examples
     --------
-    >>> loss = ct.SmoothConcave(lambda t: -np.square(t), lambda t: -2 * np.asarray(t))
+    >>> loss = ct.losses.SmoothConcave(lambda t: -np.square(t), lambda t: -2 * np.asarray(t))
     >>> loss(np.array([1.0, 2.0])), loss.derivative(np.array([1.0, 2.0]))
     (array([-1., -4.]), array([-2., -4.]))
     """
@@ -137,7 +137,7 @@ class DCLoss:
     Examples
     --------
     >>> convex, concave = ct.ramp(0.0).split()
-    >>> loss = ct.DCLoss(convex, ct.SmoothConcave(concave, concave.derivative))
+    >>> loss = ct.losses.DCLoss(convex, ct.losses.SmoothConcave(concave, concave.derivative))
     >>> loss(np.array([-3.0, 0.5, 2.0]))
     array([1. , 0.5, 0. ])
     """

@@ -46,7 +46,7 @@ def convex_pieces(loss: PLQ) -> tuple[PLQ, ...]:
 
     Examples
     --------
-    >>> pieces = ct.convex_pieces(ct.ramp(-0.3))
+    >>> pieces = ct.losses.convex_pieces(ct.ramp(-0.3))
     >>> t = np.array([-2.0, -0.3, 0.5, 2.0])
     >>> pieces[1](t), np.allclose(np.min([piece(t) for piece in pieces], axis=0), ct.ramp(-0.3)(t))
     (array([6.4, 1.3, 0.5, 0. ]), True)
@@ -103,8 +103,8 @@ def envelope_of(functions: Sequence[PLQ]) -> PLQ:
 
     Examples
     --------
-    >>> right = ct.convex_pieces(ct.symmetric_ramp(-0.3))[1:]  # the output is on the plateau, or positive
-    >>> print(ct.envelope_of(right))
+    >>> right = ct.losses.convex_pieces(ct.symmetric_ramp(-0.3))[1:]  # the output is on the plateau, or positive
+    >>> print(ct.losses.envelope_of(right))
     PLQ: -3 t - 0.2 on [-inf, -0.3]; -0.538462 t + 0.538462 on [-0.3, 1]; 0 on [1, inf]
     """
     if len(functions) == 1:

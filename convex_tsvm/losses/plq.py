@@ -589,7 +589,7 @@ def indicator(lower: float, upper: float) -> PLQ:
 
     Examples
     --------
-    >>> ct.indicator(-1, 1)(np.array([-2.0, 0.0, 1.0]))
+    >>> ct.losses.indicator(-1, 1)(np.array([-2.0, 0.0, 1.0]))
     array([inf,  0.,  0.])
     """
     return PLQ([], [(0, 0, 0)], (lower, upper), name=f"indicator[{lower:g}, {upper:g}]")

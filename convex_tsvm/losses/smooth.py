@@ -73,7 +73,7 @@ class Exponential:
 
         Examples
         --------
-        >>> loss, t = ct.exponential(), np.linspace(-3, 3, 1001)
+        >>> loss, t = ct.losses.exponential(), np.linspace(-3, 3, 1001)
         >>> below = loss(t) - loss.minorant(0.01)(t)
         >>> bool(below.min() >= 0), bool(below.max() <= 0.01)
         (True, True)
@@ -114,7 +114,7 @@ def exponential(s: float = 5.0) -> Exponential:
 
     Examples
     --------
-    >>> ct.exponential()(0.0)
+    >>> ct.losses.exponential()(0.0)
     array(1.)
     """
     s = finite("s", s, above=0)

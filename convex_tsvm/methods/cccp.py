@@ -125,7 +125,7 @@ def cccp(
     max_iter : int, default 100
         Limit on steps for each factor of the annealing.
     callback : callable, optional
-        Called with every :class:`~convex_tsvm.Iteration`.
+        Called with every :class:`~convex_tsvm.solution.Iteration`.
     time_limit : float > 0, optional
         Seconds after which the best point so far is returned, with a warning and status "time_limit"; if not even the
         first step is done by then, the supervised SVM, however long that takes.
@@ -200,7 +200,7 @@ def cccp_path(
 
     Examples
     --------
-    >>> solutions = ct.cccp_path(ct.cccp_tsvm(), (problem.replace(C=C) for C in (1, 10, 100)))
+    >>> solutions = ct.methods.cccp_path(ct.cccp_tsvm(), (problem.replace(C=C) for C in (1, 10, 100)))
     >>> [solution.status for solution in solutions]
     ['converged', 'converged', 'converged']
     """

@@ -145,13 +145,13 @@ class Settings:
     max_iter : int, default 100
         Limit on the steps of a stage.
     callback : callable, optional
-        Called with every :class:`~convex_tsvm.Iteration`.
+        Called with every :class:`~convex_tsvm.solution.Iteration`.
     time_limit : float > 0, optional
         Seconds, after which the best point so far is returned.
 
     Examples
     --------
-    >>> ct.Settings(tol=1e-6).max_iter
+    >>> ct.methods.Settings(tol=1e-6).max_iter
     100
     """
 
@@ -359,7 +359,7 @@ class Run:
         labels: Array | None = None,
         objective: float | None = None,
     ) -> None:
-        """Make a solved step the current point, and part of the trace (see :class:`~convex_tsvm.Iteration`).
+        """Make a solved step the current point, and part of the trace (see :class:`~convex_tsvm.solution.Iteration`).
 
         Parameters
         ----------
@@ -587,7 +587,7 @@ def minimize_path(
     method : Method
     formulation : Formulation
     problems : iterable of Problem
-        As for :func:`~convex_tsvm.cccp_path`.
+        As for :func:`~convex_tsvm.methods.cccp_path`.
     solver, settings, options
         As for :func:`minimize`.
 
@@ -597,7 +597,7 @@ def minimize_path(
     ...     def descend(self, run):
     ...         run.record(run.solve(run.instance.step(run.envelope().outputs)))
     ...         return "converged"
-    >>> len(ct.minimize_path(OneStep(), ct.cccp_tsvm(), [problem, problem.replace(C=20)]))
+    >>> len(ct.methods.minimize_path(OneStep(), ct.cccp_tsvm(), [problem, problem.replace(C=20)]))
     2
     """
     n = len(problems) if isinstance(problems, Sized) else None

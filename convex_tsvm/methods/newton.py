@@ -47,8 +47,8 @@ def newton(
     """Minimize a formulation by Newton steps that are kept downhill: Newton-S3VM (chapelle2008 §4.4).
 
     For a kernel the variables are the coefficients of an expansion over the points, and a step costs O(n_sv³ + n²),
-    where n_sv points are on a part of their loss that bends: with :func:`~convex_tsvm.flat_newton` few are.  For the
-    linear kernel they are w, by SciPy's trust-region Newton method and products with the points.
+    where n_sv points are on a part of their loss that bends: with :func:`~convex_tsvm.losses.flat_newton` few are.
+    For the linear kernel they are w, by SciPy's trust-region Newton method and products with the points.
 
     Parameters
     ----------

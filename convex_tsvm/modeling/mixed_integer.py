@@ -87,7 +87,7 @@ class MixedIntegerModel:
 
     Examples
     --------
-    >>> model = ct.MixedIntegerModel(ct.cccp_tsvm(s=-0.3), problem, upper=10.0)
+    >>> model = ct.modeling.MixedIntegerModel(ct.cccp_tsvm(s=-0.3), problem, upper=10.0)
     >>> model.problem.is_mixed_integer()
     True
     >>> print(str(model.problem).splitlines()[3])

@@ -117,7 +117,7 @@ class CvxpySolver:
 
     Examples
     --------
-    >>> by_cvxpy = ct.cccp(ct.cccp_tsvm(), problem, solver=ct.CvxpySolver(problem))
+    >>> by_cvxpy = ct.cccp(ct.cccp_tsvm(), problem, solver=ct.modeling.CvxpySolver(problem))
     >>> by_native = ct.cccp(ct.cccp_tsvm(), problem, tol=1e-8)
     >>> round(by_cvxpy.objective - by_native.objective, 6)
     0.0

@@ -53,7 +53,7 @@ class UnrelaxedCompactMargin:
     Examples
     --------
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=10, balance=("exact", 0.5))
-    >>> model = ct.UnrelaxedCompactMargin(problem, epsilon=1.0, C_compact=1.0, upper=10.0)
+    >>> model = ct.modeling.UnrelaxedCompactMargin(problem, epsilon=1.0, C_compact=1.0, upper=10.0)
     >>> model.problem.is_mixed_integer()
     True
     """

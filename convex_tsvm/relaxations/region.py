@@ -119,7 +119,7 @@ class Work:
         Returns an output and a place at which the box may be split for the bound to rise, or None if there is none; of
         relaxations that know where their losses are not convex.
     duals : dict of arrays
-        The dual variables of the last relaxation, as in :class:`~convex_tsvm.Bound`.
+        The dual variables of the last relaxation, as in :class:`~convex_tsvm.relaxations.Bound`.
     """
 
     model: Any

@@ -49,7 +49,7 @@ class SupervisedComparison:
 
     Examples
     --------
-    >>> comparison = ct.compare_supervised(ct.TransductiveSVC(), points, few, cv=2)
+    >>> comparison = ct.selection.compare_supervised(ct.TransductiveSVC(), points, few, cv=2)
     >>> comparison.error, comparison.supervised_error
     (0.0, 0.0)
     """
@@ -105,7 +105,7 @@ def compare_supervised(
 
     Examples
     --------
-    >>> comparison = ct.compare_supervised(ct.TransductiveSVC(), points, few, cv=2)
+    >>> comparison = ct.selection.compare_supervised(ct.TransductiveSVC(), points, few, cv=2)
     >>> round(comparison.agreement, 2), comparison.error, comparison.supervised_error
     (0.98, 0.0, 0.0)
     """

@@ -47,7 +47,7 @@ class CostPath:
 
     Examples
     --------
-    >>> path = ct.cost_path(ct.TransductiveSVC(balance=0.0), points, few, factors=(0.01, 0.1, 1), cv=2)
+    >>> path = ct.selection.cost_path(ct.TransductiveSVC(balance=0.0), points, few, factors=(0.01, 0.1, 1), cv=2)
     >>> path.chosen, path.left_out_error
     (1.0, array([0., 0., 0.]))
     """
@@ -122,7 +122,7 @@ def cost_path(
 
     Examples
     --------
-    >>> path = ct.cost_path(ct.TransductiveSVC(balance=0.0), points, few, factors=(0.01, 1), cv=2)
+    >>> path = ct.selection.cost_path(ct.TransductiveSVC(balance=0.0), points, few, factors=(0.01, 1), cv=2)
     >>> path.estimator.fit(points, few).score(points, truth) > 0.9
     True
     """

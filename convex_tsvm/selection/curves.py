@@ -40,7 +40,7 @@ class LearningCurve:
 
     Examples
     --------
-    >>> curve = ct.learning_curve(ct.TransductiveSVC(), points, truth, n_labeled=(4, 8), n_draws=2)
+    >>> curve = ct.selection.learning_curve(ct.TransductiveSVC(), points, truth, n_labeled=(4, 8), n_draws=2)
     >>> curve.n_labeled, curve.errors.shape
     (array([4, 8]), (2, 2))
     """
@@ -111,7 +111,7 @@ def learning_curve(
 
     Examples
     --------
-    >>> curve = ct.learning_curve(ct.TransductiveSVC(), points, truth, n_labeled=(4, 8), n_draws=2)
+    >>> curve = ct.selection.learning_curve(ct.TransductiveSVC(), points, truth, n_labeled=(4, 8), n_draws=2)
     >>> curve.errors.mean(axis=1) < 0.2
     array([ True,  True])
     """

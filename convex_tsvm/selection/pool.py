@@ -39,7 +39,8 @@ class WithUnlabeled(ActsAsFitted, RoutesWeights, ScoresLabeled, MetaEstimatorMix
 
     Examples
     --------
-    >>> from convex_tsvm import TransductiveSVC, WithUnlabeled
+    >>> from convex_tsvm import TransductiveSVC
+    >>> from convex_tsvm.selection import WithUnlabeled
     >>> clf = WithUnlabeled(TransductiveSVC(kernel="linear"), np.array([[-1.0], [-0.9], [0.9], [1.0]]))
     >>> clf.fit(np.array([[-1.1], [1.1]]), ["a", "b"]).predict(np.array([[-0.2], [0.3]]))
     array(['a', 'b'], dtype='<U1')

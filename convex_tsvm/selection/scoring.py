@@ -127,8 +127,8 @@ def labeled_scorer(scoring: str | Scorer = "accuracy", *, unlabeled: Any = "auto
     Examples
     --------
     >>> from sklearn.model_selection import cross_val_score
-    >>> scorer = ct.labeled_scorer("balanced_accuracy")
-    >>> cross_val_score(ct.TransductiveSVC(), points, few, cv=ct.LabeledKFold(2), scoring=scorer)
+    >>> scorer = ct.selection.labeled_scorer("balanced_accuracy")
+    >>> cross_val_score(ct.TransductiveSVC(), points, few, cv=ct.selection.LabeledKFold(2), scoring=scorer)
     array([1., 1.])
     """
     return LabeledScorer(scoring, unlabeled)

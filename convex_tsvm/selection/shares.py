@@ -48,7 +48,7 @@ class SharePath:
 
     Examples
     --------
-    >>> path = ct.share_path(ct.TransductiveSVC(), points, few, shares=(0.3, 0.5, 0.7), cv=2)
+    >>> path = ct.selection.share_path(ct.TransductiveSVC(), points, few, shares=(0.3, 0.5, 0.7), cv=2)
     >>> path.shares
     {0: 0.5, 1: 0.5}
     """
@@ -122,7 +122,7 @@ def share_path(
 
     Examples
     --------
-    >>> path = ct.share_path(ct.TransductiveSVC(), points, few, shares=(0.3, 0.5, 0.7), cv=2)
+    >>> path = ct.selection.share_path(ct.TransductiveSVC(), points, few, shares=(0.3, 0.5, 0.7), cv=2)
     >>> sorted(path.shares)
     [0, 1]
     """

@@ -39,7 +39,7 @@ class LabeledKFold(BaseCrossValidator):
 
     Examples
     --------
-    >>> from convex_tsvm import LabeledKFold
+    >>> from convex_tsvm.selection import LabeledKFold
     >>> y = np.array([0, 0, 1, 1, -1, -1])
     >>> for train, test in LabeledKFold(2).split(y[:, None], y):
     ...     print(train, test)

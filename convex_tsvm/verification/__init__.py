@@ -12,5 +12,5 @@ from .statements import Outcome as Outcome
 from .statements import Paper as Paper
 from .statements import PaperReport as PaperReport
 from .statements import Statement as Statement
-from .statements import check as check
+from .statements import grade as grade
 from .statements import paper as paper

@@ -117,7 +117,7 @@ def rademacher_complexity(
 
     Examples
     --------
-    >>> complexity = ct.rademacher_complexity(problem, D=1.0)
+    >>> complexity = ct.papers.rademacher_complexity(problem, D=1.0)
     >>> complexity.estimate <= complexity.bound
     True
     """
@@ -157,7 +157,7 @@ def error_bound(solution: Solution, *, delta: float = 0.05, margin: float = 1.0,
     Examples
     --------
     >>> solution = ct.cccp(ct.cccp_tsvm(), problem)
-    >>> bound = ct.error_bound(solution, delta=0.05)
+    >>> bound = ct.papers.error_bound(solution, delta=0.05)
     >>> bound.value > 1  # six points are too few for it to say anything
     True
     """

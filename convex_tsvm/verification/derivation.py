@@ -38,7 +38,7 @@ def verify(
 
     Where the formulation can be relaxed (unlabelled points pay the better of two losses), the SDP relaxation of
     debie2004 §2 is checked as well, on a few of the points.  Where a paper's numbered statements are about the
-    formulation (:func:`~convex_tsvm.paper`), they are run on a few of the points, too.
+    formulation (:func:`~convex_tsvm.papers.paper`), they are run on a few of the points, too.
 
     Parameters
     ----------

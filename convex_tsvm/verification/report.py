@@ -29,7 +29,7 @@ class Check:
 
     Examples
     --------
-    >>> check = ct.Check("half", "2 · ½ = 1", "arithmetic", value=abs(2 * 0.5 - 1), tolerance=1e-12)
+    >>> check = ct.papers.Check("half", "2 · ½ = 1", "arithmetic", value=abs(2 * 0.5 - 1), tolerance=1e-12)
     >>> check.passed
     True
     """

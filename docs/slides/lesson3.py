@@ -19,7 +19,7 @@ import numpy as np
 import convex_tsvm as ct
 
 plt.rcParams["font.size"] = 16
-axes = ct.plot_loss(ct.exponential())
+axes = ct.plot.loss(ct.losses.exponential())
 
 # %% [markdown]
 # ## Two parts
@@ -29,7 +29,7 @@ axes = ct.plot_loss(ct.exponential())
 # The concave part is the one that makes trouble. What lies above a concave function and touches it? Its tangent.
 
 # %%
-axes = ct.plot_loss(ct.exponential(), at=0.4)
+axes = ct.plot.loss(ct.losses.exponential(), at=0.4)
 
 # %% [markdown]
 # ## A step
@@ -59,15 +59,15 @@ rng = np.random.default_rng(0)
 x = np.concatenate([rng.normal(-1.5, 0.4, 20), rng.normal(1.2, 0.4, 20)])[:, None]
 y = np.zeros(40)
 y[[0, 20]] = -1, 1
-model = ct.Formulation(ct.hinge(), ct.exponential(), balance=None, fit_intercept=False)
+model = ct.Formulation(ct.hinge(), ct.losses.exponential(), balance=None, fit_intercept=False)
 problem = ct.Problem(x, y, C=1.0, C_unlabeled=0.3, balance=None)
-axes = ct.plot_surrogates(model, problem, start=0.1, n_steps=4, span=(-1.5, 2.5))
+axes = ct.plot.surrogates(model, problem, start=0.1, n_steps=4, span=(-1.5, 2.5))
 
 # %% [markdown]
 # ## And from $w = -0.1$?
 
 # %%
-axes = ct.plot_surrogates(model, problem, start=-0.1, n_steps=4, span=(-2.0, 2.0))
+axes = ct.plot.surrogates(model, problem, start=-0.1, n_steps=4, span=(-2.0, 2.0))
 
 # %% [markdown]
 # ## A descent is no search

@@ -23,7 +23,7 @@ import numpy as np
 import convex_tsvm as ct
 
 plt.rcParams["font.size"] = 16
-axes = ct.plot_label_matrix(np.array([1.0, 1, 1, -1, -1, 1, -1, -1]))
+axes = ct.plot.label_matrix(np.array([1.0, 1, 1, -1, -1, 1, -1, -1]))
 
 # %% [markdown]
 # ## What a label matrix is
@@ -61,7 +61,7 @@ y = np.where(np.arange(24) < 4, truth, 0.0)
 problem = ct.Problem(X, y, kernel=ct.RBF(sigma=1.5), C=1, C_unlabeled=1)
 known = ct.cccp(ct.s3vm(), problem, tol=1e-6)
 print(f"a labelling of objective {known.objective:.4f}")
-axes = ct.plot_boundary(known)
+axes = ct.plot.boundary(known)
 
 # %% [markdown]
 # ## Bounds, one after the other
@@ -70,7 +70,7 @@ axes = ct.plot_boundary(known)
 builder = ct.LowerBoundBuilder(ct.s3vm(), problem, relaxation="signs")
 bound = builder.bound(upper=known.objective, upper_labels=known.labels)
 print(f"the best labelling that came up: {bound.upper:.4f}; the bound: {bound.value:.4f}; gap {bound.gap:.2%}")
-axes = ct.plot_gaps(bound)
+axes = ct.plot.gaps(bound)
 
 # %% [markdown]
 # ## What such a gap says

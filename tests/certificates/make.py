@@ -187,7 +187,7 @@ def main():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ct.exact_search(formulation, problem, certificate=path, **options)
-        verdict = ct.check_certificate(path)
+        verdict = ct.prove_certificate(path)
         assert verdict.holds, (name, verdict.problem)
     for base in ("squared", "hinge", "targets", "count", "free_bias", "ramp"):
         header, arrays = read(HERE / "honest" / f"{base}.npz")
@@ -196,7 +196,7 @@ def main():
                 continue
             path = HERE / "forged" / f"{base}-{name}.npz"
             write(path, other, forged, redigest=redigest)
-            verdict = ct.check_certificate(path)
+            verdict = ct.prove_certificate(path)
             assert not verdict.holds, path
             print(f"{path.name}: {verdict.problem}")
     header, arrays = read(HERE / "honest" / "precomputed.npz")
@@ -215,7 +215,7 @@ def main():
     for name, content in mangled(data):
         path = HERE / "forged" / f"squared_svm-{name}.npz"
         path.write_bytes(content)
-        if ct.check_certificate(path).holds:
+        if ct.prove_certificate(path).holds:
             path.unlink()  # a bit of what is no part of the claim, such as a seed of the search
 
 

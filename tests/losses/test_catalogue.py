@@ -13,25 +13,25 @@ FORMULAS = [
     (ct.hinge(), pos(1 - T)),
     (ct.hinge(-0.3), pos(-0.3 - T)),
     (ct.squared_hinge(), pos(1 - T) ** 2),
-    (ct.epsilon_insensitive(0.5), pos(np.abs(T) - 0.5)),
-    (ct.epsilon_insensitive(0), np.abs(T)),
+    (ct.losses.epsilon_insensitive(0.5), pos(np.abs(T) - 0.5)),
+    (ct.losses.epsilon_insensitive(0), np.abs(T)),
     (ct.ramp(-0.3), np.minimum(1.3, pos(1 - T))),
     (ct.symmetric_hinge(), pos(1 - np.abs(T))),
     (ct.symmetric_ramp(-0.3), np.minimum(0.7, pos(1 - np.abs(T)))),
-    (ct.symmetric_squared_hinge(), pos(1 - np.abs(T)) ** 2),
-    (ct.two_slope_symmetric_ramp(-0.3, 0), np.minimum(0.7, pos(1 - np.abs(T)))),
-    (ct.two_slope_symmetric_ramp(-0.3, 1), pos(1 - np.abs(T))),
+    (ct.losses.symmetric_squared_hinge(), pos(1 - np.abs(T)) ** 2),
+    (ct.losses.two_slope_symmetric_ramp(-0.3, 0), np.minimum(0.7, pos(1 - np.abs(T)))),
+    (ct.losses.two_slope_symmetric_ramp(-0.3, 1), pos(1 - np.abs(T))),
     (
-        ct.two_slope_symmetric_ramp(-0.4, 0.25),
+        ct.losses.two_slope_symmetric_ramp(-0.4, 0.25),
         np.where(np.abs(T) < 0.4, 0.6 + 0.25 * (0.4 - np.abs(T)), pos(1 - np.abs(T))),
     ),
-    (ct.relaxed_compact_hinge(1.5, 0.3), pos(1 - T) + 0.3 * pos(np.abs(T) - 1.5)),
-    (ct.relaxed_compact_symmetric_hinge(1.5, 0.3), pos(1 - np.abs(T)) + 0.3 * pos(np.abs(T) - 1.5)),
+    (ct.losses.relaxed_compact_hinge(1.5, 0.3), pos(1 - T) + 0.3 * pos(np.abs(T) - 1.5)),
+    (ct.losses.relaxed_compact_symmetric_hinge(1.5, 0.3), pos(1 - np.abs(T)) + 0.3 * pos(np.abs(T) - 1.5)),
     (
-        ct.relaxed_compact_symmetric_hinge(1.5, 0.3, -0.2),
+        ct.losses.relaxed_compact_symmetric_hinge(1.5, 0.3, -0.2),
         np.minimum(0.8, pos(1 - np.abs(T))) + 0.3 * pos(np.abs(T) - 1.5),
     ),
-    (ct.huber_hinge(0.5), np.where(T < 0.5, 0.75 - T, pos(1 - T) ** 2)),
+    (ct.losses.huber_hinge(0.5), np.where(T < 0.5, 0.75 - T, pos(1 - T) ** 2)),
 ]
 
 
@@ -68,20 +68,20 @@ def test_tangents_are_beta_of_collobert2006_equation_11():
 
 
 def test_squared_loss_splits_as_printed_in_chapelle2008_section_4_1():
-    convex, concave = ct.symmetric_squared_hinge().split()
+    convex, concave = ct.losses.symmetric_squared_hinge().split()
     np.testing.assert_allclose(convex(T), pos(1 - np.abs(T)) ** 2 + 2 * np.abs(T), atol=1e-14)
     np.testing.assert_allclose(concave(T), -2 * np.abs(T), atol=1e-14)
 
 
 def test_effective_loss_of_chapelle2008_section_4_1():
-    convex, concave = ct.symmetric_squared_hinge().split()
+    convex, concave = ct.losses.symmetric_squared_hinge().split()
     effective = np.where(T >= 1, 0, np.where(np.abs(T) < 1, (1 - T) ** 2, -4 * T))
     np.testing.assert_allclose(convex(T) + concave.supergradient(0.7) * T, effective, atol=1e-13)
 
 
 def test_flat_loss_has_the_shape_of_chapelle2008_figure_7():
     for plateau, bend in [(0.25, 0.25), (0.2, 0.4), (0.0, 0.5), (0.5, 0.1)]:
-        loss = ct.flat_newton(plateau, bend)
+        loss = ct.losses.flat_newton(plateau, bend)
         assert loss.isclose(loss.reflect())
         assert np.allclose(loss(np.array([0.0, plateau])), 1)
         assert np.allclose(loss(np.array([1.0, 2.0])), 0)
@@ -97,7 +97,7 @@ def test_names_say_what_they_are(name):
     assert CATALOGUE[name].name.startswith(name)
 
 
-@pytest.mark.parametrize("loss", [ct.ramp(-0.3), ct.symmetric_ramp(-0.3), ct.symmetric_squared_hinge()])
+@pytest.mark.parametrize("loss", [ct.ramp(-0.3), ct.symmetric_ramp(-0.3), ct.losses.symmetric_squared_hinge()])
 def test_tangent_at_a_kink_leaves_the_point_alone(loss):
     _, concave = loss.split()
     for t in concave.breaks:
@@ -114,11 +114,11 @@ def test_tangent_at_a_kink_leaves_the_point_alone(loss):
         (lambda: ct.symmetric_ramp(np.nan), "s=nan"),
         (lambda: ct.ramp(1), "s=1"),
         (lambda: ct.ramp("a"), "s='a'"),
-        (lambda: ct.epsilon_insensitive(-1), "epsilon=-1"),
-        (lambda: ct.two_slope_symmetric_ramp(-0.3, 2), "slope=2"),
-        (lambda: ct.flat_newton(1), "plateau=1"),
-        (lambda: ct.flat_newton(0.5, 0.3), "bend=0.3"),
-        (lambda: ct.relaxed_compact_hinge(1, -1), "weight=-1"),
+        (lambda: ct.losses.epsilon_insensitive(-1), "epsilon=-1"),
+        (lambda: ct.losses.two_slope_symmetric_ramp(-0.3, 2), "slope=2"),
+        (lambda: ct.losses.flat_newton(1), "plateau=1"),
+        (lambda: ct.losses.flat_newton(0.5, 0.3), "bend=0.3"),
+        (lambda: ct.losses.relaxed_compact_hinge(1, -1), "weight=-1"),
     ],
 )
 def test_parameters_out_of_range_are_named(make, message):
@@ -127,17 +127,17 @@ def test_parameters_out_of_range_are_named(make, message):
 
 
 def test_dc_loss_of_a_smooth_function_is_checked():
-    concave = ct.SmoothConcave(lambda t: -(t**2), lambda t: -2 * t)
-    loss = ct.DCLoss(ct.squared_hinge(), concave)
+    concave = ct.losses.SmoothConcave(lambda t: -(t**2), lambda t: -2 * t)
+    loss = ct.losses.DCLoss(ct.squared_hinge(), concave)
     np.testing.assert_allclose(loss(T), pos(1 - T) ** 2 - T**2)
     np.testing.assert_allclose(loss.reflect()(T), loss(-T))
     assert loss.split() == (loss.convex, concave)
     with pytest.raises(ValueError, match="must not increase"):
-        ct.DCLoss(ct.hinge(), ct.SmoothConcave(lambda t: t**2, lambda t: 2 * t))
+        ct.losses.DCLoss(ct.hinge(), ct.losses.SmoothConcave(lambda t: t**2, lambda t: 2 * t))
     with pytest.raises(ValueError, match="convex=ramp"):
-        ct.DCLoss(ct.ramp(0), concave)
+        ct.losses.DCLoss(ct.ramp(0), concave)
     with pytest.raises(ValueError, match="concave=hinge"):
-        ct.DCLoss(ct.hinge(), ct.hinge())
+        ct.losses.DCLoss(ct.hinge(), ct.hinge())
 
 
 def test_a_loss_may_be_capped_by_a_number():

@@ -37,7 +37,7 @@ def hull(t, y):
 
 def pieces_of(f):
     try:
-        return ct.convex_pieces(f)
+        return ct.losses.convex_pieces(f)
     except ValueError:
         assume(False)
 
@@ -58,7 +58,7 @@ def test_an_envelope_is_the_hull_of_some_pieces(f, data):
     some = data.draw(st.sets(st.sampled_from(range(len(pieces))), min_size=1))
     chosen = [pieces[k] for k in sorted(some)]
     try:
-        envelope = ct.envelope_of(chosen)
+        envelope = ct.losses.envelope_of(chosen)
     except ValueError:
         assume(False)
     least = np.min([piece(T) for piece in chosen], axis=0)
@@ -75,19 +75,19 @@ def test_an_envelope_is_the_hull_of_some_pieces(f, data):
 @pytest.mark.parametrize("name", [name for name in CATALOGUE if name != "flat_newton"])
 def test_every_catalogue_loss_has_pieces(name):
     loss = CATALOGUE[name]
-    pieces = ct.convex_pieces(loss)
+    pieces = ct.losses.convex_pieces(loss)
     np.testing.assert_allclose(np.min([piece(T) for piece in pieces], axis=0), loss(T), atol=1e-9)
     assert (len(pieces) == 1) == loss.is_convex
     for size in range(1, len(pieces) + 1):
         for some in itertools.combinations(pieces, size):
-            assert (ct.envelope_of(some)(T) <= np.min([piece(T) for piece in some], axis=0) + 1e-9).all()
+            assert (ct.losses.envelope_of(some)(T) <= np.min([piece(T) for piece in some], axis=0) + 1e-9).all()
 
 
 def test_what_has_no_pieces_says_why():
     with pytest.raises(ValueError, match="negative curvature"):
-        ct.convex_pieces(ct.flat_newton())
+        ct.losses.convex_pieces(ct.losses.flat_newton())
     with pytest.raises(ValueError, match="finite everywhere"):
-        ct.convex_pieces(ct.indicator(-1, 1))
-    rising, falling = ct.PLQ([], [(0, 1, 0)]), ct.PLQ([], [(0, -1, 0)])
+        ct.losses.convex_pieces(ct.losses.indicator(-1, 1))
+    rising, falling = ct.losses.PLQ([], [(0, 1, 0)]), ct.losses.PLQ([], [(0, -1, 0)])
     with pytest.raises(ValueError, match="no line is below it"):
-        ct.envelope_of([rising, falling])
+        ct.losses.envelope_of([rising, falling])

@@ -51,7 +51,7 @@ def test_minimum_is_pointwise(f, g):
 
 def test_minimum_refuses_different_domains():
     with pytest.raises(ValueError, match="domains"):
-        ct.hinge().minimum(ct.indicator(0, 1))
+        ct.hinge().minimum(ct.losses.indicator(0, 1))
 
 
 @given(plq(finite=True), outputs)
@@ -188,7 +188,7 @@ def test_breakpoints_mean_something(f):
 )
 def test_bad_functions_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
-        ct.PLQ(*arguments)
+        ct.losses.PLQ(*arguments)
 
 
 @pytest.mark.parametrize("operation", [lambda f: f.conjugate(), lambda f: f.prox(0.0)], ids=["conjugate", "prox"])
@@ -221,7 +221,7 @@ def test_the_envelope_is_convex_and_below_and_as_low(f):
 
 def test_an_envelope_touches_a_parabola_whose_line_is_another_piece():
     """A line with the slope of the first piece touches the parabola and the end: what is between is rounding."""
-    f = ct.PLQ([2.25, 3.25], [(0, 0.5, 0), (1.25, -6.375, 9.140625), (0, 0.25, 0.8125)], (-np.inf, 4.5))
+    f = ct.losses.PLQ([2.25, 3.25], [(0, 0.5, 0), (1.25, -6.375, 9.140625), (0, 0.25, 0.8125)], (-np.inf, 4.5))
     t = np.linspace(-3, 4.5, 76)
     assert np.allclose(f.envelope()(t), 0.5 * t - 0.3125, atol=1e-12)
 

@@ -81,7 +81,7 @@ class NativeSolver:
 
     Examples
     --------
-    >>> solver = ct.NativeSolver(problem, tol=1e-6, cache_size=100)
+    >>> solver = ct.solvers.NativeSolver(problem, tol=1e-6, cache_size=100)
     >>> ct.cccp(ct.cccp_tsvm(), problem, solver=solver).status
     'converged'
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...validation import one_of
-from .grade import Grade, check
+from .grading import Grade, grade
 from .statement import Outcome, Paper, PaperReport, Statement
 
 #: The papers, by their names.
@@ -29,7 +29,7 @@ def paper(name: str) -> Paper:
 
     Examples
     --------
-    >>> ct.paper("collobert2006")[8].run().verdict
+    >>> ct.papers.paper("collobert2006")[8].run().verdict
     'holds'
     """
     from importlib import import_module
@@ -39,4 +39,4 @@ def paper(name: str) -> Paper:
     return made
 
 
-__all__ = ["PAPERS", "Grade", "Outcome", "Paper", "PaperReport", "Statement", "check", "paper"]
+__all__ = ["PAPERS", "Grade", "Outcome", "Paper", "PaperReport", "Statement", "grade", "paper"]

@@ -181,7 +181,7 @@ def sheet(title: str, statements: Sequence[Statement], *, exercise: bool) -> dic
         left = f"{given(one)}\n\n\n" if is_step(one) else ""
         points = "" if one.quantities == before else f"q = {_points(one)}\n\n"
         before = one.quantities
-        cells.append(_code(f"{points}{left}{body}\n\nct.check({one.paper!r}, {one.number!r}, answer)"))
+        cells.append(_code(f"{points}{left}{body}\n\nct.papers.grade({one.paper!r}, {one.number!r}, answer)"))
     return {
         "cells": cells,
         "metadata": {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}},
@@ -192,7 +192,7 @@ def sheet(title: str, statements: Sequence[Statement], *, exercise: bool) -> dic
 
 def _points(statement: Statement) -> str:
     """The code of the quantities that a statement is about."""
-    return f"ct.paper({statement.paper!r})[{statement.number!r}].quantities()[0]"
+    return f"ct.papers.paper({statement.paper!r})[{statement.number!r}].quantities()[0]"
 
 
 def _imports(statements: Sequence[Statement]) -> str:

@@ -47,7 +47,7 @@ class Outcome:
 
     Examples
     --------
-    >>> outcome = ct.paper("collobert2006")[4].run()
+    >>> outcome = ct.papers.paper("collobert2006")[4].run()
     >>> outcome.verdict, outcome.printed_off > 0.1
     ('false as printed', True)
     """
@@ -95,7 +95,7 @@ class Counterexample:
 
     Examples
     --------
-    >>> print(ct.paper("debie2004")["§3, M"].counterexample())
+    >>> print(ct.papers.paper("debie2004")["§3, M"].counterexample())
     at entry 0: computed 1e-12, corrected 0, as printed 0.001
     """
 
@@ -150,7 +150,7 @@ class Statement:
 
     Examples
     --------
-    >>> statement = ct.paper("collobert2006")[8]
+    >>> statement = ct.papers.paper("collobert2006")[8]
     >>> statement
     collobert2006 eq. 8: The ramp loss is the difference of two hinge losses.
         R_s(z) = H_1(z) - H_s(z)
@@ -356,7 +356,7 @@ class Paper:
 
     Examples
     --------
-    >>> paper = ct.paper("dai2010")
+    >>> paper = ct.papers.paper("dai2010")
     >>> paper.title, paper["Lemma 3"].run().verdict
     ('Compact Margin Machine', 'false as printed')
     """
@@ -459,7 +459,7 @@ class PaperReport:
 
     Examples
     --------
-    >>> report = ct.paper("sindhwani2006").run()
+    >>> report = ct.papers.paper("sindhwani2006").run()
     >>> report.passed, report["eq. 1.9"].verdict
     (True, 'holds')
     """

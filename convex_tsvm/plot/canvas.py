@@ -29,7 +29,7 @@ def check_picture(path: str | Path) -> None:
         raise ValueError(f"plot={str(path)!r} must end in one of {', '.join('.' + f for f in sorted(formats))}")
 
 
-def save_figure(picture: Figure | Axes, path: str | Path | None) -> None:
+def save(picture: Figure | Axes, path: str | Path | None) -> None:
     """Write a figure to a file.
 
     Parameters
@@ -48,7 +48,7 @@ def save_figure(picture: Figure | Axes, path: str | Path | None) -> None:
     --------
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     ct.save_figure(ct.plot_loss(ct.hinge()), pathlib.Path(folder, "hinge.png"))
+    ...     ct.plot.save(ct.plot.loss(ct.hinge()), pathlib.Path(folder, "hinge.png"))
     """
     if path is None:
         return

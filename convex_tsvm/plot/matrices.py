@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_label_matrix(matrix: ArrayLike, labels: ArrayLike | None = None, *, ax: Axes | None = None) -> Axes:
+def label_matrix(matrix: ArrayLike, labels: ArrayLike | None = None, *, ax: Axes | None = None) -> Axes:
     """Draw a label matrix Γ, in labellings Γ = y yᵀ: red where two points have the same label, blue where not.
 
     Parameters
@@ -33,7 +33,7 @@ def plot_label_matrix(matrix: ArrayLike, labels: ArrayLike | None = None, *, ax:
     Examples
     --------
     >>> labels = np.array([1.0, -1.0, 1.0])
-    >>> axes = ct.plot_label_matrix(np.outer(labels, labels), labels)
+    >>> axes = ct.plot.label_matrix(np.outer(labels, labels), labels)
     >>> len(axes.images)
     1
     """

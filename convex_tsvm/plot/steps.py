@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_surrogates(
+def surrogates(
     formulation: Formulation,
     problem: Problem,
     *,
@@ -55,7 +55,7 @@ def plot_surrogates(
     --------
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=10, balance=None)
     >>> model = ct.cccp_tsvm(balance=None, fit_intercept=False)
-    >>> axes = ct.plot_surrogates(model, problem, start=-0.5)
+    >>> axes = ct.plot.surrogates(model, problem, start=-0.5)
     >>> axes.get_xlabel()
     'w'
     """
@@ -86,7 +86,7 @@ def plot_surrogates(
     return ax
 
 
-def plot_path(
+def path(
     solutions: Any, *, along: Sequence[float] | None = None, parameter: str = "C*", ax: Axes | None = None
 ) -> Axes:
     """Draw objectives along the steps of methods, or along a parameter.
@@ -109,7 +109,7 @@ def plot_path(
     Examples
     --------
     >>> solution = ct.cccp(ct.cccp_tsvm(), problem, annealing=5)
-    >>> axes = ct.plot_path(solution)
+    >>> axes = ct.plot.path(solution)
     >>> axes.get_ylabel()
     'objective'
     """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_loss(
+def loss(
     loss: Loss, *, at: float | None = None, ax: Axes | None = None, span: tuple[float, float] = (-2.5, 2.5)
 ) -> Axes:
     """Draw a loss, its convex and its concave part, and what CCCP puts in its place.
@@ -37,7 +37,7 @@ def plot_loss(
 
     Examples
     --------
-    >>> axes = ct.plot_loss(ct.symmetric_ramp(s=-0.3), at=0.6)
+    >>> axes = ct.plot.loss(ct.symmetric_ramp(s=-0.3), at=0.6)
     >>> axes.get_xlabel()
     'output f'
     """
@@ -63,7 +63,7 @@ def plot_loss(
     return ax
 
 
-def plot_conjugate(loss: PLQ, *, ax: Axes | None = None) -> Axes:
+def conjugate(loss: PLQ, *, ax: Axes | None = None) -> Axes:
     """Draw the conjugate of a convex loss, ℓ*(s) = max over t of s t - ℓ(t): what its points have in the dual.
 
     Parameters
@@ -79,7 +79,7 @@ def plot_conjugate(loss: PLQ, *, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> axes = ct.plot_conjugate(ct.hinge())
+    >>> axes = ct.plot.conjugate(ct.hinge())
     >>> axes.get_xlabel()
     'slope s'
     """

@@ -26,7 +26,7 @@ class Grade:
 
     Examples
     --------
-    >>> grade = ct.check("collobert2006", 8, lambda q: 2 * q.z)
+    >>> grade = ct.papers.grade("collobert2006", 8, lambda q: 2 * q.z)
     >>> grade.right, bool(grade)
     (False, False)
     """
@@ -43,13 +43,13 @@ class Grade:
     __repr__ = __str__
 
 
-def check(paper: str, number: str | float, answer: Any) -> Grade:
+def grade(paper: str, number: str | float, answer: Any) -> Grade:
     """Grade a right-hand side of a numbered statement.
 
     Parameters
     ----------
     paper : str
-        As in :func:`~convex_tsvm.paper`.
+        As in :func:`~convex_tsvm.papers.paper`.
     number : int, float or str
         An equation's number, or "Algorithm 2" and the like.
     answer : callable, number or array
@@ -68,9 +68,9 @@ def check(paper: str, number: str | float, answer: Any) -> Grade:
 
     Examples
     --------
-    >>> ct.check("collobert2006", 8, lambda q: np.maximum(0, 1 - q.z) - np.maximum(0, q.s - q.z))
+    >>> ct.papers.grade("collobert2006", 8, lambda q: np.maximum(0, 1 - q.z) - np.maximum(0, q.s - q.z))
     right: off by 0.0e+00, allowed 1e-06
-    >>> ct.check("collobert2006", 8, lambda q: np.maximum(0, 1 - q.z) + np.maximum(0, q.s - q.z))
+    >>> ct.papers.grade("collobert2006", 8, lambda q: np.maximum(0, 1 - q.z) + np.maximum(0, q.s - q.z))
     not right: that is the formula with a mistake: a plus in place of the minus
     """
     from . import paper as named

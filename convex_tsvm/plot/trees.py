@@ -17,33 +17,33 @@ if TYPE_CHECKING:
 
     from ..relaxations import Bound
 
-#: Largest number of nodes of a tree that :func:`plot_search` draws.
+#: Largest number of nodes of a tree that :func:`search` draws.
 SMALL_TREE = 200
 
 
-def plot_search(solution: ExactSolution) -> Figure:
+def search(solution: ExactSolution) -> Figure:
     """Objective and lower bound along an exact search, and its tree where it is small, side by side.
 
     Examples
     --------
-    >>> figure = ct.plot_search(ct.exact_search(ct.s3vm(), problem))
+    >>> figure = ct.plot.search(ct.exact_search(ct.s3vm(), problem))
     >>> len(figure.axes) >= 1
     True
     """
     small = 0 < len(solution.tree) <= SMALL_TREE
     figure = new_figure(2 if small else 1)
-    plot_progress(solution, ax=figure.add_subplot(1, 2 if small else 1, 1))
+    progress(solution, ax=figure.add_subplot(1, 2 if small else 1, 1))
     if small:
-        plot_tree(solution, ax=figure.add_subplot(1, 2, 2))
+        tree(solution, ax=figure.add_subplot(1, 2, 2))
     return figure
 
 
-def plot_progress(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
+def progress(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     """Objective of the best labelling and lower bound over the nodes of an exact search, from the root on.
 
     Examples
     --------
-    >>> axes = ct.plot_progress(ct.exact_search(ct.s3vm(), problem))
+    >>> axes = ct.plot.progress(ct.exact_search(ct.s3vm(), problem))
     >>> axes.get_xlabel()
     'nodes'
     """
@@ -64,7 +64,7 @@ def plot_progress(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def plot_gaps(bounds: Bound | Mapping[str, float], objective: float | None = None, *, ax: Axes | None = None) -> Axes:
+def gaps(bounds: Bound | Mapping[str, float], objective: float | None = None, *, ax: Axes | None = None) -> Axes:
     """Lower bounds of one relaxation after the other, as a staircase towards the best objective known.
 
     Parameters
@@ -85,7 +85,7 @@ def plot_gaps(bounds: Bound | Mapping[str, float], objective: float | None = Non
     >>> bounds = {}
     >>> for name in ("svm", "sdp", "signs"):
     ...     bounds[name] = ct.LowerBoundBuilder(ct.s3vm(), problem, relaxation=name).bound().value
-    >>> axes = ct.plot_gaps(bounds, objective=ct.cccp(ct.s3vm(), problem).objective)
+    >>> axes = ct.plot.gaps(bounds, objective=ct.cccp(ct.s3vm(), problem).objective)
     >>> axes.get_ylabel()
     'objective'
     """
@@ -123,7 +123,7 @@ def _runs(names: list[str]) -> list[tuple[int, int]]:
     return list(zip([0, *(k + 1 for k in last[:-1])], last, strict=True))
 
 
-def plot_tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
+def tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     """The tree of an exact search: an edge is the label of a point, orange-red for +1, blue for -1; squares are closed.
 
     Leaves are side by side, their parents above the middle of them; where there is room, a node has the name of its
@@ -145,7 +145,7 @@ def plot_tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
     >>> solution = ct.exact_search(ct.s3vm(balance=None), problem, bounds="svm")
-    >>> axes = ct.plot_tree(solution)
+    >>> axes = ct.plot.tree(solution)
     >>> len(axes.lines) == len(solution.tree) - 1  # an edge to every node but the root
     True
     """

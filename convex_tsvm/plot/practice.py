@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from ..selection.shares import SharePath
 
 
-def plot_share_path(path: SharePath) -> Figure:
+def share_path(path: SharePath) -> Figure:
     """What shares are chosen by, and the objective, along a path of them, a column a class; the choice is dashed.
 
     Examples
     --------
-    >>> path = ct.share_path(ct.TransductiveSVC(), points, few, shares=(0.3, 0.5, 0.7), cv=2)
-    >>> figure = ct.plot_share_path(path)
+    >>> path = ct.selection.share_path(ct.TransductiveSVC(), points, few, shares=(0.3, 0.5, 0.7), cv=2)
+    >>> figure = ct.plot.share_path(path)
     >>> len(figure.axes) >= 1
     True
     """
@@ -50,13 +50,13 @@ def plot_share_path(path: SharePath) -> Figure:
     return figure
 
 
-def plot_learning_curve(curve: LearningCurve, *, ax: Axes | None = None) -> Axes:
+def learning_curve(curve: LearningCurve, *, ax: Axes | None = None) -> Axes:
     """Errors over the number of labels, mean and standard error over the draws, of both classifiers.
 
     Examples
     --------
-    >>> curve = ct.learning_curve(ct.TransductiveSVC(), points, truth, n_labeled=(4, 8), n_draws=2)
-    >>> axes = ct.plot_learning_curve(curve)
+    >>> curve = ct.selection.learning_curve(ct.TransductiveSVC(), points, truth, n_labeled=(4, 8), n_draws=2)
+    >>> axes = ct.plot.learning_curve(curve)
     >>> axes.get_xlabel()
     'labels'
     """
@@ -72,7 +72,7 @@ def plot_learning_curve(curve: LearningCurve, *, ax: Axes | None = None) -> Axes
     return axes
 
 
-def plot_candidates(search: TransductiveSearchCV, parameter: str = "C", *, ax: Axes | None = None) -> Axes:
+def candidates(search: TransductiveSearchCV, parameter: str = "C", *, ax: Axes | None = None) -> Axes:
     """Scores of a search over one parameter, a line for each combination of the others; hollow where dropped.
 
     Parameters
@@ -92,7 +92,7 @@ def plot_candidates(search: TransductiveSearchCV, parameter: str = "C", *, ax: A
     --------
     >>> grid = {"C": [1, 10], "sigma": [1.0, 2.0]}
     >>> search = ct.TransductiveSearchCV(param_grid=grid, cv=2).fit(points, few)
-    >>> axes = ct.plot_candidates(search, "C")
+    >>> axes = ct.plot.candidates(search, "C")
     >>> axes.get_xlabel()
     'C'
     """

@@ -10,22 +10,22 @@ import numpy as np
 from ..data import Data
 from ..solution import Solution
 from ..validation import is_sparse
-from .boundaries import plot_boundary
 from .canvas import new_figure
+from .planes import boundary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def plot_comparison(data: Data, solutions: Mapping[str, Solution]) -> Figure:
+def comparison(data: Data, solutions: Mapping[str, Solution]) -> Figure:
     """One picture of several solutions: boundaries where the points are two-dimensional, else iterations."""
     if data.X.shape[1] == 2 and not is_sparse(data.X):
-        figure: Figure = plot_boundaries(data, solutions)
+        figure: Figure = boundaries(data, solutions)
         return figure
-    return plot_iterations(data, solutions)
+    return iterations(data, solutions)
 
 
-def plot_boundaries(data: Data, solutions: Mapping[str, Solution], figure: Any = None) -> Any:
+def boundaries(data: Data, solutions: Mapping[str, Solution], figure: Any = None) -> Any:
     """Decision boundary (solid) and margins (dashed) of each solution, one panel each, in a figure or part of one.
 
     Parameters
@@ -42,7 +42,7 @@ def plot_boundaries(data: Data, solutions: Mapping[str, Solution], figure: Any =
     >>> data = load_data("two_moons")
     >>> problem = ct.Problem(data.X, data.y, kernel=ct.RBF(0.3), C=10)
     >>> solutions = {"SVM": ct.cccp(ct.svm(), problem), "TSVM": ct.cccp(ct.cccp_tsvm(), problem)}
-    >>> figure = ct.plot_boundaries(data, solutions)
+    >>> figure = ct.plot.boundaries(data, solutions)
     >>> [axes.get_title() for axes in figure.axes]
     ['SVM: 1.0 % error', 'TSVM: 0.5 % error']
     """
@@ -50,7 +50,7 @@ def plot_boundaries(data: Data, solutions: Mapping[str, Solution], figure: Any =
     columns = -(-len(solutions) // rows)  # rows are filled evenly: four panels are two by two, not three and one
     figure = new_figure(columns, rows) if figure is None else figure
     for place, (name, solution) in enumerate(solutions.items()):
-        axes = plot_boundary(solution, data, ax=figure.add_subplot(rows, columns, place + 1))
+        axes = boundary(solution, data, ax=figure.add_subplot(rows, columns, place + 1))
         error = data.error(solution.labels)
         axes.set_title(name if error is None else f"{name}: {100 * error:.1f} % error")
         axes.set(xticks=[], yticks=[], xlabel="", ylabel="")
@@ -60,7 +60,7 @@ def plot_boundaries(data: Data, solutions: Mapping[str, Solution], figure: Any =
     return figure
 
 
-def plot_iterations(data: Data, solutions: Mapping[str, Solution]) -> Figure:
+def iterations(data: Data, solutions: Mapping[str, Solution]) -> Figure:
     """Objective and error on the unlabelled points along the steps (collobert2006 Figure 4)."""
     from matplotlib.ticker import MaxNLocator
 

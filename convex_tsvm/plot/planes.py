@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_boundary(
+def boundary(
     model: Any, X: Any = None, y: ArrayLike | None = None, *, ax: Axes | None = None, margins: bool = True
 ) -> Axes:
     """Draw where a classifier decides for which class, with the points that it learned from.
@@ -44,7 +44,7 @@ def plot_boundary(
     --------
     >>> X = np.array([[-1, 0], [-1, 1], [1, 0], [1, 1]])
     >>> clf = ct.TransductiveSVC(kernel="linear").fit(X, [0, -1, -1, 1])
-    >>> axes = ct.plot_boundary(clf, X)
+    >>> axes = ct.plot.boundary(clf, X)
     >>> len(axes.collections) > 0
     True
     """

@@ -1,0 +1,28 @@
+"""Pictures: each takes matplotlib axes and returns them, and makes new ones where there are none.
+
+With several panels, a picture is a figure: :func:`comparison`, :func:`boundaries`, :func:`iterations`, :func:`search`
+and :func:`share_path`.  :func:`save` writes either to a file.
+"""
+
+from .canvas import check_picture as check_picture
+from .canvas import save as save
+from .colors import COLORS as COLORS
+from .colors import CYCLE as CYCLE
+from .colors import label_map as label_map
+from .losses import conjugate as conjugate
+from .losses import loss as loss
+from .matrices import label_matrix as label_matrix
+from .panels import boundaries as boundaries
+from .panels import comparison as comparison
+from .panels import iterations as iterations
+from .planes import boundary as boundary
+from .practice import candidates as candidates
+from .practice import learning_curve as learning_curve
+from .practice import share_path as share_path
+from .steps import path as path
+from .steps import surrogates as surrogates
+from .trees import SMALL_TREE as SMALL_TREE
+from .trees import gaps as gaps
+from .trees import progress as progress
+from .trees import search as search
+from .trees import tree as tree
