@@ -30,8 +30,6 @@ SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?", re.ASCII)
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
 
-#: What a column without a name is called, and names of columns that may only count the rows.
-NAMELESS = re.compile(r"(Unnamed: [\d.]+)?", re.ASCII)
 COUNTERS = ("index", "id", "idx", "no", "nr", "#", "row", "row_id", "rowid", "level_0")
 
 #: The arrays beside ``data`` and ``shape`` that a format of scipy.sparse.save_npz has.
@@ -260,7 +258,8 @@ def _without_index(
     exact = model is not None and names is None and table.shape[1] == model.n_features
     kept, told = [], []
     for k, name in enumerate(table[0]):
-        nameless = NAMELESS.fullmatch(name) is not None
+        # What a column without a name is called, and names of columns that may only count the rows.
+        nameless = re.compile(r"(Unnamed: [\d.]+)?", re.ASCII).fullmatch(name) is not None
         asked = name in (label_column, *(names or ())) or not (nameless or (name.casefold() in COUNTERS and not exact))
         why = "" if asked else _index([value.strip() for value in table[1:, k]], nameless)
         if why:

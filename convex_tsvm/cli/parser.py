@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from . import commands, comparison, linear
-from .requests import Bound, Compare, Convert, Linear, Predict, Request, Solve, Verify, arguments_of
+from .options import arguments_of
+from .requests import Bound, Compare, Convert, Linear, Predict, Request, Solve, Verify
 
 
 class BadUsage(Exception):

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from ..data import BUNDLED
 from ..files import kind_of
-from .requests import Bound, Compare, OfProblem, Predict, Request, uses_of
+from .options import uses_of
+from .requests import Bound, Compare, OfProblem, Predict, Request
 from .tasks import Task
 
 

@@ -21,9 +21,6 @@ from ..notice import warn
 
 Array = NDArray[np.float64]
 
-#: What NumPy writes for missing values where it makes an array of strings of them; "None" may be a word as well.
-MISSING_TEXTS = ("nan", "NaN", "NaT", "<NA>")
-
 
 @dataclass(frozen=True, eq=False)
 class Balance:
@@ -248,7 +245,9 @@ def _matches(y: NDArray[Any], marker: Any) -> NDArray[np.bool_]:
                 f"y is an array of strings with the label 'None', which unlabeled={marker!r} may mark or not: pass an "
                 "array of objects with None in it, or unlabeled='None'"
             )
-        texts = {str(marker), *(MISSING_TEXTS if _is_missing(marker) else ())}
+        # What NumPy writes for missing values where it makes an array of strings of them; "None" may be a word as
+        # well.
+        texts = {str(marker), *(("nan", "NaN", "NaT", "<NA>") if _is_missing(marker) else ())}
         if isinstance(marker, numbers.Real) and float(marker).is_integer():
             texts |= {str(int(float(marker))), str(float(marker))}
         return np.isin(y, np.array(sorted(texts), dtype=y.dtype.kind))

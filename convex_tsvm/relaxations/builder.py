@@ -31,20 +31,8 @@ from .svm.partial_svm import PartialSVM
 if TYPE_CHECKING:
     from ..modeling.printing import ReadableProblem
 
-#: Relaxations that "auto" chooses from, the strongest first: the first one that exists for the problem.
-STRONGEST = ("signs", "sdp", "curvature", "svm")
-
-#: The same for a search, which goes by labels where it can.
-STRONGEST_OF_SEARCHES = ("signs", "sdp", "svm", "curvature")
-
 #: What is asked for by default, the first one that exists for the problem.
 BY_DEFAULT = ("sdp", "curvature", "svm")
-
-#: What closes boxes that cannot be split, by what they are about.
-CLOSING = {"labels": "svm", "outputs": "curvature"}
-
-#: Statuses of solvers, from the best to the worst.
-SEVERITY = ("optimal", "time_limit", "inaccurate", "failed")
 
 
 class LowerBoundBuilder:
@@ -165,7 +153,15 @@ class LowerBoundBuilder:
         asked = relaxation_named(argument, relaxation)
         one_of(argument, asked, ("auto", *RELAXATIONS))
         try:
-            name = self._first(STRONGEST_OF_SEARCHES if self._searched else STRONGEST) if asked == "auto" else asked
+            # Relaxations that "auto" chooses from, the strongest first: the first one that exists for the problem.
+            # The same for a search, which goes by labels where it can.
+            name = (
+                self._first(
+                    ("signs", "sdp", "svm", "curvature") if self._searched else ("signs", "sdp", "curvature", "svm")
+                )
+                if asked == "auto"
+                else asked
+            )
             why = self._why_not(name)
         except TimeIsUp:
             name, why = "svm", None  # to see whether there is a stronger one takes the inverse of a matrix
@@ -194,7 +190,8 @@ class LowerBoundBuilder:
     def _chain(self, name: str, kind: type[Relaxation]) -> None:
         """Ask a relaxation, after one that closes boxes, if it does not do so itself."""
         self.relaxation, self.about = name, kind.about
-        closing = kind if kind.closes else RELAXATIONS[CLOSING[kind.about]].load()
+        # What closes boxes that cannot be split, by what they are about.
+        closing = kind if kind.closes else RELAXATIONS[{"labels": "svm", "outputs": "curvature"}[kind.about]].load()
         self._closing: Relaxation = closing(**self._options)
         self._strong: Relaxation | None = None if kind.closes else kind(**self._options)
 
@@ -327,7 +324,12 @@ class LowerBoundBuilder:
             region = Region(box, bound=trivial_bound(self.instance))
             work = Work(model, region, best, Rules(gap=self.gap, alone=True), callback)
             self._examine(work, strong=True)
-            status = max((stage.status for stage in work.stages), key=SEVERITY.index, default="optimal")
+            # Statuses of solvers, from the best to the worst.
+            status = max(
+                (stage.status for stage in work.stages),
+                key=("optimal", "time_limit", "inaccurate", "failed").index,
+                default="optimal",
+            )
             if time_is_up() and status == "optimal":
                 status = "time_limit"
         except KeyboardInterrupt:

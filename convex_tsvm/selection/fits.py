@@ -97,10 +97,6 @@ class Alone:
         return found
 
 
-#: Parameters of which candidates with the same kernel matrix may have different values.
-SHARING = ("C", "C_unlabeled", "C_compact", "balance", "epsilon", "loss", "s")
-
-
 class SharedFits:
     """Candidates that differ in parameters of one classifier with a kernel only, on the same transformed points.
 
@@ -259,6 +255,11 @@ def _sharing(estimator: Any, candidates: list[dict[str, Any]]) -> list[dict[int,
     shared: dict[str, dict[int, Any]] = {}
     for i, parameters in enumerate(candidates):
         candidate = clone(estimator).set_params(**parameters)
-        own = {name: value for name, value in candidate.get_params(deep=False).items() if name not in SHARING}
+        # Parameters of which candidates with the same kernel matrix may have different values.
+        own = {
+            name: value
+            for name, value in candidate.get_params(deep=False).items()
+            if name not in ("C", "C_unlabeled", "C_compact", "balance", "epsilon", "loss", "s")
+        }
         shared.setdefault(repr(sorted(own.items(), key=lambda item: item[0])), {})[i] = candidate
     return list(shared.values())

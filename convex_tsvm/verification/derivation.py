@@ -24,9 +24,6 @@ from .regularizer import regularizer_checks
 from .relaxation import relaxation_checks
 from .report import Check, Report
 
-#: Outputs on which losses are compared; losses live on this scale.
-FINE_GRID = np.linspace(-4, 4, 3201)
-
 #: Chords have this length, in units of the output.
 SHORT = 1e-6
 
@@ -325,7 +322,8 @@ def _constraints(solution: Solution, tol: float) -> Iterator[Check]:
 def _grid(loss: Loss, convex: Convex) -> Array:
     """The grid, with the breakpoints of PLQ losses and their neighbourhoods."""
     breaks = [part.breaks for part in (loss, convex) if isinstance(part, PLQ)]
-    points = np.concatenate([FINE_GRID, *breaks])
+    # Outputs on which losses are compared; losses live on this scale.
+    points = np.concatenate([np.linspace(-4, 4, 3201), *breaks])
     return np.unique(np.clip(points, *convex.domain))
 
 

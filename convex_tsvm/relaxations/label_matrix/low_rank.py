@@ -27,9 +27,6 @@ from ...problem import Array
 from ..safe_bounds import stationary_multipliers, transduction_bound
 from .margins import margin_svm
 
-#: Curvatures of the Moreau envelopes, times the costs, that are tried one after the other.
-CURVATURES = (1e2, 1e3, 1e4, 1e5, 1e6, 1e7)
-
 
 @dataclass(frozen=True, eq=False)
 class LowRankPoint:
@@ -105,7 +102,8 @@ def solve_low_rank(
     smooth = bool((search.loss.slope_jumps() == 0).all() and search.loss.is_finite)
     best, n_iter, status = LowRankPoint.nothing(search), 0, "inaccurate"
     cost = float(np.median(search.cost[search.cost > 0]))
-    for width in [0.0, 0.0] if smooth else [cost / curvature for curvature in CURVATURES]:
+    # Curvatures of the Moreau envelopes, times the costs, that are tried one after the other.
+    for width in [0.0, 0.0] if smooth else [cost / curvature for curvature in (1e2, 1e3, 1e4, 1e5, 1e6, 1e7)]:
         model.width = width
         left = max_iter - n_iter
         options = {"maxiter": left, "maxfun": 2 * left, "maxcor": 20, "ftol": 1e-14, "gtol": 1e-9}

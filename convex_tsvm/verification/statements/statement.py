@@ -23,9 +23,6 @@ Side = Callable[[Any], Value]
 #: The verdicts of :class:`Outcome`.
 HOLDS, FALSE_AS_PRINTED, FAILS = "holds", "false as printed", "fails"
 
-#: How relations are written in LaTeX.
-RELATIONS = {"=": "=", "<=": r"\le", ">=": r"\ge"}
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -201,7 +198,8 @@ class Statement:
     @property
     def relation_tex(self) -> str:
         """The relation in LaTeX."""
-        return self.sign or RELATIONS[self.relation]
+        # How relations are written in LaTeX.
+        return self.sign or {"=": "=", "<=": r"\le", ">=": r"\ge"}[self.relation]
 
     def latex(self, *, printed: bool = False) -> str:
         """The statement in LaTeX.

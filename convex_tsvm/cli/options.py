@@ -1,0 +1,205 @@
+"""Options of the command line: what is typed, what it is for, which tasks look at it, and how its value is read."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from .. import table
+from ..table import DESCENTS, METHODS, SOLVERS
+from .tasks import Task
+
+#: The parts of a command's help in their order, and their headings; parts with the same heading stand together.
+HEADINGS = {
+    "data": "data",
+    "model": "model",
+    "task": "method",
+    "method": "method",
+    "steps": "method",
+    "solver": "method",
+    "letters": "model, with SVMlin's letters",
+    "bound": "bound",
+    "derivation": "derivation",
+    "search": "search (--method exact; over labels with --loss hinge or squared_hinge, else over intervals of outputs)",
+    "written": "output",
+    "told": "output",
+    "files": "files of --method exact",
+    "certificate": "for a certificate",
+    "paper": "for a paper",
+}
+
+
+@dataclass(frozen=True)
+class Use:
+    """Which tasks look at an option, ``by(request, task)``, and what it is for, in words."""
+
+    by: Callable[[Any, Task], bool]
+    what: str
+
+
+def formulations(*names: str) -> Use:
+    """For options of some formulations."""
+    return Use(lambda request, task: task.formulation in names, f"the formulations {', '.join(names)}")
+
+
+def kernels(*names: str) -> Use:
+    """For options of some kernels."""
+    return Use(lambda request, task: request.kernel in names, " or ".join(f"--kernel {name}" for name in names))
+
+
+def _is_cached(request: Any, task: Task) -> bool:
+    solvers = task.solvers_of(request.solvers) if request.solvers else []
+    return task.formulation in ("lapsvm", "laptsvm") or any(
+        name == "auto" or (name in SOLVERS and "cache_size" in SOLVERS[name].options) for name in solvers
+    )
+
+
+class For:
+    """Which tasks look at which options."""
+
+    exact = Use(lambda request, task: task.method == "exact", "--method exact")
+    descents = Use(lambda request, task: METHODS[task.method].is_descent, f"the methods {', '.join(DESCENTS)}")
+    compact = formulations("cmm", "rmm")
+    neighbors = formulations("lapsvm", "laptsvm")
+    unlabeled_costs = Use(
+        lambda request, task: (
+            request.C_compact == math.inf if task.formulation == "rmm" else task.formulation not in ("svm", "lapsvm")
+        ),
+        "formulations with a cost C* of unlabelled points (tsvm, cs3vm, cmm, laptsvm)",
+    )
+    ramps = Use(
+        lambda request, task: (
+            task.formulation == "cmm" or (task.formulation in ("tsvm", "laptsvm") and task.loss(request.loss) == "ramp")
+        ),
+        "--loss ramp and the formulation cmm",
+    )
+    balances = Use(
+        lambda request, task: (
+            task.formulation in ("svm", "tsvm", "laptsvm", "cmm", "rmm") and METHODS[task.method].has_bias
+        ),
+        "the formulations svm, tsvm, laptsvm, cmm, rmm by other methods than subspace",
+    )
+    annealing = Use(
+        lambda request, task: task.formulation == "tsvm" and "annealing" in METHODS[task.method].options,
+        "the formulation tsvm by the methods "
+        + ", ".join(name for name, entry in METHODS.items() if "annealing" in entry.options),
+    )
+    caches = Use(_is_cached, "--solver native and the formulations lapsvm, laptsvm")
+    devices = Use(
+        lambda request, task: not {"auto", "native"}.isdisjoint(task.solvers_of(request.solvers)), "--solver native"
+    )
+    cvxpy = Use(
+        lambda request, task: (
+            "cvxpy_solver" in METHODS[task.method].options or "cvxpy" in task.solvers_of(request.solvers)
+        ),
+        "--solver cvxpy and the method subspace",
+    )
+
+
+def option(text: str, default: Any = None, *flags: str, part: str, used_by: Use | None = None, **settings: Any) -> Any:
+    """A field of a request that is typed as an option: ``--`` and the field's name, or ``flags``.
+
+    ``text`` is what the help says: what stands for the value, two spaces, and what the option is; a default is added
+    that it does not name.  The default ``...`` is for an argument that is known by its place.  ``part`` is one of
+    ``HEADINGS`` or "", and ``used_by`` are the tasks that look at the option, if not all do.  ``settings`` are those of
+    ``argparse`` that the field's type does not say.
+    """
+    metavar, spaces, said = text.partition("  ")
+    if spaces:
+        text, settings["metavar"] = said, metavar
+    if isinstance(default, (str, int, float)) and default is not False and "default" not in text:
+        text += f" (default: {default:g})" if isinstance(default, float) else f" (default: {default})"
+    typed = {"flags": flags, "part": part, "used_by": used_by, "settings": {"help": text, **settings}}
+    return field(default=default, metadata=typed)
+
+
+def arguments_of(request: type[Any]) -> Iterator[tuple[str | None, tuple[str, ...], dict[str, Any]]]:
+    """Heading, flags and settings of every option of a command, in the order of its help."""
+    parts, hints = ["", *HEADINGS], typing.get_type_hints(request)
+    options = [one for one in fields(request) if one.metadata]
+    for one in sorted(options, key=lambda one: parts.index(one.metadata["part"])):
+        hint = hints[one.name]
+        kind = typing.get_args(hint)[0] if isinstance(hint, types.UnionType) else hint
+        made: dict[str, Any] = (
+            {"type": kind} if kind in (int, float) else {"action": "store_true"} if hint is bool else {}
+        )
+        made.update(one.metadata["settings"])
+        if callable(made.get("choices")):
+            made["choices"] = made["choices"]()  # the table may have got entries since
+        flags = one.metadata["flags"] or (f"--{one.name.replace('_', '-')}",)
+        default: Any = one.default
+        if default is ...:
+            flags, default = (one.name,), ""
+        else:
+            made["dest"] = one.name
+        made["default"] = list(default) if isinstance(default, tuple) else default
+        yield HEADINGS.get(one.metadata["part"]), flags, made
+
+
+def uses_of(request: type[Any]) -> dict[str, Use]:
+    """Which tasks look at the options of a command, by the option's name, where not all do."""
+    return {one.name: use for one in fields(request) if (use := one.metadata.get("used_by")) is not None}
+
+
+def listed(entries: Mapping[str, table.Entry], default: str) -> str:
+    """What can be asked for, for a help text."""
+    return "; ".join(f"{name}: {entry.summary}" for name, entry in entries.items()) + f" ({default})"
+
+
+def listed_names(text: str) -> list[str]:
+    """The names in a comma-separated list."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def list_of(allowed: str, known: Callable[[str], object]) -> Callable[[str], list[str]]:
+    """What reads a comma-separated list of names, for each of which ``known`` must be true and raise no ValueError."""
+
+    def read(text: str) -> list[str]:
+        names = listed_names(text)
+        try:
+            if names and all(map(known, names)):
+                return list(dict.fromkeys(names))
+        except ValueError:
+            pass
+        raise argparse.ArgumentTypeError(f"{text!r} must be a comma-separated list of {allowed}")
+
+    return read
+
+
+def number_or(*words: str, allowed: str) -> Callable[[str], float | str]:
+    """What reads a number or one of some words; ``allowed`` says both."""
+
+    def read(text: str) -> float | str:
+        try:
+            return text if text in words else float(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} must be {allowed}") from None
+
+    return read
+
+
+def read_balance(text: str) -> Any:
+    """What is meant by a balance as it is typed."""
+    if text in ("auto", "labeled", "none"):
+        return None if text == "none" else text
+    try:
+        return ("exact", float(text[6:])) if text.startswith("exact:") else float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} must be auto, labeled, none, a number, or exact:R") from None
+
+
+def read_assignment(text: str) -> tuple[str, Any]:
+    """NAME=VALUE, where the value is JSON or a word."""
+    name, equals, value = text.partition("=")
+    if not (name.strip() and equals):
+        raise argparse.ArgumentTypeError(f"{text!r} must be NAME=VALUE")
+    try:
+        return name.strip(), json.loads(value)
+    except ValueError:
+        return name.strip(), value
