@@ -25,17 +25,6 @@ from .frame import STOPPED, Descents, Settings
 from .shares import costs_without
 from .supervised import supervised_svms
 
-#: The number of factors on C* in the annealing that one of the starts has.
-ANNEALED = 10
-
-#: The labels found are given up if their errors at labels left out exceed those of the supervised SVM by more than this
-#: number of standard deviations of chance.
-GIVE_UP_DEVIATIONS = 1.0
-
-#: Factors on the cost of points whose labels were found.  The decision function is that of the first with which it is
-#: wrong at no more of the given labels than the supervised SVM.
-TRUST = (1.0, 0.3, 0.1, 0.03, 0.01)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SafeSolution(Solution):
@@ -127,8 +116,7 @@ def _separators(
     n_separators, n_starts = integer("n_separators", n_separators, least=1), integer("n_starts", n_starts, least=1)
     random, unknown = np.random.default_rng(random_state), problem.unlabeled
     descents, annealed = (
-        Descents(CCCP(steps), solver="auto", settings=Settings(1e-3, 100, None), options={})
-        for steps in (None, ANNEALED)
+        Descents(CCCP(steps), solver="auto", settings=Settings(1e-3, 100, None), options={}) for steps in (None, 10)
     )
     outputs = alone.scores
 
@@ -317,7 +305,7 @@ def _trained(formulation: Formulation, problem: Problem, labels: Array, alone: S
     both = [problem.cost[where][problem.cost[where] > 0].mean() for where in (known, unknown)]
     free = problem.replace(balance=None)
     solver = NativeSolver(free)
-    for trust in TRUST:
+    for trust in (1.0, 0.3, 0.1, 0.03, 0.01):
         cost = problem.cost.copy()
         cost[unknown] *= trust * both[0] / both[1]
         weighed = free.replace(C=cost, C_unlabeled=cost)
@@ -367,6 +355,5 @@ def _left_out_errors(
         return None, False
     both = np.concatenate(wrong, axis=1)
     spoilt, corrected = int((both[0] & ~both[1]).sum()), int((both[1] & ~both[0]).sum())
-    return (int(both[0].sum()), int(both[1].sum())), spoilt - corrected > GIVE_UP_DEVIATIONS * np.sqrt(
-        spoilt + corrected
-    )
+    too_many = spoilt - corrected > np.sqrt(spoilt + corrected)  # By one standard deviation of chance.
+    return (int(both[0].sum()), int(both[1].sum())), bool(too_many)
