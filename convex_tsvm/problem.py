@@ -95,7 +95,6 @@ class Problem:
 
     Attributes
     ----------
-    n, n_labeled, n_unlabeled : int
     labeled, unlabeled : int array
         Indices of the points, increasing.
     balance_points : int array
@@ -208,23 +207,11 @@ class Problem:
         return other
 
     def labelled_as(self, other: Problem) -> Problem:
-        """The same points, kernel and costs with the labels and the balance of another problem.
-
-        Parameters
-        ----------
-        other : Problem
-            On equal points.
-        """
+        """The same points, kernel and costs with the labels and the balance of another problem on equal points."""
         return self.replace(y=other.y, balance=other.balance, balance_sample=other.balance_sample)
 
     def part(self, keep: NDArray[np.intp]) -> Problem:
-        """The problem of some of the points, with their costs and the mean that is asked for as they are.
-
-        Parameters
-        ----------
-        keep : int array
-            Indices of points, increasing.
-        """
+        """The problem of some of the points, by increasing indices, with their costs and the mean asked for."""
         if isinstance(self.X, LinearPoints):
             X: Any = self.X.take(keep)
         else:
@@ -242,14 +229,8 @@ class Problem:
     def distinct(self, first: NDArray[np.intp], which: NDArray[np.intp]) -> Problem:
         """The problem of the distinct points; its mean output counts a point as often as it is in this problem.
 
+        ``first`` is a place of each distinct point, and ``which`` the distinct point that each point is, shape (n,).
         All costs are 1: the caller has to add up the losses of points that are equal.
-
-        Parameters
-        ----------
-        first : int array
-            A place of each distinct point.
-        which : int array, shape (n,)
-            The distinct point that each point is.
         """
         y = self.y[first]
         y[which[self.unlabeled]] = 0
@@ -293,9 +274,8 @@ class Problem:
 
         Parameters
         ----------
-        arrays : dict of arrays
-        described : dict
-            Its other half, which JSON holds.
+        arrays, described : dict
+            What it returned.
         """
         if "X" in arrays:
             X: Any = arrays["X"]
@@ -341,16 +321,7 @@ class Problem:
         return matrix
 
     def apply_kernel(self, coefficients: Array) -> Array:
-        """K @ coefficients; the linear space never forms K, and a large K is formed in blocks.
-
-        Parameters
-        ----------
-        coefficients : array, shape (n,) or (n, k)
-
-        Returns
-        -------
-        array, as coefficients
-        """
+        """K times coefficients, (n,) or (n, k); the linear space never forms K, and a large K is formed in blocks."""
         if self.is_linear:
             return self.linear_outputs(self.combination(coefficients))
         if "gram" in self.__dict__ or 8 * self.n**2 <= GRAM_BYTES:
@@ -359,21 +330,11 @@ class Problem:
         return self.rows().combine(used, coefficients[used])
 
     def linear_outputs(self, w: Array) -> Array:
-        """X w, shape (n,), in the linear space.
-
-        Parameters
-        ----------
-        w : array, shape (d,)
-        """
+        """X w, shape (n,), in the linear space, where w has shape (d,)."""
         return self.X.times(w) if isinstance(self.X, LinearPoints) else np.asarray(self.X @ w).ravel()
 
     def combination(self, coefficients: Array) -> Array:
-        """Σ a_i x_i, shape (d,), in the linear space.
-
-        Parameters
-        ----------
-        coefficients : array, shape (n,)
-        """
+        """Σ a_i x_i, shape (d,), in the linear space, for n coefficients."""
         if isinstance(self.X, LinearPoints):
             return self.X.transposed(coefficients)
         return np.asarray(self.X.T @ coefficients).ravel()

@@ -183,8 +183,6 @@ class Solution:
 
     Attributes
     ----------
-    formulation : Formulation
-    problem : Problem
     point : Point
         The decision function; the solution of the last convex step, if there was one.
     objective : float
@@ -192,7 +190,6 @@ class Solution:
     status : {"converged", "max_iter", "inaccurate", "interrupted", "time_limit"}
         "inaccurate": the last step is not solved to the tolerance, as its recomputed gap and residuals have it.
     history : tuple of Iteration
-    seconds : float
     lower_bound : float or None
         A proven lower bound of the formulation's optimum, where one is known.
     solver : str
@@ -325,8 +322,8 @@ class Solution:
 
         Parameters
         ----------
-        X : array or sparse matrix, shape (m, d)
-            New points; for a precomputed kernel its values with the training points, shape (m, n).
+        X
+            As in :meth:`decision_function`.
         """
         return np.where(self.decision_function(X) >= 0, 1.0, -1.0)
 

@@ -56,12 +56,7 @@ class OutputConstraint(ABC):
 
     @abstractmethod
     def coefficients(self, problem: Problem) -> Array:
-        """The a_i for a problem's points, shape (n,).
-
-        Returns
-        -------
-        array, shape (n,)
-        """
+        """The a_i for a problem's points, shape (n,)."""
 
     def placed(self, problem: Problem) -> OutputConstraint:
         """The constraint with row numbers of a problem; itself where they are already, or where it has none.
@@ -74,11 +69,7 @@ class OutputConstraint(ABC):
         return self
 
     def on(self, problem: Problem) -> Array:
-        """The a_i, checked.
-
-        Returns
-        -------
-        array, shape (n,)
+        """The a_i, shape (n,), checked.
 
         Raises
         ------
@@ -191,8 +182,6 @@ def output_constraint(
     ----------
     coefficients : dict from int to float, or array, shape (n,)
         The a_i, by the points' indices or for all points.
-    lower, upper : float
-    name : str
     X : array or sparse matrix, optional
         The points whose row numbers these are (for a precomputed kernel its matrix); by default those of the first
         problem that the constraint is used on.  Other points are refused, a :meth:`Problem.part` is followed.

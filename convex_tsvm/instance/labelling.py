@@ -42,7 +42,6 @@ class Labelling:
 
     Attributes
     ----------
-    instance : Instance
     loss : PLQ
         ℓ, convex and nowhere increasing.
     gram : AccurateGram

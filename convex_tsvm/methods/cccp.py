@@ -177,7 +177,6 @@ def cccp_path(
 
     Parameters
     ----------
-    formulation : Formulation
     problems : iterable of Problem
         With equally many points, such as ``(problem.replace(C=C) for C in [0.1, 1, 10])``; taken one at a time.
     solver : {"auto", "linear", "native", "finite_newton", "coordinates", "cvxpy"} or StepSolver, default "auto"

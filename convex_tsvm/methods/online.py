@@ -56,7 +56,6 @@ class OnlineDescent:
         and a linear balance or none.
     w : array, shape (K, d)
         To begin with.
-    random_state : int
 
     Attributes
     ----------

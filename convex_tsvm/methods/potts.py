@@ -70,8 +70,6 @@ class PottsSolution:
     objective : float
         Σ_k of the objectives with these labels.
     history : tuple of Temperature
-    status : str
-    seconds : float
 
     Examples
     --------

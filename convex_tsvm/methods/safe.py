@@ -77,7 +77,6 @@ def low_density_separators(
     ----------
     formulation : Formulation
         A TSVM.
-    problem : Problem
     n_separators : int >= 1, default 10
         T.
     n_starts : int >= 1, default 30
@@ -197,7 +196,6 @@ def safe_transduction(
     ----------
     formulation : Formulation
         A TSVM whose losses are those of labels, such as ``tsvm("hinge")``.
-    problem : Problem
     separators : sequence of Solution, optional
         Low-density separators of the problem from elsewhere, such as annealing or exact search; by default those of
         :func:`low_density_separators`.

@@ -40,7 +40,6 @@ def spectral_transduction(
     formulation : Formulation
         For the SVM trained on the labels found.  Its exact :func:`~convex_tsvm.must_link` and
         :func:`~convex_tsvm.cannot_link` are side information for the eigenvectors, too.
-    problem : Problem
     n_components : int
         Eigenvectors looked at.
     affinity : {"kernel", "nearest_neighbors"}

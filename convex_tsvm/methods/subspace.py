@@ -45,7 +45,6 @@ def subspace_transduction(
     formulation : Formulation
         Without bias and balance constraint, and with the loss min(ℓ(f), ℓ(-f)) for unlabelled points.  Exact links
         among its constraints are side information for the eigenvectors (footnote 3).
-    problem : Problem
     n_components : int
         d, the dimension of the subspace: with more, label vectors are approximated better, and less is left of what the
         subspace knows of the clusters; the paper has 3 and 4.
@@ -131,23 +130,9 @@ def solve_subspace(
 ) -> SubspacePoint:
     """Solve the subspace SDP: min S(M) over M ⪰ 0 with diag(V M Vᵀ) <= e.
 
-    Parameters
-    ----------
-    search : Labelling
-        Without bias and balance, as in the paper.
-    V : array, shape (n, d)
-        For instance of :func:`~convex_tsvm.methods.spectral.spectral_subspace`.
-    tol : float
-        Relative gap between value and bound at which to stop.
-    max_iter : int
-        Limit on planes.
-    cvxpy_solver : str, default "CLARABEL"
-        Which of CVXPY's solvers finds the best of the planes.
-
-    Raises
-    ------
-    ValueError
-        If the search has offsets, or V another shape or columns that depend on each other.
+    The search is as in :class:`~convex_tsvm.modeling.label_matrix.SubspaceSDP`, with its errors, and V, shape (n, d),
+    for instance of :func:`~convex_tsvm.methods.spectral.spectral_subspace`.  It ends where value and bound are within
+    ``tol`` of each other, relative to them, or there are ``max_iter`` planes, the best of which ``cvxpy_solver`` finds.
     """
     tol, max_iter = finite("tol", tol, above=0), integer("max_iter", max_iter, least=1)
     check_subspace(search, V)
