@@ -99,8 +99,6 @@ class Problem:
         Indices of the points, increasing.
     balance_points : int array
         Indices of the points whose mean output is constrained: the unlabelled ones, or the sample of them.
-    C, C_unlabeled, balance, balance_sample
-        As given.
     cost : array, shape (n,)
         C or C* of every point.
     balance_target : float or None
@@ -185,14 +183,8 @@ class Problem:
         **changes
             Arguments of :class:`Problem` by name.
         """
-        given: dict[str, Any] = {
-            "y": self.y,
-            "C": self.C,
-            "C_unlabeled": self.C_unlabeled,
-            "balance": self.balance,
-            "balance_sample": self.balance_sample,
-            **changes,
-        }
+        names = ("y", "C", "C_unlabeled", "balance", "balance_sample")
+        given: dict[str, Any] = {name: getattr(self, name) for name in names} | changes
         if "X" in changes:
             return Problem(**{"kernel": self.kernel, **given})
         other = Problem.__new__(Problem)
@@ -359,10 +351,8 @@ class Problem:
 
     def _check_costs(self, C: ArrayLike, C_unlabeled: ArrayLike | str | None) -> Array:
         cost = np.zeros(self.n)
-        costly = (
-            self.labeled if self.n_labeled else self.unlabeled
-        )  # in clustering C is a cost of no point, but checked
-        own = self._check_cost("C", C, costly)
+        # In clustering C is a cost of no point, but checked.
+        own = self._check_cost("C", C, self.labeled if self.n_labeled else self.unlabeled)
         if self.n_labeled:
             cost[self.labeled] = own
         if C_unlabeled is None:
@@ -418,14 +408,12 @@ class Problem:
         raise ValueError(f"balance={balance!r} must be {allowed}")
 
     def _check_sample(self) -> NDArray[np.intp]:
-        sample = self.balance_sample
+        sample, u = self.balance_sample, self.n_unlabeled
         if sample is None:
             return self.unlabeled
-        allowed = (
-            f"None, an integer from 1 to the number of unlabelled points ({self.n_unlabeled}), or indices of points"
-        )
+        allowed = f"None, an integer from 1 to the number of unlabelled points ({u}), or indices of points"
         if isinstance(sample, (int, np.integer)) and not isinstance(sample, bool):
-            if not 1 <= sample <= self.n_unlabeled:
+            if not 1 <= sample <= u:
                 raise ValueError(f"balance_sample={sample} must be {allowed}")
             drawn = np.random.default_rng(0).choice(self.unlabeled, int(sample), replace=False)
             return np.sort(drawn)

@@ -30,27 +30,22 @@ class Point(Protocol):
     @property
     def outputs(self) -> Array:
         """f at all points, shape (n,)."""
-        ...
 
     @property
     def coefficients(self) -> Array:
         """a in f(x) = Σ a_i k(x_i, x) + b, shape (n,)."""
-        ...
 
     @property
     def bias(self) -> float:
         """b."""
-        ...
 
     @property
     def weights(self) -> Array | None:
         """w, shape (d,), where it is not Σ a_i x_i."""
-        ...
 
     @property
     def regularization(self) -> float:
         """½ ‖w‖², or what else w costs."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,25 +147,20 @@ class Certificate:
     word: str = ""
 
     def __str__(self) -> str:
-        if self.word:
-            lines = [
-                f"objective {self.objective:.8g}",
-                f"last convex step: {self.primal:.10g}, constraints met to {self.primal_infeasibility:.1e}; that it is "
-                f"optimal is {self.word}'s word, as the dual of additions is not known",
-            ]
-            return "\n".join([*lines, *self._tangents()])
+        missed = max(self.primal_infeasibility, self.dual_infeasibility)
         lines = [
             f"objective {self.objective:.8g}",
             f"last convex step: primal {self.primal:.10g}, dual {self.dual:.10g}, relative gap {self.gap:.1e}",
-            f"optimality conditions met to {self.kkt:.1e}, constraints to "
-            f"{max(self.primal_infeasibility, self.dual_infeasibility):.1e}",
+            f"optimality conditions met to {self.kkt:.1e}, constraints to {missed:.1e}",
         ]
-        return "\n".join([*lines, *self._tangents()])
-
-    def _tangents(self) -> list[str]:
-        if self.tangents_changed is None:
-            return []
-        return [f"tangents that differ at the solution: {self.tangents_changed}"]
+        if self.word:
+            lines[1:] = [
+                f"last convex step: {self.primal:.10g}, constraints met to {self.primal_infeasibility:.1e}; that it is "
+                f"optimal is {self.word}'s word, as the dual of additions is not known"
+            ]
+        if self.tangents_changed is not None:
+            lines.append(f"tangents that differ at the solution: {self.tangents_changed}")
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """The figures by name."""

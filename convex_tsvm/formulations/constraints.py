@@ -106,9 +106,12 @@ class WeightedOutput(OutputConstraint):
         given = self.given if isinstance(self.given, Mapping) else dict(enumerate(self.given.tolist()))
         return self._moved({self._place(places, i): value for i, value in given.items() if value})
 
+    def _check_index(self, i: Any, n: int) -> None:
+        if not isinstance(i, (int, np.integer)) or not 0 <= i < n:
+            raise ValueError(f"{self.name}: {i!r} is not the index of a point, from 0 to {n - 1}")
+
     def _place(self, places: NDArray[np.intp], i: Any) -> int:
-        if not isinstance(i, (int, np.integer)) or not 0 <= i < len(places):
-            raise ValueError(f"{self.name}: {i!r} is not the index of a point, from 0 to {len(places) - 1}")
+        self._check_index(i, len(places))
         if places[i] < 0:
             raise ValueError(f"{self.name}: point {i} is not in this part of the problem")
         return int(places[i])
@@ -121,8 +124,7 @@ class WeightedOutput(OutputConstraint):
             return self.given
         a = np.zeros(problem.n)
         for i, value in self.given.items():
-            if not isinstance(i, (int, np.integer)) or not 0 <= i < problem.n:
-                raise ValueError(f"{self.name}: {i!r} is not the index of a point, from 0 to {problem.n - 1}")
+            self._check_index(i, problem.n)
             a[i] = value
         return a
 
@@ -273,11 +275,8 @@ def cannot_link(i: int, j: int, within: float = 0.0, *, X: Any = None) -> Output
 
     Parameters
     ----------
-    i, j : int
-        Indices of the points.
-    within : float >= 0, default 0.0
-    X : array or sparse matrix, optional
-        The points that i and j are of, as in :func:`output_constraint`.
+    i, j, within, X
+        As in :func:`must_link`.
 
     Examples
     --------

@@ -29,15 +29,8 @@ DOMAIN_TOLERANCE = 1e-6
 class Kind(NamedTuple):
     """What the points of one kind pay.
 
-    Attributes
-    ----------
-    name : str
-        What CVXPY problems call them.
-    field : str
-        The argument that says what they pay, for messages.
-    loss : Loss or None
-        Of ``sign`` times the output; None if they pay nothing.
-    sign : {1.0, -1.0}
+    ``name`` is what CVXPY problems call them, and ``field`` the argument that says what they pay, for messages.  They
+    pay ``loss`` of ``sign``, 1.0 or -1.0, times the output; None if they pay nothing.
     """
 
     name: str
@@ -265,15 +258,19 @@ class Formulation:
                 )
             return labeled, 0.0
         better = labeled.minimum(labeled.reflect()) if labeled.is_finite else None
-        if not isinstance(unlabeled, PLQ) or better is None:
-            raise ValueError(f"unlabeled={name} is no finite PLQ loss; {_LABELS_NEED}")
-        grid = np.linspace(-4, 4, 801)
-        difference = unlabeled(grid) - better(grid)
-        if np.ptp(difference) > 1e-9:
-            raise ValueError(
-                f"unlabeled={name} is not the loss min(ℓ(f), ℓ(-f)) of a point with a label to be found; {_LABELS_NEED}"
-            )
-        return labeled, float(difference.mean())
+        wrong = "is no finite PLQ loss"
+        if isinstance(unlabeled, PLQ) and better is not None:
+            grid = np.linspace(-4, 4, 801)
+            difference = unlabeled(grid) - better(grid)
+            if np.ptp(difference) <= 1e-9:
+                return labeled, float(difference.mean())
+            wrong = "is not the loss min(ℓ(f), ℓ(-f)) of a point with a label to be found"
+        raise ValueError(
+            f"unlabeled={name} {wrong}; searches for labels (relaxations, exact search, switching, annealing) are for "
+            "symmetric_hinge beside hinge (loss='hinge'), symmetric_squared_hinge beside squared_hinge "
+            "(loss='squared_hinge'), better_label(indicator(1, inf)) beside indicator(1, inf) (loss='hard_margin'), "
+            "and the like"
+        )
 
     def check(self, problem: Problem) -> None:
         """Raise ValueError if ``problem`` lacks something that the formulation needs."""
@@ -543,14 +540,6 @@ def _value(loss: Loss, t: Array) -> Array:
         return loss(t)
     inside = np.clip(t, *convex.domain)
     return loss(np.where(np.abs(t - inside) <= DOMAIN_TOLERANCE, inside, t))
-
-
-#: The end of messages about losses that methods which search for labels do not take.
-_LABELS_NEED = (
-    "searches for labels (relaxations, exact search, switching, annealing) are for symmetric_hinge beside hinge "
-    "(loss='hinge'), symmetric_squared_hinge beside squared_hinge (loss='squared_hinge'), "
-    "better_label(indicator(1, inf)) beside indicator(1, inf) (loss='hard_margin'), and the like"
-)
 
 
 def _never_increases(loss: PLQ) -> bool:

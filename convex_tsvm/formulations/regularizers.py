@@ -28,7 +28,6 @@ class Regularizer(ABC):
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> class MaximumNorm(ct.Regularizer):
     ...     '''½ ‖w‖² + the largest |w_j|.'''
     ...
@@ -155,7 +154,6 @@ class SquaredNorm(_Weighted):
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.SquaredNorm([1.0, 4.0]).value(np.array([2.0, 1.0]))
     4.0
     """
@@ -211,7 +209,6 @@ class OneNorm(_Weighted):
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.OneNorm().value(np.array([2.0, -1.0]))
     3.0
     """
@@ -263,7 +260,6 @@ class ElasticNet(_Weighted, _Shrinking):
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> ct.Formulation(ct.hinge(), regularizer=ct.ElasticNet(0.5)).regularizer
     ElasticNet(l1=0.5)
     """
@@ -319,7 +315,6 @@ class GroupLasso(_Shrinking):
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> lasso = ct.GroupLasso([[0, 1], [2, 3]], group_weights=[1.0, 5.0])
     >>> lasso.weights(np.array([3.0, 4.0, 3.0, 4.0]))  # the second block is zero up to a norm of 5
     array([2.4, 3.2, 0. , 0. ])
@@ -396,7 +391,6 @@ class MultipleKernels(Regularizer):
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> kernels = ct.MultipleKernels([[0, 1], [2]])
     >>> kernels.value(np.array([3.0, 4.0, 1.0])), kernels.kernel_weights(np.array([3.0, 4.0, 5.0]))
     (18.0, array([0.5, 0.5]))
@@ -449,7 +443,6 @@ class NonnegativeNorm(_Shrinking):
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.NonnegativeNorm().weights(np.array([2.0, -1.0]))
     array([2., 0.])
     """

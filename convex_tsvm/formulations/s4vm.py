@@ -77,15 +77,13 @@ class SafeLabels:
 
     def gain(self, y: ArrayLike) -> Array:
         """gain_t(y), shape (T,), for labels y, shape (u,)."""
-        return np.asarray(
-            ((np.asarray(y) == self.separators) & (self.separators != self.supervised)).sum(axis=1), float
-        )
+        corrected = (np.asarray(y) == self.separators) & (self.separators != self.supervised)
+        return np.asarray(corrected.sum(axis=1), float)
 
     def loss(self, y: ArrayLike) -> Array:
         """loss_t(y), shape (T,), for labels y, shape (u,)."""
-        return np.asarray(
-            ((np.asarray(y) != self.separators) & (self.separators == self.supervised)).sum(axis=1), float
-        )
+        spoilt = (np.asarray(y) != self.separators) & (self.separators == self.supervised)
+        return np.asarray(spoilt.sum(axis=1), float)
 
     def improvement(self, y: ArrayLike) -> Array:
         """J_t(y), shape (T,), for labels y, shape (u,)."""

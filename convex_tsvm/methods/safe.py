@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -80,7 +80,6 @@ def low_density_separators(
     n_separators : int >= 1, default 10
         T.
     n_starts : int >= 1, default 30
-    random_state : int, default 0
     callback : callable, optional
         Called with the number of starts that are done.
 
@@ -96,22 +95,26 @@ def low_density_separators(
     True
     """
     alone = supervised_svms(formulation, [problem])[0]
-    return _separators(formulation, problem, alone, n_separators, n_starts, random_state, callback)[0]
+    return _separators(_Asked(formulation, n_separators, n_starts, random_state), problem, alone, callback)[0]
+
+
+class _Asked(NamedTuple):
+    """What separators are asked for, by the arguments of :func:`low_density_separators`."""
+
+    formulation: Formulation
+    n_separators: int
+    n_starts: int
+    random_state: int
 
 
 def _separators(
-    formulation: Formulation,
-    problem: Problem,
-    alone: Solution,
-    n_separators: int,
-    n_starts: int,
-    random_state: int,
-    callback: Callable[[int], None] | None,
+    asked: _Asked, problem: Problem, alone: Solution, callback: Callable[[int], None] | None = None
 ) -> tuple[tuple[Solution, ...], str]:
     """:func:`low_density_separators` where the supervised SVM ``alone`` is known, and a status.
 
     It is "converged", or the status of the start that Ctrl-C or a deadline ended; later starts are left out then.
     """
+    formulation, n_separators, n_starts, random_state = asked
     n_separators, n_starts = integer("n_separators", n_separators, least=1), integer("n_starts", n_starts, least=1)
     random, unknown = np.random.default_rng(random_state), problem.unlabeled
     descents, annealed = (
@@ -208,7 +211,6 @@ def safe_transduction(
     folds : int >= 2, or 0, default 5
         Parts of the labelled points that are left out to see whether the labels found are as good as the supervised
         SVM's, with so many times fewer starts each; 0 leaves none out.  Separators from elsewhere are not judged so.
-    random_state : int, default 0
 
     Raises
     ------
@@ -227,7 +229,8 @@ def safe_transduction(
     judged = separators is None and integer("folds", folds, least=0) > 0
     status = "converged"
     if separators is None:
-        separators, status = _separators(formulation, problem, alone, n_separators, n_starts, random_state, callback)
+        asked = _Asked(formulation, n_separators, n_starts, random_state)
+        separators, status = _separators(asked, problem, alone, callback)
     for one in separators:
         if len(one.labels) != problem.n:
             raise ValueError(f"separators: one has labels for {len(one.labels)} points, the problem has {problem.n}")
@@ -237,8 +240,8 @@ def safe_transduction(
     changed = not np.array_equal(labels, alike)
     errors, given_up = None, False
     if judged and changed and status == "converged":
-        asked = (n_separators, max(2, n_starts // folds), penalty, share_range, random_state)
-        errors, given_up = _left_out_errors(formulation, problem, folds, *asked)
+        asked = _Asked(formulation, n_separators, max(2, n_starts // folds), random_state)
+        errors, given_up = _left_out_errors(asked, problem, folds, penalty, share_range)
     if given_up or not changed:
         labels, point = alike, alone.point
     else:
@@ -314,20 +317,13 @@ def _trained(formulation: Formulation, problem: Problem, labels: Array, alone: S
 
 
 def _left_out_errors(
-    formulation: Formulation,
-    problem: Problem,
-    folds: int,
-    n_separators: int,
-    n_starts: int,
-    penalty: float,
-    share_range: tuple[float, float],
-    random_state: int,
+    asked: _Asked, problem: Problem, folds: int, penalty: float, share_range: tuple[float, float]
 ) -> tuple[tuple[int, int] | None, bool]:
     """Errors at labels left out, of labels found without them and of the SVM's, and whether the former are too many.
 
     In place of the errors there is None if no label can be left out.
     """
-    random, y = np.random.default_rng(random_state), problem.y
+    random, y = np.random.default_rng(asked.random_state), problem.y
     fold = np.full(problem.n, -1)
     for sign in (1, -1):
         own = random.permutation(np.flatnonzero(y == sign))
@@ -342,8 +338,8 @@ def _left_out_errors(
             continue
         cost = costs_without(problem.cost, y, fewer)
         part = problem.replace(balance_sample=None, y=fewer, C=cost, C_unlabeled=cost)
-        alone = supervised_svms(formulation, [part])[0]
-        found, status = _separators(formulation, part, alone, n_separators, n_starts, random_state, None)
+        alone = supervised_svms(asked.formulation, [part])[0]
+        found, status = _separators(asked, part, alone)
         if status == "interrupted":
             raise KeyboardInterrupt
         candidates = [one for one in found if _may_be_right(one, alone, part, share_range)]

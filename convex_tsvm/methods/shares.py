@@ -215,7 +215,6 @@ def infer_share(
         out.
     counts : sequence of int, optional
         Labels of every class, the positive one first, where it is told from several others; by default of two classes.
-    fit_intercept : bool, default True
     random_state : int, default 0
         Of the folds, and of the points that are taken where there are many.
     callback : callable, optional

@@ -130,9 +130,21 @@ def solve_subspace(
 ) -> SubspacePoint:
     """Solve the subspace SDP: min S(M) over M ⪰ 0 with diag(V M Vᵀ) <= e.
 
-    The search is as in :class:`~convex_tsvm.modeling.label_matrix.SubspaceSDP`, with its errors, and V, shape (n, d),
-    for instance of :func:`~convex_tsvm.methods.spectral.spectral_subspace`.  It ends where value and bound are within
-    ``tol`` of each other, relative to them, or there are ``max_iter`` planes, the best of which ``cvxpy_solver`` finds.
+    Parameters
+    ----------
+    search, V
+        As for :class:`~convex_tsvm.modeling.label_matrix.SubspaceSDP`, with its errors.
+    tol : float
+        Relative gap between value and bound at which to stop.
+    max_iter : int
+        Limit on planes.
+    cvxpy_solver : str
+        Which of CVXPY's solvers finds the best of the planes.
+
+    Raises
+    ------
+    ValueError
+        If the search has offsets, or V another shape or columns that depend on each other.
     """
     tol, max_iter = finite("tol", tol, above=0), integer("max_iter", max_iter, least=1)
     check_subspace(search, V)

@@ -264,7 +264,11 @@ class Writer:
             return self._named(e), Binding.ATOM
         if isinstance(e, cp.Constant):
             return self._constant(e)
-        return self._applied(type(e).__name__, *map(self.write, e.args))
+        name = type(e).__name__
+        norms = {"quad_over_lin": ("^2", "²"), "norm1": ("_1", "₁"), "norm_inf": (r"_\infty", "∞")}
+        if name in norms:
+            return self._norm(e, *norms[name])
+        return self._applied({"diag_mat": "diag", "diag_vec": "Diag"}.get(name, name), *map(self.write, e.args))
 
     def _applied(self, name: str, *args: str) -> tuple[str, int]:
         """A function of what is in brackets."""
@@ -350,7 +354,7 @@ class Writer:
     def _Promote(self, e: Any) -> tuple[str, int]:
         return self._written(e.args[0])
 
-    _broadcast_to = _psd_wrap = _Promote
+    _broadcast_to = _psd_wrap = _reshape = _Promote
 
     def _special_index(self, e: Any) -> tuple[str, int]:
         keys = [np.asarray(key).ravel() for key in (e.key if isinstance(e.key, tuple) else (e.key,))]
@@ -390,14 +394,8 @@ class Writer:
         x, matrix = self.write(e.args[0], Binding.ATOM), self.write(e.args[1], Binding.ATOM)
         return f"{self._transposed(x)} {matrix}{self._space}{x}", Binding.PRODUCT
 
-    def _quad_over_lin(self, e: Any) -> tuple[str, int]:
-        return self._norm(e, "^2", "²")
-
     def _huber(self, e: Any) -> tuple[str, int]:
         return self._applied("huber", self.write(e.args[0]), f"{float(e.M.value):g}")
-
-    def _norm1(self, e: Any) -> tuple[str, int]:
-        return self._norm(e, "_1", "₁")
 
     def _PnormApprox(self, e: Any) -> tuple[str, int]:
         order = float(getattr(e, "original_p", e.p))
@@ -405,9 +403,6 @@ class Writer:
         return self._norm(e, *(("", "") if order == 2 else (f"_{{{order:g}}}", f"{order:g}".translate(below))))
 
     _Pnorm = _pnorm = _PnormApprox
-
-    def _norm_inf(self, e: Any) -> tuple[str, int]:
-        return self._norm(e, r"_\infty", "∞")
 
     def _abs(self, e: Any) -> tuple[str, int]:
         return f"|{self.write(e.args[0])}|", Binding.ATOM
@@ -435,17 +430,8 @@ class Writer:
             return rf"\begin{{pmatrix}} {inner} \end{{pmatrix}}", Binding.ATOM
         return f"[{'; '.join(', '.join(self.write(block) for block in row) for row in rows)}]", Binding.ATOM
 
-    def _reshape(self, e: Any) -> tuple[str, int]:
-        return self._written(e.args[0])
-
     def _transpose(self, e: Any) -> tuple[str, int]:
         return self._transposed(self.write(e.args[0], Binding.ATOM)), Binding.ATOM
-
-    def _diag_mat(self, e: Any) -> tuple[str, int]:
-        return self._applied("diag", self.write(e.args[0]))
-
-    def _diag_vec(self, e: Any) -> tuple[str, int]:
-        return self._applied("Diag", self.write(e.args[0]))
 
     def _Hstack(self, e: Any) -> tuple[str, int]:
         return f"({', '.join(self.write(arg) for arg in e.args)})", Binding.ATOM

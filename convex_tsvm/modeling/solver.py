@@ -17,7 +17,6 @@ from ..losses import PLQ
 from ..notice import warn
 from ..problem import Problem
 from ..validation import is_sparse, one_of
-from .additions import AddedPoint
 from .models import DualModel, PrimalModel, StepModel, structure
 
 #: Options with which first-order methods are as accurate as certificates are looked at.
@@ -162,26 +161,8 @@ class CvxpySolver:
         entries = X.nnz if is_sparse(X) else X.size
         return bool(entries / X.shape[0] <= n_active / 4)
 
-    def _added(self, model: StepModel, step: ConvexStep, began: float) -> AddedPoint:
-        """The point of a solved step with additions."""
-        assert isinstance(model, PrimalModel)
-        stats = model.problem.solver_stats
-        return model.point(
-            step,
-            word=self.solver,
-            status="optimal" if model.problem.status == cp.OPTIMAL else "inaccurate",
-            n_iter=int(stats.num_iters or 0),
-            seconds=time.perf_counter() - began,
-            solver_seconds=float(stats.solve_time or 0.0),
-        ).judged(self.accurate)
-
     def solve(self, step: ConvexStep, start: StepSolution | None = None) -> Any:
         """Solve one step.  ``start`` is ignored: interior-point solvers take none.
-
-        Parameters
-        ----------
-        start : StepSolution, optional
-            Not used.
 
         Returns
         -------
@@ -203,21 +184,21 @@ class CvxpySolver:
             raise ValueError(f"cvxpy_solver={self.solver!r} {_why_no_point(step, status)}")
         if status == cp.OPTIMAL_INACCURATE:
             warn(f"cvxpy_solver={self.solver!r} reached reduced accuracy only")
+        stats = model.problem.solver_stats
+        report: dict[str, Any] = {
+            "status": "optimal" if status == cp.OPTIMAL else "inaccurate",
+            "n_iter": int(stats.num_iters or 0),
+            "solver_seconds": float(stats.solve_time or 0.0),
+        }
         if step.additions:
-            return self._added(model, step, began)
+            assert isinstance(model, PrimalModel)
+            point = model.point(step, word=self.solver, seconds=time.perf_counter() - began, **report)
+            return point.judged(self.accurate)
         solved = model.recover()
         gamma = np.zeros(self.problem.n)
         gamma[model.active] = solved.pop("gamma")
-        stats = model.problem.solver_stats
-        solution = certify(
-            step,
-            gamma,
-            **solved,
-            status="optimal" if status == cp.OPTIMAL else "inaccurate",
-            n_iter=int(stats.num_iters or 0),
-            seconds=time.perf_counter() - began,
-            solver_seconds=float(stats.solve_time or 0.0),
-        ).judged(self.accurate)
+        found = certify(step, gamma, **solved, seconds=time.perf_counter() - began, **report)
+        solution = found.judged(self.accurate)
         if status == cp.OPTIMAL and solution.status != "optimal":
             warn(
                 f"cvxpy_solver={self.solver!r} calls its point optimal, but recomputed from it the relative duality "

@@ -36,7 +36,6 @@ class UnrelaxedCompactMargin:
         An objective that is reached, as in :class:`MixedIntegerModel`.
     regularizer : {"l2", "l1"}, default "l2"
         ½ ‖w‖² for SCIP; ‖w‖₁ (linear kernel) for solvers of mixed-integer *linear* programs, such as HiGHS.
-    fit_intercept : bool, default True
 
     Attributes
     ----------
