@@ -95,13 +95,10 @@ class Problem:
 
     Attributes
     ----------
-    n, n_labeled, n_unlabeled : int
     labeled, unlabeled : int array
         Indices of the points, increasing.
     balance_points : int array
         Indices of the points whose mean output is constrained: the unlabelled ones, or the sample of them.
-    C, C_unlabeled, balance, balance_sample
-        As given.
     cost : array, shape (n,)
         C or C* of every point.
     balance_target : float or None
@@ -186,14 +183,8 @@ class Problem:
         **changes
             Arguments of :class:`Problem` by name.
         """
-        given: dict[str, Any] = {
-            "y": self.y,
-            "C": self.C,
-            "C_unlabeled": self.C_unlabeled,
-            "balance": self.balance,
-            "balance_sample": self.balance_sample,
-            **changes,
-        }
+        names = ("y", "C", "C_unlabeled", "balance", "balance_sample")
+        given: dict[str, Any] = {name: getattr(self, name) for name in names} | changes
         if "X" in changes:
             return Problem(**{"kernel": self.kernel, **given})
         other = Problem.__new__(Problem)
@@ -208,23 +199,11 @@ class Problem:
         return other
 
     def labelled_as(self, other: Problem) -> Problem:
-        """The same points, kernel and costs with the labels and the balance of another problem.
-
-        Parameters
-        ----------
-        other : Problem
-            On equal points.
-        """
+        """The same points, kernel and costs with the labels and the balance of another problem on equal points."""
         return self.replace(y=other.y, balance=other.balance, balance_sample=other.balance_sample)
 
     def part(self, keep: NDArray[np.intp]) -> Problem:
-        """The problem of some of the points, with their costs and the mean that is asked for as they are.
-
-        Parameters
-        ----------
-        keep : int array
-            Indices of points, increasing.
-        """
+        """The problem of some of the points, by increasing indices, with their costs and the mean asked for."""
         if isinstance(self.X, LinearPoints):
             X: Any = self.X.take(keep)
         else:
@@ -242,14 +221,8 @@ class Problem:
     def distinct(self, first: NDArray[np.intp], which: NDArray[np.intp]) -> Problem:
         """The problem of the distinct points; its mean output counts a point as often as it is in this problem.
 
+        ``first`` is a place of each distinct point, and ``which`` the distinct point that each point is, shape (n,).
         All costs are 1: the caller has to add up the losses of points that are equal.
-
-        Parameters
-        ----------
-        first : int array
-            A place of each distinct point.
-        which : int array, shape (n,)
-            The distinct point that each point is.
         """
         y = self.y[first]
         y[which[self.unlabeled]] = 0
@@ -293,9 +266,8 @@ class Problem:
 
         Parameters
         ----------
-        arrays : dict of arrays
-        described : dict
-            Its other half, which JSON holds.
+        arrays, described : dict
+            What it returned.
         """
         if "X" in arrays:
             X: Any = arrays["X"]
@@ -341,16 +313,7 @@ class Problem:
         return matrix
 
     def apply_kernel(self, coefficients: Array) -> Array:
-        """K @ coefficients; the linear space never forms K, and a large K is formed in blocks.
-
-        Parameters
-        ----------
-        coefficients : array, shape (n,) or (n, k)
-
-        Returns
-        -------
-        array, as coefficients
-        """
+        """K times coefficients, (n,) or (n, k); the linear space never forms K, and a large K is formed in blocks."""
         if self.is_linear:
             return self.linear_outputs(self.combination(coefficients))
         if "gram" in self.__dict__ or 8 * self.n**2 <= GRAM_BYTES:
@@ -359,21 +322,11 @@ class Problem:
         return self.rows().combine(used, coefficients[used])
 
     def linear_outputs(self, w: Array) -> Array:
-        """X w, shape (n,), in the linear space.
-
-        Parameters
-        ----------
-        w : array, shape (d,)
-        """
+        """X w, shape (n,), in the linear space, where w has shape (d,)."""
         return self.X.times(w) if isinstance(self.X, LinearPoints) else np.asarray(self.X @ w).ravel()
 
     def combination(self, coefficients: Array) -> Array:
-        """Σ a_i x_i, shape (d,), in the linear space.
-
-        Parameters
-        ----------
-        coefficients : array, shape (n,)
-        """
+        """Σ a_i x_i, shape (d,), in the linear space, for n coefficients."""
         if isinstance(self.X, LinearPoints):
             return self.X.transposed(coefficients)
         return np.asarray(self.X.T @ coefficients).ravel()
@@ -398,10 +351,8 @@ class Problem:
 
     def _check_costs(self, C: ArrayLike, C_unlabeled: ArrayLike | str | None) -> Array:
         cost = np.zeros(self.n)
-        costly = (
-            self.labeled if self.n_labeled else self.unlabeled
-        )  # in clustering C is a cost of no point, but checked
-        own = self._check_cost("C", C, costly)
+        # In clustering C is a cost of no point, but checked.
+        own = self._check_cost("C", C, self.labeled if self.n_labeled else self.unlabeled)
         if self.n_labeled:
             cost[self.labeled] = own
         if C_unlabeled is None:
@@ -457,14 +408,12 @@ class Problem:
         raise ValueError(f"balance={balance!r} must be {allowed}")
 
     def _check_sample(self) -> NDArray[np.intp]:
-        sample = self.balance_sample
+        sample, u = self.balance_sample, self.n_unlabeled
         if sample is None:
             return self.unlabeled
-        allowed = (
-            f"None, an integer from 1 to the number of unlabelled points ({self.n_unlabeled}), or indices of points"
-        )
+        allowed = f"None, an integer from 1 to the number of unlabelled points ({u}), or indices of points"
         if isinstance(sample, (int, np.integer)) and not isinstance(sample, bool):
-            if not 1 <= sample <= self.n_unlabeled:
+            if not 1 <= sample <= u:
                 raise ValueError(f"balance_sample={sample} must be {allowed}")
             drawn = np.random.default_rng(0).choice(self.unlabeled, int(sample), replace=False)
             return np.sort(drawn)

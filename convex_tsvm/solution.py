@@ -30,27 +30,22 @@ class Point(Protocol):
     @property
     def outputs(self) -> Array:
         """f at all points, shape (n,)."""
-        ...
 
     @property
     def coefficients(self) -> Array:
         """a in f(x) = Σ a_i k(x_i, x) + b, shape (n,)."""
-        ...
 
     @property
     def bias(self) -> float:
         """b."""
-        ...
 
     @property
     def weights(self) -> Array | None:
         """w, shape (d,), where it is not Σ a_i x_i."""
-        ...
 
     @property
     def regularization(self) -> float:
         """½ ‖w‖², or what else w costs."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,25 +147,20 @@ class Certificate:
     word: str = ""
 
     def __str__(self) -> str:
-        if self.word:
-            lines = [
-                f"objective {self.objective:.8g}",
-                f"last convex step: {self.primal:.10g}, constraints met to {self.primal_infeasibility:.1e}; that it is "
-                f"optimal is {self.word}'s word, as the dual of additions is not known",
-            ]
-            return "\n".join([*lines, *self._tangents()])
+        missed = max(self.primal_infeasibility, self.dual_infeasibility)
         lines = [
             f"objective {self.objective:.8g}",
             f"last convex step: primal {self.primal:.10g}, dual {self.dual:.10g}, relative gap {self.gap:.1e}",
-            f"optimality conditions met to {self.kkt:.1e}, constraints to "
-            f"{max(self.primal_infeasibility, self.dual_infeasibility):.1e}",
+            f"optimality conditions met to {self.kkt:.1e}, constraints to {missed:.1e}",
         ]
-        return "\n".join([*lines, *self._tangents()])
-
-    def _tangents(self) -> list[str]:
-        if self.tangents_changed is None:
-            return []
-        return [f"tangents that differ at the solution: {self.tangents_changed}"]
+        if self.word:
+            lines[1:] = [
+                f"last convex step: {self.primal:.10g}, constraints met to {self.primal_infeasibility:.1e}; that it is "
+                f"optimal is {self.word}'s word, as the dual of additions is not known"
+            ]
+        if self.tangents_changed is not None:
+            lines.append(f"tangents that differ at the solution: {self.tangents_changed}")
+        return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """The figures by name."""
@@ -183,8 +173,6 @@ class Solution:
 
     Attributes
     ----------
-    formulation : Formulation
-    problem : Problem
     point : Point
         The decision function; the solution of the last convex step, if there was one.
     objective : float
@@ -192,7 +180,6 @@ class Solution:
     status : {"converged", "max_iter", "inaccurate", "interrupted", "time_limit"}
         "inaccurate": the last step is not solved to the tolerance, as its recomputed gap and residuals have it.
     history : tuple of Iteration
-    seconds : float
     lower_bound : float or None
         A proven lower bound of the formulation's optimum, where one is known.
     solver : str
@@ -325,8 +312,8 @@ class Solution:
 
         Parameters
         ----------
-        X : array or sparse matrix, shape (m, d)
-            New points; for a precomputed kernel its values with the training points, shape (m, n).
+        X
+            As in :meth:`decision_function`.
         """
         return np.where(self.decision_function(X) >= 0, 1.0, -1.0)
 

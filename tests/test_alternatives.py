@@ -8,10 +8,9 @@ import threading
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from convex_tsvm.solvers.sdp.sparse_sdp import solve_sdp
 
 import convex_tsvm as ct
-from convex_tsvm.deadline import in_background, within
+from convex_tsvm.deadline import in_background
 from convex_tsvm.estimators.advice import acting
 from convex_tsvm.estimators.labels import Labels
 from convex_tsvm.exact.search import uninterrupted
@@ -30,7 +29,6 @@ from convex_tsvm.progress import status_line
 from convex_tsvm.relaxations.rounding import zero_sum
 from convex_tsvm.solvers.dual import minimize_quadratic
 from convex_tsvm.solvers.dual.row_cache import CachedRows
-from convex_tsvm.solvers.sdp.sparse_matrices import SparseMatrices
 
 X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
 Y = np.array([-1.0, 0, 0, 0, 0, 1])
@@ -250,19 +248,6 @@ def test_nothing_to_minimize():
     )
     assert found.gamma.shape == found.outputs.shape == (0,)
     assert (found.bias, found.violation) == (0.0, 0.0)
-
-
-@pytest.mark.parametrize("solver", ["scs", "clarabel"])
-def test_semidefinite_programs_end_in_time(solver):
-    """max tr z with diag(1, 2, 3) - Diag(z) positive semidefinite; few iterations, or no time, give no optimum."""
-    every = np.arange(3)
-    rows = SparseMatrices.make([(every, every, np.ones(3))], np.ones(3), equal=True)
-    C = np.diag([1.0, 2.0, 3.0])
-    with within(60.0):
-        found = solve_sdp(C, rows, solver=solver, tol=1e-4)
-    assert found.status == "optimal"
-    assert found.value == pytest.approx(6.0, abs=1e-3)
-    assert solve_sdp(C, rows, solver=solver, tol=1e-9, max_iter=1).status != "optimal"
 
 
 def test_errors_in_the_background_are_raised_here():

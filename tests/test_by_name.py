@@ -3,6 +3,7 @@
 import argparse
 import inspect
 import itertools
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -143,6 +144,9 @@ def test_every_relaxation_and_solver_of_bound_works_or_is_refused(relaxation, ti
         if "--solver" in options and not takes_solvers:
             assert status == 2
             assert "(--solver) is for --relaxation sdp" in err
+        elif "sdpa" in options and find_spec("sdpap") is None:
+            assert status == 2
+            assert "solver='sdpa' is not installed" in err
         else:
             assert status in (0, 1), err  # 1: the rounds were over before the gap was closed
 

@@ -25,7 +25,7 @@ class Addition:
 
     Examples
     --------
-    >>> import cvxpy as cp, convex_tsvm as ct
+    >>> import cvxpy as cp
     >>> ct.formulations.addition(lambda w, b, f: cp.square(b), name="small bias")
     addition('small bias')
     """
@@ -100,7 +100,7 @@ def addition(
     --------
     A function that rises in its first feature, and is steady at points that nobody has labelled:
 
-    >>> import cvxpy as cp, numpy as np, convex_tsvm as ct
+    >>> import cvxpy as cp
     >>> X = np.array([[-1.1, 0.2], [-1.0, 0.1], [-0.9, 0.3], [0.9, 0.2], [1.0, -0.1], [1.1, 0.0]])
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=10)
     >>> model = ct.Formulation(

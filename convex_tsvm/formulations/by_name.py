@@ -26,7 +26,6 @@ class Stated(NamedTuple):
 
     Attributes
     ----------
-    formulation : Formulation
     problem : Problem
         The problem that was given, with another kernel, other costs or another balance where the formulation says so.
     """

@@ -39,7 +39,6 @@ def compact_margin(
         δ of Algorithm 1.  Below 0 the symmetric hinge is clipped as in the symmetric ramp, which eq. 8 does not say.
     balance : {"linear", None}, default "linear"
         The paper has a balance in eq. 3 and none in eq. 8.
-    fit_intercept : bool, default True
 
     Raises
     ------
@@ -73,7 +72,6 @@ def relative_margin(
     weight : float >= 0 or inf, default 1.0
         C₂ / C₁; inf is the hard form |f| <= ε, for all points.
     balance : {"linear", None}, default None
-    fit_intercept : bool, default True
 
     Raises
     ------

@@ -56,12 +56,7 @@ class OutputConstraint(ABC):
 
     @abstractmethod
     def coefficients(self, problem: Problem) -> Array:
-        """The a_i for a problem's points, shape (n,).
-
-        Returns
-        -------
-        array, shape (n,)
-        """
+        """The a_i for a problem's points, shape (n,)."""
 
     def placed(self, problem: Problem) -> OutputConstraint:
         """The constraint with row numbers of a problem; itself where they are already, or where it has none.
@@ -74,11 +69,7 @@ class OutputConstraint(ABC):
         return self
 
     def on(self, problem: Problem) -> Array:
-        """The a_i, checked.
-
-        Returns
-        -------
-        array, shape (n,)
+        """The a_i, shape (n,), checked.
 
         Raises
         ------
@@ -115,9 +106,12 @@ class WeightedOutput(OutputConstraint):
         given = self.given if isinstance(self.given, Mapping) else dict(enumerate(self.given.tolist()))
         return self._moved({self._place(places, i): value for i, value in given.items() if value})
 
+    def _check_index(self, i: Any, n: int) -> None:
+        if not isinstance(i, (int, np.integer)) or not 0 <= i < n:
+            raise ValueError(f"{self.name}: {i!r} is not the index of a point, from 0 to {n - 1}")
+
     def _place(self, places: NDArray[np.intp], i: Any) -> int:
-        if not isinstance(i, (int, np.integer)) or not 0 <= i < len(places):
-            raise ValueError(f"{self.name}: {i!r} is not the index of a point, from 0 to {len(places) - 1}")
+        self._check_index(i, len(places))
         if places[i] < 0:
             raise ValueError(f"{self.name}: point {i} is not in this part of the problem")
         return int(places[i])
@@ -130,8 +124,7 @@ class WeightedOutput(OutputConstraint):
             return self.given
         a = np.zeros(problem.n)
         for i, value in self.given.items():
-            if not isinstance(i, (int, np.integer)) or not 0 <= i < problem.n:
-                raise ValueError(f"{self.name}: {i!r} is not the index of a point, from 0 to {problem.n - 1}")
+            self._check_index(i, problem.n)
             a[i] = value
         return a
 
@@ -191,8 +184,6 @@ def output_constraint(
     ----------
     coefficients : dict from int to float, or array, shape (n,)
         The a_i, by the points' indices or for all points.
-    lower, upper : float
-    name : str
     X : array or sparse matrix, optional
         The points whose row numbers these are (for a precomputed kernel its matrix); by default those of the first
         problem that the constraint is used on.  Other points are refused, a :meth:`Problem.part` is followed.
@@ -284,11 +275,8 @@ def cannot_link(i: int, j: int, within: float = 0.0, *, X: Any = None) -> Output
 
     Parameters
     ----------
-    i, j : int
-        Indices of the points.
-    within : float >= 0, default 0.0
-    X : array or sparse matrix, optional
-        The points that i and j are of, as in :func:`output_constraint`.
+    i, j, within, X
+        As in :func:`must_link`.
 
     Examples
     --------

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from ..instance import Instance
 
 
-#: Outputs at which losses are compared with each other.
-OUTPUT_GRID = np.linspace(-4, 4, 801)
-
 #: How far an output may be outside the domain of a loss, which is a constraint, and still count as inside.
 DOMAIN_TOLERANCE = 1e-6
 
@@ -32,15 +29,8 @@ DOMAIN_TOLERANCE = 1e-6
 class Kind(NamedTuple):
     """What the points of one kind pay.
 
-    Attributes
-    ----------
-    name : str
-        What CVXPY problems call them.
-    field : str
-        The argument that says what they pay, for messages.
-    loss : Loss or None
-        Of ``sign`` times the output; None if they pay nothing.
-    sign : {1.0, -1.0}
+    ``name`` is what CVXPY problems call them, and ``field`` the argument that says what they pay, for messages.  They
+    pay ``loss`` of ``sign``, 1.0 or -1.0, times the output; None if they pay nothing.
     """
 
     name: str
@@ -109,21 +99,18 @@ class Formulation:
         if self.balance not in ("linear", "targets", None):
             raise ValueError(f"balance={self.balance!r} must be 'linear', 'targets' or None")
         object.__setattr__(self, "regularizer", as_regularizer(self.regularizer))
-        constraints = (self.constraints,) if isinstance(self.constraints, OutputConstraint) else tuple(self.constraints)
-        for constraint in constraints:
-            if not isinstance(constraint, OutputConstraint):
-                raise ValueError(f"constraints contains {constraint!r}, which is no OutputConstraint")
-        object.__setattr__(self, "constraints", constraints)
-        groups = (self.groups,) if isinstance(self.groups, PointGroup) else tuple(self.groups)
-        for group in groups:
-            if not isinstance(group, PointGroup):
-                raise ValueError(f"groups contains {group!r}, which is no PointGroup")
-        object.__setattr__(self, "groups", groups)
-        additions = (self.additions,) if isinstance(self.additions, Addition) else tuple(self.additions)
-        for one in additions:
-            if not isinstance(one, Addition):
-                raise ValueError(f"additions contains {one!r}, which is no Addition; addition(function) makes one")
-        object.__setattr__(self, "additions", additions)
+        several: dict[str, tuple[type[Any], str]] = {
+            "constraints": (OutputConstraint, ""),
+            "groups": (PointGroup, ""),
+            "additions": (Addition, "; addition(function) makes one"),
+        }
+        for field, (kind, hint) in several.items():
+            given = getattr(self, field)
+            found = (given,) if isinstance(given, kind) else tuple(given)
+            for one in found:
+                if not isinstance(one, kind):
+                    raise ValueError(f"{field} contains {one!r}, which is no {kind.__name__}{hint}")
+            object.__setattr__(self, field, found)
 
     def __str__(self) -> str:
         terms = [str(self.regularizer), "Σ over labelled points C ℓ(y f)"]
@@ -271,14 +258,19 @@ class Formulation:
                 )
             return labeled, 0.0
         better = labeled.minimum(labeled.reflect()) if labeled.is_finite else None
-        if not isinstance(unlabeled, PLQ) or better is None:
-            raise ValueError(f"unlabeled={name} is no finite PLQ loss; {_LABELS_NEED}")
-        difference = unlabeled(OUTPUT_GRID) - better(OUTPUT_GRID)
-        if np.ptp(difference) > 1e-9:
-            raise ValueError(
-                f"unlabeled={name} is not the loss min(ℓ(f), ℓ(-f)) of a point with a label to be found; {_LABELS_NEED}"
-            )
-        return labeled, float(difference.mean())
+        wrong = "is no finite PLQ loss"
+        if isinstance(unlabeled, PLQ) and better is not None:
+            grid = np.linspace(-4, 4, 801)
+            difference = unlabeled(grid) - better(grid)
+            if np.ptp(difference) <= 1e-9:
+                return labeled, float(difference.mean())
+            wrong = "is not the loss min(ℓ(f), ℓ(-f)) of a point with a label to be found"
+        raise ValueError(
+            f"unlabeled={name} {wrong}; searches for labels (relaxations, exact search, switching, annealing) are for "
+            "symmetric_hinge beside hinge (loss='hinge'), symmetric_squared_hinge beside squared_hinge "
+            "(loss='squared_hinge'), better_label(indicator(1, inf)) beside indicator(1, inf) (loss='hard_margin'), "
+            "and the like"
+        )
 
     def check(self, problem: Problem) -> None:
         """Raise ValueError if ``problem`` lacks something that the formulation needs."""
@@ -361,19 +353,10 @@ class Formulation:
         return Instance(self, problem)
 
     def loss_values(self, problem: Problem, outputs: Array) -> Array:
-        """Unscaled loss of every point, shape (n,).
+        """Unscaled loss of every point at given outputs, shape (n,).
 
         An output outside the domain of a loss (a constraint) by no more than ``DOMAIN_TOLERANCE`` counts as at its
         end, since no solver meets a constraint exactly.
-
-        Parameters
-        ----------
-        problem : Problem
-        outputs : array, shape (n,)
-
-        Returns
-        -------
-        array, shape (n,)
         """
         values = np.zeros(problem.n)
         known, unknown = problem.labeled, problem.unlabeled
@@ -406,12 +389,7 @@ class Formulation:
         return replace(self, groups=groups, constraints=constraints)
 
     def costs(self, problem: Problem) -> Array:
-        """The cost of every point, as a new array: the problem's, or that of its group.
-
-        Returns
-        -------
-        array, shape (n,)
-        """
+        """The cost of every point, shape (n,), as a new array: the problem's, or that of its group."""
         cost = problem.cost.copy()
         for group in self.placed(problem).groups:
             cost[group.where] = group.cost
@@ -431,12 +409,7 @@ class Formulation:
         return found
 
     def kinds(self, problem: Problem) -> NDArray[np.intp]:
-        """Which of :attr:`by_kind` each point is: 0 and 1 for labels +1 and -1, 2 for none, then the groups.
-
-        Returns
-        -------
-        int array, shape (n,)
-        """
+        """Which of :attr:`by_kind` each point is, shape (n,): 0 and 1 for labels +1 and -1, 2 for none, then groups."""
         y = problem.y
         kinds = np.where(y > 0, 0, np.where(y < 0, 1, 2)).astype(np.intp)
         for number, group in enumerate(self.placed(problem).groups):
@@ -455,17 +428,7 @@ class Formulation:
         return problem.replace(balance_sample=rest)
 
     def objective(self, problem: Problem, outputs: Array, regularization: float, cost: Array | None = None) -> float:
-        """The formulation's own, non-convex objective at given outputs and ½ ‖w‖² (or ‖w‖₁).
-
-        Parameters
-        ----------
-        problem : Problem
-        outputs : array, shape (n,)
-        regularization : float
-            ½ ‖w‖², or what else w costs.
-        cost : array, shape (n,), optional
-            In place of the problem's costs.
-        """
+        """The formulation's own, non-convex objective at outputs, shape (n,), and R(w), by default at its costs."""
         if cost is None:
             cost = self.costs(problem) if self.groups else problem.cost
         return regularization + float(cost @ self.loss_values(problem, outputs))
@@ -473,16 +436,10 @@ class Formulation:
     def primal(self, problem: Problem, outputs: Array | None = None) -> cp.Problem:
         """The convex step as a ``cvxpy.Problem`` in w (or its expansion a), b and the outputs f.
 
-        Without ``outputs`` it is the convex part of the formulation; with them the tangents at those outputs are
-        added, with their constant: the problem then is a surrogate, nowhere below the objective, which it touches
-        there.  Costs, tangents and the balance are parameters, named so.  ``print`` shows it in symbols, ``latex()``
-        has them as LaTeX, and a notebook draws them.
-
-        Parameters
-        ----------
-        problem : Problem
-        outputs : array, shape (n,), optional
-            Where tangents are taken; None leaves the convex parts.
+        Without ``outputs``, shape (n,), it is the convex part of the formulation; with them the tangents at those
+        outputs are added, with their constant: the problem then is a surrogate, nowhere below the objective, which it
+        touches there.  Costs, tangents and the balance are parameters, named so.  ``print`` shows it in symbols,
+        ``latex()`` has them as LaTeX, and a notebook draws them.
         """
         return self.on(problem).primal(outputs)
 
@@ -490,13 +447,6 @@ class Formulation:
         """The dual of :meth:`primal` as a ``cvxpy.Problem`` in γ; both have the same value.
 
         ``balance_by`` is "centring" (chapelle2008 eq. 13) or "x0" (collobert2006 eq. 27).
-
-        Parameters
-        ----------
-        problem : Problem
-        outputs : array, shape (n,), optional
-            Where tangents are taken; None leaves the convex parts.
-        balance_by : {"centring", "x0"}, default "centring"
         """
         return self.on(problem).dual(outputs, balance_by)
 
@@ -509,7 +459,6 @@ class Formulation:
 
         Parameters
         ----------
-        problem : Problem
         outputs : array, shape (n,), optional
             The solver begins at the function whose outputs are nearest to these; at zero by default.
 
@@ -591,14 +540,6 @@ def _value(loss: Loss, t: Array) -> Array:
         return loss(t)
     inside = np.clip(t, *convex.domain)
     return loss(np.where(np.abs(t - inside) <= DOMAIN_TOLERANCE, inside, t))
-
-
-#: The end of messages about losses that methods which search for labels do not take.
-_LABELS_NEED = (
-    "searches for labels (relaxations, exact search, switching, annealing) are for symmetric_hinge beside hinge "
-    "(loss='hinge'), symmetric_squared_hinge beside squared_hinge (loss='squared_hinge'), "
-    "better_label(indicator(1, inf)) beside indicator(1, inf) (loss='hard_margin'), and the like"
-)
 
 
 def _never_increases(loss: PLQ) -> bool:

@@ -97,13 +97,7 @@ class PointGroup:
 
 
 def check_groups(groups: Sequence[PointGroup], problem: Problem) -> None:
-    """Raise ValueError if groups have points in common, or some that a problem does not have.
-
-    Parameters
-    ----------
-    groups : sequence of PointGroup
-    problem : Problem
-    """
+    """Raise ValueError if groups have points in common, or some that a problem does not have."""
     taken: set[int] = set()
     for group in groups:
         points = group.where

@@ -9,7 +9,7 @@ A regularizer of one's own is a subclass of :class:`Regularizer`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -28,7 +28,6 @@ class Regularizer(ABC):
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> class MaximumNorm(ct.formulations.Regularizer):
     ...     '''½ ‖w‖² + the largest |w_j|.'''
     ...
@@ -59,79 +58,42 @@ class Regularizer(ABC):
 
     @abstractmethod
     def value(self, w: Array) -> float:
-        """R(w), infinite where w is not allowed.
-
-        Parameters
-        ----------
-        w : array, shape (d,)
-        """
+        """R(w), infinite where w is not allowed."""
 
     @abstractmethod
     def expression(self, cvxpy: Any, w: Any) -> tuple[Any, list[Any]]:
-        """R(w) as a convex CVXPY expression, and the constraints on w.
+        """R(w) as a convex CVXPY expression of a w of shape (d,), and a list of the constraints on w.
 
         Parameters
         ----------
         cvxpy : module
             Whose atoms the expression is made of.
-        w : cvxpy.Expression, shape (d,)
-
-        Returns
-        -------
-        expression, list of constraints
+        w : cvxpy.Expression
         """
 
     @abstractmethod
     def conjugate_expression(self, cvxpy: Any, v: Any) -> tuple[Any, list[Any]]:
-        """R*(v) as a convex CVXPY expression, and the constraints that keep v in its domain.
+        """R*(v) as a convex CVXPY expression, and a list of the constraints that keep v, shape (d,), in its domain.
 
         Parameters
         ----------
-        cvxpy : module
-            Whose atoms the expression is made of.
-        v : cvxpy.Expression, shape (d,)
-
-        Returns
-        -------
-        expression, list of constraints
+        cvxpy, v
+            As in :meth:`expression`.
         """
 
     @abstractmethod
     def weights(self, v: Array) -> Array | None:
-        """The w at which v is a subgradient of R, where R*(v) is reached; None if there may be several.
-
-        Parameters
-        ----------
-        v : array, shape (d,)
-
-        Returns
-        -------
-        array, shape (d,), or None
-        """
+        """The w at which v is a subgradient of R, where R*(v) is reached, shape (d,); None if there may be several."""
 
     def conjugate(self, v: Array) -> float:
-        """R*(v), for v in its domain; by default v·w - R(w) at the w of :meth:`weights`.
-
-        Parameters
-        ----------
-        v : array, shape (d,)
-        """
+        """R*(v), for v in its domain; by default v·w - R(w) at the w of :meth:`weights`."""
         w = self.weights(v)
         if w is None:
             raise NotImplementedError(f"{type(self).__name__}.conjugate, as its weights are not determined by v")
         return float(v @ w) - self.value(w)
 
     def into_domain(self, v: Array) -> Array:
-        """The v of R*'s domain that is nearest, or near; by default the domain is everything.
-
-        Parameters
-        ----------
-        v : array, shape (d,)
-
-        Returns
-        -------
-        array, shape (d,)
-        """
+        """The v of R*'s domain that is nearest, or near, shape (d,); by default the domain is everything."""
         return v
 
     def latex(self) -> str:
@@ -145,8 +107,44 @@ class Regularizer(ABC):
         """Raise ValueError if it is not for so many weights; by default it is for any number."""
 
 
+class _Weighted(Regularizer):
+    """A regularizer with a weight for every feature, or none."""
+
+    feature_weights: tuple[float, ...] | None
+
+    def check(self, n_features: int) -> None:
+        given = self.feature_weights
+        if given is not None and len(given) != n_features:
+            raise ValueError(f"feature_weights has {len(given)} entries; the points have {n_features} features")
+
+    def _keep_weights(self, **limits: float) -> None:
+        """Make the weights of the features a tuple of numbers within limits."""
+        given: ArrayLike | None = self.feature_weights
+        if given is not None:
+            kept = tuple(finite("feature_weights", weight, **limits) for weight in np.ravel(given).tolist())
+            object.__setattr__(self, "feature_weights", kept)
+
+    @property
+    def _is_plain(self) -> bool:
+        return self.feature_weights is None
+
+    def _factors(self, w: Any) -> Array:
+        return np.ones(w.shape[0]) if self.feature_weights is None else np.array(self.feature_weights)
+
+    def _shown(self) -> str:
+        return f"feature_weights=<{len(self.feature_weights or ())} numbers>"
+
+
+class _Shrinking(Regularizer):
+    """½ ‖w‖² and something that shrinks v to w, so that the conjugate is half the squared norm of w."""
+
+    def conjugate(self, v: Array) -> float:
+        w: Any = self.weights(v)
+        return 0.5 * float(w @ w)
+
+
 @dataclass(frozen=True)
-class SquaredNorm(Regularizer):
+class SquaredNorm(_Weighted):
     """½ ‖w‖², or ½ Σ λ_j w_j² with a weight for every feature (``regularizer="l2"`` is the former).
 
     Parameters
@@ -156,7 +154,6 @@ class SquaredNorm(Regularizer):
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.formulations.SquaredNorm([1.0, 4.0]).value(np.array([2.0, 1.0]))
     4.0
     """
@@ -164,7 +161,7 @@ class SquaredNorm(Regularizer):
     feature_weights: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        _keep_weights(self, above=0)
+        self._keep_weights(above=0)
 
     @property
     def is_squared_norm(self) -> bool:  # type: ignore[override]
@@ -196,17 +193,11 @@ class SquaredNorm(Regularizer):
         return "½ ‖w‖²" if self.is_squared_norm else "½ Σ λ_j w_j²"
 
     def __repr__(self) -> str:
-        return "'l2'" if self.is_squared_norm else f"SquaredNorm({_shown(self.feature_weights)})"
-
-    def check(self, n_features: int) -> None:
-        _check_weights(self, n_features)
-
-    def _factors(self, w: Any) -> Array:
-        return _factors(self.feature_weights, w)
+        return "'l2'" if self.is_squared_norm else f"SquaredNorm({self._shown()})"
 
 
 @dataclass(frozen=True)
-class OneNorm(Regularizer):
+class OneNorm(_Weighted):
     """‖w‖₁, or Σ λ_j |w_j| with a weight for every feature (``regularizer="l1"`` is the former).
 
     Its conjugate is 0 where |v_j| <= λ_j, and infinite elsewhere, so that a solver's w is needed to know w.
@@ -218,7 +209,6 @@ class OneNorm(Regularizer):
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.formulations.OneNorm().value(np.array([2.0, -1.0]))
     3.0
     """
@@ -226,7 +216,7 @@ class OneNorm(Regularizer):
     feature_weights: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        _keep_weights(self, least=0)
+        self._keep_weights(least=0)
 
     def value(self, w: Array) -> float:
         return float(self._factors(w) @ np.abs(w))
@@ -254,21 +244,11 @@ class OneNorm(Regularizer):
         return "‖w‖₁" if self._is_plain else "Σ λ_j |w_j|"
 
     def __repr__(self) -> str:
-        return "'l1'" if self._is_plain else f"OneNorm({_shown(self.feature_weights)})"
-
-    def check(self, n_features: int) -> None:
-        _check_weights(self, n_features)
-
-    @property
-    def _is_plain(self) -> bool:
-        return self.feature_weights is None
-
-    def _factors(self, w: Any) -> Array:
-        return _factors(self.feature_weights, w)
+        return "'l1'" if self._is_plain else f"OneNorm({self._shown()})"
 
 
 @dataclass(frozen=True)
-class ElasticNet(Regularizer):
+class ElasticNet(_Weighted, _Shrinking):
     """½ ‖w‖² + ``l1`` Σ λ_j |w_j| (Zou and Hastie 2005).
 
     Parameters
@@ -280,7 +260,6 @@ class ElasticNet(Regularizer):
 
     Examples
     --------
-    >>> import convex_tsvm as ct
     >>> ct.Formulation(ct.hinge(), regularizer=ct.formulations.ElasticNet(0.5)).regularizer
     ElasticNet(l1=0.5)
     """
@@ -290,7 +269,7 @@ class ElasticNet(Regularizer):
 
     def __post_init__(self) -> None:
         finite("l1", self.l1, least=0)
-        _keep_weights(self, least=0)
+        self._keep_weights(least=0)
 
     def value(self, w: Array) -> float:
         return 0.5 * float(w @ w) + float(self._thresholds(w) @ np.abs(w))
@@ -298,11 +277,6 @@ class ElasticNet(Regularizer):
     def weights(self, v: Array) -> Array:
         # v with its entries shrunk.
         return np.sign(v) * np.maximum(np.abs(v) - self._thresholds(v), 0.0)
-
-    def conjugate(self, v: Array) -> float:
-        # Half the squared norm of the shrunk v.
-        w = self.weights(v)
-        return 0.5 * float(w @ w)
 
     def expression(self, cvxpy: Any, w: Any) -> tuple[Any, list[Any]]:
         if self.feature_weights is None:
@@ -321,18 +295,15 @@ class ElasticNet(Regularizer):
         return f"½ ‖w‖² + {self.l1:g} " + ("‖w‖₁" if self.feature_weights is None else "Σ λ_j |w_j|")
 
     def __repr__(self) -> str:
-        more = "" if self.feature_weights is None else f", {_shown(self.feature_weights)}"
+        more = "" if self.feature_weights is None else f", {self._shown()}"
         return f"ElasticNet(l1={self.l1!r}{more})"
 
-    def check(self, n_features: int) -> None:
-        _check_weights(self, n_features)
-
     def _thresholds(self, w: Any) -> Array:
-        return self.l1 * _factors(self.feature_weights, w)
+        return self.l1 * self._factors(w)
 
 
 @dataclass(frozen=True)
-class GroupLasso(Regularizer):
+class GroupLasso(_Shrinking):
     """½ ‖w‖² + Σ_g λ_g ‖w_g‖: blocks of features that are used together or not at all (Yuan and Lin 2006).
 
     Parameters
@@ -344,7 +315,6 @@ class GroupLasso(Regularizer):
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> lasso = ct.formulations.GroupLasso([[0, 1], [2, 3]], group_weights=[1.0, 5.0])
     >>> lasso.weights(np.array([3.0, 4.0, 3.0, 4.0]))  # the second block is zero up to a norm of 5
     array([2.4, 3.2, 0. , 0. ])
@@ -376,11 +346,6 @@ class GroupLasso(Regularizer):
             norm = float(np.linalg.norm(v[group]))
             w[group] *= max(norm - weight, 0.0) / max(norm, 1e-300)
         return w
-
-    def conjugate(self, v: Array) -> float:
-        # Half the squared norm of the shrunk v.
-        w = self.weights(v)
-        return 0.5 * float(w @ w)
 
     def expression(self, cvxpy: Any, w: Any) -> tuple[Any, list[Any]]:
         total = 0.5 * cvxpy.sum_squares(w)
@@ -426,7 +391,6 @@ class MultipleKernels(Regularizer):
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> kernels = ct.formulations.MultipleKernels([[0, 1], [2]])
     >>> kernels.value(np.array([3.0, 4.0, 1.0])), kernels.kernel_weights(np.array([3.0, 4.0, 5.0]))
     (18.0, array([0.5, 0.5]))
@@ -447,17 +411,7 @@ class MultipleKernels(Regularizer):
         return 0.5 * float(self._norms(v).max()) ** 2
 
     def kernel_weights(self, w: Array) -> Array:
-        """The weights d of the kernels, which sum to 1.
-
-        Parameters
-        ----------
-        w : array, shape (d,)
-            Such as ``solution.weights``.
-
-        Returns
-        -------
-        array, shape (n_groups,)
-        """
+        """The weights d of the kernels, shape (n_groups,), which sum to 1, from w such as ``solution.weights``."""
         norms = self._norms(w)
         return np.asarray(norms / max(float(norms.sum()), 1e-300))
 
@@ -484,12 +438,11 @@ class MultipleKernels(Regularizer):
 
 
 @dataclass(frozen=True)
-class NonnegativeNorm(Regularizer):
+class NonnegativeNorm(_Shrinking):
     """½ ‖w‖² with w >= 0: a function that rises in every feature.
 
     Examples
     --------
-    >>> import numpy as np, convex_tsvm as ct
     >>> ct.formulations.NonnegativeNorm().weights(np.array([2.0, -1.0]))
     array([2., 0.])
     """
@@ -500,11 +453,6 @@ class NonnegativeNorm(Regularizer):
     def weights(self, v: Array) -> Array:
         # The positive part of v.
         return np.maximum(v, 0.0)
-
-    def conjugate(self, v: Array) -> float:
-        # Half the squared norm of the positive part of v.
-        w = self.weights(v)
-        return 0.5 * float(w @ w)
 
     def expression(self, cvxpy: Any, w: Any) -> tuple[Any, list[Any]]:
         return 0.5 * cvxpy.sum_squares(w), [w >= 0]
@@ -523,8 +471,8 @@ def as_regularizer(value: Regularizer | Literal["l2", "l1"] | Any) -> Regularize
     """The regularizer that is meant, by name or as an object; otherwise an error that says what is allowed."""
     if isinstance(value, Regularizer):
         return value
-    if isinstance(value, str) and value in NAMED:
-        return NAMED[value]
+    if isinstance(value, str) and value in ("l2", "l1"):
+        return SQUARED_NORM if value == "l2" else OneNorm()
     raise ValueError(
         f"regularizer={value!r} must be 'l2', 'l1' or a Regularizer, such as ElasticNet(0.5) or GroupLasso(groups)"
     )
@@ -539,30 +487,5 @@ def _disjoint(given: Any) -> tuple[tuple[int, ...], ...]:
     return groups
 
 
-def _keep_weights(regularizer: Any, **limits: float) -> None:
-    """Make the weights of the features a tuple of numbers within limits."""
-    given: ArrayLike | None = regularizer.feature_weights
-    if given is not None:
-        kept = tuple(finite("feature_weights", weight, **limits) for weight in np.ravel(given).tolist())
-        object.__setattr__(regularizer, "feature_weights", kept)
-
-
-def _check_weights(regularizer: Any, n_features: int) -> None:
-    given: Sequence[float] | None = regularizer.feature_weights
-    if given is not None and len(given) != n_features:
-        raise ValueError(f"feature_weights has {len(given)} entries; the points have {n_features} features")
-
-
-def _factors(given: tuple[float, ...] | None, w: Any) -> Array:
-    return np.ones(w.shape[0]) if given is None else np.array(given)
-
-
-def _shown(given: tuple[float, ...] | None) -> str:
-    return f"feature_weights=<{len(given or ())} numbers>"
-
-
-#: Those that have names.
-NAMED: dict[str, Regularizer] = {"l2": SquaredNorm(), "l1": OneNorm()}
-
 #: ½ ‖w‖².
-SQUARED_NORM = NAMED["l2"]
+SQUARED_NORM = SquaredNorm()

@@ -15,15 +15,11 @@ from ..problem import PointsSource, Problem, points_source
 
 
 class RowNumbers:
-    """The points that row numbers are of: those given, or those of the first problem that they are used on.
+    """The points that row numbers are of: X if it is given, or those of the first problem that they are used on.
 
-    Copies of it are the same object, since copies of a formulation are about the same points.  What is sent to another
-    process before it has met a problem cannot know which one is the first, and must be told its points.
-
-    Parameters
-    ----------
-    X : array or sparse matrix, optional
-        The points; for a precomputed kernel its matrix.
+    X is an array or a sparse matrix, for a precomputed kernel its matrix.  Copies are the same object, since copies of
+    a formulation are about the same points.  What is sent to another process before it has met a problem cannot know
+    which one is the first, and must be told its points.
     """
 
     def __init__(self, X: Any = None) -> None:

@@ -30,9 +30,6 @@ from ..validation import finite
 if TYPE_CHECKING:
     import cvxpy as cp
 
-#: Seconds that the integer program may take; its best labels so far are taken then.
-TIME_LIMIT = 20.0
-
 
 @dataclass(frozen=True, eq=False)
 class SafeLabels:
@@ -79,59 +76,21 @@ class SafeLabels:
         object.__setattr__(self, "penalty", finite("penalty", self.penalty, least=0))
 
     def gain(self, y: ArrayLike) -> Array:
-        """gain_t(y), shape (T,).
-
-        Parameters
-        ----------
-        y : array, shape (n,)
-            Labels +1 and -1.
-
-        Returns
-        -------
-        array, shape (T,)
-        """
-        return np.asarray(
-            ((np.asarray(y) == self.separators) & (self.separators != self.supervised)).sum(axis=1), float
-        )
+        """gain_t(y), shape (T,), for labels y, shape (u,)."""
+        corrected = (np.asarray(y) == self.separators) & (self.separators != self.supervised)
+        return np.asarray(corrected.sum(axis=1), float)
 
     def loss(self, y: ArrayLike) -> Array:
-        """loss_t(y), shape (T,).
-
-        Parameters
-        ----------
-        y : array, shape (n,)
-            Labels +1 and -1.
-
-        Returns
-        -------
-        array, shape (T,)
-        """
-        return np.asarray(
-            ((np.asarray(y) != self.separators) & (self.separators == self.supervised)).sum(axis=1), float
-        )
+        """loss_t(y), shape (T,), for labels y, shape (u,)."""
+        spoilt = (np.asarray(y) != self.separators) & (self.separators == self.supervised)
+        return np.asarray(spoilt.sum(axis=1), float)
 
     def improvement(self, y: ArrayLike) -> Array:
-        """J_t(y), shape (T,).
-
-        Parameters
-        ----------
-        y : array, shape (n,)
-            Labels +1 and -1.
-
-        Returns
-        -------
-        array, shape (T,)
-        """
+        """J_t(y), shape (T,), for labels y, shape (u,)."""
         return self.gain(y) - self.penalty * self.loss(y)
 
     def worst(self, y: ArrayLike) -> float:
-        """The least J_t(y).
-
-        Parameters
-        ----------
-        y : array, shape (n,)
-            Labels +1 and -1.
-        """
+        """The least J_t(y), for labels y, shape (u,)."""
         return float(self.improvement(y).min())
 
     @cached_property
@@ -159,21 +118,12 @@ class SafeLabels:
         return ReadableProblem(cp.Maximize(worst), [worst <= improvements, y >= -1, y <= 1])
 
     def solve(self, confidence: ArrayLike | None = None) -> Array:
-        """The best labels, shape (u,).
+        """The best labels, shape (u,), with :meth:`worst` of at least 0.
 
         Turning the label of a point away from s adds 1 to J_t if separator t differs from s there, and takes λ off if
         not.  So points at which the same separators differ are alike, and what is looked for is how many of each kind
-        to turn: an integer program with a variable for each kind, of which there are at most min(2^T, u).
-
-        Parameters
-        ----------
-        confidence : array, shape (u,), optional
-            Of points that are alike, those with more are turned first.
-
-        Returns
-        -------
-        array
-            With :meth:`worst` of at least 0.
+        to turn: an integer program with a variable for each kind, of which there are at most min(2^T, u).  Of points
+        that are alike those with more ``confidence``, shape (u,), are turned first.
         """
         differs = self.separators != self.supervised
         kinds, which, sizes = np.unique(differs, axis=1, return_inverse=True, return_counts=True)
@@ -188,10 +138,10 @@ class SafeLabels:
         return y if self.worst(y) >= 0 else self.supervised.copy()
 
 
-def _most_in_the_worst_case(effect: Array, sizes: Array) -> Array:
+def _most_in_the_worst_case(effect: Array, sizes: Array, seconds: float = 20.0) -> Array:
     """Integers n, 0 <= n <= sizes, shape (n_kinds,), for which the least entry of effect·n is largest.
 
-    They are 0 if the integer program finds nothing within its time.
+    They are the best that the integer program finds within its time, or 0 if it finds nothing.
     """
     n_separators, n_kinds = effect.shape
     found = scipy.optimize.milp(
@@ -199,6 +149,6 @@ def _most_in_the_worst_case(effect: Array, sizes: Array) -> Array:
         constraints=scipy.optimize.LinearConstraint(np.column_stack([effect, -np.ones(n_separators)]), lb=0.0),
         integrality=np.append(np.ones(n_kinds), 0.0),
         bounds=scipy.optimize.Bounds(np.append(np.zeros(n_kinds), 0.0), np.append(sizes, np.inf)),
-        options={"time_limit": TIME_LIMIT},
+        options={"time_limit": seconds},
     )
     return np.zeros(n_kinds, dtype=int) if found.x is None else np.round(found.x[:-1]).astype(int)

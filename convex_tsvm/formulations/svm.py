@@ -16,7 +16,6 @@ def svm(loss: Loss | None = None, *, balance: str | None = None, fit_intercept: 
     balance : {"linear", None}, default None
         "linear" asks for the balance over the unlabelled points all the same: the start of CCCP, and the "SVM" of
         chapelle2008 Table 13.
-    fit_intercept : bool, default True
 
     Examples
     --------

@@ -33,7 +33,6 @@ def cccp_tsvm(s: float = -0.3, *, balance: str | None = "linear", fit_intercept:
         Half the width of the plateau, negated.
     balance : {"linear", None}, default "linear"
         The constraint of eq. 4.
-    fit_intercept : bool, default True
 
     Examples
     --------
@@ -56,7 +55,6 @@ def s3vm(unlabeled: Loss | None = None, *, balance: str | None = "linear", fit_i
         Loss of unlabelled points, for instance :func:`~convex_tsvm.losses.flat_newton`.
     balance : {"linear", None}, default "linear"
         The constraint of eq. 12.
-    fit_intercept : bool, default True
 
     Examples
     --------
@@ -99,7 +97,6 @@ def hard_margin_s3vm(*, balance: str | None = "linear", fit_intercept: bool = Tr
     ----------
     balance : {"linear", None}, default "linear"
         The mean output, or the number of labels, that the problem asks for.
-    fit_intercept : bool, default True
 
     Examples
     --------

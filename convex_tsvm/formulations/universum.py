@@ -34,7 +34,6 @@ def universum_tsvm(
         Of the other unlabelled points; the symmetric ramp with s = -0.3 by default.
     balance : {"linear", None}, default "linear"
         Of the other unlabelled points.
-    fit_intercept : bool, default True
 
     Examples
     --------

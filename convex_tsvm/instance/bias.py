@@ -16,9 +16,6 @@ from numpy.typing import NDArray
 
 from ..problem import Array, Problem
 
-#: Ways in which a balance may be met.
-WAYS = ("centring", "x0")
-
 
 def members_of(problem: Problem) -> NDArray[np.intp]:
     """The points whose mean output a balance on a problem would fix."""

@@ -17,7 +17,6 @@ where w = Σ_i a_i Φ(x_i), and the last equation belongs to the free bias b.  T
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -158,21 +157,14 @@ class ConvexStep:
 
     def conjugate_value(self, gamma: Array) -> float:
         """Σ ψ_i*(-γ_i), for γ inside its domain (see :meth:`clip`)."""
+        slopes = self._unscaled(gamma)
         if self._tables is not None:
-            return float(self.cost @ self._tables[1].values(self.kind, self._unscaled(gamma)))
-        total = 0.0
-        for loss, where, s in self._scaled(gamma):
-            total += float(self.point_cost[where] @ loss.conjugate()(s))
-        return total
+            return float(self.cost @ self._tables[1].values(self.kind, slopes))
+        return sum((float(self.point_cost[at] @ loss.conjugate()(slopes[at])) for loss, at, _ in self.groups), 0.0)
 
     def bounds(self) -> tuple[Array, Array]:
         """Ends of the interval in which each γ_i may lie."""
-        if self._tables is not None:
-            lower, upper = self._tables[1].domain[0][self.kind], self._tables[1].domain[1][self.kind]
-        else:
-            lower, upper = np.zeros(self.problem.n), np.zeros(self.problem.n)
-            for loss, where, _ in self.groups:
-                lower[where], upper[where] = loss.conjugate().domain
+        lower, upper = self._conjugate_domain()
         with np.errstate(invalid="ignore"):
             ends = [np.where(self.point_cost > 0, self.point_cost * end, 0.0) for end in (upper, lower)]
         return -self.point_slope - ends[0], -self.point_slope - ends[1]
@@ -188,12 +180,12 @@ class ConvexStep:
         Zero exactly where -γ_i is a subgradient of ψ_i at f_i; unlike the distance to ∂ψ_i* it is continuous, so
         that it is also meaningful for the nearly optimal points of an interior-point solver.
         """
+        ahead = f + self._unscaled(gamma)
         if self._tables is not None:
-            near = self._tables[0].prox(self.kind, f + self._unscaled(gamma))
-            return np.where(self.cost > 0, np.abs(f - near), 0.0)
+            return np.where(self.cost > 0, np.abs(f - self._tables[0].prox(self.kind, ahead)), 0.0)
         result = np.zeros(len(gamma))
-        for loss, where, s in self._scaled(gamma):
-            result[where] = np.abs(f[where] - loss.prox(f[where] + s))
+        for loss, where, _ in self.groups:
+            result[where] = np.abs(f[where] - loss.prox(ahead[where]))
         return result
 
     def infeasibility(self, f: Array) -> Array:
@@ -212,19 +204,22 @@ class ConvexStep:
 
     def _unscaled(self, gamma: Array) -> Array:
         """-γ as slopes of the unscaled losses, kept inside the domain of their conjugates against rounding."""
-        assert self._tables is not None
-        least, most = self._tables[1].domain
-        slopes = np.divide(-gamma - self.slope, self.cost, out=np.zeros(len(gamma)), where=self.cost > 0)
-        return np.clip(slopes, least[self.kind], most[self.kind])
+        cost = self.point_cost
+        slopes = np.divide(-gamma - self.point_slope, cost, out=np.zeros(len(gamma)), where=cost > 0)
+        return np.clip(slopes, *self._conjugate_domain())
+
+    def _conjugate_domain(self) -> tuple[Array, Array]:
+        """Ends of the domain of the conjugate of each point's unscaled loss; 0 for points that pay nothing."""
+        if self._tables is not None:
+            least, most = self._tables[1].domain
+            return least[self.kind], most[self.kind]
+        lower, upper = np.zeros(self.problem.n), np.zeros(self.problem.n)
+        for loss, where, _ in self.groups:
+            lower[where], upper[where] = loss.conjugate().domain
+        return lower, upper
 
     def _per_point(self, values: Array) -> Array:
         return values if self.point is None else np.bincount(self.point, values, self.problem.n).astype(float)
-
-    def _scaled(self, gamma: Array) -> Iterator[tuple[Convex | WeightedSums, NDArray[np.intp], Array]]:
-        """-γ as slopes of the unscaled losses, kept inside the domain of their conjugates against rounding."""
-        for loss, where, _ in self.groups:
-            s = (-gamma[where] - self.point_slope[where]) / self.point_cost[where]
-            yield loss, where, np.clip(s, *loss.conjugate().domain)
 
 
 @lru_cache(maxsize=64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.linalg
 
@@ -69,7 +71,7 @@ class ExpansionPrimal(SmoothPrimal):
         beta = scipy.linalg.solve(self.kernel + ridge * np.eye(len(f)), target, assume_a="pos", check_finite=False)
         return self._with_bias(beta, float(f.mean()))
 
-    def point(self, x: Array, *, status: str = "optimal", n_iter: int = 0, seconds: float = 0.0) -> SmoothPoint:
+    def point(self, x: Array, **report: Any) -> SmoothPoint:
         beta, shift = self.split(x)
         applied = self.kernel @ beta
         loss, slopes = self.loss_at(applied + shift)
@@ -90,9 +92,7 @@ class ExpansionPrimal(SmoothPrimal):
             primal=regularization + loss,
             squared_slope=max(float(g @ (self.kernel @ g)), 0.0) + self.free_bias * float(slopes.sum()) ** 2,
             variables=x.copy(),
-            status=status,
-            n_iter=n_iter,
-            seconds=seconds,
+            **report,
         )
 
     def _with_bias(self, per_point: Array, bias: float) -> Array:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..formulations import Formulation
 from ..formulations.constraints import mean_of
+from ..formulations.formulation import Kind
 from ..kernels import RBF
 from ..losses import PLQ, Convex
 from ..problem import Array, Problem
@@ -31,16 +32,13 @@ if TYPE_CHECKING:
 
     from ..modeling import StepModel
 
-#: A label less probable than this is left out of a step: its loss is next to nothing, but it would bend the dual.
-LEAST_PROBABILITY = 1e-6
-
-#: The names of the kinds of terms in CVXPY problems.
-TERM_KINDS = ("positive", "negative", "unlabeled")
-
 
 @dataclass(frozen=True, eq=False)
 class Instance:
     """A formulation on a problem.
+
+    Outputs, labels, probabilities of labels +1 (``positive``) and costs are arrays of shape (n,).  Costs are those of
+    the problem where none are given, and ``regularization`` is R(w).
 
     Attributes
     ----------
@@ -153,16 +151,20 @@ class Instance:
         rows = self._all_rows
         yield from zip(rows.A.toarray(), rows.lower.tolist(), rows.upper.tolist(), strict=True)
 
+    def paying(self) -> Iterator[tuple[Kind, NDArray[np.intp]]]:
+        """The kinds of points that pay a loss, with those that have a cost."""
+        cost = self.cost
+        for number, kind in enumerate(self.formulation.by_kind):
+            where = np.flatnonzero((self._kinds == number) & (cost > 0))
+            if kind.loss is not None and len(where):
+                yield kind, where
+
     # --- views of it: convex steps ----------------------------------------------------------------------------------
 
     def step(self, outputs: Array | None = None, cost: Array | None = None) -> ConvexStep:
-        """The convex problem in which every concave part is replaced by its tangent.
+        """The convex problem in which every concave part is replaced by its tangent at ``outputs``.
 
-        Parameters
-        ----------
-        outputs : array, shape (n,), optional
-            f at which the tangents are taken; None takes none, which leaves the convex parts.
-        cost : array, shape (n,), by default that of the problem
+        Without these it takes no tangents, which leaves the convex parts.
         """
         cost = self.cost if cost is None else np.array(cost, dtype=float)
         if self.formulation.unlabeled is None:
@@ -173,32 +175,17 @@ class Instance:
         return self._step(losses, self._kinds, cost, slope, names, self.target)
 
     def svm(self, labels: Array, cost: Array | None = None) -> ConvexStep:
-        """The step of the SVM with the labelled points' loss for given labels of all points.
-
-        Parameters
-        ----------
-        labels : array, shape (n,)
-            +1, -1, or 0 for points that pay nothing.
-        cost : array, shape (n,), by default that of the problem
-        """
+        """The step of the SVM with the labelled points' loss for labels of all points, 0 for those that pay nothing."""
         cost = np.where(labels == 0, 0.0, self.problem.cost if cost is None else cost)
-        kind = (labels < 0).astype(np.intp)
-        return self._step(self._label_losses, kind, cost, np.zeros(len(cost)), TERM_KINDS[:2], self._label_target)
+        kind, slope, names = (labels < 0).astype(np.intp), np.zeros(len(cost)), ("positive", "negative")
+        return self._step(self._label_losses, kind, cost, slope, names, self._label_target)
 
     def envelope_step(
         self, losses: tuple[Convex, ...], kind: NDArray[np.intp], cost: Array, slope: Array, names: tuple[str, ...]
     ) -> ConvexStep:
         """The convex problem in which each point pays a loss of its own: a bound if none is above the formulation's.
 
-        Parameters
-        ----------
-        losses : tuple of PLQ or ConvexLoss
-            Convex.
-        kind : int array, shape (n,)
-            Which of them each point pays.
-        cost, slope : array, shape (n,)
-        names : tuple of str
-            What the losses are called in CVXPY problems.
+        The losses are convex; ``kind`` says which of them each point pays, and ``names`` what CVXPY problems call them.
         """
         return self._step(losses, kind, cost, slope, names, self.target)
 
@@ -206,36 +193,21 @@ class Instance:
         """The step of the SVM in which a point pays both labels' losses, by the probability that its label is +1.
 
         Each uncertain point has two terms; one whose label is as good as certain has one (chapelle2008 eq. 7).
-
-        Parameters
-        ----------
-        positive : array, shape (n,)
-            Probabilities that labels are +1.
-        cost : array, shape (n,), by default that of the problem
         """
         cost = self.problem.cost if cost is None else cost
-        positive = np.where(
-            positive < LEAST_PROBABILITY, 0.0, np.where(positive > 1 - LEAST_PROBABILITY, 1.0, positive)
-        )
+        least = 1e-6  # Less probable labels are as good as excluded.
+        positive = np.where(positive < least, 0.0, np.where(positive > 1 - least, 1.0, positive))
         both = np.flatnonzero((positive > 0) & (positive < 1))
         points = np.arange(self.problem.n)
         point = np.concatenate([points, both])
         kind = np.concatenate([(positive == 0).astype(np.intp), np.ones(len(both), dtype=np.intp)])
         share = np.concatenate([np.where(positive == 0, 1.0, positive), 1 - positive[both]])
         cost, slope = cost[point] * share, np.zeros(len(point))
-        return self._step(self._label_losses, kind, cost, slope, TERM_KINDS[:2], self._label_target).replace(
-            point=point
-        )
+        names = ("positive", "negative")
+        return self._step(self._label_losses, kind, cost, slope, names, self._label_target).replace(point=point)
 
     def tangents(self, outputs: Array, cost: Array) -> Array:
-        """β, shape (n,): cost times the slope of each concave part at a point's output (collobert2006 eq. 11).
-
-        Parameters
-        ----------
-        outputs : array, shape (n,)
-        cost : array, shape (n,)
-            Of every point.
-        """
+        """β, shape (n,): cost times the slope of each concave part at a point's output (collobert2006 eq. 11)."""
         slope = np.zeros(self.problem.n)
         outputs = np.where(np.abs(outputs) <= ZERO_OUTPUT, 0.0, outputs)  # at a kink rounding does not choose the side
         for k, (_, concave) in enumerate(self.formulation.parts):
@@ -246,14 +218,7 @@ class Instance:
         return slope
 
     def tangents_at_zero(self, outputs: Array, cost: Array) -> float:
-        """What the tangents at some outputs are at f = 0, with their costs: the constant of a surrogate.
-
-        Parameters
-        ----------
-        outputs : array, shape (n,)
-        cost : array, shape (n,)
-            Of every point.
-        """
+        """What the tangents at some outputs are at f = 0, with their costs: the constant of a surrogate."""
         constant = -float(self.tangents(outputs, cost) @ outputs)
         for k, (_, concave) in enumerate(self.formulation.parts):
             where = (self._kinds == k) & (cost > 0)
@@ -278,23 +243,11 @@ class Instance:
         return cost
 
     def objective(self, outputs: Array, regularization: float, cost: Array | None = None) -> float:
-        """The formulation's own, non-convex objective at given outputs and R(w).
-
-        Parameters
-        ----------
-        outputs : array, shape (n,)
-        regularization : float, R(w)
-        cost : array, shape (n,), by default that of the problem
-        """
+        """The formulation's own, non-convex objective at given outputs and R(w)."""
         return self.formulation.objective(self.problem, outputs, regularization, cost)
 
     def label_losses(self, outputs: Array) -> tuple[Array, Array]:
-        """What each point would pay for the label +1 and for -1, unscaled, each of shape (n,).
-
-        Parameters
-        ----------
-        outputs : array, shape (n,)
-        """
+        """What each point would pay for the label +1 and for -1, unscaled, each of shape (n,)."""
         positive, negative = self._label_losses
         return positive(outputs), negative(outputs)
 
@@ -302,10 +255,6 @@ class Instance:
         """The labels that outputs cost least with, shape (n,): as given; signs, or a given number of positive ones.
 
         For a loss that never increases, the points with the largest outputs are those that gain most by +1.
-
-        Parameters
-        ----------
-        outputs : array, shape (n,)
         """
         labels = np.where(self.problem.y != 0, self.problem.y, np.where(is_positive(outputs), 1.0, -1.0))
         if self.n_positive is not None:
@@ -315,87 +264,42 @@ class Instance:
     def labelled_objective(
         self, outputs: Array, regularization: float, labels: Array, cost: Array | None = None
     ) -> float:
-        """The objective of outputs and labels: every point pays the loss of the label it has (chapelle2008 eq. 1).
-
-        Parameters
-        ----------
-        outputs : array, shape (n,)
-        regularization : float, R(w)
-        labels : array, shape (n,)
-        cost : array, shape (n,), by default that of the problem
-        """
+        """The objective of outputs and labels: every point pays the loss of the label it has (chapelle2008 eq. 1)."""
         cost = self.problem.cost if cost is None else cost
         return regularization + self.total(self.losses_of_labels(outputs, labels), cost)
 
     def losses_of_labels(self, outputs: Array, labels: Array) -> Array:
-        """What each point pays for the label it has, unscaled, shape (n,).
-
-        Parameters
-        ----------
-        outputs, labels : array, shape (n,)
-        """
+        """What each point pays for the label it has, unscaled, shape (n,)."""
         return self._label_losses[0](labels * outputs)
 
     def total(self, losses: Array, cost: Array) -> float:
-        """Σ cost_i losses_i, with what unlabelled points pay beyond the losses of their better labels.
-
-        Parameters
-        ----------
-        losses, cost : array, shape (n,)
-        """
+        """Σ cost_i losses_i, with what unlabelled points pay beyond the losses of their better labels."""
         constant = self._label_constant and self._label_constant * float(cost[self.problem.unlabeled].sum())
         return float(cost @ losses) + constant
 
     def expected_objective(
         self, outputs: Array, regularization: float, positive: Array, cost: Array | None = None
     ) -> float:
-        """The mean objective of labels that are +1 with given probabilities, shape (n,) (chapelle2008 eq. 7).
-
-        Parameters
-        ----------
-        outputs : array, shape (n,)
-        regularization : float, R(w)
-        positive : array, shape (n,)
-        cost : array, shape (n,), by default that of the problem
-        """
+        """The mean objective of labels that are +1 with given probabilities (chapelle2008 eq. 7)."""
         losses, cost = self.label_losses(outputs), self.problem.cost if cost is None else cost
         return regularization + self.total(positive * losses[0] + (1 - positive) * losses[1], cost)
 
     # --- views of it: CVXPY -----------------------------------------------------------------------------------------
 
     def primal(self, outputs: Array | None = None) -> cp.Problem:
-        """The convex step as a ``cvxpy.Problem`` in w, b and f (see :meth:`Formulation.primal`).
-
-        Parameters
-        ----------
-        outputs : array, shape (n,), optional
-            Where tangents are taken; None leaves the convex parts.
-        """
+        """The convex step as a ``cvxpy.Problem`` in w, b and f (see :meth:`Formulation.primal`)."""
         from ..modeling import PrimalModel
 
         return self._touching(PrimalModel(self.step(outputs)), outputs)
 
     def dual(self, outputs: Array | None = None, balance_by: str = "centring") -> cp.Problem:
-        """The dual of :meth:`primal` in γ, as a ``cvxpy.Problem`` (see :meth:`Formulation.dual`).
-
-        Parameters
-        ----------
-        outputs : array, shape (n,), optional
-            Where tangents are taken; None leaves the convex parts.
-        balance_by : {"centring", "x0"}, default "centring"
-        """
+        """The dual of :meth:`primal` in γ, as a ``cvxpy.Problem`` (see :meth:`Formulation.dual`)."""
         from ..modeling import DualModel
 
         return self._touching(DualModel(self.step(outputs), balance_by), outputs)
 
     def smooth(self, outputs: Array | None = None) -> cp.Problem:
-        """The formulation as a smooth CVXPY problem (see :meth:`Formulation.smooth`).
-
-        Parameters
-        ----------
-        outputs : array, shape (n,), optional
-            Where a solver begins.
-        """
+        """The formulation as a smooth CVXPY problem (see :meth:`Formulation.smooth`)."""
         from ..modeling.smooth_model import SmoothModel
 
         return SmoothModel(self, outputs).problem

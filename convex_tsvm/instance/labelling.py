@@ -30,11 +30,6 @@ from .instance import Instance
 from .side_information import SideInformation
 from .step_solution import StepSolution
 
-#: What to do where the symmetry of both classes is broken.
-_LABEL_ONE = (
-    "use balance=0.0 or ('exact', 0.5), with which one label of one point is free, or label one point +1 and then -1"
-)
-
 
 @dataclass(frozen=True, eq=False)
 class Labelling:
@@ -42,7 +37,6 @@ class Labelling:
 
     Attributes
     ----------
-    instance : Instance
     loss : PLQ
         ℓ, convex and nowhere increasing.
     gram : AccurateGram
@@ -206,12 +200,8 @@ def with_one_label(formulation: Formulation, problem: Problem, point: int | None
 
     All labels may be changed for their opposites at the same objective if the balance does not tell the classes apart;
     so one label of one point is free, and with it half of all labellings are left out.  It is by default the point that
-    is furthest out in the direction of the first principal component.
-
-    Raises
-    ------
-    ValueError
-        If the balance tells the classes apart, or the loss has a constant, which a labelled point does not pay.
+    is furthest out in the direction of the first principal component.  A ValueError says if the balance tells the
+    classes apart, or the loss has a constant, which a labelled point does not pay.
     """
     if formulation.label_loss()[1] != 0:
         raise ValueError(
@@ -223,12 +213,17 @@ def with_one_label(formulation: Formulation, problem: Problem, point: int | None
     instance, n = Instance(formulation, problem), problem.n
     changes: dict[str, Any] = {}
     if instance.asks_for_a_number:
-        if 2 * (problem.positive_count or 0) != n:
-            raise ValueError(f"y has no labelled point, and {instance.balance} tells the classes apart; {_LABEL_ONE}")
+        alike = 2 * (problem.positive_count or 0) == n
+    else:
+        alike = problem.balance is None or problem.balance_target == 0 or formulation.balance is None
+    if not alike:
+        raise ValueError(
+            f"y has no labelled point, and {instance.balance} tells the classes apart; use balance=0.0 or "
+            "('exact', 0.5), with which one label of one point is free, or label one point +1 and then -1"
+        )
+    if instance.asks_for_a_number:
         changes["balance"] = ("exact", (n // 2 - 1) / (n - 1)) if n > 2 else None
     elif problem.balance is not None:
-        if problem.balance_target != 0 and formulation.balance is not None:
-            raise ValueError(f"y has no labelled point, and {instance.balance} tells the classes apart; {_LABEL_ONE}")
         changes["balance_sample"] = problem.balance_points
     y = problem.y.copy()
     y[falling(principal_components(problem, 1)[:, 0])[0] if point is None else point] = 1.0

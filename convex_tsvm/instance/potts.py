@@ -14,15 +14,6 @@ from ..problem import Array
 from ..ties import EQUAL, rounded
 from .probabilities import multiplier
 
-#: Sums of probabilities are right to this share of the number of points, or as near as so many rounds get.
-SHARE_TOL, SHARE_ROUNDS = 1e-9, 100
-
-#: Values of the dual are equal if they differ by no more than this share.
-ROUNDING = 1e-13
-
-#: A Newton step is halved so many times before the multipliers are sought one after the other.
-STEP_HALVINGS = 30
-
 
 @dataclass(frozen=True, eq=False)
 class PottsProbabilities:
@@ -98,8 +89,13 @@ class PottsProbabilities:
         return found
 
 
-def _multipliers(g: Array, temperature: float, counts: Array, nu: Array) -> Array:
-    """ν by Newton's method on the concave dual, whose gradient is counts - Σ_i p_i."""
+def _multipliers(
+    g: Array, temperature: float, counts: Array, nu: Array, tol: float = 1e-9, max_iter: int = 100
+) -> Array:
+    """ν by Newton's method on the concave dual, whose gradient is counts - Σ_i p_i.
+
+    Sums are right to the share ``tol`` of the number of points, or as near as ``max_iter`` rounds get.
+    """
     inside = counts > 0
     if not inside.all():  # a label that no point has
         found = np.full(len(counts), -1e300)
@@ -111,18 +107,18 @@ def _multipliers(g: Array, temperature: float, counts: Array, nu: Array) -> Arra
 
     nu = nu - nu.mean()
     value = dual(nu)
-    for _ in range(SHARE_ROUNDS):
+    for _ in range(max_iter):
         p = np.exp(log_softmax((nu - g) / temperature, axis=1))
         lacking = counts - p.sum(axis=0)
-        if np.abs(lacking).max() <= SHARE_TOL * len(g):
+        if np.abs(lacking).max() <= tol * len(g):
             break
         curvature = (np.diag(p.sum(axis=0)) - p.T @ p) / temperature
         step = scipy.linalg.lstsq(curvature, lacking, cond=1e-12, check_finite=False)[0]
-        for _ in range(STEP_HALVINGS):
+        for _ in range(30):
             risen = dual(nu + step)
             if risen > value:
                 break
-            if risen > value - ROUNDING * abs(value):  # too near to tell: what counts is what p sums to
+            if risen > value - 1e-13 * abs(value):  # too near to tell: what counts is what p sums to
                 sums = np.exp(log_softmax((nu + step - g) / temperature, axis=1)).sum(axis=0)
                 if np.abs(counts - sums).max() < 0.5 * np.abs(lacking).max():
                     break

@@ -8,7 +8,7 @@ or by coefficients β of an expansion over the points (the second, eq. 15).
 from __future__ import annotations
 
 import copy
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse.linalg
@@ -158,8 +158,8 @@ class SmoothPrimal:
         damping = 1 / np.sqrt(2 * max(float(self.cost.mean()), 1e-12))
         return np.asarray(scipy.sparse.linalg.lsqr(operator, target, damp=damping, atol=1e-4, btol=1e-4)[0])
 
-    def point(self, x: Array, *, status: str = "optimal", n_iter: int = 0, seconds: float = 0.0) -> SmoothPoint:
-        """The decision function at x, with how far it is from stationary."""
+    def point(self, x: Array, **report: Any) -> SmoothPoint:
+        """The decision function at x, how far it is from stationary, and what a solver reports of the way there."""
         f, w, regularization = self.outputs(x), self.space.weights(x), self.regularization(x)
         loss, slopes = self.loss_at(f)
         gradient = self.space.pull(slopes) + self.space.ridge * x
@@ -174,9 +174,7 @@ class SmoothPrimal:
             primal=regularization + loss,
             squared_slope=float(gradient @ gradient),
             variables=x.copy(),
-            status=status,
-            n_iter=n_iter,
-            seconds=seconds,
+            **report,
         )
 
     def slope_of(self, coefficients: Array, f: Array) -> float:
@@ -207,21 +205,13 @@ class SmoothPrimal:
         formulation = self.instance.formulation
         smooth = dict(zip(map(id, formulation.losses), self._losses, strict=True))
         kinds = formulation.kinds(self.instance.problem)
-        groups = [
-            (smooth[id(kind.loss)], kind.sign, kinds == number)
-            for number, kind in enumerate(formulation.by_kind)
-            if kind.loss is not None
-        ]
-        self._groups: list[tuple[SmoothLoss, float, NDArray[np.intp], Array]] = [
-            (
-                loss if deviations is None else smoothed(loss, deviations[where]),
-                sign,
-                np.flatnonzero(where),
-                self.cost[where],
-            )
-            for loss, sign, where in groups
-            if where.any()
-        ]
+        self._groups: list[tuple[SmoothLoss, float, NDArray[np.intp], Array]] = []
+        for number, kind in enumerate(formulation.by_kind):
+            where = np.flatnonzero(kinds == number)
+            if kind.loss is not None and len(where):
+                loss = smooth[id(kind.loss)]
+                loss = loss if deviations is None else smoothed(loss, deviations[where])
+                self._groups.append((loss, kind.sign, where, self.cost[where]))
 
 
 def features_of(instance: Instance) -> LinearPoints:

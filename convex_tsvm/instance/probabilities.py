@@ -9,9 +9,6 @@ from scipy.special import expit
 
 from ..problem import Array
 
-#: Logits of probabilities that are 0 or 1 as far as floating point can tell.
-CERTAIN = 745.0
-
 
 class Probabilities:
     """p of some points, each the probability that its label is +1, known by their logits z = log p / (1 - p).
@@ -23,8 +20,11 @@ class Probabilities:
         The probabilities, where they are known already.
     """
 
+    #: The logit of a probability that is 1 as far as floating point can tell.
+    certain = 745.0
+
     def __init__(self, logits: Array, p: Array | None = None) -> None:
-        self.logits = np.clip(logits, -CERTAIN, CERTAIN)
+        self.logits = np.clip(logits, -self.certain, self.certain)
         self.p = expit(self.logits) if p is None else p
 
     @classmethod
@@ -37,7 +37,7 @@ class Probabilities:
         nu, p = 0.0, None
         if n_positive is not None:
             if n_positive in (0, len(g)):
-                return cls(np.full(len(g), CERTAIN if n_positive else -CERTAIN))
+                return cls(np.full(len(g), cls.certain if n_positive else -cls.certain))
             nu, p = multiplier(g, temperature, n_positive, start)
         found = cls((nu - g) / temperature, p)
         found.nu = nu

@@ -15,12 +15,6 @@ from ..kernels import RowsWithSums
 from ..problem import Array, Problem
 from ..validation import InfeasibleError
 
-#: A sum of coefficients that is smaller than this, relative to the sum of their sizes, is a rounding error of 0.
-ZERO_SUM = 1e-12
-
-#: By how much outputs that meet constraints may miss them, relative to the size of the constraints' ends.
-FEASIBLE = 1e-6
-
 
 @dataclass(frozen=True, eq=False)
 class OutputRows:
@@ -56,7 +50,8 @@ class OutputRows:
         """By how much a bias of 1 raises each sum: Σ_i a_i, which is 1 for a mean and 0 for a difference."""
         sums = np.asarray(self.A.sum(axis=1), dtype=float).ravel()
         sizes = np.asarray(abs(self.A).sum(axis=1), dtype=float).ravel()
-        return np.where(np.abs(sums) <= ZERO_SUM * sizes, 0.0, sums)
+        # A sum that is this small beside the sizes of its terms is a rounding error of 0.
+        return np.where(np.abs(sums) <= 1e-12 * sizes, 0.0, sums)
 
     @cached_property
     def unit(self) -> OutputRows:
@@ -125,7 +120,7 @@ class OutputRows:
             b_ub=ends,
             bounds=[(None, None)] * columns.shape[1] + [(0, None)],
         )
-        if found.status == 0 and found.fun > FEASIBLE * size:
+        if found.status == 0 and found.fun > 1e-6 * size:  # Outputs that meet constraints may miss them by less.
             shown = "; ".join(
                 f"{low:g} <= {name} <= {high:g}"
                 for name, low, high in zip(self.names, self.lower, self.upper, strict=True)

@@ -40,10 +40,7 @@ class SideInformation:
     def of(cls, y: Array, constraints: Iterable[OutputConstraint] = ()) -> SideInformation:
         """What labels, shape (n,), and the exact links among constraints say; other constraints say nothing.
 
-        Raises
-        ------
-        ValueError
-            If a point would be of both classes, or a link has an index that is none of a point.
+        A ValueError says if a point would be of both classes, or a link has an index that is none of a point.
         """
         y = np.asarray(y, dtype=float)
         links = [one for one in constraints if isinstance(one, Link) and one.is_exact]

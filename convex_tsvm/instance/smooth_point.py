@@ -42,7 +42,6 @@ class SmoothPoint:
     outputs : array, shape (n,)
     coefficients : array, shape (n,)
         a in w = Σ a_i Φ(x_i); for weights of their own, those of the losses' slopes, which are the same in the end.
-    bias, regularization : float
     weights : array, shape (d,), or None
         w in the linear space.
     primal : float
@@ -52,8 +51,6 @@ class SmoothPoint:
     variables : array, shape (n_variables,)
         What was descended in: w, or β of an expansion, and the bias if that is free.
     status : {"optimal", "inaccurate", "max_iter", "interrupted", "time_limit"}
-    n_iter : int
-    seconds : float
     """
 
     primal_of: Primal

@@ -17,12 +17,8 @@ from .convex_step import ConvexStep
 #: Dual constraints violated by no more than this, relative to Σ |γ|, are met up to rounding.
 EQUALITY_TOL = 1e-13
 
-
 #: Up to this many points all figures are recomputed with the kernel function before a solution counts as converged.
 RECOMPUTED = 256
-
-#: A mean output is met if it is missed by no more than this, relative to 1 and its size.
-BALANCE_TOL = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +27,6 @@ class StepSolution:
 
     Attributes
     ----------
-    step : ConvexStep
     gamma : array, shape (n,)
         Dual variables of the points.
     gamma0 : float
@@ -64,7 +59,6 @@ class StepSolution:
     is_recomputed : bool
         Whether outputs are those of the kernel function itself, whatever the solver had.
     status : {"optimal", "inaccurate", "max_iter", "interrupted", "time_limit"}
-    n_iter : int
     seconds, solver_seconds : float
         Whole time, and the part inside the solver itself.
     """
@@ -299,7 +293,8 @@ def _meeting_balance(step: ConvexStep, bias: Bias, point: _DualPoint) -> tuple[_
     """
     problem, target = step.problem, float(step.target or 0.0)
     share = bias.spread(np.zeros(problem.n), 1.0)
-    square, room = float(share @ problem.apply_kernel(share)), BALANCE_TOL * (1 + abs(target))
+    # The mean is met if no more is missing than this.
+    square, room = float(share @ problem.apply_kernel(share)), 1e-10 * (1 + abs(target))
     for _ in range(2):
         missing = target - bias.mean(problem.apply_kernel(expansion(step, *point)))
         if abs(missing) <= room or not square > 0:

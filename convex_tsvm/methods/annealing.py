@@ -17,7 +17,7 @@ from ..solution import Solution
 from ..validation import finite
 from .exchanges import settle
 from .frame import Callback, Method, Run, Settings, minimize
-from .schedule import FROM_GUESS, HOT, cooled, falling
+from .schedule import cooled, falling
 
 
 class Annealing(Method):
@@ -27,6 +27,7 @@ class Annealing(Method):
     loss = "squared_hinge"
     keeps_number = True
     share = staticmethod(cooled)
+    hot = 10.0  # the first temperature, in units of C*
 
     def __init__(
         self,
@@ -39,12 +40,11 @@ class Annealing(Method):
         self.cooling, self.best = finite("cooling", cooling, above=1), bool(best)
         self.temperature = None if temperature is None else finite("temperature", temperature, above=0)
         self.settled, self.certain = finite("settled", settled, above=0), finite("certain", certain, above=0)
-        self._hot = HOT
 
     def from_guess(self) -> Annealing:
-        """The method as it begins at a guess of labels."""
+        """The method as it begins at a guess of labels, which a higher temperature would forget."""
         found = copy.copy(self)
-        found._hot = FROM_GUESS
+        found.hot = 1.0
         return found
 
     def descend(self, run: Run) -> str:
@@ -52,7 +52,7 @@ class Annealing(Method):
         run.instance.formulation.label_loss(compared=True)  # complains about a loss without labels
         instance, status = run.instance, "converged"
         unknown, share = instance.problem.unlabeled, instance.positive_share
-        first = (self.temperature or self._hot) * float(instance.cost[unknown].mean())
+        first = (self.temperature or self.hot) * float(instance.cost[unknown].mean())
         run.envelope()
         known = Probabilities(np.full(len(unknown), logit(share)))
         if run.start is not None:
@@ -81,8 +81,7 @@ class Annealing(Method):
                 for share in (p, labels > 0)
             )
             energy = expected - temperature * len(unknown) * known.entropy()
-            values = {"step_objective": energy, "objective": full}
-            run.record(point, stage=temperature, changed=moved, labels=labels, **values)
+            run.record(point, stage=temperature, changed=moved, labels=labels, step_objective=energy, objective=full)
             before, known = known, self.probabilities(run, losses, temperature, known)
             moved = int((np.abs(known.p - before.p) > run.settings.tol).sum())
             if before.divergence(known) < self.settled:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,32 +13,45 @@ from ..notice import warn
 from ..problem import MOST_MEAN, Array
 from ..solution import Solution
 
-#: The balance c is searched in ±MOST_BALANCE, which is far beyond the outputs of points that pay little.
-MOST_BALANCE = MOST_MEAN * (1 - 1e-9)
-
-#: From a solution on that misses at most a share of the number wanted, the SVM of the labels wanted says what c is
-#: next.  The shares, by the number of descents from nothing after which they are enough: the nearer a solution is the
-#: better are the labels, but some methods jump over everything that is near.
-NEAR_AFTER = {1: 0.02, 3: 0.04, 5: 0.08, 7: np.inf}
-
-#: At most so many descents in a row begin at SVMs, each of which is nearer than the one before.  Where SVMs have not
-#: led to the number wanted, so many descents from nothing are enough for a miss of at most the share that follows.
-MOST_TRAINED, MOST_ANEW, NEAR_A_JUMP = 3, 8, 0.05
-
-#: A miss of at most this share of the number wanted is near enough after an SVM, or after so many descents.
-NEAR_ENOUGH, PATIENT_DESCENTS = 0.01, 4
-
-#: The first step of c is at most this many times what the labels that are missed change the mean label by.
-MOST_STEP = 4.0
-
-#: The bracket is over where it is narrower than this over the number of points: one or two change sides in it.
-NARROW = 0.5
-
 #: What a descent may begin at: the outputs of an SVM, or nothing.
 Descend = Callable[[Instance, Array | None], Solution]
 
 #: From labels of all points to the outputs of their SVM; None where there is none.
 Train = Callable[[Array], Array | None]
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a balance is searched for.
+
+    Attributes
+    ----------
+    most : float
+        The balance c is searched in ± this, which is far beyond the outputs of points that pay little.
+    near_after : tuple of (int, float)
+        After so many descents from nothing, the SVM of the labels wanted says what c is next where a solution misses at
+        most the share of the number wanted: nearer labels are better, but some methods jump over all that is near.
+    most_trained : int
+        At most so many descents in a row begin at SVMs, each of which is nearer than the one before.
+    most_anew, near_a_jump : int, float
+        Where SVMs did not lead there, so many descents from nothing are enough for a miss of at most this share.
+    patient, near_enough : int, float
+        A miss of at most this share of the number wanted is near enough after an SVM, or after so many descents.
+    most_step : float
+        The first step of c is at most this many times what the labels that are missed change the mean label by.
+    narrow : float
+        The bracket is over where it is narrower than this over the number of points: one or two change sides in it.
+    """
+
+    most: float = MOST_MEAN * (1 - 1e-9)
+    near_after: tuple[tuple[int, float], ...] = ((1, 0.02), (3, 0.04), (5, 0.08), (7, np.inf))
+    most_trained: int = 3
+    most_anew: int = 8
+    near_a_jump: float = 0.05
+    patient: int = 4
+    near_enough: float = 0.01
+    most_step: float = 4.0
+    narrow: float = 0.5
 
 
 class _Bracket:
@@ -47,9 +61,9 @@ class _Bracket:
     would be divided there if the bias were lower by it, and c with it.  It is negative where positives are too few.
     """
 
-    def __init__(self, n_unlabeled: int, start: float) -> None:
-        self._n_unlabeled = n_unlabeled
-        self.low, self.high, self.c = -MOST_BALANCE, MOST_BALANCE, start
+    def __init__(self, n_unlabeled: int, start: float, patience: Patience) -> None:
+        self._n_unlabeled, self._patience = n_unlabeled, patience
+        self.low, self.high, self.c = -patience.most, patience.most, start
         self._few: float | None = None
         self._many: float | None = None
         self._step, self._before, self._evaluated = 0.0, 0.0, 0
@@ -57,7 +71,7 @@ class _Bracket:
     @property
     def is_narrow(self) -> bool:
         """Whether it is too narrow for another c."""
-        return self.width < NARROW / max(self._n_unlabeled, 1000)
+        return self.width < self._patience.narrow / max(self._n_unlabeled, 1000)
 
     @property
     def width(self) -> float:
@@ -78,7 +92,7 @@ class _Bracket:
         if self._few is None or self._many is None:
             # As many labels as are missed change the mean of all labels by this; outputs may need more, or less.
             labels = 2 * abs(miss) / self._n_unlabeled
-            step = max(float(np.clip(abs(excess), labels, MOST_STEP * labels)), self._step)
+            step = max(float(np.clip(abs(excess), labels, self._patience.most_step * labels)), self._step)
             self._step = 2 * step
             self.c -= float(np.sign(miss)) * step
             if self.low < self.c < self.high:
@@ -94,8 +108,8 @@ class _Bracket:
 class _Nearest:
     """The solution so far that misses the number of positive labels wanted by least."""
 
-    def __init__(self, instance: Instance, wanted: int) -> None:
-        self.unlabeled, self.wanted = instance.problem.unlabeled, wanted
+    def __init__(self, instance: Instance, wanted: int, patience: Patience) -> None:
+        self.patience, self.unlabeled, self.wanted = patience, instance.problem.unlabeled, wanted
         self.solution: Solution | None = None
         # By how many labels, and why the search has to end before its time: "interrupted", "time_limit", or "".
         self.misses_by, self.stopped, self._seconds, self.is_new = instance.problem.n + 1, "", 0.0, False
@@ -123,8 +137,13 @@ class _Nearest:
 
     def is_near_enough(self, count: int) -> bool:
         """Whether what is missed is worth no further descents, after so many from nothing."""
-        near = self.share <= NEAR_ENOUGH and (self.is_trained or count >= PATIENT_DESCENTS)
-        return near or (self.is_trained and count >= MOST_ANEW and self.share <= NEAR_A_JUMP)
+        patience = self.patience
+        near = self.share <= patience.near_enough and (self.is_trained or count >= patience.patient)
+        return near or (self.is_trained and count >= patience.most_anew and self.share <= patience.near_a_jump)
+
+    def may_begin_an_svm(self, count: int) -> bool:
+        """Whether it is near enough for an SVM of the labels wanted, after so many descents from nothing."""
+        return self.is_new and self.share <= max(share for least, share in self.patience.near_after if count >= least)
 
     @property
     def share(self) -> float:
@@ -159,7 +178,9 @@ class _Nearest:
         return dataclasses.replace(self.solution, seconds=self._seconds, status=status, lower_bound=None)
 
 
-def search_balance(descend: Descend, train: Train, instance: Instance, max_iter: int = 30) -> Solution:
+def search_balance(
+    descend: Descend, train: Train, instance: Instance, max_iter: int = 30, patience: Patience | None = None
+) -> Solution:
     """Search for the c whose solution labels the wanted number of unlabelled points +1 (chapelle2008 §4).
 
     The mean output c of the linear balance constraint is not the mean label, and may well be beyond ±1; but more points
@@ -182,7 +203,8 @@ def search_balance(descend: Descend, train: Train, instance: Instance, max_iter:
         raise ValueError(f"{instance.balance} must be ('exact', r) for a search")
     if max_iter < 1:
         raise ValueError(f"max_iter={max_iter!r} must be an integer >= 1")
-    nearest, bracket = _Nearest(instance, wanted), _Bracket(problem.n_unlabeled, c)
+    patience = patience or Patience()
+    nearest, bracket = _Nearest(instance, wanted, patience), _Bracket(problem.n_unlabeled, c, patience)
     try:
         for count in range(1, max_iter + 1):
             solution = descend(instance.with_mean(bracket.c), None)
@@ -190,7 +212,7 @@ def search_balance(descend: Descend, train: Train, instance: Instance, max_iter:
             if nearest.is_over:
                 break
             bracket.narrow(miss, nearest.excess(solution))
-            if nearest.is_new and nearest.share <= _near_after(count):
+            if nearest.may_begin_an_svm(count):
                 _go_on_from_svms(descend, train, instance, nearest)
             # Going on from SVMs may have ended it.
             if nearest.is_over or bracket.is_narrow or nearest.is_near_enough(count):  # type: ignore[redundant-expr]
@@ -200,20 +222,16 @@ def search_balance(descend: Descend, train: Train, instance: Instance, max_iter:
     return nearest.result()
 
 
-def _near_after(count: int) -> float:
-    """The share of the number wanted that a solution may miss to be the start of an SVM, after so many descents."""
-    return max(share for least, share in NEAR_AFTER.items() if count >= least)
-
-
 def _go_on_from_svms(descend: Descend, train: Train, instance: Instance, nearest: _Nearest) -> None:
     """Descents that begin at SVMs with the number of positive labels wanted, as long as they are nearer to it."""
-    for _ in range(MOST_TRAINED):
+    most = nearest.patience.most
+    for _ in range(nearest.patience.most_trained):
         nearest.is_new = False
         outputs = train(nearest.labels_wanted())
         if outputs is None:
             return
         nearest.is_trained = True
         mean, before = float(outputs[nearest.unlabeled].mean()), nearest.misses_by
-        nearest.take(descend(instance.with_mean(float(np.clip(mean, -MOST_BALANCE, MOST_BALANCE))), outputs))
+        nearest.take(descend(instance.with_mean(float(np.clip(mean, -most, most))), outputs))
         if nearest.is_over or nearest.misses_by >= before:
             return

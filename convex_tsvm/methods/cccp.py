@@ -15,9 +15,6 @@ from ..solution import Solution
 from .frame import Callback, Method, Run, Settings, minimize, minimize_path
 from .schedule import annealing_schedule
 
-#: Steps in a row that do not lower the objective, after which the procedure counts as converged.
-STALLED_CCCP = 3
-
 
 class CCCP(Method):
     """The procedure, with its schedule of factors on C* (see :func:`cccp`)."""
@@ -52,6 +49,9 @@ class _Stage:
     ``step`` is the next one, and ``outputs``, shape (n,), are those of the last one that was recorded.
     """
 
+    #: So many steps in a row that do not lower the objective end it.
+    most_stalled = 3
+
     def __init__(self, run: Run, outputs: Array, scale: float) -> None:
         self._run, self._scale, self.outputs, self.ended = run, scale, outputs, False
         instance, self._cost = run.instance, run.instance.scaled_cost(scale)
@@ -77,7 +77,7 @@ class _Stage:
             run.record(point, stage=self._scale, changed=self._changed, step_objective=now)
             self.outputs = point.outputs
         self._stalled = 0 if falls else self._stalled + 1
-        self.ended = still == 0 or self._stalled == STALLED_CCCP
+        self.ended = still == 0 or self._stalled == self.most_stalled
         self._changed, self._before, self._gap = still, min(now, before), gap
         self.step = self._convex.replace(slope=self._slope)
 
@@ -177,7 +177,6 @@ def cccp_path(
 
     Parameters
     ----------
-    formulation : Formulation
     problems : iterable of Problem
         With equally many points, such as ``(problem.replace(C=C) for C in [0.1, 1, 10])``; taken one at a time.
     solver : {"auto", "linear", "native", "finite_newton", "coordinates", "cvxpy"} or StepSolver, default "auto"

@@ -23,12 +23,6 @@ from .continuation import Continuation
 from .frame import Descents, Method, Settings, first_negative
 from .spectral import spectral_subspace
 
-#: Neighbours in the graph that gives one of the guesses.
-N_NEIGHBORS = 6
-
-#: With more points than this none of the guesses is that of continuation, which factors the kernel matrix.
-MOST_CONTINUED = 2000
-
 
 def max_margin_clustering(
     formulation: Formulation,
@@ -107,12 +101,13 @@ def guesses(instance: Instance, n: int) -> Iterator[Array]:
     problem = instance.problem
     components = principal_components(problem, n)
     scores: list[Callable[[], Array]] = [lambda: components[:, 0]]
-    if problem.n <= MOST_CONTINUED and instance.formulation.regularizer.is_squared_norm:
+    # Continuation factors the kernel matrix, which takes long for more points.
+    if problem.n <= 2000 and instance.formulation.regularizer.is_squared_norm:
         scores.append(lambda: continued(problem))
     X = problem.X
     has_points = not isinstance(problem.kernel, Precomputed) and (is_sparse(X) or isinstance(X, np.ndarray))
     if has_points and problem.n > 2:
-        graph = neighbor_graph(X, min(N_NEIGHBORS, problem.n - 1))
+        graph = neighbor_graph(X, min(6, problem.n - 1))
         scores.append(lambda: spectral_subspace(graph, np.zeros(problem.n), 2, constrained=False)[0][:, 1])
     scores += [partial(components.__getitem__, (slice(None), k)) for k in range(1, components.shape[1])]
     seen: set[bytes] = set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,20 +18,26 @@ from ..validation import integer
 from .frame import Callback, Method, Run, Settings, minimize
 from .gradient import goal, sharpened
 
-#: The last width that is not zero smooths no output by more than this standard deviation.
-LAST_WIDTH = 0.05
 
-#: The curvature of a loss is looked at for outputs up to this size; beyond it no loss of the papers bends downwards.
-CURVED_UP_TO = 3.0
+@dataclass(frozen=True)
+class Widths:
+    """How widths are found.
 
-#: The first width is found by trials: the factor from one to the next, their largest number, and the steps of the power
-#: method in each.
-WIDER, TRIALS, POWER = 1.6, 25, 4
+    Attributes
+    ----------
+    last : float
+        The last width that is not zero smooths no output by more than this standard deviation.
+    curved_up_to : float
+        Curvatures of losses are looked at for outputs up to this size; beyond it no loss of the papers bends downwards.
+    wider, trials, power : float, int, int
+        The first width is found by so many trials at most, each wider by this factor, with steps of the power method.
+    """
 
-
-#: Mirror images part at f = 0, a saddle.  So that rounding does not choose between them, descents begin beside it: this
-#: far, times outputs of -1 / i at the i-th point.
-LEAN = 1e-3
+    last: float = 0.05
+    curved_up_to: float = 3.0
+    wider: float = 1.6
+    trials: int = 25
+    power: int = 4
 
 
 class Continuation(Method):
@@ -39,6 +46,7 @@ class Continuation(Method):
     name, best = "continuation", False  # the last point, as in the paper
     solvers = SMOOTH_SOLVERS
     loss = "exp"
+    how = Widths()
 
     def __init__(self, widths: int = 10, whole: bool = False) -> None:
         self.n_widths, self.whole = integer("widths", widths, least=1), bool(whole)
@@ -50,7 +58,8 @@ class Continuation(Method):
         smooth = np.where(run.instance.problem.y == 0, norms, norms if self.whole else 0.0)
         x, lean = run.begin(primal), np.zeros(primal.n_variables)
         if has_mirror_image(run.instance):
-            lean = LEAN * primal.nearest(-1 / np.arange(1.0, run.instance.problem.n + 1))
+            # Mirror images part at f = 0, a saddle; descents begin beside it, so that rounding does not choose.
+            lean = 1e-3 * primal.nearest(-1 / np.arange(1.0, run.instance.problem.n + 1))
         for width in self.widths(primal, norms):
             stage = primal.at(deviations=width * smooth)
             point = run.smooth.descend(stage, x + lean, goal(run, width == 0))
@@ -71,25 +80,25 @@ class Continuation(Method):
         """
         if self.n_widths == 0:
             return np.zeros(1)
-        last = LAST_WIDTH / max(float(norms.max()), 1e-300)
+        last = self.how.last / max(float(norms.max()), 1e-300)
         first, vector = last, np.random.default_rng(0).standard_normal(primal.n_variables)
-        for _ in range(TRIALS):
+        for _ in range(self.how.trials):
             down = self._downward(primal, first * norms)
-            for _ in range(POWER):
+            for _ in range(self.how.power):
                 vector = primal.space.curved(down, vector / np.linalg.norm(vector))
             if np.linalg.norm(vector) <= 1:
                 break
-            first *= WIDER
+            first *= self.how.wider
         return np.append(np.geomspace(first, last, self.n_widths) if first > last else [last], 0.0)
 
     def _downward(self, primal: SmoothPrimal, deviations: Array) -> Array:
         """By how much the smoothed loss of each point may bend downwards, times its cost, shape (n,)."""
         instance, most = primal.instance, np.zeros(len(deviations))
-        formulation = instance.formulation
+        formulation, end = instance.formulation, self.how.curved_up_to
         points = [] if formulation.unlabeled is None else [instance.ungrouped]
         points += [group.where for group in formulation.groups]
         for loss, where in zip(primal.losses[1:], points, strict=True):
-            grid = np.linspace(-CURVED_UP_TO, CURVED_UP_TO, 31)[:, None] * np.ones(len(where))
+            grid = np.linspace(-end, end, 31)[:, None] * np.ones(len(where))
             # The deviation is 0 where an output does not depend on w.  Any small one will do there, as what its loss
             # adds to the curvature in w is 0.
             bend = smoothed(loss, np.maximum(deviations[where], 1e-6)).curvature(grid)

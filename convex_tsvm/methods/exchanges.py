@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,25 +14,24 @@ from ..ties import falling
 from .frame import Run
 from .schedule import growing
 
-#: Rounds at fixed costs that do not lower the objective, after which rounding is all that moves it.
-STALLED_ROUNDS = 10
-
-#: While C* is below its value, the next one comes when no more labels change than this share of them.
-LEFT_SHARE = 2e-4
-
-#: Reheats lower C* to these shares of it, to the next one when one has not lowered the objective by a share of
-#: REHEAT_GAIN, and raise it by REHEAT_RATIO.  The last share leads to other labellings altogether: of MANY_POINTS it
-#: has not found a better one.
-REHEAT_SHARES, REHEAT_RATIO, REHEAT_GAIN, MANY_POINTS = (0.3, 0.03), 2.0, 1e-4, 20_000
-
 
 def settle(
-    run: Run, labels: Array, scale: float = 1.0, max_pairs: int | None = None, by_slacks: bool = False
+    run: Run,
+    labels: Array,
+    scale: float = 1.0,
+    max_pairs: int | None = None,
+    by_slacks: bool = False,
+    most_stalls: int = 10,
+    left_share: float = 2e-4,
 ) -> tuple[str, Array]:
-    """Rounds of SVMs and exchanges at fixed costs until no exchange lowers the objective; status and labels."""
+    """Rounds of SVMs and exchanges at fixed costs until no exchange lowers the objective; status and labels.
+
+    After ``most_stalls`` rounds that do not lower it, rounding is all that moves it.  While C* is below its value, the
+    next one comes when no more labels change than ``left_share`` of them.
+    """
     instance, cost = run.instance, run.instance.scaled_cost(scale)
     changed, before, exact, n_stalls = np.zeros(0, dtype=np.intp), np.inf, not run.improves, 0
-    left = LEFT_SHARE * instance.problem.n_unlabeled if scale < 1 and max_pairs is None else 0.0
+    left = left_share * instance.problem.n_unlabeled if scale < 1 and max_pairs is None else 0.0
     for _ in range(run.settings.max_iter):
         point = (run.solve if exact else run.improve)(instance.svm(labels, cost))
         losses = instance.losses_of_labels(point.outputs, labels)
@@ -49,7 +49,7 @@ def settle(
         run.record(point, stage=scale, changed=len(changed), labels=labels.copy(), **known)
         changed = exchanges(instance, point.outputs, labels, cost, max_pairs, by_slacks)
         settled = len(changed) == 0 and (exact or stalls or point.status == "optimal")
-        if (settled and (exact or scale < 1)) or 0 < len(changed) <= left or n_stalls > STALLED_ROUNDS:
+        if (settled and (exact or scale < 1)) or 0 < len(changed) <= left or n_stalls > most_stalls:
             return "converged", labels
         # The last point is to be one that the solver answers for.
         exact, before = settled or not run.improves, now
@@ -57,22 +57,41 @@ def settle(
     return "max_iter", labels
 
 
-def reheat(run: Run, labels: Array, most: int, max_pairs: int | None = None) -> str:
+@dataclass(frozen=True)
+class Reheats:
+    """How C* is lowered and raised again.
+
+    Attributes
+    ----------
+    shares : tuple of float
+        It is lowered to these shares of it, one after the other; the last leads to other labellings altogether.
+    many : int
+        Of so many unlabelled points the last share has not found a better labelling, and is left out.
+    ratio : float
+        It is raised by this factor each time.
+    gain : float
+        The next share comes when one has not lowered the objective by this share.
+    """
+
+    shares: tuple[float, ...] = (0.3, 0.03)
+    many: int = 20_000
+    ratio: float = 2.0
+    gain: float = 1e-4
+
+
+def reheat(run: Run, labels: Array, most: int, max_pairs: int | None = None, how: Reheats | None = None) -> str:
     """Lower C*, raise it again with rounds of exchanges, from the best labels so far, ``most`` times at most; status.
 
     It is lowered a little as long as that leads to a lower objective, then more: of many points a few more find their
     labels each time, of few points all are where they are or another labelling altogether is better.
     """
-    status, depth, shares = (
-        "converged",
-        0,
-        REHEAT_SHARES if run.instance.problem.n_unlabeled < MANY_POINTS else REHEAT_SHARES[:1],
-    )
+    how, status, depth = how or Reheats(), "converged", 0
+    shares = how.shares if run.instance.problem.n_unlabeled < how.many else how.shares[:-1]
     for _ in range(most):
         before = run.best_objective
-        for scale in growing(shares[depth], REHEAT_RATIO):
+        for scale in growing(shares[depth], how.ratio):
             status, labels = settle(run, labels, float(scale), max_pairs)
-        if not run.best_objective < before - REHEAT_GAIN * abs(before):
+        if not run.best_objective < before - how.gain * abs(before):
             depth += 1
         if depth == len(shares):
             break

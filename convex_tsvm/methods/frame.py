@@ -101,13 +101,7 @@ class Method(ABC):
 
     @abstractmethod
     def descend(self, run: Run) -> str:
-        """Solve steps and record them; "converged" or "max_iter" in the end.
-
-        Parameters
-        ----------
-        run : Run
-            What solves and records, and knows the instance.
-        """
+        """Solve steps by a run, which knows the instance, and record them; "converged" or "max_iter" in the end."""
 
     def suited(self, instance: Instance) -> Method:
         """The method to use on an instance: this one, unless its losses ask for a variant."""
@@ -124,13 +118,7 @@ class Method(ABC):
         return self.nearby() if len(self.scales) > 1 else self
 
     def share(self, first: float, stage: float) -> float:
-        """About which share of the work is done; 0 if unknown.
-
-        Parameters
-        ----------
-        first, stage : float
-            The parameter of the schedule at first, and now.
-        """
+        """About which share of the work is done, by the schedule's parameter at first and now; 0 if unknown."""
         return 0.0
 
 
@@ -193,7 +181,6 @@ class Run:
     ----------
     instance : Instance
         The formulation on the problem, which makes convex steps.
-    settings : Settings
     start : array, shape (n,), or None
         Outputs to start from.
     current : StepSolution, SmoothPoint or None
@@ -244,13 +231,7 @@ class Run:
         return self.current
 
     def solve(self, step: ConvexStep) -> StepSolution:
-        """Solve a step from the solution of the one most like it.
-
-        Parameters
-        ----------
-        step : ConvexStep
-            Such as ``run.instance.step(outputs)``.
-        """
+        """Solve a step, such as ``run.instance.step(outputs)``, from the solution of the one most like it."""
         candidates = [point for point in (self.current, *self.known) if isinstance(point, StepSolution)]
 
         def difference(other: StepSolution) -> float:
@@ -334,13 +315,7 @@ class Run:
         return self.instance.replaced(below).step()
 
     def begun(self, point: StepSolution) -> StepSolution:
-        """Begin at the solution of :meth:`envelope_step`, and keep its lower bound if it is that of an envelope.
-
-        Returns
-        -------
-        StepSolution
-            The same point.
-        """
+        """Begin at the solution of :meth:`envelope_step`, and keep its lower bound if it is that of an envelope."""
         self.current, envelope = point, self.instance.formulation.envelope()
         if envelope is not None and point.lower_bound is not None:
             idle, loss = 0.0, envelope.unlabeled
@@ -363,7 +338,6 @@ class Run:
 
         Parameters
         ----------
-        point : StepSolution or SmoothPoint
         stage : float, default 1.0
             The parameter of the method's schedule.
         changed : int, default 0
@@ -420,13 +394,8 @@ class Run:
     def value(self, point: Recorded, labels: Array | None = None, cost: Array | None = None) -> float:
         """The objective at a point.
 
-        Parameters
-        ----------
-        point : StepSolution or SmoothPoint
-        labels : array, shape (n,), optional
-            Those that the points pay for; without them every unlabelled point pays the loss of the formulation.
-        cost : array, shape (n,), optional
-            In place of the problem's costs.
+        ``labels``, shape (n,), are those that points pay for; without them every unlabelled point pays the loss of the
+        formulation.  ``cost``, shape (n,), is that of the problem by default.
         """
         if labels is None:
             return self.instance.objective(point.outputs, point.regularization, cost)
@@ -532,9 +501,6 @@ def minimize(
 
     Parameters
     ----------
-    method : Method
-    formulation : Formulation
-    problem : Problem
     solver : str or StepSolver, default "auto"
         What solves the problems that the method poses; "auto" is the first solver that takes the formulation.
     start : array, shape (n,), or Solution, optional
@@ -584,8 +550,6 @@ def minimize_path(
 
     Parameters
     ----------
-    method : Method
-    formulation : Formulation
     problems : iterable of Problem
         As for :func:`~convex_tsvm.methods.cccp_path`.
     solver, settings, options

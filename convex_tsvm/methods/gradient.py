@@ -17,22 +17,12 @@ from ..table import SMOOTH_SOLVERS
 from ..validation import finite
 from .annealing import Annealing
 from .frame import Callback, Method, Run, Settings, minimize
-from .schedule import HOT, annealing_schedule, doubling, falling
-
-#: The last descent ends at this share of the tolerance of the gap; those before it, which are only passed through, at
-#: the tolerance itself.
-LAST_DESCENT_TOL = 0.1
-
-#: Widths of outputs over which kinks are rounded where the first width costs more than the tolerance.
-SHARPER = (1e-3, 1e-4, 1e-5, 1e-6)
-
-#: A gain of so many times the tolerance is left where kinks are so sharp that a gap computed again is another one.
-LITTLE = 5.0
+from .schedule import annealing_schedule, doubling, falling
 
 
 def goal(run: Run, last: bool) -> float:
-    """The relative gap at which a descent ends."""
-    return run.settings.tol * (LAST_DESCENT_TOL if last else 1.0)
+    """The relative gap at which a descent ends: those before the last are only passed through."""
+    return run.settings.tol * (0.1 if last else 1.0)
 
 
 def follow(run: Run, primal: Any, descend: Callable[[Any, Array, float], SmoothPoint], scales: Array) -> str:
@@ -45,9 +35,19 @@ def follow(run: Run, primal: Any, descend: Callable[[Any, Array, float], SmoothP
     return sharpened(run, primal, point, descend)
 
 
-def sharpened(run: Run, primal: Any, point: SmoothPoint, descend: Callable[[Any, Array, float], SmoothPoint]) -> str:
-    """Descents in which kinks are rounded ever less, until that costs or gains less than the tolerance; the status."""
-    for width in SHARPER:
+def sharpened(
+    run: Run,
+    primal: Any,
+    point: SmoothPoint,
+    descend: Callable[[Any, Array, float], SmoothPoint],
+    widths: Sequence[float] = (1e-3, 1e-4, 1e-5, 1e-6),
+    little: float = 5.0,
+) -> str:
+    """Descents in which kinks are rounded over ever smaller widths, until that costs or gains little; the status.
+
+    A gain of ``little`` times the tolerance is left where kinks are so sharp that a gap computed again is another one.
+    """
+    for width in widths:
         objective = run.value(point)
         room = run.settings.tol * abs(objective)
         if abs(objective - point.primal) <= room:
@@ -58,13 +58,13 @@ def sharpened(run: Run, primal: Any, point: SmoothPoint, descend: Callable[[Any,
             sharper = run.checked(run.smooth.descend(primal.sharper(width), sharper.variables, goal(run, True)))
         gained = objective - run.value(sharper)
         holds = sharper.recomputed().judged(run.settings.tol).status == "optimal"
-        if gained > LITTLE * room or (gained > room and holds):
+        if gained > little * room or (gained > room and holds):
             run.record(sharper, step_objective=sharper.primal, objective=run.value(sharper))
             point = sharper
         else:
             return "converged"
     warn(
-        f"kinks of losses, which hold points, were rounded over a width of {SHARPER[-1]:g}, and less still lowers the "
+        f"kinks of losses, which hold points, were rounded over a width of {widths[-1]:g}, and less still lowers the "
         "objective; cccp takes kinks as they are"
     )
     return "inaccurate"
@@ -111,7 +111,7 @@ class GradientAnnealing(Annealing):
         """Descents at falling temperatures, until probabilities are labels (Algorithm 2)."""
         instance = run.instance
         primal = run.smooth.primal(instance, AnnealedPrimal)
-        first, x = HOT * float(instance.cost[instance.problem.unlabeled].mean()), run.begin(primal)
+        first, x = Annealing.hot * float(instance.cost[instance.problem.unlabeled].mean()), run.begin(primal)
         for temperature in falling(first, self.cooling):
             stage = primal.cooled(temperature)
             # In w itself, long directions of the features come first when the minimum splits; where all are alike it

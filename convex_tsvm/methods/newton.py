@@ -14,9 +14,6 @@ from .frame import Callback, Method, Run, Settings, minimize
 from .gradient import follow
 from .schedule import annealing_schedule
 
-#: The schedule of C* has so many factors, from 1/1000 on (§5.4.4).
-COST_FACTORS = 10
-
 
 class Newton(Method):
     """The procedure, with its schedule of factors on C* (see :func:`newton`)."""
@@ -26,7 +23,7 @@ class Newton(Method):
     loss = "flat"
 
     def __init__(self, annealing: int | Sequence[float] | None = None) -> None:
-        self.scales = annealing_schedule(COST_FACTORS if annealing is None else annealing)
+        self.scales = annealing_schedule(10 if annealing is None else annealing)
 
     def descend(self, run: Run) -> str:
         """Newton steps in the coefficients of an expansion, or in w for the linear kernel."""

@@ -13,7 +13,7 @@ the TSVM divided by C L, with μ = 1 / (C L) and λ' = C* U / (C L) for L labell
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,14 +24,25 @@ from ..losses import PLQ
 from ..problem import Array
 from ..validation import is_sparse
 
-#: Unlabelled points of a step, and the most labelled ones, which are drawn anew for each.
-UNLABELED_AT_ONCE, LABELED_AT_ONCE = 64, 32
 
-#: So many of the labelled points that have come are kept, drawn evenly: chunks need not have any.
-LABELS_KEPT = 5000
+@dataclass(frozen=True)
+class Steps:
+    """How subgradient steps are made.
 
-#: The average forgets early iterates like t^-(this + 1) (Shamir and Zhang 2013).
-FORGETTING = 3.0
+    Attributes
+    ----------
+    unlabeled, labeled : int
+        Unlabelled points of a step, and the most labelled ones, which are drawn anew for each.
+    kept : int
+        So many of the labelled points that have come are kept, drawn evenly: chunks need not have any.
+    forgetting : float
+        The average forgets early iterates like t^-(this + 1) (Shamir and Zhang 2013).
+    """
+
+    unlabeled: int = 64
+    labeled: int = 32
+    kept: int = 5000
+    forgetting: float = 3.0
 
 
 @dataclass(eq=False)
@@ -45,7 +56,6 @@ class OnlineDescent:
         and a linear balance or none.
     w : array, shape (K, d)
         To begin with.
-    random_state : int
 
     Attributes
     ----------
@@ -65,6 +75,7 @@ class OnlineDescent:
     n_labeled: int = field(default=0, init=False)
     n_unlabeled: int = field(default=0, init=False)
     n_steps: int = field(default=0, init=False)
+    steps: ClassVar[Steps] = Steps()
 
     def __post_init__(self) -> None:
         formulation = self.formulation
@@ -113,7 +124,7 @@ class OnlineDescent:
         self._keep(X[known], signs[:, known])
         slopes = self._tangents(X[unknown]) if len(unknown) else np.zeros((0, len(self.w)))
         order = self.rng.permutation(len(unknown))
-        n_batches = max(1, -(-len(order) // UNLABELED_AT_ONCE), -(-len(known) // LABELED_AT_ONCE))
+        n_batches = max(1, -(-len(order) // self.steps.unlabeled), -(-len(known) // self.steps.labeled))
         for part in np.array_split(order, n_batches):
             self._step(X[unknown[part]], slopes[part], ridge, ratio)
 
@@ -141,8 +152,8 @@ class OnlineDescent:
         if self.kept is not None:
             stack = sp.vstack if is_sparse(X) else np.vstack
             X, signs = stack([self.kept[0], X]), np.hstack([self.kept[1], signs])
-        if X.shape[0] > LABELS_KEPT:
-            chosen = np.sort(self.rng.choice(X.shape[0], LABELS_KEPT, replace=False))
+        if X.shape[0] > self.steps.kept:
+            chosen = np.sort(self.rng.choice(X.shape[0], self.steps.kept, replace=False))
             X, signs = X[chosen], signs[:, chosen]
         self.kept = (sp.csr_matrix(X) if is_sparse(X) else X), signs
 
@@ -161,7 +172,7 @@ class OnlineDescent:
         gradient, shift = ridge * w, np.zeros(len(w))
         if self.kept is not None:
             X, signs = self.kept
-            drawn = self.rng.choice(X.shape[0], min(X.shape[0], LABELED_AT_ONCE), replace=False)
+            drawn = self.rng.choice(X.shape[0], min(X.shape[0], self.steps.labeled), replace=False)
             f, y = self._outputs(X[drawn], w, b), signs[:, drawn].T
             pull = y * self.labeled.supergradient(y * f) / len(drawn)
             gradient, shift = self._pulled(gradient, shift, X[drawn], pull)
@@ -175,7 +186,7 @@ class OnlineDescent:
         self.w = w - rate * gradient
         if self.formulation.fit_intercept and not self.centred:
             self.b = b - rate * shift
-        weight = (FORGETTING + 1) / (self.n_steps + FORGETTING)
+        weight = (self.steps.forgetting + 1) / (self.n_steps + self.steps.forgetting)
         self.average += weight * (self.w - self.average)
         self.average_b = self.average_b + weight * (self.b - self.average_b)
 

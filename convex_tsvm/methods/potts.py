@@ -30,10 +30,7 @@ from ..solution import Solution
 from ..validation import is_sparse
 from .annealing import Annealing
 from .frame import Descents, Interrupted, Run, Settings
-from .schedule import HOT, falling
-
-#: The temperature, in units of the range of costs, at which probabilities are taken for labels.
-COLDEST = 1e-6
+from .schedule import falling
 
 
 @dataclass(frozen=True)
@@ -73,8 +70,6 @@ class PottsSolution:
     objective : float
         Σ_k of the objectives with these labels.
     history : tuple of Temperature
-    status : str
-    seconds : float
 
     Examples
     --------
@@ -189,7 +184,7 @@ class Potts:
         try:
             for run in self.runs:
                 run.envelope()
-            first = (self.method.temperature or HOT) * float(self.cost[self.unknown].mean())
+            first = (self.method.temperature or self.method.hot) * float(self.cost[self.unknown].mean())
             for temperature in [first] if self.method.temperature else falling(first, self.method.cooling):
                 if self.known.entropy() < self.method.certain:
                     break
@@ -260,7 +255,8 @@ class Potts:
             for run, point, one, value in zip(self.runs, points, signs, values, strict=True):
                 run.record(point, stage=0.0, labels=one, objective=value)
             g = self.costs_of_labels(self.label_losses([point.outputs for point in points]))
-            nearly = PottsProbabilities.best(g, COLDEST * max(float(np.ptp(g)), 1e-300), self.counts, self.known.nu)
+            # Probabilities are taken for labels at a millionth of the range of costs.
+            nearly = PottsProbabilities.best(g, 1e-6 * max(float(np.ptp(g)), 1e-300), self.counts, self.known.nu)
         self.labels = best
 
     def label_losses(self, outputs: Sequence[Array]) -> list[tuple[Array, Array]]:

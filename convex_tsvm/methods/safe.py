@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,17 +24,6 @@ from .cccp import CCCP
 from .frame import STOPPED, Descents, Settings
 from .shares import costs_without
 from .supervised import supervised_svms
-
-#: The number of factors on C* in the annealing that one of the starts has.
-ANNEALED = 10
-
-#: The labels found are given up if their errors at labels left out exceed those of the supervised SVM by more than this
-#: number of standard deviations of chance.
-GIVE_UP_DEVIATIONS = 1.0
-
-#: Factors on the cost of points whose labels were found.  The decision function is that of the first with which it is
-#: wrong at no more of the given labels than the supervised SVM.
-TRUST = (1.0, 0.3, 0.1, 0.03, 0.01)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,11 +77,9 @@ def low_density_separators(
     ----------
     formulation : Formulation
         A TSVM.
-    problem : Problem
     n_separators : int >= 1, default 10
         T.
     n_starts : int >= 1, default 30
-    random_state : int, default 0
     callback : callable, optional
         Called with the number of starts that are done.
 
@@ -108,27 +95,30 @@ def low_density_separators(
     True
     """
     alone = supervised_svms(formulation, [problem])[0]
-    return _separators(formulation, problem, alone, n_separators, n_starts, random_state, callback)[0]
+    return _separators(_Asked(formulation, n_separators, n_starts, random_state), problem, alone, callback)[0]
+
+
+class _Asked(NamedTuple):
+    """What separators are asked for, by the arguments of :func:`low_density_separators`."""
+
+    formulation: Formulation
+    n_separators: int
+    n_starts: int
+    random_state: int
 
 
 def _separators(
-    formulation: Formulation,
-    problem: Problem,
-    alone: Solution,
-    n_separators: int,
-    n_starts: int,
-    random_state: int,
-    callback: Callable[[int], None] | None,
+    asked: _Asked, problem: Problem, alone: Solution, callback: Callable[[int], None] | None = None
 ) -> tuple[tuple[Solution, ...], str]:
     """:func:`low_density_separators` where the supervised SVM ``alone`` is known, and a status.
 
     It is "converged", or the status of the start that Ctrl-C or a deadline ended; later starts are left out then.
     """
+    formulation, n_separators, n_starts, random_state = asked
     n_separators, n_starts = integer("n_separators", n_separators, least=1), integer("n_starts", n_starts, least=1)
     random, unknown = np.random.default_rng(random_state), problem.unlabeled
     descents, annealed = (
-        Descents(CCCP(steps), solver="auto", settings=Settings(1e-3, 100, None), options={})
-        for steps in (None, ANNEALED)
+        Descents(CCCP(steps), solver="auto", settings=Settings(1e-3, 100, None), options={}) for steps in (None, 10)
     )
     outputs = alone.scores
 
@@ -209,7 +199,6 @@ def safe_transduction(
     ----------
     formulation : Formulation
         A TSVM whose losses are those of labels, such as ``tsvm("hinge")``.
-    problem : Problem
     separators : sequence of Solution, optional
         Low-density separators of the problem from elsewhere, such as annealing or exact search; by default those of
         :func:`low_density_separators`.
@@ -222,7 +211,6 @@ def safe_transduction(
     folds : int >= 2, or 0, default 5
         Parts of the labelled points that are left out to see whether the labels found are as good as the supervised
         SVM's, with so many times fewer starts each; 0 leaves none out.  Separators from elsewhere are not judged so.
-    random_state : int, default 0
 
     Raises
     ------
@@ -241,7 +229,8 @@ def safe_transduction(
     judged = separators is None and integer("folds", folds, least=0) > 0
     status = "converged"
     if separators is None:
-        separators, status = _separators(formulation, problem, alone, n_separators, n_starts, random_state, callback)
+        asked = _Asked(formulation, n_separators, n_starts, random_state)
+        separators, status = _separators(asked, problem, alone, callback)
     for one in separators:
         if len(one.labels) != problem.n:
             raise ValueError(f"separators: one has labels for {len(one.labels)} points, the problem has {problem.n}")
@@ -251,8 +240,8 @@ def safe_transduction(
     changed = not np.array_equal(labels, alike)
     errors, given_up = None, False
     if judged and changed and status == "converged":
-        asked = (n_separators, max(2, n_starts // folds), penalty, share_range, random_state)
-        errors, given_up = _left_out_errors(formulation, problem, folds, *asked)
+        asked = _Asked(formulation, n_separators, max(2, n_starts // folds), random_state)
+        errors, given_up = _left_out_errors(asked, problem, folds, penalty, share_range)
     if given_up or not changed:
         labels, point = alike, alone.point
     else:
@@ -317,7 +306,7 @@ def _trained(formulation: Formulation, problem: Problem, labels: Array, alone: S
     both = [problem.cost[where][problem.cost[where] > 0].mean() for where in (known, unknown)]
     free = problem.replace(balance=None)
     solver = NativeSolver(free)
-    for trust in TRUST:
+    for trust in (1.0, 0.3, 0.1, 0.03, 0.01):
         cost = problem.cost.copy()
         cost[unknown] *= trust * both[0] / both[1]
         weighed = free.replace(C=cost, C_unlabeled=cost)
@@ -328,20 +317,13 @@ def _trained(formulation: Formulation, problem: Problem, labels: Array, alone: S
 
 
 def _left_out_errors(
-    formulation: Formulation,
-    problem: Problem,
-    folds: int,
-    n_separators: int,
-    n_starts: int,
-    penalty: float,
-    share_range: tuple[float, float],
-    random_state: int,
+    asked: _Asked, problem: Problem, folds: int, penalty: float, share_range: tuple[float, float]
 ) -> tuple[tuple[int, int] | None, bool]:
     """Errors at labels left out, of labels found without them and of the SVM's, and whether the former are too many.
 
     In place of the errors there is None if no label can be left out.
     """
-    random, y = np.random.default_rng(random_state), problem.y
+    random, y = np.random.default_rng(asked.random_state), problem.y
     fold = np.full(problem.n, -1)
     for sign in (1, -1):
         own = random.permutation(np.flatnonzero(y == sign))
@@ -356,8 +338,8 @@ def _left_out_errors(
             continue
         cost = costs_without(problem.cost, y, fewer)
         part = problem.replace(balance_sample=None, y=fewer, C=cost, C_unlabeled=cost)
-        alone = supervised_svms(formulation, [part])[0]
-        found, status = _separators(formulation, part, alone, n_separators, n_starts, random_state, None)
+        alone = supervised_svms(asked.formulation, [part])[0]
+        found, status = _separators(asked, part, alone)
         if status == "interrupted":
             raise KeyboardInterrupt
         candidates = [one for one in found if _may_be_right(one, alone, part, share_range)]
@@ -367,6 +349,5 @@ def _left_out_errors(
         return None, False
     both = np.concatenate(wrong, axis=1)
     spoilt, corrected = int((both[0] & ~both[1]).sum()), int((both[1] & ~both[0]).sum())
-    return (int(both[0].sum()), int(both[1].sum())), spoilt - corrected > GIVE_UP_DEVIATIONS * np.sqrt(
-        spoilt + corrected
-    )
+    too_many = spoilt - corrected > np.sqrt(spoilt + corrected)  # By one standard deviation of chance.
+    return (int(both[0].sum()), int(both[1].sum())), bool(too_many)

@@ -8,18 +8,6 @@ import numpy as np
 
 from ..problem import Array
 
-#: The first temperature, in units of C*.
-HOT = 10.0
-
-#: The same where labels are guessed at first: a higher one forgets them, and rounding says where outputs go from 0.
-FROM_GUESS = 1.0
-
-#: The last temperature, in units of the first.  Where probabilities are not 0 or 1 by then, both labels cost the same.
-COLD = 1e-9
-
-#: The first temperature is about so many times the one at which labels are certain; used to estimate the time left.
-RANGE = 1e3
-
 
 def annealing_schedule(annealing: int | Sequence[float] | None) -> Array:
     """Increasing factors on C*, the last one 1.
@@ -56,14 +44,20 @@ def growing(first: float, ratio: float) -> Array:
     return np.append(first * ratio ** np.arange(count), 1.0)
 
 
-def falling(first: float, cooling: float) -> Iterator[float]:
-    """Temperatures from ``first`` on, each that before divided by ``cooling`` (chapelle2008 Algorithm 2)."""
-    temperature, last = first, COLD * first
-    while temperature > last:
+def falling(first: float, cooling: float, cold: float = 1e-9) -> Iterator[float]:
+    """Temperatures from ``first`` on, each that before divided by ``cooling`` (chapelle2008 Algorithm 2).
+
+    The last is ``cold`` in units of the first.  Where probabilities are not 0 or 1 by then, both labels cost the same.
+    """
+    temperature = first
+    while temperature > cold * first:
         yield temperature
         temperature /= cooling
 
 
 def cooled(first: float, stage: float) -> float:
-    """About which share of the temperatures is done at the one of a stage, until labels are certain on most data."""
-    return float(np.log(first / stage) / np.log(RANGE)) if 0 < stage < first else float(stage == 0)
+    """About which share of the temperatures is done at the one of a stage.
+
+    On most data labels are certain at about a thousandth of the first.
+    """
+    return float(np.log(first / stage) / np.log(1e3)) if 0 < stage < first else float(stage == 0)

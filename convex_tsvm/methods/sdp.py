@@ -25,7 +25,6 @@ def sdp_transduction(
     ----------
     formulation : Formulation
         With the loss min(ℓ(f), ℓ(-f)) for unlabelled points.
-    problem : Problem
     relaxation, solver, tol
         See :class:`~convex_tsvm.LowerBoundBuilder`.
 

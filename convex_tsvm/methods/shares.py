@@ -32,51 +32,60 @@ from ..ties import falling
 
 Indices = NDArray[np.intp]
 
-#: Of so many unlabelled and labelled points at most shares are inferred: more would take longer and say little more.
-MOST_UNLABELED, MOST_LABELED = 400, 200
 
-#: What was inferred of so many data sets is kept.
-KEPT_ESTIMATES = 4
+@dataclass(frozen=True)
+class Inference:
+    """What is assumed where shares are inferred, and how much is done for it.
 
-#: Points are told apart if their variance is more than this share of their squared distance from the origin.
-DIGITS = 1e-7
+    Attributes
+    ----------
+    unlabeled, labeled : int
+        At most so many points of each kind are looked at; more would take longer and say little more.
+    digits : float
+        Points are told apart if their variance is more than this share of their squared distance from the origin.
+    cost : float
+        The mean cost C of labelled points, beside points of unit variance.
+    parts : int
+        Parts that labels are left out in.
+    scale, doubt : float
+        A left-out label has the probability 1 / (1 + exp(-y f / scale)) of being as it is, or is wrong with doubt / 2.
+    alike : float
+        Labels left out are wrong together where a boundary is: the likelihood of m is that of m / (1 + m / alike).
+    per_class, at_random : float
+        Dirichlet parameter of each class, by how labels were drawn; at random there is one more for each of its labels.
+    rate, rate_quantiles : float, int
+        A rate of error is beta distributed, with one more for each label left out; so many quantiles are averaged.
+    count_error : float
+        The standard deviation to which the supervised SVM's share of positive points is known.
+    known : float
+        A share that counts alone tell to this standard deviation is not looked at any closer.
+    quantiles : tuple of float
+        The quantiles of the prior at which shares are tried first.
+    most_tried, worth_another : int, float
+        At most so many are tried, and another one where probability times width of a gap between two is worth it.
+    tol, max_iter : float, int
+        Tolerance and number of convex steps of a descent, which only has to tell points apart.
+    """
 
-#: The mean cost C of labelled points, beside points of unit variance.
-COST = 10.0
-
-#: Parts that labels are left out in.
-LEFT_OUT_PARTS = 5
-
-#: A left-out label has the probability 1 / (1 + exp(-y f / SCALE)) of being as it is, or is wrong with DOUBT / 2.
-SCALE, DOUBT = 0.5, 0.04
-
-#: Labels left out are not independent of each other: a boundary that is moved is wrong at many.  So the likelihood of m
-#: of them is that of m / (1 + m / ALIKE).
-ALIKE = 100
-
-#: Where labels were drawn per class, the shares of the classes have a Dirichlet distribution with this parameter for
-#: each class; where they were drawn from all points, with this parameter and one for each label of the class.
-PER_CLASS, AT_RANDOM = 1.0, 0.5
-
-#: A rate of error has a beta distribution with this parameter and one for each label left out; so many quantiles of it
-#: are averaged.  The supervised SVM's share of positive points is known to this standard deviation.
-RATE, RATE_QUANTILES, COUNT_ERROR = 0.5, 15, 0.03
-
-#: Counts of labels drawn per class are equal, or those of a Dirichlet-multinomial distribution with this parameter.
-NEARLY_EQUAL = 1000.0
-
-#: A share that is known to this standard deviation from counts alone is not looked at any closer.
-KNOWN = 0.02
-
-#: Where shares are tried first, as quantiles of the prior; how many are tried at most; and the probability, times the
-#: width of the gap between two of them, that is worth another one.
-QUANTILES, MOST_TRIED, WORTH_ANOTHER = (0.05, 0.35, 0.65, 0.95), 6, 0.05
-
-#: No class is said to be smaller than this.
-LEAST_SHARE = 1e-3
-
-#: Violation in the convex steps of descents that only tell points apart, and how many there may be.
-TOL, MOST_CCCP_STEPS = 0.1, 20
+    unlabeled: int = 400
+    labeled: int = 200
+    digits: float = 1e-7
+    cost: float = 10.0
+    parts: int = 5
+    scale: float = 0.5
+    doubt: float = 0.04
+    alike: float = 100.0
+    per_class: float = 1.0
+    at_random: float = 0.5
+    rate: float = 0.5
+    rate_quantiles: int = 15
+    count_error: float = 0.03
+    known: float = 0.02
+    quantiles: tuple[float, ...] = (0.05, 0.35, 0.65, 0.95)
+    most_tried: int = 6
+    worth_another: float = 0.05
+    tol: float = 0.1
+    max_iter: int = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,13 +133,32 @@ class _Prior:
     total: int
     n_classes: int
     per_class: float
+    how: Inference
+
+    @classmethod
+    def of(cls, points: _Points, y: Array, counts: Sequence[int] | None) -> _Prior:
+        """By the labels of some points, and those of every class where there are several."""
+        total, positive = len(points.known), int((y[points.known] > 0).sum())
+        given = np.array([positive, total - positive]) if counts is None else np.asarray(counts)
+        return cls(positive, total, len(given), per_class_probability(given), points.how)
+
+    @cached_property
+    def moments(self) -> tuple[float, float]:
+        """The mean and the standard deviation."""
+        grid, weight = _fine_grid()
+        return _moments(grid, self.density(grid) * weight)
+
+    @property
+    def settles_it(self) -> bool:
+        """Whether counts tell the share well enough."""
+        return self.moments[1] <= self.how.known
 
     @property
     def parameters(self) -> tuple[tuple[float, float, float], ...]:
         """Weight, a and b of each part."""
-        rest = self.n_classes - 1
-        counted = self.positive + AT_RANDOM, self.total - self.positive + AT_RANDOM * rest
-        return (1 - self.per_class, *counted), (self.per_class, PER_CLASS, PER_CLASS * rest)
+        rest, at_random, per_class = self.n_classes - 1, self.how.at_random, self.how.per_class
+        counted = self.positive + at_random, self.total - self.positive + at_random * rest
+        return (1 - self.per_class, *counted), (self.per_class, per_class, per_class * rest)
 
     def density(self, shares: Array) -> Array:
         """At some shares, shape (m,)."""
@@ -152,11 +180,13 @@ class _Prior:
         return found
 
 
-def per_class_probability(counts: NDArray[np.intp]) -> float:
-    """The probability that labels were drawn per class, by how nearly equal their counts are; it was a half before."""
+def per_class_probability(counts: NDArray[np.intp], a: float = 1000.0) -> float:
+    """The probability that labels were drawn per class, by how nearly equal their counts are; it was a half before.
+
+    Counts of labels drawn per class are equal, or Dirichlet-multinomial with parameter ``a``.
+    """
     total, k = int(counts.sum()), len(counts)
     at_random = gammaln(k) + gammaln(total + 1) - gammaln(total + k)
-    a = NEARLY_EQUAL
     nearly = float(gammaln(total + 1) - gammaln(k * a + total) + gammaln(k * a))
     nearly += float(np.sum(gammaln(counts + a) - gammaln(a) - gammaln(counts + 1)))
     equal = 0.0 if counts.min() == counts.max() else -np.inf
@@ -185,7 +215,6 @@ def infer_share(
         out.
     counts : sequence of int, optional
         Labels of every class, the positive one first, where it is told from several others; by default of two classes.
-    fit_intercept : bool, default True
     random_state : int, default 0
         Of the folds, and of the points that are taken where there are many.
     callback : callable, optional
@@ -236,30 +265,28 @@ def _inferred(
     callback: Callable[[int], None] | None,
 ) -> ShareEstimate:
     """The share of the points of which y is +1; see :func:`infer_share`."""
-    total, positive = len(points.known), int((y[points.known] > 0).sum())
-    given = np.array([positive, total - positive]) if counts is None else np.asarray(counts)
-    prior = _Prior(positive, total, len(given), per_class_probability(given))
-    grid, weight = _fine_grid()
-    density = prior.density(grid) * weight
-    mean, deviation = _moments(grid, density)
-    tried = None if deviation <= KNOWN else _Tried.of(points, y, fit_intercept)
+    prior = _Prior.of(points, y, counts)
+    (mean, deviation), counted = prior.moments, prior.positive / prior.total
+    tried = None if prior.settles_it else _Tried.of(points, y, fit_intercept)
     if tried is not None:
+        grid, weight = _fine_grid()
+        density = prior.density(grid) * weight
         density *= tried.count_likelihood(grid)
-        waiting = prior.quantiles(QUANTILES)
+        waiting = prior.quantiles(points.how.quantiles)
         while waiting and not time_is_up():
             tried.evaluate(waiting.pop(0))
             if callback is not None:
                 callback(len(tried.shares))
-            if not waiting and len(tried.shares) < MOST_TRIED:
+            if not waiting and len(tried.shares) < points.how.most_tried:
                 waiting = tried.worth_trying(grid, density)
         if tried.shares:
             density = tried.posterior(grid, density)
         mean, deviation = _moments(grid, density)
     if tried is None or not tried.shares:
-        return ShareEstimate(mean, deviation, positive / total, np.empty(0), np.empty(0), np.empty((0, 3)))
+        return ShareEstimate(mean, deviation, counted, np.empty(0), np.empty(0), np.empty((0, 3)))
     order = np.argsort(tried.shares)
     values = np.array(tried.shares)[order], np.array(tried.values)[order]
-    return ShareEstimate(mean, deviation, positive / total, *values, tried.left_out(mean))
+    return ShareEstimate(mean, deviation, counted, *values, tried.left_out(mean))
 
 
 @contextmanager
@@ -283,12 +310,15 @@ def spoilt(left_out: Array, deviations: float) -> tuple[int, int] | None:
     return int(wrong[:, 0].sum()), int(wrong[:, 1].sum())
 
 
-def class_shares(estimates: Sequence[ShareEstimate]) -> Array:
-    """The shares of all classes, which add up to 1, by an estimate of the second of two, or of each of several."""
+def class_shares(estimates: Sequence[ShareEstimate], least: float = 1e-3) -> Array:
+    """The shares of all classes, which add up to 1, by an estimate of the second of two, or of each of several.
+
+    No class is said to be smaller than ``least`` before they are made to add up.
+    """
     shares = np.array([one.share for one in estimates])
     if len(shares) == 1:
         shares = np.array([1 - shares[0], shares[0]])
-    shares = np.clip(shares, LEAST_SHARE, 1 - LEAST_SHARE)
+    shares = np.clip(shares, least, 1 - least)
     return np.asarray(shares / shares.sum())
 
 
@@ -316,20 +346,16 @@ def infer_class_shares(
     points = _Points(problem, signs)
     counts = np.array([np.sum(y[points.known] > 0) for y in signs])
     counts = np.array([counts[0], len(points.known) - counts[0]]) if len(signs) == 1 else counts
-    asked: tuple[Any, ...] = (
-        np.array([y[points.keep] for y in signs]),
-        counts,
-        points.cost,
-        points.gram,
-        fit_intercept,
-    )
+    against_rest = [[int(counts[k]), *np.delete(counts, k).tolist()] for k in range(len(signs))]
+    settled = all(_Prior.of(points, *given).settles_it for given in zip(signs, against_rest, strict=True))
+    gram = None if settled else points.gram
+    asked: tuple[Any, ...] = (np.array([y[points.keep] for y in signs]), counts, points.cost, gram, fit_intercept)
     for given, known in _kept:
         if all(np.array_equal(one, other) for one, other in zip(asked, given, strict=True)):
             return known
     with _nothing_kept():
         found = tuple(
-            _inferred(points, y, [int(counts[k]), *np.delete(counts, k).tolist()], fit_intercept, callback)
-            for k, y in enumerate(signs)
+            _inferred(points, y, own, fit_intercept, callback) for y, own in zip(signs, against_rest, strict=True)
         )
     errors = np.array([one.error for one in found])
     shares = ClassShares(class_shares(found), np.repeat(errors, 2) if len(found) == 1 else errors, found)
@@ -338,8 +364,8 @@ def infer_class_shares(
     return shares
 
 
-#: What was asked last, and what was inferred.
-_kept: deque[tuple[tuple[Any, ...], ClassShares]] = deque(maxlen=KEPT_ESTIMATES)
+#: What was asked last, and what was inferred; few data sets are compared with each other at a time.
+_kept: deque[tuple[tuple[Any, ...], ClassShares]] = deque(maxlen=4)
 
 
 def _fine_grid() -> tuple[Array, Array]:
@@ -361,21 +387,23 @@ class _Points:
     ``keep`` are their places, and ``known`` those of all points whose labels say something.
     """
 
+    how = Inference()
+
     def __init__(self, problem: Problem, signs: Sequence[Array], random_state: int = 0) -> None:
         self._problem, self.random_state = problem, random_state
         self.known = known = problem.labeled[problem.cost[problem.labeled] > 0]
         unknown = problem.unlabeled[problem.cost[problem.unlabeled] > 0]
         unknown = problem.unlabeled if len(unknown) == 0 else unknown
         random = np.random.default_rng(random_state)
-        if len(known) > MOST_LABELED:
+        if len(known) > self.how.labeled:
             # One label of each class, and one of the others, is always there.
             first = [known[y[known] == sign][0] for y in signs for sign in (1, -1)]
-            known = np.union1d(first, random.choice(known, MOST_LABELED, replace=False))
-        if len(unknown) > MOST_UNLABELED:
-            unknown = random.choice(unknown, MOST_UNLABELED, replace=False)
+            known = np.union1d(first, random.choice(known, self.how.labeled, replace=False))
+        if len(unknown) > self.how.unlabeled:
+            unknown = random.choice(unknown, self.how.unlabeled, replace=False)
         self.keep: Indices = np.sort(np.concatenate([known, unknown]))
         labeled, cost = problem.y[self.keep] != 0, problem.cost[self.keep]
-        self.cost = np.where(labeled, COST * cost / cost[labeled].mean(), COST / 10)
+        self.cost = np.where(labeled, self.how.cost * cost / cost[labeled].mean(), self.how.cost / 10)
 
     @cached_property
     def gram(self) -> Rows | None:
@@ -393,13 +421,13 @@ class _Points:
         if isinstance(part.kernel, Linear) and not isinstance(part.X, LinearPoints):
             # Differences from the mean keep their digits, however far the points are from the origin.
             found = centred_gram(part.kernel, part.X, np.arange(part.n))
-            gram, size = found.matrix, found.error * float((found.scale**2).mean()) / DIGITS
+            gram, size = found.matrix, found.error * float((found.scale**2).mean()) / self.how.digits
         else:
             mean = part.gram.mean(axis=0)
             gram, size = part.gram - mean, float(np.abs(mean).max())
             gram -= (mean - mean.mean())[:, None]
         variance = float(gram.diagonal().mean())
-        if variance <= DIGITS * size:
+        if variance <= self.how.digits * size:
             return None
         return np.asarray((gram / variance).astype(np.float32))
 
@@ -423,7 +451,7 @@ class _Tried:
         return tried if (tried.fold >= 0).any() else None
 
     def __init__(self, points: _Points, gram: Rows, y: Array, fit_intercept: bool) -> None:
-        self.y, self.cost = y[points.keep], points.cost
+        self.how, self.y, self.cost = points.how, y[points.keep], points.cost
         self.known = np.flatnonzero(self.y)
         random = np.random.default_rng(points.random_state)
         self.fold = self._folds(random)
@@ -431,7 +459,9 @@ class _Tried:
         self.values: list[float] = []
         self._outputs: list[Array] = []
         parts: Any = tsvm(fit_intercept=fit_intercept).parts
-        self._small = SmallProblems(gram, parts, fit_intercept=fit_intercept, tol=TOL, max_iter=MOST_CCCP_STEPS)
+        self._small = SmallProblems(
+            gram, parts, fit_intercept=fit_intercept, tol=self.how.tol, max_iter=self.how.max_iter
+        )
 
     def _folds(self, random: np.random.Generator) -> Indices:
         """The part that each label is left out with; -1 for the only label of a class, shape (n_labeled,)."""
@@ -440,7 +470,7 @@ class _Tried:
         for sign in (1, -1):
             own = random.permutation(np.flatnonzero(signs == sign))
             if len(own) > 1:
-                fold[own] = (begin + np.arange(len(own))) % min(LEFT_OUT_PARTS, len(signs))
+                fold[own] = (begin + np.arange(len(own))) % min(self.how.parts, len(signs))
                 begin += len(own)
         return fold
 
@@ -448,10 +478,11 @@ class _Tried:
         """Leave labels out under the balance of a share."""
         outputs = self._left_out({k: one.outputs(2 * share - 1) for k, one in self._balanced.items()})
         signs = self.y[self.known]
-        right = 1 / (1 + np.exp(-np.clip(signs * outputs / SCALE, -50, 50)))
+        right = 1 / (1 + np.exp(-np.clip(signs * outputs / self.how.scale, -50, 50)))
         self.shares.append(share)
         count = int((~np.isnan(outputs)).sum())
-        self.values.append(float(np.nansum(np.log(DOUBT / 2 + (1 - DOUBT) * right))) / (1 + count / ALIKE))
+        likely = np.log(self.how.doubt / 2 + (1 - self.how.doubt) * right)
+        self.values.append(float(np.nansum(likely)) / (1 + count / self.how.alike))
         self._outputs.append(outputs)
 
     def _left_out(self, found: dict[int, Array]) -> Array:
@@ -488,7 +519,9 @@ class _Tried:
         gap = np.clip(np.searchsorted(ends, grid, side="right") - 1, 0, len(ends) - 2)
         worth = np.bincount(gap, weights=posterior, minlength=len(ends) - 1) * np.diff(ends)
         own = gap == falling(worth)[0]
-        return [float(posterior[own] @ grid[own] / posterior[own].sum())] if worth.max() >= WORTH_ANOTHER else []
+        if worth.max() < self.how.worth_another:
+            return []
+        return [float(posterior[own] @ grid[own] / posterior[own].sum())]
 
     def posterior(self, grid: Array, density: Array) -> Array:
         """Probabilities on a grid; likelihoods are interpolated between shares that have been tried."""
@@ -509,13 +542,14 @@ class _Tried:
         found = float((outputs[self.y == 0] > 0).mean())
         judged = ~np.isnan(self._alone)
         labels, said = self.y[self.known][judged] > 0, self._alone[judged] > 0
-        middles = (np.arange(RATE_QUANTILES) + 0.5) / RATE_QUANTILES
+        rate, n = self.how.rate, self.how.rate_quantiles
+        middles = (np.arange(n) + 0.5) / n
         true, false = (
-            betaincinv(RATE + (said & own).sum(), RATE + (~said & own).sum(), middles) for own in (labels, ~labels)
+            betaincinv(rate + (said & own).sum(), rate + (~said & own).sum(), middles) for own in (labels, ~labels)
         )
         shares = grid[:, None]
-        expected = shares * np.repeat(true, RATE_QUANTILES) + (1 - shares) * np.tile(false, RATE_QUANTILES)
-        likelihood = np.exp(-0.5 * ((found - expected) / COUNT_ERROR) ** 2).mean(axis=1)
+        expected = shares * np.repeat(true, n) + (1 - shares) * np.tile(false, n)
+        likelihood = np.exp(-0.5 * ((found - expected) / self.how.count_error) ** 2).mean(axis=1)
         return np.asarray(likelihood + 1e-3)  # that rates are the same for points without labels is not certain
 
     @cached_property

@@ -51,22 +51,13 @@ def why_not_solver(name: str, formulation: Formulation, problem: Problem) -> str
         return f"kernel={problem.kernel!r}"
     if name in LINEAR_SOLVERS and formulation.constrains_outputs:
         return "constraints on outputs other than a balance with a bias"
-    return _why_not_losses(name, formulation) or _why_not_points(name, problem)
-
-
-def _why_not_losses(name: str, formulation: Formulation) -> str | None:
     for loss in formulation.losses:
         convex = loss.split()[0] if hasattr(loss, "split") else loss
         if not isinstance(convex, PLQ):
             return f"{loss!r} has a convex part that is not piecewise linear-quadratic"
         if name in LINEAR_SOLVERS and not convex.is_finite:
             return f"{loss!r} is infinite somewhere"
-    return None
-
-
-def _why_not_points(name: str, problem: Problem) -> str | None:
-    by_products = isinstance(problem.X, LinearPoints)
-    if by_products and name in ("native", "coordinates"):
+    if isinstance(problem.X, LinearPoints) and name in ("native", "coordinates"):
         return "points that are known by their products only"
     return None
 

@@ -19,9 +19,6 @@ from ..ties import EQUAL, clearest, eigenvectors
 from ..validation import finite, integer, is_sparse, one_of
 from .trained import RelaxedSolution, trained_on_labels
 
-#: With more unknowns than this, eigenvectors are found by Lanczos iterations.
-LANCZOS_FROM = 400
-
 
 def spectral_transduction(
     formulation: Formulation,
@@ -43,7 +40,6 @@ def spectral_transduction(
     formulation : Formulation
         For the SVM trained on the labels found.  Its exact :func:`~convex_tsvm.must_link` and
         :func:`~convex_tsvm.cannot_link` are side information for the eigenvectors, too.
-    problem : Problem
     n_components : int
         Eigenvectors looked at.
     affinity : {"kernel", "nearest_neighbors"}
@@ -205,10 +201,15 @@ def _opposites(side: SideInformation) -> list[tuple[np.ndarray, np.ndarray]]:
     return [(np.flatnonzero(place == one), np.flatnonzero(place == one + 1)) for one in both]
 
 
-def _dominant(similarity: Any, scaled: sp.csr_array, d: int, random_state: int) -> tuple[Array, Array]:
-    """Largest eigenvalues of scaledᵀ K scaled and their eigenvectors, largest first."""
+def _dominant(
+    similarity: Any, scaled: sp.csr_array, d: int, random_state: int, most_dense: int = 400
+) -> tuple[Array, Array]:
+    """Largest eigenvalues of scaledᵀ K scaled and their eigenvectors, largest first.
+
+    With more than ``most_dense`` unknowns they are found by Lanczos iterations.
+    """
     m = scaled.shape[1]
-    if m <= LANCZOS_FROM and not isinstance(similarity, scipy.sparse.linalg.LinearOperator):
+    if m <= most_dense and not isinstance(similarity, scipy.sparse.linalg.LinearOperator):
         product = scaled.T @ (similarity @ scaled)
         product = product.toarray() if is_sparse(product) else np.asarray(product)
         values, vectors = scipy.linalg.eigh((product + product.T) / 2)

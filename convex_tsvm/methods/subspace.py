@@ -45,7 +45,6 @@ def subspace_transduction(
     formulation : Formulation
         Without bias and balance constraint, and with the loss min(ℓ(f), ℓ(-f)) for unlabelled points.  Exact links
         among its constraints are side information for the eigenvectors (footnote 3).
-    problem : Problem
     n_components : int
         d, the dimension of the subspace: with more, label vectors are approximated better, and less is left of what the
         subspace knows of the clusters; the paper has 3 and 4.
@@ -133,15 +132,13 @@ def solve_subspace(
 
     Parameters
     ----------
-    search : Labelling
-        Without bias and balance, as in the paper.
-    V : array, shape (n, d)
-        For instance of :func:`~convex_tsvm.methods.spectral.spectral_subspace`.
+    search, V
+        As for :class:`~convex_tsvm.modeling.label_matrix.SubspaceSDP`, with its errors.
     tol : float
         Relative gap between value and bound at which to stop.
     max_iter : int
         Limit on planes.
-    cvxpy_solver : str, default "CLARABEL"
+    cvxpy_solver : str
         Which of CVXPY's solvers finds the best of the planes.
 
     Raises

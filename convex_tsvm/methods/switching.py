@@ -17,9 +17,6 @@ from .exchanges import reheat, settle
 from .frame import Callback, Method, Run, Settings, minimize
 from .schedule import annealing_schedule, growing
 
-#: C* is raised from this share of it, by this factor each time (chapelle2008 Algorithm 1).
-FIRST_FACTOR, FACTOR_RATIO = 1e-5, 1.5
-
 
 class Switching(Method):
     """The procedure with its settings (see :func:`switching`)."""
@@ -36,7 +33,8 @@ class Switching(Method):
         pairs: str = "gain",
         loosened: float = 1.0,
     ) -> None:
-        self.scales = growing(FIRST_FACTOR, FACTOR_RATIO) if annealing is None else annealing_schedule(annealing)
+        # The paper's algorithm has these factors.
+        self.scales = growing(first=1e-5, ratio=1.5) if annealing is None else annealing_schedule(annealing)
         self.max_pairs = None if max_pairs is None else integer("max_pairs", max_pairs, least=1)
         self.reheats = integer("reheats", reheats, least=0)
         self.best = self.reheats > 0

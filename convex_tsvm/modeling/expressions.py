@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import cvxpy as cp
 import numpy as np
 from numpy.typing import NDArray
@@ -9,9 +11,6 @@ from numpy.typing import NDArray
 from ..losses import PLQ, Convex, ConvexLoss, Segments, conjugate_pieces
 
 Array = NDArray[np.float64]
-
-#: Slopes up to this are rounding of the pieces of a loss.
-ZERO_SLOPE_OF_LOSS = 1e-14
 
 
 def loss_expression(
@@ -36,7 +35,7 @@ def loss_expression(
     anchor = _anchor(loss)
     left, right = (float(d) for d in loss.derivatives(anchor))
     slope = float(np.clip(0.0, left, right))
-    slope = slope if abs(slope) > ZERO_SLOPE_OF_LOSS else 0.0
+    slope = slope if abs(slope) > 1e-14 else 0.0  # Less is rounding of the pieces of a loss.
     terms = [_times(slope, t)] if slope else []
     terms += _outwards(loss, anchor, right - slope, t, +1, scale)
     terms += _outwards(loss, anchor, slope - left, t, -1, scale)
@@ -64,6 +63,16 @@ def sum_of(terms: list[cp.Expression]) -> cp.Expression:
     for term in terms[1:]:
         result = result + term
     return result
+
+
+def rows_of(instance: Any, f: cp.Expression) -> list[cp.Constraint]:
+    """The linear constraints of an instance on outputs f."""
+    found: list[cp.Constraint] = []
+    for sums, low, high in instance.dense_rows():
+        total = cp.Constant(sums, name="row") @ f
+        ends = [total == low] if low == high else [total >= low, total <= high]
+        found += [end for end, size in zip(ends, (low, high), strict=False) if np.isfinite(size)]
+    return found
 
 
 def _anchor(loss: PLQ) -> float:

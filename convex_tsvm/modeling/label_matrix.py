@@ -198,7 +198,6 @@ class DualSDP:
 
     Attributes
     ----------
-    problem : cvxpy.Problem
     alpha, multipliers : cvxpy.Variable, shapes (n,), (1 + m,)
         α and λ, for m groups of labels that are tied: u, if no links tie any.
     """

@@ -21,17 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formulations import Formulation
-from ..formulations.regularizers import NAMED
+from ..formulations.regularizers import OneNorm
 from ..instance import Instance
 from ..kernels import kernel_factor
 from ..losses import PLQ, squared_hinge
 from ..problem import Array, Problem
 from ..validation import finite
-from .expressions import loss_expression, sum_of
+from .expressions import loss_expression, rows_of, sum_of
 from .printing import ReadableProblem
-
-#: Ends of outputs are wider by this share of their size, for the rounding of solvers.
-ROOM_OF_ENDS = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +61,6 @@ class MixedIntegerModel:
         With piecewise linear-quadratic losses without negative curvature, constraints on outputs, the regularizer
         ½ ‖w‖² or ‖w‖₁ (linear kernel), and any balance; a number of positive labels needs a loss for unlabelled points
         that is that of the better label, and a sum of targets needs the squared hinge.
-    problem : Problem
     upper : float
         An objective that is reached: outputs beyond what it allows are excluded.
 
@@ -97,7 +93,7 @@ class MixedIntegerModel:
     def __init__(self, formulation: Formulation, problem: Problem, upper: float) -> None:
         self.instance = instance = Instance(formulation, problem)
         finite("upper", upper)
-        linear = formulation.regularizer == NAMED["l1"]
+        linear = formulation.regularizer == OneNorm()
         if not linear and not formulation.regularizer.is_squared_norm:
             raise ValueError(
                 f"regularizer={formulation.regularizer!r} must be 'l2' or 'l1' for a mixed-integer program"
@@ -115,11 +111,8 @@ class MixedIntegerModel:
             paid, more = self._of_targets(kinds)
         else:
             paid, more = self._of_pieces(kinds)
-        for row, low, high in instance.dense_rows() if instance.target_sum is None else ():
-            sum_of_outputs = cp.Constant(row, name="row") @ f
-            constraints += [sum_of_outputs == low] if low == high else []
-            constraints += [sum_of_outputs >= low] if low < high and np.isfinite(low) else []
-            constraints += [sum_of_outputs <= high] if low < high and np.isfinite(high) else []
+        if instance.target_sum is None:
+            constraints += rows_of(instance, f)
         parts = {kind.name: kind.where for kind in kinds}
         self.problem = ReadableProblem(cp.Minimize(objective + paid), constraints + more, parts=parts)
 
@@ -198,11 +191,9 @@ def _kinds(instance: Instance) -> list[_Kind]:
         of_labels, _ = formulation.label_loss()  # an error says which losses these are
         if instance.target_sum is not None and not of_labels.isclose(squared_hinge()):
             raise ValueError(f"labeled={formulation.labeled!r} must be squared_hinge() where targets are balanced")
-    kinds, found = formulation.kinds(instance.problem), []
-    for number, kind in enumerate(formulation.by_kind):
-        loss, where = kind.of_output, np.flatnonzero((kinds == number) & (instance.cost > 0))
-        if loss is None or not len(where):
-            continue
+    found = []
+    for kind, where in instance.paying():
+        loss = kind.of_output
         if not isinstance(loss, PLQ):
             raise ValueError(f"{loss!r} is not piecewise linear-quadratic: it has no mixed-integer program")
         if (loss.pieces[:, 0] < 0).any():
@@ -245,7 +236,8 @@ def _ends(instance: Instance, kinds: list[_Kind], features: Array, upper: float)
         # |v - f| is the root of what a point pays, beside its cost.
         slack = np.sqrt(room / problem.cost)
         low, high = least_bias - reach - slack, most_bias + reach + slack
-    wider = ROOM_OF_ENDS * np.maximum(np.abs(low), np.abs(high)) + 1e-6
+    # Ends are wider by a hundredth of their size, for the rounding of solvers.
+    wider = 0.01 * np.maximum(np.abs(low), np.abs(high)) + 1e-6
     return low - wider, high + wider
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping
+from enum import IntEnum
 from typing import Any
 
 import cvxpy as cp
@@ -86,19 +87,16 @@ OF_KINDS = {
     "high": ("u", "u", "largest outputs on that piece"),
 }
 
-#: How tightly an operation binds.
-SUM, PRODUCT, ATOM = 1, 2, 3
+#: A line of text that is longer is broken before a sign.
+LINE_WIDTH = 100
 
-#: A line of text that is longer is broken before a sign, and so is a line of LaTeX that looks about as long.
-LINE_WIDTH, LATEX_WIDTH = 100, 90
 
-#: With more variables than these the minimum or maximum in LaTeX is over their letters.
-MOST_NAMES = 4
+class Binding(IntEnum):
+    """How tightly an operation binds."""
 
-#: Digits below the line, and signs and digits above it.
-LOWERED = str.maketrans("0123456789.", "₀₁₂₃₄₅₆₇₈₉.")
-
-RAISED = str.maketrans("+-0123456789", "⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+    SUM = 1
+    PRODUCT = 2
+    ATOM = 3
 
 
 class ReadableProblem(cp.Problem):
@@ -126,7 +124,7 @@ class ReadableProblem(cp.Problem):
         writer = Writer(self._parts, latex=True)
         head = r"\min" if isinstance(self.objective, cp.Minimize) else r"\max"
         names = list(dict.fromkeys(writer.symbol(one.name())[1] for one in self.variables()))
-        if len(names) > MOST_NAMES:  # without the marks of pieces and kinds of points
+        if len(names) > 4:  # the letters alone, without the marks of pieces and kinds of points
             names = list(dict.fromkeys(re.split(r"[_^]", name)[0] for name in names))
         found = ", ".join(names)
         parts = [(rf"{head}_{{{found}}}", " ".join(writer.summands(self.objective.args[0])))]
@@ -159,20 +157,17 @@ def broken(line: str, width: int = LINE_WIDTH) -> list[str]:
     return _broken(line, width, len, "    ")
 
 
-def broken_latex(line: str, width: int = LATEX_WIDTH) -> list[str]:
+def broken_latex(line: str, width: int = 90) -> list[str]:
     """The same of LaTeX, whose lines are not broken within braces and environments."""
     return _broken(line, width, rendered_length, "")
-
-
-#: Where a line may be broken.
-_BREAKS = re.compile(r" (?=[+-] )|(?<=,) |(?<=\\quad) ")
 
 
 def _broken(line: str, width: int, length: Callable[[str], int], indent: str) -> list[str]:
     lines = [line]
     if length(line) <= width:
         return lines
-    places = [(_depth(line[: found.start()]), found.start()) for found in _BREAKS.finditer(line)]
+    breaks = re.finditer(r" (?=[+-] )|(?<=,) |(?<=\\quad) ", line)
+    places = [(_depth(line[: found.start()]), found.start()) for found in breaks]
     # A brace or an environment of LaTeX is deeper than any bracket.
     for deepest in sorted({depth for depth, _ in places if depth < FORBIDDEN}):
         cuts = [place for depth, place in places if depth <= deepest]
@@ -226,7 +221,8 @@ class Writer:
                 kind, *side = name.removeprefix(prefix + "_").split("_", 1)
                 mark = "".join({"plus": "+", "minus": "-"}.get(part, part) for part in "".join(side).split("_"))
                 raised = f"^{{{mark}}}" if mark else ""
-                return f"{text}{mark.translate(RAISED)}[{kind}]", rf"{latex}{raised}_{{\text{{{kind}}}}}", meaning
+                above = mark.translate(str.maketrans("+-0123456789", "⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+                return f"{text}{above}[{kind}]", rf"{latex}{raised}_{{\text{{{kind}}}}}", meaning
         return name, rf"\text{{{name}}}" if len(name) > 1 else name, ""
 
     def legend(self) -> list[str]:
@@ -265,20 +261,24 @@ class Writer:
         if handler is not None:
             return handler(e)
         if isinstance(e, (cp.Variable, cp.Parameter)):
-            return self._named(e), ATOM
+            return self._named(e), Binding.ATOM
         if isinstance(e, cp.Constant):
             return self._constant(e)
-        return self._applied(type(e).__name__, *map(self.write, e.args))
+        name = type(e).__name__
+        norms = {"quad_over_lin": ("^2", "²"), "norm1": ("_1", "₁"), "norm_inf": (r"_\infty", "∞")}
+        if name in norms:
+            return self._norm(e, *norms[name])
+        return self._applied({"diag_mat": "diag", "diag_vec": "Diag"}.get(name, name), *map(self.write, e.args))
 
     def _applied(self, name: str, *args: str) -> tuple[str, int]:
         """A function of what is in brackets."""
         inner = ", ".join(args)
-        return (rf"\operatorname{{{name}}}({inner})" if self.latex else f"{name}({inner})"), ATOM
+        return (rf"\operatorname{{{name}}}({inner})" if self.latex else f"{name}({inner})"), Binding.ATOM
 
     def _norm(self, e: Any, latex: str, text: str) -> tuple[str, int]:
         """A norm, and what is above or below the line behind it."""
         x = self.write(e.args[0])
-        return (rf"\lVert {x} \rVert{latex}" if self.latex else f"‖{x}‖{text}"), ATOM
+        return (rf"\lVert {x} \rVert{latex}" if self.latex else f"‖{x}‖{text}"), Binding.ATOM
 
     def _named(self, e: Any) -> str:
         text, latex, meaning = self.symbol(e.name())
@@ -287,12 +287,12 @@ class Writer:
 
     def _constant(self, e: Any) -> tuple[str, int]:
         if self.symbol(e.name())[2]:
-            return self._named(e), ATOM
+            return self._named(e), Binding.ATOM
         number = _same_everywhere(e)
         if number is not None:
-            return f"{number + 0.0:.6g}", ATOM if number >= 0 else SUM  # no -0
+            return f"{number + 0.0:.6g}", Binding.ATOM if number >= 0 else Binding.SUM  # no -0
         shape = "×".join(map(str, e.shape))
-        return (rf"\text{{({shape} numbers)}}" if self.latex else f"[{shape} numbers]"), ATOM
+        return (rf"\text{{({shape} numbers)}}" if self.latex else f"[{shape} numbers]"), Binding.ATOM
 
     def summands(self, e: Any) -> list[str]:
         """The terms of a sum, each with its sign; what is positive comes first: 1 - f, not -f + 1."""
@@ -310,10 +310,10 @@ class Writer:
         factor = f"{number:.6g}"
         if factor == "1":
             text, binding = self._written(e)
-            return (f"({text})", ATOM) if binding < PRODUCT else (text, binding)
+            return (f"({text})", Binding.ATOM) if binding < Binding.PRODUCT else (text, binding)
         if number == 0.5:
             factor = r"\tfrac12" if self.latex else "½"
-        return f"{factor}{self._space}{self.write(e, PRODUCT)}", PRODUCT
+        return f"{factor}{self._space}{self.write(e, Binding.PRODUCT)}", Binding.PRODUCT
 
     @property
     def _space(self) -> str:
@@ -324,7 +324,7 @@ class Writer:
 
     def _AddExpression(self, e: Any) -> tuple[str, int]:
         terms = self.summands(e)
-        return " ".join(terms), SUM if len(terms) > 1 or terms[0].startswith("-") else PRODUCT
+        return " ".join(terms), Binding.SUM if len(terms) > 1 or terms[0].startswith("-") else Binding.PRODUCT
 
     _NegExpression = _AddExpression
 
@@ -332,10 +332,10 @@ class Writer:
         if _times_number(e)[1] is not e:
             return self._AddExpression(e)
         left, right = e.args
-        first = self.write(left, PRODUCT)
+        first = self.write(left, Binding.PRODUCT)
         if left.ndim == 1 and right.ndim == 1:
             first = self._transposed(first)
-        return f"{first}{self._space}{self.write(right, PRODUCT)}", PRODUCT
+        return f"{first}{self._space}{self.write(right, Binding.PRODUCT)}", Binding.PRODUCT
 
     def _multiply(self, e: Any) -> tuple[str, int]:
         if _times_number(e)[1] is not e:
@@ -343,28 +343,29 @@ class Writer:
         left, right = e.args
         for scalar, other in ((left, right), (right, left)):
             if scalar.is_scalar() or type(scalar).__name__ in ("Promote", "broadcast_to"):
-                return f"{self.write(scalar, PRODUCT)}{self._space}{self.write(other, PRODUCT)}", PRODUCT
+                first, second = self.write(scalar, Binding.PRODUCT), self.write(other, Binding.PRODUCT)
+                return f"{first}{self._space}{second}", Binding.PRODUCT
         times = r"\circ" if self.latex else "∘"
-        return f"{self.write(left, ATOM)} {times} {self.write(right, ATOM)}", PRODUCT
+        return f"{self.write(left, Binding.ATOM)} {times} {self.write(right, Binding.ATOM)}", Binding.PRODUCT
 
     def _DivExpression(self, e: Any) -> tuple[str, int]:
-        return f"{self.write(e.args[0], PRODUCT)} / {self.write(e.args[1], ATOM)}", PRODUCT
+        return f"{self.write(e.args[0], Binding.PRODUCT)} / {self.write(e.args[1], Binding.ATOM)}", Binding.PRODUCT
 
     def _Promote(self, e: Any) -> tuple[str, int]:
         return self._written(e.args[0])
 
-    _broadcast_to = _psd_wrap = _Promote
+    _broadcast_to = _psd_wrap = _reshape = _Promote
 
     def _special_index(self, e: Any) -> tuple[str, int]:
         keys = [np.asarray(key).ravel() for key in (e.key if isinstance(e.key, tuple) else (e.key,))]
         # The parts are those of vectors over the points, and of matrices over them and their columns.
         vector = isinstance(e.args[0], cp.expressions.leaf.Leaf)
         vector |= type(e.args[0]).__name__ in ("index", "NegExpression", "MulExpression")
-        return self._at(e.args[0], [self._place(where, named=vector) for where in keys]), ATOM
+        return self._at(e.args[0], [self._place(where, named=vector) for where in keys]), Binding.ATOM
 
     def _index(self, e: Any) -> tuple[str, int]:
         if e.args[0].size == 1:
-            return self.write(e.args[0], ATOM), ATOM
+            return self.write(e.args[0], Binding.ATOM), Binding.ATOM
         keys = e.key if isinstance(e.key, tuple) else (e.key,)
         names = []
         for key, size in zip(keys, e.args[0].shape, strict=False):
@@ -372,7 +373,7 @@ class Writer:
                 (key.start or 0, size if key.stop is None else key.stop) if isinstance(key, slice) else (key, key)
             )
             names.append(":" if (start, stop) == (0, size) else str(start) if stop - start <= 1 else f"{start}:{stop}")
-        return self._at(e.args[0], names), ATOM
+        return self._at(e.args[0], names), Binding.ATOM
 
     def _place(self, where: np.ndarray[Any, Any], named: bool) -> str:
         """The name of a part of a vector, or its numbers if they are few."""
@@ -382,50 +383,42 @@ class Writer:
         return ", ".join(map(str, where)) if where.size <= 4 else f"{where.size} places"
 
     def _at(self, e: Any, names: list[str]) -> str:
-        inner = self.write(e, ATOM)
+        inner = self.write(e, Binding.ATOM)
         return f"{inner}_{{{', '.join(names)}}}" if self.latex else f"{inner}[{', '.join(names)}]"
 
     def _Sum(self, e: Any) -> tuple[str, int]:
-        inner = self.write(e.args[0], PRODUCT)
-        return (rf"\mathbf{{1}}^\top {inner}" if self.latex else f"Σ {inner}"), PRODUCT
+        inner = self.write(e.args[0], Binding.PRODUCT)
+        return (rf"\mathbf{{1}}^\top {inner}" if self.latex else f"Σ {inner}"), Binding.PRODUCT
 
     def _QuadForm(self, e: Any) -> tuple[str, int]:
-        x, matrix = self.write(e.args[0], ATOM), self.write(e.args[1], ATOM)
-        return f"{self._transposed(x)} {matrix}{self._space}{x}", PRODUCT
-
-    def _quad_over_lin(self, e: Any) -> tuple[str, int]:
-        return self._norm(e, "^2", "²")
+        x, matrix = self.write(e.args[0], Binding.ATOM), self.write(e.args[1], Binding.ATOM)
+        return f"{self._transposed(x)} {matrix}{self._space}{x}", Binding.PRODUCT
 
     def _huber(self, e: Any) -> tuple[str, int]:
         return self._applied("huber", self.write(e.args[0]), f"{float(e.M.value):g}")
 
-    def _norm1(self, e: Any) -> tuple[str, int]:
-        return self._norm(e, "_1", "₁")
-
     def _PnormApprox(self, e: Any) -> tuple[str, int]:
         order = float(getattr(e, "original_p", e.p))
-        return self._norm(e, *(("", "") if order == 2 else (f"_{{{order:g}}}", f"{order:g}".translate(LOWERED))))
+        below = str.maketrans("0123456789.", "₀₁₂₃₄₅₆₇₈₉.")
+        return self._norm(e, *(("", "") if order == 2 else (f"_{{{order:g}}}", f"{order:g}".translate(below))))
 
     _Pnorm = _pnorm = _PnormApprox
 
-    def _norm_inf(self, e: Any) -> tuple[str, int]:
-        return self._norm(e, r"_\infty", "∞")
-
     def _abs(self, e: Any) -> tuple[str, int]:
-        return f"|{self.write(e.args[0])}|", ATOM
+        return f"|{self.write(e.args[0])}|", Binding.ATOM
 
     def _maximum(self, e: Any) -> tuple[str, int]:
         # CVXPY's pos(x) is max(x, 0); the papers write max(0, x).
         args = sorted(e.args, key=lambda arg: _number(arg) is None)
         inner = ", ".join(self.write(arg) for arg in args)
-        return (rf"\max({inner})" if self.latex else f"max({inner})"), ATOM
+        return (rf"\max({inner})" if self.latex else f"max({inner})"), Binding.ATOM
 
     def _power(self, e: Any) -> tuple[str, int]:
         exponent = float(getattr(e.p, "value", e.p))
-        inner = self.write(e.args[0], ATOM)
+        inner = self.write(e.args[0], Binding.ATOM)
         if self.latex:
-            return f"{_to_be_raised(inner)}^{{{exponent:g}}}", ATOM
-        return inner + ("²" if exponent == 2 else f"^{exponent:g}"), ATOM
+            return f"{_to_be_raised(inner)}^{{{exponent:g}}}", Binding.ATOM
+        return inner + ("²" if exponent == 2 else f"^{exponent:g}"), Binding.ATOM
 
     _PowerApprox = _Power = _power
 
@@ -434,23 +427,14 @@ class Writer:
         rows = [row.args if type(row).__name__ == "Hstack" else [row] for row in e.args]
         if self.latex:
             inner = r" \\ ".join(" & ".join(self.write(block) for block in row) for row in rows)
-            return rf"\begin{{pmatrix}} {inner} \end{{pmatrix}}", ATOM
-        return f"[{'; '.join(', '.join(self.write(block) for block in row) for row in rows)}]", ATOM
-
-    def _reshape(self, e: Any) -> tuple[str, int]:
-        return self._written(e.args[0])
+            return rf"\begin{{pmatrix}} {inner} \end{{pmatrix}}", Binding.ATOM
+        return f"[{'; '.join(', '.join(self.write(block) for block in row) for row in rows)}]", Binding.ATOM
 
     def _transpose(self, e: Any) -> tuple[str, int]:
-        return self._transposed(self.write(e.args[0], ATOM)), ATOM
-
-    def _diag_mat(self, e: Any) -> tuple[str, int]:
-        return self._applied("diag", self.write(e.args[0]))
-
-    def _diag_vec(self, e: Any) -> tuple[str, int]:
-        return self._applied("Diag", self.write(e.args[0]))
+        return self._transposed(self.write(e.args[0], Binding.ATOM)), Binding.ATOM
 
     def _Hstack(self, e: Any) -> tuple[str, int]:
-        return f"({', '.join(self.write(arg) for arg in e.args)})", ATOM
+        return f"({', '.join(self.write(arg) for arg in e.args)})", Binding.ATOM
 
 
 def _to_be_raised(latex: str) -> str:

@@ -10,13 +10,12 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
-from numpy.typing import NDArray
 
 from ..kernels import kernel_factor
 from ..losses import PLQ, ConvexLoss, DCLoss, Exponential, Loss
 from ..problem import Array
 from .additions import added_terms
-from .expressions import loss_expression, sum_of
+from .expressions import loss_expression, rows_of, sum_of
 from .printing import ReadableProblem
 
 
@@ -39,15 +38,12 @@ class SmoothModel:
         product = cp.Constant(features, name="X" if linear else "Z") @ self.w
         constraints = [self.f - (product + self.b) == 0, *constraints]
         parts: dict[str, Any] = {}
-        for name, loss, where in _kinds(instance):
-            cost = cp.Constant(instance.cost[where], name=f"cost_{name}")
-            value, domain = smooth_expression(loss, self.f[where])
-            objective, parts[name] = objective + cost @ value, where
+        for kind, where in instance.paying():
+            cost = cp.Constant(instance.cost[where], name=f"cost_{kind.name}")
+            value, domain = smooth_expression(kind.of_output, self.f[where])
+            objective, parts[kind.name] = objective + cost @ value, where
             constraints += domain
-        for sums, low, high in instance.dense_rows():
-            row = cp.Constant(sums, name="row")
-            ends = [row @ self.f == low] if low == high else [row @ self.f >= low, row @ self.f <= high]
-            constraints += [end for end, size in zip(ends, (low, high), strict=False) if np.isfinite(size)]
+        constraints += rows_of(instance, self.f)
         terms, limits = added_terms(formulation.additions, self.w, self.b, self.f, convex=False)
         self.problem = ReadableProblem(cp.Minimize(sum_of([objective, *terms])), [*constraints, *limits], parts=parts)
         self._begin(features, np.zeros(problem.n) if outputs is None else np.asarray(outputs, dtype=float))
@@ -83,16 +79,6 @@ def smooth_expression(loss: Loss, t: cp.Expression) -> tuple[cp.Expression, list
         f"{loss!r} is neither convex nor smooth: smooth problems are for exponential(), convex losses, and DCLoss "
         "whose concave part has an expression"
     )
-
-
-def _kinds(instance: Any) -> list[tuple[str, Loss, NDArray[np.intp]]]:
-    """The losses of f with the points that pay them, and what these are called."""
-    kinds, found = instance.formulation.kinds(instance.problem), []
-    for number, kind in enumerate(instance.formulation.by_kind):
-        where = np.flatnonzero((kinds == number) & (instance.cost > 0))
-        if kind.loss is not None and len(where):
-            found.append((kind.name, kind.of_output, where))
-    return found
 
 
 def _dense(X: Any) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
 from collections.abc import Mapping
@@ -16,30 +17,13 @@ from ..losses import PLQ
 from ..notice import warn
 from ..problem import Problem
 from ..validation import is_sparse, one_of
-from .additions import AddedPoint
 from .models import DualModel, PrimalModel, StepModel, structure
-
-#: What a point may miss, recomputed, for the word of a solver to be believed.
-ACCURATE = 1e-3
-
 
 #: Options with which first-order methods are as accurate as certificates are looked at.
 ACCURATELY: dict[str, dict[str, Any]] = {
     "SCS": {"eps_abs": 1e-8, "eps_rel": 1e-8, "max_iters": 100_000},
     "OSQP": {"eps_abs": 1e-8, "eps_rel": 1e-8, "max_iter": 100_000},
 }
-
-
-#: An interior-point method that rounding makes fail may come through with shorter steps, or with numbers as they are.
-OTHERWISE: dict[str, list[dict[str, Any]]] = {"CLARABEL": [{"max_step_fraction": 0.9}, {"equilibrate_enable": False}]}
-
-#: What CVXPY's errors say of a solver that is for other problems; solvers of nonlinear programs are "not installed".
-OF_OTHER_PROBLEMS = (
-    "cannot solve this problem",
-    "do not support the cones",
-    "no conic solvers exist among",
-    "is not installed",
-)
 
 
 def installed_solver(name: Any) -> str:
@@ -57,7 +41,9 @@ def solve_by(problem: cp.Problem, solver: str, **options: Any) -> None:
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Forming a nonconvex expression")
-            ways = [{}, *(one for one in OTHERWISE.get(solver, []) if not one.keys() & options.keys())]
+            # Where rounding makes an interior-point method fail, shorter steps may do, or numbers as they are.
+            others: list[dict[str, Any]] = [{"max_step_fraction": 0.9}, {"equilibrate_enable": False}]
+            ways = [{}, *(one for one in others if solver == "CLARABEL" and not one.keys() & options.keys())]
             for number, way in enumerate(ways, start=1):
                 try:
                     problem.solve(solver=solver, **options, **way)
@@ -73,7 +59,9 @@ def solve_by(problem: cp.Problem, solver: str, **options: Any) -> None:
             "CLARABEL, SCS, OSQP or HIGHS"
         ) from None
     except cp.SolverError as error:
-        if any(text in str(error) for text in OF_OTHER_PROBLEMS):
+        # CVXPY says so of solvers that are for other problems; those of nonlinear programs are "not installed".
+        of_others = r"cannot solve this problem|do not support the cones|no conic solvers exist among|is not installed"
+        if re.search(of_others, str(error)):
             raise ValueError(
                 f"cvxpy_solver={solver!r} cannot solve a problem of this kind; CLARABEL and SCS solve all of them"
             ) from None
@@ -103,7 +91,6 @@ class CvxpySolver:
 
     Parameters
     ----------
-    problem : Problem
     form : {"auto", "primal", "dual"}, default "auto"
         Which problem is solved.  "auto" takes the primal in w for a linear space whose points have few non-zero
         entries, at most a quarter as many per point as there are points, and for the 1-norm; otherwise the dual.
@@ -122,6 +109,9 @@ class CvxpySolver:
     >>> round(by_cvxpy.objective - by_native.objective, 6)
     0.0
     """
+
+    #: What a point may miss, recomputed, for the word of a solver to be believed.
+    accurate = 1e-3
 
     def __init__(
         self,
@@ -171,27 +161,8 @@ class CvxpySolver:
         entries = X.nnz if is_sparse(X) else X.size
         return bool(entries / X.shape[0] <= n_active / 4)
 
-    def _added(self, model: StepModel, step: ConvexStep, began: float) -> AddedPoint:
-        """The point of a solved step with additions."""
-        assert isinstance(model, PrimalModel)
-        stats = model.problem.solver_stats
-        return model.point(
-            step,
-            word=self.solver,
-            status="optimal" if model.problem.status == cp.OPTIMAL else "inaccurate",
-            n_iter=int(stats.num_iters or 0),
-            seconds=time.perf_counter() - began,
-            solver_seconds=float(stats.solve_time or 0.0),
-        ).judged(ACCURATE)
-
     def solve(self, step: ConvexStep, start: StepSolution | None = None) -> Any:
         """Solve one step.  ``start`` is ignored: interior-point solvers take none.
-
-        Parameters
-        ----------
-        step : ConvexStep
-        start : StepSolution, optional
-            Not used.
 
         Returns
         -------
@@ -213,21 +184,21 @@ class CvxpySolver:
             raise ValueError(f"cvxpy_solver={self.solver!r} {_why_no_point(step, status)}")
         if status == cp.OPTIMAL_INACCURATE:
             warn(f"cvxpy_solver={self.solver!r} reached reduced accuracy only")
+        stats = model.problem.solver_stats
+        report: dict[str, Any] = {
+            "status": "optimal" if status == cp.OPTIMAL else "inaccurate",
+            "n_iter": int(stats.num_iters or 0),
+            "solver_seconds": float(stats.solve_time or 0.0),
+        }
         if step.additions:
-            return self._added(model, step, began)
+            assert isinstance(model, PrimalModel)
+            point = model.point(step, word=self.solver, seconds=time.perf_counter() - began, **report)
+            return point.judged(self.accurate)
         solved = model.recover()
         gamma = np.zeros(self.problem.n)
         gamma[model.active] = solved.pop("gamma")
-        stats = model.problem.solver_stats
-        solution = certify(
-            step,
-            gamma,
-            **solved,
-            status="optimal" if status == cp.OPTIMAL else "inaccurate",
-            n_iter=int(stats.num_iters or 0),
-            seconds=time.perf_counter() - began,
-            solver_seconds=float(stats.solve_time or 0.0),
-        ).judged(ACCURATE)
+        found = certify(step, gamma, **solved, seconds=time.perf_counter() - began, **report)
+        solution = found.judged(self.accurate)
         if status == cp.OPTIMAL and solution.status != "optimal":
             warn(
                 f"cvxpy_solver={self.solver!r} calls its point optimal, but recomputed from it the relative duality "

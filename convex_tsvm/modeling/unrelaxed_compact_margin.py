@@ -36,11 +36,9 @@ class UnrelaxedCompactMargin:
         An objective that is reached, as in :class:`MixedIntegerModel`.
     regularizer : {"l2", "l1"}, default "l2"
         ½ ‖w‖² for SCIP; ‖w‖₁ (linear kernel) for solvers of mixed-integer *linear* programs, such as HiGHS.
-    fit_intercept : bool, default True
 
     Attributes
     ----------
-    problem : cvxpy.Problem
     positive : cvxpy.Variable, shape (u,)
         1 where an unlabelled point is labelled +1: the paper's 1 - d.
     outputs : cvxpy expression, shape (n,)
@@ -113,14 +111,7 @@ class UnrelaxedCompactMargin:
 
 
 def class_spread(outputs: Array, labels: Array, epsilon: float) -> float:
-    """Σ_i max(0, |f_i - mean of f over i's class| - ε), the paper's Σ ℓ_c (dai2010 §3).
-
-    Parameters
-    ----------
-    outputs, labels : array, shape (n,)
-        f, and +1 or -1.
-    epsilon : float >= 0
-    """
+    """Σ_i max(0, |f_i - mean of f over i's class| - ε), the paper's Σ ℓ_c (dai2010 §3)."""
     return float(class_spreads(outputs, labels, epsilon).sum())
 
 
