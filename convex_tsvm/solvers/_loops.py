@@ -15,9 +15,6 @@ tell_of_compilation()
 
 LEAST_BEND = 1e-12
 
-#: Where variables are visited one after the other, those that violate by more than this share of a tolerance move.
-MOVING_SHARE = 0.25
-
 #: Largest values are found lane by lane, with variable i in lane i mod LANES: that loop vectorizes.  The place of the
 #: largest one is then searched for in its lane only.
 LANES = 256
@@ -298,7 +295,8 @@ def follow_tangents(
         outputs[i] = target
         diagonal[i] = max(Q[i, i] - 2.0 * mean[i] + constant, LEAST_BEND)
     # The output of point j is h_j - total mean_j + shift: what centring adds is kept in two numbers.
-    h, total, shift, room = np.zeros(n, Q.dtype), 0.0, target, MOVING_SHARE * tol
+    # Variables that violate by more than ``room`` move.
+    h, total, shift, room = np.zeros(n, Q.dtype), 0.0, target, 0.25 * tol
     for turn in range(max_rounds + 1):
         if turn:
             # The dual variables stay where they are, as far as the new slopes let them.

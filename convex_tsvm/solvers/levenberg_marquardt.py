@@ -27,15 +27,6 @@ from ..instance import ExpansionPrimal, SmoothPoint
 from ..instance.smooth_point import scale_of
 from ..problem import Array
 
-#: Curvatures below this share of the largest count as 0.
-NO_CURVATURE = 1e-9
-
-#: Matrices with at least so many rows are factored with 32-bit numbers, unless the goal is a gap below the second one.
-MANY_ROWS, CLOSE_GOAL = 200, 1e-6
-
-#: The largest λ: with more of it steps are too short to lower the objective by more than rounding.
-MOST_DAMPING = 1e12
-
 
 def levenberg_marquardt(
     primal: ExpansionPrimal,
@@ -72,8 +63,9 @@ def levenberg_marquardt(
             if time_is_up():
                 status = "time_limit"
                 break
-            if damping > MOST_DAMPING:
-                status = "optimal"  # rounding allows no more; the gap decides below whether that is enough
+            if damping > 1e12:
+                # Steps are too short to lower more than rounding; the gap decides below whether that is enough.
+                status = "optimal"
                 break
             n_iter += 1
             found = solvable.step(damping)
@@ -102,7 +94,8 @@ def levenberg_marquardt(
 
 
 def _with_enough_digits(K: Array, goal: float) -> NDArray[Any]:
-    return K.astype(np.float32) if goal >= CLOSE_GOAL and len(K) >= MANY_ROWS else K
+    """K with 32-bit numbers, unless it is small, where they save nothing, or the goal is close."""
+    return K.astype(np.float32) if goal >= 1e-6 and len(K) >= 200 else K
 
 
 class _Bending:
@@ -115,7 +108,7 @@ class _Bending:
     def __init__(
         self, K: Array, D: Array, g: Array, tilt: float, free_bias: bool, rounded: NDArray[Any] | None = None
     ) -> None:
-        bends = np.abs(D) > NO_CURVATURE * np.abs(D).max(initial=0.0)
+        bends = np.abs(D) > 1e-9 * np.abs(D).max(initial=0.0)  # less than this share of the largest counts as 0
         self.K, self.D, self.g, self.tilt, self.free_bias = K, np.where(bends, D, 0.0), g, tilt, free_bias
         self.bent: NDArray[np.intp] = np.flatnonzero(bends)
         self.straight = np.flatnonzero(~bends)

@@ -18,13 +18,6 @@ from ..validation import finite, integer
 from .levenberg_marquardt import levenberg_marquardt
 from .preconditioner import Identity, Preconditioner
 
-#: The number of pairs of steps and gradient changes that L-BFGS estimates the curvature from.
-MEMORY = 20
-
-#: Products with features that have at least so many entries, and come from memory, not from the processor's cache, are
-#: made with 32-bit numbers, unless a descent ends at a gap below the second number.
-MANY_ENTRIES, SINGLE_GOAL = 500_000, 1e-6
-
 
 class SmoothSolver:
     """Descent on the smooth primals of one problem, whose features are made once.
@@ -42,6 +35,10 @@ class SmoothSolver:
     """
 
     name = "smooth"
+
+    # Products with features of so many entries, which come from memory, not from the processor's cache, are made with
+    # 32-bit numbers, unless a descent ends at a gap below the goal.
+    many_entries, single_goal = 500_000, 1e-6
 
     def __init__(
         self,
@@ -132,10 +129,10 @@ class SmoothSolver:
     def _in_single(self, primal: SmoothPrimal, goal: float) -> SmoothPrimal | None:
         """The primal whose products with the features are of 32-bit numbers, or None if it is of no use."""
         features = self._features
-        if features is None or primal.space.points is not features or goal < SINGLE_GOAL:
+        if features is None or primal.space.points is not features or goal < self.single_goal:
             return None
         if self._single is None:
-            if not isinstance(features, DensePoints) or features.n_entries < MANY_ENTRIES:
+            if not isinstance(features, DensePoints) or features.n_entries < self.many_entries:
                 return None
             self._single = SinglePoints(features.X)
         return primal.with_points(self._single)
@@ -178,7 +175,7 @@ class _Descent:
             steps = most - self.n_iter
             if self._precondition:
                 self._near = Preconditioner(self._exact, self.best)
-            options = {"maxiter": steps, "gtol": 0.0, "maxcor": MEMORY, "maxfun": 20 * steps, "ftol": 0.0}
+            options = {"maxiter": steps, "gtol": 0.0, "maxcor": 20, "maxfun": 20 * steps, "ftol": 0.0}
             self._minimize("L-BFGS-B", options, hessp=None)
 
     def trust_region(self, method: str, most: int) -> None:

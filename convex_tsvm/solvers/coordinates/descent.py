@@ -28,20 +28,8 @@ from ...notice import warn
 from ...points import DensePoints, LinearPoints, linear_points
 from ...problem import Array, Problem
 from ...validation import finite, integer
-from ._loops import GAP, LOSS, PULL, SHIFT, SIGMA, VIOLATION, epoch_dense, epoch_sparse, shuffle
+from ._loops import epoch_dense, epoch_sparse, shuffle
 from .free_terms import Origin, meet_free_terms
-
-#: The share of the tolerance that an epoch's own estimate of the gap has to reach before the gap is computed.
-GOAL = 0.7
-
-#: Terms that were passed over are visited again after this number of epochs: some were passed over too early.
-VISIT_ALL = 20
-
-#: Newton steps on the free terms come after every so many epochs.
-MEET_FREE = 20
-
-#: The first random number (xorshift); epochs visit terms in the same order in every run.
-SEED = 88172645463325252
 
 
 class CoordinateDescent:
@@ -65,6 +53,9 @@ class CoordinateDescent:
     """
 
     name = "coordinates"
+
+    visit_all_every = 20  # epochs after which terms that were passed over are visited again: some were too early
+    meet_free_every = 20  # epochs after which there are Newton steps on the free terms
 
     def __init__(
         self,
@@ -111,7 +102,8 @@ class CoordinateDescent:
         finite_plq_losses(step, self.name)
         check_bounded(step)
         descent = Descent(self, step, start)
-        goal, status = GOAL * self.tol, "max_iter"
+        # An epoch's own estimate of the gap has to reach a share of the tolerance before the gap is computed.
+        goal, status = 0.7 * self.tol, "max_iter"
         while descent.n_epochs < self.max_iter:
             try:
                 descent.epoch()
@@ -134,7 +126,7 @@ class CoordinateDescent:
                 continue
             if goes_on is not None and not goes_on(descent):
                 break
-            if descent.n_epochs % MEET_FREE == 0 and descent.gap <= 1:
+            if descent.n_epochs % self.meet_free_every == 0 and descent.gap <= 1:
                 meet_free_terms(descent)
         found = descent.certified()
         if status == "max_iter" and found.meets(self.tol):
@@ -179,14 +171,15 @@ class Descent:
             self._start_at(start.gamma, low[self.kind], high[self.kind])
         gamma = self._gamma()
         self.u = self.points.transposed(gamma) if gamma.any() else np.zeros(self.points.shape[1])
-        self.state = np.zeros(6)
-        self.state[SIGMA] = gamma.sum()
+        self.sigma, self.shift = float(gamma.sum()), 0.0
         if origin.mean is not None:
             shift = float(step.target or 0.0) - float(self.u @ origin.mean)
-            self.state[SHIFT] = shift + self.state[SIGMA] * origin.room
+            self.shift = shift + self.sigma * origin.room
         elif self.is_bias_free and start is not None:
-            self.state[SHIFT] = start.bias
-        self.order, self.seed = np.arange(len(used)), np.array([SEED], dtype=np.uint64)
+            self.shift = float(start.bias)
+        # The first random number (xorshift): epochs visit terms in the same order in every run.
+        self.order, self.seed = np.arange(len(used)), np.array([88172645463325252], dtype=np.uint64)
+        self._visit_all_every = solver.visit_all_every
         self.n_epochs, self._latest_full = 0, 0
         # An estimate of the relative gap, in which terms count with the outputs they had when they were visited;
         # and the largest distance of a visited output from where its multiplier belonged to.
@@ -217,30 +210,30 @@ class Descent:
 
     def epoch(self) -> None:
         """Visit all terms that are not passed over, in random order."""
-        if self.n_epochs - self._latest_full >= VISIT_ALL:
+        if self.n_epochs - self._latest_full >= self._visit_all_every:
             self.visit_all()
         self.n_visited = self._active
         self.was_full = self.n_visited == len(self.order)
         shuffle(self.order, self._active, self.seed)
-        origin, state = self.origin, self.state
+        origin = self.origin
         visit = epoch_dense if isinstance(self.points, DensePoints) else epoch_sparse
-        self._active = visit(
+        self._active, self.sigma, self.shift, violation, gap, loss, pull = visit(
             *self.rows, origin.norms, origin.away, origin.room, self.tables, self.point, self.kind, self.cost,
-            self.slope, self.s, self.order, self._active, self.u, state, self._keep,
+            self.slope, self.s, self.order, self._active, self.u, self.sigma, self.shift, self._keep,
         )  # fmt: skip
         if self.is_bias_free:
-            state[SHIFT] += state[SIGMA] * origin.room
+            self.shift += self.sigma * origin.room
         self.n_epochs += 1
-        self.violation = self._keep = float(state[VIOLATION])
+        self.violation = self._keep = violation
         if self.was_full:
             self._latest_full = self.n_epochs
-            square = 0.5 * abs(float(state[PULL]))
-            self._value = max(self._least, abs(float(state[LOSS]) + square), square)
-        self.gap = float(state[GAP]) / (self._value or 1.0)
+            square = 0.5 * abs(pull)
+            self._value = max(self._least, abs(loss + square), square)
+        self.gap = gap / (self._value or 1.0)
 
     def certified(self) -> StepSolution:
         """The current point with its certificate."""
         mean = self.origin.mean
-        w = self.u.copy() if mean is None else self.u - self.state[SIGMA] * mean
-        bias = float(self.state[SHIFT]) if self.is_bias_free else 0.0
+        w = self.u.copy() if mean is None else self.u - self.sigma * mean
+        bias = self.shift if self.is_bias_free else 0.0
         return certify(self.step, self._gamma(), 0.0, bias, w, n_iter=self.n_epochs)

@@ -15,21 +15,6 @@ from numpy.typing import NDArray
 
 from ...problem import Array
 from ...validation import is_sparse
-from ._loops import SHIFT, SIGMA
-
-#: There are such steps with up to so many free terms: with up to the second number whatever the number n of points is,
-#: else with up to the square root of the third number times n, as the products of free points with each other would
-#: cost as much as several epochs.
-MOST_FREE, FEW_FREE, SQUARES = 100, 32, 20
-
-#: Number of steps at most: one ends where a slope comes to its end, and the next does without that term.
-MOST_ENDS_MET = 16
-
-#: A slope this near to an end, relative to the distance of both ends, is at the end.
-AT_END = 1e-9
-
-#: What is added to the diagonal of a system, relative to its largest entry, since points may be there twice.
-LIFT_OF_TWINS = 1e-11
 
 
 class Origin(NamedTuple):
@@ -53,25 +38,27 @@ class Terms(Protocol):
     cost: Array
     s: Array
     u: Array
-    state: Array
+    sigma: float
+    shift: float
 
 
 def meet_free_terms(descent: Terms) -> None:
     """Move the slopes of the free terms to where their outputs are met, as far as no slope passes an end."""
     free, low, high, p, r = _free_terms(descent)
-    if not 0 < len(free) <= min(MOST_FREE, max(FEW_FREE, (SQUARES * len(descent.origin.norms)) ** 0.5)):
+    # Products of more free points with each other would cost as much as several epochs over the points.
+    if not 0 < len(free) <= min(100, max(32, (20 * len(descent.origin.norms)) ** 0.5)):
         return
-    origin, state, is_free = descent.origin, descent.state, descent.is_bias_free
+    origin, is_free = descent.origin, descent.is_bias_free
     at, cost, s = descent.point[free], descent.cost[free], descent.s[free]
     rows, away = descent.points.take(at), origin.away[at]
     inner = rows @ rows.T
     inner = inner.toarray() if is_sparse(inner) else np.asarray(inner, dtype=float)
-    outputs = np.asarray(rows @ descent.u).ravel() - state[SIGMA] * away + state[SHIFT]
+    outputs = np.asarray(rows @ descent.u).ravel() - descent.sigma * away + descent.shift
     if origin.mean is not None:
         inner = inner - away[:, None] - away[None, :] + origin.room
-    total, bias, changes = float(state[SIGMA]), 0.0, np.zeros(len(free))
+    total, bias, changes = descent.sigma, 0.0, np.zeros(len(free))
     left = np.arange(len(free))
-    for _ in range(MOST_ENDS_MET):
+    for _ in range(16):  # a step ends where a slope comes to its end, and the next does without that term
         missing = (p + r * s - outputs)[left]
         found = _solved(inner[np.ix_(left, left)], (r / cost)[left], missing, -total if is_free else None)
         if found is None:
@@ -93,8 +80,8 @@ def meet_free_terms(descent: Terms) -> None:
         left = np.delete(left, first)
     descent.s[free] = s
     descent.u += np.asarray(rows.T @ changes).ravel()
-    state[SIGMA] = total
-    state[SHIFT] += bias if is_free else float(changes @ (origin.room - away))
+    descent.sigma = total
+    descent.shift += bias if is_free else float(changes @ (origin.room - away))
 
 
 def _free_terms(descent: Terms) -> tuple[NDArray[np.intp], Array, Array, Array, Array]:
@@ -104,7 +91,7 @@ def _free_terms(descent: Terms) -> tuple[NDArray[np.intp], Array, Array, Array, 
     piece, is_free = np.zeros(len(s), dtype=np.intp), np.zeros(len(s), dtype=bool)
     for place in range(P.shape[1]):
         low, high = S[kind, place], S[kind, place + 1]
-        margin = AT_END * np.minimum(high - low, 1 + np.abs(s))
+        margin = 1e-9 * np.minimum(high - low, 1 + np.abs(s))  # a slope this near to an end is at the end
         here = (place < m[kind]) & (s > low + margin) & (s < high - margin)
         piece[here] = place
         is_free |= here
@@ -119,7 +106,8 @@ def _solved(inner: Array, ridge: Array, missing: Array, total: float | None) -> 
     system = np.zeros((size + (total is not None),) * 2)
     system[:size, :size] = inner
     diagonal = np.arange(size)
-    system[diagonal, diagonal] += ridge + LIFT_OF_TWINS * float(np.abs(np.diag(inner)).max())
+    # Something is added to the diagonal, since points may be there twice.
+    system[diagonal, diagonal] += ridge + 1e-11 * float(np.abs(np.diag(inner)).max())
     wanted = missing
     if total is not None:
         system[:size, -1] = system[-1, :size] = 1.0
