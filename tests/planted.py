@@ -507,8 +507,8 @@ KERNELS = [
     Fault(
         "means over tiles count a pair once",
         "kernels/products.py",
-        "total[left] += _row_sums(tile)",
-        "total[left] += 0.0 * _row_sums(tile)",
+        "total[left] += _column_sums(tile.T, summed)",
+        "total[left] += 0.0 * _column_sums(tile.T, summed)",
         ("tests/test_kernel_rows.py::test_a_source_gives_the_rows_of_its_matrix",),
     ),
     Fault(

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from ..memory import cache_megabytes
 from ..ties import rounded
 from ..validation import canonical, finite, integer, is_sparse
-from .deformation import TOGETHER, DeformedRows, Progress, checked_laplacian
+from .deformation import DeformedRows, Progress, checked_laplacian
 from .functions import Kernel, Precomputed
 from .products import rows_of
 from .rows import Indices
@@ -91,8 +91,9 @@ class DeformedKernel:
         if self.is_about(X):
             return self.rows.diag()
         found = self.base.diag(X)
-        for start in range(0, X.shape[0], TOGETHER):
-            part = slice(start, start + TOGETHER)
+        step = self.rows.effort.together
+        for start in range(0, X.shape[0], step):
+            part = slice(start, start + step)
             right = self.base(self.points, X[part])
             found[part] -= np.einsum("ij,ij->j", right, self.laplacian @ self.rows.solve(right))
         return np.asarray(found)

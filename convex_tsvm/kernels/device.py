@@ -16,12 +16,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from ..validation import is_sparse
 from .functions import Kernel, ProductKernel
-from .products import TILE, ProductRows
+from .products import ProductRows
 from .rows import Indices, Rows, RowSource
 from .types import Array, Points
-
-#: Rows are computed on the device in parts of at most so many bytes, as its memory may be the smaller one.
-DEVICE_BYTES_AT_ONCE = 256 * 2**20
 
 
 class Device:
@@ -94,6 +91,8 @@ class Device:
 class DeviceRows(ProductRows):
     """Rows, from another device, of a kernel with φ for arrays of any library (``product_form.phi``)."""
 
+    bytes_at_once = 256 * 2**20  # parts in which rows are computed, as the memory of the device may be the smaller one
+
     def __init__(self, kernel: ProductKernel, X: Points, dtype: DTypeLike, device: Device) -> None:
         super().__init__(kernel, X, dtype)
         self.device = device
@@ -114,7 +113,7 @@ class DeviceRows(ProductRows):
     def times_columns(self, indices: Indices, vectors: Array) -> Array:
         """Columns of the matrix times vectors, shape (len(indices), k), in double precision; shape (n, k)."""
         total = np.zeros((self.n, vectors.shape[1]))
-        size = max(1, DEVICE_BYTES_AT_ONCE // (self.dtype.itemsize * self.n))
+        size = max(1, self.bytes_at_once // (self.dtype.itemsize * self.n))
         for start in range(0, len(indices), size):
             part = slice(start, start + size)
             weights = self.device.put(vectors[part].astype(self.dtype, copy=False))
@@ -130,15 +129,16 @@ class DeviceRows(ProductRows):
         if columns is not indices:
             return self._values(indices, columns)
         matrix = self._symmetric(indices)
-        for start in range(0, len(indices), TILE):
-            tile = matrix[start : start + TILE, start : start + TILE]
+        size = self.tiles.rows
+        for start in range(0, len(indices), size):
+            tile = matrix[start : start + size, start : start + size]
             tile[...] = (tile + tile.T) / 2
         return matrix
 
     def _values(self, indices: Indices, columns: Indices | slice, out: Rows | None = None) -> Rows:
         there = None if isinstance(columns, slice) else columns
         n_columns = self.n if there is None else len(there)
-        size = max(1, DEVICE_BYTES_AT_ONCE // (self.dtype.itemsize * max(n_columns, 1)))
+        size = max(1, self.bytes_at_once // (self.dtype.itemsize * max(n_columns, 1)))
         if out is None and len(indices) <= size:
             return self.device.get(self._on_device_values(indices, there))
         values = np.empty((len(indices), n_columns), dtype=self.dtype) if out is None else out

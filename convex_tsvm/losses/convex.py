@@ -12,9 +12,6 @@ from scipy.special import expit, xlogy
 
 from .plq import PLQ, Array
 
-#: Number of halvings of the interval in which a proximal point is searched for.
-HALVINGS = 80
-
 
 @dataclass(frozen=True)
 class ConvexLoss:
@@ -102,11 +99,11 @@ class ConvexLoss:
         return ConvexConjugate(self)
 
     def prox(self, v: ArrayLike) -> Array:
-        """Minimizer of ℓ(t) + (t - v)² / 2, by bisection: t + ℓ'(t) rises."""
+        """Minimizer of ℓ(t) + (t - v)² / 2, by 80 bisections: t + ℓ'(t) rises."""
         v = np.asarray(v, dtype=float)
         reach = np.abs(np.asarray(self.derivative(v), dtype=float)) + 1e-300
         low, high = v - reach, v + reach
-        for _ in range(HALVINGS):
+        for _ in range(80):
             middle = (low + high) / 2
             above = middle + self.derivative(middle) > v
             low, high = np.where(above, low, middle), np.where(above, middle, high)

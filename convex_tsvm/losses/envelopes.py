@@ -15,13 +15,6 @@ import numpy as np
 
 from .plq import PLQ
 
-#: A continued stretch may be below its loss by this, relative to 1 and the loss's largest value, for rounding.
-BELOW = 1e-9
-
-#: A stretch is continued with this many times the steepest slope that the loss has where it is not alike on all of a
-#: half-line: the steeper, the more an output is held where the stretch is.
-STEEPNESS = 3.0
-
 
 @lru_cache(maxsize=256)
 def convex_pieces(loss: PLQ) -> tuple[PLQ, ...]:
@@ -56,7 +49,8 @@ def convex_pieces(loss: PLQ) -> tuple[PLQ, ...]:
     if (loss.pieces[:, 0] < 0).any():
         raise ValueError(f"{loss!r} has a piece of negative curvature, which no finite number of convex ones makes")
     cuts = np.flatnonzero(loss.slope_jumps() < 0).tolist()
-    steep = STEEPNESS * float(np.abs(np.concatenate(loss.derivatives(loss.breaks))).max(initial=0.0))
+    # The steeper a stretch is continued, the more an output is held where the stretch is.
+    steep = 3.0 * float(np.abs(np.concatenate(loss.derivatives(loss.breaks))).max(initial=0.0))
     found = []
     for number, (first, last) in enumerate(zip([-1, *cuts], [*cuts, len(loss.breaks)], strict=True)):
         found.append(_continued(loss, first, last, steep, number))
@@ -85,7 +79,7 @@ def _continued(loss: PLQ, first: int, last: int, steep: float, number: int) -> P
 def _falls_below(piece: PLQ, loss: PLQ) -> bool:
     """Whether a function is below a loss somewhere by more than rounding."""
     least, _, _ = (piece - loss).minimizers()
-    return bool(np.isnan(least) or least < -BELOW * (1 + float(np.abs(loss(loss.breaks)).max(initial=0.0))))
+    return bool(np.isnan(least) or least < -1e-9 * (1 + float(np.abs(loss(loss.breaks)).max(initial=0.0))))
 
 
 def envelope_of(functions: Sequence[PLQ]) -> PLQ:

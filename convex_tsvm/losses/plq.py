@@ -26,9 +26,6 @@ ZERO_TOL = 1e-10
 #: A parabola whose slope changes by no more than this, relative to one and the slope, counts as its chord.
 SLIVER = 1e-12
 
-#: Functions with at most this many breakpoints are evaluated a piece at a time.
-FEW_BREAKS = 6
-
 
 class PLQ:
     """A continuous piecewise linear-quadratic function on a closed interval.
@@ -153,7 +150,7 @@ class PLQ:
 
     def _values(self, t: Array) -> Array:
         """Values inside the domain; with few pieces they are computed piece by piece, which is faster than a lookup."""
-        if len(self.breaks) > FEW_BREAKS:
+        if len(self.breaks) > 6:
             a, b, c = np.moveaxis(self.pieces[np.searchsorted(self.breaks, t, side="right")], -1, 0)
             return np.asarray((a * t + b) * t + c)
         found = _along(self.pieces[0], t)

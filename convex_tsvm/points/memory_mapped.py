@@ -26,9 +26,6 @@ from .svmlight import read_blocks
 
 FORMAT = "convex_tsvm points 1"
 
-#: The arrays in the folder.
-ARRAYS = ("data", "indices", "indptr", "labels")
-
 
 @dataclass(frozen=True, eq=False)
 class SavedPoints:
@@ -240,7 +237,8 @@ def _written(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def _opened(folder: Path) -> Iterator[dict[str, Any]]:
-    files = {name: open(folder / name, "wb") for name in ARRAYS}  # noqa: SIM115  # closed below
+    names = ("data", "indices", "indptr", "labels")
+    files = {name: open(folder / name, "wb") for name in names}  # noqa: SIM115  # closed below
     try:
         yield files
     finally:
