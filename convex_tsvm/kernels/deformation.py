@@ -68,15 +68,11 @@ class DeformedRows(RowSource):
     keeps, effort = True, Effort()
 
     def __init__(self, source: RowSource, laplacian: Any, max_bytes: int | None = None) -> None:
-        self.source, self.max_bytes = source, max_bytes
+        self.source, self.n, self.max_bytes = source, source.n, max_bytes
         self.M = checked_laplacian(laplacian, source.n)
         self._place = np.full(source.n, -1, dtype=np.intp)
         self._known = np.empty((0, source.n))
         self.expected: Indices = np.empty(0, dtype=np.intp)
-
-    @property
-    def n(self) -> int:
-        return self.source.n
 
     def __getstate__(self) -> dict[str, Any]:
         # The preconditioner and the copy of K are large, and can be computed again when a further row is asked for.

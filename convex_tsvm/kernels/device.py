@@ -40,7 +40,8 @@ class Device:
             self.place = _place(library, place)
             self.get(self.put(np.zeros(1)))
         except Exception as error:  # every library has exceptions of its own for a device that is not there
-            raise ValueError(f"device={name!r}: {library} cannot use it: {_first_line(error)}") from error
+            why = (str(error) or type(error).__name__).splitlines()[0]
+            raise ValueError(f"device={name!r}: {library} cannot use it: {why}") from error
 
     def __reduce__(self) -> tuple[type[Device], tuple[str]]:
         # A library is a module, which is imported where a copy is made.
@@ -80,12 +81,9 @@ class Device:
             return None
         if hasattr(array, "cpu"):  # PyTorch
             return array.numpy() if array.device.type == "cpu" else None
-        return np.from_dlpack(self._in_memory(array))
-
-    def _in_memory(self, array: Any) -> Any:
-        """The array where NumPy can read it, if its library says which of its devices that is."""
+        # The library may say which of its devices NumPy can read.
         memory = self.xp.__array_namespace_info__().default_device()
-        return array if memory is None else array.to_device(memory)
+        return np.from_dlpack(array if memory is None else array.to_device(memory))
 
 
 class DeviceRows(ProductRows):
@@ -205,7 +203,3 @@ def _place(library: str, place: str) -> Any:
     if library == "array_api_strict":
         return importlib.import_module(library).Device(place)
     return place
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]

@@ -29,12 +29,7 @@ class Kernel(Protocol):
         ...
 
     def diag(self, X: Points) -> Array:
-        """The values k(x, x), shape (n,).
-
-        Parameters
-        ----------
-        X : array or sparse matrix, shape (n, d)
-        """
+        """The values k(x, x) at the points of X, shape (n, d); shape (n,)."""
         ...
 
     def to_dict(self) -> dict[str, Any]:
@@ -301,12 +296,8 @@ def make_kernel(
 def kernel_from_dict(saved: dict[str, Any]) -> Kernel:
     """The inverse of ``to_dict``."""
     parameters = {key: value for key, value in saved.items() if key != "name"}
-    makers: dict[str, Callable[..., Kernel]] = {
-        "linear": Linear,
-        "rbf": RBF,
-        "poly": Polynomial,
-        "precomputed": Precomputed,
-    }
+    makers: dict[str, Callable[..., Kernel]]
+    makers = {"linear": Linear, "rbf": RBF, "poly": Polynomial, "precomputed": Precomputed}
     if saved.get("name") not in makers:
         raise ValueError(f"kernel name {saved.get('name')!r} must be one of {', '.join(makers)}")
     return makers[saved["name"]](**parameters)

@@ -50,7 +50,7 @@ class ProductRows(RowSource):
     tiles = Tiles()
 
     def __init__(self, kernel: ProductKernel, X: Points, dtype: DTypeLike = np.float64) -> None:
-        self.kernel, self.dtype = kernel, np.dtype(dtype)
+        self.kernel, self.dtype, self.n = kernel, np.dtype(dtype), X.shape[0]
         self._diag = kernel.diag(X)
         if is_sparse(X):
             self._points: Any = (X * self.form.scale).astype(self.dtype)
@@ -87,10 +87,6 @@ class ProductRows(RowSource):
     def __getstate__(self) -> dict[str, Any]:
         # The form has lambdas, which cannot be pickled; it is made again when it is needed.
         return {name: value for name, value in self.__dict__.items() if name != "form"}
-
-    @property
-    def n(self) -> int:
-        return self._points.shape[0]
 
     def diag(self) -> Array:
         return self._diag

@@ -78,7 +78,7 @@ class ConvexLoss:
 
     def reflect(self) -> ConvexLoss:
         """t → ℓ(-t)."""
-        low, high = self.slopes
+        (low, high), written = self.slopes, self.conjugate_expression
         return ConvexLoss(
             value=lambda t: self.value(-t),
             derivative=lambda t: -np.asarray(self.derivative(-t)),
@@ -87,12 +87,8 @@ class ConvexLoss:
             slopes=(-high, -low),
             expression=lambda cvxpy, t: self.expression(cvxpy, -t),
             name=f"{self.name}(-t)",
-            conjugate_expression=None if self.conjugate_expression is None else self._reflected_conjugate,
+            conjugate_expression=None if written is None else lambda cvxpy, u, c: written(cvxpy, -u, c),
         )
-
-    def _reflected_conjugate(self, cvxpy: Any, u: Any, c: Any) -> Any:
-        assert self.conjugate_expression is not None
-        return self.conjugate_expression(cvxpy, -u, c)
 
     def conjugate(self) -> ConvexConjugate:
         """ℓ*."""

@@ -104,11 +104,7 @@ def exponential(s: float = 5.0) -> Exponential:
     """Loss exp(-s t²) of unlabelled points (chapelle2008 eq. 14 and Figure 5).
 
     s = 5 stands beside the squared hinge loss (chapelle2008 §4.2), s = 3 is what Chapelle and Zien (2005) used
-    (collobert2006 §3, Figure 1).
-
-    Parameters
-    ----------
-    s : float > 0, default 5.0
+    (collobert2006 §3, Figure 1).  s must be positive.
 
     Examples
     --------

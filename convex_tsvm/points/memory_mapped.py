@@ -29,16 +29,9 @@ FORMAT = "convex_tsvm points 1"
 
 @dataclass(frozen=True, eq=False)
 class SavedPoints:
-    """Points and labels in a folder, or as they were in a file.
+    """Points and ``labels``, shape (n,), as they were in the file that was converted; those of a folder are mapped.
 
-    Attributes
-    ----------
-    points : SparsePoints
-        Of a folder mapped, not read.
-    labels : array, shape (n,)
-        As they were in the file that was converted.
-    zero_based : bool, optional
-        Whether the first column was 0 in the svmlight file that they come from, where that is known.
+    ``zero_based`` says whether the first column was 0 in the svmlight file that they come from, where that is known.
     """
 
     points: SparsePoints
@@ -115,12 +108,7 @@ def read_svmlight(
 ) -> SavedPoints:
     """Read an svmlight file into memory; arguments and errors are those of :func:`convert_svmlight`.
 
-    Parameters
-    ----------
-    source, n_features, dtype, progress
-        As there.
-    zero_based : bool or None, default False
-        As there; None: if there is an index 0.
+    With ``zero_based=None`` the first column is 0 if there is an index 0.
     """
     most = _check(n_features, dtype)
     parts, labels, least = [], [], np.inf

@@ -88,7 +88,7 @@ class DaskPoints(LinearPoints):
         part = np.searchsorted([block.stop for block in self._rows], rows, side="right")
         used = np.unique(part).tolist()
         found = self._computed(
-            [self._task(_taken, self._blocks[k], rows[part == k] - self._rows[k].start) for k in used]
+            [self._task(_product, self._blocks[k], "take", rows[part == k] - self._rows[k].start) for k in used]
         )
         if not found:
             return sp.csr_array((0, self.shape[1]))
@@ -173,10 +173,6 @@ def _points(part: Any) -> LinearPoints:
 def _product(part: Any, name: str, *given: Any) -> Any:
     """A method of :class:`LinearPoints` on a part."""
     return getattr(_points(part), name)(*given)
-
-
-def _taken(part: Any, rows: NDArray[np.intp]) -> Any:
-    return _points(part).take(rows)
 
 
 def _added(results: list[Any]) -> Any:

@@ -47,7 +47,8 @@ def levenberg_marquardt(
     applied, damping, n_iter, status = K @ beta, 1.0, 0, "max_iter"
     loss, slopes = primal.loss_at(applied + bias)
     regularization, solvable = 0.5 * float(beta @ applied), None
-    rounded = _with_enough_digits(K, goal)
+    # Small matrices are not worth 32-bit numbers, and close goals need more digits.
+    rounded: NDArray[Any] = K.astype(np.float32) if goal >= 1e-6 and len(K) >= 200 else K
     try:
         while n_iter < max_iter:
             if solvable is None:
@@ -91,11 +92,6 @@ def levenberg_marquardt(
     x = np.append(beta, bias) if primal.free_bias else beta
     point = primal.point(x, status=status, n_iter=n_iter, seconds=time.perf_counter() - began)
     return point.judged(goal)
-
-
-def _with_enough_digits(K: Array, goal: float) -> NDArray[Any]:
-    """K with 32-bit numbers, unless it is small, where they save nothing, or the goal is close."""
-    return K.astype(np.float32) if goal >= 1e-6 and len(K) >= 200 else K
 
 
 class _Bending:

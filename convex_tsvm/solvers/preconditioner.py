@@ -24,16 +24,10 @@ class Identity:
     """The variables themselves, u = x."""
 
     def variables(self, u: Array) -> Array:
-        """x, the same."""
+        """x, which is u."""
         return u
 
-    def gradient(self, gradient: Array) -> Array:
-        """The gradient, the same."""
-        return gradient
-
-    def scaled(self, x: Array) -> Array:
-        """u, the same."""
-        return x
+    gradient = scaled = variables
 
 
 class Preconditioner:

@@ -89,25 +89,11 @@ class SmoothSolver:
         *,
         precondition: bool = True,
     ) -> SmoothPoint:
-        """A stationary point below x.
+        """A stationary point below x, by "L-BFGS-B" or "trust-ncg" of ``scipy.optimize.minimize``.
 
-        Parameters
-        ----------
-        primal : SmoothPrimal
-        x : array
-            Variables to start from.
-        goal : float, optional
-            In place of ``tol``.
-        method : {"L-BFGS-B", "trust-ncg"}, default "L-BFGS-B"
-            Of ``scipy.optimize.minimize``.
-        precondition : bool, default True
-            Whether L-BFGS goes on variables in which the start is curved the same everywhere, rather than on w.
-
-        Returns
-        -------
-        SmoothPoint
-            Its status is "max_iter" where the limit came first, "inaccurate" where rounding did, and "interrupted" or
-            "time_limit" if Ctrl-C or a deadline ended the descent.
+        ``goal`` takes the place of ``tol``; with ``precondition`` L-BFGS goes on variables in which the start is curved
+        the same everywhere, rather than on w.  The status is "max_iter" where the limit came first, "inaccurate" where
+        rounding did, and "interrupted" or "time_limit" if Ctrl-C or a deadline ended the descent.
         """
         began, goal, descent = time.perf_counter(), self.tol if goal is None else goal, None
         try:
@@ -190,15 +176,8 @@ class _Descent:
         return "max_iter" if self.gap > self.goal and self.n_iter >= most else "optimal"
 
     def _minimize(self, method: str, options: dict[str, Any], hessp: Any) -> None:
-        scipy.optimize.minimize(  # type: ignore[call-overload]
-            self._function,
-            self._near.scaled(self.best),
-            jac=True,
-            hessp=hessp,
-            method=method,
-            callback=self._after,
-            options=options,
-        )
+        how = {"jac": True, "hessp": hessp, "method": method, "callback": self._after, "options": options}
+        scipy.optimize.minimize(self._function, self._near.scaled(self.best), **how)
 
     def _function(self, u: Array) -> tuple[float, Array]:
         self._evaluate(self._near.variables(u))

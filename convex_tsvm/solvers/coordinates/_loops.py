@@ -80,6 +80,14 @@ def _violation(S, P, R, m, k, s, f):
     return max(low - f, f - high, 0.0), min(f - low, high - f)
 
 
+@njit(inline="always", **IN_ORDER)
+def _rated(S, P, R, Q, m, k, c, b, s, f):
+    """Of a term with output f: its violation, how far inside f is, its gap, its loss, and its part of Σ γ f."""
+    out, inside = _violation(S, P, R, m, k, s, f)
+    residual, conjugate = _gaps(S, P, R, Q, m, k, s, f)
+    return out, inside, c * residual, c * (residual + s * f - conjugate) + b * f, (b + c * s) * f
+
+
 @njit(**IN_ORDER)
 def shuffle(order, count, seed):
     """Put the first ``count`` entries into random order (xorshift)."""
@@ -108,12 +116,8 @@ def epoch_dense(X, norms, away, room, tables, point, kind, cost, slope, s, order
         for j in range(d):
             f += row[j] * u[j]
         f += shift - sigma * away[i]
-        out, inside = _violation(S, P, R, m, k, old, f)
-        violation = max(violation, out)
-        residual, conjugate = _gaps(S, P, R, Q, m, k, old, f)
-        gap += c * residual
-        loss += c * (residual + old * f - conjugate) + b * f
-        pull -= (b + c * old) * f
+        out, inside, lacking, paid, pulled = _rated(S, P, R, Q, m, k, c, b, old, f)
+        violation, gap, loss, pull = max(violation, out), gap + lacking, loss + paid, pull - pulled
         if out <= 0.0:
             if inside > keep:
                 active -= 1
@@ -149,12 +153,8 @@ def epoch_sparse(
         for j in range(first, last):
             f += data[j] * u[indices[j]]
         f += shift - sigma * away[i]
-        out, inside = _violation(S, P, R, m, k, old, f)
-        violation = max(violation, out)
-        residual, conjugate = _gaps(S, P, R, Q, m, k, old, f)
-        gap += c * residual
-        loss += c * (residual + old * f - conjugate) + b * f
-        pull -= (b + c * old) * f
+        out, inside, lacking, paid, pulled = _rated(S, P, R, Q, m, k, c, b, old, f)
+        violation, gap, loss, pull = max(violation, out), gap + lacking, loss + paid, pull - pulled
         if out <= 0.0:
             if inside > keep:
                 active -= 1

@@ -178,19 +178,12 @@ class NativeSolver:
 
 
 class _Solving:
-    """One call of :meth:`NativeSolver.solve`: the dual is solved again until the gap is small enough.
+    """One call of :meth:`NativeSolver.solve`: the dual is solved again, while it ``goes_on``, until the gap is small.
 
-    Attributes
-    ----------
-    dual : StepDual
-        The step in the precision and with the points that it is solved with.
-    solution : StepSolution
-        The last one.
-    goes_on : bool
-        Whether it is to be solved once more.
+    ``dual`` is the step in the precision and with the points that it is solved with.
     """
 
-    solution: StepSolution
+    solution: StepSolution  # the last one
 
     def __init__(
         self,

@@ -24,7 +24,7 @@ class CachedRows(RowSource):
     threaded = 2**20
 
     def __init__(self, source: RowSource, max_bytes: int) -> None:
-        self.source, self.dtype = source, source.dtype
+        self.source, self.n, self.dtype = source, source.n, source.dtype
         row_bytes = self.dtype.itemsize * source.n
         part_bytes = min(ROW_BYTES_AT_ONCE, max_bytes // 4)
         self.part = max(1, part_bytes // row_bytes)
@@ -36,11 +36,6 @@ class CachedRows(RowSource):
         self._owner = np.full(self.capacity, -1, dtype=np.intp)
         self._last_used = np.zeros(self.capacity, dtype=np.int64)
         self._clock = 0
-
-    @property
-    def n(self) -> int:
-        """Order of the matrix."""
-        return self.source.n
 
     def rows(self, indices: Indices) -> Rows:
         """Rows, shape (len(indices), n): copies of those in the slab, and the others computed."""

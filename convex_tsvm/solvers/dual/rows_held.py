@@ -97,8 +97,9 @@ class HeldRows:
         """
         if not self.single:
             return False
-        self.single, self.whole = False, whole
-        self._forget()
+        self.single, self.whole, self._held = False, whole, None
+        for name in ("_base", "_cached", "_mean"):
+            self.__dict__.pop(name, None)
         return True
 
     @property
@@ -213,11 +214,6 @@ class HeldRows:
             part = used[start : start + size]
             total += rows.block(sample, part) @ gamma[part]
         return total
-
-    def _forget(self) -> None:
-        for name in ("_base", "_cached", "_mean"):
-            self.__dict__.pop(name, None)
-        self._held = None
 
     def _make(self, way: str, sums: sp.csr_array | None) -> RowSource:
         if self._is_whole(way):

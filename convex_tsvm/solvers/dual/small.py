@@ -20,17 +20,10 @@ from .dual_problem import Array, Indices
 class SmallProblems:
     """The points that problems share, and the losses of their points.
 
-    Parameters
-    ----------
-    gram : array, shape (n, n)
-        Kernel matrix of points of about unit variance, in single or double precision.
-    parts : sequence of (PLQ, PLQ)
-        Convex and concave parts of the losses of f: of points labelled +1, labelled -1, and unlabelled.
-    fit_intercept : bool
-    tol : float
-        Largest violation of optimality conditions in a convex step, in units of the outputs.
-    max_iter, max_sweeps : int
-        Convex steps at most, and in each of them visits to all variables.
+    ``gram``, shape (n, n), is the kernel matrix of points of about unit variance, in either precision, and ``parts``
+    are the convex and concave parts of the losses of points labelled +1, labelled -1, and unlabelled.  There are at
+    most ``max_iter`` convex steps, each of at most ``max_sweeps`` visits to all variables, to a violation of ``tol`` in
+    units of the outputs.
     """
 
     def __init__(
@@ -81,19 +74,9 @@ class SmallProblems:
 
 
 class BalancedProblem:
-    """A problem in which the unlabelled points have one mean output after the other.
+    """A problem in which the unlabelled points, 0 in y, have one mean output after the other.
 
-    Parameters
-    ----------
-    shared : SmallProblems
-    y : array, shape (n,)
-        +1, -1, or 0 for unlabelled points.
-    cost : array, shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If there is no bias, and no mean but 0 can be had.
+    ValueError is raised if there is no bias, and no mean but 0 can be had.
     """
 
     def __init__(self, shared: SmallProblems, y: Array, cost: Array) -> None:

@@ -78,23 +78,12 @@ class Choice(NamedTuple):
 
 @dataclass
 class Reached:
-    """How far the work on one problem has come, as the strategy looks at it.
+    """How far the work on one problem has come, as the strategy looks at it."""
 
-    Attributes
-    ----------
-    dual : DualProblem
-        Its matrix is in memory.
-    state : State
-    tol : float
-        Violation that is wanted, in units of the outputs.
-    enough : float or None
-        Violation at which one may stop once the augmented Lagrangian would have to take over; None: ``tol``.
-    """
-
-    dual: DualProblem
+    dual: DualProblem  # its matrix is in memory
     state: State
-    tol: float
-    enough: float | None
+    tol: float  # the violation that is wanted, in units of the outputs
+    enough: float | None  # where one may stop once the augmented Lagrangian would have to take over; None: ``tol``
     effort: Effort = Effort()
     last: Method = "none"
     turn: int = 0
@@ -146,14 +135,7 @@ class Reached:
 class Strategy:
     """What a solver has learnt about its problems, and which method is next.
 
-    Attributes
-    ----------
-    is_hard : bool
-        Whether the augmented Lagrangian had to take over on one of the problems; the next is taken to be like it.
-    least_for_augmented : int
-        The number of variables from which on it may.
-    log : list of Choice
-        What was chosen for the last problem, and why.
+    Where the augmented Lagrangian had to take over on a problem, the next is taken to be as hard.
     """
 
     effort = Effort()
@@ -161,7 +143,7 @@ class Strategy:
     def __init__(self) -> None:
         self.is_hard = False
         self.least_for_augmented = self.effort.least_for_augmented
-        self.log: list[Choice] = []
+        self.log: list[Choice] = []  # what was chosen for the last problem, and why
 
     def next(self, reached: Reached) -> Choice:
         """The method that is next."""
