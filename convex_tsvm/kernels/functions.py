@@ -79,7 +79,7 @@ class Linear(Kernel):
     def __call__(self, X: Points, Z: Points) -> Array:
         from sklearn.metrics.pairwise import linear_kernel
 
-        return _dense(linear_kernel(X, Z))
+        return dense(linear_kernel(X, Z))
 
     def diag(self, X: Points) -> Array:
         return _squared_norms(X)
@@ -171,7 +171,7 @@ class Polynomial(Kernel):
     def __call__(self, X: Points, Z: Points) -> Array:
         from sklearn.metrics.pairwise import polynomial_kernel
 
-        return _dense(polynomial_kernel(X, Z, degree=self.degree, gamma=self.gamma, coef0=self.coef0))
+        return dense(polynomial_kernel(X, Z, degree=self.degree, gamma=self.gamma, coef0=self.coef0))
 
     def diag(self, X: Points) -> Array:
         return (self.gamma * _squared_norms(X) + self.coef0) ** self.degree
@@ -350,5 +350,6 @@ def _squared_norms(X: Points) -> Array:
     return np.einsum("ij,ij->i", X, X, dtype=float)
 
 
-def _dense(K: Any) -> Array:
+def dense(K: Any) -> Array:
+    """An array of 64-bit numbers, of an array or a sparse matrix."""
     return np.asarray(K.toarray() if is_sparse(K) else K, dtype=float)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..parallel import in_threads, tiles
 from ..validation import is_sparse
 from .distances import sparse_squared_norms
-from .functions import Kernel
+from .functions import Kernel, dense
 from .types import Array, Points
 
 Indices = NDArray[np.intp]
@@ -148,7 +148,7 @@ class LinearRows(RowSource):
         self.X, self.n = X, X.shape[0]
 
     def rows(self, indices: Indices) -> Array:
-        return self._products(self.X[indices], self.X)
+        return dense(self.X[indices] @ self.X.T)
 
     def diag(self) -> Array:
         if is_sparse(self.X):
@@ -156,7 +156,7 @@ class LinearRows(RowSource):
         return np.einsum("ij,ij->i", self.X, self.X)
 
     def block(self, indices: Indices, columns: Indices) -> Array:
-        return self._products(self.X[indices], self.X[columns])
+        return dense(self.X[indices] @ self.X[columns].T)
 
     def times(self, vectors: Array) -> Array:
         return np.asarray(self.X @ (self.X.T @ vectors))
@@ -164,11 +164,6 @@ class LinearRows(RowSource):
     def combine(self, indices: Indices, coefficients: Array) -> Array:
         """X w with w = X[indices]ᵀ coefficients."""
         return np.asarray(self.X @ (self.X[indices].T @ coefficients)).ravel()
-
-    @staticmethod
-    def _products(left: Points, right: Points) -> Array:
-        products = left @ right.T
-        return np.asarray(products.toarray() if is_sparse(products) else products, dtype=float)
 
 
 def multiplied(rows: Rows, vectors: Array, out: Array | None = None) -> Array:

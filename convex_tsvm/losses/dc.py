@@ -170,13 +170,7 @@ class DCLoss:
         return np.asarray(self.convex.derivative(t) + self.concave.supergradient(t))
 
     def curvature(self, t: ArrayLike) -> Array:
-        """Second derivative at ``t``, without that of kinks.
-
-        Raises
-        ------
-        ValueError
-            If the concave part has none.
-        """
+        """Second derivative at ``t``, without that of kinks; ValueError if the concave part has none."""
         bend = getattr(self.concave, "curvature", None)
         if bend is None:
             raise ValueError(f"{self.name}: its concave part has no curvature, which Newton steps need")

@@ -20,22 +20,13 @@ from .plq import PLQ
 def convex_pieces(loss: PLQ) -> tuple[PLQ, ...]:
     """Convex functions whose least is the loss; each is the loss itself on one stretch between falls of its slope.
 
-    Beyond its stretch a piece rises steeply, or, where that would be below the loss, goes on as it ends.
-
-    Parameters
-    ----------
-    loss : PLQ
-        Finite everywhere; without a piece of negative curvature.
-
-    Returns
-    -------
-    tuple of PLQ
-        From left to right; a convex loss is its only piece.
+    Beyond its stretch a piece rises steeply, or, where that would be below the loss, goes on as it ends.  Pieces come
+    from left to right; a convex loss is its only one.
 
     Raises
     ------
     ValueError
-        If a piece has negative curvature, or there is no continuation that stays above the loss.
+        If the loss is infinite somewhere, a piece has negative curvature, or no continuation stays above the loss.
 
     Examples
     --------
@@ -51,10 +42,8 @@ def convex_pieces(loss: PLQ) -> tuple[PLQ, ...]:
     cuts = np.flatnonzero(loss.slope_jumps() < 0).tolist()
     # The steeper a stretch is continued, the more an output is held where the stretch is.
     steep = 3.0 * float(np.abs(np.concatenate(loss.derivatives(loss.breaks))).max(initial=0.0))
-    found = []
-    for number, (first, last) in enumerate(zip([-1, *cuts], [*cuts, len(loss.breaks)], strict=True)):
-        found.append(_continued(loss, first, last, steep, number))
-    return tuple(found)
+    ends = enumerate(zip([-1, *cuts], [*cuts, len(loss.breaks)], strict=True))
+    return tuple(_continued(loss, first, last, steep, number) for number, (first, last) in ends)
 
 
 def _continued(loss: PLQ, first: int, last: int, steep: float, number: int) -> PLQ:
@@ -84,11 +73,6 @@ def _falls_below(piece: PLQ, loss: PLQ) -> bool:
 
 def envelope_of(functions: Sequence[PLQ]) -> PLQ:
     """The convex envelope of the least of some convex functions: the conjugate of the greatest of their conjugates.
-
-    Parameters
-    ----------
-    functions : sequence of PLQ
-        Convex.
 
     Raises
     ------

@@ -412,13 +412,7 @@ class PLQ:
         return PLQ(found.breaks, found.pieces).within(part.lower, part.upper).named(name)
 
     def conjugate(self) -> PLQ:
-        """The convex conjugate f*(s) = sup_t (s t - f(t)), again a PLQ function.
-
-        Raises
-        ------
-        ValueError
-            If the function is not convex.
-        """
+        """The convex conjugate f*(s) = sup_t (s t - f(t)), again a PLQ function; ValueError if f is not convex."""
         self._require_convex("conjugate")
         return self._conjugate
 

@@ -33,7 +33,7 @@ from .finite_newton.directions import Directions
 
 
 @dataclasses.dataclass(frozen=True)
-class Choice:
+class Effort:
     """When finite Newton takes over.
 
     Attributes
@@ -76,7 +76,7 @@ class LinearSolver:
 
     name = "linear"
 
-    choice = Choice()
+    effort = Effort()
 
     def __init__(
         self, problem: Problem, *, tol: float = 1e-3, progress: Callable[[int, float], None] | None = None
@@ -109,7 +109,7 @@ class LinearSolver:
         began, coordinates, before = time.perf_counter(), self.coordinates, 0
         most = self._newton_cost(step)
         if coordinates is not None and not self._newton_at_once(step, most):
-            found = coordinates.descend(step, start, _Trial(most, self.newton.points, self.tol, self.choice))
+            found = coordinates.descend(step, start, _Trial(most, self.newton.points, self.tol, self.effort))
             if found.status != "max_iter":
                 return found
             before = found.n_iter
@@ -138,9 +138,9 @@ class LinearSolver:
             return True  # it has taken over before, and a step that is like the last one takes it a few steps
         points = self.newton.points
         n, d = points.shape
-        if _is_smooth(step) and not isinstance(points, SparsePoints) and self.choice.points * d <= n:
+        if _is_smooth(step) and not isinstance(points, SparsePoints) and self.effort.points * d <= n:
             return True
-        return cost <= self.choice.epochs * epoch_cost(n, points.n_entries)
+        return cost <= self.effort.epochs * epoch_cost(n, points.n_entries)
 
     def _newton_steps(self, step: ConvexStep) -> float:
         """How many steps finite Newton is expected to need; those it took lately count, the last half of all."""
@@ -159,25 +159,25 @@ def _is_smooth(step: ConvexStep) -> bool:
 class _Trial:
     """Whether coordinate descent is to go on: while it has cost little, or while it is expected to end sooner."""
 
-    def __init__(self, most: float, points: LinearPoints, tol: float, choice: Choice) -> None:
-        self.most, self.spent, self.tol, self.choice = most, 0.0, tol, choice
+    def __init__(self, most: float, points: LinearPoints, tol: float, effort: Effort) -> None:
+        self.most, self.spent, self.tol, self.effort = most, 0.0, tol, effort
         self._a_visit = epoch_cost(points.shape[0], points.n_entries) / points.shape[0]
         self._gaps: list[float] = []
 
     def __call__(self, descent: Descent) -> bool:
         self.spent += descent.n_visited * self._a_visit
         self._gaps.append(max(descent.gap, descent.violation / 10))
-        window = self.choice.window
-        if self.spent <= self.choice.trial * self.most or len(self._gaps) <= window:
+        window = self.effort.window
+        if self.spent <= self.effort.trial * self.most or len(self._gaps) <= window:
             return True
-        if self.spent > self.choice.most * self.most:
+        if self.spent > self.effort.most * self.most:
             return False
         gaps = np.log(np.maximum(self._gaps, 1e-300))
         # Epochs that visit all terms again see the gap rise, so that the last few may have less of a rate than all.
         rate = max(gaps[-1 - window] - gaps[-1], 0.0) / window
         rate = max(rate, (gaps[0] - gaps[-1]) / (len(gaps) - 1))
         missing = np.log(max(self._gaps[-1] / self.tol, 1.0))
-        return bool(missing * descent.n_visited * self._a_visit <= rate * (self.choice.most * self.most - self.spent))
+        return bool(missing * descent.n_visited * self._a_visit <= rate * (self.effort.most * self.most - self.spent))
 
 
 def epoch_cost(n: int, entries: int) -> float:

@@ -111,21 +111,12 @@ class NativeSolver:
         return one_blas_thread()
 
     def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
-        """Solve one step.
+        """Solve one step, from the dual variables of a solution of a similar one.
 
-        Parameters
-        ----------
-        step : ConvexStep
-        start : StepSolution, optional
-            A solution of a similar step, whose dual variables are the start.  It may be of another kernel or other
-            costs; if it is of the same kernel, its outputs are used as well.
-
-        Returns
-        -------
-        StepSolution
-            Its ``status`` is "max_iter" if the tolerance was not met within the limit, "inaccurate" if rounding
-            keeps it from being met (both also warn), and "interrupted" or "time_limit" if Ctrl-C or a deadline ended
-            it: it then holds the best point so far.
+        That may be of another kernel or other costs; if it is of the same kernel, its outputs are used as well.  The
+        status is "max_iter" if the tolerance was not met within the limit, "inaccurate" if rounding keeps it from being
+        met (both also warn), and "interrupted" or "time_limit" if Ctrl-C or a deadline ended it: the solution is then
+        the best point so far.
 
         Raises
         ------
@@ -166,14 +157,14 @@ class NativeSolver:
         if solution.status == "max_iter":
             warn(
                 f"the native solver stopped after {solution.n_iter} working sets with a violation of "
-                f"{solution.kkt:.2g} > tol={self.tol:g}; raise max_iter or tol",
+                f"{solution.kkt:.2g} > tol={self.tol:g}; raise max_iter or tol"
             )
         else:
             largest = float((step.point_cost * step.problem.kernel.diag(step.problem.X)).max())
             warn(
                 f"the native solver did not meet tol={self.tol:g}: violation {solution.kkt:.2g}, relative duality gap "
                 f"{solution.gap:.2g}; costs times kernel values are up to {largest:.2g}, for which double precision "
-                "has too few digits (scale the points, or take smaller costs)",
+                "has too few digits (scale the points, or take smaller costs)"
             )
 
 

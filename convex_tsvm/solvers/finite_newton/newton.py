@@ -128,7 +128,7 @@ class FiniteNewton:
             warn(
                 f"the finite Newton solver ended after {found.n_iter} steps with a relative duality gap of "
                 f"{found.gap:.2g} > tol={self.tol:g}; "
-                + ("raise max_iter or tol" if found.status == "max_iter" and found.gap <= 1 else "scale the points"),
+                + ("raise max_iter or tol" if found.status == "max_iter" and found.gap <= 1 else "scale the points")
             )
         return found
 
@@ -230,16 +230,8 @@ class FiniteNewton:
         return finite_plq_losses(step, self.name)
 
     def _certified(self, step: ConvexStep, descent: NewtonDescent, n_iter: int, began: float) -> StepSolution:
-        space = descent.space
-        return certify(
-            step,
-            -descent.g,
-            0.0,
-            space.bias(descent.x, step.target),
-            space.weights(descent.x).copy(),
-            n_iter=n_iter,
-            seconds=time.perf_counter() - began,
-        )
+        bias, w = descent.space.bias(descent.x, step.target), descent.space.weights(descent.x).copy()
+        return certify(step, -descent.g, 0.0, bias, w, n_iter=n_iter, seconds=time.perf_counter() - began)
 
 
 class _Stalled:
