@@ -507,8 +507,8 @@ KERNELS = [
     Fault(
         "means over tiles count a pair once",
         "kernels/products.py",
-        "total[left] += _row_sums(tile)",
-        "total[left] += 0.0 * _row_sums(tile)",
+        "total[left] += _column_sums(tile.T, summed)",
+        "total[left] += 0.0 * _column_sums(tile.T, summed)",
         ("tests/test_kernel_rows.py::test_a_source_gives_the_rows_of_its_matrix",),
     ),
     Fault(
@@ -655,8 +655,8 @@ LINEAR = [
     Fault(
         "a line search ends where it begins",
         "solvers/finite_newton/newton.py",
-        "LINE_SEARCH_SHARE = 1e-3",
-        "LINE_SEARCH_SHARE = 2.0",
+        "line_search: float = 1e-3",
+        "line_search: float = 2.0",
         ("tests/test_linear_solver.py::test_which_one_works",),
     ),
     Fault(
@@ -683,22 +683,22 @@ LINEAR = [
     Fault(
         "coordinates start from other outputs than their multipliers have",
         "solvers/coordinates/descent.py",
-        "self.state[SHIFT] = shift + self.state[SIGMA] * origin.room",
-        "self.state[SHIFT] = shift",
+        "self.shift = shift + self.sigma * origin.room",
+        "self.shift = shift",
         ("tests/test_linear_solver.py::test_a_balance_is_met_and_the_bias_is_free",),
     ),
     Fault(
         "coordinates forget that points are taken from their mean",
         "solvers/coordinates/descent.py",
-        "self.u - self.state[SIGMA] * mean",
+        "self.u - self.sigma * mean",
         "self.u",
         ("tests/test_linear_solver.py::test_a_balance_is_met_and_the_bias_is_free",),
     ),
     Fault(
         "the bias of coordinates does not move",
         "solvers/coordinates/descent.py",
-        "state[SHIFT] += state[SIGMA] * origin.room",
-        "state[SHIFT] += 0.0 * origin.room",
+        "self.shift += self.sigma * origin.room",
+        "self.shift += 0.0 * origin.room",
         ("tests/test_linear_solver.py::test_a_free_bias_is_found_by_epochs_alone",),
     ),
     Fault(

@@ -9,6 +9,7 @@ import pytest
 
 import convex_tsvm as ct
 from convex_tsvm.kernels import Device, DeviceRows, KernelRows
+from convex_tsvm.kernels.products import Tiles
 from convex_tsvm.solvers.dual import rows_held
 
 #: array_api_strict refuses whatever the standard does not have; its device1 cannot be mixed with its default device.
@@ -52,9 +53,7 @@ def test_rows_and_what_is_made_of_them(device, kernel, dtype):
 
 
 def test_sums_in_parts_are_sums(device, monkeypatch):
-    from convex_tsvm.kernels import device as module
-
-    monkeypatch.setattr(module, "DEVICE_BYTES_AT_ONCE", 8 * 30 * 4)
+    monkeypatch.setattr(DeviceRows, "bytes_at_once", 8 * 30 * 4)
     X = np.random.default_rng(1).standard_normal((30, 2))
     rows = DeviceRows(ct.RBF(1.0), X, np.float64, Device(device))
     vectors = np.random.default_rng(2).standard_normal((30, 2))
@@ -62,12 +61,8 @@ def test_sums_in_parts_are_sums(device, monkeypatch):
 
 
 def test_many_rows_and_whole_matrices_come_in_parts(device, monkeypatch):
-    from convex_tsvm.kernels import device as module
-    from convex_tsvm.kernels import products
-
-    monkeypatch.setattr(module, "DEVICE_BYTES_AT_ONCE", 8 * 30 * 4)
-    monkeypatch.setattr(module, "TILE", 8)
-    monkeypatch.setattr(products, "TILE", 8)
+    monkeypatch.setattr(DeviceRows, "bytes_at_once", 8 * 30 * 4)
+    monkeypatch.setattr(DeviceRows, "tiles", Tiles(rows=8))
     X = np.random.default_rng(1).standard_normal((30, 2))
     rows, matrix = DeviceRows(ct.RBF(1.0), X, np.float64, Device(device)), ct.RBF(1.0)(X, X)
     some = np.random.default_rng(2).permutation(30)[:13]
@@ -86,8 +81,7 @@ def test_many_rows_and_whole_matrices_come_in_parts(device, monkeypatch):
 def test_the_native_solver_gives_the_same_answers(moons, device, kernel, held, monkeypatch):
     X, _, y = moons
     if held == "rows":
-        monkeypatch.setattr(rows_held, "WHOLE", 0)
-        monkeypatch.setattr(rows_held, "WHOLE_WITH_MEAN", 0)
+        monkeypatch.setattr(rows_held.HeldRows, "limits", rows_held.Limits(whole=0, whole_with_mean=0))
     problem = ct.Problem(X, y, kernel=kernel, C=10)
     options = {"tol": 1e-9, "cache_size": 1.0}
     by_numpy = ct.cccp(ct.cccp_tsvm(), problem, solver=ct.solvers.NativeSolver(problem, **options))

@@ -130,21 +130,21 @@ def test_points_that_come_many_times(n, monkeypatch):
     assert solution.step.gap <= 1e-3
     assert solution.step.kkt <= 1e-3
     step = solution.step.step
-    monkeypatch.setattr(strategy, "LEAST_FOR_AUGMENTED", 10**9)
-    without = ct.solvers.NativeSolver(problem, precision="double").solve(step)
+    never = ct.solvers.NativeSolver(problem, precision="double")
+    never.strategy.least_for_augmented = 10**9
+    without = never.solve(step)
     assert solution.step.primal == pytest.approx(without.primal, rel=2e-3)
 
 
-def test_every_catalogue_loss_with_it_from_the_start(monkeypatch):
+def test_every_catalogue_loss_with_it_from_the_start():
     """Where it begins at once, and small problems are its own too, solutions are what they are without."""
     rng = np.random.default_rng(1)
     problem = ct.Problem(rng.standard_normal((40, 3)), np.resize([1, -1, 0, 0, 0], 40), kernel=ct.RBF(1.0), C=3)
     for unlabeled in CATALOGUE.values():
         step = ct.Formulation(ct.hinge(), unlabeled).on(problem).step(rng.normal(0, 1, 40))
-        with monkeypatch.context() as patch:
-            patch.setattr(strategy, "LEAST_FOR_AUGMENTED", 0)
-            patch.setattr(strategy, "USELESS_TURNS", 0)
-            hard = ct.solvers.NativeSolver(problem, tol=1e-6).solve(step)
+        solver = ct.solvers.NativeSolver(problem, tol=1e-6)
+        solver.strategy.least_for_augmented, solver.strategy.effort = 0, strategy.Effort(useless=0)
+        hard = solver.solve(step)
         assert hard.primal == pytest.approx(
             ct.solvers.NativeSolver(problem, tol=1e-8).solve(step).primal, rel=1e-5, abs=1e-5
         )

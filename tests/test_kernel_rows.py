@@ -8,7 +8,7 @@ import convex_tsvm as ct
 from convex_tsvm.kernels import CentredRows, GramRows, KernelRows, LinearRows
 from convex_tsvm.kernels.distances import squared_distances
 from convex_tsvm.kernels.functions import make_kernel
-from convex_tsvm.kernels.products import ProductRows
+from convex_tsvm.kernels.products import ProductRows, Tiles
 from convex_tsvm.kernels.wrappers import RowsWithSums
 
 N = 30
@@ -65,8 +65,7 @@ SOURCES = {
 @pytest.fixture
 def small_tiles(monkeypatch):
     """Passes over pairs of points in tiles of a few rows, so that thirty points take several."""
-    for name, size in (("TILE", 4), ("PANEL", 8), ("SUMMED_AT_ONCE", 3), ("SPARSE_PART", 5)):
-        monkeypatch.setattr(f"convex_tsvm.kernels.products.{name}", size)
+    monkeypatch.setattr(ProductRows, "tiles", Tiles(rows=4, panel=8, summed=3, sparse=5))
     monkeypatch.setattr("convex_tsvm.kernels.rows.ROW_BYTES_AT_ONCE", 8 * N * 4)
 
 

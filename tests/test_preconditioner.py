@@ -49,7 +49,7 @@ def test_the_change_of_variables_is_linear_and_has_its_inverse_and_transpose(ker
 @pytest.mark.parametrize(("kernel", "balance"), CASES)
 def test_the_hessian_of_the_supervised_svm_is_nearly_the_identity(kernel, balance, monkeypatch):
     # With all curved points taken exactly, T turns a Hessian without concave parts into the identity.
-    monkeypatch.setattr("convex_tsvm.solvers.preconditioner.EXACT_SHARE", 1.0)
+    monkeypatch.setattr("convex_tsvm.solvers.preconditioner.Preconditioner.share", 1.0)
     function = primal(0, kernel, balance).at(scale=0.0)
     near, n = Preconditioner(function, np.zeros(function.n_variables)), function.n_variables
     hessian = np.array(
@@ -92,7 +92,7 @@ def test_a_descent_with_32_bits_ends_where_64_bits_say_it_may(monkeypatch):
     problem = ct.Problem(X, y, kernel=ct.RBF(2.0), C=10)
     expected = ct.gradient(ct.tsvm("exp"), problem, tol=1e-4)
     made = []
-    monkeypatch.setattr(smooth, "MANY_ENTRIES", 1)
+    monkeypatch.setattr(smooth.SmoothSolver, "many_entries", 1)
     monkeypatch.setattr(smooth, "SinglePoints", lambda X: made.append(1) or SinglePoints(X))
     found = ct.gradient(ct.tsvm("exp"), problem, tol=1e-4)
     assert made

@@ -1,6 +1,7 @@
 """Points that are there several times are solved as one, and the solution is that of all."""
 
 import dataclasses
+import functools
 
 import numpy as np
 import pytest
@@ -10,13 +11,12 @@ from hypothesis import strategies as st
 from strategies import random_case
 
 import convex_tsvm as ct
-from convex_tsvm.solvers.dual import repeated
 from convex_tsvm.solvers.dual.repeated import RepeatedPoints
 
 
 @pytest.fixture
 def always(monkeypatch):
-    monkeypatch.setattr(repeated, "LEAST_MERGED", 1)
+    monkeypatch.setattr(RepeatedPoints, "of", functools.partial(RepeatedPoints.of, least=1))
 
 
 def repeated_case(seed):
@@ -32,22 +32,22 @@ def repeated_case(seed):
     return formulation, problem.replace(X=X, y=y, C=C, C_unlabeled=C, balance_sample=None), rng
 
 
-def separately(problem, monkeypatch, **options):
+def separately(problem, **options):
     """A solver that does not look for points that are there several times."""
-    with monkeypatch.context() as patch:
-        patch.setattr(repeated, "MOST_DISTINCT", 0.0)
-        return ct.solvers.NativeSolver(problem, **options)
+    solver = ct.solvers.NativeSolver(problem, **options)
+    solver._repeated = None
+    return solver
 
 
 @pytest.mark.parametrize("block", [*range(4), *(pytest.param(k, marks=pytest.mark.slow) for k in range(4, 8))])
 @pytest.mark.parametrize("balance_by", ["centring", "x0"])
-def test_solutions_are_those_of_all_points(block, balance_by, always, monkeypatch):
+def test_solutions_are_those_of_all_points(block, balance_by, always):
     merged = 0
     for seed in range(10 * block, 10 * block + 10):
         formulation, problem, rng = repeated_case(seed)
         step = formulation.on(problem).step(rng.normal(0, 1.5, problem.n))
         together = ct.solvers.NativeSolver(problem, tol=1e-7, balance_by=balance_by)
-        apart = separately(problem, monkeypatch, tol=1e-7, balance_by=balance_by)
+        apart = separately(problem, tol=1e-7, balance_by=balance_by)
         assert apart._repeated is None
         merged += together._repeated.can_merge(step)
         found, expected = together.solve(step), apart.solve(step)

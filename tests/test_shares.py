@@ -2,7 +2,6 @@
 
 import warnings
 from collections import deque
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -312,9 +311,8 @@ def test_small_descents_are_those_of_cccp(seed, fit_intercept, loss):
     model = ct.tsvm(loss, fit_intercept=fit_intercept)
     problem = ct.Problem(X, y, kernel=ct.RBF(0.5), C=3.0, C_unlabeled="tenth", balance=mean)
     small = SmallProblems(problem.gram, model.parts, fit_intercept=fit_intercept, tol=1e-8, max_iter=100)
-    with patch("convex_tsvm.solvers.dual.small.MOST_SWEEPS", 10**5):
-        found = BalancedProblem(small, y, problem.cost).outputs(mean)
-        alone = small.svm(y, problem.cost)
+    small.max_sweeps = 10**5
+    found, alone = BalancedProblem(small, y, problem.cost).outputs(mean), small.svm(y, problem.cost)
     public = ct.cccp(model, problem, tol=1e-7)
     np.testing.assert_allclose(found[y == 0].mean(), mean, atol=1e-6)
     np.testing.assert_allclose(found, public.scores, atol=1e-3)

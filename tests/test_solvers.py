@@ -13,6 +13,7 @@ from convex_tsvm.losses import conjugate_pieces
 from convex_tsvm.solvers.dual import native
 from convex_tsvm.solvers.dual.dual_problem import DualProblem
 from convex_tsvm.solvers.dual.newton import newton
+from convex_tsvm.solvers.dual.strategy import Effort
 
 
 def steps_of(seed):
@@ -82,12 +83,13 @@ def test_small_blocks_and_a_small_cache_change_nothing(seed, monkeypatch):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_newton_steps_from_anywhere_give_the_same_solution(seed, monkeypatch):
+def test_newton_steps_from_anywhere_give_the_same_solution(seed):
     """Tried after every third coordinate step, they pass breakpoints all the time."""
     problem, step = steps_of(2500 + seed)
     usual = ct.solvers.NativeSolver(problem, tol=1e-8).solve(step)
-    monkeypatch.setattr("convex_tsvm.solvers.dual.in_memory.LEAST_STEPS", 3)
-    early = ct.solvers.NativeSolver(problem, tol=1e-8).solve(step)
+    solver = ct.solvers.NativeSolver(problem, tol=1e-8)
+    solver.strategy.effort = Effort(least_steps=3)
+    early = solver.solve(step)
     assert early.status == "optimal"
     assert early.primal == pytest.approx(usual.primal, rel=1e-7, abs=1e-7)
 

@@ -19,7 +19,7 @@ import scipy.linalg
 from ..validation import is_sparse
 from .deformed import DeformedKernel
 from .distances import EPS, SMALL_ERROR, scaled_differences, squared_distances
-from .functions import RBF, Kernel, Linear, Polynomial, Precomputed
+from .functions import RBF, Kernel, Linear, Polynomial, Precomputed, dense
 from .rows import GramRows, Indices, KernelRows
 from .types import Array, Points
 from .wrappers import CentredRows
@@ -158,7 +158,7 @@ def shifted_gram(kernel: Kernel, X: Points) -> AccurateGram:
     """
     if not isinstance(kernel, Linear) or _too_large(X):
         return plain_gram(kernel, X)
-    points = _dense(X)
+    points = dense(X)
     near = points - points.mean(axis=0)
     # The computed mean is an exact origin, whether or not it is the exact mean: each difference is rounded once.
     return _of_points(near, EPS * np.linalg.norm(near, axis=1))
@@ -167,7 +167,7 @@ def shifted_gram(kernel: Kernel, X: Points) -> AccurateGram:
 def centred_gram(kernel: Kernel, X: Points, members: Indices) -> AccurateGram:
     """The kernel with its origin at the mean of some points (chapelle2008 eq. 13)."""
     if isinstance(kernel, Linear) and not _too_large(X):
-        points = _dense(X)
+        points = dense(X)
         near = points - points[members].mean(axis=0)
         mean = near[members].mean(axis=0)
         centred = near - mean
@@ -194,7 +194,7 @@ def projected_gram(kernel: Kernel, X: Points, members: Indices, target: float) -
     NoMeanError is raised if that mean is zero as far as floating point can tell.
     """
     if isinstance(kernel, Linear) and not _too_large(X):
-        return _projected_points(_dense(X), members, target)
+        return _projected_points(dense(X), members, target)
     plain = plain_gram(kernel, X)
     weights = np.zeros(plain.n)
     weights[members] = 1 / len(members)
@@ -246,8 +246,7 @@ def _projected_points(X: Array, members: Indices, target: float) -> Projected:
 
 
 def _of_points(points: Points, moved: Array) -> AccurateGram:
-    matrix = points @ points.T
-    matrix = np.asarray(matrix.toarray() if is_sparse(matrix) else matrix, dtype=float)
+    matrix = dense(points @ points.T)
     if not np.isfinite(matrix).all():
         raise ValueError("inner products of the points overflow; scale the points")
     error = _relative_error(Linear(), points)
@@ -272,7 +271,3 @@ def _distance_error(kernel: RBF, X: Points) -> float:
 
 def _too_large(X: Points) -> bool:
     return bool(is_sparse(X) and X.shape[0] * X.shape[1] > MOST_DENSE_ENTRIES)
-
-
-def _dense(X: Points) -> Array:
-    return np.asarray(X.toarray() if is_sparse(X) else X, dtype=float)

@@ -18,9 +18,6 @@ from ..validation import canonical, finite, integer, is_sparse, one_of
 
 Array = NDArray[np.float64]
 
-#: What a step costs at least.
-LEAST_STEP = 1e-7
-
 
 def cluster_kernel(
     K: ArrayLike, *, transfer: str = "step", n_components: int = 10, power: int = 3, normalized: bool = True
@@ -167,7 +164,7 @@ def density_kernel(
     if n_neighbors is not None:
         steps = _to_neighbors(steps, integer("n_neighbors", n_neighbors, least=1, most=n - 1))
     # No step is free: SciPy takes what is nearly 0 for a step that is not there, and equal points are at distance 0.
-    paths = shortest_path(np.maximum(steps, LEAST_STEP), directed=False)
+    paths = shortest_path(np.maximum(steps, 1e-7), directed=False)
     squares = (np.log1p(paths) / rho) ** 2
     if sigma is not None:
         made = np.exp(-squares / (2 * finite("sigma", sigma, above=0) ** 2))

@@ -11,6 +11,7 @@ system with I + K M, in which K appears in products only: nothing of the order o
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -23,25 +24,32 @@ from .distances import EPS
 from .rows import GramRows, Indices, Rows, RowSource, multiplied
 from .types import Array
 
-#: Largest error of a solution that is allowed, relative to the largest entry of the right-hand side.
-MOST_CG_ERROR = 1e-8
-
-#: Iterations of conjugate gradients after which a system is given up.
-MOST_CG_ITERATIONS = 1000
-
-#: Largest number of points whose rows approximate K in the preconditioner.
-LANDMARKS = 512
-
-#: Number of systems solved together: a pass over K takes nearly as long for one vector as for a hundred.
-TOGETHER = 256
-
-#: If at least one in so many rows is expected, computing the whole matrix at once is faster than computing them.
-ALL_ROWS_FROM_ONE_IN = 10
-
-#: Eigenvalues of the landmarks' matrix below this share of the largest are rounding errors.
-RANK_TOL = 1e-10
-
 Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How rows are computed without the whole matrix.
+
+    Attributes
+    ----------
+    error : float
+        Largest error of a solution that is allowed, relative to the largest entry of the right-hand side.
+    iterations : int
+        Steps of conjugate gradients after which a system is given up.
+    landmarks : int
+        Largest number of points whose rows approximate K in the preconditioner.
+    together : int
+        Systems solved together: a pass over K takes nearly as long for one vector as for a hundred.
+    all_from_one_in : int
+        If at least one in so many rows is expected, the whole matrix at once is faster than they are.
+    """
+
+    error: float = 1e-8
+    iterations: int = 1000
+    landmarks: int = 512
+    together: int = 256
+    all_from_one_in: int = 10
 
 
 class DeformedRows(RowSource):
@@ -57,18 +65,14 @@ class DeformedRows(RowSource):
     power of the Laplacian.  ValueError is raised if M has another shape or is not symmetric.
     """
 
-    keeps = True
+    keeps, effort = True, Effort()
 
     def __init__(self, source: RowSource, laplacian: Any, max_bytes: int | None = None) -> None:
-        self.source, self.max_bytes = source, max_bytes
+        self.source, self.n, self.max_bytes = source, source.n, max_bytes
         self.M = checked_laplacian(laplacian, source.n)
         self._place = np.full(source.n, -1, dtype=np.intp)
         self._known = np.empty((0, source.n))
         self.expected: Indices = np.empty(0, dtype=np.intp)
-
-    @property
-    def n(self) -> int:
-        return self.source.n
 
     def __getstate__(self) -> dict[str, Any]:
         # The preconditioner and the copy of K are large, and can be computed again when a further row is asked for.
@@ -78,12 +82,12 @@ class DeformedRows(RowSource):
     def in_memory(self) -> bool:  # type: ignore[override]
         """Whether all of the matrix is held."""
         fits = self.max_bytes is None or 24 * self.n**2 <= self.max_bytes
-        return fits or ALL_ROWS_FROM_ONE_IN * len(self.expected) >= self.n
+        return fits or self.effort.all_from_one_in * len(self.expected) >= self.n
 
     @property
     def error(self) -> float:
         """A bound on the error of entries, relative to the largest entry of the diagonal of K."""
-        return 16 * self.n * EPS if self.in_memory else 2 * MOST_CG_ERROR
+        return 16 * self.n * EPS if self.in_memory else 2 * self.effort.error
 
     def prepare(self, progress: Progress | None = None) -> None:
         """Compute the rows that are expected; ``progress`` is called with the share of them that is done."""
@@ -108,8 +112,9 @@ class DeformedRows(RowSource):
         if self.in_memory:
             return np.array(np.diag(self.matrix))
         found = np.empty(self.n)
-        for start in range(0, self.n, TOGETHER):
-            part = np.arange(start, min(start + TOGETHER, self.n))
+        step = self.effort.together
+        for start in range(0, self.n, step):
+            part = np.arange(start, min(start + step, self.n))
             found[part] = self._outputs(self.source.rows(part).T)[part, np.arange(len(part))]
         return found
 
@@ -143,7 +148,8 @@ class DeformedRows(RowSource):
         """(I + K M)⁻¹ times vectors, shape (n, k): outputs that the graph has smoothed."""
         if self.in_memory:
             return np.asarray(right - self.matrix @ (self.M @ right))
-        parts = [self._outputs(right[:, k : k + TOGETHER]) for k in range(0, right.shape[1], TOGETHER)]
+        step = self.effort.together
+        parts = [self._outputs(right[:, k : k + step]) for k in range(0, right.shape[1], step)]
         return np.hstack([np.empty((self.n, 0)), *parts])
 
     def expand(self, coefficients: Array) -> Array:
@@ -160,9 +166,9 @@ class DeformedRows(RowSource):
 
     def _compute(self, indices: Indices, progress: Progress | None = None) -> None:
         """Compute rows that are not known yet, and add them to those that are held."""
-        fresh = np.empty((len(indices), self.n))
-        for start in range(0, len(indices), TOGETHER):
-            part = slice(start, min(start + TOGETHER, len(indices)))
+        fresh, step = np.empty((len(indices), self.n)), self.effort.together
+        for start in range(0, len(indices), step):
+            part = slice(start, min(start + step, len(indices)))
             size = (part.stop - start) / len(indices)
 
             def inside(share: float, before: float = start / len(indices), size: float = size) -> None:
@@ -187,10 +193,10 @@ class DeformedRows(RowSource):
 
         found = precondition(right, F.T @ (M @ right))
         residual = right - found - self._times(M @ found)
-        goal = np.maximum(MOST_CG_ERROR * np.abs(right).max(axis=0, initial=0.0), 1e-300)
+        goal = np.maximum(self.effort.error * np.abs(right).max(axis=0, initial=0.0), 1e-300)
         active, first = np.arange(right.shape[1]), 0.0
         direction, previous = np.zeros(right.shape), np.ones(right.shape[1])
-        for _ in range(MOST_CG_ITERATIONS):
+        for _ in range(self.effort.iterations):
             smoothed = M @ residual[:, active]
             seen = F.T @ smoothed
             # |K M r| <= √K_ii √(rᵀ M K M r): how wrong the outputs are if the residual is added to them.
@@ -221,13 +227,13 @@ class DeformedRows(RowSource):
 
         The error of the approximation is taken to be ten times the largest entry of the diagonal of K - F Fᵀ.
         """
-        n = self.n
-        room = LANDMARKS if self.max_bytes is None else self.max_bytes // (16 * n)
-        some = np.sort(np.random.default_rng(0).choice(n, int(np.clip(room, 1, min(n, LANDMARKS))), replace=False))
+        n, most = self.n, self.effort.landmarks
+        room = most if self.max_bytes is None else self.max_bytes // (16 * n)
+        some = np.sort(np.random.default_rng(0).choice(n, int(np.clip(room, 1, min(n, most))), replace=False))
         rows = np.asarray(self.source.rows(some), dtype=float)
         among = rows[:, some]
         values, basis = scipy.linalg.eigh((among + among.T) / 2)
-        kept = values > RANK_TOL * max(values[-1], 1e-300)
+        kept = values > 1e-10 * max(values[-1], 1e-300)  # the others are rounding errors
         F = rows.T @ (basis[:, kept] / np.sqrt(values[kept]))
         diagonal = self.source.diag()
         rest = 10 * max(float((diagonal - _products(F.T, F.T)).max()), EPS * float(diagonal.max()))

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from ..memory import cache_megabytes
 from ..ties import rounded
 from ..validation import canonical, finite, integer, is_sparse
-from .deformation import TOGETHER, DeformedRows, Progress, checked_laplacian
+from .deformation import DeformedRows, Progress, checked_laplacian
 from .functions import Kernel, Precomputed
 from .products import rows_of
 from .rows import Indices
@@ -82,71 +82,42 @@ class DeformedKernel:
         return np.asarray(self.base(X, Z) - self.base(X, self.points) @ (self.laplacian @ self.rows.solve(right)))
 
     def diag(self, X: Points) -> Array:
-        """k̃(x, x), shape (m,).
-
-        Parameters
-        ----------
-        X : array or CSR matrix, shape (m, d)
-        """
+        """k̃(x, x) at the points of X, shape (m, d); shape (m,)."""
         if self.is_about(X):
             return self.rows.diag()
         found = self.base.diag(X)
-        for start in range(0, X.shape[0], TOGETHER):
-            part = slice(start, start + TOGETHER)
+        step = self.rows.effort.together
+        for start in range(0, X.shape[0], step):
+            part = slice(start, start + step)
             right = self.base(self.points, X[part])
             found[part] -= np.einsum("ij,ij->j", right, self.laplacian @ self.rows.solve(right))
         return np.asarray(found)
 
     def bound(self, X: Points) -> tuple[float, Array]:
-        """η and m numbers >= k̃(x, x) that are known without solving anything: values are within η times these.
-
-        Parameters
-        ----------
-        X : array or CSR matrix, shape (m, d)
-        """
+        """η and numbers >= k̃(x, x), shape (m,), known without solving anything: values are within η times these."""
         if self.rows.in_memory:
             return self.rows.error, self.diag(X)
         return self.rows.error, np.full(X.shape[0], self.base.diag(X).max(initial=0.0))
 
     def expand(self, coefficients: Array) -> Array:
-        """Σ a_i k̃(x_i, ·) in terms of the base kernel: the c with Σ c_i k(x_i, ·), (I + M K)⁻¹ a.
-
-        Parameters
-        ----------
-        coefficients : array, shape (n,) or (n, k)
-        """
+        """The c of Σ c_i k(x_i, ·), the same as Σ a_i k̃(x_i, ·): (I + M K)⁻¹ a, for a of shape (n,) or (n, k)."""
         return self.rows.expand(coefficients)
 
     def prepare(self, indices: Indices, progress: Progress | None = None) -> None:
         """Compute k̃ between some of the points and all of them, which is what takes time, before it is asked for.
 
-        Parameters
-        ----------
-        indices : int array
-            The points that cost something, as the labelled ones of a Laplacian SVM.
-        progress : callable, optional
-            Called with the share that is done.
+        They are the points that cost something, as the labelled ones of a Laplacian SVM.  ``progress`` is called with
+        the share that is done.
         """
         self.rows_for(indices).prepare(progress)
 
     def rows_for(self, indices: Indices) -> DeformedRows:
-        """Rows at the points of the graph; those of ``indices`` are computed together as soon as one is asked for.
-
-        Parameters
-        ----------
-        indices : int array
-            The points whose rows will be needed.
-        """
+        """Rows at the points of the graph; those of ``indices`` are computed together as soon as one is asked for."""
         self.rows.expected = indices
         return self.rows
 
     def is_about(self, X: Points) -> bool:
-        """Whether X are the points of the graph, as they are or copied.
-
-        Parameters
-        ----------
-        X : array or CSR matrix, shape (m, d)
-        """
+        """Whether X are the points of the graph, as they are or copied."""
         if X is self.points:
             return True
         if X.shape != self.points.shape or is_sparse(X) != is_sparse(self.points):

@@ -16,12 +16,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from ..validation import is_sparse
 from .functions import Kernel, ProductKernel
-from .products import TILE, ProductRows
+from .products import ProductRows
 from .rows import Indices, Rows, RowSource
 from .types import Array, Points
-
-#: Rows are computed on the device in parts of at most so many bytes, as its memory may be the smaller one.
-DEVICE_BYTES_AT_ONCE = 256 * 2**20
 
 
 class Device:
@@ -43,7 +40,8 @@ class Device:
             self.place = _place(library, place)
             self.get(self.put(np.zeros(1)))
         except Exception as error:  # every library has exceptions of its own for a device that is not there
-            raise ValueError(f"device={name!r}: {library} cannot use it: {_first_line(error)}") from error
+            why = (str(error) or type(error).__name__).splitlines()[0]
+            raise ValueError(f"device={name!r}: {library} cannot use it: {why}") from error
 
     def __reduce__(self) -> tuple[type[Device], tuple[str]]:
         # A library is a module, which is imported where a copy is made.
@@ -83,16 +81,15 @@ class Device:
             return None
         if hasattr(array, "cpu"):  # PyTorch
             return array.numpy() if array.device.type == "cpu" else None
-        return np.from_dlpack(self._in_memory(array))
-
-    def _in_memory(self, array: Any) -> Any:
-        """The array where NumPy can read it, if its library says which of its devices that is."""
+        # The library may say which of its devices NumPy can read.
         memory = self.xp.__array_namespace_info__().default_device()
-        return array if memory is None else array.to_device(memory)
+        return np.from_dlpack(array if memory is None else array.to_device(memory))
 
 
 class DeviceRows(ProductRows):
     """Rows, from another device, of a kernel with φ for arrays of any library (``product_form.phi``)."""
+
+    bytes_at_once = 256 * 2**20  # parts in which rows are computed, as the memory of the device may be the smaller one
 
     def __init__(self, kernel: ProductKernel, X: Points, dtype: DTypeLike, device: Device) -> None:
         super().__init__(kernel, X, dtype)
@@ -114,7 +111,7 @@ class DeviceRows(ProductRows):
     def times_columns(self, indices: Indices, vectors: Array) -> Array:
         """Columns of the matrix times vectors, shape (len(indices), k), in double precision; shape (n, k)."""
         total = np.zeros((self.n, vectors.shape[1]))
-        size = max(1, DEVICE_BYTES_AT_ONCE // (self.dtype.itemsize * self.n))
+        size = max(1, self.bytes_at_once // (self.dtype.itemsize * self.n))
         for start in range(0, len(indices), size):
             part = slice(start, start + size)
             weights = self.device.put(vectors[part].astype(self.dtype, copy=False))
@@ -130,15 +127,16 @@ class DeviceRows(ProductRows):
         if columns is not indices:
             return self._values(indices, columns)
         matrix = self._symmetric(indices)
-        for start in range(0, len(indices), TILE):
-            tile = matrix[start : start + TILE, start : start + TILE]
+        size = self.tiles.rows
+        for start in range(0, len(indices), size):
+            tile = matrix[start : start + size, start : start + size]
             tile[...] = (tile + tile.T) / 2
         return matrix
 
     def _values(self, indices: Indices, columns: Indices | slice, out: Rows | None = None) -> Rows:
         there = None if isinstance(columns, slice) else columns
         n_columns = self.n if there is None else len(there)
-        size = max(1, DEVICE_BYTES_AT_ONCE // (self.dtype.itemsize * max(n_columns, 1)))
+        size = max(1, self.bytes_at_once // (self.dtype.itemsize * max(n_columns, 1)))
         if out is None and len(indices) <= size:
             return self.device.get(self._on_device_values(indices, there))
         values = np.empty((len(indices), n_columns), dtype=self.dtype) if out is None else out
@@ -205,7 +203,3 @@ def _place(library: str, place: str) -> Any:
     if library == "array_api_strict":
         return importlib.import_module(library).Device(place)
     return place
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]

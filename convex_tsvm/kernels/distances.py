@@ -18,9 +18,6 @@ SMALL_ERROR = 1e-13
 #: :func:`_halves` rounds the high part of every entry to a multiple of about this share of the longest row.
 LOW = 2.0**-24
 
-#: Columns of sparse points that are made dense at a time.
-DENSE_COLUMNS = 2048
-
 
 def squared_distances(X: Points, Z: Points, scale: float) -> Array:
     """scale ‖x - z‖² of every pair, shape (len(X), len(Z)).
@@ -80,8 +77,9 @@ def _of_sparse(X: sp.csr_matrix, Z: sp.csr_matrix, scale: float) -> Array:
     total = np.zeros((X.shape[0], Z.shape[0]))
     used = np.union1d(np.unique(X.indices), np.unique(Z.indices))
     left_columns, right_columns = X.tocsc()[:, used], Z.tocsc()[:, used]
-    for start in range(0, len(used), DENSE_COLUMNS):
-        part = slice(start, start + DENSE_COLUMNS)
+    step = 2048  # columns that are made dense at a time
+    for start in range(0, len(used), step):
+        part = slice(start, start + step)
         total += scaled_differences(left_columns[:, part].toarray(), right_columns[:, part].toarray(), scale)
     return total
 

@@ -29,12 +29,7 @@ class Kernel(Protocol):
         ...
 
     def diag(self, X: Points) -> Array:
-        """The values k(x, x), shape (n,).
-
-        Parameters
-        ----------
-        X : array or sparse matrix, shape (n, d)
-        """
+        """The values k(x, x) at the points of X, shape (n, d); shape (n,)."""
         ...
 
     def to_dict(self) -> dict[str, Any]:
@@ -84,7 +79,7 @@ class Linear(Kernel):
     def __call__(self, X: Points, Z: Points) -> Array:
         from sklearn.metrics.pairwise import linear_kernel
 
-        return _dense(linear_kernel(X, Z))
+        return dense(linear_kernel(X, Z))
 
     def diag(self, X: Points) -> Array:
         return _squared_norms(X)
@@ -176,7 +171,7 @@ class Polynomial(Kernel):
     def __call__(self, X: Points, Z: Points) -> Array:
         from sklearn.metrics.pairwise import polynomial_kernel
 
-        return _dense(polynomial_kernel(X, Z, degree=self.degree, gamma=self.gamma, coef0=self.coef0))
+        return dense(polynomial_kernel(X, Z, degree=self.degree, gamma=self.gamma, coef0=self.coef0))
 
     def diag(self, X: Points) -> Array:
         return (self.gamma * _squared_norms(X) + self.coef0) ** self.degree
@@ -301,12 +296,8 @@ def make_kernel(
 def kernel_from_dict(saved: dict[str, Any]) -> Kernel:
     """The inverse of ``to_dict``."""
     parameters = {key: value for key, value in saved.items() if key != "name"}
-    makers: dict[str, Callable[..., Kernel]] = {
-        "linear": Linear,
-        "rbf": RBF,
-        "poly": Polynomial,
-        "precomputed": Precomputed,
-    }
+    makers: dict[str, Callable[..., Kernel]]
+    makers = {"linear": Linear, "rbf": RBF, "poly": Polynomial, "precomputed": Precomputed}
     if saved.get("name") not in makers:
         raise ValueError(f"kernel name {saved.get('name')!r} must be one of {', '.join(makers)}")
     return makers[saved["name"]](**parameters)
@@ -359,5 +350,6 @@ def _squared_norms(X: Points) -> Array:
     return np.einsum("ij,ij->i", X, X, dtype=float)
 
 
-def _dense(K: Any) -> Array:
+def dense(K: Any) -> Array:
+    """An array of 64-bit numbers, of an array or a sparse matrix."""
     return np.asarray(K.toarray() if is_sparse(K) else K, dtype=float)

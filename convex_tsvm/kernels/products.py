@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -15,24 +16,27 @@ from .functions import Kernel, Linear, ProductForm, ProductKernel
 from .rows import Indices, KernelRows, LinearRows, Rows, RowSource
 from .types import Array, Points
 
-#: A pass over all pairs of points is made in tiles of this many rows, and of four times as many columns in ``mean``.
-TILE = 512
 
-#: Values that are summed in the precision of a tile: sums of more would lose a digit, and sums of a few are slow.
-SUMMED_AT_ONCE = 64
+@dataclass(frozen=True)
+class Tiles:
+    """In which parts passes over all pairs of points are made.
 
-#: Columns of a tile that is used at once and not kept: with TILE rows it stays in the processor's cache.
-PANEL = 512
+    Attributes
+    ----------
+    rows : int
+        Rows of a tile; in a mean it has four times as many columns.
+    panel : int
+        Columns of a tile that is used at once and not kept: with so many rows it stays in the processor's cache.
+    summed : int
+        Values that are summed in the precision of a tile: sums of more would lose a digit, and sums of a few are slow.
+    sparse : int
+        Rows of a product of sparse matrices made at a time, as most entries of the product are not zero.
+    """
 
-#: With at most this many features a dense row is cheap: a cache keeps it only once it is asked for again.
-CHEAP = 128
-
-#: Largest rounding error of the argument of a kernel of differences in double precision; with more, differences are
-#: taken one by one.
-LARGEST_DOUBLE_ERROR = 1e-8
-
-#: Rows of a product of sparse matrices made at a time, as most entries of the product are not zero.
-SPARSE_PART = 128
+    rows: int = 512
+    panel: int = 512
+    summed: int = 64
+    sparse: int = 128
 
 
 class ProductRows(RowSource):
@@ -43,8 +47,10 @@ class ProductRows(RowSource):
     grows with ‖x̃‖².  ``error`` is roughly the rounding error of the argument of φ.
     """
 
+    tiles = Tiles()
+
     def __init__(self, kernel: ProductKernel, X: Points, dtype: DTypeLike = np.float64) -> None:
-        self.kernel, self.dtype = kernel, np.dtype(dtype)
+        self.kernel, self.dtype, self.n = kernel, np.dtype(dtype), X.shape[0]
         self._diag = kernel.diag(X)
         if is_sparse(X):
             self._points: Any = (X * self.form.scale).astype(self.dtype)
@@ -52,7 +58,8 @@ class ProductRows(RowSource):
             self._transposed = self._points.T.tocsr()
         else:
             self._points, squares = self._augmented(X)
-        self.cheap = not is_sparse(X) and X.shape[1] <= CHEAP
+        # A dense row of few features is cheap: a cache keeps it only once it is asked for again.
+        self.cheap = not is_sparse(X) and X.shape[1] <= 128
         self._terms = self.form.term(squares).astype(self.dtype)
         largest = squares.max(initial=0.0) + np.abs(self._terms).max(initial=0.0)
         self.error = float(np.finfo(self.dtype).eps * largest)
@@ -62,8 +69,9 @@ class ProductRows(RowSource):
         n, d = X.shape
         points, squares = np.empty((n, d + 2), dtype=self.dtype), np.empty(n)
         origin = X.mean(axis=0) if self.form.of_differences else 0.0
-        for start in range(0, n, TILE):
-            part = slice(start, min(start + TILE, n))
+        size = self.tiles.rows
+        for start in range(0, n, size):
+            part = slice(start, min(start + size, n))
             scaled = (X[part] - origin) * self.form.scale
             points[part, :d] = scaled
             # Squared norms are those of the rounded points, so that the kernel stays positive semidefinite.
@@ -80,10 +88,6 @@ class ProductRows(RowSource):
         # The form has lambdas, which cannot be pickled; it is made again when it is needed.
         return {name: value for name, value in self.__dict__.items() if name != "form"}
 
-    @property
-    def n(self) -> int:
-        return self._points.shape[0]
-
     def diag(self) -> Array:
         return self._diag
 
@@ -92,7 +96,7 @@ class ProductRows(RowSource):
 
     def block(self, indices: Indices, columns: Indices) -> Rows:
         """k(X[indices], X[columns]); where both are the same array, each pair of points is computed once."""
-        if columns is indices and len(indices) > TILE:
+        if columns is indices and len(indices) > self.tiles.rows:
             return self._symmetric(indices)
         return self._values(indices, columns)
 
@@ -100,39 +104,39 @@ class ProductRows(RowSource):
         """Mean of the rows of ``members``; of the pairs among them each is computed once, as k(x, z) = k(z, x)."""
         if len(np.unique(members)) < len(members):
             return super().mean(members)
-        total = np.zeros(self.n)
+        total, size, summed = np.zeros(self.n), self.tiles.rows, self.tiles.summed
         others = np.setdiff1d(np.arange(self.n), members, assume_unique=True)
-        for first in range(0, len(members), TILE):
-            left = members[first : first + TILE]
+        for first in range(0, len(members), size):
+            left = members[first : first + size]
             for columns in (others, left):
                 if len(columns):
-                    total[columns] += _column_sums(self.block(left, columns))
-            for second in range(first + TILE, len(members), 4 * TILE):
-                right = members[second : second + 4 * TILE]
+                    total[columns] += _column_sums(self.block(left, columns), summed)
+            for second in range(first + size, len(members), 4 * size):
+                right = members[second : second + 4 * size]
                 tile = self.block(left, right)
-                total[right] += _column_sums(tile)
-                total[left] += _row_sums(tile)
+                total[right] += _column_sums(tile, summed)
+                total[left] += _column_sums(tile.T, summed)
         return total / len(members)
 
     def times(self, vectors: Array) -> Array:
         """The matrix times some vectors, by tiles in memory that is used again: no row is ever whole."""
         if is_sparse(self._points):
             return super().times(vectors)
-        result = np.zeros(vectors.shape)
+        result, size, panel = np.zeros(vectors.shape), self.tiles.rows, self.tiles.panel
         vectors = vectors.astype(self.dtype, copy=False)
 
         def sums(rows: slice) -> None:
             left = self._turned(self._points[rows])
-            room = np.empty((len(left), PANEL), dtype=self.dtype)
-            for start in range(0, self.n, PANEL):
-                right = self._points[start : start + PANEL]
-                tile = room if len(right) == PANEL else np.empty((len(left), len(right)), self.dtype)
+            room = np.empty((len(left), panel), dtype=self.dtype)
+            for start in range(0, self.n, panel):
+                right = self._points[start : start + panel]
+                tile = room if len(right) == panel else np.empty((len(left), len(right)), self.dtype)
                 np.matmul(left, right.T, out=tile)
                 if self.form.finish is not None:
                     self.form.finish(tile)
-                result[rows] += tile @ vectors[start : start + PANEL]
+                result[rows] += tile @ vectors[start : start + panel]
 
-        in_threads(sums, [slice(start, start + TILE) for start in range(0, self.n, TILE)])
+        in_threads(sums, [slice(start, start + size) for start in range(0, self.n, size)])
         return result
 
     def full(self) -> Rows:
@@ -140,10 +144,10 @@ class ProductRows(RowSource):
         return self.block(everything, everything)
 
     def _symmetric(self, indices: Indices) -> Rows:
-        n = len(indices)
+        n, size = len(indices), self.tiles.rows
         matrix = np.empty((n, n), dtype=self.dtype)
-        for start in range(0, n, TILE):
-            stop = min(start + TILE, n)
+        for start in range(0, n, size):
+            stop = min(start + size, n)
             # A panel begins at the diagonal; the part to the left of it has been computed already, transposed.
             panel = self._values(indices[start:stop], indices[start:], matrix[start:stop, start:])
             if stop < n:
@@ -188,14 +192,14 @@ class ProductRows(RowSource):
         values = np.empty((len(indices), right.shape[1]), dtype=self.dtype) if out is None else out
 
         def fill(start: int) -> None:
-            part = slice(start, start + SPARSE_PART)
+            part = slice(start, start + self.tiles.sparse)
             product, place = self._points[indices[part]] @ right, values[part]
             if place.flags.c_contiguous:
                 product.toarray(out=place)
             else:
                 place[:] = product.toarray()
 
-        in_threads(fill, range(0, len(indices), SPARSE_PART))
+        in_threads(fill, range(0, len(indices), self.tiles.sparse))
         return values
 
 
@@ -209,7 +213,8 @@ def rows_of(kernel: Kernel, X: Points, dtype: DTypeLike = np.float64) -> RowSour
     if isinstance(kernel, ProductKernel):
         products = ProductRows(kernel, X, dtype)
         single = products.dtype == np.float32
-        if single or products.error <= LARGEST_DOUBLE_ERROR or not products.form.of_differences:
+        # With larger errors differences are taken one by one, where the kernel is one of differences.
+        if single or products.error <= 1e-8 or not products.form.of_differences:
             return products
     return KernelRows(kernel, X)
 
@@ -218,19 +223,10 @@ def _copy(target: Rows, source: Rows, rows: slice) -> None:
     target[rows] = source[rows]
 
 
-def _column_sums(tile: Rows) -> Array:
+def _column_sums(tile: Rows, size: int) -> Array:
     """Sums of so few values in the tile's own precision that rounding does not add up, and of these in double."""
     total = np.zeros(tile.shape[1])
-    for start in range(0, len(tile), SUMMED_AT_ONCE):
-        part = tile[start : start + SUMMED_AT_ONCE]
+    for start in range(0, len(tile), size):
+        part = tile[start : start + size]
         total += np.ones(len(part), dtype=tile.dtype) @ part
-    return total
-
-
-def _row_sums(tile: Rows) -> Array:
-    """The same along rows."""
-    total = np.zeros(len(tile))
-    for start in range(0, tile.shape[1], SUMMED_AT_ONCE):
-        part = tile[:, start : start + SUMMED_AT_ONCE]
-        total += part @ np.ones(part.shape[1], dtype=tile.dtype)
     return total

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..parallel import in_threads, tiles
 from ..validation import is_sparse
 from .distances import sparse_squared_norms
-from .functions import Kernel
+from .functions import Kernel, dense
 from .types import Array, Points
 
 Indices = NDArray[np.intp]
@@ -31,6 +31,7 @@ class RowSource(ABC):
     """Rows of a symmetric positive semidefinite matrix."""
 
     dtype: np.dtype[Any] = np.dtype(np.float64)
+    n: int  # the order of the matrix
 
     #: Whether computing a row takes less time than allocating the memory for it.
     cheap = False
@@ -40,11 +41,6 @@ class RowSource(ABC):
 
     #: Whether the caller need not store rows: the source stores them, or needs no rows to combine them.
     keeps = False
-
-    @property
-    @abstractmethod
-    def n(self) -> int:
-        """Order of the matrix."""
 
     @abstractmethod
     def rows(self, indices: Indices) -> Rows:
@@ -96,11 +92,7 @@ class GramRows(RowSource):
     in_memory = True
 
     def __init__(self, matrix: Rows) -> None:
-        self.matrix, self.dtype = matrix, matrix.dtype
-
-    @property
-    def n(self) -> int:
-        return self.matrix.shape[0]
+        self.matrix, self.dtype, self.n = matrix, matrix.dtype, matrix.shape[0]
 
     def rows(self, indices: Indices) -> Rows:
         return self.matrix[indices]
@@ -130,11 +122,7 @@ class KernelRows(RowSource):
     """Rows computed by the kernel function, in double precision, when they are asked for."""
 
     def __init__(self, kernel: Kernel, X: Points) -> None:
-        self.kernel, self.X = kernel, X
-
-    @property
-    def n(self) -> int:
-        return self.X.shape[0]
+        self.kernel, self.X, self.n = kernel, X, X.shape[0]
 
     def rows(self, indices: Indices) -> Array:
         return self._values(self.X[indices], self.X)
@@ -157,14 +145,10 @@ class LinearRows(RowSource):
     keeps = True
 
     def __init__(self, X: Points) -> None:
-        self.X = X
-
-    @property
-    def n(self) -> int:
-        return self.X.shape[0]
+        self.X, self.n = X, X.shape[0]
 
     def rows(self, indices: Indices) -> Array:
-        return self._products(self.X[indices], self.X)
+        return dense(self.X[indices] @ self.X.T)
 
     def diag(self) -> Array:
         if is_sparse(self.X):
@@ -172,7 +156,7 @@ class LinearRows(RowSource):
         return np.einsum("ij,ij->i", self.X, self.X)
 
     def block(self, indices: Indices, columns: Indices) -> Array:
-        return self._products(self.X[indices], self.X[columns])
+        return dense(self.X[indices] @ self.X[columns].T)
 
     def times(self, vectors: Array) -> Array:
         return np.asarray(self.X @ (self.X.T @ vectors))
@@ -180,11 +164,6 @@ class LinearRows(RowSource):
     def combine(self, indices: Indices, coefficients: Array) -> Array:
         """X w with w = X[indices]ᵀ coefficients."""
         return np.asarray(self.X @ (self.X[indices].T @ coefficients)).ravel()
-
-    @staticmethod
-    def _products(left: Points, right: Points) -> Array:
-        products = left @ right.T
-        return np.asarray(products.toarray() if is_sparse(products) else products, dtype=float)
 
 
 def multiplied(rows: Rows, vectors: Array, out: Array | None = None) -> Array:

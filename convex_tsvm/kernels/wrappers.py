@@ -20,13 +20,9 @@ class CentredRows(RowSource):
     """
 
     def __init__(self, source: RowSource, members: Indices, mean: Array | None = None) -> None:
-        self.source, self.dtype, self.in_memory = source, source.dtype, source.in_memory
+        self.source, self.n, self.dtype, self.in_memory = source, source.n, source.dtype, source.in_memory
         self.mean_row = source.mean(members) if mean is None else mean
         self.constant = float(self.mean_row[members].mean())
-
-    @property
-    def n(self) -> int:
-        return self.source.n
 
     def rows(self, indices: Indices) -> Rows:
         return self._centre(self.source.rows(indices), indices, slice(None))
@@ -77,10 +73,7 @@ class RowsWithSums(RowSource):
         corner = products @ A.T
         self.sums_with_sums: Array = (corner + corner.T) / 2
         self.last = np.hstack([products, self.sums_with_sums])
-
-    @property
-    def n(self) -> int:
-        return self.last.shape[1]
+        self.n = self.last.shape[1]
 
     def rows(self, indices: Indices) -> Rows:
         return self.block(indices, np.arange(self.n))

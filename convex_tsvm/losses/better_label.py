@@ -38,17 +38,9 @@ class BetterLabel:
 
 
 def better_label(loss: PLQ) -> PLQ | BetterLabel:
-    """The loss of a point whose label is to be found: min(ℓ(t), ℓ(-t)).
+    """The loss of a point whose label is to be found: min(ℓ(t), ℓ(-t)), where ℓ is what the label +1 pays.
 
-    Parameters
-    ----------
-    loss : PLQ
-        ℓ, what a point with the label +1 pays.
-
-    Returns
-    -------
-    PLQ or BetterLabel
-        The latter where ℓ is infinite somewhere, as for the hard margin.
+    It is a BetterLabel where ℓ is infinite somewhere, as for the hard margin.
 
     Examples
     --------

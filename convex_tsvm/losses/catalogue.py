@@ -35,11 +35,6 @@ def _kept(make: Callable[P, PLQ]) -> Callable[P, PLQ]:
 def hinge(s: float = 1.0) -> PLQ:
     """Hinge loss H_s(t) = max(0, s - t); s = 1 is the SVM's (collobert2006 §2, eq. 1).
 
-    Parameters
-    ----------
-    s : float, default 1.0
-        Where it reaches 0.
-
     Examples
     --------
     >>> ct.hinge()(np.array([-1.0, 0.0, 2.0]))
@@ -56,10 +51,6 @@ def huber_hinge(width: float = 0.1) -> PLQ:
     """The hinge loss with its kink rounded to a parabola from 1 - ``width`` to 1 (sindhwani2006 §1.2.4).
 
     It has a slope everywhere, so that finite Newton steps and the smooth primal take it.
-
-    Parameters
-    ----------
-    width : float > 0, default 0.1
 
     Examples
     --------
@@ -83,11 +74,7 @@ def squared_hinge() -> PLQ:
 
 @_kept
 def epsilon_insensitive(epsilon: float) -> PLQ:
-    """ε-insensitive loss max(0, |t| - ε) (the compactness term of dai2010 eq. 8).
-
-    Parameters
-    ----------
-    epsilon : float >= 0
+    """ε-insensitive loss max(0, |t| - ε), ε >= 0 (the compactness term of dai2010 eq. 8).
 
     Examples
     --------
@@ -104,11 +91,6 @@ def epsilon_insensitive(epsilon: float) -> PLQ:
 @_kept
 def ramp(s: float) -> PLQ:
     """Ramp loss R_s(t) = min(1 - s, max(0, 1 - t)) = H_1(t) - H_s(t), s < 1 (collobert2006 eq. 8).
-
-    Parameters
-    ----------
-    s : float < 1
-        Where it stops rising, to the left, at its greatest value 1 - s.
 
     Examples
     --------
@@ -136,12 +118,7 @@ def symmetric_ramp(s: float) -> PLQ:
     """Symmetric ramp loss min(1 + s, max(0, 1 - |t|)), -1 < s <= 0 (collobert2006 Figure 1).
 
     R_s(t) + R_s(-t), the loss in collobert2006 eq. 2-3, is this function plus the constant 1 - s; leaving the
-    constant out makes objectives comparable between losses.
-
-    Parameters
-    ----------
-    s : float in (-1, 0]
-        The plateau is from s to -s.
+    constant out makes objectives comparable between losses.  The plateau is from s to -s.
 
     Examples
     --------
@@ -156,17 +133,10 @@ def symmetric_ramp(s: float) -> PLQ:
 
 @_kept
 def two_slope_symmetric_ramp(s: float, slope: float) -> PLQ:
-    """Symmetric ramp whose plateau is tilted: slope 1 where |s| < |t| < 1, ``slope`` where |t| < |s|.
+    """Symmetric ramp whose plateau is tilted: slope 1 where |s| < |t| < 1, ``slope`` in [0, 1] where |t| < |s|.
 
     max(0, 1 - |t|) for |t| >= |s|, and 1 + s + slope (|s| - |t|) inside; proposed and not tried in collobert2006
-    §4.3.  ``slope`` = 0 is the symmetric ramp, 1 the symmetric hinge.
-
-    Parameters
-    ----------
-    s : float in (-1, 0]
-        Where the slope changes.
-    slope : float in [0, 1]
-        Slope of the inner part.
+    §4.3.  ``slope`` = 0 is the symmetric ramp, 1 the symmetric hinge; s is in (-1, 0].
 
     Examples
     --------

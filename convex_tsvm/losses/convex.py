@@ -12,9 +12,6 @@ from scipy.special import expit, xlogy
 
 from .plq import PLQ, Array
 
-#: Number of halvings of the interval in which a proximal point is searched for.
-HALVINGS = 80
-
 
 @dataclass(frozen=True)
 class ConvexLoss:
@@ -81,7 +78,7 @@ class ConvexLoss:
 
     def reflect(self) -> ConvexLoss:
         """t → ℓ(-t)."""
-        low, high = self.slopes
+        (low, high), written = self.slopes, self.conjugate_expression
         return ConvexLoss(
             value=lambda t: self.value(-t),
             derivative=lambda t: -np.asarray(self.derivative(-t)),
@@ -90,23 +87,19 @@ class ConvexLoss:
             slopes=(-high, -low),
             expression=lambda cvxpy, t: self.expression(cvxpy, -t),
             name=f"{self.name}(-t)",
-            conjugate_expression=None if self.conjugate_expression is None else self._reflected_conjugate,
+            conjugate_expression=None if written is None else lambda cvxpy, u, c: written(cvxpy, -u, c),
         )
-
-    def _reflected_conjugate(self, cvxpy: Any, u: Any, c: Any) -> Any:
-        assert self.conjugate_expression is not None
-        return self.conjugate_expression(cvxpy, -u, c)
 
     def conjugate(self) -> ConvexConjugate:
         """ℓ*."""
         return ConvexConjugate(self)
 
     def prox(self, v: ArrayLike) -> Array:
-        """Minimizer of ℓ(t) + (t - v)² / 2, by bisection: t + ℓ'(t) rises."""
+        """Minimizer of ℓ(t) + (t - v)² / 2, by 80 bisections: t + ℓ'(t) rises."""
         v = np.asarray(v, dtype=float)
         reach = np.abs(np.asarray(self.derivative(v), dtype=float)) + 1e-300
         low, high = v - reach, v + reach
-        for _ in range(HALVINGS):
+        for _ in range(80):
             middle = (low + high) / 2
             above = middle + self.derivative(middle) > v
             low, high = np.where(above, low, middle), np.where(above, middle, high)

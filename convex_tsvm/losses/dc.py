@@ -16,9 +16,6 @@ from numpy.typing import ArrayLike
 from .convex import ConvexLoss
 from .plq import PLQ, Array
 
-#: Half the width of the differences that stand for a second derivative that is not given.
-DIFFERENCE = 1e-5
-
 #: Convex losses: what convex steps are made of.
 Convex = PLQ | ConvexLoss
 
@@ -103,7 +100,8 @@ class SmoothConcave:
         t = np.asarray(t, dtype=float)
         if self.second_derivative is not None:
             return np.asarray(self.second_derivative(t), dtype=float)
-        return (self.supergradient(t + DIFFERENCE) - self.supergradient(t - DIFFERENCE)) / (2 * DIFFERENCE)
+        half = 1e-5  # of the width of a difference
+        return (self.supergradient(t + half) - self.supergradient(t - half)) / (2 * half)
 
     def reflect(self) -> SmoothConcave:
         """t → g(-t)."""
@@ -172,13 +170,7 @@ class DCLoss:
         return np.asarray(self.convex.derivative(t) + self.concave.supergradient(t))
 
     def curvature(self, t: ArrayLike) -> Array:
-        """Second derivative at ``t``, without that of kinks.
-
-        Raises
-        ------
-        ValueError
-            If the concave part has none.
-        """
+        """Second derivative at ``t``, without that of kinks; ValueError if the concave part has none."""
         bend = getattr(self.concave, "curvature", None)
         if bend is None:
             raise ValueError(f"{self.name}: its concave part has no curvature, which Newton steps need")

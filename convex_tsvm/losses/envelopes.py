@@ -15,34 +15,18 @@ import numpy as np
 
 from .plq import PLQ
 
-#: A continued stretch may be below its loss by this, relative to 1 and the loss's largest value, for rounding.
-BELOW = 1e-9
-
-#: A stretch is continued with this many times the steepest slope that the loss has where it is not alike on all of a
-#: half-line: the steeper, the more an output is held where the stretch is.
-STEEPNESS = 3.0
-
 
 @lru_cache(maxsize=256)
 def convex_pieces(loss: PLQ) -> tuple[PLQ, ...]:
     """Convex functions whose least is the loss; each is the loss itself on one stretch between falls of its slope.
 
-    Beyond its stretch a piece rises steeply, or, where that would be below the loss, goes on as it ends.
-
-    Parameters
-    ----------
-    loss : PLQ
-        Finite everywhere; without a piece of negative curvature.
-
-    Returns
-    -------
-    tuple of PLQ
-        From left to right; a convex loss is its only piece.
+    Beyond its stretch a piece rises steeply, or, where that would be below the loss, goes on as it ends.  Pieces come
+    from left to right; a convex loss is its only one.
 
     Raises
     ------
     ValueError
-        If a piece has negative curvature, or there is no continuation that stays above the loss.
+        If the loss is infinite somewhere, a piece has negative curvature, or no continuation stays above the loss.
 
     Examples
     --------
@@ -56,11 +40,10 @@ def convex_pieces(loss: PLQ) -> tuple[PLQ, ...]:
     if (loss.pieces[:, 0] < 0).any():
         raise ValueError(f"{loss!r} has a piece of negative curvature, which no finite number of convex ones makes")
     cuts = np.flatnonzero(loss.slope_jumps() < 0).tolist()
-    steep = STEEPNESS * float(np.abs(np.concatenate(loss.derivatives(loss.breaks))).max(initial=0.0))
-    found = []
-    for number, (first, last) in enumerate(zip([-1, *cuts], [*cuts, len(loss.breaks)], strict=True)):
-        found.append(_continued(loss, first, last, steep, number))
-    return tuple(found)
+    # The steeper a stretch is continued, the more an output is held where the stretch is.
+    steep = 3.0 * float(np.abs(np.concatenate(loss.derivatives(loss.breaks))).max(initial=0.0))
+    ends = enumerate(zip([-1, *cuts], [*cuts, len(loss.breaks)], strict=True))
+    return tuple(_continued(loss, first, last, steep, number) for number, (first, last) in ends)
 
 
 def _continued(loss: PLQ, first: int, last: int, steep: float, number: int) -> PLQ:
@@ -85,16 +68,11 @@ def _continued(loss: PLQ, first: int, last: int, steep: float, number: int) -> P
 def _falls_below(piece: PLQ, loss: PLQ) -> bool:
     """Whether a function is below a loss somewhere by more than rounding."""
     least, _, _ = (piece - loss).minimizers()
-    return bool(np.isnan(least) or least < -BELOW * (1 + float(np.abs(loss(loss.breaks)).max(initial=0.0))))
+    return bool(np.isnan(least) or least < -1e-9 * (1 + float(np.abs(loss(loss.breaks)).max(initial=0.0))))
 
 
 def envelope_of(functions: Sequence[PLQ]) -> PLQ:
     """The convex envelope of the least of some convex functions: the conjugate of the greatest of their conjugates.
-
-    Parameters
-    ----------
-    functions : sequence of PLQ
-        Convex.
 
     Raises
     ------

@@ -26,9 +26,6 @@ ZERO_TOL = 1e-10
 #: A parabola whose slope changes by no more than this, relative to one and the slope, counts as its chord.
 SLIVER = 1e-12
 
-#: Functions with at most this many breakpoints are evaluated a piece at a time.
-FEW_BREAKS = 6
-
 
 class PLQ:
     """A continuous piecewise linear-quadratic function on a closed interval.
@@ -153,7 +150,7 @@ class PLQ:
 
     def _values(self, t: Array) -> Array:
         """Values inside the domain; with few pieces they are computed piece by piece, which is faster than a lookup."""
-        if len(self.breaks) > FEW_BREAKS:
+        if len(self.breaks) > 6:
             a, b, c = np.moveaxis(self.pieces[np.searchsorted(self.breaks, t, side="right")], -1, 0)
             return np.asarray((a * t + b) * t + c)
         found = _along(self.pieces[0], t)
@@ -166,12 +163,7 @@ class PLQ:
         """Left and right derivative at ``t``.
 
         At the lower (upper) end of the domain the left (right) derivative of a convex function is ``-inf``
-        (``+inf``), so that ``[left, right]`` is its subdifferential everywhere in the domain.
-
-        Returns
-        -------
-        two arrays, as t
-            Left and right derivatives.
+        (``+inf``), so that ``[left, right]`` is its subdifferential everywhere in the domain.  Both have t's shape.
         """
         t = np.asarray(t, dtype=float)
         left = self.pieces[np.searchsorted(self.breaks, t, side="left")]
@@ -221,12 +213,9 @@ class PLQ:
         return self.is_finite and bool((self.pieces[:, 0] <= 0).all() and (self.slope_jumps() <= 0).all())
 
     def minimizers(self) -> tuple[float, float, float]:
-        """Least value and the ends of the smallest interval that holds all minimizers.
+        """Least value and the ends, perhaps infinite, of the smallest interval that holds all minimizers.
 
-        Returns
-        -------
-        value, first, last : float
-            ``-inf, nan, nan`` for a function unbounded below.  The interval's ends may be infinite.
+        They are ``-inf, nan, nan`` for a function unbounded below.
         """
         candidates: list[tuple[float, float]] = []
         for (a, b, c), left, right in self.spans():
@@ -244,14 +233,7 @@ class PLQ:
         return value, min(at), max(at)
 
     def isclose(self, other: PLQ, tol: float = 1e-8) -> bool:
-        """Whether two functions agree, up to ``tol`` relative to their size, on the same domain.
-
-        Parameters
-        ----------
-        other : PLQ
-        tol : float
-            Largest difference of any coefficient.
-        """
+        """Whether two functions agree, up to ``tol`` relative to their size, on the same domain."""
         if not np.allclose(self.domain, other.domain, rtol=tol, atol=tol):
             return False
         t = _sample(np.union1d(self.edges, other.edges), max(self.lower, other.lower), min(self.upper, other.upper))
@@ -297,13 +279,7 @@ class PLQ:
         return PLQ(-self.breaks[::-1], self.pieces[::-1] * [1, -1, 1], (-self.upper, -self.lower), self._name("{}(-t)"))
 
     def shift(self, distance: float) -> PLQ:
-        """t → f(t - distance): the graph moved to the right.
-
-        Parameters
-        ----------
-        distance : float
-            To the right.
-        """
+        """t → f(t - distance): the graph moved to the right."""
         a, b, c = self.pieces.T
         moved = np.column_stack([a, b - 2 * a * distance, c - b * distance + a * distance**2])
         return PLQ(self.breaks + distance, moved, (self.lower + distance, self.upper + distance))
@@ -341,11 +317,7 @@ class PLQ:
         part is flat where f is smallest (in the middle, if f has several minimizers), which gives the
         decompositions in print: R_s = H_1 - H_s (collobert2006 eq. 8) and
         max(0, 1-|t|)² = (max(0, 1-|t|)² + 2|t|) - 2|t| (chapelle2008 §4.1).  CCCP's steps do not depend on it.
-
-        Returns
-        -------
-        convex, concave : PLQ
-            The concave part is finite everywhere; a bounded domain stays with the convex part.
+        The concave part is finite everywhere; a bounded domain stays with the convex part.
         """
         return self._split
 
@@ -372,12 +344,7 @@ class PLQ:
         return self + (-concave), concave
 
     def within(self, lower: float, upper: float) -> PLQ:
-        """The function on an interval, and +inf outside it.
-
-        Parameters
-        ----------
-        lower, upper : float
-            Ends of the interval, which may be infinite; its part in the domain is taken.
+        """The function on an interval, whose ends may be infinite, and +inf outside it.
 
         Raises
         ------
@@ -400,16 +367,7 @@ class PLQ:
         """The convex envelope: the largest convex function that is nowhere above this one on an interval.
 
         It is the conjugate of the largest of the conjugates of the pieces, of which a concave one counts as its chord.
-
-        Parameters
-        ----------
-        lower, upper : float, optional
-            Ends of the interval; the whole domain by default.
-
-        Returns
-        -------
-        PLQ
-            On the part of the interval that is in the domain.
+        Only the part of the interval that is in the domain counts.
 
         Raises
         ------
@@ -454,13 +412,7 @@ class PLQ:
         return PLQ(found.breaks, found.pieces).within(part.lower, part.upper).named(name)
 
     def conjugate(self) -> PLQ:
-        """The convex conjugate f*(s) = sup_t (s t - f(t)), again a PLQ function.
-
-        Raises
-        ------
-        ValueError
-            If the function is not convex.
-        """
+        """The convex conjugate f*(s) = sup_t (s t - f(t)), again a PLQ function; ValueError if f is not convex."""
         self._require_convex("conjugate")
         return self._conjugate
 
@@ -500,10 +452,6 @@ class PLQ:
         it is below f by at most half the width times the square of f's slope.  Of the hinge loss it is the rounded
         hinge of sindhwani2006 §1.2.4.
 
-        Parameters
-        ----------
-        width : float > 0
-
         Raises
         ------
         ValueError
@@ -515,11 +463,6 @@ class PLQ:
 
     def prox(self, v: ArrayLike, step: float = 1.0) -> Array:
         """Proximal map: the minimizer of f(t) + (t - v)² / (2 step), the resolvent of ``step`` ∂f.
-
-        Parameters
-        ----------
-        v : array
-        step : float > 0
 
         Raises
         ------
@@ -545,17 +488,7 @@ class PLQ:
     # --- showing it -------------------------------------------------------------------------------------------
 
     def latex(self, variable: str = "t") -> str:
-        """The function as a LaTeX ``cases`` environment.
-
-        Parameters
-        ----------
-        variable : str, default "t"
-
-        Returns
-        -------
-        str
-            Without dollars.
-        """
+        """The function as a LaTeX ``cases`` environment, without dollars."""
         rows = []
         for piece, left, right in self.spans():
             low = f"{left:.6g} \\le " if np.isfinite(left) else ""
@@ -566,9 +499,7 @@ class PLQ:
         return "\\begin{cases} " + " \\\\ ".join(rows) + " \\end{cases}"
 
     def __repr__(self) -> str:
-        rows = []
-        for piece, left, right in self.spans():
-            rows.append(f"{_formula(piece, 't', power='²')} on [{left:.6g}, {right:.6g}]")
+        rows = [f"{_formula(piece, 't', '²')} on [{left:.6g}, {right:.6g}]" for piece, left, right in self.spans()]
         return f"{self.name or 'PLQ'}: " + "; ".join(rows)
 
     def _name(self, pattern: str) -> str:
@@ -580,12 +511,7 @@ class PLQ:
 
 
 def indicator(lower: float, upper: float) -> PLQ:
-    """Zero on [lower, upper] and +inf outside: a constraint written as a loss.
-
-    Parameters
-    ----------
-    lower, upper : float
-        Ends of the interval, possibly infinite.
+    """Zero on [lower, upper], whose ends may be infinite, and +inf outside: a constraint written as a loss.
 
     Examples
     --------

@@ -20,9 +20,6 @@ from .plq import PLQ, Array
 #: The curvature of exp(-s t²) is at most this times s, and that is at t² = 3 / (2 s).
 STEEPEST = 4 * np.exp(-1.5)
 
-#: The third derivative of exp(-x² / 2) is at most this, and |x (x - 1) (x + 1)| for |x| <= 1.
-THIRD, CUBIC = 1.381, 0.385
-
 
 @dataclass(frozen=True)
 class Exponential:
@@ -83,8 +80,9 @@ class Exponential:
         half = 0.5 * finite("error", error, above=0)
         # Half of what may be missed is kept for the ends, where it is cut off, and for rounding.
         far = float(np.sqrt(np.log(max(4 * self.height / half, 2.0)) / self.s))
-        third = THIRD * float(2 * self.s) ** 1.5 * self.height
-        radius = (0.5 * half / (third * CUBIC / 6)) ** (1 / 3)
+        # The third derivative of exp(-x² / 2) is at most 1.381, and |x (x - 1) (x + 1)| at most 0.385 for |x| <= 1.
+        third = 1.381 * float(2 * self.s) ** 1.5 * self.height
+        radius = (0.5 * half / (third * 0.385 / 6)) ** (1 / 3)
         n_cells = 2 * int(np.ceil(far / (2 * radius)))
         nodes = np.linspace(-far, far, 2 * n_cells + 1)
         values = self(nodes)
@@ -106,11 +104,7 @@ def exponential(s: float = 5.0) -> Exponential:
     """Loss exp(-s t²) of unlabelled points (chapelle2008 eq. 14 and Figure 5).
 
     s = 5 stands beside the squared hinge loss (chapelle2008 §4.2), s = 3 is what Chapelle and Zien (2005) used
-    (collobert2006 §3, Figure 1).
-
-    Parameters
-    ----------
-    s : float > 0, default 5.0
+    (collobert2006 §3, Figure 1).  s must be positive.
 
     Examples
     --------

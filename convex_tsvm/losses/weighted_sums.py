@@ -18,14 +18,9 @@ from .plq import PLQ, Array
 
 
 class WeightedSums:
-    """f_i(t) = Σ_k weights_ik ℓ_k(t), for m points i.
+    """f_i(t) = Σ_k weights_ik ℓ_k(t), for m points i, with convex ℓ_k and weights >= 0, shape (m, len(losses)).
 
-    Parameters
-    ----------
-    losses : sequence of PLQ
-        Convex ℓ_k.
-    weights : array, shape (m, len(losses))
-        Numbers >= 0; every loss restricts the domain, whatever its weight.
+    Every loss restricts the domain, whatever its weight.
 
     Raises
     ------

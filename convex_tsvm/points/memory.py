@@ -24,15 +24,8 @@ ENTRIES_AT_ONCE = 2**18
 class SparsePoints(LinearPoints):
     """Rows in compressed form (CSR), as they are: the arrays are neither copied nor changed.
 
-    Parameters
-    ----------
-    data : float array, shape (entries,)
-        Of 32 or 64 bits; sums are made in 64.
-    indices : int array, shape (entries,)
-        Column of each entry, from 0 on, increasing within a row.
-    indptr : int array, shape (n + 1,)
-        Where each row begins.
-    n_features : int
+    ``data``, shape (entries,), has 32 or 64 bits, and sums 64; ``indices`` are the columns of the entries, from 0 on,
+    increasing within a row; and ``indptr``, shape (n + 1,), is where each row begins.
     """
 
     def __init__(self, data: Any, indices: Any, indptr: Any, n_features: int) -> None:
@@ -51,38 +44,17 @@ class SparsePoints(LinearPoints):
         return out
 
     def transposed(self, q: Array) -> Array:
-        from ._loops import add_transposed
-
-        sums = self._sums()
-        self._each(lambda k, first, last: add_transposed(*self.arrays, q, first, last, sums[k]))
-        return np.asarray(sums.sum(axis=0))
+        return self._sum("add_transposed", 1, q)[0]
 
     def curved(self, h: Array, p: Array, shift: float = 0.0) -> tuple[Array, float]:
-        from ._loops import add_curved
-
-        sums, totals = self._sums(), np.zeros(len(self._parts))
-
-        def work(k: int, first: int, last: int) -> None:
-            totals[k] = add_curved(*self.arrays, h, p, float(shift), first, last, sums[k])
-
-        self._each(work)
-        return np.asarray(sums.sum(axis=0)), float(totals.sum())
+        return self._sum("add_curved", 1, h, p, float(shift))
 
     def gram(self, h: Array) -> Array:
-        from ._loops import add_gram
-
-        d = self.shape[1]
-        sums = np.zeros((len(self._parts), d, d))
-        self._each(lambda k, first, last: add_gram(*self.arrays, h, first, last, sums[k]))
-        lower = sums.sum(axis=0)
+        lower, _ = self._sum("add_gram", 2, h)
         return lower + np.tril(lower, -1).T
 
     def squares(self, h: Array) -> Array:
-        from ._loops import add_squares
-
-        sums = self._sums()
-        self._each(lambda k, first, last: add_squares(*self.arrays, h, first, last, sums[k]))
-        return np.asarray(sums.sum(axis=0))
+        return self._sum("add_squares", 1, h)[0]
 
     def squared_norms(self) -> Array:
         from ._loops import squared_norms
@@ -118,8 +90,18 @@ class SparsePoints(LinearPoints):
         """``indptr``, ``indices`` and ``data`` as compiled loops take them: what counts is unsigned."""
         return unsigned(self.indptr), unsigned(self.indices), self.data
 
-    def _sums(self) -> Array:
-        return np.zeros((len(self._parts), self.shape[1]))
+    def _sum(self, loop: str, dimensions: int, *given: Any) -> tuple[Array, float]:
+        """The sum of what a compiled loop adds up in every thread, and of what it returns."""
+        from . import _loops
+
+        add, count = getattr(_loops, loop), len(self._parts)
+        sums, totals = np.zeros((count, *(self.shape[1],) * dimensions)), np.zeros(count)
+
+        def work(k: int, first: int, last: int) -> None:
+            totals[k] = add(*self.arrays, *given, first, last, sums[k]) or 0.0
+
+        self._each(work)
+        return np.asarray(sums.sum(axis=0)), float(totals.sum())
 
     def _each(self, work: Callable[[int, int, int], object]) -> None:
         in_threads(lambda part: work(*part), [(k, first, last) for k, (first, last) in enumerate(self._parts)])

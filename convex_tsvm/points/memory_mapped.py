@@ -26,22 +26,12 @@ from .svmlight import read_blocks
 
 FORMAT = "convex_tsvm points 1"
 
-#: The arrays in the folder.
-ARRAYS = ("data", "indices", "indptr", "labels")
-
 
 @dataclass(frozen=True, eq=False)
 class SavedPoints:
-    """Points and labels in a folder, or as they were in a file.
+    """Points and ``labels``, shape (n,), as they were in the file that was converted; those of a folder are mapped.
 
-    Attributes
-    ----------
-    points : SparsePoints
-        Of a folder mapped, not read.
-    labels : array, shape (n,)
-        As they were in the file that was converted.
-    zero_based : bool, optional
-        Whether the first column was 0 in the svmlight file that they come from, where that is known.
+    ``zero_based`` says whether the first column was 0 in the svmlight file that they come from, where that is known.
     """
 
     points: SparsePoints
@@ -118,12 +108,7 @@ def read_svmlight(
 ) -> SavedPoints:
     """Read an svmlight file into memory; arguments and errors are those of :func:`convert_svmlight`.
 
-    Parameters
-    ----------
-    source, n_features, dtype, progress
-        As there.
-    zero_based : bool or None, default False
-        As there; None: if there is an index 0.
+    With ``zero_based=None`` the first column is 0 if there is an index 0.
     """
     most = _check(n_features, dtype)
     parts, labels, least = [], [], np.inf
@@ -240,7 +225,8 @@ def _written(target: Path) -> Iterator[Path]:
 
 @contextmanager
 def _opened(folder: Path) -> Iterator[dict[str, Any]]:
-    files = {name: open(folder / name, "wb") for name in ARRAYS}  # noqa: SIM115  # closed below
+    names = ("data", "indices", "indptr", "labels")
+    files = {name: open(folder / name, "wb") for name in names}  # noqa: SIM115  # closed below
     try:
         yield files
     finally:

@@ -22,15 +22,6 @@ from .memory import DensePoints, SparsePoints, in_memory
 from .memory_mapped import open_points
 from .protocol import Array, LinearPoints
 
-#: Parts of a folder have about this many entries by default: 32 MB of them.
-PART = 2**22
-
-#: This many partial sums are added up by one task.
-ADDED = 8
-
-#: Size in bytes from which on Dask warns of a task graph: graphs here hold a number for each point, as they must.
-LARGE_GRAPH = 2**33
-
 
 class DaskPoints(LinearPoints):
     """Rows in parts, each the result of a Dask task; products are computed where Dask is told to (a client, threads).
@@ -97,7 +88,7 @@ class DaskPoints(LinearPoints):
         part = np.searchsorted([block.stop for block in self._rows], rows, side="right")
         used = np.unique(part).tolist()
         found = self._computed(
-            [self._task(_taken, self._blocks[k], rows[part == k] - self._rows[k].start) for k in used]
+            [self._task(_product, self._blocks[k], "take", rows[part == k] - self._rows[k].start) for k in used]
         )
         if not found:
             return sp.csr_array((0, self.shape[1]))
@@ -114,7 +105,7 @@ class DaskPoints(LinearPoints):
             if weights[rows].any()
         ]
         while len(tasks) > 1:
-            tasks = [self._task(_added, tasks[first : first + ADDED]) for first in range(0, len(tasks), ADDED)]
+            tasks = [self._task(_added, tasks[first : first + 8]) for first in range(0, len(tasks), 8)]
         return self._computed(tasks)[0] if tasks else nothing
 
     def _task(self, function: Any, *given: Any) -> Any:
@@ -126,7 +117,7 @@ class DaskPoints(LinearPoints):
             return list(_dask().compute(*tasks))
 
 
-def open_partitioned(path: str | os.PathLike[str], *, part_entries: int = PART, check: bool = True) -> DaskPoints:
+def open_partitioned(path: str | os.PathLike[str], *, part_entries: int = 2**22, check: bool = True) -> DaskPoints:
     """Points of a folder that every worker can see, in parts that are read for each product and forgotten.
 
     Parameters
@@ -134,7 +125,7 @@ def open_partitioned(path: str | os.PathLike[str], *, part_entries: int = PART, 
     path : path
         The folder, as :func:`~convex_tsvm.points.convert_svmlight` wrote it.
     part_entries : int, default 4 194 304
-        Entries of a part, about: a worker's memory holds as many parts as it has threads.
+        Entries of a part, about, which are 32 MB: a worker's memory holds as many parts as it has threads.
     check : bool, default True
         As in :func:`~convex_tsvm.points.open_points`, which also says what is raised.
     """
@@ -184,10 +175,6 @@ def _product(part: Any, name: str, *given: Any) -> Any:
     return getattr(_points(part), name)(*given)
 
 
-def _taken(part: Any, rows: NDArray[np.intp]) -> Any:
-    return _points(part).take(rows)
-
-
 def _added(results: list[Any]) -> Any:
     """The sum of some results, each an array or a pair."""
     if isinstance(results[0], tuple):
@@ -206,4 +193,5 @@ def _dask() -> Any:
 
 
 def _quiet() -> AbstractContextManager[Any]:
-    return _dask().config.set({"distributed.admin.large-graph-warning-threshold": LARGE_GRAPH})
+    # Graphs here hold a number for each point, as they must: Dask is to warn of them from this number of bytes on.
+    return _dask().config.set({"distributed.admin.large-graph-warning-threshold": 2**33})

@@ -19,14 +19,9 @@ Array = NDArray[np.float64]
 
 
 class LinearPoints(ABC):
-    """n points of d features, x_1 ... x_n, the rows of a matrix X.
+    """n points of d features, x_1 ... x_n, the rows of a matrix X of ``shape`` (n, d).
 
-    Attributes
-    ----------
-    shape : (int, int)
-        n and d.
-    n_entries : int
-        Stored entries, those that products read.
+    ``n_entries`` is the number of stored entries, those that products read.
     """
 
     shape: tuple[int, int]
@@ -78,11 +73,7 @@ class LinearPoints(ABC):
 class WithConstant(LinearPoints):
     """Points with one more feature, the same number for all: a bias that is regularized like a weight.
 
-    Parameters
-    ----------
-    base : LinearPoints
-    constant : float
-        The number; with a large one the bias costs next to nothing.
+    With a large ``constant`` this bias costs next to nothing.
     """
 
     def __init__(self, base: LinearPoints, constant: float = 1.0) -> None:

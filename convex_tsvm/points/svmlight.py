@@ -17,9 +17,6 @@ from ..text import check_unpacked, is_number, unpacked
 #: About so many bytes are read at a time, and no line may be longer.
 BYTES_READ_AT_ONCE = 2**25
 
-#: So many vectors with an entry a column a fit has at least, of 8 bytes an entry.
-VECTORS_OF_A_FIT = 10
-
 
 def read_blocks(
     path: Path, *, zero_based: bool = False, n_features: int | None = None, size: int = BYTES_READ_AT_ONCE
@@ -42,11 +39,12 @@ def read_blocks(
 
 def too_wide(n_features: int) -> str:
     """Why so many columns are too many: what a fit would take of memory, and what there is; "" if they are not."""
-    needed, free = 8.0 * VECTORS_OF_A_FIT * n_features, free_bytes()
+    n_vectors = 10  # a fit has at least so many with an entry a column, of 8 bytes an entry
+    needed, free = 8.0 * n_vectors * n_features, free_bytes()
     if needed <= free:
         return ""
     return (
-        f"with {n_features} columns the {VECTORS_OF_A_FIT} vectors of a fit take {needed / 2**30:.1f} GB of memory, "
+        f"with {n_features} columns the {n_vectors} vectors of a fit take {needed / 2**30:.1f} GB of memory, "
         f"and {free / 2**30:.1f} GB are free"
     )
 

@@ -15,9 +15,6 @@ tell_of_compilation()
 
 LEAST_BEND = 1e-12
 
-#: Where variables are visited one after the other, those that violate by more than this share of a tolerance move.
-MOVING_SHARE = 0.25
-
 #: Largest values are found lane by lane, with variable i in lane i mod LANES: that loop vectorizes.  The place of the
 #: largest one is then searched for in its lane only.
 LANES = 256
@@ -55,6 +52,12 @@ def locate(S, P, R, m, k, cost, s):
     if cost <= 0.0:
         return -np.inf, 0.0, 0.0, np.inf, 0.0, 0.0
     return low, rate_up, room_up, high, rate_down, room_down
+
+
+@njit(cache=True, error_model="numpy", **INSIDE_ONLY)
+def _relocate(exact, i, S, P, R, m, k, cost, s):
+    """Write what :func:`locate` says of point i into its column."""
+    exact[0, i], exact[1, i], exact[2, i], exact[3, i], exact[4, i], exact[5, i] = locate(S, P, R, m, k, cost, s)
 
 
 @njit(cache=True, error_model="numpy")
@@ -218,9 +221,7 @@ def descend_single(Q, mean, constant, outputs, s, kind, cost, S, P, R, m, tol, m
     exact, diagonal = np.empty((6, q)), np.empty(q)
     for i in range(q):
         diagonal[i] = Q[i, i] - 2.0 * mean[i] + constant
-        exact[0, i], exact[1, i], exact[2, i], exact[3, i], exact[4, i], exact[5, i] = locate(
-            S, P, R, m, kind[i], cost[i], s[i]
-        )
+        _relocate(exact, i, S, P, R, m, kind[i], cost[i], s[i])
         low[i], room_up[i], up[i] = exact[0, i], exact[2, i], 1.0 / max(diagonal[i] + exact[1, i], LEAST_BEND)
         high[i], room_down[i], down[i] = exact[3, i], exact[5, i], 1.0 / max(diagonal[i] + exact[4, i], LEAST_BEND)
     gain, violation, lanes = np.empty(q, Q.dtype), np.empty(q, Q.dtype), np.empty(LANES, Q.dtype)
@@ -241,9 +242,7 @@ def descend_single(Q, mean, constant, outputs, s, kind, cost, S, P, R, m, tol, m
         by = min(max(miss, 0.0) / max(bend, LEAST_BEND), room)
         s[i] = moved(S, m, kind[i], cost[i], s[i], by, room, rising)
         change, row, shift = real(by if rising else -by), Q[i], real(constant - mean[i])
-        exact[0, i], exact[1, i], exact[2, i], exact[3, i], exact[4, i], exact[5, i] = locate(
-            S, P, R, m, kind[i], cost[i], s[i]
-        )
+        _relocate(exact, i, S, P, R, m, kind[i], cost[i], s[i])
         low[i], room_up[i], up[i] = exact[0, i], exact[2, i], 1.0 / max(diagonal[i] + exact[1, i], LEAST_BEND)
         high[i], room_down[i], down[i] = exact[3, i], exact[5, i], 1.0 / max(diagonal[i] + exact[4, i], LEAST_BEND)
     for i in range(q):
@@ -298,7 +297,8 @@ def follow_tangents(
         outputs[i] = target
         diagonal[i] = max(Q[i, i] - 2.0 * mean[i] + constant, LEAST_BEND)
     # The output of point j is h_j - total mean_j + shift: what centring adds is kept in two numbers.
-    h, total, shift, room = np.zeros(n, Q.dtype), 0.0, target, MOVING_SHARE * tol
+    # Variables that violate by more than ``room`` move.
+    h, total, shift, room = np.zeros(n, Q.dtype), 0.0, target, 0.25 * tol
     for turn in range(max_rounds + 1):
         if turn:
             # The dual variables stay where they are, as far as the new slopes let them.
@@ -376,9 +376,7 @@ def descend_pairs(Q, outputs, s, kind, cost, S, P, R, m, tol, max_steps):
     low, high, curvature = np.empty(q, Q.dtype), np.empty(q, Q.dtype), np.empty(q, Q.dtype)
     exact = np.empty((6, q))
     for i in range(q):
-        exact[0, i], exact[1, i], exact[2, i], exact[3, i], exact[4, i], exact[5, i] = locate(
-            S, P, R, m, kind[i], cost[i], s[i]
-        )
+        _relocate(exact, i, S, P, R, m, kind[i], cost[i], s[i])
         low[i], high[i], curvature[i] = exact[0, i], exact[3, i], Q[i, i] + exact[4, i]
     # Between equal points the curvature of a pair is 0 up to rounding, which must not make gains and steps huge.
     tiny = real(max(LEAST_BEND, np.finfo(Q.dtype).eps * _highest(curvature)))
@@ -407,9 +405,7 @@ def descend_pairs(Q, outputs, s, kind, cost, S, P, R, m, tol, max_steps):
         change, other = real(delta), Q[j]
         for k, rising in ((i, True), (j, False)):
             s[k] = moved(S, m, kind[k], cost[k], s[k], delta, exact[2 if rising else 5, k], rising)
-            exact[0, k], exact[1, k], exact[2, k], exact[3, k], exact[4, k], exact[5, k] = locate(
-                S, P, R, m, kind[k], cost[k], s[k]
-            )
+            _relocate(exact, k, S, P, R, m, kind[k], cost[k], s[k])
             low[k], high[k], curvature[k] = exact[0, k], exact[3, k], Q[k, k] + exact[4, k]
     for i in range(q):
         outputs[i] = h[i]

@@ -8,13 +8,6 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-#: The first ridge in single and in double precision, relative to each diagonal entry, and the factor by which it grows
-#: where there is no Cholesky factor.
-FIRST_RIDGE, RIDGE_GROWTH = {"f": 1e-6, "d": 1e-12}, 100.0
-
-#: Ridges tried: the last is 10⁸ times the diagonal, which makes every matrix of finite numbers definite.
-TRIES = 11
-
 
 def cholesky(H: NDArray[Any], *, overwrite: bool = False) -> tuple[NDArray[Any], bool]:
     """The lower factor of H plus a ridge, as ``scipy.linalg.cho_solve`` takes it.
@@ -28,11 +21,11 @@ def cholesky(H: NDArray[Any], *, overwrite: bool = False) -> tuple[NDArray[Any],
     if not size.all():
         # Rounding may leave a zero on the diagonal; the ridge there is relative to the largest entry of H.
         size = np.where(size > 0, size, np.abs(H).max(initial=0.0) or 1.0)
-    ridge = FIRST_RIDGE[H.dtype.char] * size
+    ridge = {"f": 1e-6, "d": 1e-12}[H.dtype.char] * size
     diagonal = diagonal.copy()
     # LAPACK stores matrices by columns: the transpose of a symmetric matrix by rows is one, without a copy.
     ridged = H.T if overwrite and H.flags.c_contiguous else H.T.copy(order="F")
-    for attempt in range(TRIES):
+    for attempt in range(11):  # the last ridge, 10⁸ times the diagonal, makes every matrix of finite numbers definite
         if attempt:
             # The attempt that failed has overwritten entries below the diagonal; those above are as they were.
             ridged = np.asfortranarray(np.triu(ridged) + np.triu(ridged, 1).T)
@@ -40,7 +33,7 @@ def cholesky(H: NDArray[Any], *, overwrite: bool = False) -> tuple[NDArray[Any],
         try:
             factor = scipy.linalg.cho_factor(ridged, lower=True, overwrite_a=True, check_finite=False)
         except scipy.linalg.LinAlgError:
-            ridge = ridge * RIDGE_GROWTH
+            ridge = ridge * 100.0
             continue
         if np.isfinite(factor[0].diagonal()).all():
             return factor

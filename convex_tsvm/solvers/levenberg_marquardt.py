@@ -27,15 +27,6 @@ from ..instance import ExpansionPrimal, SmoothPoint
 from ..instance.smooth_point import scale_of
 from ..problem import Array
 
-#: Curvatures below this share of the largest count as 0.
-NO_CURVATURE = 1e-9
-
-#: Matrices with at least so many rows are factored with 32-bit numbers, unless the goal is a gap below the second one.
-MANY_ROWS, CLOSE_GOAL = 200, 1e-6
-
-#: The largest λ: with more of it steps are too short to lower the objective by more than rounding.
-MOST_DAMPING = 1e12
-
 
 def levenberg_marquardt(
     primal: ExpansionPrimal,
@@ -56,7 +47,8 @@ def levenberg_marquardt(
     applied, damping, n_iter, status = K @ beta, 1.0, 0, "max_iter"
     loss, slopes = primal.loss_at(applied + bias)
     regularization, solvable = 0.5 * float(beta @ applied), None
-    rounded = _with_enough_digits(K, goal)
+    # Small matrices are not worth 32-bit numbers, and close goals need more digits.
+    rounded: NDArray[Any] = K.astype(np.float32) if goal >= 1e-6 and len(K) >= 200 else K
     try:
         while n_iter < max_iter:
             if solvable is None:
@@ -72,8 +64,9 @@ def levenberg_marquardt(
             if time_is_up():
                 status = "time_limit"
                 break
-            if damping > MOST_DAMPING:
-                status = "optimal"  # rounding allows no more; the gap decides below whether that is enough
+            if damping > 1e12:
+                # Steps are too short to lower more than rounding; the gap decides below whether that is enough.
+                status = "optimal"
                 break
             n_iter += 1
             found = solvable.step(damping)
@@ -101,10 +94,6 @@ def levenberg_marquardt(
     return point.judged(goal)
 
 
-def _with_enough_digits(K: Array, goal: float) -> NDArray[Any]:
-    return K.astype(np.float32) if goal >= CLOSE_GOAL and len(K) >= MANY_ROWS else K
-
-
 class _Bending:
     """The quadratic model of an objective around a point, and its minimizer with a ridge of λ - 1 times K.
 
@@ -115,7 +104,7 @@ class _Bending:
     def __init__(
         self, K: Array, D: Array, g: Array, tilt: float, free_bias: bool, rounded: NDArray[Any] | None = None
     ) -> None:
-        bends = np.abs(D) > NO_CURVATURE * np.abs(D).max(initial=0.0)
+        bends = np.abs(D) > 1e-9 * np.abs(D).max(initial=0.0)  # less than this share of the largest counts as 0
         self.K, self.D, self.g, self.tilt, self.free_bias = K, np.where(bends, D, 0.0), g, tilt, free_bias
         self.bent: NDArray[np.intp] = np.flatnonzero(bends)
         self.straight = np.flatnonzero(~bends)

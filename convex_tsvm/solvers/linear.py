@@ -29,18 +29,31 @@ from ..validation import finite
 from .coordinates import CoordinateDescent
 from .coordinates.descent import Descent
 from .finite_newton import FiniteNewton
-from .finite_newton.directions import DENSE_HESSIAN_VARIABLES
+from .finite_newton.directions import Directions
 
-#: Coordinate descent goes on up to the first share of what finite Newton is expected to cost, whatever its gap does,
-#: and up to the second if its gap falls fast enough.
-TRIAL, MOST = 0.15, 0.8
 
-#: The gap's decrease is measured over this number of epochs.
-WINDOW = 5
+@dataclasses.dataclass(frozen=True)
+class Effort:
+    """When finite Newton takes over.
 
-#: Finite Newton is asked at once where it is expected to cost no more than the first number of epochs; without kinks,
-#: also where there are so many times more points than features, since a few steps then suffice.
-EPOCHS_AT_ONCE, POINTS_A_FEATURE = 8, 10
+    Attributes
+    ----------
+    trial, most : float
+        Coordinate descent goes on up to the first share of what finite Newton is expected to cost, whatever its gap
+        does, and up to the second if its gap falls fast enough.
+    window : int
+        Epochs over which the gap's decrease is measured.
+    epochs : float
+        Finite Newton is asked at once where it is expected to cost no more than so many epochs.
+    points : float
+        Without kinks it is also where there are so many points for a feature, since a few steps then suffice.
+    """
+
+    trial: float = 0.15
+    most: float = 0.8
+    window: int = 5
+    epochs: float = 8
+    points: float = 10
 
 
 class LinearSolver:
@@ -62,6 +75,8 @@ class LinearSolver:
     """
 
     name = "linear"
+
+    effort = Effort()
 
     def __init__(
         self, problem: Problem, *, tol: float = 1e-3, progress: Callable[[int, float], None] | None = None
@@ -94,7 +109,7 @@ class LinearSolver:
         began, coordinates, before = time.perf_counter(), self.coordinates, 0
         most = self._newton_cost(step)
         if coordinates is not None and not self._newton_at_once(step, most):
-            found = coordinates.descend(step, start, _Trial(most, self.newton.points, self.tol))
+            found = coordinates.descend(step, start, _Trial(most, self.newton.points, self.tol, self.effort))
             if found.status != "max_iter":
                 return found
             before = found.n_iter
@@ -123,9 +138,9 @@ class LinearSolver:
             return True  # it has taken over before, and a step that is like the last one takes it a few steps
         points = self.newton.points
         n, d = points.shape
-        if _is_smooth(step) and not isinstance(points, SparsePoints) and POINTS_A_FEATURE * d <= n:
+        if _is_smooth(step) and not isinstance(points, SparsePoints) and self.effort.points * d <= n:
             return True
-        return cost <= EPOCHS_AT_ONCE * epoch_cost(n, points.n_entries)
+        return cost <= self.effort.epochs * epoch_cost(n, points.n_entries)
 
     def _newton_steps(self, step: ConvexStep) -> float:
         """How many steps finite Newton is expected to need; those it took lately count, the last half of all."""
@@ -144,24 +159,25 @@ def _is_smooth(step: ConvexStep) -> bool:
 class _Trial:
     """Whether coordinate descent is to go on: while it has cost little, or while it is expected to end sooner."""
 
-    def __init__(self, most: float, points: LinearPoints, tol: float) -> None:
-        self.most, self.spent, self.tol = most, 0.0, tol
+    def __init__(self, most: float, points: LinearPoints, tol: float, effort: Effort) -> None:
+        self.most, self.spent, self.tol, self.effort = most, 0.0, tol, effort
         self._a_visit = epoch_cost(points.shape[0], points.n_entries) / points.shape[0]
         self._gaps: list[float] = []
 
     def __call__(self, descent: Descent) -> bool:
         self.spent += descent.n_visited * self._a_visit
         self._gaps.append(max(descent.gap, descent.violation / 10))
-        if self.spent <= TRIAL * self.most or len(self._gaps) <= WINDOW:
+        window = self.effort.window
+        if self.spent <= self.effort.trial * self.most or len(self._gaps) <= window:
             return True
-        if self.spent > MOST * self.most:
+        if self.spent > self.effort.most * self.most:
             return False
         gaps = np.log(np.maximum(self._gaps, 1e-300))
         # Epochs that visit all terms again see the gap rise, so that the last few may have less of a rate than all.
-        rate = max(gaps[-1 - WINDOW] - gaps[-1], 0.0) / WINDOW
+        rate = max(gaps[-1 - window] - gaps[-1], 0.0) / window
         rate = max(rate, (gaps[0] - gaps[-1]) / (len(gaps) - 1))
         missing = np.log(max(self._gaps[-1] / self.tol, 1.0))
-        return bool(missing * descent.n_visited * self._a_visit <= rate * (MOST * self.most - self.spent))
+        return bool(missing * descent.n_visited * self._a_visit <= rate * (self.effort.most * self.most - self.spent))
 
 
 def epoch_cost(n: int, entries: int) -> float:
@@ -180,7 +196,7 @@ def newton_step_cost(d: int, entries: int, smooth: bool, sparse: bool) -> float:
     A step has a few products with the points, and a factorization where the features are few; where they are many,
     conjugate gradients, of which sparse points with kinks need most.
     """
-    if not sparse and d <= DENSE_HESSIAN_VARIABLES:
+    if not sparse and d <= Directions.reuse.dense:
         # Where there are no kinks, most steps form the sum of the squares of all points whose curvature is not zero.
         forming = 2e-11 * entries * d if smooth else 0.0
         return 3e-4 + 1.5e-9 * entries + forming + 2e-11 * d**3

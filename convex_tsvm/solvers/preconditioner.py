@@ -19,33 +19,29 @@ from ..instance import SmoothPrimal
 from ..problem import Array
 from ..validation import is_sparse
 
-#: At most so many points are taken exactly, and at most this share of all: with few points steps cost less than this.
-EXACT_POINTS, EXACT_SHARE = 100, 0.05
-
 
 class Identity:
     """The variables themselves, u = x."""
 
     def variables(self, u: Array) -> Array:
-        """x, the same."""
+        """x, which is u."""
         return u
 
-    def gradient(self, gradient: Array) -> Array:
-        """The gradient, the same."""
-        return gradient
-
-    def scaled(self, x: Array) -> Array:
-        """u, the same."""
-        return x
+    gradient = scaled = variables
 
 
 class Preconditioner:
-    """T in x = T u, for a primal in the coordinates of w around a point x."""
+    """T in x = T u, for a primal in the coordinates of w around a point x.
+
+    At most ``points`` points are taken exactly, and at most this ``share`` of all: with few points steps cost less.
+    """
+
+    points, share = 100, 0.05
 
     def __init__(self, primal: SmoothPrimal, x: Array) -> None:
         space, h = primal.space, np.maximum(primal.curvatures_at(primal.outputs(x)), 0.0)
         sizes = h * (space.squared_norms() + space.free_bias)
-        largest = np.argsort(-sizes, kind="stable")[: min(EXACT_POINTS, math.ceil(EXACT_SHARE * len(sizes)))]
+        largest = np.argsort(-sizes, kind="stable")[: min(self.points, math.ceil(self.share * len(sizes)))]
         largest = np.sort(largest[sizes[largest] > 0])
         others = h.copy()
         others[largest] = 0.0

@@ -18,13 +18,6 @@ from ..validation import finite, integer
 from .levenberg_marquardt import levenberg_marquardt
 from .preconditioner import Identity, Preconditioner
 
-#: The number of pairs of steps and gradient changes that L-BFGS estimates the curvature from.
-MEMORY = 20
-
-#: Products with features that have at least so many entries, and come from memory, not from the processor's cache, are
-#: made with 32-bit numbers, unless a descent ends at a gap below the second number.
-MANY_ENTRIES, SINGLE_GOAL = 500_000, 1e-6
-
 
 class SmoothSolver:
     """Descent on the smooth primals of one problem, whose features are made once.
@@ -42,6 +35,10 @@ class SmoothSolver:
     """
 
     name = "smooth"
+
+    # Products with features of so many entries, which come from memory, not from the processor's cache, are made with
+    # 32-bit numbers, unless a descent ends at a gap below the goal.
+    many_entries, single_goal = 500_000, 1e-6
 
     def __init__(
         self,
@@ -92,25 +89,11 @@ class SmoothSolver:
         *,
         precondition: bool = True,
     ) -> SmoothPoint:
-        """A stationary point below x.
+        """A stationary point below x, by "L-BFGS-B" or "trust-ncg" of ``scipy.optimize.minimize``.
 
-        Parameters
-        ----------
-        primal : SmoothPrimal
-        x : array
-            Variables to start from.
-        goal : float, optional
-            In place of ``tol``.
-        method : {"L-BFGS-B", "trust-ncg"}, default "L-BFGS-B"
-            Of ``scipy.optimize.minimize``.
-        precondition : bool, default True
-            Whether L-BFGS goes on variables in which the start is curved the same everywhere, rather than on w.
-
-        Returns
-        -------
-        SmoothPoint
-            Its status is "max_iter" where the limit came first, "inaccurate" where rounding did, and "interrupted" or
-            "time_limit" if Ctrl-C or a deadline ended the descent.
+        ``goal`` takes the place of ``tol``; with ``precondition`` L-BFGS goes on variables in which the start is curved
+        the same everywhere, rather than on w.  The status is "max_iter" where the limit came first, "inaccurate" where
+        rounding did, and "interrupted" or "time_limit" if Ctrl-C or a deadline ended the descent.
         """
         began, goal, descent = time.perf_counter(), self.tol if goal is None else goal, None
         try:
@@ -132,10 +115,10 @@ class SmoothSolver:
     def _in_single(self, primal: SmoothPrimal, goal: float) -> SmoothPrimal | None:
         """The primal whose products with the features are of 32-bit numbers, or None if it is of no use."""
         features = self._features
-        if features is None or primal.space.points is not features or goal < SINGLE_GOAL:
+        if features is None or primal.space.points is not features or goal < self.single_goal:
             return None
         if self._single is None:
-            if not isinstance(features, DensePoints) or features.n_entries < MANY_ENTRIES:
+            if not isinstance(features, DensePoints) or features.n_entries < self.many_entries:
                 return None
             self._single = SinglePoints(features.X)
         return primal.with_points(self._single)
@@ -178,7 +161,7 @@ class _Descent:
             steps = most - self.n_iter
             if self._precondition:
                 self._near = Preconditioner(self._exact, self.best)
-            options = {"maxiter": steps, "gtol": 0.0, "maxcor": MEMORY, "maxfun": 20 * steps, "ftol": 0.0}
+            options = {"maxiter": steps, "gtol": 0.0, "maxcor": 20, "maxfun": 20 * steps, "ftol": 0.0}
             self._minimize("L-BFGS-B", options, hessp=None)
 
     def trust_region(self, method: str, most: int) -> None:
@@ -193,15 +176,8 @@ class _Descent:
         return "max_iter" if self.gap > self.goal and self.n_iter >= most else "optimal"
 
     def _minimize(self, method: str, options: dict[str, Any], hessp: Any) -> None:
-        scipy.optimize.minimize(  # type: ignore[call-overload]
-            self._function,
-            self._near.scaled(self.best),
-            jac=True,
-            hessp=hessp,
-            method=method,
-            callback=self._after,
-            options=options,
-        )
+        how = {"jac": True, "hessp": hessp, "method": method, "callback": self._after, "options": options}
+        scipy.optimize.minimize(self._function, self._near.scaled(self.best), **how)
 
     def _function(self, u: Array) -> tuple[float, Array]:
         self._evaluate(self._near.variables(u))

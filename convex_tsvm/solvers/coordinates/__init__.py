@@ -1,5 +1,3 @@
 """Coordinate descent: convex steps of linear problems with points in memory."""
 
-from .descent import CoordinateDescent
-
-__all__ = ["CoordinateDescent"]
+from .descent import CoordinateDescent as CoordinateDescent

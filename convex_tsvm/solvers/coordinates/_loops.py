@@ -4,10 +4,14 @@ Term t is the loss cost ℓ_k(f_i) + slope f_i of a point i = point[t].  Its dua
 unscaled loss ℓ_k: γ_t = -(slope_t + cost_t s_t).  The derivative of ℓ_k* is P[k, j] + R[k, j] s on the piece from
 S[k, j] to S[k, j + 1], of which there are m[k].
 
-Outputs are f_i = u·x_i - state[SIGMA] away_i + state[SHIFT].  With a balance, points are x_i - m for the mean m of its
-points; ``away`` has the products x_i·m, and state[SIGMA] = Σ γ is how often m is in w = u - state[SIGMA] m.  Otherwise
-``away`` is zero.  The shift changes by ``room - away_i`` with γ_i: ``room`` is ‖m‖² with a balance; for a free bias it
-is the inverse weight of the square that keeps the bias near its last value; it is 0 without a bias.
+Outputs are f_i = u·x_i - sigma away_i + shift.  With a balance, points are x_i - m for the mean m of its points;
+``away`` has the products x_i·m, and sigma = Σ γ is how often m is in w = u - sigma m.  Otherwise ``away`` is zero.
+The shift changes by ``room - away_i`` with γ_i: ``room`` is ‖m‖² with a balance; for a free bias it is the inverse
+weight of the square that keeps the bias near its last value; it is 0 without a bias.
+
+An epoch visits the first ``active`` terms of ``order``, and returns how many are to be visited next, sigma and shift,
+and what it has found: the largest violation, the sum of the duality gaps of the terms, the sum of their losses, and
+Σ γ f, which is ‖w‖² at a solution.
 """
 
 import numpy as np
@@ -16,10 +20,6 @@ from numba import njit
 from ...points.compilation import tell_of_compilation
 
 tell_of_compilation()
-
-#: Places in ``state``: Σ γ and what is added to products; and what an epoch finds: the largest violation, the sum of
-#: the duality gaps of the terms, the sum of their losses, and Σ γ f, which is ‖w‖² at a solution.
-SIGMA, SHIFT, VIOLATION, GAP, LOSS, PULL = range(6)
 
 #: Sums may be reordered, which vectorizes products of dense rows; infinities keep their meaning.
 REORDERED = {"cache": True, "nogil": True, "fastmath": {"nsz", "arcp", "contract", "reassoc"}, "error_model": "numpy"}
@@ -80,6 +80,14 @@ def _violation(S, P, R, m, k, s, f):
     return max(low - f, f - high, 0.0), min(f - low, high - f)
 
 
+@njit(inline="always", **IN_ORDER)
+def _rated(S, P, R, Q, m, k, c, b, s, f):
+    """Of a term with output f: its violation, how far inside f is, its gap, its loss, and its part of Σ γ f."""
+    out, inside = _violation(S, P, R, m, k, s, f)
+    residual, conjugate = _gaps(S, P, R, Q, m, k, s, f)
+    return out, inside, c * residual, c * (residual + s * f - conjugate) + b * f, (b + c * s) * f
+
+
 @njit(**IN_ORDER)
 def shuffle(order, count, seed):
     """Put the first ``count`` entries into random order (xorshift)."""
@@ -94,11 +102,11 @@ def shuffle(order, count, seed):
 
 
 @njit(**REORDERED)
-def epoch_dense(X, norms, away, room, tables, point, kind, cost, slope, s, order, active, u, state, keep):
-    """Visit the first ``active`` terms of ``order``; how many are to be visited next."""
+def epoch_dense(X, norms, away, room, tables, point, kind, cost, slope, s, order, active, u, sigma, shift, keep):
+    """An epoch over dense rows."""
     S, P, R, Q, m = tables
     d, place = X.shape[1], 0
-    sigma, shift, violation, gap, loss, pull = state[SIGMA], state[SHIFT], 0.0, 0.0, 0.0, 0.0
+    violation, gap, loss, pull = 0.0, 0.0, 0.0, 0.0
     while place < active:
         t = order[place]
         i = point[t]
@@ -108,12 +116,8 @@ def epoch_dense(X, norms, away, room, tables, point, kind, cost, slope, s, order
         for j in range(d):
             f += row[j] * u[j]
         f += shift - sigma * away[i]
-        out, inside = _violation(S, P, R, m, k, old, f)
-        violation = max(violation, out)
-        residual, conjugate = _gaps(S, P, R, Q, m, k, old, f)
-        gap += c * residual
-        loss += c * (residual + old * f - conjugate) + b * f
-        pull -= (b + c * old) * f
+        out, inside, lacking, paid, pulled = _rated(S, P, R, Q, m, k, c, b, old, f)
+        violation, gap, loss, pull = max(violation, out), gap + lacking, loss + paid, pull - pulled
         if out <= 0.0:
             if inside > keep:
                 active -= 1
@@ -129,20 +133,17 @@ def epoch_dense(X, norms, away, room, tables, point, kind, cost, slope, s, order
             u[j] += change * row[j]
         sigma += change
         shift += change * (room - away[i])
-    state[SIGMA], state[SHIFT], state[VIOLATION], state[GAP], state[LOSS], state[PULL] = (
-        sigma, shift, violation, gap, loss, pull,
-    )  # fmt: skip
-    return active
+    return active, sigma, shift, violation, gap, loss, pull
 
 
 @njit(**IN_ORDER)
 def epoch_sparse(
-    indptr, indices, data, norms, away, room, tables, point, kind, cost, slope, s, order, active, u, state, keep
+    indptr, indices, data, norms, away, room, tables, point, kind, cost, slope, s, order, active, u, sigma, shift, keep
 ):
-    """Visit the first ``active`` terms of ``order``; how many are to be visited next."""
+    """An epoch over sparse rows."""
     S, P, R, Q, m = tables
     place = 0
-    sigma, shift, violation, gap, loss, pull = state[SIGMA], state[SHIFT], 0.0, 0.0, 0.0, 0.0
+    violation, gap, loss, pull = 0.0, 0.0, 0.0, 0.0
     while place < active:
         t = order[place]
         i = point[t]
@@ -152,12 +153,8 @@ def epoch_sparse(
         for j in range(first, last):
             f += data[j] * u[indices[j]]
         f += shift - sigma * away[i]
-        out, inside = _violation(S, P, R, m, k, old, f)
-        violation = max(violation, out)
-        residual, conjugate = _gaps(S, P, R, Q, m, k, old, f)
-        gap += c * residual
-        loss += c * (residual + old * f - conjugate) + b * f
-        pull -= (b + c * old) * f
+        out, inside, lacking, paid, pulled = _rated(S, P, R, Q, m, k, c, b, old, f)
+        violation, gap, loss, pull = max(violation, out), gap + lacking, loss + paid, pull - pulled
         if out <= 0.0:
             if inside > keep:
                 active -= 1
@@ -173,7 +170,4 @@ def epoch_sparse(
             u[indices[j]] += change * data[j]
         sigma += change
         shift += change * (room - away[i])
-    state[SIGMA], state[SHIFT], state[VIOLATION], state[GAP], state[LOSS], state[PULL] = (
-        sigma, shift, violation, gap, loss, pull,
-    )  # fmt: skip
-    return active
+    return active, sigma, shift, violation, gap, loss, pull

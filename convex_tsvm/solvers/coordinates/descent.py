@@ -3,8 +3,11 @@
 A step on γ_i needs the output of one point and changes w by a multiple of this point: 2 d operations, whatever n is
 (Hsieh, Chang, Lin, Keerthi and Sundararajan 2008, as in liblinear).  Here the losses are any convex piecewise
 linear-quadratic functions, for which a step is exact as well (Dai and Qiu 2023, ReHLine); a balance is met by centring;
-and a free bias is kept near its last value by a square that moves along (a proximal point method).  Where few slopes
-are between their ends, Newton steps on these end it, to rounding if they are the right ones.
+and a free bias is kept near its last value by a square that moves along (a proximal point method).
+
+Where few slopes are strictly between their ends, Newton steps on these *free* terms end it, to rounding if they are the
+right ones: their outputs are linear functions of their slopes, so that a system of their number gives the point where
+all of them are met at once.  Single steps come near to it only slowly where points resemble each other.
 
 It is at its best where points have many features and few entries.  Where outputs of many points with few features are
 to be met at a large cost, it needs thousands of visits to every point.
@@ -15,9 +18,11 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
 
 from ...deadline import time_is_up
 from ...instance.bias import Bias
@@ -27,21 +32,17 @@ from ...losses import conjugate_pieces
 from ...notice import warn
 from ...points import DensePoints, LinearPoints, linear_points
 from ...problem import Array, Problem
-from ...validation import finite, integer
-from ._loops import GAP, LOSS, PULL, SHIFT, SIGMA, VIOLATION, epoch_dense, epoch_sparse, shuffle
-from .free_terms import Origin, meet_free_terms
+from ...validation import finite, integer, is_sparse
+from ._loops import epoch_dense, epoch_sparse, shuffle
 
-#: The share of the tolerance that an epoch's own estimate of the gap has to reach before the gap is computed.
-GOAL = 0.7
 
-#: Terms that were passed over are visited again after this number of epochs: some were passed over too early.
-VISIT_ALL = 20
+class Origin(NamedTuple):
+    """Squared norms of the points and products with their mean, as a balance or a free bias has them (see _loops)."""
 
-#: Newton steps on the free terms come after every so many epochs.
-MEET_FREE = 20
-
-#: The first random number (xorshift); epochs visit terms in the same order in every run.
-SEED = 88172645463325252
+    norms: Array
+    away: Array
+    room: float
+    mean: Array | None
 
 
 class CoordinateDescent:
@@ -65,6 +66,9 @@ class CoordinateDescent:
     """
 
     name = "coordinates"
+
+    visit_all_every = 20  # epochs after which terms that were passed over are visited again: some were too early
+    meet_free_every = 20  # epochs after which there are Newton steps on the free terms
 
     def __init__(
         self,
@@ -111,7 +115,8 @@ class CoordinateDescent:
         finite_plq_losses(step, self.name)
         check_bounded(step)
         descent = Descent(self, step, start)
-        goal, status = GOAL * self.tol, "max_iter"
+        # An epoch's own estimate of the gap has to reach a share of the tolerance before the gap is computed.
+        goal, status = 0.7 * self.tol, "max_iter"
         while descent.n_epochs < self.max_iter:
             try:
                 descent.epoch()
@@ -134,7 +139,7 @@ class CoordinateDescent:
                 continue
             if goes_on is not None and not goes_on(descent):
                 break
-            if descent.n_epochs % MEET_FREE == 0 and descent.gap <= 1:
+            if descent.n_epochs % self.meet_free_every == 0 and descent.gap <= 1:
                 meet_free_terms(descent)
         found = descent.certified()
         if status == "max_iter" and found.meets(self.tol):
@@ -179,14 +184,15 @@ class Descent:
             self._start_at(start.gamma, low[self.kind], high[self.kind])
         gamma = self._gamma()
         self.u = self.points.transposed(gamma) if gamma.any() else np.zeros(self.points.shape[1])
-        self.state = np.zeros(6)
-        self.state[SIGMA] = gamma.sum()
+        self.sigma, self.shift = float(gamma.sum()), 0.0
         if origin.mean is not None:
             shift = float(step.target or 0.0) - float(self.u @ origin.mean)
-            self.state[SHIFT] = shift + self.state[SIGMA] * origin.room
+            self.shift = shift + self.sigma * origin.room
         elif self.is_bias_free and start is not None:
-            self.state[SHIFT] = start.bias
-        self.order, self.seed = np.arange(len(used)), np.array([SEED], dtype=np.uint64)
+            self.shift = float(start.bias)
+        # The first random number (xorshift): epochs visit terms in the same order in every run.
+        self.order, self.seed = np.arange(len(used)), np.array([88172645463325252], dtype=np.uint64)
+        self._visit_all_every = solver.visit_all_every
         self.n_epochs, self._latest_full = 0, 0
         # An estimate of the relative gap, in which terms count with the outputs they had when they were visited;
         # and the largest distance of a visited output from where its multiplier belonged to.
@@ -217,30 +223,112 @@ class Descent:
 
     def epoch(self) -> None:
         """Visit all terms that are not passed over, in random order."""
-        if self.n_epochs - self._latest_full >= VISIT_ALL:
+        if self.n_epochs - self._latest_full >= self._visit_all_every:
             self.visit_all()
         self.n_visited = self._active
         self.was_full = self.n_visited == len(self.order)
         shuffle(self.order, self._active, self.seed)
-        origin, state = self.origin, self.state
+        origin = self.origin
         visit = epoch_dense if isinstance(self.points, DensePoints) else epoch_sparse
-        self._active = visit(
+        self._active, self.sigma, self.shift, violation, gap, loss, pull = visit(
             *self.rows, origin.norms, origin.away, origin.room, self.tables, self.point, self.kind, self.cost,
-            self.slope, self.s, self.order, self._active, self.u, state, self._keep,
+            self.slope, self.s, self.order, self._active, self.u, self.sigma, self.shift, self._keep,
         )  # fmt: skip
         if self.is_bias_free:
-            state[SHIFT] += state[SIGMA] * origin.room
+            self.shift += self.sigma * origin.room
         self.n_epochs += 1
-        self.violation = self._keep = float(state[VIOLATION])
+        self.violation = self._keep = violation
         if self.was_full:
             self._latest_full = self.n_epochs
-            square = 0.5 * abs(float(state[PULL]))
-            self._value = max(self._least, abs(float(state[LOSS]) + square), square)
-        self.gap = float(state[GAP]) / (self._value or 1.0)
+            square = 0.5 * abs(pull)
+            self._value = max(self._least, abs(loss + square), square)
+        self.gap = gap / (self._value or 1.0)
 
     def certified(self) -> StepSolution:
         """The current point with its certificate."""
         mean = self.origin.mean
-        w = self.u.copy() if mean is None else self.u - self.state[SIGMA] * mean
-        bias = float(self.state[SHIFT]) if self.is_bias_free else 0.0
+        w = self.u.copy() if mean is None else self.u - self.sigma * mean
+        bias = self.shift if self.is_bias_free else 0.0
         return certify(self.step, self._gamma(), 0.0, bias, w, n_iter=self.n_epochs)
+
+
+def meet_free_terms(descent: Descent) -> None:
+    """Move the slopes of the free terms to where their outputs are met, as far as no slope passes an end."""
+    free, low, high, p, r = _free_terms(descent)
+    # Products of more free points with each other would cost as much as several epochs over the points.
+    if not 0 < len(free) <= min(100, max(32, (20 * len(descent.origin.norms)) ** 0.5)):
+        return
+    origin, is_free = descent.origin, descent.is_bias_free
+    at, cost, s = descent.point[free], descent.cost[free], descent.s[free]
+    rows, away = descent.points.take(at), origin.away[at]
+    inner = rows @ rows.T
+    inner = inner.toarray() if is_sparse(inner) else np.asarray(inner, dtype=float)
+    outputs = np.asarray(rows @ descent.u).ravel() - descent.sigma * away + descent.shift
+    if origin.mean is not None:
+        inner = inner - away[:, None] - away[None, :] + origin.room
+    total, bias, changes = descent.sigma, 0.0, np.zeros(len(free))
+    left = np.arange(len(free))
+    for _ in range(16):  # a step ends where a slope comes to its end, and the next does without that term
+        missing = (p + r * s - outputs)[left]
+        found = _solved(inner[np.ix_(left, left)], (r / cost)[left], missing, -total if is_free else None)
+        if found is None:
+            break
+        change, rise = found
+        moved = -change / cost[left]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            room = np.where(moved > 0, high[left] - s[left], low[left] - s[left]) / moved
+        first = int(np.argmin(np.where(moved == 0, np.inf, room)))
+        t = min(1.0, float(room[first])) if moved[first] else 1.0
+        change = t * change
+        s[left] = np.clip(s[left] + t * moved, low[left], high[left])
+        changes[left] += change
+        total += float(change.sum())
+        bias += t * rise
+        outputs += inner[:, left] @ change + t * rise
+        if t == 1.0 or len(left) == 1:
+            break
+        left = np.delete(left, first)
+    descent.s[free] = s
+    descent.u += np.asarray(rows.T @ changes).ravel()
+    descent.sigma = total
+    descent.shift += bias if is_free else float(changes @ (origin.room - away))
+
+
+def _free_terms(descent: Descent) -> tuple[NDArray[np.intp], Array, Array, Array, Array]:
+    """Free terms, the ends of their pieces, and the line of the derivative of ℓ* between these ends."""
+    S, P, R, _, m = descent.tables
+    s, kind = descent.s, descent.kind
+    piece, is_free = np.zeros(len(s), dtype=np.intp), np.zeros(len(s), dtype=bool)
+    for place in range(P.shape[1]):
+        low, high = S[kind, place], S[kind, place + 1]
+        margin = 1e-9 * np.minimum(high - low, 1 + np.abs(s))  # a slope this near to an end is at the end
+        here = (place < m[kind]) & (s > low + margin) & (s < high - margin)
+        piece[here] = place
+        is_free |= here
+    chosen = np.flatnonzero(is_free)
+    k, j = kind[chosen], piece[chosen]
+    return chosen, S[k, j], S[k, j + 1], P[k, j], R[k, j]
+
+
+def _solved(inner: Array, ridge: Array, missing: Array, total: float | None) -> tuple[Array, float] | None:
+    """(δ, β) with (inner + Diag(ridge)) δ + β = missing, and Σ δ = total unless that is None, when β is 0."""
+    size = len(missing)
+    system = np.zeros((size + (total is not None),) * 2)
+    system[:size, :size] = inner
+    diagonal = np.arange(size)
+    # Something is added to the diagonal, since points may be there twice.
+    system[diagonal, diagonal] += ridge + 1e-11 * float(np.abs(np.diag(inner)).max())
+    wanted = missing
+    if total is not None:
+        system[:size, -1] = system[-1, :size] = 1.0
+        wanted = np.append(missing, total)
+    found: Array
+    if total is None:
+        _, found, failed = scipy.linalg.lapack.dposv(system, wanted, lower=1)
+    else:
+        *_, found, failed = scipy.linalg.lapack.dgesv(system, wanted)
+    if failed:
+        return None
+    if not np.isfinite(found).all():
+        return None
+    return found[:size], 0.0 if total is None else float(found[-1])

@@ -1,17 +1,9 @@
 """The native solver of convex steps: working sets in the dual, Newton steps, and the kernel rows that are held."""
 
-from .dual_problem import DualPoint, DualProblem
-from .native import NativeSolver
-from .quadratic import Minimum, minimize_quadratic
-from .row_cache import CachedRows
-from .working_sets import solve_dual
-
-__all__ = [
-    "CachedRows",
-    "DualPoint",
-    "DualProblem",
-    "Minimum",
-    "NativeSolver",
-    "minimize_quadratic",
-    "solve_dual",
-]
+from .dual_problem import DualPoint as DualPoint
+from .dual_problem import DualProblem as DualProblem
+from .native import NativeSolver as NativeSolver
+from .quadratic import Minimum as Minimum
+from .quadratic import minimize_quadratic as minimize_quadratic
+from .row_cache import CachedRows as CachedRows
+from .working_sets import solve_dual as solve_dual

@@ -26,24 +26,35 @@ from .dual_problem import Array, DualProblem, Indices, State
 
 Solve = Callable[[Array], Array]
 
-#: The first penalty, and the largest in single and in double precision, each times the mean of the diagonal.
-FIRST_PENALTY, LAST_PENALTY = 60.0, {"f": 5e3, "d": 1e7}
 
-#: How the penalty grows from one multiplier to the next, if the last one took as many steps as the key at most.
-PENALTY_GROWTH = {3: 10.0, 6: 4.0, 1000: 2.0}
+@dataclass(frozen=True)
+class Effort:
+    """How far multipliers and the steps to each of them are taken.
 
-#: Multipliers at most, and how many in a row may leave the violation above half of the least one.
-MOST_MULTIPLIERS, STALLED_MULTIPLIERS = 40, 4
+    Attributes
+    ----------
+    first, last_single, last_double : float
+        The first penalty, and the largest one by precision, each times the mean of the diagonal.
+    multipliers, stalled : int
+        Multipliers at most, and how many in a row may leave the violation above half of the least one.
+    steps, halvings : int
+        Newton steps for one multiplier at most, and trials of the length of a step.
+    share_of_last, share_of_wanted : float
+        What a multiplier may be off by in an output: shares of the violation that the last left, and of the tolerance.
+    slope_left : float
+        A step ends where the slope along it is below this share of that at its beginning.
+    """
 
-#: Newton steps for one multiplier at most.
-MOST_STEPS = 40
-
-#: A multiplier is found well enough if what it is off by changes no output by more than this share of the violation
-#: that the last one left, or of what is wanted.
-SHARE_OF_LAST, SHARE_OF_WANTED = 0.1, 0.2
-
-#: A step ends where the slope along it is below this share of that at its beginning, and is halved so often at most.
-SLOPE_LEFT, MOST_HALVINGS = 0.3, 20
+    first: float = 60.0
+    last_single: float = 5e3
+    last_double: float = 1e7
+    multipliers: int = 40
+    stalled: int = 4
+    steps: int = 40
+    halvings: int = 20
+    share_of_last: float = 0.1
+    share_of_wanted: float = 0.2
+    slope_left: float = 0.3
 
 
 def augmented(dual: DualProblem, state: State, tol: float) -> State:
@@ -51,21 +62,21 @@ def augmented(dual: DualProblem, state: State, tol: float) -> State:
 
     Its violation is at most ``tol``, unless multipliers or time ran out, or brought nothing any more.
     """
-    search = _Search(dual, state)
+    search, effort = _Search(dual, state), _Search.effort
     best, least, stalled = state, dual.survey(state).violation, 0
-    wanted = SHARE_OF_LAST * min(1.0, least)
-    for _ in range(MOST_MULTIPLIERS):
-        is_found = search.find(max(wanted, SHARE_OF_WANTED * tol))
+    wanted = effort.share_of_last * min(1.0, least)
+    for _ in range(effort.multipliers):
+        is_found = search.find(max(wanted, effort.share_of_wanted * tol))
         found = search.feasible()
         violation = dual.survey(found).violation
         stalled = 0 if violation < 0.5 * least else stalled + 1
         if violation < least:
             best, least = found, violation
         # A multiplier that rounding keeps from being found is worth another only if it was better than the last.
-        most = STALLED_MULTIPLIERS if is_found else 1
+        most = effort.stalled if is_found else 1
         if violation <= tol or stalled >= most or not np.isfinite(violation) or time_is_up():
             break
-        wanted = SHARE_OF_LAST * violation
+        wanted = effort.share_of_last * violation
         search.go_on(found)
     return best
 
@@ -82,12 +93,14 @@ class _Inside:
 class _Search:
     """The search for the next multiplier, for ever new ones and ever larger penalties."""
 
+    effort = Effort()
+
     def __init__(self, dual: DualProblem, state: State) -> None:
         self.dual, self.rows = dual, dual.rows
         self.losses = (*dual.conjugates.derivatives, dual.kind, dual.cost, dual.slope)
         size = max(float(self.rows.diag().mean()), 1e-300)
-        self.last_sigma = LAST_PENALTY[self.rows.dtype.char] / size
-        self.sigma = FIRST_PENALTY / size
+        last = self.effort.last_double if self.rows.dtype == np.float64 else self.effort.last_single
+        self.last_sigma, self.sigma = last / size, self.effort.first / size
         self.tied: Array | None = None
         if dual.free_bias:
             self.tied = np.ones(len(state.s)) if dual.tied is None else dual.tied.astype(float)
@@ -107,7 +120,8 @@ class _Search:
     def go_on(self, found: State) -> None:
         """Take the multiplier that was found, and a larger penalty."""
         self._begin(found)
-        growth = next(growth for most, growth in PENALTY_GROWTH.items() if self.n_steps <= most)
+        # The fewer steps the last multiplier took, the more the penalty grows.
+        growth = 10.0 if self.n_steps <= 3 else 4.0 if self.n_steps <= 6 else 2.0
         self.sigma = min(growth * self.sigma, max(self.sigma, self.last_sigma))
 
     def times(self, a: Array) -> Array:
@@ -122,7 +136,8 @@ class _Search:
 
     def find(self, wanted: float) -> bool:
         """Find the next multiplier, up to a change of outputs by ``wanted``; whether that was possible."""
-        for self.n_steps in range(MOST_STEPS):
+        most = self.effort.steps
+        for self.n_steps in range(most):
             residual = self.at.a - self.next_gamma(self.at.h)
             if np.abs(residual).max() <= wanted * self.sigma and np.abs(self.times(residual)).max() <= wanted:
                 return True
@@ -204,9 +219,9 @@ class _Search:
         first = slope(0.0)
         low, high, share = 0.0, 1.0, 1.0
         if first < 0:
-            for _ in range(MOST_HALVINGS):
+            for _ in range(self.effort.halvings):
                 here = slope(share)
-                if abs(here) <= SLOPE_LEFT * abs(first) or (share == 1.0 and here < 0):
+                if abs(here) <= self.effort.slope_left * abs(first) or (share == 1.0 and here < 0):
                     return share
                 low, high = (share, high) if here < 0 else (low, share)
                 share = 0.5 * (low + high)

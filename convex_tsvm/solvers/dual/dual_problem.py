@@ -48,34 +48,16 @@ class DualPoint:
 
 @dataclass(frozen=True)
 class DualProblem:
-    """What the solver works on.
+    """What the solver works on: ψ_i = cost_i ℓ_kind(i) + slope_i (·), with arrays of shape (n,)."""
 
-    Attributes
-    ----------
-    conjugates : Pieces
-        Those of the losses.
-    kind : int array, shape (n,)
-        Place in ``conjugates`` for each point.
-    cost, slope : array, shape (n,)
-        ψ_i = cost_i ℓ_kind(i) + slope_i (·).
-    rows : RowSource
-        Rows of G.
-    offset : float or array, shape (n,)
-        The fixed bias c, or one for each point.
-    free_bias : bool
-        Whether the bias is free instead, with Σ γ = 0.
-    tied : bool array, shape (n,), or None
-        For a free bias, whether an output has it, and its γ a part in the sum; None says that all have.
-    """
-
-    conjugates: Pieces
+    conjugates: Pieces  # of the losses ℓ
     kind: Indices
     cost: Array
     slope: Array
-    rows: RowSource
-    offset: float | Array = 0.0
-    free_bias: bool = False
-    tied: NDArray[np.bool_] | None = None
+    rows: RowSource  # of G
+    offset: float | Array = 0.0  # the fixed bias c, or one for each point
+    free_bias: bool = False  # whether the bias is free instead, with Σ γ = 0
+    tied: NDArray[np.bool_] | None = None  # then whether an output has it, and its γ a part in the sum; None for all
 
     def gamma(self, s: Array) -> Array:
         """γ from s."""
@@ -127,7 +109,10 @@ class DualProblem:
         matrix = GramRows(self.rows.block(where, where))
         offset = self.offset[where] if isinstance(self.offset, np.ndarray) else self.offset
         mine = (self.kind[where], self.cost[where], self.slope[where])
-        return DualProblem(self.conjugates, *mine, matrix, offset, *self._bias_of(where))
+        tied = self.tied[where] if self.free_bias and self.tied is not None else None
+        free_bias = self.free_bias if tied is None else bool(tied.any())
+        tied = None if tied is None or tied.all() or not free_bias else tied
+        return DualProblem(self.conjugates, *mine, matrix, offset, free_bias, tied)
 
     def part_at(self, state: State, where: Indices) -> tuple[DualProblem, State]:
         """The problem of some of the variables, and its state."""
@@ -142,20 +127,10 @@ class DualProblem:
         moved = self.rows.combine(which, self.cost[which] * (before[changed] - s))
         return self.move(state, which, s, state.h + moved)
 
-    def _bias_of(self, where: Indices) -> tuple[bool, NDArray[np.bool_] | None]:
-        """Whether the bias is free for some of the variables, and which of them are tied by it."""
-        if not self.free_bias or self.tied is None:
-            return self.free_bias, None
-        tied = self.tied[where]
-        return bool(tied.any()), None if tied.all() or not tied.any() else tied
-
     def start(self, gamma: Array | None) -> Array:
         """Feasible s near ``gamma`` (near zero for None).
 
-        Raises
-        ------
-        ValueError
-            If no γ in the domain sums to zero: then the primal is unbounded below.
+        ValueError is raised if no γ in the domain sums to zero: then the primal is unbounded below.
         """
         n, ends, count = len(self.kind), self.conjugates.ends, self.conjugates.count
         s = np.empty(n)
@@ -180,19 +155,11 @@ class DualProblem:
 
 @dataclass(frozen=True)
 class Survey:
-    """How far every point is from optimal.
+    """How far every point is from optimal."""
 
-    Attributes
-    ----------
-    raise_by, lower_by : array, shape (n,)
-        By how much the output is below ``low`` and above ``high``; for a free bias, up to that bias.
-    between : bool array, shape (n,)
-        Whether the variable is between breakpoints, so that it answers to every change of the others.
-    """
-
-    raise_by: Array
-    lower_by: Array
-    between: NDArray[np.bool_]
+    raise_by: Array  # by how much the output is below ``low``; for a free bias, up to that bias
+    lower_by: Array  # by how much it is above ``high``
+    between: NDArray[np.bool_]  # whether a variable is between breakpoints: it answers to every change of the others
     free_bias: bool
     offset: float
     tied: NDArray[np.bool_] | None = None
@@ -214,10 +181,8 @@ class Survey:
         """The fixed bias, or one in the middle of what the points allow: max(low - h) <= b <= min(high - h)."""
         if not self.free_bias:
             return self.offset
-        ends = np.array(
-            [self._tied(self.raise_by).max(initial=-np.inf), -self._tied(self.lower_by).max(initial=-np.inf)]
-        )
-        finite = ends[np.isfinite(ends)]
+        up, down = (self._tied(side).max(initial=-np.inf) for side in (self.raise_by, self.lower_by))
+        finite = np.array([up, -down])[np.isfinite([up, -down])]
         return float(finite.mean()) if len(finite) else 0.0
 
     def _tied(self, values: Array) -> Array:

@@ -28,15 +28,6 @@ from .step_dual import StepDual
 from .strategy import Strategy
 from .working_sets import solve_dual
 
-#: Smallest violation that single precision can be asked for.
-LEAST_SINGLE_TOL = 1e-5
-
-#: How often violations are made smaller for the sake of the duality gap.
-GAP_ROUNDS = 6
-
-#: A gap that is smaller by this factor is worth the time that rising costs take.
-MUCH_BETTER = 0.1
-
 
 class NativeSolver:
     """Solver of the convex steps of one problem; kernel rows are kept from step to step.
@@ -88,6 +79,8 @@ class NativeSolver:
 
     name = "native"
 
+    gap_rounds = 6  # how often violations are made smaller for the sake of the duality gap
+
     def __init__(
         self,
         problem: Problem,
@@ -118,21 +111,12 @@ class NativeSolver:
         return one_blas_thread()
 
     def solve(self, step: ConvexStep, start: StepSolution | None = None) -> StepSolution:
-        """Solve one step.
+        """Solve one step, from the dual variables of a solution of a similar one.
 
-        Parameters
-        ----------
-        step : ConvexStep
-        start : StepSolution, optional
-            A solution of a similar step, whose dual variables are the start.  It may be of another kernel or other
-            costs; if it is of the same kernel, its outputs are used as well.
-
-        Returns
-        -------
-        StepSolution
-            Its ``status`` is "max_iter" if the tolerance was not met within the limit, "inaccurate" if rounding
-            keeps it from being met (both also warn), and "interrupted" or "time_limit" if Ctrl-C or a deadline ended
-            it: it then holds the best point so far.
+        That may be of another kernel or other costs; if it is of the same kernel, its outputs are used as well.  The
+        status is "max_iter" if the tolerance was not met within the limit, "inaccurate" if rounding keeps it from being
+        met (both also warn), and "interrupted" or "time_limit" if Ctrl-C or a deadline ended it: the solution is then
+        the best point so far.
 
         Raises
         ------
@@ -173,31 +157,24 @@ class NativeSolver:
         if solution.status == "max_iter":
             warn(
                 f"the native solver stopped after {solution.n_iter} working sets with a violation of "
-                f"{solution.kkt:.2g} > tol={self.tol:g}; raise max_iter or tol",
+                f"{solution.kkt:.2g} > tol={self.tol:g}; raise max_iter or tol"
             )
         else:
             largest = float((step.point_cost * step.problem.kernel.diag(step.problem.X)).max())
             warn(
                 f"the native solver did not meet tol={self.tol:g}: violation {solution.kkt:.2g}, relative duality gap "
                 f"{solution.gap:.2g}; costs times kernel values are up to {largest:.2g}, for which double precision "
-                "has too few digits (scale the points, or take smaller costs)",
+                "has too few digits (scale the points, or take smaller costs)"
             )
 
 
 class _Solving:
-    """One call of :meth:`NativeSolver.solve`: the dual is solved again until the gap is small enough.
+    """One call of :meth:`NativeSolver.solve`: the dual is solved again, while it ``goes_on``, until the gap is small.
 
-    Attributes
-    ----------
-    dual : StepDual
-        The step in the precision and with the points that it is solved with.
-    solution : StepSolution
-        The last one.
-    goes_on : bool
-        Whether it is to be solved once more.
+    ``dual`` is the step in the precision and with the points that it is solved with.
     """
 
-    solution: StepSolution
+    solution: StepSolution  # the last one
 
     def __init__(
         self,
@@ -256,7 +233,8 @@ class _Solving:
         if self.solution.gap > self._solver.tol and point.status == "optimal":
             # The gap is a sum of violations, of many points perhaps: it falls with them.
             self._tol *= float(np.clip(0.8 * self._solver.tol / self.solution.gap, 0.1, 0.5))
-            if self._round == GAP_ROUNDS or (self._held.single and self._tol < LEAST_SINGLE_TOL):
+            # Single precision cannot be asked for violations below 1e-5.
+            if self._round == self._solver.gap_rounds or (self._held.single and self._tol < 1e-5):
                 self.solution = dataclasses.replace(self.solution, status="inaccurate")
             else:
                 self._gamma, self._outputs, self.goes_on = self.dual.problem.gamma(point.s), point.h, True
@@ -272,7 +250,7 @@ class _Solving:
     def _rise(self) -> None:
         """Solve the dual with costs that rise to those that are asked for, and take that point if it is better.
 
-        If it is not much better, it is not tried again for other steps of the problem.
+        If its gap is above a tenth of the last one, it is not tried again for other steps of the problem.
         """
         self._has_risen, strategy = True, self._solver.strategy
         strategy.is_hard, strategy.least_for_augmented = True, 1
@@ -284,7 +262,7 @@ class _Solving:
         self._solver_seconds += time.perf_counter() - began
         self._n_before += point.n_iter
         risen = self._certified(point)
-        self._solver.rises = risen.gap <= MUCH_BETTER * self.solution.gap or risen.status == "optimal"
+        self._solver.rises = risen.gap <= 0.1 * self.solution.gap or risen.status == "optimal"
         if risen.gap < self.solution.gap:
             good = risen.gap <= self._solver.tol or risen.status != "optimal"
             self.solution = risen if good else dataclasses.replace(risen, status="inaccurate")

@@ -11,9 +11,6 @@ from ...kernels.rows import Rows
 from ..cholesky import cholesky
 from .dual_problem import Array, DualProblem, Indices, State
 
-#: Parts of a step that passes breakpoints that are tried, every variable stopped at its own.
-STEP_SHARES = (1.0, 0.5, 0.25)
-
 
 def newton(dual: DualProblem, state: State, max_steps: int = 2) -> State:
     """Newton steps on the variables strictly between breakpoints.
@@ -76,7 +73,7 @@ def _inside_breakpoints(
     blocked = limit <= length * (1 + 1e-12)
     if length < 1:
         best = _value(rows, free, rate, residual, change)
-        for share in STEP_SHARES:
+        for share in (1.0, 0.5, 0.25):  # of the step, with every variable stopped at its own breakpoint
             stopped = _stop(share * direction, -down, up, tied)
             reached = _value(rows, free, rate, residual, stopped)
             if reached < best:

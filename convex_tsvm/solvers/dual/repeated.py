@@ -22,15 +22,6 @@ from ...problem import Array, Problem
 from ...validation import is_sparse
 from .dual_problem import DualProblem, Indices
 
-#: Points are merged if there are at least this number of them, and at most this share of them is distinct.
-LEAST_MERGED, MOST_DISTINCT = 200, 0.9
-
-#: If this number of points drawn at random, or 4 √n of n if that is more, are all distinct, nearly all points are.
-DISTINCT_SAMPLE = 2000
-
-#: An output is at a breakpoint of a loss if it is within this distance of it, relative to its size.
-BREAK_DISTANCE = 1e-9
-
 
 @dataclass(frozen=True)
 class RepeatedPoints:
@@ -46,21 +37,26 @@ class RepeatedPoints:
     which: Indices
 
     @staticmethod
-    def of(problem: Problem) -> RepeatedPoints | None:
-        """The distinct points of a problem; None if the points are few, if few are repeated, or if X is not in memory.
+    def of(
+        problem: Problem, *, least: int = 200, most_distinct: float = 0.9, sample: int = 2000
+    ) -> RepeatedPoints | None:
+        """The distinct points of a problem; None if there are fewer than ``least``, if few are repeated, or if X is not
+        in memory.
 
-        The kernel must be one of points themselves, linear or of products; with others the answer is None, too.
+        A share above ``most_distinct`` is too much to be worth it.  If ``sample`` points drawn at random, or 4 √n of n
+        if that is more, are all distinct, nearly all points are taken to be.  The kernel must be one of points
+        themselves, linear or of products; with others the answer is None, too.
         """
         n, rng = problem.n, np.random.default_rng(0)
         of_points = problem.is_linear or hasattr(problem.kernel, "product_form")
-        if n < LEAST_MERGED or not of_points or not (is_sparse(problem.X) or isinstance(problem.X, np.ndarray)):
+        if n < least or not of_points or not (is_sparse(problem.X) or isinstance(problem.X, np.ndarray)):
             return None
-        size = max(DISTINCT_SAMPLE, int(4 * np.sqrt(n)))
+        size = max(sample, int(4 * np.sqrt(n)))
         if size < n and len(set(_keys(problem.X, rng.choice(n, size, replace=False)))) == size:
             return None
         places: dict[bytes, int] = {}
         which = np.array([places.setdefault(key, len(places)) for key in _keys(problem.X, np.arange(n))], dtype=np.intp)
-        if len(places) > MOST_DISTINCT * n:
+        if len(places) > most_distinct * n:
             return None
         first = np.full(len(places), n, dtype=np.intp)
         np.minimum.at(first, which, np.arange(n))
@@ -104,7 +100,7 @@ class RepeatedPoints:
         for kind, loss in enumerate(step.losses):
             terms = np.flatnonzero((step.kind == kind) & (step.cost > 0))
             at = t[point[terms]]
-            near = BREAK_DISTANCE * (1 + np.abs(at))
+            near = 1e-9 * (1 + np.abs(at))  # an output within this distance of a breakpoint is at it
             left[terms], right[terms] = loss.derivatives(at - near)[0], loss.derivatives(at + near)[1]  # type: ignore[union-attr]
         least = np.bincount(point, step.cost * left + step.slope, n)
         room = np.bincount(point, step.cost * (right - left), n)

@@ -15,22 +15,19 @@ from ...deadline import time_is_up
 from .dual_problem import DualPoint, DualProblem
 from .working_sets import solve_dual
 
-#: Costs rise by this factor from one problem to the next, from where the largest, times the diagonal, is the second.
-RISE, BEGIN_AT = 10**0.5, 1e3
 
-#: Variables of a dual at most that is solved once for each of the costs.
-MOST_VARIABLES = 5000
+def solve_with_rising_costs(
+    dual: DualProblem, options: dict[str, Any], *, rise: float = 10**0.5, begin_at: float = 1e3, most: int = 5000
+) -> DualPoint | None:
+    """Solve a dual; None if it has more variables than ``most``, as it is solved often, or if costs are not large.
 
-
-def solve_with_rising_costs(dual: DualProblem, options: dict[str, Any]) -> DualPoint | None:
-    """Solve a dual; None if it has too many variables to be solved often, or if costs are not large.
-
-    Options are those of :func:`solve_dual`.
+    Options are those of :func:`solve_dual`.  Costs rise by the factor ``rise`` from one problem to the next, and begin
+    where the largest, times the diagonal, is ``begin_at``.
     """
     largest = float((dual.cost * dual.rows.diag()).max(initial=0.0))
-    if len(dual.kind) > MOST_VARIABLES or not np.isfinite(largest) or largest <= BEGIN_AT * RISE:
+    if len(dual.kind) > most or not np.isfinite(largest) or largest <= begin_at * rise:
         return None
-    shares = np.geomspace(BEGIN_AT / largest, 1.0, 1 + int(np.ceil(np.log(largest / BEGIN_AT) / np.log(RISE))))
+    shares = np.geomspace(begin_at / largest, 1.0, 1 + int(np.ceil(np.log(largest / begin_at) / np.log(rise))))
     s, n_iter = None, 0
     for share in shares:
         part = replace(dual, cost=share * dual.cost, slope=share * dual.slope)

@@ -11,9 +11,6 @@ from ...kernels.types import Array
 from ...parallel import in_threads, n_threads
 from .._loops import accumulate, gather
 
-#: Sums of fewer entries than this are not worth a second thread.
-THREADED_SUMS = 2**20
-
 
 class CachedRows(RowSource):
     """The rows of a source that were used last, in one slab; new rows displace those that have not been used longest.
@@ -21,10 +18,13 @@ class CachedRows(RowSource):
     Rows asked for in one call never displace each other: of more rows than there is room for, the first stay.  Rows
     that are cheap to compute are kept when they are asked for a second time.  ``max_bytes`` is the budget of the slab
     and of the rows on their way into it, but one row is kept in any case; ``computed`` counts the rows computed so far.
+    Sums of fewer entries than ``threaded`` are not worth a second thread.
     """
 
+    threaded = 2**20
+
     def __init__(self, source: RowSource, max_bytes: int) -> None:
-        self.source, self.dtype = source, source.dtype
+        self.source, self.n, self.dtype = source, source.n, source.dtype
         row_bytes = self.dtype.itemsize * source.n
         part_bytes = min(ROW_BYTES_AT_ONCE, max_bytes // 4)
         self.part = max(1, part_bytes // row_bytes)
@@ -36,11 +36,6 @@ class CachedRows(RowSource):
         self._owner = np.full(self.capacity, -1, dtype=np.intp)
         self._last_used = np.zeros(self.capacity, dtype=np.int64)
         self._clock = 0
-
-    @property
-    def n(self) -> int:
-        """Order of the matrix."""
-        return self.source.n
 
     def rows(self, indices: Indices) -> Rows:
         """Rows, shape (len(indices), n): copies of those in the slab, and the others computed."""
@@ -71,7 +66,7 @@ class CachedRows(RowSource):
         def copy(part: NDArray[np.intp]) -> None:
             gather(self._slab, slots[part], columns, values, places[part])
 
-        if len(slots) * len(columns) < THREADED_SUMS:
+        if len(slots) * len(columns) < self.threaded:
             copy(np.arange(len(slots)))
         else:
             in_threads(copy, np.array_split(np.arange(len(slots)), n_threads()))
@@ -124,10 +119,9 @@ class CachedRows(RowSource):
         self._slab[idle] = rows[: len(idle)]
         self._slot[kept], self._owner[idle], self._last_used[idle] = idle, kept, self._clock
 
-    @staticmethod
-    def _accumulate(store: Rows, slots: NDArray[np.intp], coefficients: Array, total: Array) -> None:
+    def _accumulate(self, store: Rows, slots: NDArray[np.intp], coefficients: Array, total: Array) -> None:
         n = len(total)
-        if len(slots) * n < THREADED_SUMS:
+        if len(slots) * n < self.threaded:
             accumulate(store, slots, coefficients, total, 0, n)
         else:
             edges = np.linspace(0, n, n_threads() + 1).astype(int)

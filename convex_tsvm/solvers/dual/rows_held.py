@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
@@ -26,29 +27,35 @@ from ...kernels.rows import ROW_BYTES_AT_ONCE, Indices
 from ...problem import Array, Problem
 from .row_cache import CachedRows
 
-#: From this number of points on single precision saves enough time to be worth its rounding.
-LARGE = 1000
 
-#: The smallest tolerance for which single precision is used.
-LEAST_TOL = 1e-4
+@dataclass(frozen=True)
+class Limits:
+    """Where single precision and whole matrices are worth it.
 
-#: The largest rounding error of the argument of a kernel function with which single precision is tried.
-LARGEST_ERROR = 1e-4
+    Attributes
+    ----------
+    large : int
+        Points from which on single precision saves enough time to be worth its rounding.
+    least_tol : float
+        The smallest tolerance, in units of the outputs, for which it is used.
+    largest_error, negligible_error : float
+        Rounding errors of a kernel function's argument: the largest it is tried with, and one not worth measuring.
+    whole, whole_with_mean : int
+        Points up to which the whole matrix is computed at once, also where the mean row needs a pass over all of it.
+    block : int
+        The largest number of variables in a working set.
+    measured : int
+        Points at which rounding is measured.
+    """
 
-#: A rounding error of that argument that is too small to be worth measuring.
-NEGLIGIBLE_ERROR = 1e-12
-
-#: Up to this many points the whole matrix is computed at once; of more points, most rows will not be needed.
-WHOLE = 1536
-
-#: The same where the mean row is needed, which is a pass over all of it.
-WHOLE_WITH_MEAN = 2560
-
-#: The largest number of variables in a working set.
-LARGEST_BLOCK = 4096
-
-#: The number of points at which rounding is measured.
-MEASURED_POINTS = 32
+    large: int = 1000
+    least_tol: float = 1e-4
+    largest_error: float = 1e-4
+    negligible_error: float = 1e-12
+    whole: int = 1536
+    whole_with_mean: int = 2560
+    block: int = 4096
+    measured: int = 32
 
 
 class HeldRows:
@@ -59,6 +66,8 @@ class HeldRows:
     budget; otherwise the plain rows used last are, from which both ways are made.  ``precision`` is "auto", "single" or
     "double"; ``tol`` is that of the solver; rows are computed on ``device``, if there is one.
     """
+
+    limits = Limits()
 
     def __init__(
         self,
@@ -74,10 +83,10 @@ class HeldRows:
         self._has_products = hasattr(problem.kernel, "product_form")
         self.single = self._has_products and precision == "single"
         if self._has_products and precision == "auto":
-            self.single = problem.n >= LARGE and tol >= LEAST_TOL
+            self.single = problem.n >= self.limits.large and tol >= self.limits.least_tol
         self._held: tuple[str, sp.csr_array | None, RowSource] | None = None
         self.whole = False
-        if precision == "auto" and self.single and self._base.error > LARGEST_ERROR:  # type: ignore[attr-defined]
+        if precision == "auto" and self.single and self._base.error > self.limits.largest_error:  # type: ignore[attr-defined]
             self.use_double()
 
     def use_double(self, *, whole: bool = False) -> bool:
@@ -88,8 +97,9 @@ class HeldRows:
         """
         if not self.single:
             return False
-        self.single, self.whole = False, whole
-        self._forget()
+        self.single, self.whole, self._held = False, whole, None
+        for name in ("_base", "_cached", "_mean"):
+            self.__dict__.pop(name, None)
         return True
 
     @property
@@ -109,7 +119,7 @@ class HeldRows:
         if isinstance(self.problem.kernel, DeformedKernel):
             return False  # rows are known to the tolerance they were computed with, and there are no others
         error = getattr(self._base, "error", np.inf)
-        return not self.exact and not (self._is_whole(way) and error <= NEGLIGIBLE_ERROR)
+        return not self.exact and not (self._is_whole(way) and error <= self.limits.negligible_error)
 
     def block_size(self, way: str) -> int:
         """The number of variables in a working set, at most: more than there are if the whole matrix is held.
@@ -146,7 +156,7 @@ class HeldRows:
 
     @property
     def _largest_part(self) -> int:
-        return int(np.clip(np.sqrt(self.max_bytes / 4 / self._item), 16, LARGEST_BLOCK))
+        return int(np.clip(np.sqrt(self.max_bytes / 4 / self._item), 16, self.limits.block))
 
     @property
     def _item(self) -> int:
@@ -155,9 +165,9 @@ class HeldRows:
     def _is_whole(self, way: str) -> bool:
         """Whether the whole matrix is to be held, and compiled steps to work on it."""
         n = self.problem.n
-        limit = WHOLE if way == "plain" else WHOLE_WITH_MEAN
+        limit = self.limits.whole if way == "plain" else self.limits.whole_with_mean
         if self.exact or self.whole:
-            limit = LARGEST_BLOCK
+            limit = self.limits.block
         return not self.problem.is_linear and n <= limit and self._item * (n + 1) ** 2 <= self.max_bytes
 
     @cached_property
@@ -189,7 +199,7 @@ class HeldRows:
     @cached_property
     def _sample(self) -> Indices:
         n = self.problem.n
-        return np.random.default_rng(0).choice(n, min(MEASURED_POINTS, n), replace=False)
+        return np.random.default_rng(0).choice(n, min(self.limits.measured, n), replace=False)
 
     def _reference_outputs(self, gamma: Array) -> Array:
         """K γ at the sample, from the kernel function itself; its rows are kept if they are small in the budget."""
@@ -204,11 +214,6 @@ class HeldRows:
             part = used[start : start + size]
             total += rows.block(sample, part) @ gamma[part]
         return total
-
-    def _forget(self) -> None:
-        for name in ("_base", "_cached", "_mean"):
-            self.__dict__.pop(name, None)
-        self._held = None
 
     def _make(self, way: str, sums: sp.csr_array | None) -> RowSource:
         if self._is_whole(way):

@@ -16,36 +16,27 @@ from ...losses import PLQ, Pieces, conjugate_pieces, indicator, zero
 from .._loops import follow_tangents
 from .dual_problem import Array, Indices
 
-#: Times that all variables are visited, at most, in one convex step.
-MOST_SWEEPS = 200
-
-#: A free bias is a feature like others, of this square, and what it costs is taken back in so many rounds (proximal
-#: points: the cost is that of its distance from the bias of the round before).
-FREE, BIAS_ROUNDS = 10.0, 5
-
-#: Without a bias no mean but 0 can be had if the largest mean of a function of norm 1 is below this share of outputs.
-LEAST_MEAN = 1e-5
-
 
 class SmallProblems:
     """The points that problems share, and the losses of their points.
 
-    Parameters
-    ----------
-    gram : array, shape (n, n)
-        Kernel matrix of points of about unit variance, in single or double precision.
-    parts : sequence of (PLQ, PLQ)
-        Convex and concave parts of the losses of f: of points labelled +1, labelled -1, and unlabelled.
-    fit_intercept : bool
-    tol : float
-        Largest violation of optimality conditions in a convex step, in units of the outputs.
-    max_iter : int
-        Convex steps at most.
+    ``gram``, shape (n, n), is the kernel matrix of points of about unit variance, in either precision, and ``parts``
+    are the convex and concave parts of the losses of points labelled +1, labelled -1, and unlabelled.  There are at
+    most ``max_iter`` convex steps, each of at most ``max_sweeps`` visits to all variables, to a violation of ``tol`` in
+    units of the outputs.
     """
 
     def __init__(
-        self, gram: Rows, parts: Sequence[tuple[PLQ, PLQ]], *, fit_intercept: bool, tol: float, max_iter: int
+        self,
+        gram: Rows,
+        parts: Sequence[tuple[PLQ, PLQ]],
+        *,
+        fit_intercept: bool,
+        tol: float,
+        max_iter: int,
+        max_sweeps: int = 200,
     ) -> None:
+        self.max_sweeps = max_sweeps
         self.gram, self.fit_intercept, self.tol, self.max_iter = gram, fit_intercept, tol, max_iter
         self.convex = tuple(convex for convex, _ in parts)
         self.conjugates = conjugate_pieces(self.convex)
@@ -54,8 +45,10 @@ class SmallProblems:
     def svm(self, y: Array, cost: Array) -> Array:
         """Outputs of the SVM of the labels in y, +1, -1 or 0, without a balance, shape (n,)."""
         known, kind = np.flatnonzero((y != 0) & (cost > 0)), (y < 0).astype(np.intp)
-        matrix, bias = (self.gram, np.zeros(len(y)), FREE if self.fit_intercept else 0.0), 0.0
-        for _ in range(BIAS_ROUNDS):
+        # A free bias is a feature like others, whose square is 10, and what it costs is taken back in rounds (proximal
+        # points: the cost is that of its distance from the bias of the round before).
+        matrix, bias = (self.gram, np.zeros(len(y)), 10.0 if self.fit_intercept else 0.0), 0.0
+        for _ in range(5):
             found, gamma = self.descend(matrix, bias, known, known, kind, cost, self.conjugates, 0)
             moved = matrix[2] * float(gamma.sum())
             bias += moved
@@ -76,24 +69,14 @@ class SmallProblems:
     ) -> tuple[Array, Array]:
         """Outputs and γ where steps end from an SVM; the matrix is Q, m and c of Q_ij - m_i - m_j + c."""
         gamma, given = np.zeros(len(kind)), (kind, cost, *losses.derivatives, self.concave)
-        found: Array = follow_tangents(*matrix, bias, gamma, known, every, *given, self.tol, MOST_SWEEPS, steps)
+        found: Array = follow_tangents(*matrix, bias, gamma, known, every, *given, self.tol, self.max_sweeps, steps)
         return found, gamma
 
 
 class BalancedProblem:
-    """A problem in which the unlabelled points have one mean output after the other.
+    """A problem in which the unlabelled points, 0 in y, have one mean output after the other.
 
-    Parameters
-    ----------
-    shared : SmallProblems
-    y : array, shape (n,)
-        +1, -1, or 0 for unlabelled points.
-    cost : array, shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If there is no bias, and no mean but 0 can be had.
+    ValueError is raised if there is no bias, and no mean but 0 can be had.
     """
 
     def __init__(self, shared: SmallProblems, y: Array, cost: Array) -> None:
@@ -106,7 +89,8 @@ class BalancedProblem:
         self._matrix = shared.gram, mean, constant
         if not shared.fit_intercept:
             # The mean is one more point, whose output is given (collobert2006 eq. 10).
-            if constant <= LEAST_MEAN**2 * float(shared.gram.diagonal().mean()):
+            # No mean but 0 can be had if the largest mean of a function of norm 1 is below a share of 1e-5 of outputs.
+            if constant <= 1e-5**2 * float(shared.gram.diagonal().mean()):
                 raise ValueError("without a bias the mean output is 0")
             extended = np.block([[shared.gram, mean[:, None]], [mean[None], np.array([[constant]])]])
             extended = extended.astype(shared.gram.dtype)

@@ -20,16 +20,7 @@ class StepDual:
     """A step as the working-set solver takes it: its points, and after them one for each constraint on outputs.
 
     A balance constraint is met by centring the kernel, or is the first of these constraints: a point x₀ whose output
-    must be c, hence with a loss that is finite at c only.
-
-    Attributes
-    ----------
-    way : {"plain", "centred"}
-    problem : DualProblem
-    n_sums : int
-        Number of points for constraints.
-    held : HeldRows
-        Where the rows of its points come from.
+    must be c, hence with a loss that is finite at c only.  There are ``n_sums`` points for constraints.
     """
 
     def __init__(self, step: ConvexStep, balance_by: str, held: HeldRows) -> None:

@@ -17,30 +17,56 @@ import numpy as np
 from ...deadline import time_is_up
 from .dual_problem import DualProblem, State
 
-# Every constant was chosen by benchmarks/corners.py (seconds beside libsvm's on 270 problems) unless it says otherwise.
-
-#: Violation, in units of the outputs, at which the first steps end: Newton steps are faster from there on.
-FIRST_TOL = 1e-3
-
-#: Turns of steps and Newton steps, at most.
-MOST_TURNS = 50
-
-#: Turns in a row that bring nothing after which the augmented Lagrangian takes over, on a solver's first problems; once
-#: it had to, it does so after the first turn, as it needs about as long whatever the data are.
-USELESS_TURNS = 3
-
-#: Variables below which it does not take over, as turns are not long there, unless costs are so large that they fail.
-LEAST_FOR_AUGMENTED = 200
-
-#: A turn has brought something if the violation is below this share of the least one before; turns in a row that may
-#: bring nothing (rounding, or a cycle).
-FALLEN_TURN, STALLED_TURNS = 0.5, 10
-
-#: Share of the violation that is enough to which the augmented Lagrangian is asked to go: what comes after it is not to
-#: end just above it, and the duality gap, a sum of violations, is to be small as well.
-AUGMENTED_TOL = 0.2
-
 Method = Literal["steps", "newton", "augmented", "double precision", "none"]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """When methods take turns (by ``benchmarks/corners.py``), and how many compiled steps a turn has (``speed.py``).
+
+    Attributes
+    ----------
+    first_tol : float
+        Violation, in units of the outputs, at which the first steps end: Newton steps are faster from there on.
+    turns, stalled : int
+        Turns of steps and Newton steps at most, and turns in a row that may bring nothing (rounding, or a cycle).
+    fallen : float
+        A turn has brought something if the violation is below this share of the least one before.
+    useless : int
+        Turns in a row that bring nothing after which the augmented Lagrangian takes over, on a solver's first problems.
+    least_for_augmented : int
+        Variables below which it does not, as turns are not long there, unless costs are so large that they fail.
+    augmented_share : float
+        Where it ends, as a share of the violation that is enough: the duality gap is to be small as well.
+    at_once : int
+        Variables that compiled steps go over at once: a step passes over two rows of so many.
+    without_sets : float
+        A matrix of up to this many times as many variables is gone over without working sets.
+    least_steps : int
+        Steps before a Newton step is tried, besides a share of n², since it costs n³ and a step costs n.
+    steps_per_square : float
+        This share.
+    passes, more_by_sets : int
+        By working sets: steps for a variable at most, and how many times as many steps before a Newton step.
+    share_of_violation, share_of_tol : float
+        Working sets are solved to these shares of the violation outside them, and of the one that is wanted.
+    """
+
+    first_tol: float = 1e-3
+    turns: int = 50
+    stalled: int = 10
+    fallen: float = 0.5
+    useless: int = 3
+    least_for_augmented: int = 200
+    augmented_share: float = 0.2
+    at_once: int = 1024
+    without_sets: float = 2.5
+    least_steps: int = 300
+    steps_per_square: float = 1 / 400
+    passes: int = 20
+    more_by_sets: int = 3
+    share_of_violation: float = 0.1
+    share_of_tol: float = 0.5
 
 
 class Choice(NamedTuple):
@@ -52,23 +78,13 @@ class Choice(NamedTuple):
 
 @dataclass
 class Reached:
-    """How far the work on one problem has come, as the strategy looks at it.
+    """How far the work on one problem has come, as the strategy looks at it."""
 
-    Attributes
-    ----------
-    dual : DualProblem
-        Its matrix is in memory.
-    state : State
-    tol : float
-        Violation that is wanted, in units of the outputs.
-    enough : float or None
-        Violation at which one may stop once the augmented Lagrangian would have to take over; None: ``tol``.
-    """
-
-    dual: DualProblem
+    dual: DualProblem  # its matrix is in memory
     state: State
-    tol: float
-    enough: float | None
+    tol: float  # the violation that is wanted, in units of the outputs
+    enough: float | None  # where one may stop once the augmented Lagrangian would have to take over; None: ``tol``
+    effort: Effort = Effort()
     last: Method = "none"
     turn: int = 0
     n_steps: int = 0
@@ -92,12 +108,12 @@ class Reached:
         In single precision solutions of a working set are to have variables at breakpoints, so that others can be
         chosen in their place.
         """
-        return self.tol if self.turn or not self.double else max(self.tol, FIRST_TOL)
+        return self.tol if self.turn or not self.double else max(self.tol, self.effort.first_tol)
 
     @property
     def augmented_tol(self) -> float:
         """The violation to which the augmented Lagrangian is to go."""
-        return self.tol if self.enough is None else AUGMENTED_TOL * self.enough
+        return self.tol if self.enough is None else self.effort.augmented_share * self.enough
 
     @property
     def is_enough(self) -> bool:
@@ -112,27 +128,22 @@ class Reached:
         if method == "newton":
             self.turn += 1
         elif method == "steps":
-            fallen = self.violation < FALLEN_TURN * self._least
+            fallen = self.violation < self.effort.fallen * self._least
             self._least, self.stalled = (self.violation, 0) if fallen else (self._least, self.stalled + 1)
 
 
 class Strategy:
     """What a solver has learnt about its problems, and which method is next.
 
-    Attributes
-    ----------
-    is_hard : bool
-        Whether the augmented Lagrangian had to take over on one of the problems; the next is taken to be like it.
-    least_for_augmented : int
-        The number of variables from which on it may.
-    log : list of Choice
-        What was chosen for the last problem, and why.
+    Where the augmented Lagrangian had to take over on a problem, the next is taken to be as hard.
     """
+
+    effort = Effort()
 
     def __init__(self) -> None:
         self.is_hard = False
-        self.least_for_augmented = LEAST_FOR_AUGMENTED
-        self.log: list[Choice] = []
+        self.least_for_augmented = self.effort.least_for_augmented
+        self.log: list[Choice] = []  # what was chosen for the last problem, and why
 
     def next(self, reached: Reached) -> Choice:
         """The method that is next."""
@@ -152,8 +163,8 @@ class Strategy:
         return Choice("steps", "the augmented Lagrangian has not got there")
 
     def _in_a_new_turn(self, reached: Reached) -> Choice:
-        if reached.turn == MOST_TURNS:
-            return Choice("none", f"{MOST_TURNS} turns have been taken")
+        if reached.turn == self.effort.turns:
+            return Choice("none", f"{self.effort.turns} turns have been taken")
         if not self._is_time(reached):
             return Choice("steps", "a new turn" if reached.turn else "to find out which variables are at breakpoints")
         if reached.is_enough:
@@ -165,7 +176,7 @@ class Strategy:
         """Whether the augmented Lagrangian is to take over, once for a problem: turns were many, the last of no use."""
         if reached.is_handed_over or len(reached.dual.kind) < self.least_for_augmented:
             return False
-        return reached.turn > 0 if self.is_hard else reached.stalled >= USELESS_TURNS
+        return reached.turn > 0 if self.is_hard else reached.stalled >= self.effort.useless
 
 
 def _after_steps(reached: Reached) -> Choice:
@@ -173,8 +184,8 @@ def _after_steps(reached: Reached) -> Choice:
         return Choice("none", "no variable moves any more")
     if not reached.double and reached.violation <= reached.tol:
         return Choice("none", "the violation is small enough for single precision")
-    if reached.stalled > STALLED_TURNS:
-        return Choice("none", f"{STALLED_TURNS} turns have brought nothing")
+    if reached.stalled > reached.effort.stalled:
+        return Choice("none", f"{reached.effort.stalled} turns have brought nothing")
     if time_is_up():
         return Choice("none", "the time is up")
     return Choice("newton", "to solve for the variables between breakpoints")

@@ -17,32 +17,41 @@ from .dual_problem import Array, DualPoint, DualProblem, Indices, State, Survey
 from .in_memory import solve_in_memory
 from .strategy import Strategy
 
-# Chosen by benchmarks/speed.py and benchmarks/scaling.py.
 
-#: The number of variables of a first working set, when nothing is known yet, and the least number that is worth one.
-FIRST_SIZE, LEAST_SIZE = 1024, 512
+@dataclass(frozen=True)
+class Effort:
+    """How large working sets are and how far they are solved (by ``benchmarks/speed.py`` and ``scaling.py``).
 
-#: Working sets have this many times the number of variables that violate, or answer to changes of others: the rest of
-#: them are the next that may violate.
-AMPLE = 1.5
+    Attributes
+    ----------
+    first, least : int
+        Variables of a first working set, when nothing is known yet, and the least number that is worth one.
+    ample : float
+        Variables in a set for each that violates or answers to changes: the rest are the next that may violate.
+    part : float
+        A working set of some variables is solved to this share of the violation, or of the tolerance if that is more.
+    whole_double, whole_single, whole_part : float
+        One of all variables, to these shares of the tolerance: the problem's own matrix, by precision, or a part of it.
+    refreshes : int
+        How often outputs are computed afresh before the status is "inaccurate".
+    stalled, stalled_whole : int
+        Sets in a row, of some variables or of all, that may leave the least violation as it is (rounding, or a cycle).
+    fallen, fallen_whole : float
+        A violation has fallen if it is below this share of the least one before.
+    """
 
-#: A working set of some variables is solved to this share of the violation, or of ``tol`` if that is more.
-PART_OF_VIOLATION = 0.1
-
-#: A working set of all variables is solved to this share of ``tol``: with the problem's own matrix in double and in
-#: single precision, and with a matrix in single precision of the variables that cost something.
-WHOLE_DOUBLE, WHOLE_SINGLE, WHOLE_PART = 0.01, 0.1, 0.05
-
-#: How often outputs are computed afresh before the status is "inaccurate".
-MOST_REFRESHES = 10
-
-#: How many working sets in a row may leave the least violation as it is (because of rounding, or a cycle) before the
-#: solver ends: where a working set has some of the variables, and where it has all of them.
-STALLED_SETS, STALLED_WHOLE = 300, 5
-
-#: A violation has fallen if it is below this share of the least one before: where a working set is some of the
-#: variables, and where it is all of them, which are then solved for as far as rounding allows.
-FALLEN, FALLEN_WHOLE = 0.99, 0.5
+    first: int = 1024
+    least: int = 512
+    ample: float = 1.5
+    part: float = 0.1
+    whole_double: float = 0.01
+    whole_single: float = 0.1
+    whole_part: float = 0.05
+    refreshes: int = 10
+    stalled: int = 300
+    stalled_whole: int = 5
+    fallen: float = 0.99
+    fallen_whole: float = 0.5
 
 
 def solve_dual(
@@ -129,6 +138,8 @@ class _WorkingSets:
     ``rounding`` is the error of the outputs as it was measured last.
     """
 
+    effort = Effort()
+
     def __init__(
         self,
         dual: DualProblem,
@@ -154,7 +165,7 @@ class _WorkingSets:
     @property
     def _takes_all(self) -> bool:
         """Whether every working set has all variables that cost something."""
-        most = self.block_size if self.dual.rows.in_memory else min(FIRST_SIZE, self.block_size)
+        most = self.block_size if self.dual.rows.in_memory else min(self.effort.first, self.block_size)
         return int(np.count_nonzero(self.dual.cost)) <= most
 
     def holds(self, rounding_tol: float) -> bool:
@@ -169,7 +180,7 @@ class _WorkingSets:
             self.rounding = self.measure_rounding(self.dual.gamma(self.state.s), self.state.h)
         if self.rounding <= rounding_tol:
             return True
-        if self._n_refreshed == MOST_REFRESHES or (self._fresh and np.isfinite(self.rounding)):
+        if self._n_refreshed == self.effort.refreshes or (self._fresh and np.isfinite(self.rounding)):
             self.status = "inaccurate"
             return True
         self.state = self.dual.afresh(self.state.s)
@@ -181,28 +192,31 @@ class _WorkingSets:
         if time_is_up():
             self.status = "time_limit"
             return True
-        if self._stalled >= (STALLED_WHOLE if self._takes_all else STALLED_SETS):
+        effort, whole = self.effort, self._takes_all
+        if self._stalled >= (effort.stalled_whole if whole else effort.stalled):
             self.status = "inaccurate"
             return True
-        fallen = violation < (FALLEN_WHOLE if self._takes_all else FALLEN) * self._least
+        fallen = violation < (effort.fallen_whole if whole else effort.fallen) * self._least
         self._least, self._stalled = min(self._least, violation), 0 if fallen else self._stalled + 1
         return False
 
     def choose(self, survey: Survey, tol: float) -> _WorkingSet:
         """The next working set."""
-        dual, state = self.dual, self.state
+        dual, state, effort = self.dual, self.state, self.effort
         if self._takes_all:
             # Where the working set has all variables accuracy is cheap, so that it is solved to less than ``tol``.
             used, double = np.flatnonzero(dual.cost), dual.rows.dtype == np.float64
             if dual.rows.in_memory and 2 * len(used) > len(state.s):
-                return _WorkingSet(None, dual, state, (WHOLE_DOUBLE if double else WHOLE_SINGLE) * tol, tol)
-            share = WHOLE_DOUBLE if double else WHOLE_PART
+                return _WorkingSet(
+                    None, dual, state, (effort.whole_double if double else effort.whole_single) * tol, tol
+                )
+            share = effort.whole_double if double else effort.whole_part
             return _WorkingSet(used, *dual.part_at(state, used), share * tol, tol)
         unsettled = survey.n_unsettled(tol)
-        ample = int(np.clip(AMPLE * unsettled, LEAST_SIZE, self.block_size))
-        size = FIRST_SIZE if unsettled == len(state.s) else ample
+        ample = int(np.clip(effort.ample * unsettled, effort.least, self.block_size))
+        size = effort.first if unsettled == len(state.s) else ample
         which = survey.choose(min(size, self.block_size), tol)
-        return _WorkingSet(which, *dual.part_at(state, which), PART_OF_VIOLATION * max(tol, survey.violation))
+        return _WorkingSet(which, *dual.part_at(state, which), effort.part * max(tol, survey.violation))
 
     def take(self, chosen: _WorkingSet, after: State) -> bool:
         """Go to where a working set has been solved; False, with the status "inaccurate", if numbers have overflown."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,33 +15,46 @@ from ...parallel import blas_threads_for
 from ...problem import Array
 from . import few_points
 
-#: Up to this number of variables the Hessian is formed, and kept from step to step.
-DENSE_HESSIAN_VARIABLES = 600
 
-#: The Hessian is updated by the points whose curvature has changed, if these are at most this share of all points.
-CHANGED = 0.25
+@dataclass(frozen=True)
+class Reuse:
+    """How long Hessians, their factors and their diagonals are kept.
 
-#: The factor of a Hessian serves later ones as a preconditioner, as long as this number of iterations is enough.
-PATIENCE = 8
+    Attributes
+    ----------
+    dense : int
+        Up to this number of variables the Hessian is formed, and kept from step to step.
+    changed : float
+        It is updated by the points whose curvature has changed, if these are at most this share of all points.
+    changes : int
+        After this number of updates it is formed anew, since each update leaves a rounding error.
+    patience : int
+        Its factor serves later ones as a preconditioner, as long as this number of iterations is enough.
+    diagonals, total : int, float
+        Hessians in a row that use the diagonal of the first, while sums of curvatures differ by at most this share.
+    bias : float
+        The largest change of a free bias in a step where losses have little curvature, in units of the outputs.
+    least : float
+        Curvatures count as at least this share of the largest one.
+    """
 
-#: After this number of updates the Hessian is formed anew, since each update leaves a rounding error.
-CHANGES = 200
-
-#: How many Hessians in a row use the diagonal of the first, while the sums of curvatures differ by at most this share.
-DIAGONAL_USES, DIAGONAL_CHANGE = 20, 0.1
-
-#: The largest change of a free bias in one step where the losses have little curvature, in units of the outputs.
-MOST_BIAS_CHANGE = 10.0
-
-#: Curvatures count as at least this share of the largest one.
-LEAST_CURVATURE = 1e-12
+    dense: int = 600
+    changed: float = 0.25
+    changes: int = 200
+    patience: int = 8
+    diagonals: int = 20
+    total: float = 0.1
+    bias: float = 10.0
+    least: float = 1e-12
 
 
 class Directions:
     """Newton directions in one space; Hessians, factors and diagonals are kept from one direction to the next."""
 
+    reuse = Reuse()
+
     def __init__(self, space: Space) -> None:
-        self.space, self.few = space, space.size <= DENSE_HESSIAN_VARIABLES
+        self.space, self.few = space, space.size <= self.reuse.dense
         self._ridge = space.ridge
         self._h: Array | None = None
         self._latest: Array | None = None
@@ -64,16 +78,16 @@ class Directions:
         if self._h is None or self._hessian is None or self._latest is None:
             self._form(h)
         elif not np.array_equal(h, self._h):
-            change = h - self._h
-            if np.count_nonzero(change) <= CHANGED * len(h) and self._n_changes < CHANGES:
+            change, few = h - self._h, self.reuse.changed * len(h)
+            if np.count_nonzero(change) <= few and self._n_changes < self.reuse.changes:
                 self._hessian = self._hessian + self.space.hessian(change)
                 self._h, self._n_changes = h, self._n_changes + 1
                 self._refactor()
-            elif np.count_nonzero(h - self._latest) <= CHANGED * len(h):
+            elif np.count_nonzero(h - self._latest) <= few:
                 self._form(h)  # few curvatures have changed since the last direction: this Hessian will serve again
             else:
                 self._latest = h
-                found, done = self._iterate(h, gradient, min(accuracy, 0.1), self._solve, PATIENCE)
+                found, done = self._iterate(h, gradient, min(accuracy, 0.1), self._solve, self.reuse.patience)
                 if done:
                     return found
                 self._form(h)
@@ -85,7 +99,7 @@ class Directions:
         if not self.space.free_bias:
             return self.space.ridge
         found = self.space.ridge.copy()
-        found[-1] = max(0.0, abs(float(gradient[-1])) / MOST_BIAS_CHANGE - float(h.sum()))
+        found[-1] = max(0.0, abs(float(gradient[-1])) / self.reuse.bias - float(h.sum()))
         return found
 
     def _form(self, h: Array) -> None:
@@ -96,7 +110,7 @@ class Directions:
         matrix = self._hessian + np.diag(self._ridge)  # type: ignore[operator]
         largest = float(np.diag(matrix).max())
         with blas_threads_for(len(matrix)):
-            for lift in (0.0, LEAST_CURVATURE, 1e-8, 1e-4):
+            for lift in (0.0, self.reuse.least, 1e-8, 1e-4):
                 matrix[np.diag_indices_from(matrix)] += lift * largest
                 try:
                     self._factor = scipy.linalg.cho_factor(matrix, lower=True, check_finite=False)
@@ -113,13 +127,13 @@ class Directions:
         total = float(h.sum())
         if (
             self._diagonal is None
-            or abs(total - self._total) > DIAGONAL_CHANGE * self._total
-            or self._n_uses >= DIAGONAL_USES
+            or abs(total - self._total) > self.reuse.total * self._total
+            or self._n_uses >= self.reuse.diagonals
         ):
             self._diagonal, self._total, self._n_uses = self.space.diagonal(h), total, 0
         self._n_uses += 1
         diagonal = self._diagonal + self._ridge
-        diagonal = np.maximum(diagonal, LEAST_CURVATURE * float(diagonal.max()))
+        diagonal = np.maximum(diagonal, self.reuse.least * float(diagonal.max()))
         return lambda r: r / diagonal
 
     def _iterate(

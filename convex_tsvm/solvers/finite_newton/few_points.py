@@ -15,18 +15,15 @@ from ...parallel import blas_threads_for
 from ...problem import Array
 from ...validation import is_sparse
 
-#: The largest number of points with curvature for which this system is solved.
-FEW_POINTS = 1500
 
-#: The products of the rows of points with each other are computed if the rows have at most this number of entries.
-ENTRIES = 2**21
+def serves(space: Space, h: Array, *, most: int = 1500, entries: int = 2**21) -> bool:
+    """Whether the points with curvature are few: beside the features, and few enough to solve a system of them.
 
-
-def serves(space: Space, h: Array) -> bool:
-    """Whether the points with curvature are few: beside the features, and few enough to solve a system of them."""
+    That is at most ``most`` points, and at most so many ``entries`` of their rows, of which products are computed.
+    """
     n, d = space.points.shape
     count = int(np.count_nonzero(h))
-    return 0 < count <= min(FEW_POINTS, d // 2) and count * space.points.n_entries <= ENTRIES * n
+    return 0 < count <= min(most, d // 2) and count * space.points.n_entries <= entries * n
 
 
 def newton(space: Space, h: Array, gradient: Array, last: float) -> Array:

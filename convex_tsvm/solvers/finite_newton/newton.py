@@ -30,26 +30,40 @@ from ...validation import finite, integer
 from .directions import Directions
 from .terms import Terms
 
-#: The width of outputs over which kinks are rounded at first, and at least: it falls until the gap is small enough.
-FIRST_WIDTH, LEAST_WIDTH = 0.1, 1e-9
 
-#: A line search ends when the derivative has fallen to this share of that at its start.
-LINE_SEARCH_SHARE = 1e-3
+@dataclasses.dataclass(frozen=True)
+class Effort:
+    """How kinks are rounded, and how far Newton steps go.
 
-#: A descent ends when more than this number of steps in a row have neither halved the gap nor lowered the objective by
-#: more than this share of it: rounding keeps it from going further.
-STALLED_STEPS, LOWERED_BY = 25, 1e-9
+    Attributes
+    ----------
+    first_width, least_width : float
+        Widths of outputs over which kinks are rounded, first and last: they fall until the gap is small enough.
+    narrower : float
+        The width falls to no less than this share at once, since Newton steps would be short.
+    much_narrower, quick : float, int
+        It falls to this share where the last width took at most ``quick`` steps.
+    near, widening : int, float
+        Where so many steps are not enough from where the step before ended, the width is multiplied by ``widening``.
+    line_search : float
+        A line search ends when the derivative has fallen to this share of that at its start.
+    stalled, lowered : int, float
+        A descent ends after more steps in a row that neither halve the gap nor lower the objective by this share of it.
+    loose : float
+        The largest residual with which least squares are solved, as a share of the gradient.
+    """
 
-#: The width over which kinks are rounded falls to no less than the first share at once, since Newton steps would be
-#: short; to the second where the last width took at most this number of steps.
-NARROWER, MUCH_NARROWER, QUICK = 0.3, 0.03, 2
-
-#: A step begins with the width at which the one before it ended.  Where this number of Newton steps is not enough, its
-#: solution is too far from the one before it, and the width is multiplied by the second number.
-NEAR, WIDENING = 30, 10.0
-
-#: The largest residual with which least squares are solved, as a share of the gradient.
-LOOSE = 0.2
+    first_width: float = 0.1
+    least_width: float = 1e-9
+    narrower: float = 0.3
+    much_narrower: float = 0.03
+    quick: int = 2
+    near: int = 30
+    widening: float = 10.0
+    line_search: float = 1e-3
+    stalled: int = 25
+    lowered: float = 1e-9
+    loose: float = 0.2
 
 
 class FiniteNewton:
@@ -77,6 +91,8 @@ class FiniteNewton:
 
     name = "finite_newton"
 
+    effort = Effort()
+
     def __init__(
         self,
         problem: Problem,
@@ -90,7 +106,7 @@ class FiniteNewton:
         self.problem, self.progress = problem, progress
         self.tol, self.max_iter = finite("tol", tol, above=0), integer("max_iter", max_iter, least=1)
         self.points = linear_points(problem.X)
-        self._width = FIRST_WIDTH
+        self._width = self.effort.first_width
         self._directions: list[Directions] = []
 
     def threads(self) -> AbstractContextManager[Any]:
@@ -112,7 +128,7 @@ class FiniteNewton:
             warn(
                 f"the finite Newton solver ended after {found.n_iter} steps with a relative duality gap of "
                 f"{found.gap:.2g} > tol={self.tol:g}; "
-                + ("raise max_iter or tol" if found.status == "max_iter" and found.gap <= 1 else "scale the points"),
+                + ("raise max_iter or tol" if found.status == "max_iter" and found.gap <= 1 else "scale the points")
             )
         return found
 
@@ -120,25 +136,26 @@ class FiniteNewton:
         """The same without a warning."""
         began, losses = time.perf_counter(), self._check(step)
         x, f = self._begin(step, start)
-        has_kinks = not all(loss.is_smooth for loss in losses)
+        effort, has_kinks = self.effort, not all(loss.is_smooth for loss in losses)
         width, goal, n_iter = self._width if has_kinks else 0.0, 0.1 * self.tol, 0
         while True:
             smooth = tuple(loss.rounded(width) for loss in losses) if has_kinks else losses
             descent = NewtonDescent(self, step, smooth, x, f)
-            is_kept = n_iter == 0 and 0 < width < FIRST_WIDTH
-            status = descent.run(min(self.max_iter - n_iter, NEAR if is_kept else self.max_iter), goal, n_iter)
+            is_kept = n_iter == 0 and 0 < width < effort.first_width
+            status = descent.run(min(self.max_iter - n_iter, effort.near if is_kept else self.max_iter), goal, n_iter)
             x, f, n_iter = descent.x, descent.f, n_iter + descent.n_iter
             if is_kept and status == "max_iter" and n_iter < self.max_iter:
-                width = min(WIDENING * width, FIRST_WIDTH)
+                width = min(effort.widening * width, effort.first_width)
                 continue
             found = self._certified(step, descent, n_iter, began)
             if status != "optimal":
                 break
             if found.meets(self.tol):
                 break
-            if has_kinks and width > LEAST_WIDTH:
-                least = MUCH_NARROWER if descent.n_iter <= QUICK else NARROWER
-                width = max(width * float(np.clip(0.5 * self.tol / max(found.gap, 1e-300), least, 0.5)), LEAST_WIDTH)
+            if has_kinks and width > effort.least_width:
+                least = effort.much_narrower if descent.n_iter <= effort.quick else effort.narrower
+                narrowed = width * float(np.clip(0.5 * self.tol / max(found.gap, 1e-300), least, 0.5))
+                width = max(narrowed, effort.least_width)
             elif goal > 1e-6 * self.tol:
                 goal *= 0.01
             else:
@@ -213,30 +230,22 @@ class FiniteNewton:
         return finite_plq_losses(step, self.name)
 
     def _certified(self, step: ConvexStep, descent: NewtonDescent, n_iter: int, began: float) -> StepSolution:
-        space = descent.space
-        return certify(
-            step,
-            -descent.g,
-            0.0,
-            space.bias(descent.x, step.target),
-            space.weights(descent.x).copy(),
-            n_iter=n_iter,
-            seconds=time.perf_counter() - began,
-        )
+        bias, w = descent.space.bias(descent.x, step.target), descent.space.weights(descent.x).copy()
+        return certify(step, -descent.g, 0.0, bias, w, n_iter=n_iter, seconds=time.perf_counter() - began)
 
 
 class _Stalled:
     """Tells when steps have stalled: many in a row have neither halved the gap nor lowered the value noticeably."""
 
-    def __init__(self) -> None:
-        self._least, self._lowest, self._count = np.inf, np.inf, 0
+    def __init__(self, most: int) -> None:
+        self._most, self._least, self._lowest, self._count = most, np.inf, np.inf, 0
 
     def after(self, gap: float, value: float, rounding: float) -> bool:
         """Whether steps have stalled, counting one more that has led to this gap and this value."""
         halved, lowered = gap < 0.5 * self._least, value < self._lowest - rounding
         self._least, self._lowest = gap if halved else self._least, min(self._lowest, value)
         self._count = 0 if halved or lowered else self._count + 1
-        return self._count > STALLED_STEPS
+        return self._count > self._most
 
 
 class NewtonDescent:
@@ -258,7 +267,8 @@ class NewtonDescent:
         ``n_before`` steps are counted as done before, for progress.  Without ``evaluate_last`` loss, slopes and gap are
         not computed at the point after the last step that is allowed.
         """
-        ridge, before, stalled = self.space.ridge, np.inf, _Stalled()
+        effort = self.solver.effort
+        ridge, before, stalled = self.space.ridge, np.inf, _Stalled(effort.stalled)
         while True:
             gradient = self._gradient()
             value = 0.5 * float(self.x @ (ridge * self.x)) + self.loss
@@ -269,12 +279,14 @@ class NewtonDescent:
                 return "optimal"
             if self.n_iter >= max_iter:
                 return "max_iter"
-            if stalled.after(self.gap, value, LOWERED_BY * scale):
+            if stalled.after(self.gap, value, effort.lowered * scale):
                 return "inaccurate"
             if time_is_up():
                 return "time_limit"
             try:
-                accuracy = float(np.clip(0.1 * np.sqrt(self.gap / before), 1e-3, LOOSE)) if before < np.inf else LOOSE
+                accuracy = effort.loose
+                if before < np.inf:
+                    accuracy = float(np.clip(0.1 * np.sqrt(self.gap / before), 1e-3, effort.loose))
                 if not self._step(gradient, accuracy):
                     return "inaccurate"
             except KeyboardInterrupt:
@@ -315,7 +327,7 @@ class NewtonDescent:
         for _ in range(60):
             down, bend = self.terms.along(self.f, change, t)
             slope, bend = inner + t * square + down, square + bend
-            if abs(slope) <= LINE_SEARCH_SHARE * first or not bend > 0:
+            if abs(slope) <= self.solver.effort.line_search * first or not bend > 0:
                 break
             if slope < 0:
                 low = t

@@ -9,9 +9,6 @@ from ...losses import PLQ, Pieces
 from ...parallel import in_threads, n_parts, unsigned
 from ...problem import Array
 
-#: Fewer terms than this are not worth a second thread.
-THREADED_TERMS = 2**16
-
 
 class Terms:
     """Σ over the terms of a step of c ℓ_k(f_i) + β f_i, with ``losses`` without kinks in place of the step's own."""
@@ -63,5 +60,6 @@ class Terms:
 
 def _parts(first: int, last: int) -> list[tuple[int, int, int]]:
     """A run of terms divided into parts for threads: the number of each part, its first term, and the term after it."""
-    edges = np.linspace(first, last, n_parts(last - first, THREADED_TERMS) + 1).astype(int).tolist()
+    n = n_parts(last - first, 2**16)  # fewer terms are not worth a second thread
+    edges = np.linspace(first, last, n + 1).astype(int).tolist()
     return [(k, a, b) for k, (a, b) in enumerate(zip(edges[:-1], edges[1:], strict=True))]

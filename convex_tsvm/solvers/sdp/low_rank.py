@@ -24,18 +24,6 @@ from ...problem import Array
 from .. import _loops
 from .sparse_matrices import SparseMatrices
 
-#: Pairs of steps and changes of the gradient that L-BFGS keeps.
-PAIRS_KEPT = 8
-
-#: Sufficient decrease, relative to the slope; and the most halvings of a step.
-DECREASE, SHORTENINGS = 1e-4, 12
-
-#: Steps after which the preconditioner's scale is learnt, since that takes a product with it.
-SCALED = 5
-
-#: Curvature that rows have at least in the preconditioner, relative to the mean diagonal entry of C.
-FLATTEST = 0.05
-
 
 @dataclass(frozen=True, eq=False)
 class LowRankPoint:
@@ -134,7 +122,8 @@ class LowRankSDP:
         except np.linalg.LinAlgError:
             # Rounding has left C far from semidefinite.
             inverse = np.diag(1 / np.maximum(np.abs(np.diag(block)), 1e-300))
-        rest = np.maximum(curvature[c:] - 2 * unit[c:], FLATTEST * self.scale)
+        # The other rows have at least some curvature here, a share of the mean diagonal entry of C.
+        rest = np.maximum(curvature[c:] - 2 * unit[c:], 0.05 * self.scale)
         return inverse, 1 / rest
 
     def _minimize(self, R: Array, z: Array, sigma: float, tol: float, steps: int) -> tuple[Array, float, Array, Array]:
@@ -163,10 +152,10 @@ class LowRankSDP:
                 history, way = [], -0.5 * apply(G, R)
                 slope = np.vdot(way, G)
             length = 1.0
-            for _ in range(SHORTENINGS):
+            for _ in range(12):
                 R_new = self._retracted(R + length * way)
                 value_new, G_new, new, unit_new = self._evaluate(R_new, z, sigma)
-                if value_new <= value + DECREASE * length * slope + 1e-13 * abs(value):
+                if value_new <= value + 1e-4 * length * slope + 1e-13 * abs(value):
                     break
                 length *= 0.4
             else:
@@ -174,8 +163,8 @@ class LowRankSDP:
             step, change = R_new - R, G_new - G
             product = float(np.vdot(step, change))
             if product > 1e-10 * np.sqrt(np.vdot(step, step) * np.vdot(change, change)):
-                history = [*history[-PAIRS_KEPT + 1 :], (step, change, 1 / product)]
-                if k < SCALED:
+                history = [*history[-7:], (step, change, 1 / product)]
+                if k < 5:  # later the scale is known, and learning it takes a product with the preconditioner
                     scale = product / max(float(np.vdot(change, apply(change, R_new))), 1e-300)
             R, value, G, unit = R_new, value_new, G_new, unit_new
         _, _, new, unit = self._evaluate(R, z, sigma)
