@@ -1,15 +1,16 @@
-"""What there is, and who takes what: formulations, methods, solvers.
+"""What there is, by name: formulations, methods, solvers; what a method or a solver takes its class says itself.
 
 The command line, the parameter checks of the estimators and the documentation read this table, and so does whoever
-looks a method up by its name.  A new method is its file and one entry here.  Nothing is imported before it is used.
+looks a method up by its name.  A new method is its file and one line here.  Nothing is imported before it is used.
 """
 
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from .notice import warn
 
@@ -20,7 +21,6 @@ class Entry:
 
     target: str  # where it is, as "module:attribute" inside the package
     summary: str  # what it is, in a few words
-    options: tuple[str, ...] = ()  # names of the options that are its own
 
     def load(self) -> Any:
         """Import it."""
@@ -28,26 +28,45 @@ class Entry:
         return getattr(importlib.import_module(f"{__package__}.{module}"), attribute)
 
 
-@dataclass(frozen=True)
 class Solver(Entry):
-    """What solves the convex problems that methods pose."""
+    """What solves the convex problems that methods pose; its class says in ``takes`` which ones."""
 
-    regularizers: str = ""  # those that it takes, in words for messages and documentation
-    losses: str = ""  # the same
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of its options."""
+        return tuple(name for name in inspect.signature(self.load()).parameters if name != "problem")
 
 
 @dataclass(frozen=True)
 class Method(Entry):
-    """How a good point of a formulation is found."""
+    """How a good point of a formulation is found, by a function that brings its own solver."""
 
-    solvers: tuple[str, ...] = ()  # the solvers whose problems it poses; none for methods that bring their own
+    options: tuple[str, ...] = ()  # names of the options that are its own
     loss: str = "hinge"  # of unlabelled points, by which it is known; it is taken where none is asked for
     has_bias: bool = True  # whether it takes a function with a bias, and a balance
+    solvers: ClassVar[tuple[str, ...]] = ()
+    is_descent: ClassVar[bool] = False
+
+
+class Descent(Entry):
+    """An outer loop over a solver's problems: a class (:class:`~convex_tsvm.Method`) that says the rest itself."""
+
+    has_bias = is_descent = True
 
     @property
-    def is_descent(self) -> bool:
-        """Whether it is an outer loop over a solver's problems (a :class:`~convex_tsvm.methods.frame.Method`)."""
-        return bool(self.solvers)
+    def options(self) -> tuple[str, ...]:
+        """Names of the options that are its own."""
+        return tuple(inspect.signature(self.load()).parameters)
+
+    @property
+    def solvers(self) -> tuple[str, ...]:
+        """The solvers whose problems it poses."""
+        return tuple(self.load().solvers)
+
+    @property
+    def loss(self) -> str:
+        """The loss of unlabelled points by which it is known, and which is taken where none is asked for."""
+        return str(self.load().loss)
 
 
 @dataclass(frozen=True)
@@ -57,52 +76,20 @@ class Formulation(Entry):
     solver: str = ""  # the only solver of convex steps that takes its regularizer, if not all do
     defaults: Mapping[str, Any] = field(default_factory=dict)  # its options, and what they are if they are not given
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "options", tuple(self.defaults))
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of its options."""
+        return tuple(self.defaults)
 
 
 SOLVERS = {
-    "native": Solver(
-        "solvers:NativeSolver",
-        "compiled working-set solver of the dual, with Newton steps",
-        ("tol", "max_iter", "cache_size", "precision", "balance_by", "device", "progress"),
-        regularizers="½ ‖w‖²",
-        losses="convex PLQ",
-    ),
-    "linear": Solver(
-        "solvers:LinearSolver",
-        "coordinate descent or finite Newton, by what they cost: the linear kernel only",
-        ("tol", "progress"),
-        regularizers="½ ‖w‖²",
-        losses="convex PLQ, finite everywhere",
-    ),
-    "finite_newton": Solver(
-        "solvers:FiniteNewton",
-        "modified finite Newton in w, by products with the points: the linear kernel only",
-        ("tol", "max_iter", "progress"),
-        regularizers="½ ‖w‖²",
-        losses="convex PLQ, finite everywhere",
-    ),
-    "coordinates": Solver(
-        "solvers:CoordinateDescent",
-        "coordinate steps in the dual with w kept up to date: the linear kernel, points in memory",
-        ("tol", "max_iter", "progress"),
-        regularizers="½ ‖w‖²",
-        losses="convex PLQ, finite everywhere",
-    ),
-    "cvxpy": Solver(
-        "modeling:CvxpySolver",
-        "readable CVXPY problems, compiled once",
-        ("form", "cvxpy_solver", "cvxpy_options", "balance_by"),
-        regularizers="all",
-        losses="convex PLQ, and other convex losses with a CVXPY expression",
-    ),
+    "native": Solver("solvers:NativeSolver", "compiled working-set solver of the dual, with Newton steps"),
+    "linear": Solver("solvers:LinearSolver", "coordinate descent or finite Newton, by what they cost"),
+    "finite_newton": Solver("solvers:FiniteNewton", "modified finite Newton in w, by products with the points"),
+    "coordinates": Solver("solvers:CoordinateDescent", "coordinate steps in the dual with w kept up to date"),
+    "cvxpy": Solver("modeling:CvxpySolver", "readable CVXPY problems, compiled once"),
     "smooth": Solver(
-        "solvers:SmoothSolver",
-        "descent on the smooth primal: L-BFGS, and Newton steps for method='newton'",
-        ("tol", "max_iter", "progress"),
-        regularizers="½ ‖w‖²",
-        losses="with slopes, and curvatures for Newton steps; kinks that open upwards are rounded",
+        "solvers:SmoothSolver", "descent on the smooth primal: L-BFGS, and Newton steps for method='newton'"
     ),
 }
 
@@ -110,41 +97,16 @@ SOLVERS = {
 STEP_SOLVERS = ("linear", "native", "finite_newton", "coordinates", "cvxpy")
 SMOOTH_SOLVERS = ("smooth",)
 
-METHODS = {
-    "cccp": Method("methods.cccp:CCCP", "tangents of the concave parts", ("annealing",), STEP_SOLVERS, loss="ramp"),
-    "switching": Method(
-        "methods.switching:Switching",
-        "labels, exchanged in pairs",
-        ("annealing", "max_pairs", "reheats", "pairs", "loosened"),
-        STEP_SOLVERS,
+METHODS: dict[str, Method | Descent] = {
+    "cccp": Descent("methods.cccp:CCCP", "tangents of the concave parts"),
+    "switching": Descent("methods.switching:Switching", "labels, exchanged in pairs"),
+    "annealing": Descent("methods.annealing:Annealing", "probabilities of labels, cooled"),
+    "linearization": Descent("methods.linearization:Linearization", "the lesser slack of both labels (CS³VM)"),
+    "gradient": Descent(
+        "methods.gradient:Gradient", "gradient descent: ∇S3VM for smooth losses, ∇DA for those of labels"
     ),
-    "annealing": Method(
-        "methods.annealing:Annealing",
-        "probabilities of labels, cooled",
-        ("cooling", "settled", "certain", "best", "temperature"),
-        STEP_SOLVERS,
-        loss="squared_hinge",
-    ),
-    "linearization": Method(
-        "methods.linearization:Linearization", "the lesser slack of both labels (CS³VM)", (), STEP_SOLVERS
-    ),
-    "gradient": Method(
-        "methods.gradient:Gradient",
-        "gradient descent: ∇S3VM for smooth losses, ∇DA for those of labels",
-        ("annealing", "cooling", "certain"),
-        SMOOTH_SOLVERS,
-        loss="exp",
-    ),
-    "continuation": Method(
-        "methods.continuation:Continuation",
-        "smoothed losses, narrowing (cS3VM)",
-        ("widths", "whole"),
-        SMOOTH_SOLVERS,
-        loss="exp",
-    ),
-    "newton": Method(
-        "methods.newton:Newton", "Levenberg-Marquardt steps (Newton-S3VM)", ("annealing",), SMOOTH_SOLVERS, loss="flat"
-    ),
+    "continuation": Descent("methods.continuation:Continuation", "smoothed losses, narrowing (cS3VM)"),
+    "newton": Descent("methods.newton:Newton", "Levenberg-Marquardt steps (Newton-S3VM)"),
     "sdp": Method("methods.sdp:sdp_transduction", "labels of the SDP relaxation"),
     "subspace": Method(
         "methods.subspace:subspace_transduction", "labels of the SDP on a subspace", ("cvxpy_solver",), has_bias=False

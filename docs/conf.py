@@ -85,7 +85,7 @@ def _write_table(app):
         rows.append((f"``{name}``", entry.summary, ", ".join(entry.options), solvers))
     rows += [("solvers", "", "", "")]
     for name, entry in SOLVERS.items():
-        rows.append((f"``{name}``", entry.summary, ", ".join(entry.options), f"{entry.losses}; {entry.regularizers}"))
+        rows.append((f"``{name}``", entry.summary, ", ".join(entry.options), str(entry.load().takes)))
     for row in [heads, *rows]:
         lines += [f"   {'*' if k == 0 else ' '} - {cell}".rstrip() for k, cell in enumerate(row)]
     (Path(app.srcdir) / "table.rst").write_text("\n".join(lines) + "\n", encoding="utf-8")

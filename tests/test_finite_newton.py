@@ -260,7 +260,7 @@ def test_what_it_does_not_take_is_said():
     with pytest.raises(ValueError, match="PLQ"):
         solver.solve(ct.Instance(ct.Formulation(ct.losses.logistic(), None, balance=None), problem).step())
     constrained = ct.Formulation(ct.squared_hinge(), None, balance=None, constraints=(ct.mean_output(0.0, 1.0),))
-    with pytest.raises(ValueError, match="a balance only"):
+    with pytest.raises(ValueError, match="a balance with a bias only"):
         solver.solve(ct.Instance(constrained, problem).step())
 
 

@@ -365,7 +365,7 @@ def test_a_method_is_its_file_and_one_line_of_the_table(moons, monkeypatch, caps
             return "converged"
 
     monkeypatch.setattr(ct.methods, "Supervised", Supervised, raising=False)
-    entry = table.Method("methods:Supervised", "the SVM", ("twice",), table.STEP_SOLVERS)
+    entry = table.Descent("methods:Supervised", "the SVM")
     monkeypatch.setitem(table.METHODS, "supervised", entry)
     X, _, y = moons
     clf = ct.TransductiveSVC(method="supervised", method_options={"twice": True}).fit(X, np.where(y == 0, -1, y > 0))

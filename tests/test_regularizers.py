@@ -249,7 +249,7 @@ def test_names_and_errors():
         (lambda: ct.formulations.GroupLasso([[0]], [1, 2]), "group_weights has 2 entries; there are 1 groups"),
         (lambda: on(ct.formulations.GroupLasso([[3]])), "feature 3; the points have 3"),
         (lambda: on(ct.formulations.ElasticNet(1.0, [1, 2])), "feature_weights has 2 entries; the points have 3"),
-        (lambda: on(ct.formulations.OneNorm(), solver="native"), "the native solver takes 'l2' only"),
+        (lambda: on(ct.formulations.OneNorm(), solver="native"), "solver='native' takes 'l2' only"),
         (lambda: on(MaximumNorm(), cvxpy_solver="nonsense"), "cvxpy_solver='nonsense' is not installed"),
     ]
 

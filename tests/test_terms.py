@@ -90,7 +90,7 @@ def test_a_convex_loss_beside_a_plq_one(moons, kernel):
     objectives = [iteration.step_objective for iteration in solution.history]
     assert all(b <= a * (1 + 1e-6) for a, b in zip(objectives[:-1], objectives[1:], strict=True))
     assert solution.lower_bound <= solution.objective
-    with pytest.raises(ValueError, match="logistic: the native solver takes convex PLQ losses only"):
+    with pytest.raises(ValueError, match="logistic: solver='native' takes convex parts that are piecewise"):
         ct.cccp(model, problem, solver="native")
     assert ct.cccp(model, problem).solver == "cvxpy (CLARABEL)"
 

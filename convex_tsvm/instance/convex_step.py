@@ -101,6 +101,11 @@ class ConvexStep:
         """Number of constraints on outputs other than the balance."""
         return 0 if self.rows is None else len(self.rows)
 
+    @property
+    def constrains_outputs(self) -> bool:
+        """Whether it has constraints on outputs other than a mean of f that the bias meets."""
+        return bool(self.n_rows) or (self.target is not None and not self.fit_intercept)
+
     @cached_property
     def point_cost(self) -> Array:
         """Sum of the costs of each point's terms, shape (n,); a point where it is zero takes no part."""
@@ -248,26 +253,6 @@ def check_same_points(problem: Problem, step: ConvexStep) -> None:
         raise ValueError(
             f"step is about {step.problem!r}, but the solver was made for {problem!r}; make a solver for each problem"
         )
-
-
-def finite_plq_losses(step: ConvexStep, solver: str) -> tuple[PLQ, ...]:
-    """The losses of a step for a solver that takes nothing but a balance and losses that are finite PLQ functions.
-
-    Raises ValueError, with the name of the solver, if the step has anything else.
-    """
-    takes = f"solver={solver!r} takes"
-    if step.additions:
-        raise ValueError(f"additions={list(step.additions)!r}: {takes} none; use solver='cvxpy'")
-    if not step.regularizer.is_squared_norm:
-        raise ValueError(f"regularizer={step.regularizer!r}: {takes} 'l2' only; use solver='cvxpy'")
-    if step.n_rows:
-        raise ValueError(f"constraints on outputs: {takes} a balance only; use solver='native' or 'cvxpy'")
-    if step.target is not None and not step.fit_intercept:
-        raise ValueError(f"fit_intercept=False with a mean output: {takes} a balance with a bias only")
-    losses = tuple(loss for loss in step.losses if isinstance(loss, PLQ) and loss.is_finite)
-    if len(losses) < len(step.losses):
-        raise ValueError(f"losses {step.losses!r}: {takes} convex PLQ functions, finite everywhere")
-    return losses
 
 
 #: What is said of a step that has no lower bound.

@@ -7,13 +7,8 @@ from typing import Any
 
 from ..formulations import Formulation
 from ..instance import StepSolver
-from ..losses import PLQ
-from ..points import LinearPoints
 from ..problem import Problem
 from ..table import SOLVERS
-
-#: Solvers of the table that take the linear kernel, a balance with a bias and finite losses, and nothing else.
-LINEAR_SOLVERS = ("linear", "finite_newton", "coordinates")
 
 
 def solver_of(
@@ -21,13 +16,19 @@ def solver_of(
 ) -> Any:
     """The name of the solver for a method, or ``solver`` if that is an object; a ValueError if they do not fit.
 
-    "auto" is the first of those that the method ``takes`` which takes the formulation's losses and regularizer, and the
-    options that it is to be made with.  ``name`` is what the method is called in messages.
+    "auto" is the first of those that the method ``takes`` which takes the formulation on the problem, and the options
+    that it is to be made with.  ``name`` is what the method is called in messages.
     """
     if isinstance(solver, str) and solver == "auto":
-        fitting = [one for one in takes if why_not_solver(one, formulation, problem) is None]
-        suited = [one for one in fitting if set(options) <= set(SOLVERS[one].options)]
-        return next(iter([*suited, *fitting, *takes]))
+        if len(takes) == 1:
+            return takes[0]
+        first = None
+        for one in takes:  # one after the other, since CVXPY, the last, takes a second to import
+            if why_not_solver(one, formulation, problem) is None:
+                first = first or one
+                if set(options) <= set(SOLVERS[one].options):
+                    return one
+        return first or takes[0]
     check_taken(takes, solver, name)
     return solver
 
@@ -40,26 +41,9 @@ def check_taken(takes: Sequence[str], solver: Any, name: str) -> None:
 
 
 def why_not_solver(name: str, formulation: Formulation, problem: Problem) -> str | None:
-    """Why a solver of convex steps does not take a formulation on a problem, or None if it does."""
-    if name in ("cvxpy", "smooth"):
-        return None
-    if formulation.additions:
-        return f"additions={list(formulation.additions)!r}"
-    if not formulation.regularizer.is_squared_norm:
-        return f"regularizer={formulation.regularizer!r}"
-    if name in LINEAR_SOLVERS and not problem.is_linear:
-        return f"kernel={problem.kernel!r}"
-    if name in LINEAR_SOLVERS and formulation.constrains_outputs:
-        return "constraints on outputs other than a balance with a bias"
-    for loss in formulation.losses:
-        convex = loss.split()[0] if hasattr(loss, "split") else loss
-        if not isinstance(convex, PLQ):
-            return f"{loss!r} has a convex part that is not piecewise linear-quadratic"
-        if name in LINEAR_SOLVERS and not convex.is_finite:
-            return f"{loss!r} is infinite somewhere"
-    if isinstance(problem.X, LinearPoints) and name in ("native", "coordinates"):
-        return "points that are known by their products only"
-    return None
+    """What of a formulation on a problem a solver of convex steps does not take, or None if it takes all."""
+    why: str | None = SOLVERS[name].load().takes.why_not(formulation, problem)
+    return why
 
 
 def make_solver(solver: str | StepSolver, problem: Problem, tol: float, options: dict[str, Any]) -> StepSolver:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..instance.convex_step import ConvexStep, check_bounded, check_same_points
 from ..instance.step_solution import StepSolution, certify
+from ..instance.takes import Takes
 from ..losses import PLQ
 from ..notice import warn
 from ..problem import Problem
@@ -109,6 +110,8 @@ class CvxpySolver:
     >>> round(by_cvxpy.objective - by_native.objective, 6)
     0.0
     """
+
+    takes = Takes(losses="convex", regularizers=True)
 
     #: What a point may miss, recomputed, for the word of a solver to be believed.
     accurate = 1e-3

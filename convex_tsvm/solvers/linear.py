@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 
 from ..deadline import time_is_up
-from ..instance.convex_step import ConvexStep, finite_plq_losses
+from ..instance.convex_step import ConvexStep
 from ..instance.step_solution import StepSolution
+from ..instance.takes import Takes
 from ..notice import warn
 from ..points import LinearPoints, SparsePoints
 from ..problem import Problem
@@ -75,14 +76,14 @@ class LinearSolver:
     """
 
     name = "linear"
+    takes = Takes(losses="finite PLQ", constraints=False, kernels=False)
 
     effort = Effort()
 
     def __init__(
         self, problem: Problem, *, tol: float = 1e-3, progress: Callable[[int, float], None] | None = None
     ) -> None:
-        if not problem.is_linear:
-            raise ValueError(f"kernel={problem.kernel!r}: solver='linear' takes kernel='linear' only")
+        self.takes.check_points(problem, self.name)
         self.problem, self.tol = problem, finite("tol", tol, above=0)
         self.newton = FiniteNewton(problem, tol=tol, progress=progress)
         self.coordinates = None
@@ -153,7 +154,7 @@ class LinearSolver:
 
 
 def _is_smooth(step: ConvexStep) -> bool:
-    return all(loss.is_smooth for loss in finite_plq_losses(step, LinearSolver.name))
+    return all(loss.is_smooth for loss in LinearSolver.takes.check(step, LinearSolver.name))
 
 
 class _Trial:

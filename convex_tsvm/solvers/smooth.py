@@ -35,6 +35,7 @@ class SmoothSolver:
     """
 
     name = "smooth"
+    takes = "losses with slopes, and curvatures for Newton steps; ½ ‖w‖²; a linear balance with a bias"
 
     # Products with features of so many entries, which come from memory, not from the processor's cache, are made with
     # 32-bit numbers, unless a descent ends at a gap below the goal.

@@ -26,11 +26,12 @@ from numpy.typing import NDArray
 
 from ...deadline import time_is_up
 from ...instance.bias import Bias
-from ...instance.convex_step import ConvexStep, check_bounded, check_same_points, finite_plq_losses
+from ...instance.convex_step import ConvexStep, check_bounded, check_same_points
 from ...instance.step_solution import StepSolution, certify
+from ...instance.takes import Takes
 from ...losses import conjugate_pieces
 from ...notice import warn
-from ...points import DensePoints, LinearPoints, linear_points
+from ...points import DensePoints, linear_points
 from ...problem import Array, Problem
 from ...validation import finite, integer, is_sparse
 from ._loops import epoch_dense, epoch_sparse, shuffle
@@ -66,6 +67,7 @@ class CoordinateDescent:
     """
 
     name = "coordinates"
+    takes = Takes(losses="finite PLQ", constraints=False, kernels=False, products=False)
 
     visit_all_every = 20  # epochs after which terms that were passed over are visited again: some were too early
     meet_free_every = 20  # epochs after which there are Newton steps on the free terms
@@ -78,10 +80,7 @@ class CoordinateDescent:
         max_iter: int = 1000,
         progress: Callable[[int, float], None] | None = None,
     ) -> None:
-        if not problem.is_linear:
-            raise ValueError(f"kernel={problem.kernel!r}: solver='coordinates' takes kernel='linear' only")
-        if isinstance(problem.X, LinearPoints):
-            raise ValueError(f"X={problem.X!r}: solver='coordinates' takes points in memory; use 'finite_newton'")
+        self.takes.check_points(problem, self.name)
         self.problem, self.progress = problem, progress
         self.tol, self.max_iter = finite("tol", tol, above=0), integer("max_iter", max_iter, least=1)
         self.points: Any = linear_points(problem.X)
@@ -112,7 +111,7 @@ class CoordinateDescent:
         """The same without a warning; after each epoch it also ends, with "max_iter", if ``goes_on`` says False."""
         began = time.perf_counter()
         check_same_points(self.problem, step)
-        finite_plq_losses(step, self.name)
+        self.takes.check(step, self.name)
         check_bounded(step)
         descent = Descent(self, step, start)
         # An epoch's own estimate of the gap has to reach a share of the tolerance before the gap is computed.
@@ -175,7 +174,7 @@ class Descent:
         used = np.flatnonzero(step.cost > 0)
         self.point = used if step.point is None else np.ascontiguousarray(step.point[used])
         self.kind, self.cost, self.slope = step.kind[used], step.cost[used], step.slope[used]
-        pieces = conjugate_pieces(finite_plq_losses(step, solver.name))
+        pieces = conjugate_pieces(solver.takes.check(step, solver.name))
         self.tables = (pieces.ends, pieces.offset, pieces.rate, pieces.constant, pieces.count)
         self.origin = origin = solver.origin(bias)
         low, high = pieces.ends[:, 0], pieces.ends[np.arange(len(pieces.count)), pieces.count]

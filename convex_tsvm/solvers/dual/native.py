@@ -14,6 +14,7 @@ import numpy as np
 from ...instance.bias import members_of
 from ...instance.convex_step import ConvexStep, check_same_points
 from ...instance.step_solution import StepSolution, certify
+from ...instance.takes import Takes
 from ...kernels import Device, why_not_on_device
 from ...memory import cache_megabytes
 from ...notice import warn
@@ -78,6 +79,7 @@ class NativeSolver:
     """
 
     name = "native"
+    takes = Takes(products=False)
 
     gap_rounds = 6  # how often violations are made smaller for the sake of the duality gap
 
@@ -124,10 +126,7 @@ class NativeSolver:
             If the step is unbounded below, infeasible, or has another regularizer than "l2".
         """
         check_same_points(self.problem, step)
-        if step.additions:
-            raise ValueError(f"additions={list(step.additions)!r}: the native solver takes none; use solver='cvxpy'")
-        if not step.regularizer.is_squared_norm:
-            raise ValueError(f"regularizer={step.regularizer!r}: the native solver takes 'l2' only; use solver='cvxpy'")
+        self.takes.check(step, self.name)
         repeated = self._repeated if self._repeated is not None and self._repeated.can_merge(step) else None
         held = self._held if repeated is None else self._held_distinct
         with one_blas_thread():

@@ -123,13 +123,9 @@ def _same_rows(step: ConvexStep, other: ConvexStep) -> bool:
 def conjugates_of(step: ConvexStep) -> tuple[Pieces, NDArray[np.intp]]:
     """The conjugates of the losses of a step's points, and which of them each point has.
 
-    Points that pay sums of several losses have one each.  A loss that is not piecewise linear-quadratic is a
-    ValueError.
+    Points that pay sums of several losses have one each.
     """
     losses = tuple(loss for loss in step.losses if isinstance(loss, PLQ))
-    if len(losses) < len(step.losses):
-        other = next(loss for loss in step.losses if not isinstance(loss, PLQ))
-        raise ValueError(f"{other.name}: the native solver takes convex PLQ losses only; use solver='cvxpy'")
     found = conjugate_pieces(losses)
     if step.point is None:
         return found, np.asarray(step.kind, dtype=np.intp)

@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from ...deadline import time_is_up
-from ...instance.convex_step import ConvexStep, check_bounded, check_same_points, finite_plq_losses
+from ...instance.convex_step import ConvexStep, check_bounded, check_same_points
 from ...instance.space import Space
 from ...instance.step_solution import StepSolution, certify
+from ...instance.takes import Takes
 from ...losses import PLQ
 from ...notice import warn
 from ...parallel import one_blas_thread
@@ -90,6 +91,7 @@ class FiniteNewton:
     keeps_vectors = False
 
     name = "finite_newton"
+    takes = Takes(losses="finite PLQ", constraints=False, kernels=False)
 
     effort = Effort()
 
@@ -101,8 +103,7 @@ class FiniteNewton:
         max_iter: int = 200,
         progress: Callable[[int, float], None] | None = None,
     ) -> None:
-        if not problem.is_linear:
-            raise ValueError(f"kernel={problem.kernel!r}: solver='finite_newton' takes kernel='linear' only")
+        self.takes.check_points(problem, self.name)
         self.problem, self.progress = problem, progress
         self.tol, self.max_iter = finite("tol", tol, above=0), integer("max_iter", max_iter, least=1)
         self.points = linear_points(problem.X)
@@ -227,7 +228,7 @@ class FiniteNewton:
     def _check(self, step: ConvexStep) -> tuple[PLQ, ...]:
         check_same_points(self.problem, step)
         check_bounded(step)
-        return finite_plq_losses(step, self.name)
+        return self.takes.check(step, self.name)
 
     def _certified(self, step: ConvexStep, descent: NewtonDescent, n_iter: int, began: float) -> StepSolution:
         bias, w = descent.space.bias(descent.x, step.target), descent.space.weights(descent.x).copy()
