@@ -55,6 +55,7 @@ from .methods import annealing as annealing
 from .methods import cccp as cccp
 from .methods import continuation as continuation
 from .methods import gradient as gradient
+from .methods import linearization as linearization
 from .methods import minimize as minimize
 from .methods import newton as newton
 from .methods import switching as switching

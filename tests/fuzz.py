@@ -290,7 +290,7 @@ def hold_search(formulation, problem, table, tally, folder):
 #: Descents with their options; the loss of a search for labels is what they all take, where they take it.
 DESCENTS = [
     (ct.cccp, {}), (ct.cccp, {"annealing": 5}), (ct.cccp, {"solver": "cvxpy"}), (ct.switching, {}), (ct.annealing, {}),
-    (ct.methods.linearization, {}), (ct.gradient, {}), (ct.continuation, {}), (ct.newton, {}),
+    (ct.linearization, {}), (ct.gradient, {}), (ct.continuation, {}), (ct.newton, {}),
     (ct.sdp_transduction, {}),
 ]  # fmt: skip
 

@@ -124,7 +124,7 @@ def test_objective_is_that_of_a_loop_by_hand(seed):
     assert "CLARABEL's word" in str(certificate)
 
 
-@pytest.mark.parametrize("method", [ct.cccp, ct.switching, ct.annealing, ct.methods.linearization])
+@pytest.mark.parametrize("method", [ct.cccp, ct.switching, ct.annealing, ct.linearization])
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
 def test_every_method_of_convex_steps_takes_them(method, kernel):
     """A constraint holds at every method's solution, and the objective has the term."""

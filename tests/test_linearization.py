@@ -16,7 +16,7 @@ def points(seed, n=14, d=3):
 @pytest.mark.parametrize("seed", range(4))
 def test_it_descends_to_no_less_than_the_exact_optimum(seed):
     problem = points(seed)
-    solution = ct.methods.linearization(ct.cs3vm(), problem)
+    solution = ct.linearization(ct.cs3vm(), problem)
     assert solution.status == "converged"
     falls = [iteration.objective for iteration in solution.history]
     assert all(after <= before + 1e-7 for before, after in zip(falls, falls[1:], strict=False))
@@ -24,13 +24,13 @@ def test_it_descends_to_no_less_than_the_exact_optimum(seed):
     optimum = exact.problem.solve(solver="HIGHS")
     assert solution.objective >= optimum - 1e-6
     # From the best labelling it stays there: a step is solved to optimality for its labels.
-    best = ct.methods.linearization(ct.cs3vm(), problem, start=exact.outputs.value)
+    best = ct.linearization(ct.cs3vm(), problem, start=exact.outputs.value)
     assert best.objective == pytest.approx(optimum, rel=1e-5)
 
 
 def test_its_steps_are_linear_programs():
     problem = points(0)
-    solution = ct.methods.linearization(ct.cs3vm(), problem)
+    solution = ct.linearization(ct.cs3vm(), problem)
     step = solution.formulation.on(problem).svm(solution.labels)
     assert step.regularizer == ct.formulations.OneNorm()
     assert all(loss.is_piecewise_linear for loss in step.losses)
@@ -45,9 +45,7 @@ def test_its_steps_are_linear_programs():
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_native_and_cvxpy_agree_for_kernels(loss):
     problem = points(1, n=40).replace(kernel=ct.RBF(2.0), balance=0.0)
-    found = [
-        ct.methods.linearization(ct.tsvm(loss), problem, solver=solver, tol=1e-6) for solver in ("native", "cvxpy")
-    ]
+    found = [ct.linearization(ct.tsvm(loss), problem, solver=solver, tol=1e-6) for solver in ("native", "cvxpy")]
     assert found[0].objective == pytest.approx(found[1].objective, rel=1e-4)
     np.testing.assert_array_equal(found[0].labels, found[1].labels)
     # A fixed point of it is one of CCCP that is no worse: its tangents are below those of CCCP.
@@ -63,4 +61,4 @@ def test_estimator_chooses_cvxpy_for_the_one_norm():
     )
     assert fitted.objective_ == pytest.approx(np.abs(fitted.coef_).sum(), rel=1)
     with pytest.raises(ValueError, match="symmetric_hinge beside hinge"):
-        ct.methods.linearization(ct.tsvm("ramp", balance=None), problem)
+        ct.linearization(ct.tsvm("ramp", balance=None), problem)

@@ -430,7 +430,7 @@ def test_what_a_bias_lets_fall_is_refused(labeled, unlabeled, said):
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-@pytest.mark.parametrize("descent", [ct.cccp, ct.gradient, ct.methods.linearization])
+@pytest.mark.parametrize("descent", [ct.cccp, ct.gradient, ct.linearization])
 def test_no_descent_has_the_bound_of_another_balance(share, descent):
     for seed in range(4):
         rng = np.random.default_rng(seed)

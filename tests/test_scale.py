@@ -1,5 +1,6 @@
 """The native solver where the matrix is not held: single precision, byte budgets, sparse and linear points."""
 
+import functools
 import math
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from sklearn.datasets import load_digits, make_blobs
 from strategies import CATALOGUE, LABELED, UNLABELED
 
 import convex_tsvm as ct
+from convex_tsvm.kernels import LinearRows
 from convex_tsvm.solvers.dual.strategy import Effort
 
 
@@ -127,14 +129,16 @@ def test_a_linear_kernel_never_builds_its_matrix(blobs, monkeypatch):
     """Rows are asked for in parts of the budget, and sums of rows go through w."""
     problem = made(blobs, kernel=ct.Linear())
     largest = 0
-    products = ct.kernels.LinearRows._products
+    rows, block = LinearRows.rows, LinearRows.block
 
-    def watched(left, right):
+    def watched(self, indices, columns=None):
         nonlocal largest
-        largest = max(largest, left.shape[0] * right.shape[0])
-        return products(left, right)
+        found = rows(self, indices) if columns is None else block(self, indices, columns)
+        largest = max(largest, found.size)
+        return found
 
-    monkeypatch.setattr(ct.kernels.LinearRows, "_products", staticmethod(watched))
+    monkeypatch.setattr(LinearRows, "rows", watched)
+    monkeypatch.setattr(LinearRows, "block", watched)
     solution = ct.cccp(ct.cccp_tsvm(), problem, cache_size=1)
     assert solution.status == "converged"
     assert "gram" not in problem.__dict__
@@ -168,9 +172,12 @@ def test_classes_share_one_solver(blobs, monkeypatch):
     y[0] = -1  # as many labels of every class would be looked at once more
     made_solvers = []
     native = ct.solvers.NativeSolver.__init__
-    monkeypatch.setattr(
-        ct.solvers.NativeSolver, "__init__", lambda self, *a, **k: made_solvers.append(native(self, *a, **k))
-    )
+
+    @functools.wraps(native)
+    def made(self, *arguments, **options):
+        made_solvers.append(native(self, *arguments, **options))
+
+    monkeypatch.setattr(ct.solvers.NativeSolver, "__init__", made)
     options = {"gamma": 0.01, "C": 5, "tol": 1e-6, "balance": "labeled"}
     together = ct.TransductiveSVC(**options).fit(X, y)
     assert len(made_solvers) == 1

@@ -149,7 +149,7 @@ def test_what_is_left_is_divided(clock, monkeypatch):
         (ct.gradient, ct.tsvm("exp")),
         (ct.continuation, ct.tsvm("exp")),
         (ct.newton, ct.tsvm("flat")),
-        (ct.methods.linearization, ct.cs3vm()),
+        (ct.linearization, ct.cs3vm()),
     ],
 )
 def test_functions_take_a_limit(function, formulation):

@@ -70,7 +70,7 @@ def cs3vm(*, balance: str | None = None) -> Formulation:
     """CS³VM of Fung and Mangasarian (2001): ‖w‖₁ + C Σ ξ + C* Σ min(ξ, ξ*) (collobert2006 §3).
 
     The slacks are those of the hinge loss for both labels, so that unlabelled points pay max(0, 1 - |f|).  For the
-    linear kernel and CVXPY; :func:`~convex_tsvm.methods.linearization` minimizes it by linear programs.
+    linear kernel and CVXPY; :func:`~convex_tsvm.linearization` minimizes it by linear programs.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def cs3vm(*, balance: str | None = None) -> Formulation:
     Examples
     --------
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=10)
-    >>> solution = ct.methods.linearization(ct.cs3vm(), problem)
+    >>> solution = ct.linearization(ct.cs3vm(), problem)
     >>> solution.labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """

@@ -70,7 +70,7 @@ def linearization(
     Examples
     --------
     >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=10)
-    >>> ct.methods.linearization(ct.cs3vm(), problem).labels
+    >>> ct.linearization(ct.cs3vm(), problem).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
     settings = Settings(tol, max_iter, callback, time_limit)

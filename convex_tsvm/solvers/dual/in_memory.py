@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...deadline import time_is_up
+from ...problem import Array
 from .._loops import descend_mixed, descend_pairs, descend_single
 from .augmented import augmented
 from .dual_problem import DualProblem, State
@@ -30,7 +33,10 @@ def solve_in_memory(
             if n > effort.without_sets * effort.at_once:
                 state, n_steps = _steps_by_sets(dual, state, reached.steps_tol, limit, effort)
             else:
-                state, n_steps = _steps(dual, state, reached.steps_tol, limit)
+                s, h = state.s.copy(), state.h.copy()
+                loop, arguments = _compiled(dual, s, h)
+                n_steps, _ = loop(*arguments, reached.steps_tol, limit)
+                state = dual.state(s, h)
         elif choice.method == "newton":
             state = newton(dual, state)
         else:
@@ -49,20 +55,18 @@ def _steps_by_sets(dual: DualProblem, state: State, tol: float, limit: int, effo
         which = survey.choose(effort.at_once, tol)
         part, inside = dual.part_at(state, which)
         target = max(effort.share_of_tol * tol, effort.share_of_violation * survey.violation)
-        after, n_steps = _steps(part, inside, target, effort.passes * len(which))
-        total += n_steps
-        state = dual.with_part(state, which, after.s)
+        s, h = inside.s.copy(), inside.h.copy()
+        loop, arguments = _compiled(part, s, h)
+        total += loop(*arguments, target, effort.passes * len(which))[0]
+        state = dual.with_part(state, which, s)
     return state, n_sets + 1
 
 
-def _steps(dual: DualProblem, state: State, tol: float, limit: int) -> tuple[State, int]:
-    """Compiled steps, and how many."""
-    s, h = state.s.copy(), state.h.copy()
+def _compiled(dual: DualProblem, s: Array, h: Array) -> tuple[Any, tuple[Any, ...]]:
+    """The compiled loop that changes s and h in place, and its arguments before the tolerance and the limit."""
     losses = (dual.kind, dual.cost, *dual.conjugates.derivatives)
     if dual.free_bias and dual.tied is not None:
-        steps, _ = descend_mixed(dual.rows.full(), h, s, dual.tied, *losses, tol, limit)
-    elif dual.free_bias:
-        steps, _ = descend_pairs(dual.rows.full(), h, s, *losses, tol, limit)
-    else:
-        steps, _ = descend_single(*dual.matrix(), h, s, *losses, tol, limit)
-    return dual.state(s, h), steps
+        return descend_mixed, (dual.rows.full(), h, s, dual.tied, *losses)
+    if dual.free_bias:
+        return descend_pairs, (dual.rows.full(), h, s, *losses)
+    return descend_single, (*dual.matrix(), h, s, *losses)
