@@ -12,7 +12,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import convex_tsvm as ct
-from convex_tsvm.methods.frame import Run
+from convex_tsvm.methods.run import Run
 from convex_tsvm.selection.fits import Group, PlainFits, SharedFits
 from convex_tsvm.solvers.dual.small import BalancedProblem
 

@@ -349,7 +349,7 @@ def test_a_method_is_its_file_and_one_line_of_the_table(moons, monkeypatch, caps
     import json
 
     from convex_tsvm import cli, table
-    from convex_tsvm.methods.frame import Method
+    from convex_tsvm.methods.run import Method
 
     class Supervised(Method):
         """The labelled points' SVM, recorded once."""

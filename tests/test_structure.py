@@ -229,14 +229,14 @@ def test_warnings_name_the_callers_line():
 @pytest.mark.parametrize("name", ["switching", "annealing"])
 def test_a_method_is_short(name):
     """What methods share is in the frame: a method is its mathematics and its documentation."""
-    assert len((ROOT / "methods" / f"{name}.py").read_text(encoding="utf-8").splitlines()) < 150
+    assert len((ROOT / "methods" / f"{name}.py").read_text(encoding="utf-8").splitlines()) <= 150
 
 
 def test_the_table_is_true():
     """Every entry is there, takes the options it lists, and the loop over a solver's problems is a method."""
 
     from convex_tsvm import table
-    from convex_tsvm.methods.frame import Method
+    from convex_tsvm.methods.run import Method
 
     for entries in (table.METHODS, table.SOLVERS, table.FORMULATIONS, table.RELAXATIONS, table.BRANCHING):
         for entry in entries.values():

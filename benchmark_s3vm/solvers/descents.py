@@ -2,7 +2,8 @@
 
 from benchmark_utils.own import OwnSolver, function_of
 
-from convex_tsvm.methods.frame import Settings, minimize
+from convex_tsvm.methods.descents import minimize
+from convex_tsvm.methods.settings import Settings
 from convex_tsvm.table import DESCENTS, METHODS
 
 

@@ -20,9 +20,10 @@ from convex_tsvm.kernels import laplacian_kernel
 from convex_tsvm.methods.annealing import Annealing
 from convex_tsvm.methods.cccp import CCCP
 from convex_tsvm.methods.continuation import Continuation
-from convex_tsvm.methods.frame import Settings, minimize_path
+from convex_tsvm.methods.descents import minimize_path
 from convex_tsvm.methods.gradient import Gradient
 from convex_tsvm.methods.newton import Newton
+from convex_tsvm.methods.settings import Settings
 from convex_tsvm.methods.switching import Switching
 
 #: Name in the paper: how the method is made for a number of annealing steps (None: the paper's), and its loss.

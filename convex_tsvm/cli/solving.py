@@ -15,7 +15,9 @@ from ..data import Classes, Data, load_data
 from ..deadline import time_is_up, until
 from ..formulations import Formulation, Stated, build, tsvm
 from ..kernels import make_kernel
-from ..methods.frame import Method, Settings, minimize
+from ..methods.descents import minimize
+from ..methods.run import Method
+from ..methods.settings import Settings
 from ..methods.shares import infer_class_shares
 from ..persistence import FittedModel, save_model
 from ..problem import Problem

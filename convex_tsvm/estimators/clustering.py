@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..formulations import Formulation, build, mean_output
 from ..methods.clustering import max_margin_clustering
-from ..methods.frame import Method
+from ..methods.run import Method
 from ..persistence import FittedModel
 from ..problem import Problem
 from ..table import DESCENTS, METHODS, SMOOTH_SOLVERS

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ..exact import exact_search
 from ..formulations import Formulation, build
 from ..methods.cccp import CCCP
-from ..methods.frame import Method
+from ..methods.run import Method
 from ..problem import Problem
 from ..solution import Solution
 from ..validation import finite, one_of

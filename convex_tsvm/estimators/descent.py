@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from ..formulations import Formulation
 from ..methods.annealing import Annealing
 from ..methods.cccp import CCCP
-from ..methods.frame import Descents, Method, Settings
+from ..methods.descents import Descents
 from ..methods.potts import Potts, Temperature
+from ..methods.run import Method
+from ..methods.settings import Settings
 from ..problem import Problem
 from ..solution import Iteration, Solution
 from ..table import DESCENTS, METHODS

@@ -12,8 +12,8 @@ from sklearn.utils.validation import column_or_1d, validate_data
 
 from ..formulations import Formulation, build, tsvm
 from ..kernels import Linear
-from ..methods.frame import Method
 from ..methods.online import OnlineDescent
+from ..methods.run import Method
 from ..persistence import FittedModel
 from ..points import LinearPoints, WithConstant, linear_points
 from ..problem import Problem

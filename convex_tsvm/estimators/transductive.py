@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..formulations import Formulation, build, on_neighbor_graph
-from ..methods.frame import Method
+from ..methods.run import Method
 from ..methods.shares import leave_labels_out, spoilt
 from ..problem import Problem
 from ..validation import finite

@@ -4,11 +4,13 @@ from .annealing import annealing
 from .balance import search_balance
 from .cccp import cccp, cccp_path
 from .continuation import continuation
-from .frame import Method, Run, Settings, minimize, minimize_path
+from .descents import minimize, minimize_path
 from .gradient import gradient
 from .linearization import linearization
 from .newton import newton
+from .run import Method, Run
 from .schedule import annealing_schedule
+from .settings import Settings
 from .switching import switching
 
 __all__ = [

@@ -15,9 +15,11 @@ from ..instance.probabilities import Probabilities
 from ..problem import Array, Problem
 from ..solution import Solution
 from ..validation import finite
+from .descents import minimize
 from .exchanges import settle
-from .frame import Callback, Method, Run, Settings, minimize
+from .run import Method, Run
 from .schedule import cooled, falling
+from .settings import Callback, Settings
 
 
 class Annealing(Method):

@@ -12,8 +12,10 @@ from ..formulations import Formulation
 from ..instance import StepSolution, StepSolver
 from ..problem import Array, Problem
 from ..solution import Solution
-from .frame import Callback, Method, Run, Settings, minimize, minimize_path
+from .descents import minimize, minimize_path
+from .run import Method, Run
 from .schedule import annealing_schedule
+from .settings import Callback, Settings
 
 
 class CCCP(Method):

@@ -20,7 +20,9 @@ from ..table import DESCENTS, METHODS
 from ..ties import EQUAL
 from ..validation import integer, is_sparse, one_of
 from .continuation import Continuation
-from .frame import Descents, Method, Settings, first_negative
+from .descents import Descents, first_negative
+from .run import Method
+from .settings import Settings
 from .spectral import spectral_subspace
 
 

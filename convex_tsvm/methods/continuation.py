@@ -15,8 +15,10 @@ from ..problem import Array, Problem
 from ..solution import Solution
 from ..table import SMOOTH_SOLVERS
 from ..validation import integer
-from .frame import Callback, Method, Run, Settings, minimize
+from .descents import minimize
 from .gradient import goal, sharpened
+from .run import Method, Run
+from .settings import Callback, Settings
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..instance import Instance
 from ..problem import Array
 from ..ties import falling
-from .frame import Run
+from .run import Run
 from .schedule import growing
 
 

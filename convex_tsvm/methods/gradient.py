@@ -16,8 +16,10 @@ from ..solution import Solution
 from ..table import SMOOTH_SOLVERS
 from ..validation import finite
 from .annealing import Annealing
-from .frame import Callback, Method, Run, Settings, minimize
+from .descents import minimize
+from .run import Method, Run
 from .schedule import annealing_schedule, doubling, falling
+from .settings import Callback, Settings
 
 
 def goal(run: Run, last: bool) -> float:

@@ -11,7 +11,9 @@ from ..formulations import Formulation
 from ..instance import StepSolver
 from ..problem import Problem
 from ..solution import Solution
-from .frame import Callback, Method, Run, Settings, minimize
+from .descents import minimize
+from .run import Method, Run
+from .settings import Callback, Settings
 
 
 class Linearization(Method):

@@ -10,9 +10,11 @@ from ..formulations import Formulation
 from ..problem import Problem
 from ..solution import Solution
 from ..table import SMOOTH_SOLVERS
-from .frame import Callback, Method, Run, Settings, minimize
+from .descents import minimize
 from .gradient import follow
+from .run import Method, Run
 from .schedule import annealing_schedule
+from .settings import Callback, Settings
 
 
 class Newton(Method):

@@ -29,8 +29,10 @@ from ..problem import Array, Problem
 from ..solution import Solution
 from ..validation import is_sparse
 from .annealing import Annealing
-from .frame import Descents, Interrupted, Run, Settings
+from .descents import Descents
+from .run import Interrupted, Run
 from .schedule import falling
+from .settings import Settings
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,9 @@ from ..solvers import NativeSolver
 from ..ties import falling
 from ..validation import integer
 from .cccp import CCCP
-from .frame import STOPPED, Descents, Settings
+from .descents import Descents
+from .run import STOPPED
+from .settings import Settings
 from .shares import costs_without
 from .supervised import supervised_svms
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..formulations import Formulation
-from ..instance import StepSolver
+from ..instance import Instance, StepSolver
 from ..problem import Problem
-from ..table import SOLVERS
+from ..table import SOLVERS, STEP_SOLVERS
 
 
 def solver_of(
@@ -69,3 +69,11 @@ def make_solver(solver: str | StepSolver, problem: Problem, tol: float, options:
         return solver
     names = ", ".join(repr(name) for name in ("auto", *SOLVERS))
     raise ValueError(f"solver={solver!r} must be {names}, or an object with solve(step, start)")
+
+
+def step_solver(solver: Any, instance: Instance, tol: float) -> Any:
+    """A solver of convex steps: the one of the method, if it is one, or that which takes the problem."""
+    if hasattr(solver, "solve"):
+        return solver
+    name = solver_of(STEP_SOLVERS, "auto", instance.formulation, instance.problem, {}, "")
+    return make_solver(name, instance.problem, tol, {})

@@ -10,7 +10,7 @@ from ..formulations import Formulation, svm
 from ..problem import Problem
 from ..solution import Solution
 from .cccp import cccp_path
-from .frame import unless_interrupted
+from .run import unless_interrupted
 
 
 def supervised_svms(formulation: Formulation, problems: Iterable[Problem]) -> list[Solution]:

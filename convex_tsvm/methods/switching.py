@@ -13,9 +13,11 @@ from ..instance import StepSolver
 from ..problem import Problem
 from ..solution import Solution
 from ..validation import finite, integer, one_of
+from .descents import minimize
 from .exchanges import reheat, settle
-from .frame import Callback, Method, Run, Settings, minimize
+from .run import Method, Run
 from .schedule import annealing_schedule, growing
+from .settings import Callback, Settings
 
 
 class Switching(Method):

@@ -14,7 +14,7 @@ from ..notice import warn
 from ..problem import Array, Problem
 from ..solution import Solution
 from ..solvers import NativeSolver
-from .frame import STOPPED
+from .run import STOPPED
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from ..deadline import within
 from ..decision import chosen_classes
 from ..estimators.labels import Labels
-from ..methods.frame import unless_interrupted
+from ..methods.run import unless_interrupted
 from ..solution import Solution
 from ..validation import finite
 from .splits import left_out

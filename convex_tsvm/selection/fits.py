@@ -22,7 +22,7 @@ from ..deadline import TimeIsUp, share_of_time, time_is_up, within
 from ..decision import chosen_classes
 from ..estimators.calibration import AsTheyAre, n_calibrations
 from ..estimators.labels import Labels
-from ..methods.frame import unless_interrupted
+from ..methods.run import unless_interrupted
 from ..solution import Solution
 from .scoring import Judge
 from .steps import Steps, fitted

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from ..deadline import within
 from ..estimators.labels import Labels
-from ..methods.frame import unless_interrupted
+from ..methods.run import unless_interrupted
 from ..solution import Solution
 from ..ties import falling
 from ..validation import finite

@@ -1,4 +1,4 @@
-"""What all methods share: solving steps, the trace, the best point, Ctrl-C, an exact balance, paths over problems.
+"""What all methods share: solving steps, the trace, the best point, Ctrl-C and deadlines.
 
 A method says how to descend and no more: it asks its run to solve convex steps, and to record those that it takes.
 """
@@ -8,16 +8,13 @@ from __future__ import annotations
 import copy
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from ..deadline import TimeIsUp, share_of_time, time_is_up, unlimited, within
-from ..formulations import Formulation
+from ..deadline import TimeIsUp, time_is_up, unlimited
 from ..instance import (
     RECOMPUTED,
     ConvexStep,
@@ -26,22 +23,15 @@ from ..instance import (
     SmoothPrimal,
     StepSolution,
     StepSolver,
-    certify,
-    first_guess,
-    has_mirror_image,
-    same_points,
 )
 from ..losses import PLQ
 from ..notice import warn
-from ..problem import Array, Problem
+from ..problem import Array
 from ..solution import Iteration, Solution
 from ..solvers import SmoothSolver
-from ..table import SOLVERS, STEP_SOLVERS
-from ..validation import finite, integer
-from .balance import search_balance
-from .solvers import make_solver, solver_of
-
-Callback = Callable[[Iteration], None]
+from ..table import STEP_SOLVERS
+from .settings import Settings
+from .solvers import step_solver
 
 #: What runs record: solved convex steps, or points where descents ended.
 Recorded = StepSolution | SmoothPoint
@@ -120,37 +110,6 @@ class Method(ABC):
     def share(self, first: float, stage: float) -> float:
         """About which share of the work is done, by the schedule's parameter at first and now; 0 if unknown."""
         return 0.0
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What users set, whatever the method.
-
-    Parameters
-    ----------
-    tol : float, default 1e-3
-        Tolerance of the solver, and of what the method compares.
-    max_iter : int, default 100
-        Limit on the steps of a stage.
-    callback : callable, optional
-        Called with every :class:`~convex_tsvm.solution.Iteration`.
-    time_limit : float > 0, optional
-        Seconds, after which the best point so far is returned.
-
-    Examples
-    --------
-    >>> ct.methods.Settings(tol=1e-6).max_iter
-    100
-    """
-
-    tol: float = 1e-3
-    max_iter: int = 100
-    callback: Callback | None = None
-    time_limit: float | None = None
-
-    def __post_init__(self) -> None:
-        finite("tol", self.tol, above=0)
-        integer("max_iter", self.max_iter, least=1)
 
 
 #: The statuses of a solution whose method was stopped before its end.
@@ -484,245 +443,3 @@ class Run:
             given_labels=labels,
             solver=getattr(self.inner, "name", type(self.inner).__name__),
         )
-
-
-def minimize(
-    method: Method,
-    formulation: Formulation,
-    problem: Problem,
-    *,
-    solver: str | StepSolver = "auto",
-    start: ArrayLike | Solution | None = None,
-    settings: Settings | None = None,
-    options: Mapping[str, Any] | None = None,
-    offered: Mapping[str, Any] | None = None,
-) -> Solution:
-    """Solve one problem by one method; the function of every method calls this.
-
-    Parameters
-    ----------
-    solver : str or StepSolver, default "auto"
-        What solves the problems that the method poses; "auto" is the first solver that takes the formulation.
-    start : array, shape (n,), or Solution, optional
-        Outputs to start from, or the solution of nearly the same problem.
-    settings : Settings, optional
-        Tolerance, limits and callback.
-    options : mapping of str to object, optional
-        Of the solver, which has to take them.
-    offered : mapping of str to object, optional
-        Options that the solver is given if it takes them.
-
-    Raises
-    ------
-    ValueError
-        If the method, the solver and the formulation do not fit.
-
-    Examples
-    --------
-    >>> class OneStep(ct.Method):
-    ...     name = "one step"
-    ...
-    ...     def descend(self, run):
-    ...         run.record(run.solve(run.instance.step(run.envelope().outputs)))
-    ...         return "converged"
-    >>> ct.minimize(OneStep(), ct.cccp_tsvm(), problem).labels
-    array([-1., -1., -1.,  1.,  1.,  1.])
-    """
-    settings = Settings() if settings is None else settings
-    if not isinstance(method, Method):
-        raise ValueError(f"method={method!r} must be a Method; those of the table have functions, such as cccp")
-    known = [start.step] if isinstance(start, Solution) and start.has_step else []
-    with within(settings.time_limit):
-        descents = Descents(method, solver=solver, settings=settings, options=options or {}, offered=offered)
-        return descents.solve(formulation, problem, known, _start_outputs(start, problem))[0]
-
-
-def minimize_path(
-    method: Method,
-    formulation: Formulation,
-    problems: Iterable[Problem],
-    *,
-    solver: str | StepSolver = "auto",
-    settings: Settings | None = None,
-    options: Mapping[str, Any] | None = None,
-) -> list[Solution]:
-    """Solve problems that resemble each other by one method, each from what is known of those before it.
-
-    Parameters
-    ----------
-    problems : iterable of Problem
-        As for :func:`~convex_tsvm.methods.cccp_path`.
-    solver, settings, options
-        As for :func:`minimize`.
-
-    Examples
-    --------
-    >>> class OneStep(ct.Method):
-    ...     def descend(self, run):
-    ...         run.record(run.solve(run.instance.step(run.envelope().outputs)))
-    ...         return "converged"
-    >>> len(ct.methods.minimize_path(OneStep(), ct.cccp_tsvm(), [problem, problem.replace(C=20)]))
-    2
-    """
-    n = len(problems) if isinstance(problems, Sized) else None
-    settings = Settings() if settings is None else settings
-    with within(settings.time_limit):
-        descents = Descents(method, solver=solver, settings=settings, options=options or {})
-        return descents.solve_all(formulation, problems, n)
-
-
-class Descents:
-    """One method on many problems, with one solver for all that have the same points: it keeps kernel rows for them.
-
-    The solver has to take all the ``options``, and is given those ``offered`` that it takes.
-    """
-
-    def __init__(
-        self,
-        method: Method,
-        *,
-        solver: str | StepSolver,
-        settings: Settings,
-        options: Mapping[str, Any],
-        offered: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.method, self.solver, self.settings, self.options = method, solver, settings, dict(options)
-        self._offered = dict(offered or {})
-        self._inner: StepSolver | None = None
-        self._last: Problem | None = None
-
-    def solve(
-        self,
-        formulation: Formulation,
-        problem: Problem,
-        known: Sequence[StepSolution] = (),
-        start: ArrayLike | Solution | None = None,
-    ) -> tuple[Solution, list[StepSolution]]:
-        """The solution of a problem, and the convex steps that were solved on the way.
-
-        The start may be outputs, shape (n,), or the solution of nearly the same problem, from which the method goes on
-        at the full costs.  Convex steps may start at the dual variables of ``known`` steps.
-        """
-        method = self.method
-        if isinstance(start, Solution):
-            method, known = method.nearby(), [*known, *([start.step] if start.has_step else [])]
-        instance = Instance(formulation, problem)
-        problem = instance.problem  # a balance does not count points of groups
-        if self._inner is None or self._last is None or not same_points(self._last, problem):
-            self._inner = self.made(formulation, problem)
-        self._last = problem
-        formulation.check_classes(problem)
-        outputs, method = _start_outputs(start, problem), method.suited(instance)
-        guessed = outputs is None and problem.n_labeled == 0 and formulation.unlabeled is not None
-        if guessed:
-            outputs, method = first_guess(instance), method.from_guess()
-        if instance.n_positive is not None and not method.keeps_number:
-            return self._searched(method, instance, self._inner, outputs, list(known))
-        run = Run(instance, self._inner, self.settings, outputs, known)
-        with run.guarded():
-            run.status = method.descend(run)
-        solution = run.solution(method)
-        return first_negative(solution) if guessed else solution, run.solved
-
-    def made(self, formulation: Formulation, problem: Problem) -> Any:
-        """The solver, with the options that were given and those offered ones that it takes."""
-        asked = solver_of(self.method.solvers, self.solver, formulation, problem, self.options, self.method.name)
-        takes = SOLVERS[asked].options if isinstance(asked, str) and asked in SOLVERS else ()
-        offered = {name: value for name, value in self._offered.items() if name in takes}
-        return make_solver(asked, problem, self.settings.tol, {**offered, **self.options})
-
-    def _searched(
-        self, method: Method, instance: Instance, inner: Any, outputs: Array | None, known: list[StepSolution]
-    ) -> tuple[Solution, list[StepSolution]]:
-        """The same as :meth:`solve`, with a search for the balance that gives the number of positive labels."""
-        trainer: Any = None
-
-        def descend(instance: Instance, start: Array | None) -> Solution:
-            nonlocal known
-            begun, own = (outputs, method) if start is None else (start, method.nearby())
-            run = Run(instance, inner, self.settings, begun, known)
-            with run.guarded():
-                run.status = own.descend(run)
-            known = run.solved
-            return run.solution(own)
-
-        def train(labels: Array) -> Array | None:
-            nonlocal trainer
-            if not getattr(instance.formulation.labeled, "is_convex", False):
-                return None
-            trainer = trainer or step_solver(inner, instance, self.settings.tol)
-            point: StepSolution = trainer.solve(instance.svm(labels))
-            if point.status == "interrupted":
-                raise KeyboardInterrupt
-            return None if point.status == "time_limit" else point.outputs
-
-        found = search_balance(descend, train, instance)
-        return found, known
-
-    def solve_all(
-        self,
-        formulation: Formulation,
-        problems: Iterable[Problem],
-        n: int | None = None,
-        starts: Sequence[Solution | None] | None = None,
-    ) -> list[Solution]:
-        """The solutions of problems that resemble each other; an interrupted one is the last.
-
-        Solutions to start at, if there are some, are in the order of the problems.  If their number n is given, every
-        problem has an equal share of the time left; otherwise one that takes all of the time is the last.
-        """
-        solutions: list[Solution] = []
-        known: list[StepSolution] = []
-        for problem in problems:
-            if solutions and solutions[-1].problem.n != problem.n:
-                before = solutions[-1].problem.n
-                raise ValueError(f"problems: {problem!r} has {problem.n} points, those before it {before}")
-            if solutions and not np.array_equal(solutions[-1].problem.y, problem.y):
-                known = []  # another class: dual variables of the one before are a worse start than none
-            with nullcontext() if n is None else share_of_time(n - len(solutions)):
-                start = None if starts is None else starts[len(solutions)]
-                solution, known = self.solve(formulation, problem, known, start)
-            solutions.append(solution)
-            if solution.status == "interrupted" or (solution.status == "time_limit" and n is None):
-                break
-        return solutions
-
-
-def first_negative(solution: Solution) -> Solution:
-    """The solution or, where that is as good, its mirror image: the one in which the first point's label is -1."""
-    point: Any = solution.point
-    if solution.labels[0] < 0 or not has_mirror_image(Instance(solution.formulation, solution.problem)):
-        return solution
-    if isinstance(point, StepSolution):
-        step, rows = point.step, point.step.rows
-        other = step.replace(
-            losses=tuple(loss.reflect() for loss in step.losses),
-            slope=-step.slope,
-            rows=None if rows is None else replace(rows, lower=-rows.upper, upper=-rows.lower),
-        )
-        weights = None if point.weights is None else -point.weights
-        mirrored: Recorded = certify(
-            other, -point.gamma, -point.gamma0, -point.bias, weights, -point.multipliers, status=point.status
-        )
-    else:
-        mirrored = point.primal_of.point(-point.variables, status=point.status)
-    labels = None if solution.given_labels is None else -solution.given_labels
-    history = [replace(one, outputs=None if one.outputs is None else -one.outputs) for one in solution.history]
-    return replace(solution, point=mirrored, given_labels=labels, history=tuple(history))
-
-
-def step_solver(solver: Any, instance: Instance, tol: float) -> Any:
-    """A solver of convex steps: the one of the method, if it is one, or that which takes the problem."""
-    if hasattr(solver, "solve"):
-        return solver
-    name = solver_of(STEP_SOLVERS, "auto", instance.formulation, instance.problem, {}, "")
-    return make_solver(name, instance.problem, tol, {})
-
-
-def _start_outputs(start: ArrayLike | Solution | None, problem: Problem) -> Array | None:
-    if start is None:
-        return None
-    outputs = np.asarray(start.scores if isinstance(start, Solution) else start, dtype=float)
-    if outputs.shape != (problem.n,) or not np.isfinite(outputs).all():
-        raise ValueError(f"start has shape {outputs.shape}; it must be {problem.n} finite outputs, one per point")
-    return outputs
