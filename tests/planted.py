@@ -373,7 +373,7 @@ SHARES = [
     ),
     Fault(
         "labels left out say nothing of the share",
-        "methods/shares.py",
+        "methods/left_out.py",
         "found = density * np.exp(values - values.max())",
         "found = density + 0.0 * values",
         ("tests/test_shares.py::test_estimates_are_near_the_truth_and_their_errors_are_those_that_they_make",),
@@ -387,7 +387,7 @@ SHARES = [
     ),
     Fault(
         "rates of error of both classes are swapped",
-        "methods/shares.py",
+        "methods/left_out.py",
         "shares * np.repeat(true, n) + (1 - shares) * np.tile(false, n)",
         "(1 - shares) * np.repeat(true, n) + shares * np.tile(false, n)",
         ("tests/test_shares.py::test_estimates_are_near_the_truth_and_their_errors_are_those_that_they_make",),
@@ -408,21 +408,21 @@ SHARES = [
     ),
     Fault(
         "a share is tried with half its mean output",
-        "methods/shares.py",
+        "methods/left_out.py",
         "one.outputs(2 * share - 1)",
         "one.outputs(share - 0.5)",
         ("tests/test_shares.py::test_estimates_are_near_the_truth_and_their_errors_are_those_that_they_make",),
     ),
     Fault(
         "labels left out keep the cost of labels",
-        "methods/shares.py",
+        "methods/left_out.py",
         "cost[(fewer == 0) & (y != 0)] = cost[y == 0].mean()",
         "cost[(fewer == 0) & (y != 0)] *= 1.0",
         ("tests/test_shares.py::test_a_label_that_is_left_out_costs_what_unlabelled_points_cost",),
     ),
     Fault(
         "points are not scaled to unit variance",
-        "methods/shares.py",
+        "methods/left_out.py",
         "np.asarray((gram / variance).astype(np.float32))",
         "np.asarray(gram.astype(np.float32))",
         ("tests/test_shares.py::test_scale_and_place_of_points_do_not_matter",),

@@ -13,7 +13,8 @@ from sklearn.exceptions import NotFittedError
 
 import convex_tsvm as ct
 from convex_tsvm.methods import shares
-from convex_tsvm.methods.shares import Inference, class_shares, per_class_probability, spoilt
+from convex_tsvm.methods.left_out import FewPoints, Inference
+from convex_tsvm.methods.shares import class_shares, per_class_probability, spoilt
 from convex_tsvm.solvers.dual.small import BalancedProblem, SmallProblems
 
 
@@ -68,7 +69,7 @@ def test_many_labels_drawn_at_random_settle_it(monkeypatch):
     assert len(found.tried) == 0  # nothing was fitted
     assert found.share == pytest.approx(np.mean(y[y != 0] > 0), abs=2e-3)
     assert found.error < Inference().known
-    monkeypatch.setattr(shares._Points, "gram", property(lambda points: pytest.fail("no kernel matrix is needed")))
+    monkeypatch.setattr(FewPoints, "gram", property(lambda points: pytest.fail("no kernel matrix is needed")))
     problem = ct.Problem(X, y, kernel=ct.RBF(gamma=0.2))
     assert shares.infer_class_shares(problem, [y]).estimates[0].share == found.share
 

@@ -22,9 +22,9 @@ from ..ties import falling
 from ..validation import integer
 from .cccp import CCCP
 from .descents import Descents
+from .left_out import costs_without
 from .run import STOPPED
 from .settings import Settings
-from .shares import costs_without
 from .supervised import supervised_svms
 
 
