@@ -25,7 +25,8 @@ from .kernels import (
 )
 from .kernels.functions import CallableKernel, Polynomial
 from .points import LinearPoints
-from .validation import canonical, is_sparse
+from .problem_checks import check_labels, check_points, check_psd
+from .validation import is_sparse
 
 Array = NDArray[np.float64]
 #: A kernel matrix of up to this many bytes is formed when a product with it is needed, and kept.
@@ -62,7 +63,7 @@ class PointsSource:
 
 def points_source(X: Any) -> PointsSource:
     """The source of points as a :class:`Problem` would take them, with the same errors."""
-    return PointsSource(_check_points(X))
+    return PointsSource(check_points(X))
 
 
 class Problem:
@@ -132,14 +133,14 @@ class Problem:
         balance: Balance = "labeled",
         balance_sample: int | ArrayLike | None = None,
     ) -> None:
-        self.X = _check_points(X)
+        self.X = check_points(X)
         self.source = PointsSource(self.X)
         self.source_rows: NDArray[np.intp] | None = None
         if isinstance(X, LinearPoints) and kernel != "linear" and not isinstance(kernel, Linear):
             raise ValueError(f"kernel={kernel!r}: points that are known by their products only take kernel='linear'")
         self.kernel = make_kernel(kernel, self.X)
         self._check_kernel()
-        self._set_labels(_check_labels(y, self.X.shape[0], balance), C, C_unlabeled, balance, balance_sample)
+        self._set_labels(check_labels(y, self.X.shape[0], balance), C, C_unlabeled, balance, balance_sample)
 
     def _set_labels(
         self,
@@ -195,7 +196,7 @@ class Problem:
             other._check_kernel()
         elif "gram" in self.__dict__:
             other.__dict__["gram"] = self.gram
-        other._set_labels(_check_labels(given.pop("y"), self.n, given["balance"]), **given)
+        other._set_labels(check_labels(given.pop("y"), self.n, given["balance"]), **given)
         return other
 
     def labelled_as(self, other: Problem) -> Problem:
@@ -433,73 +434,6 @@ def _keep(value: Any) -> Any:
     copy = np.array(value)
     copy.setflags(write=False)
     return copy
-
-
-def check_psd(K: Array, tol: float = 1e-8) -> None:
-    """Raise ValueError unless K, shape (n, n), is symmetric and positive semidefinite up to rounding.
-
-    Entries may differ by ``tol`` times the largest one, and eigenvalues be below 0 by n times as much.
-    """
-    scale = float(np.abs(K).max()) or 1.0
-    if np.abs(K - K.T).max() > tol * scale:
-        raise ValueError(f"kernel matrix is not symmetric: entries differ by up to {np.abs(K - K.T).max():.3g}")
-    try:
-        np.linalg.cholesky(K + tol * scale * len(K) * np.eye(len(K)))
-    except np.linalg.LinAlgError:
-        least = float(np.linalg.eigvalsh(K)[0])
-        raise ValueError(
-            f"kernel matrix is not positive semidefinite: its least eigenvalue is {least:.3g}; it must be >= 0"
-        ) from None
-
-
-def _check_points(X: Any) -> Any:
-    if isinstance(X, LinearPoints):
-        return X
-    if is_sparse(X):
-        X = canonical(sp.csr_matrix(X, dtype=np.float64, copy=True))
-        values = X.data
-        for array in (X.data, X.indices, X.indptr):
-            array.setflags(write=False)
-    else:
-        try:
-            X = values = np.array(X, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"X must be an array of numbers: {error}") from None
-        if X.ndim != 2:
-            raise ValueError(f"X has shape {X.shape}; it must be 2-dimensional, (n, d)")
-        X.setflags(write=False)
-    if X.shape[0] == 0 or X.shape[1] == 0:
-        raise ValueError(f"X has shape {X.shape}; it needs at least one point and one feature")
-    if not np.isfinite(values).all():
-        raise ValueError("X contains NaN or infinity; every entry must be a finite number")
-    return X
-
-
-def _check_labels(y: ArrayLike, n: int, balance: Any) -> Array:
-    try:
-        labels = np.array(y, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("y must be an array of +1, -1 and 0 (unknown)") from None
-    if labels.shape != (n,):
-        raise ValueError(f"y has shape {labels.shape}; X has {n} points, so it must be ({n},)")
-    if np.isnan(labels).any() or np.isinf(labels).any():
-        raise ValueError("y contains NaN or infinity; an unknown label is 0")
-    if not np.isin(labels, (-1, 0, 1)).all():
-        other = labels[~np.isin(labels, (-1, 0, 1))][0]
-        raise ValueError(f"y contains {other:g}; labels must be +1, -1, or 0 where unknown")
-    if balance is None and labels.any():
-        return labels  # one class may be known alone; a formulation that cannot do with that says so
-    if (labels == 0).any() and balance is not None and not isinstance(balance, str):
-        return labels  # the balance says how large the classes are
-    or_balance = "or balance must be a number, such as 0.0, or ('exact', 0.5), or with labels of one class None"
-    if not labels.any():
-        raise ValueError(f"y has no labelled point; both +1 and -1 must occur, {or_balance}")
-    for sign in (1, -1):
-        if not (labels == sign).any():
-            raise ValueError(
-                f"y has one class only: no point is labelled {sign:+d}; both +1 and -1 must occur, {or_balance}"
-            )
-    return labels
 
 
 def _is_number(value: Any) -> bool:

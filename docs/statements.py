@@ -9,7 +9,7 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 
-from convex_tsvm.modeling.printing import broken_latex, rendered_length
+from convex_tsvm.modeling.line_breaks import broken_latex, rendered_length
 from convex_tsvm.verification.statements import PAPERS, paper
 from convex_tsvm.verification.statements.notebook import (
     given,

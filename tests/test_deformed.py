@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import convex_tsvm as ct
 from convex_tsvm.kernels import DeformedRows, GramRows, graph_laplacian
-from convex_tsvm.problem import check_psd
+from convex_tsvm.problem_checks import check_psd
 
 
 def points(seed, n=30):

@@ -15,7 +15,8 @@ import convex_tsvm as ct
 from convex_tsvm.data import load_data
 from convex_tsvm.instance import labelling
 from convex_tsvm.modeling.label_matrix import DualSDP, FullSDP, ReducedSDP
-from convex_tsvm.modeling.printing import ReadableProblem, Writer, broken, broken_latex, rendered_length
+from convex_tsvm.modeling.line_breaks import broken, broken_latex, rendered_length
+from convex_tsvm.modeling.printing import ReadableProblem, Writer
 from convex_tsvm.verification.report import plain
 from convex_tsvm.verification.statements import PAPERS
 

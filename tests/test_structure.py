@@ -24,6 +24,7 @@ LAYERS = [
     ["checker", "deadline", "memory", "notice", "parallel", "text", "ties", "validation", "table", "old_names"],
     ["points"],
     ["losses", "kernels"],
+    ["problem_checks"],
     ["problem"],
     ["formulations"],
     ["instance"],

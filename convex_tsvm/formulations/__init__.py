@@ -6,7 +6,8 @@ from .compact_margin import compact_margin, compactness_cost, compactness_weight
 from .constraints import OutputConstraint, cannot_link, mean_output, must_link, output_constraint
 from .formulation import Formulation
 from .groups import PointGroup
-from .regularizers import ElasticNet, GroupLasso, MultipleKernels, NonnegativeNorm, OneNorm, Regularizer, SquaredNorm
+from .multiple_kernels import MultipleKernels
+from .regularizers import ElasticNet, GroupLasso, NonnegativeNorm, OneNorm, Regularizer, SquaredNorm
 from .s4vm import SafeLabels
 from .svm import svm
 from .tsvm import FINITE_LOSSES, LOSSES, cccp_tsvm, cs3vm, hard_margin_s3vm, s3vm, tsvm

@@ -15,15 +15,13 @@ from .additions import Addition
 from .constraints import OutputConstraint
 from .groups import PointGroup, check_groups
 from .regularizers import SQUARED_NORM, Regularizer, as_regularizer
+from .showing import as_latex, as_text
+from .terms import envelope, label_loss, value
 
 if TYPE_CHECKING:
     import cvxpy as cp
 
     from ..instance import Instance
-
-
-#: How far an output may be outside the domain of a loss, which is a constraint, and still count as inside.
-DOMAIN_TOLERANCE = 1e-6
 
 
 class Kind(NamedTuple):
@@ -113,44 +111,11 @@ class Formulation:
             object.__setattr__(self, field, found)
 
     def __str__(self) -> str:
-        terms = [str(self.regularizer), "Σ over labelled points C ℓ(y f)"]
-        lines = [f"ℓ(t) = {_text_of(self.labeled)}"]
-        if self.unlabeled is not None:
-            terms.append("Σ over unlabelled points C* ℓ*(f)")
-            lines.append(f"ℓ*(t) = {_text_of(self.unlabeled)}")
-        for group in self.groups:
-            terms.append(f"Σ over {group.name} C_i ℓ_{group.name}(f)")
-            lines.append(f"ℓ_{group.name}(t) = {_text_of(group.loss)}")
-        if self.balance is not None:
-            outputs = "f" if self.balance == "linear" else "v = f + y ξ"
-            lines.append(f"the mean of {outputs} over the unlabelled points is c")
-        lines += [f"constraint: {constraint}" for constraint in self.constraints]
-        lines += [f"added: {one.name}" for one in self.additions]
-        lines.append("f(x) = w·Φ(x) + b" if self.fit_intercept else "f(x) = w·Φ(x)")
-        return "\n".join([f"{self.name or 'Formulation'}: minimize " + " + ".join(terms), *lines])
+        return as_text(self)
 
     def latex(self) -> str:
         """What is minimized, as LaTeX, an ``aligned`` environment without dollars."""
-        objective = self.regularizer.latex() + r" + \sum_{i \in L} C_i\, \ell(y_i f_i)"
-        rows = [rf"\ell(t) &= {_latex_of(self.labeled)}"]
-        if self.unlabeled is not None:
-            objective += r" + \sum_{i \in U} C^*_i\, \ell^*(f_i)"
-            rows.append(rf"\ell^*(t) &= {_latex_of(self.unlabeled)}")
-        for group in self.groups:
-            loss = rf"\ell_{{\text{{{group.name}}}}}"
-            objective += rf" + \sum_{{i \in \text{{{group.name}}}}} C_i\, {loss}(f_i)"
-            rows.append(rf"{loss}(t) &= {_latex_of(group.loss)}")
-        objective += "".join(f" + {one.latex}" for one in self.additions)
-        outputs = r"f_i = w^\top \Phi(x_i)" + (" + b" if self.fit_intercept else "")
-        under = [outputs]
-        if self.balance is not None:
-            what = "f_i" if self.balance == "linear" else r"(f_i + y_i \xi_i)"
-            under.append(rf"\tfrac{{1}}{{|U|}} \sum_{{i \in U}} {what} = c")
-        under += [rf"\text{{{constraint.name or 'a linear constraint on outputs'}}}" for constraint in self.constraints]
-        found = "w, b" if self.fit_intercept else "w"
-        conditions = r",\quad ".join(under)
-        rows = [rf"\min_{{{found}}}\quad & {objective}", rf"\text{{s.t.}}\quad & {conditions}", *rows]
-        return "\\begin{aligned}\n" + " \\\\\n".join(rows) + "\n\\end{aligned}"
+        return as_latex(self)
 
     def _repr_latex_(self) -> str:
         return f"$\\displaystyle {self.latex()}$"
@@ -206,7 +171,7 @@ class Formulation:
             return None
         if self.is_convex:
             return self
-        below = [found for found in map(_envelope, self.losses[1:]) if found is not None]
+        below = [found for found in map(envelope, self.losses[1:]) if found is not None]
         if len(below) < len(self.losses) - 1:
             return None
         unlabeled = None if self.unlabeled is None else below.pop(0)
@@ -236,41 +201,7 @@ class Formulation:
         ValueError
             If the loss of unlabelled points is another one, or that of labelled ones is not convex or increases.
         """
-        labeled, unlabeled = self.labeled, self.unlabeled
-        if self.groups:
-            raise ValueError(
-                f"groups={list(self.groups)!r}: searches for labels know no other points than unlabelled ones"
-            )
-        if unlabeled is None:
-            raise ValueError(
-                "the formulation has no loss for unlabelled points; there is nothing to relax, and no label to be found"
-            )
-        name = getattr(unlabeled, "name", "") or repr(unlabeled)
-        if not (isinstance(labeled, PLQ) and labeled.is_convex and _never_increases(labeled)):
-            raise ValueError(
-                f"labeled={labeled!r}: labels are searched for with a convex PLQ loss that never increases"
-            )
-        if isinstance(unlabeled, BetterLabel) and unlabeled.loss.isclose(labeled):
-            if compared:
-                raise ValueError(
-                    f"labeled={labeled.name or labeled!r} is infinite for one label of each point, so that labels "
-                    "cannot be compared at given outputs; relaxations and exact search take it"
-                )
-            return labeled, 0.0
-        better = labeled.minimum(labeled.reflect()) if labeled.is_finite else None
-        wrong = "is no finite PLQ loss"
-        if isinstance(unlabeled, PLQ) and better is not None:
-            grid = np.linspace(-4, 4, 801)
-            difference = unlabeled(grid) - better(grid)
-            if np.ptp(difference) <= 1e-9:
-                return labeled, float(difference.mean())
-            wrong = "is not the loss min(ℓ(f), ℓ(-f)) of a point with a label to be found"
-        raise ValueError(
-            f"unlabeled={name} {wrong}; searches for labels (relaxations, exact search, switching, annealing) are for "
-            "symmetric_hinge beside hinge (loss='hinge'), symmetric_squared_hinge beside squared_hinge "
-            "(loss='squared_hinge'), better_label(indicator(1, inf)) beside indicator(1, inf) (loss='hard_margin'), "
-            "and the like"
-        )
+        return label_loss(self, compared)
 
     def check(self, problem: Problem) -> None:
         """Raise ValueError if ``problem`` lacks something that the formulation needs."""
@@ -360,12 +291,12 @@ class Formulation:
         """
         values = np.zeros(problem.n)
         known, unknown = problem.labeled, problem.unlabeled
-        values[known] = _value(self.labeled, problem.y[known] * outputs[known])
+        values[known] = value(self.labeled, problem.y[known] * outputs[known])
         if self.unlabeled is not None:
-            values[unknown] = _value(self.unlabeled, outputs[unknown])
+            values[unknown] = value(self.unlabeled, outputs[unknown])
         for group in self.placed(problem).groups:
             points = group.where
-            values[points] = _value(group.loss, signs(problem)[points] * outputs[points])
+            values[points] = value(group.loss, signs(problem)[points] * outputs[points])
         return values
 
     def placed(self, problem: Problem) -> Formulation:
@@ -505,43 +436,3 @@ class Formulation:
 def signs(problem: Problem) -> Array:
     """The label of every point, and 1 for those without one: what a loss of y f or of f is of, shape (n,)."""
     return np.where(problem.y == 0, 1.0, problem.y)
-
-
-def _envelope(loss: Loss) -> Loss | None:
-    """The convex envelope of a loss; None if it is not known."""
-    if getattr(loss, "is_convex", False):
-        return loss
-    if not isinstance(loss, PLQ) or np.isinf(loss.minimizers()[0]):
-        return None
-    return loss.envelope()
-
-
-def _text_of(loss: Loss) -> str:
-    """A loss by its pieces, or by its name."""
-    if isinstance(loss, BetterLabel):
-        return "min(ℓ(t), ℓ(-t))"
-    return str(loss) if isinstance(loss, PLQ) else f"{getattr(loss, 'name', '') or loss}(t)"
-
-
-def _latex_of(loss: Loss) -> str:
-    """A loss of t as LaTeX: its pieces, or its name."""
-    if isinstance(loss, BetterLabel):
-        return r"\min(\ell(t), \ell(-t))"
-    return loss.latex("t") if isinstance(loss, PLQ) else rf"\text{{{getattr(loss, 'name', '') or 'a loss'}}}(t)"
-
-
-def _value(loss: Loss, t: Array) -> Array:
-    if isinstance(loss, BetterLabel):
-        return np.minimum(_value(loss.loss, t), _value(loss.loss, -t))
-    # This is asked for every point of a descent, where a check against a protocol would take longer than the values.
-    split = getattr(loss, "split", None)
-    convex = None if split is None else split()[0]
-    if convex is None or convex.is_finite:
-        return loss(t)
-    inside = np.clip(t, *convex.domain)
-    return loss(np.where(np.abs(t - inside) <= DOMAIN_TOLERANCE, inside, t))
-
-
-def _never_increases(loss: PLQ) -> bool:
-    a, b, _ = loss.pieces[-1]
-    return bool(a == 0 and b <= 0 if np.isinf(loss.upper) else 2 * a * loss.upper + b <= 0)

@@ -6,7 +6,6 @@ here constants have names, parts of vectors the names of their points, and what 
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
@@ -14,6 +13,8 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
+
+from .line_breaks import LINE_WIDTH, broken, broken_latex
 
 #: Of the symbols of problems: as text, as LaTeX, and what they are.
 SYMBOLS = {
@@ -87,9 +88,6 @@ OF_KINDS = {
     "high": ("u", "u", "largest outputs on that piece"),
 }
 
-#: A line of text that is longer is broken before a sign.
-LINE_WIDTH = 100
-
 
 class Binding(IntEnum):
     """How tightly an operation binds."""
@@ -150,58 +148,6 @@ class ReadableProblem(cp.Problem):
         return [
             f"{', '.join(found)} {sign}" for found, sign in zip((positive, semidefinite), signs, strict=True) if found
         ]
-
-
-def broken(line: str, width: int = LINE_WIDTH) -> list[str]:
-    """A line of text in parts of at most ``width`` characters, broken before signs and after commas."""
-    return _broken(line, width, len, "    ")
-
-
-def broken_latex(line: str, width: int = 90) -> list[str]:
-    """The same of LaTeX, whose lines are not broken within braces and environments."""
-    return _broken(line, width, rendered_length, "")
-
-
-def _broken(line: str, width: int, length: Callable[[str], int], indent: str) -> list[str]:
-    lines = [line]
-    if length(line) <= width:
-        return lines
-    breaks = re.finditer(r" (?=[+-] )|(?<=,) |(?<=\\quad) ", line)
-    places = [(_depth(line[: found.start()]), found.start()) for found in breaks]
-    # A brace or an environment of LaTeX is deeper than any bracket.
-    for deepest in sorted({depth for depth, _ in places if depth < FORBIDDEN}):
-        cuts = [place for depth, place in places if depth <= deepest]
-        parts = [line[first:last].strip() for first, last in itertools.pairwise([0, *cuts, len(line)])]
-        lines = [parts[0]]
-        for part in parts[1:]:
-            if length(f"{lines[-1]} {part}") <= width:
-                lines[-1] += f" {part}"
-            else:
-                lines.append(indent + part)
-        if all(length(one) <= width for one in lines):
-            break
-    return lines
-
-
-#: What a brace adds to the depth: more than all brackets.
-FORBIDDEN = 100
-
-
-def _depth(before: str) -> int:
-    """How many brackets are open behind a piece of text."""
-    depth = 0
-    for found in re.finditer(r"\\begin\{\w+\}|\\end\{\w+\}|\\?[{}]|[(\[)\]]", before):
-        piece = found[0]
-        weight = 1 if piece in "()[]" else FORBIDDEN
-        depth += weight if piece in ("(", "[", "{", r"\{") or piece.startswith(r"\begin") else -weight
-    return depth
-
-
-def rendered_length(latex: str) -> int:
-    """About how many characters a line of LaTeX has when it is drawn: a command counts as one."""
-    shown = re.sub(r"\\(?:text|mathrm|mathbf|operatorname|tfrac|frac)(?![A-Za-z])", "", latex)
-    shown = re.sub(r"\\(?:begin|end)\{\w+\}|\\(?:,|;|quad)", "", shown)
-    return len(re.sub(r"[{}^_\s&]", "", re.sub(r"\\[A-Za-z]+|\\.", "x", shown)))
 
 
 class Writer:

@@ -23,7 +23,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from ...deadline import time_is_up
-from ...formulations.formulation import DOMAIN_TOLERANCE
+from ...formulations.terms import DOMAIN_TOLERANCE
 from ...instance.labelling import Labelling
 from ...kernels import AccurateGram, GramRows, NoMeanError, without_direction
 from ...losses import HARD_MARGIN, hinge, squared_hinge
