@@ -76,7 +76,7 @@ LOSSES = [
     ),
     Fault(
         "a proximal map takes half of the curvature",
-        "losses/plq.py",
+        "losses/polynomials.py",
         "moved = (v - step * b[piece]) / (1 + 2 * step * a[piece])",
         "moved = (v - step * b[piece]) / (1 + step * a[piece])",
         ("tests/losses/test_plq_laws.py::test_prox_is_the_resolvent",),
@@ -100,16 +100,16 @@ LOSSES = [
     ),
     Fault(
         "the concave part takes upward kinks as well",
-        "losses/plq.py",
-        "falls = np.minimum(self.slope_jumps(), 0.0)",
-        "falls = self.slope_jumps()",
+        "losses/polynomials.py",
+        "np.minimum(f.pieces[:, 0], 0.0), np.minimum(f.slope_jumps(), 0.0)",
+        "np.minimum(f.pieces[:, 0], 0.0), f.slope_jumps()",
         ("tests/losses/test_plq_laws.py::test_split_is_exact_convex_and_concave",),
     ),
     Fault(
         "the concave part is not zero where the loss is least",
-        "losses/plq.py",
-        "concave = concave + (-float(level))",
-        "concave = concave + 0.0",
+        "losses/polynomials.py",
+        "pieces[:, 2] -= pieces[right, 2] if np.isinf(middle) else polynomial(pieces[right], middle)",
+        "pieces[:, 2] -= 0.0",
         ("tests/losses/test_catalogue.py::test_ramp_splits_as_printed_in_collobert2006_equation_8",),
     ),
     Fault(

@@ -2,10 +2,12 @@
 
 from .better_label import BetterLabel as BetterLabel
 from .better_label import better_label as better_label
+from .catalogue import HARD_MARGIN as HARD_MARGIN
 from .catalogue import epsilon_insensitive as epsilon_insensitive
 from .catalogue import flat_newton as flat_newton
 from .catalogue import hinge as hinge
 from .catalogue import huber_hinge as huber_hinge
+from .catalogue import indicator as indicator
 from .catalogue import ramp as ramp
 from .catalogue import relaxed_compact_hinge as relaxed_compact_hinge
 from .catalogue import relaxed_compact_symmetric_hinge as relaxed_compact_symmetric_hinge
@@ -30,9 +32,7 @@ from .envelopes import envelope_of as envelope_of
 from .pieces import Pieces as Pieces
 from .pieces import Segments as Segments
 from .pieces import conjugate_pieces as conjugate_pieces
-from .plq import HARD_MARGIN as HARD_MARGIN
 from .plq import PLQ as PLQ
-from .plq import indicator as indicator
 from .smooth import Annealed as Annealed
 from .smooth import Exponential as Exponential
 from .smooth import GaussianSmoothed as GaussianSmoothed

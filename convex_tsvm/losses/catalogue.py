@@ -12,7 +12,7 @@ from typing import ParamSpec
 import numpy as np
 
 from ..validation import finite
-from .plq import PLQ, indicator
+from .plq import PLQ
 
 P = ParamSpec("P")
 
@@ -280,3 +280,18 @@ def _plateau(s: float) -> float:
     if not -1 < s <= 0:
         raise ValueError(f"s={s!r} must be in (-1, 0]")
     return s + 0.0
+
+
+def indicator(lower: float, upper: float) -> PLQ:
+    """Zero on [lower, upper], whose ends may be infinite, and +inf outside: a constraint written as a loss.
+
+    Examples
+    --------
+    >>> ct.losses.indicator(-1, 1)(np.array([-2.0, 0.0, 1.0]))
+    array([inf,  0.,  0.])
+    """
+    return PLQ([], [(0, 0, 0)], (lower, upper), name=f"indicator[{lower:g}, {upper:g}]")
+
+
+#: The loss of a hard margin, t >= 1.
+HARD_MARGIN = indicator(1, np.inf)

@@ -9,7 +9,6 @@ is written once, here, and every loss of the papers is an instance.
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..validation import finite
+from . import polynomials
 
 Array = NDArray[np.float64]
 
@@ -75,27 +75,16 @@ class PLQ:
         edges = np.concatenate([[lower], breaks, [upper]])
         if len(breaks) and not (np.diff(edges) > 0).all():
             raise ValueError(f"breaks={breaks.tolist()} must increase strictly inside the domain ({lower}, {upper})")
-        for k, t in enumerate(breaks):
-            left, right = _polynomial(pieces[k], t), _polynomial(pieces[k + 1], t)
-            scale = 1 + np.abs(pieces[k : k + 2] * [t * t, t, 1]).max()
-            if abs(left - right) > 1e-7 * scale:
-                raise ValueError(f"pieces {k} and {k + 1} do not meet at breaks[{k}]={t}: {left} and {right}")
+        polynomials.check_meeting(breaks, pieces)
         if lower == upper:
-            pieces = np.array([[0.0, 0.0, _polynomial(pieces[0], lower)]])
-        # Equal neighbours are merged, so that the function changes at every breakpoint.
-        keep = [
-            k
-            for k in range(len(breaks))
-            if np.abs(pieces[k] - pieces[k + 1]).max() > 1e-14 * (1 + np.abs(pieces[k : k + 2]).max())
-        ]
+            pieces = np.array([[0.0, 0.0, polynomials.polynomial(pieces[0], lower)]])
+        keep = polynomials.changing(breaks, pieces)
         self.breaks: Array = breaks[keep]
         self.pieces: Array = np.vstack([pieces[:1], pieces[[k + 1 for k in keep]]])
         self.lower, self.upper = lower, upper
         self.name = name
         self.breaks.setflags(write=False)
         self.pieces.setflags(write=False)
-
-    # --- reading a function -----------------------------------------------------------------------------------
 
     @property
     def edges(self) -> Array:
@@ -153,10 +142,10 @@ class PLQ:
         if len(self.breaks) > 6:
             a, b, c = np.moveaxis(self.pieces[np.searchsorted(self.breaks, t, side="right")], -1, 0)
             return np.asarray((a * t + b) * t + c)
-        found = _along(self.pieces[0], t)
+        found = polynomials.along(self.pieces[0], t)
         with np.errstate(over="ignore", invalid="ignore"):  # of pieces that are not taken
             for left, piece in zip(self.breaks.tolist(), self.pieces[1:], strict=True):
-                found = np.where(t >= left, _along(piece, t), found)
+                found = np.where(t >= left, polynomials.along(piece, t), found)
         return np.asarray(found)
 
     def derivatives(self, t: ArrayLike) -> tuple[Array, Array]:
@@ -221,7 +210,7 @@ class PLQ:
         for (a, b, c), left, right in self.spans():
             for end, outward in ((left, -1.0), (right, 1.0)):
                 if np.isfinite(end):
-                    candidates.append((_polynomial((a, b, c), end), end))
+                    candidates.append((polynomials.polynomial((a, b, c), end), end))
                 elif a < 0 or (a == 0 and b * outward < 0):
                     return -np.inf, np.nan, np.nan
                 elif a == 0 and b == 0:
@@ -236,11 +225,11 @@ class PLQ:
         """Whether two functions agree, up to ``tol`` relative to their size, on the same domain."""
         if not np.allclose(self.domain, other.domain, rtol=tol, atol=tol):
             return False
-        t = _sample(np.union1d(self.edges, other.edges), max(self.lower, other.lower), min(self.upper, other.upper))
+        t = polynomials.sample(
+            np.union1d(self.edges, other.edges), max(self.lower, other.lower), min(self.upper, other.upper)
+        )
         f, g = self(t), other(t)
         return bool(np.all(np.abs(f - g) <= tol * (1 + np.abs(f) + np.abs(g))))
-
-    # --- making new ones --------------------------------------------------------------------------------------
 
     def named(self, name: str) -> PLQ:
         """The same function under another name."""
@@ -251,7 +240,7 @@ class PLQ:
             return PLQ(self.breaks, self.pieces + np.array([0, 0, float(other)]), self.domain)
         if not isinstance(other, PLQ):
             return NotImplemented
-        return _combine([self, other], lambda rows, left, right: ([], [rows[0] + rows[1]]))
+        return PLQ(*polynomials.combine([self, other], lambda rows, left, right: ([], [rows[0] + rows[1]])))
 
     __radd__ = __add__
 
@@ -286,7 +275,7 @@ class PLQ:
 
     def maximum(self, other: PLQ | float) -> PLQ:
         """Pointwise maximum with another function or a number; its domain is the intersection of both."""
-        return _combine([self, self._function(other)], _pick(np.argmax))
+        return PLQ(*polynomials.combine([self, self._function(other)], polynomials.pick(np.argmax)))
 
     def minimum(self, other: PLQ | float) -> PLQ:
         """Pointwise minimum with a function on the same domain, or with a number: where the loss is capped.
@@ -299,7 +288,7 @@ class PLQ:
         other = self._function(other)
         if self.domain != other.domain:
             raise ValueError(f"domains {self.domain} and {other.domain} differ: the minimum would not be continuous")
-        return _combine([self, other], _pick(np.argmin))
+        return PLQ(*polynomials.combine([self, other], polynomials.pick(np.argmin)))
 
     def _function(self, other: Any) -> PLQ:
         """A number as a constant function on the same domain."""
@@ -323,24 +312,10 @@ class PLQ:
 
     @cached_property
     def _split(self) -> tuple[PLQ, PLQ]:
-        curvature = np.minimum(self.pieces[:, 0], 0.0)
-        falls = np.minimum(self.slope_jumps(), 0.0)
-        if not curvature.any() and not falls.any():
+        pieces = polynomials.concave_part(self)
+        if pieces is None:
             return self, PLQ([], [(0, 0, 0)])
-        linear = np.concatenate([[0.0], np.cumsum(falls + 2 * (curvature[:-1] - curvature[1:]) * self.breaks)])
-        _, first, last = self.minimizers()
-        middle = 0.0 if np.isnan(first) or (first == -np.inf and last == np.inf) else (first + last) / 2
-        if np.isinf(middle):
-            end = 0 if middle < 0 else -1
-            linear -= linear[end]
-        else:
-            left = np.searchsorted(self.breaks, middle, side="left")
-            right = np.searchsorted(self.breaks, middle, side="right")
-            linear -= np.mean([2 * curvature[k] * middle + linear[k] for k in (left, right)])
-        constant = _continuous_constants(self.breaks, curvature, linear)
-        concave = PLQ(self.breaks, np.column_stack([curvature, linear, constant]))
-        level = concave.pieces[0 if middle < 0 else -1, 2] if np.isinf(middle) else float(concave(middle))
-        concave = concave + (-float(level))
+        concave = PLQ(self.breaks, pieces)
         return self + (-concave), concave
 
     def within(self, lower: float, upper: float) -> PLQ:
@@ -398,7 +373,7 @@ class PLQ:
             if own[0] < 0 or (finite and own[0] * (right - left) <= SLIVER * (1 + steepest)):
                 if not finite:
                     raise ValueError(f"{self!r} is not bounded below by a line: it has no convex envelope")
-                ends = _polynomial(piece, left), _polynomial(piece, right)
+                ends = polynomials.polynomial(piece, left), polynomials.polynomial(piece, right)
                 slope = (ends[1] - ends[0]) / (right - left)
                 piece = np.array([0.0, slope, ends[0] - slope * left])
             conjugates.append(PLQ([], [piece], (left, right)).conjugate())
@@ -418,32 +393,7 @@ class PLQ:
 
     @cached_property
     def _conjugate(self) -> PLQ:
-        # Walk along the graph of the subdifferential: a kink at t becomes a line of slope t, a curved piece a
-        # curved piece, and a straight piece a kink.
-        spans: list[tuple[float, float, tuple[float, float, float]]] = []
-
-        def kink(t: float, start: float, stop: float) -> None:
-            spans.append((start, stop, (0.0, t, -float(self(t)))))
-
-        if self.lower == self.upper:
-            return PLQ([], [(0, self.lower, -float(self(self.lower)))])
-        jumps = np.concatenate([self.slope_jumps(), [0.0]])
-        for k, ((a, b, c), left, right) in enumerate(self.spans()):
-            start, stop = (2 * a * left + b, 2 * a * right + b) if a > 0 else (b, b)
-            if k == 0 and np.isfinite(self.lower):
-                kink(self.lower, -np.inf, start)
-            if a > 0:
-                spans.append((start, stop, (1 / (4 * a), -b / (2 * a), b * b / (4 * a) - c)))
-            if k == len(self.breaks) and np.isfinite(self.upper):
-                kink(self.upper, stop, np.inf)
-            elif jumps[k] > 0:
-                kink(right, stop, stop + jumps[k])
-        # A piece or a jump as small as rounding has no slopes of its own.
-        spans = [span for span in spans if span[0] < span[1]]
-        if not spans:
-            return PLQ([], [(0, 0, -c)], (b, b))
-        starts = [start for start, _, _ in spans]
-        return PLQ(starts[1:], [piece for _, _, piece in spans], (starts[0], spans[-1][1]))
+        return PLQ(*polynomials.conjugate(self))
 
     def rounded(self, width: float) -> PLQ:
         """The Moreau envelope, min over u of f(u) + (t - u)² / (2 width): each kink becomes a parabola.
@@ -472,20 +422,7 @@ class PLQ:
         self._require_convex("prox")
         step = finite("step", step, above=0)
         v = np.asarray(v, dtype=float)
-        a, b, _ = self.pieces.T
-        # The minimizer stays at a kink t while v - t is in step ∂f(t): two thresholds per kink.
-        kinks = self.breaks
-        first = kinks + step * (2 * a[:-1] * kinks + b[:-1])
-        last = kinks + step * (2 * a[1:] * kinks + b[1:])
-        thresholds = np.column_stack([first, np.maximum(first, last)]).ravel()
-        place = np.searchsorted(thresholds, v, side="right")
-        piece = place // 2
-        moved = (v - step * b[piece]) / (1 + 2 * step * a[piece])
-        if len(kinks):
-            moved = np.where(place % 2 == 1, kinks[np.minimum(piece, len(kinks) - 1)], moved)
-        return np.clip(moved, self.lower, self.upper)
-
-    # --- showing it -------------------------------------------------------------------------------------------
+        return polynomials.prox(self, v, step)
 
     def latex(self, variable: str = "t") -> str:
         """The function as a LaTeX ``cases`` environment, without dollars."""
@@ -493,13 +430,16 @@ class PLQ:
         for piece, left, right in self.spans():
             low = f"{left:.6g} \\le " if np.isfinite(left) else ""
             high = f" \\le {right:.6g}" if np.isfinite(right) else ""
-            rows.append(f"{_formula(piece, variable, power='^2')} & {low}{variable}{high}")
+            rows.append(f"{polynomials.formula(piece, variable, power='^2')} & {low}{variable}{high}")
         if len(rows) == 1 and self.is_finite:
             return rows[0].split(" &")[0]
         return "\\begin{cases} " + " \\\\ ".join(rows) + " \\end{cases}"
 
     def __repr__(self) -> str:
-        rows = [f"{_formula(piece, 't', '²')} on [{left:.6g}, {right:.6g}]" for piece, left, right in self.spans()]
+        rows = [
+            f"{polynomials.formula(piece, 't', '²')} on [{left:.6g}, {right:.6g}]"
+            for piece, left, right in self.spans()
+        ]
         return f"{self.name or 'PLQ'}: " + "; ".join(rows)
 
     def _name(self, pattern: str) -> str:
@@ -508,113 +448,3 @@ class PLQ:
     def _require_convex(self, operation: str) -> None:
         if not self.is_convex:
             raise ValueError(f"{operation} needs a convex function; {self!r} is not convex (split() it first)")
-
-
-def indicator(lower: float, upper: float) -> PLQ:
-    """Zero on [lower, upper], whose ends may be infinite, and +inf outside: a constraint written as a loss.
-
-    Examples
-    --------
-    >>> ct.losses.indicator(-1, 1)(np.array([-2.0, 0.0, 1.0]))
-    array([inf,  0.,  0.])
-    """
-    return PLQ([], [(0, 0, 0)], (lower, upper), name=f"indicator[{lower:g}, {upper:g}]")
-
-
-#: The loss of a hard margin, t >= 1.
-HARD_MARGIN = indicator(1, np.inf)
-
-
-def _along(piece: Array, t: Array) -> Array:
-    a, b, c = piece.tolist()
-    if a == 0:
-        return b * t + c if b else np.where(np.isnan(t), t, c)
-    return (a * t + b) * t + c
-
-
-def _polynomial(piece: Sequence[float] | Array, t: float) -> float:
-    a, b, c = piece
-    return float((a * t + b) * t + c)
-
-
-def _combine(functions: list[PLQ], rule: Callable[[list[Array], float, float], tuple[list[float], list[Array]]]) -> PLQ:
-    """Apply ``rule`` on each common piece of ``functions``; it returns inner breakpoints and the new pieces."""
-    lower, upper = max(f.lower for f in functions), min(f.upper for f in functions)
-    if lower > upper:
-        raise ValueError(f"the domains {[f.domain for f in functions]} have no point in common")
-    breaks = np.unique(np.concatenate([f.breaks for f in functions]))
-    edges = np.concatenate([[lower], breaks[(breaks > lower) & (breaks < upper)], [upper]])
-    new_breaks: list[float] = []
-    pieces: list[Array] = []
-    for left, right in zip(edges[:-1], edges[1:], strict=True):
-        middle = _between(left, right)
-        rows = [f.pieces[np.searchsorted(f.breaks, middle, side="right")] for f in functions]
-        inner, parts = rule(rows, left, right)
-        new_breaks += ([float(left)] if pieces else []) + inner
-        pieces += parts
-    return PLQ(new_breaks, np.array(pieces), (lower, upper))
-
-
-def _pick(
-    choose: Callable[[list[float]], np.intp],
-) -> Callable[[list[Array], float, float], tuple[list[float], list[Array]]]:
-    """Rule for :func:`_combine`: cut a piece where the two polynomials cross, then choose one on each part."""
-
-    def rule(rows: list[Array], left: float, right: float) -> tuple[list[float], list[Array]]:
-        a, b, c = rows[0] - rows[1]
-        cuts = [t for t in _roots(a, b, c) if left < t < right]
-        ends = [left, *cuts, right]
-        parts = []
-        for l, r in zip(ends[:-1], ends[1:], strict=True):
-            t = _between(l, r)
-            parts.append(rows[int(choose([_polynomial(row, t) for row in rows]))])
-        return cuts, parts
-
-    return rule
-
-
-def _roots(a: float, b: float, c: float) -> list[float]:
-    """Real roots of a t² + b t + c, increasing; double ones too, so that between roots one sign is strict."""
-    if a == 0:
-        return [-c / b] if b else []
-    discriminant = b * b - 4 * a * c
-    if discriminant < 0:
-        return []
-    q = -0.5 * (b + np.copysign(np.sqrt(discriminant), b))
-    return sorted({q / a, c / q} if q else {0.0, -b / a})
-
-
-def _between(left: float, right: float) -> float:
-    if np.isfinite(left) and np.isfinite(right):
-        return (left + right) / 2
-    if np.isfinite(left):
-        return left + 1
-    return right - 1 if np.isfinite(right) else 0.0
-
-
-def _continuous_constants(breaks: Array, quadratic: Array, linear: Array) -> Array:
-    """Constants that make pieces with the given quadratic and linear terms meet; the first is zero."""
-    steps = (quadratic[:-1] - quadratic[1:]) * breaks**2 + (linear[:-1] - linear[1:]) * breaks
-    return np.concatenate([[0.0], np.cumsum(steps)])
-
-
-def _sample(edges: Array, lower: float, upper: float) -> Array:
-    """Points enough to tell two PLQ functions with breakpoints among ``edges`` apart."""
-    finite = edges[np.isfinite(edges)]
-    if len(finite) == 0:
-        finite = np.zeros(1)
-    finite = np.concatenate([[finite[0] - 3], finite, [finite[-1] + 3]])
-    inner = [finite[:-1] + f * np.diff(finite) for f in (0.0, 1 / 3, 2 / 3)]
-    t = np.concatenate([*inner, finite[-1:]])
-    return t[(t >= lower) & (t <= upper)]
-
-
-def _formula(piece: Iterable[float], variable: str, power: str) -> str:
-    terms: list[str] = []
-    for value, factor in zip(piece, (variable + power, variable, ""), strict=True):
-        if value == 0:
-            continue
-        size = "" if factor and abs(value) == 1 else f"{abs(value):.6g}"
-        sign = ("-" if value < 0 else "") if not terms else (" - " if value < 0 else " + ")
-        terms.append(sign + " ".join(part for part in (size, factor) if part))
-    return "".join(terms) or "0"
