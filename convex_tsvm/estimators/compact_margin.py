@@ -67,9 +67,7 @@ class CompactMarginClassifier(_OneCost):
 
     Examples
     --------
-    >>> from convex_tsvm import CompactMarginClassifier
-    >>> clf = CompactMarginClassifier(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
-    >>> clf.transduction_
+    >>> ct.CompactMarginClassifier(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1]).transduction_
     array([0, 0, 0, 1, 1, 1])
     """
 
@@ -124,9 +122,7 @@ class RelativeMarginClassifier(_OneCost):
 
     Examples
     --------
-    >>> from convex_tsvm import RelativeMarginClassifier
-    >>> clf = RelativeMarginClassifier(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
-    >>> clf.transduction_
+    >>> ct.RelativeMarginClassifier(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1]).transduction_
     array([0, 0, 0, 1, 1, 1])
     """
 

@@ -68,8 +68,7 @@ class ExactTransductiveSVC(LabellingTransduction):
 
     Examples
     --------
-    >>> from convex_tsvm import ExactTransductiveSVC
-    >>> clf = ExactTransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
+    >>> clf = ct.ExactTransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
     >>> clf.transduction_, bool(clf.gap_ <= 1e-6)
     (array([0, 0, 0, 1, 1, 1]), True)
     """

@@ -41,9 +41,7 @@ class LaplacianSVC(KernelExpansion, Descent):
 
     Examples
     --------
-    >>> from convex_tsvm import LaplacianSVC
-    >>> clf = LaplacianSVC(n_neighbors=2).fit(X, [0, -1, -1, -1, -1, 1])
-    >>> clf.transduction_
+    >>> ct.LaplacianSVC(n_neighbors=2).fit(X, [0, -1, -1, -1, -1, 1]).transduction_
     array([0, 0, 0, 1, 1, 1])
     """
 

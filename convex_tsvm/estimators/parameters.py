@@ -1,7 +1,4 @@
-"""What parameters and attributes of classifiers mean, said once for all that have them.
-
-:func:`estimator` makes a dataclass of an estimator, whose fields are its parameters, and completes its docstring.
-"""
+"""What parameters and attributes of classifiers mean, said once for all that have them."""
 
 from __future__ import annotations
 
@@ -132,17 +129,10 @@ n_features_in_, feature_names_in_ : int, array
 """
 )
 
-#: Attributes that only those classifiers have that have a parameter of this name.
-ONLY_WITH = {"dual_coef_": "kernel", "class_shares_, class_shares_error_": "balance"}
-
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
 def estimator(made: T) -> T:
-    """Make a dataclass of a class, and the missing entries of its docstring: of parameters, and of a classifier's fit.
-
-    The generated ``__init__`` has the signature that scikit-learn asks for.  A class without examples is a base of
-    others, and its docstring stays as it is.
-    """
+    """Make a dataclass of a class, with a signature for scikit-learn, and complete its docstring if it has examples."""
     dataclass(kw_only=True, eq=False, repr=False)(made)
     if made.__doc__ and "Examples\n" in made.__doc__:
         made.__doc__ = _completed(made)
@@ -174,10 +164,12 @@ def _completed(made: Any) -> str:
     attributes = _entries(sections.get("Attributes", ""))
     own = {name for names in attributes for name in names.split(", ")}
     if issubclass(made, ClassifierMixin):
+        # Attributes that only those classifiers have that have a parameter of this name.
+        only_with = {"dual_coef_": "kernel", "class_shares_, class_shares_error_": "balance"}
         attributes |= {
             names: entry
             for names, entry in ATTRIBUTES.items()
-            if ONLY_WITH.get(names, "unlabeled") in found and not own.issuperset(names.split(", "))
+            if only_with.get(names, "unlabeled") in found and not own.issuperset(names.split(", "))
         }
     made_of = {
         "Parameters": "\n".join(found[name] for name in _in_order(made)),

@@ -18,7 +18,7 @@ from ..solution import Solution
 from ..validation import one_of
 from .base import KernelExpansion, Transduction
 from .parameters import estimator, taken
-from .pilot import LABEL_MATRICES, Cost
+from .pilot import Cost
 
 
 @estimator
@@ -94,12 +94,9 @@ class SDPTransduction(LabellingTransduction):
 
     Examples
     --------
-    >>> from convex_tsvm import SDPTransduction
-    >>> clf = SDPTransduction(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
-    >>> clf.transduction_
-    array([0, 0, 0, 1, 1, 1])
-    >>> bool(clf.lower_bound_ <= clf.objective_)
-    True
+    >>> clf = ct.SDPTransduction(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
+    >>> clf.transduction_, bool(clf.lower_bound_ <= clf.objective_)
+    (array([0, 0, 0, 1, 1, 1]), True)
     """
 
     balance: Any = "auto"
@@ -109,8 +106,9 @@ class SDPTransduction(LabellingTransduction):
     tol: float = 1e-4
     time_limit: float | None = None
 
-    def _costly(self, problem: Problem) -> tuple[Cost, int]:
-        return LABEL_MATRICES, problem.n_unlabeled
+    def _costly(self, problem: Problem) -> Cost:
+        instead = "for more than some hundred, TransductiveSVC has no such limit"
+        return Cost(problem.n_unlabeled, "unlabelled points", 300, 40.0, 2.7, instead)
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
         return sdp_transduction(formulation, problem, **taken(self, sdp_transduction))
@@ -144,8 +142,7 @@ class SubspaceSDPTransduction(LabellingTransduction):
 
     Examples
     --------
-    >>> from convex_tsvm import SubspaceSDPTransduction
-    >>> SubspaceSDPTransduction(sigma=1.0, n_components=2).fit(X, [0, -1, -1, -1, -1, 1]).transduction_
+    >>> ct.SubspaceSDPTransduction(sigma=1.0, n_components=2).fit(X, [0, -1, -1, -1, -1, 1]).transduction_
     array([0, 0, 0, 1, 1, 1])
     """
 
@@ -189,8 +186,7 @@ class SpectralTransduction(LabellingTransduction):
 
     Examples
     --------
-    >>> from convex_tsvm import SpectralTransduction
-    >>> SpectralTransduction(sigma=1.0, n_components=2).fit(X, [0, -1, -1, -1, -1, 1]).transduction_
+    >>> ct.SpectralTransduction(sigma=1.0, n_components=2).fit(X, [0, -1, -1, -1, -1, 1]).transduction_
     array([0, 0, 0, 1, 1, 1])
     """
 

@@ -114,7 +114,7 @@ class CalibratedTransduction(ScoresLabeled, CalibratedClassifierCV):
         """The number of folds, fewer than asked for if a class has fewer labels; a splitter is returned as it is."""
         if not isinstance(self.cv, numbers.Integral):
             return self.cv
-        return n_folds(int(self.cv), labels)
+        return n_folds(labels, int(self.cv))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
