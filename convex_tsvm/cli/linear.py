@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data import CLASSES_NAMED, LabelCounts
+from ..data import LabelCounts, listed
 from ..files import as_text
 from ..persistence import save_model
 from ..points import convert_svmlight, open_points, read_svmlight
@@ -117,10 +117,7 @@ def _classifier(**parameters: Any) -> Any:
 
 
 def _given(request: Linear) -> tuple[Any, NDArray[Any], float, bool | None]:
-    """Points, labels, what marks the unknown ones, and whether the file counts from 0.
-
-    Labels are -1, 0 and +1, unless another marker is given.
-    """
+    """Points, labels (-1, 0 and +1 without another marker), what marks unknown ones, whether the file counts from 0."""
     path = Path(request.data)
     if path.is_dir():
         if request.zero_based:
@@ -144,9 +141,8 @@ def _given(request: Linear) -> tuple[Any, NDArray[Any], float, bool | None]:
         try:
             marker = float(request.unlabeled)
         except ValueError:
-            raise ValueError(
-                f"unlabeled={request.unlabeled!r} must be a number, as the labels of {source} are"
-            ) from None
+            said = f"unlabeled={request.unlabeled!r}"
+            raise ValueError(f"{said} must be a number, as the labels of {source} are") from None
     elif len(wrong := np.flatnonzero(~np.isin(y, (-1, 0, 1)))):
         raise ValueError(
             f"{source}: the label of point {wrong[0] + 1} is {y[wrong[0]]:g}; it must be +1, -1 or 0 (unknown), unless "
@@ -156,8 +152,8 @@ def _given(request: Linear) -> tuple[Any, NDArray[Any], float, bool | None]:
     if request.unlabeled is None and (absent := {"-1", "1"} - set(classes)):
         raise ValueError(f"{source}: no point has the label {int(max(absent)):+d}; at least one must have it")
     if len(classes) != 2:
-        shown = ", ".join(classes[:CLASSES_NAMED]) + (", …" if len(classes) > CLASSES_NAMED else "")
-        raise ValueError(f"{source} has {len(classes)} classes beside unlabeled={marker:g} ({shown}); it must have 2")
+        found = f"{len(classes)} classes beside unlabeled={marker:g} ({listed(classes)})"
+        raise ValueError(f"{source} has {found}; it must have 2")
     whole = np.isfinite(y).all() and (y == np.round(y)).all()
     return saved.points, (y.astype(int) if whole else y), marker, saved.zero_based
 

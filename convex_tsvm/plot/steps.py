@@ -44,7 +44,6 @@ def surrogates(
     n_steps : int >= 1, default 3
     span : (float, float), default (-3.0, 3.0)
         Ends of the axis of w.
-    ax : matplotlib axes, by default new ones
 
     Raises
     ------
@@ -99,7 +98,6 @@ def path(
         The value of the parameter for each solution of a sequence.
     parameter : str, default "C*"
         Its name, for the axis.
-    ax : matplotlib axes, by default new ones
 
     Raises
     ------

@@ -65,14 +65,12 @@ class SupervisedComparison:
     supervised_score: float | None = None
 
     def __str__(self) -> str:
-        return "\n".join(
-            [
-                "                 here        supervised SVM",
-                f"objective        {self.objective:<11.6g} {self.supervised_objective:.6g}",
-                f"labelled error   {self.error:<11.2%} {self.supervised_error:.2%}   (difference ± "
-                f"{self.standard_error:.2%})",
-                f"{self.agreement:.1%} of the unlabelled points are labelled alike, {self.acting:.1%} have a say",
-            ]
+        error = f"{self.error:<11.2%} {self.supervised_error:.2%}   (difference ± {self.standard_error:.2%})"
+        return (
+            "                 here        supervised SVM\n"
+            f"objective        {self.objective:<11.6g} {self.supervised_objective:.6g}\n"
+            f"labelled error   {error}\n"
+            f"{self.agreement:.1%} of the unlabelled points are labelled alike, {self.acting:.1%} have a say"
         )
 
 
