@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .files import Table, read_table
@@ -19,6 +20,9 @@ from .persistence import FittedModel
 from .points.svmlight import too_wide
 from .text import NUMBER
 from .validation import is_sparse
+
+#: Sets that need no file.
+BUNDLED = ("two_moons", "breast_cancer", "digits", "iris", "wine")
 
 #: Texts that stand for a missing label unless a marker is given: those that pandas reads as missing, and "?".
 MISSING = frozenset(
@@ -146,8 +150,7 @@ def load_new(
     _tell(source, table)
     X = table.X
     if is_sparse(X) and X.shape[1] < model.n_features:
-        X = X.copy()
-        X.resize((X.shape[0], model.n_features))  # type: ignore[arg-type]
+        X = sp.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], model.n_features))
     return X, table.labels
 
 
@@ -181,21 +184,18 @@ class _Shown:
     def table(self, source: str, model: FittedModel | None = None, classes: Sequence[str] = ()) -> Table:
         """The table of a bundled set or a file, its unknown labels empty; for a model, they may be missing."""
         if source in BUNDLED:
-            table = BUNDLED[source]()
+            table = _bundled(source)
         elif Path(source).exists():
             table = read_table(source, self.splits, self.label_column, model, self.zero_based)
         else:
-            raise FileNotFoundError(
-                f"DATA={source!r}: no such file, and no bundled set (those are {', '.join(BUNDLED)})"
-            )
+            bundled = f"no bundled set (those are {', '.join(BUNDLED)})"
+            raise FileNotFoundError(f"DATA={source!r}: no such file, and {bundled}")
         if is_sparse(table.X) and (why := too_wide(table.X.shape[1])):
             raise ValueError(f"DATA={source!r}: {why}")
         if model is not None:
-            d = table.X.shape[1]
-            if d > model.n_features or (d < model.n_features and not is_sparse(table.X)):
-                raise ValueError(
-                    f"DATA={source!r}: X has {d} features, but the model was fitted with {model.n_features} features"
-                )
+            d, known = table.X.shape[1], model.n_features
+            if d > known or (d < known and not is_sparse(table.X)):
+                raise ValueError(f"DATA={source!r}: X has {d} features, but the model was fitted with {known} features")
         if not table.has_labels:
             return table
         labels, told = _one_spelling(table.labels, classes)
@@ -476,26 +476,20 @@ def _draw(truth: NDArray[Any], n_labeled: int, seed: int) -> NDArray[np.bool_]:
     return np.isin(np.arange(len(truth)), [*first, *rest[: n_labeled - len(first)]])
 
 
-def _bundled(name: str) -> Callable[[], Table]:
-    def load() -> Table:
-        from sklearn import datasets
-        from sklearn.model_selection import train_test_split
-        from sklearn.preprocessing import StandardScaler
+def _bundled(name: str) -> Table:
+    """A set that needs no file, with ten splits: two_moons is drawn, the others ship with scikit-learn."""
+    from sklearn import datasets
+    from sklearn.model_selection import train_test_split
+    from sklearn.preprocessing import StandardScaler
 
-        if name == "two_moons":
-            X, y = datasets.make_moons(n_samples=200, noise=0.1, random_state=0)
-            per_class, labels = 3, y.astype(str)
-        else:
-            bunch = getattr(datasets, f"load_{name}")()
-            X = bunch.data / 16 if name == "digits" else StandardScaler().fit_transform(bunch.data)
-            per_class, labels = 10, np.array([str(bunch.target_names[k]) for k in bunch.target])
-        shown = per_class * len(np.unique(labels))
-        everything = np.arange(len(labels))
-        rows = [train_test_split(everything, train_size=shown, stratify=labels, random_state=k)[0] for k in range(10)]
-        return Table(X, labels, np.array(rows))
-
-    return load
-
-
-#: Sets that need no file, each with ten splits: two_moons is drawn, the others ship with scikit-learn.
-BUNDLED = {name: _bundled(name) for name in ("two_moons", "breast_cancer", "digits", "iris", "wine")}
+    if name == "two_moons":
+        X, y = datasets.make_moons(n_samples=200, noise=0.1, random_state=0)
+        per_class, labels = 3, y.astype(str)
+    else:
+        bunch = getattr(datasets, f"load_{name}")()
+        X = bunch.data / 16 if name == "digits" else StandardScaler().fit_transform(bunch.data)
+        per_class, labels = 10, bunch.target_names[bunch.target].astype(str)
+    shown = per_class * len(np.unique(labels))
+    everything = np.arange(len(labels))
+    rows = [train_test_split(everything, train_size=shown, stratify=labels, random_state=k)[0] for k in range(10)]
+    return Table(X, labels, np.array(rows))

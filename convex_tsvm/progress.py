@@ -42,10 +42,9 @@ _way = ContextVar("_way", default="auto")
 def told(way: str) -> Iterator[None]:
     """Progress of the work inside is told a person, "auto", a program, "json", or nobody, "none".
 
-    A person has a line on a terminal.  For a program there is a JSON object a line on standard error, about one a
-    second: ``progress`` is the name of the work, ``seconds`` the time since it began, ``text`` what a person is told;
-    where they are known also the ``share`` of the work that is done, and of the last step of a method its number
-    ``step``, its ``stage``, its ``objective``, and ``changed``, how many points changed.
+    For a program there is a JSON object a line on standard error: the name of the work, ``progress``, the ``seconds``
+    since it began, the ``text`` for a person, and what is known of the ``share`` that is done, and of the last
+    ``step``, its ``stage``, ``objective`` and how many points ``changed``.
     """
     token = _way.set(way)
     try:

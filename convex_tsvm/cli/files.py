@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +15,7 @@ from .requests import Request
 
 def print_json(found: Any) -> None:
     """Print plain values as one line of JSON, which has no infinite numbers: they are null there."""
-    print(json.dumps(_finite(found), allow_nan=False))
+    print(json.dumps(json.loads(json.dumps(found), parse_constant=lambda name: None)))
 
 
 def say(request: Request, text: object, figures: Any) -> None:
@@ -25,14 +24,6 @@ def say(request: Request, text: object, figures: Any) -> None:
         print_json(figures)
     else:
         print(text)
-
-
-def _finite(found: Any) -> Any:
-    if isinstance(found, dict):
-        return {name: _finite(value) for name, value in found.items()}
-    if isinstance(found, (list, tuple)):
-        return [_finite(value) for value in found]
-    return None if isinstance(found, float) and not math.isfinite(found) else found
 
 
 def check_outputs(request: Request) -> None:

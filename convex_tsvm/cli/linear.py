@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,18 +24,21 @@ from .table import stopped
 
 def linear(request: Linear) -> int:
     """Fit a linear transductive SVM; print its figures."""
+    from ..estimators.linear import LinearTransductiveSVC  # here, as no other command waits for scikit-learn
+
     own = dict(request.method_option)
     if request.max_pairs is not None:
         own["max_pairs"] = request.max_pairs
     points, y, marker, zero_based = _given(request)
     names = ("method", "loss", "lambda_", "lambda_unlabeled", "tol", "max_iter")
-    clf = _classifier(
+    clf: Any = LinearTransductiveSVC(
         **{name: getattr(request, name) for name in names},
         positive_fraction="auto" if request.positive_fraction is None else request.positive_fraction,
         fit_intercept=not request.no_intercept,
         method_options=own,
         unlabeled=marker,
     )
+    clf._status = status_line  # on a terminal, and no other lines
     with limited(request.time_limit), warnings.catch_warnings():
         warnings.simplefilter("ignore" if request.json else "default")
         warnings.filterwarnings("ignore", "time_limit: ")  # a line says so
@@ -103,17 +105,6 @@ def convert(request: Convert) -> int:
     n, d = saved.points.shape
     print(f"{request.target}: {n} points, {d} features, {saved.points.n_entries} entries, {request.dtype}")
     return 0
-
-
-def _classifier(**parameters: Any) -> Any:
-    """The estimator, with a line on the terminal that says how far it is and no others."""
-    from ..estimators.linear import LinearTransductiveSVC  # here, as no other command waits for scikit-learn
-
-    class OnTerminal(LinearTransductiveSVC):
-        def _status(self, name: Callable[[], str], share: Callable[[float, float], float] | None = None) -> Any:
-            return status_line(name, share)
-
-    return OnTerminal(**parameters)
 
 
 def _given(request: Linear) -> tuple[Any, NDArray[Any], float, bool | None]:

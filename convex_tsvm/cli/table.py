@@ -73,17 +73,8 @@ def failure_of(error: BaseException, problem: Problem, task: Task, solver: str, 
     reason, status = " ".join(str(error).split()) or type(error).__name__, "failed"
     if isinstance(error, KeyboardInterrupt):
         reason, status = "Ctrl-C before there was a result", "interrupted"
-    return figures_of(
-        None,
-        problem,
-        method=task.name,
-        formulation=task.formulation,
-        solver=solver,
-        **nothing,
-        seconds=seconds,
-        status=status,
-        reason=reason,
-    )
+    ended = {"seconds": seconds, "status": status, "reason": reason}
+    return figures_of(None, problem, method=task.name, formulation=task.formulation, solver=solver, **nothing, **ended)
 
 
 def print_table(results: list[dict[str, Any]], below: Sequence[str] = ()) -> None:

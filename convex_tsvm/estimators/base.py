@@ -143,6 +143,21 @@ class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
         advise(labels, self.solutions_, self._asked_balance())
         return self
 
+    def _one_by_one(self, problems: dict[str, Problem], solve: Callable[[str, Problem], Solution]) -> list[Solution]:
+        """Solutions of the problems of classes, each with its share of the time; after an interrupted one no more."""
+        solutions: list[Solution] = []
+        for name, problem in problems.items():
+            with share_of_time(len(problems) - len(solutions)):
+                solutions.append(solve(name, problem))
+            last = solutions[-1]
+            if self.verbose:
+                bound = "" if last.lower_bound is None else f", lower bound {last.lower_bound:.6g}, gap {last.gap:.2e}"
+                ended = f"objective {last.objective:.6g}{bound}, {last.seconds:.3f} s, {last.status}"
+                print(f"[{type(self).__name__}] class {name}: {ended}")
+            if last.status == "interrupted":
+                break
+        return solutions
+
     def _parts(self, first: Problem, labels: Labels, formulation: Formulation) -> list[dict[str, Problem]]:
         """The problems of ``labels.positives`` by class name, one part a job; those of a part can share kernel rows."""
         positives = labels.positives

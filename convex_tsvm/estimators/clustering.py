@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from ..formulations import Formulation, build, mean_output
+from ..formulations import Formulation, mean_output
 from ..methods.clustering import max_margin_clustering
 from ..methods.frame import Method
 from ..persistence import FittedModel
@@ -18,7 +18,7 @@ from ..table import DESCENTS, METHODS, SMOOTH_SOLVERS
 from ..ties import is_positive
 from ..validation import one_of
 from .base import Decides, KernelExpansion
-from .parameters import estimator, taken
+from .parameters import estimator, stated, taken
 
 
 @estimator
@@ -86,7 +86,8 @@ class MaxMarginClustering(KernelExpansion, Decides, ClusterMixin, BaseEstimator)
         constraint, balance = self._balance()
         kernel = self._kernel(X)
         problem = Problem(X, np.zeros(X.shape[0]), kernel=kernel, C=self.C, C_unlabeled=self.C, balance=balance)
-        formulation = self._formulation(problem)
+        loss = self._method().loss if isinstance(self.loss, str) and self.loss == "auto" else self.loss
+        formulation = stated(loss, problem)
         if constraint is not None:
             formulation = replace(formulation, balance=None, constraints=(*formulation.constraints, constraint))
         self.solution_ = max_margin_clustering(formulation, problem, **taken(self, max_margin_clustering))
@@ -115,12 +116,6 @@ class MaxMarginClustering(KernelExpansion, Decides, ClusterMixin, BaseEstimator)
         if isinstance(self.method, Method):
             return self.method
         return METHODS[one_of("method", self.method, DESCENTS)]
-
-    def _formulation(self, problem: Problem) -> Formulation:
-        if isinstance(self.loss, Formulation):
-            return self.loss
-        loss = self._method().loss if self.loss == "auto" else self.loss
-        return build("tsvm", problem, loss=loss).formulation
 
     def predict(self, X: Any) -> NDArray[np.int_]:
         """The cluster of each point, old or new, shape (n,): 0 and 1.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -37,6 +37,9 @@ class Descent(Transduction):
     multi_class, method, method_options, annealing = fixed("ovr"), fixed("cccp"), fixed(None), fixed(None)
     solver, cvxpy_solver, device = fixed("auto"), fixed(None), fixed(None)
     cache_size, warm_start = fixed("auto"), fixed(False)
+
+    #: Options of methods in place of their own defaults.
+    _own_defaults: ClassVar[dict[str, dict[str, Any]]] = {}
 
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
         """Solutions of the problems in their order, each with the kernel rows that the ones before have computed."""
@@ -154,27 +157,18 @@ class Descent(Transduction):
 
     def _asked_method(self) -> Method:
         """The method asked for: an object, or one of the table with its options."""
+        annealing = {} if self.annealing is None else {"annealing": self.annealing}
+        given = {**(self.method_options or {}), **annealing}
         if isinstance(self.method, Method):
-            for option, value in self._given_options().items():
+            for option, value in given.items():
                 raise ValueError(f"{option}={value!r} is for methods by name; this one was made with its own options")
             return self.method
         name: Any = self.method
         if not isinstance(name, str) or name not in METHODS or not METHODS[name].is_descent:
             raise ValueError(f"method={name!r} must be {', '.join(map(repr, DESCENTS))}, or a Method")
-        return METHODS[name].load()(**self._method_options(name))
-
-    def _given_options(self) -> dict[str, Any]:
-        """The options of the method that were asked for."""
-        annealing = {} if self.annealing is None else {"annealing": self.annealing}
-        return {**(self.method_options or {}), **annealing}
-
-    def _method_options(self, method: str) -> dict[str, Any]:
-        """The options that a method of the table is made with; a ValueError if it does not take one of them."""
-        entry, given = METHODS[method], self._given_options()
-        for name, value in given.items():
-            if name not in entry.options:
-                raise ValueError(
-                    f"{name}={value!r} is no option of method={method!r}, which takes "
-                    f"{', '.join(entry.options) or 'none'}"
-                )
-        return given
+        taken = METHODS[name].options
+        for option, value in given.items():
+            if option not in taken:
+                all_taken = ", ".join(taken) or "none"
+                raise ValueError(f"{option}={value!r} is no option of method={name!r}, which takes {all_taken}")
+        return METHODS[name].load()(**{**self._own_defaults.get(name, {}), **given})

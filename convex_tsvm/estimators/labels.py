@@ -322,11 +322,9 @@ class ScoresLabeled:
         ``y``, shape (n,), has the labels, with ``unlabeled`` where unknown, and ``sample_weight``, shape (n,), weights.
         """
         known, truth = labeled_points(y, marker_of(self), " to score")
-        weights = None
-        if sample_weight is not None:
-            weights = checked_weights(sample_weight, len(np.asarray(y)))[known]
-            if not weights.any():
-                raise ValueError("sample_weight is 0 at all labelled points: there is nothing to score")
+        weights = None if sample_weight is None else checked_weights(sample_weight, len(np.asarray(y)))[known]
+        if weights is not None and not weights.any():
+            raise ValueError("sample_weight is 0 at all labelled points: there is nothing to score")
         own: Any = self
         return float(accuracy_score(truth, own.predict(X)[known], sample_weight=weights))
 
@@ -355,8 +353,7 @@ def checked_weights(sample_weight: ArrayLike, n: int) -> Array:
     weights = np.full(n, float(weights)) if weights.ndim == 0 else weights
     if weights.shape != (n,):
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}: one weight per sample")
-    wrong = weights[~(np.isfinite(weights) & (weights >= 0))]
-    if len(wrong):
+    if len(wrong := weights[~(np.isfinite(weights) & (weights >= 0))]):
         raise ValueError(f"sample_weight must be finite numbers >= 0; it has {wrong[0]:g}")
     if not weights.any():
         raise ValueError("sample_weight is 0 everywhere.  Sample weights must contain at least one non-zero number.")
@@ -367,8 +364,7 @@ def check_labels_count(weights: Array, labels: NDArray[Any]) -> None:
     """Raise ValueError unless every class has a labelled point of weight > 0; both of shape (n_labeled,)."""
     if not weights.any():
         raise ValueError("sample_weight is 0 at all labelled points; one of each class must have a weight > 0")
-    lost = np.setdiff1d(labels, labels[weights > 0])
-    if len(lost):
+    if len(lost := np.setdiff1d(labels, labels[weights > 0])):
         raise ValueError(f"sample_weight is 0 at all labels of class {lost.tolist()[0]!r}; one must have a weight > 0")
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from ..formulations import Formulation, build, tsvm
+from ..formulations import Formulation, tsvm
 from ..kernels import Linear
 from ..methods.frame import Method
 from ..methods.online import OnlineDescent
@@ -22,7 +22,7 @@ from ..validation import canonical, finite, integer, one_of
 from .approximation import KernelApproximation
 from .descent import Descent
 from .labels import Labels, unlabeled_points
-from .parameters import estimator, taken
+from .parameters import estimator, stated, taken
 
 
 @estimator
@@ -94,6 +94,11 @@ class LinearTransductiveSVC(Descent):
     """
 
     _share_parameter = "positive_fraction"
+    #: They lead to as good an objective in less time.
+    _own_defaults = {
+        "switching": {"annealing": 14, "reheats": 4},
+        "annealing": {"best": True, "cooling": 1.2, "settled": 5e-6, "certain": 1e-2},
+    }
 
     method: str | Method = "switching"
     loss: str | Formulation = "squared_hinge"
@@ -208,19 +213,7 @@ class LinearTransductiveSVC(Descent):
         return self._asked_method().keeps_number
 
     def _formulation(self, problem: Problem) -> Formulation:
-        self._asked_method()
-        if isinstance(self.loss, Formulation):
-            return self.loss
-        fit_intercept = self.fit_intercept and not self._counts
-        return build("tsvm", problem, loss=self.loss, fit_intercept=fit_intercept).formulation
-
-    def _method_options(self, method: str) -> dict[str, Any]:
-        # In place of the methods' own defaults: these lead to as good an objective in less time.
-        defaults: dict[str, dict[str, Any]] = {
-            "switching": {"annealing": 14, "reheats": 4},
-            "annealing": {"best": True, "cooling": 1.2, "settled": 5e-6, "certain": 1e-2},
-        }
-        return {**defaults.get(method, {}), **super()._method_options(method)}
+        return stated(self.loss, problem, fit_intercept=self.fit_intercept and not self._counts)
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn from one more chunk of points: one step of CCCP by averaged stochastic subgradients (§6.3).

@@ -10,6 +10,8 @@ from typing import Any, TypeVar, dataclass_transform
 
 from sklearn.base import ClassifierMixin
 
+from ..formulations import Formulation, build
+
 T = TypeVar("T", bound=type)
 
 
@@ -85,6 +87,8 @@ cache_size : float or "auto"
 warm_start : bool
     Whether ``fit`` starts at the solutions of the fit before, at the full costs, as ``solutions_`` has them, where
     points and features are as many and a class has the same name; there is no ``lower_bound_`` then.
+outliers : float in [0, 1)
+    Share of the entries of the eigenvectors that are cut down (De Bie and Cristianini 2004, footnote 4).
 random_state : int
     Seed of all that is drawn at random.
 time_limit : float > 0
@@ -177,6 +181,11 @@ def _completed(made: Any) -> str:
         "Examples": sections["Examples"].strip(),
     }
     return head + "\n\n".join(f"{name}\n{'-' * len(name)}\n{text}" for name, text in made_of.items()) + "\n"
+
+
+def stated(loss: Any, problem: Any, **options: Any) -> Formulation:
+    """What ``loss=`` asks for: a formulation of the user's, or the S3VM with a loss by name and these options."""
+    return loss if isinstance(loss, Formulation) else build("tsvm", problem, loss=loss, **options).formulation
 
 
 def taken(made: Any, function: Callable[..., Any]) -> dict[str, Any]:

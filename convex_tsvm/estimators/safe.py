@@ -23,9 +23,8 @@ class SafeTransductiveSVC(LabellingTransduction):
 
     Of several different low-density separators none is known to be right.  The labels are those that improve most on
     the supervised SVM in the worst case, if one of the separators is the true one; they are the SVM's own where nothing
-    is sure, and where labels that are left out speak against those found.  New points
-    are told apart by the SVM trained on the labels found.  More than two classes are learned one-vs-rest, and safe one
-    by one: a point is of the class that takes it, and where none does, or several, the supervised SVMs decide.
+    is sure, and where labels that are left out speak against those found.  More than two classes are learned
+    one-vs-rest: a point is of the class that takes it, and where none does, or several, the supervised SVMs decide.
 
     Time grows like that of ``n_starts`` fits of :class:`~convex_tsvm.TransductiveSVC`, which share kernel values.
     ``C`` and ``C_unlabeled`` are smaller by default than there: what larger ones gain on average is not worth what they

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..formulations import Formulation, build, on_neighbor_graph
+from ..formulations import Formulation, on_neighbor_graph
 from ..methods.frame import Method
 from ..methods.shares import leave_labels_out, spoilt
 from ..problem import Problem
@@ -16,7 +16,7 @@ from ..validation import finite
 from .base import KernelExpansion
 from .descent import Descent
 from .labels import Labels
-from .parameters import estimator, taken
+from .parameters import estimator, stated, taken
 from .pilot import Cost
 
 
@@ -134,11 +134,6 @@ class TransductiveSVC(KernelExpansion, Descent):
 
     def _formulation(self, problem: Problem) -> Formulation:
         method = self._asked_method()  # what does not fit is reported before any work is done
-        if isinstance(self.loss, Formulation):
-            formulation = self.loss
-        else:
-            loss = method.loss if self.loss == "auto" else self.loss
-            formulation = build("tsvm", problem, loss=loss, s=self.s, fit_intercept=self.fit_intercept).formulation
-        if self.C_unlabeled is None:
-            return replace(formulation.supervised(), balance=None)
-        return formulation
+        loss = method.loss if isinstance(self.loss, str) and self.loss == "auto" else self.loss
+        formulation = stated(loss, problem, s=self.s, fit_intercept=self.fit_intercept)
+        return formulation if self.C_unlabeled is not None else replace(formulation.supervised(), balance=None)

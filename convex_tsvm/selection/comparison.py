@@ -34,8 +34,7 @@ class SupervisedComparison:
     agreement : float
         Share of the unlabelled points that both label alike.
     acting : float
-        Share of the unlabelled points that have a say: whose loss changes with their output.  Where it is near 0 the
-        unlabelled points are not used.
+        Share of the unlabelled points that have a say: whose loss changes with their output.
     objective, supervised_objective : float
         The semi-supervised objective of both, the mean over the classifiers if there are several.  That of the
         supervised SVM may be lower, as it need not meet a balance constraint.

@@ -85,8 +85,7 @@ def cost_path(
     """Let the cost C* of unlabelled points rise, and choose it by the labelled points that are left out.
 
     As C* rises each solution starts where the one before ended, so that a path costs little more than one fit.  With
-    small costs it is the supervised SVM: where classes are no clusters, the best C* is small (sindhwani2006 §1.5: a
-    suitable λ' is chosen by monitoring performance on a validation set as the algorithm proceeds).
+    small costs it is the supervised SVM: where classes are no clusters, the best C* is small (sindhwani2006 §1.5).
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class PlainFits:
 
     def groups(self, parts: list[tuple[Any, Any]], judge: Judge) -> list[Alone]:
         """Every candidate is a group of its own."""
-        return [Alone(i, one, self.X, self.y, self.labels, parts, judge) for i, one in enumerate(self.estimators)]
+        return [Alone(i, self, parts, judge) for i in range(len(self.candidates))]
 
     def chosen(self, i: int) -> Any:
         """A candidate, not yet fitted."""
@@ -53,17 +53,13 @@ class Alone:
     """A group of one candidate; ``place`` is its place among all, ``parts`` are pairs of a training and a test set."""
 
     place: int
-    estimator: Any
-    X: Any
-    y: Any
-    labels: Labels
+    fits: PlainFits
     parts: list[tuple[Any, Any]]
     judge: Judge
 
-    @property
-    def estimators(self) -> dict[int, Any]:
-        """The candidate by its place."""
-        return {self.place: self.estimator}
+    def __post_init__(self) -> None:
+        self.estimators = {self.place: self.fits.estimators[self.place]}
+        self.X, self.y, self.labels = self.fits.X, self.fits.y, self.fits.labels
 
     def scores(self, fold: int, which: list[int]) -> dict[int, float]:
         """The candidate's score on a fold, by its place; ``which`` is not used."""
@@ -84,7 +80,7 @@ class Alone:
     def _fitted(self, X: Any, y: Any, weights: Any) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = fitted(clone(self.estimator), X, y, weights)
+            found = fitted(clone(self.estimators[self.place]), X, y, weights)
         if time_is_up():
             raise TimeIsUp  # the fit may have been cut short
         return found
@@ -215,9 +211,10 @@ class Group:
         formulation = estimator._formulation(problem)
         if not labels.unlabeled.any():
             formulation = formulation.supervised()
-        descents = estimator._descents(formulation) if exactly or self._descents is None else self._descents
-        if not exactly:
-            self._descents = descents
+        descents = self._descents
+        if exactly or descents is None:
+            descents = estimator._descents(formulation)
+            self._descents = self._descents if exactly else descents
         with warnings.catch_warnings():
             warnings.simplefilter("default" if exactly else "ignore")
             with within(estimator.time_limit):

@@ -41,10 +41,8 @@ class TransductiveSearchCV(
     """Cross-validation over a grid of parameters: ``GridSearchCV`` for semi-supervised SVMs, and several times faster.
 
     Every candidate is judged at labelled points that are left out; all unlabelled points are always there.  Candidates
-    with the same kernel share its matrix, over all folds and classes; one that differs from another by a larger C only
-    starts at the outputs of that (``warm_start``); they are solved as accurately as it takes to tell points apart
-    (``tol``); and one that could not be the best any more, even if it were right at all points to come, is dropped
-    (``prune``).
+    with the same kernel share its matrix, over all folds and classes, and one that could not be the best any more is
+    dropped.
 
     Parameters
     ----------
@@ -52,8 +50,7 @@ class TransductiveSearchCV(
         By default a :class:`TransductiveSVC`; or another classifier of this package, or a pipeline that ends in one.
         Candidates share their kernel if it is a TransductiveSVC, CompactMarginClassifier, RelativeMarginClassifier or
         LaplacianSVC, and differ in nothing else; a pipeline's transformers are then fitted once, to all points.
-        Otherwise every candidate is fitted to every fold as it is, transformers to its training points, which takes
-        as long as ``GridSearchCV``.
+        Otherwise every candidate is fitted to every fold as it is, as ``GridSearchCV`` does it.
     param_grid : dict of str to sequence, or list of such, optional
         As in ``GridSearchCV``, with ``step__name`` for a pipeline's.  By default three values of C and three widths of
         an RBF kernel around the default one, without the unlabelled points (the supervised SVM) and with them, balanced
@@ -68,9 +65,8 @@ class TransductiveSearchCV(
         function of true and predicted labels (as places in ``classes_``) that is at most 1, and larger for better ones.
         Those with a name count points by their ``sample_weight``.
     warm_start : bool, default True
-        Whether descents follow C as it rises, and end in the minima that this leads to; the chosen candidate is fitted
-        in the same way.  Without it every descent begins at the supervised SVM, as ``fit`` does, and the scores are
-        those of ``GridSearchCV`` with :class:`LabeledKFold`, up to ``tol``.
+        Whether descents follow C as it rises, and end in the minima that this leads to.  Without it every descent
+        begins at the supervised SVM, and scores are, up to ``tol``, those of ``GridSearchCV`` and `LabeledKFold`.
     tol : float > 0, default 0.1
         Tolerance of candidates, in units of the outputs, if it is more than their own, to which the chosen one is
         fitted.  Labels depend on it only where outputs are nearly 0.
@@ -82,9 +78,8 @@ class TransductiveSearchCV(
         inferred (``balance="auto"``), or that do not label all points alike; "first", as in ``GridSearchCV``.
     caution : float >= 0, default 3.0
         With the default ``param_grid``: the first candidate, whose parameters are the estimator's defaults, is left
-        only for one that is better by so many standard errors of the difference of their scores over the folds, and
-        then it is fitted as ``fit`` alone would do it.  With few labels the best of many candidates is so by chance; 0
-        takes it, and so does a grid of your own.
+        only for one that is better by so many standard errors of the difference of their scores over the folds.  With
+        few labels the best of many candidates is so by chance; 0 takes it, and so does a grid of your own.
     random_state : int, default 0
         Of the folds.
     time_limit : float > 0, optional
