@@ -6,7 +6,6 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +17,11 @@ from .files import Table, read_table
 from .notice import warn
 from .persistence import FittedModel
 from .points.svmlight import too_wide
-from .text import NUMBER
+from .text import MISSING, is_marked, natural, number_of, one_spelling
 from .validation import is_sparse
 
 #: Sets that need no file.
 BUNDLED = ("two_moons", "breast_cancer", "digits", "iris", "wine")
-
-#: Texts that stand for a missing label unless a marker is given: those that pandas reads as missing, and "?".
-MISSING = frozenset(
-    [
-        *("", "?", "<NA>", "NA", "N/A", "n/a", "#NA", "#N/A", "#N/A N/A", "NULL", "null", "None"),
-        *("NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
-    ]
-)
 
 
 @dataclass(frozen=True)
@@ -159,7 +150,7 @@ def load_classes(source: str, **shown: Any) -> Classes:
     asked = _Shown(**shown)
     table = asked.table(source)
     hidden = asked.hidden(table, table.labels)
-    classes = tuple(sorted(set(table.labels[table.labels != ""].tolist()), key=_natural))
+    classes = tuple(sorted(set(table.labels[table.labels != ""].tolist()), key=natural))
     if len(classes) < 2:
         raise ValueError(f"DATA has {len(classes)} classes ({', '.join(classes)}); two classes are needed")
     labels = np.where(hidden, "", table.labels)
@@ -198,7 +189,7 @@ class _Shown:
                 raise ValueError(f"DATA={source!r}: X has {d} features, but the model was fitted with {known} features")
         if not table.has_labels:
             return table
-        labels, told = _one_spelling(table.labels, classes)
+        labels, told = one_spelling(table.labels, classes)
         table = replace(table, labels=labels, told=(*table.told, *told))
         unknown = _unknown(source, table, self.unlabeled, classes)
         marks = ["an empty field" if mark == "" else mark for mark in np.unique(table.labels[unknown]).tolist()]
@@ -233,7 +224,7 @@ class _Shown:
 def _counts(table: Table, hidden: NDArray[np.bool_], how: str) -> LabelCounts:
     """Count the labels of every class that are shown, and the others by the reason why they are unknown."""
     names, numbers = np.unique(table.labels[~hidden & (table.labels != "")], return_counts=True)
-    known = dict(sorted(zip(names.tolist(), numbers.tolist(), strict=True), key=lambda pair: _natural(pair[0])))
+    known = dict(sorted(zip(names.tolist(), numbers.tolist(), strict=True), key=lambda pair: natural(pair[0])))
     unknown = {table.marks: int((~hidden & (table.labels == "")).sum()), f"hidden by {how}": int(hidden.sum())}
     return LabelCounts(known, {what: number for what, number in unknown.items() if number})
 
@@ -315,7 +306,7 @@ def _unknown(source: str, table: Table, marker: Any, classes: Sequence[str]) -> 
         unknown = np.isin(labels, list(MISSING - set(classes)))
     else:
         names = set(labels.tolist())
-        unknown = np.isin(labels, [name for name in names if _is_marked(name, marker)])
+        unknown = np.isin(labels, [name for name in names if is_marked(name, marker)])
         nothing = np.isin(labels, [name for name in names if name.lower() in ("", "nan", "-nan")])
         missing = np.flatnonzero(~unknown & nothing)
         if len(missing):
@@ -323,11 +314,11 @@ def _unknown(source: str, table: Table, marker: Any, classes: Sequence[str]) -> 
                 f"DATA={source!r}: the label of point {missing[0] + 1} is missing, but unknown ones are marked by "
                 f"unlabeled={marker!r}"
             )
-    kinds = sorted(set(labels[~unknown].tolist()), key=_natural)
+    kinds = sorted(set(labels[~unknown].tolist()), key=natural)
     others = [name for name in kinds if name not in classes]
     if classes and others:
-        signs = {_number(name) for name in classes} in ({0, 1}, {-1, 1})
-        if marker is None and len(others) == 1 and _number(others[0]) in (-1, 0):
+        signs = {number_of(name) for name in classes} in ({0, 1}, {-1, 1})
+        if marker is None and len(others) == 1 and number_of(others[0]) in (-1, 0):
             if not (signs and len(kinds) == 2):
                 return np.asarray(unknown | np.isin(labels, others))
             raise ValueError(
@@ -361,7 +352,7 @@ def _readings(kinds: Sequence[str]) -> list[str]:
         r"un(known|k|labell?ed|defined|specified)|not(labell?ed|known|available)|none|nil|nul|null|#?n/?a|<na>|n\.a\."
         r"|n\.?d\.?|nan|void|blank|empty|missing|tbd|todo|[-.*_?]+"
     )
-    numbers = [_number(name) for name in kinds]
+    numbers = [number_of(name) for name in kinds]
     zero, minus = ([name for name, number in zip(kinds, numbers, strict=True) if number == k] for k in (0, -1))
     others = [name for name in kinds if name not in minus]
     words = [name for name in kinds if for_unknown.fullmatch("".join(name.casefold().split()))]
@@ -379,7 +370,7 @@ def _told(labels: NDArray[np.str_], missing: NDArray[np.bool_], kinds: Sequence[
     ways, known = [], {0.0: " as in SVMlight", -1.0: " as in scikit-learn"}
     for marker in readings:
         counts = listed([f"{name} {int((labels == name).sum())}" for name in kinds if name != marker])
-        number = _number(marker)
+        number = number_of(marker)
         what = f"{marker} marks unknown ones{'' if number is None else known.get(number, '')}"
         if marker == "nan":
             what = f"{' and '.join(readings[:-1])} is a class"
@@ -397,50 +388,17 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join([*names[:12], *(["…"] if len(names) > 12 else [])])
 
 
-def _is_marked(name: str, marker: Any) -> bool:
-    """Whether a label, as it is written, is the marker: the same text or number; NaN is whatever is missing."""
-    if isinstance(marker, (float, np.floating)) and np.isnan(marker):
-        marker = "nan"
-    text = str(marker).strip()
-    return name in MISSING and name != "?" if text.lower() == "nan" else _value(name) == _value(text)
-
-
-def _value(text: str) -> Decimal | str:
-    """The number that a label is, to its last digit, or else its text."""
-    try:
-        return Decimal(text) if NUMBER.fullmatch(text) else text
-    except InvalidOperation:  # of an exponent with twenty digits
-        return text
-
-
-def _number(text: str) -> float | None:
-    value = _value(text)
-    return None if isinstance(value, str) else float(value)
-
-
-def _one_spelling(labels: NDArray[np.str_], known: Sequence[str] = ()) -> tuple[NDArray[np.str_], list[str]]:
-    """Labels, all that are one number spelled as a known class is, or as the shortest; and what is told."""
-    names, which = np.unique(labels, return_inverse=True)
-    spelled: dict[Decimal | str, list[str]] = {}
-    for name in names.tolist():
-        spelled.setdefault(_value(name), []).append(name)
-    chosen = {value: min(found, key=lambda name: (len(name), name)) for value, found in spelled.items()}
-    chosen |= {_value(name): name for name in known}
-    told = [f"{', '.join(found)} are one number, {chosen[value]}" for value, found in spelled.items() if len(found) > 1]
-    return np.array([chosen[_value(name)] for name in names.tolist()], dtype=str)[which], told
-
-
 def same_class(labels: NDArray[np.str_], names: Sequence[str]) -> NDArray[np.bool_]:
     """Which labels are one of the names, as text or as numbers, shape (n,)."""
-    return np.isin(_one_spelling(labels, names)[0], list(names))
+    return np.isin(one_spelling(labels, names)[0], list(names))
 
 
 def _signs(labels: NDArray[np.str_], positive: Sequence[str] | None) -> tuple[NDArray[np.float64], tuple[str, str]]:
     known = labels[labels != ""]
-    classes = sorted(set(known.tolist()), key=_natural)
+    classes = sorted(set(known.tolist()), key=natural)
     shown = listed(classes)
     if positive is not None:
-        chosen = set(_one_spelling(np.array(positive, dtype=str), classes)[0].tolist())
+        chosen = set(one_spelling(np.array(positive, dtype=str), classes)[0].tolist())
         if not chosen < set(classes) or not chosen:
             raise ValueError(f"positive={','.join(positive)!r} must be some, not all, of the classes {shown}")
     elif len(classes) == 2:
@@ -455,11 +413,6 @@ def _signs(labels: NDArray[np.str_], positive: Sequence[str] | None) -> tuple[ND
 
 def _as_signs(labels: NDArray[np.str_], positive: Sequence[str]) -> NDArray[np.float64]:
     return np.where(labels == "", 0.0, np.where(np.isin(labels, positive), 1.0, -1.0))
-
-
-def _natural(text: str) -> tuple[int, float, str]:
-    number = _number(text)
-    return (1, 0.0, text) if number is None else (0, number, text)
 
 
 def _draw(truth: NDArray[Any], n_labeled: int, seed: int) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Text files as people have them: packed or not, in the encoding that they say they are in, with numbers in words."""
+"""Text as people have it: packed or not, in the encoding that it says it is in, and words that are numbers."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from decimal import Decimal, InvalidOperation
 from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .validation import unpacked_limit
 
@@ -24,9 +28,58 @@ TEXT_BYTES = 2**26
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
+#: Texts that stand for a missing label unless a marker is given: those that pandas reads as missing, and "?".
+MISSING = frozenset(
+    [
+        *("", "?", "<NA>", "NA", "N/A", "n/a", "#NA", "#N/A", "#N/A N/A", "NULL", "null", "None"),
+        *("NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
+    ]
+)
+
+
 def is_number(text: str) -> bool:
     """Whether a text is a number, and a finite one in double precision."""
     return NUMBER.fullmatch(text.strip()) is not None and math.isfinite(float(text))
+
+
+def is_marked(name: str, marker: Any) -> bool:
+    """Whether a label, as it is written, is the marker: the same text or number; NaN is whatever is missing."""
+    if isinstance(marker, (float, np.floating)) and np.isnan(marker):
+        marker = "nan"
+    text = str(marker).strip()
+    return name in MISSING and name != "?" if text.lower() == "nan" else value_of(name) == value_of(text)
+
+
+def value_of(text: str) -> Decimal | str:
+    """The number that a label is, to its last digit, or else its text."""
+    try:
+        return Decimal(text) if NUMBER.fullmatch(text) else text
+    except InvalidOperation:  # of an exponent with twenty digits
+        return text
+
+
+def number_of(text: str) -> float | None:
+    """The number that a text is, or None."""
+    value = value_of(text)
+    return None if isinstance(value, str) else float(value)
+
+
+def one_spelling(labels: NDArray[np.str_], known: Sequence[str] = ()) -> tuple[NDArray[np.str_], list[str]]:
+    """Labels, all that are one number spelled as a known class is, or as the shortest; and what is told."""
+    names, which = np.unique(labels, return_inverse=True)
+    spelled: dict[Decimal | str, list[str]] = {}
+    for name in names.tolist():
+        spelled.setdefault(value_of(name), []).append(name)
+    chosen = {value: min(found, key=lambda name: (len(name), name)) for value, found in spelled.items()}
+    chosen |= {value_of(name): name for name in known}
+    told = [f"{', '.join(found)} are one number, {chosen[value]}" for value, found in spelled.items() if len(found) > 1]
+    return np.array([chosen[value_of(name)] for name in names.tolist()], dtype=str)[which], told
+
+
+def natural(text: str) -> tuple[int, float, str]:
+    """By what texts are sorted: numbers by their value, and first."""
+    number = number_of(text)
+    return (1, 0.0, text) if number is None else (0, number, text)
 
 
 @contextmanager

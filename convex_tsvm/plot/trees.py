@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from ..relaxations import Bound
 
-#: Largest number of nodes of a tree that :func:`search` draws.
-SMALL_TREE = 200
-
 
 def search(solution: ExactSolution) -> Figure:
     """Objective and lower bound along an exact search, and its tree where it is small, side by side.
@@ -30,7 +27,7 @@ def search(solution: ExactSolution) -> Figure:
     >>> len(figure.axes) >= 1
     True
     """
-    small = 0 < len(solution.tree) <= SMALL_TREE
+    small = 0 < len(solution.tree) <= 200
     figure = new_figure(2 if small else 1)
     progress(solution, ax=figure.add_subplot(1, 2 if small else 1, 1))
     if small:
