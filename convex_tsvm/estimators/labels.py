@@ -81,13 +81,7 @@ class Labels:
 
     @classmethod
     def read(
-        cls,
-        y: Any,
-        marker: Any,
-        name: str,
-        sample_weight: ArrayLike | None = None,
-        class_weight: Any = None,
-        sizes: Any = None,
+        cls, y: Any, marker: Any, name: str, sample_weight: Any = None, class_weight: Any = None, sizes: Any = None
     ) -> Labels:
         """Labels as users give them; see :func:`split_labels`, and ``fit`` for the weights."""
         classes, index, unlabeled = split_labels(y, marker, name, sizes)

@@ -41,7 +41,6 @@ def surrogates(
         Points of one feature, with a linear kernel.
     start : float
         The w where the first tangents are taken.
-    n_steps : int >= 1, default 3
     span : (float, float), default (-3.0, 3.0)
         Ends of the axis of w.
 
