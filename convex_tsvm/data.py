@@ -4,59 +4,39 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from decimal import Decimal, InvalidOperation
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .files import Table, read_table
 from .notice import warn
 from .persistence import FittedModel
 from .points.svmlight import too_wide
-from .text import NUMBER
+from .text import MISSING, is_marked, natural, number_of, one_spelling
 from .validation import is_sparse
 
-#: Texts that stand for a missing label unless a marker is given: those that pandas reads as missing, and "?".
-MISSING = frozenset(
-    [
-        *("", "?", "<NA>", "NA", "N/A", "n/a", "#NA", "#N/A", "#N/A N/A", "NULL", "null", "None"),
-        *("NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"),
-    ]
-)
-
-#: Words in small letters and without spaces that often mark unknown labels, and may be classes: they are asked about.
-WORDS_FOR_UNKNOWN = re.compile(
-    r"un(known|k|labell?ed|defined|specified)|not(labell?ed|known|available)|none|nil|nul|null|#?n/?a|<na>|n\.a\.|n\.?d\.?"
-    r"|nan|void|blank|empty|missing|tbd|todo|[-.*_?]+"
-)
-
-#: Number of classes that a message names; the others are shown as "…".
-CLASSES_NAMED = 12
+#: Sets that need no file.
+BUNDLED = ("two_moons", "breast_cancer", "digits", "iris", "wine")
 
 
 @dataclass(frozen=True)
 class LabelCounts:
-    """How the labels of a data set were read.
+    """How the labels of a data set were read."""
 
-    ``known`` has the number of points of every class whose labels are shown, ``unknown`` that of the others by the
-    reason: a marker in the file, or a split that hides them.
-    """
-
-    known: dict[str, int]
-    unknown: dict[str, int]
+    known: dict[str, int]  # the number of points of every class whose labels are shown,
+    unknown: dict[str, int]  # and of the others by the reason: a marker in the file, or a split that hides them
 
     def __str__(self) -> str:
         n_known, n_unknown = sum(self.known.values()), sum(self.unknown.values())
-        classes = [f"{name} {count}" for name, count in self.known.items()]
+        classes = listed([f"{name} {count}" for name, count in self.known.items()])
+        known = f"{n_known} known" + (f" ({classes})" if classes else "")
         told = [name if len(self.unknown) == 1 else f"{count} {name}" for name, count in self.unknown.items()]
-        known, unknown = (
-            f"{number} {what}" + (f" ({', '.join(parts)})" if parts else "")
-            for number, what, parts in ((n_known, "known", _shortened(classes)), (n_unknown, "unknown", told))
-        )
+        unknown = f"{n_unknown} unknown" + (f" ({', '.join(told)})" if told else "")
         return f"labels: {n_known + n_unknown} points, {known}, {unknown}"
 
 
@@ -66,13 +46,15 @@ class _Points:
 
     name: str
     X: Any
-    counts: LabelCounts | None = field(default=None, kw_only=True)
-    feature_names: tuple[str, ...] | None = field(default=None, kw_only=True)
-    label_name: str | None = field(default=None, kw_only=True)
-    zero_based: bool | None = field(default=None, kw_only=True)
+    _: KW_ONLY
+    counts: LabelCounts = LabelCounts({}, {})
+    feature_names: tuple[str, ...] | None = None
+    label_name: str | None = None
+    zero_based: bool | None = None
 
 
 def _error(labels: NDArray[Any], shown: NDArray[Any], truth: NDArray[Any], unknown: object) -> float | None:
+    """Share of the unlabelled points with a known truth that are labelled wrongly; None if there are none."""
     judged = (shown == unknown) & (truth != unknown)
     return float(np.mean(labels[judged] != truth[judged])) if judged.any() else None
 
@@ -109,7 +91,7 @@ class Data(_Points):
     @property
     def known(self) -> dict[str, int]:
         """Points of every class whose labels are shown."""
-        return {} if self.counts is None else self.counts.known
+        return self.counts.known
 
     def error(self, labels: NDArray[np.float64]) -> float | None:
         """Share of the unlabelled points with a known truth that are labelled wrongly; None if there are none."""
@@ -122,28 +104,20 @@ class SeveralClasses(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Classes(_Points):
-    """Points of several classes, some labels of which are hidden or unknown.
+    """Points of several classes, some labels of which are hidden or unknown; the rest is as in :class:`Data`."""
 
-    ``labels`` and ``truth`` are arrays of str, shape (n,): classes, with "" where a label is hidden or unknown, and
-    where it is unknown in the file, too.  ``classes`` are sorted, numbers by their value; the rest is as in
-    :class:`Data`.
-    """
-
-    labels: NDArray[np.str_]
-    truth: NDArray[np.str_]
-    classes: tuple[str, ...]
+    labels: NDArray[np.str_]  # shape (n,), "" where a label is hidden or unknown
+    truth: NDArray[np.str_]  # shape (n,), "" where a label is unknown in the file, too
+    classes: tuple[str, ...]  # sorted, numbers by their value
 
     def against_the_rest(self, k: int) -> Data:
         """The data with class ``classes[k]`` as +1, and all others as -1."""
         rest = ",".join(name for name in self.classes if name != self.classes[k])
-        y, truth = (
-            np.where(names == "", 0.0, np.where(names == self.classes[k], 1.0, -1.0))
-            for names in (self.labels, self.truth)
-        )
+        y, truth = (_as_signs(names, [self.classes[k]]) for names in (self.labels, self.truth))
         return Data(self.name, self.X, y, truth, (rest, self.classes[k]))
 
     def error(self, labels: NDArray[np.str_]) -> float | None:
-        """Share of the unlabelled points with a known truth that are labelled wrongly; None if there are none."""
+        """As that of :class:`Data`."""
         return _error(labels, self.labels, self.truth, "")
 
 
@@ -158,19 +132,16 @@ def load_new(
 ) -> tuple[Any, NDArray[np.str_]]:
     """Read points to be labelled by a model, and what their file says of their classes, "" where unknown, shape (n,).
 
-    Arguments and errors are those of :func:`load_data`, but labels may be missing altogether.  Sparse points with fewer
-    columns than the model's are widened.  Columns of a ``.csv`` file must be those of the model, in any order, besides
-    one of labels, ``label_column`` or the model's; where no names are known the last one is that, unless there are
-    exactly as many columns as features.  With ``classes`` every other label is an error, except that a single one which
-    is 0 or -1 marks unknown labels.
+    Arguments and errors are those of :func:`load_data`, but labels may be missing altogether, and sparse points have
+    fewer columns than the model's.  Columns of a ``.csv`` file must be those of the model, in any order.  With
+    ``classes`` every other label is an error, except that a single one which is 0 or -1 marks unknown labels.
     """
     asked = _Shown(label_column=label_column, unlabeled=unlabeled, zero_based=zero_based)
     table = asked.table(source, model, classes)
     _tell(source, table)
     X = table.X
     if is_sparse(X) and X.shape[1] < model.n_features:
-        X = X.copy()
-        X.resize((X.shape[0], model.n_features))  # type: ignore[arg-type]
+        X = sp.csr_matrix((X.data, X.indices, X.indptr), shape=(X.shape[0], model.n_features))
     return X, table.labels
 
 
@@ -179,7 +150,7 @@ def load_classes(source: str, **shown: Any) -> Classes:
     asked = _Shown(**shown)
     table = asked.table(source)
     hidden = asked.hidden(table, table.labels)
-    classes = tuple(sorted(set(table.labels[table.labels != ""].tolist()), key=_natural))
+    classes = tuple(sorted(set(table.labels[table.labels != ""].tolist()), key=natural))
     if len(classes) < 2:
         raise ValueError(f"DATA has {len(classes)} classes ({', '.join(classes)}); two classes are needed")
     labels = np.where(hidden, "", table.labels)
@@ -204,24 +175,21 @@ class _Shown:
     def table(self, source: str, model: FittedModel | None = None, classes: Sequence[str] = ()) -> Table:
         """The table of a bundled set or a file, its unknown labels empty; for a model, they may be missing."""
         if source in BUNDLED:
-            table = BUNDLED[source]()
+            table = _bundled(source)
         elif Path(source).exists():
             table = read_table(source, self.splits, self.label_column, model, self.zero_based)
         else:
-            raise FileNotFoundError(
-                f"DATA={source!r}: no such file, and no bundled set (those are {', '.join(BUNDLED)})"
-            )
+            bundled = f"no bundled set (those are {', '.join(BUNDLED)})"
+            raise FileNotFoundError(f"DATA={source!r}: no such file, and {bundled}")
         if is_sparse(table.X) and (why := too_wide(table.X.shape[1])):
             raise ValueError(f"DATA={source!r}: {why}")
         if model is not None:
-            d = table.X.shape[1]
-            if d > model.n_features or (d < model.n_features and not is_sparse(table.X)):
-                raise ValueError(
-                    f"DATA={source!r}: X has {d} features, but the model was fitted with {model.n_features} features"
-                )
+            d, known = table.X.shape[1], model.n_features
+            if d > known or (d < known and not is_sparse(table.X)):
+                raise ValueError(f"DATA={source!r}: X has {d} features, but the model was fitted with {known} features")
         if not table.has_labels:
             return table
-        labels, told = _one_spelling(table.labels, classes)
+        labels, told = one_spelling(table.labels, classes)
         table = replace(table, labels=labels, told=(*table.told, *told))
         unknown = _unknown(source, table, self.unlabeled, classes)
         marks = ["an empty field" if mark == "" else mark for mark in np.unique(table.labels[unknown]).tolist()]
@@ -256,7 +224,7 @@ class _Shown:
 def _counts(table: Table, hidden: NDArray[np.bool_], how: str) -> LabelCounts:
     """Count the labels of every class that are shown, and the others by the reason why they are unknown."""
     names, numbers = np.unique(table.labels[~hidden & (table.labels != "")], return_counts=True)
-    known = dict(sorted(zip(names.tolist(), numbers.tolist(), strict=True), key=lambda pair: _natural(pair[0])))
+    known = dict(sorted(zip(names.tolist(), numbers.tolist(), strict=True), key=lambda pair: natural(pair[0])))
     unknown = {table.marks: int((~hidden & (table.labels == "")).sum()), f"hidden by {how}": int(hidden.sum())}
     return LabelCounts(known, {what: number for what, number in unknown.items() if number})
 
@@ -323,7 +291,7 @@ def load_data(source: str, *, positive: Sequence[str] | None = None, **shown: An
 def _tell(source: str, table: Table) -> None:
     """Warn of what was understood of a file where that was not the plain case."""
     if table.told:
-        names = "" if table.names is None else f", columns {_listed(table.names)}"
+        names = "" if table.names is None else f", columns {listed(table.names)}"
         label = "" if table.label is None else f"labels in {table.label!r}; "
         warn(f"DATA={source!r} read as: {table.X.shape[0]} points{names}; {label}{'; '.join(table.told)}")
 
@@ -331,38 +299,37 @@ def _tell(source: str, table: Table) -> None:
 def _unknown(source: str, table: Table, marker: Any, classes: Sequence[str]) -> NDArray[np.bool_]:
     """Which labels of a table are unknown: those with the marker, or without one those that can only mean that.
 
-    ValueError is raised if they can be read in several ways, if one is missing but not marked, or if one is not among
-    the classes that are given.
+    A ValueError asks how labels are meant that can be read in several ways, or are none of the classes that are given.
     """
     labels = table.labels
     if marker is None:
         unknown = np.isin(labels, list(MISSING - set(classes)))
     else:
-        unknown = np.isin(labels, [name for name in set(labels.tolist()) if _is_marked(name, marker)])
-        missing = np.flatnonzero(
-            ~unknown & np.isin(labels, [name for name in set(labels.tolist()) if name.lower() in ("", "nan", "-nan")])
-        )
+        names = set(labels.tolist())
+        unknown = np.isin(labels, [name for name in names if is_marked(name, marker)])
+        nothing = np.isin(labels, [name for name in names if name.lower() in ("", "nan", "-nan")])
+        missing = np.flatnonzero(~unknown & nothing)
         if len(missing):
             raise ValueError(
                 f"DATA={source!r}: the label of point {missing[0] + 1} is missing, but unknown ones are marked by "
                 f"unlabeled={marker!r}"
             )
-    kinds = sorted(set(labels[~unknown].tolist()), key=_natural)
+    kinds = sorted(set(labels[~unknown].tolist()), key=natural)
     others = [name for name in kinds if name not in classes]
     if classes and others:
-        signs = {_number(name) for name in classes} in ({0, 1}, {-1, 1})
-        if marker is None and len(others) == 1 and _number(others[0]) in (-1, 0):
+        signs = {number_of(name) for name in classes} in ({0, 1}, {-1, 1})
+        if marker is None and len(others) == 1 and number_of(others[0]) in (-1, 0):
             if not (signs and len(kinds) == 2):
                 return np.asarray(unknown | np.isin(labels, others))
             raise ValueError(
-                f"DATA={source!r} has the labels {_listed(kinds)}, and the model's classes are {_listed(classes)}: "
+                f"DATA={source!r} has the labels {listed(kinds)}, and the model's classes are {listed(classes)}: "
                 f"{others[0]} may mark unknown labels (say so with unlabeled, {_option(others[0])}) or be a class "
                 f"(say which counts as +1 with positive)"
             )
         option = _option(others[0] if len(others) == 1 else "VALUE")
         raise ValueError(
-            f"DATA={source!r} has the labels {_listed(others)}, which are none of the model's classes "
-            f"({_listed(classes)}); say what marks unknown labels with unlabeled, {option}, or which classes of two "
+            f"DATA={source!r} has the labels {listed(others)}, which are none of the model's classes "
+            f"({listed(classes)}); say what marks unknown labels with unlabeled, {option}, or which classes of two "
             "count as +1 with positive"
         )
     if marker is not None or classes or table.splits is not None:
@@ -370,7 +337,7 @@ def _unknown(source: str, table: Table, marker: Any, classes: Sequence[str]) -> 
     readings = _readings(kinds)
     if len(readings) > 1:
         raise ValueError(
-            f"DATA={source!r} has the labels {_listed(kinds)}, which can be read in {len(readings)} ways: "
+            f"DATA={source!r} has the labels {listed(kinds)}, which can be read in {len(readings)} ways: "
             + _told(labels, unknown, kinds, readings)
             + "; say which with unlabeled, "
             + " or ".join(map(_option, readings))
@@ -379,14 +346,16 @@ def _unknown(source: str, table: Table, marker: Any, classes: Sequence[str]) -> 
 
 
 def _readings(kinds: Sequence[str]) -> list[str]:
-    """The labels that could mark unknown ones; a further "nan" stands for the reading in which all are classes.
-
-    The list is empty where all labels can only be classes.
-    """
-    numbers = [_number(name) for name in kinds]
+    """The labels that could mark unknown ones; a further "nan" stands for the reading in which all are classes."""
+    # Words in small letters and without spaces that often mark unknown labels, and may be classes.
+    for_unknown = re.compile(
+        r"un(known|k|labell?ed|defined|specified)|not(labell?ed|known|available)|none|nil|nul|null|#?n/?a|<na>|n\.a\."
+        r"|n\.?d\.?|nan|void|blank|empty|missing|tbd|todo|[-.*_?]+"
+    )
+    numbers = [number_of(name) for name in kinds]
     zero, minus = ([name for name, number in zip(kinds, numbers, strict=True) if number == k] for k in (0, -1))
     others = [name for name in kinds if name not in minus]
-    words = [name for name in kinds if WORDS_FOR_UNKNOWN.fullmatch("".join(name.casefold().split()))]
+    words = [name for name in kinds if for_unknown.fullmatch("".join(name.casefold().split()))]
     if set(numbers) == {0}:
         return zero
     if minus and zero and set(numbers) <= {-1, 0, 1}:
@@ -398,12 +367,11 @@ def _readings(kinds: Sequence[str]) -> list[str]:
 
 def _told(labels: NDArray[np.str_], missing: NDArray[np.bool_], kinds: Sequence[str], readings: Sequence[str]) -> str:
     """The ways to read labels, with how many points of every class each of them gives."""
-    ways = []
+    ways, known = [], {0.0: " as in SVMlight", -1.0: " as in scikit-learn"}
     for marker in readings:
-        counts = _listed([f"{name} {int((labels == name).sum())}" for name in kinds if name != marker])
-        number = _number(marker)
-        known = " as in SVMlight" if number == 0 else " as in scikit-learn" if number == -1 else ""
-        what = f"{marker} marks unknown ones{known}"
+        counts = listed([f"{name} {int((labels == name).sum())}" for name in kinds if name != marker])
+        number = number_of(marker)
+        what = f"{marker} marks unknown ones{'' if number is None else known.get(number, '')}"
         if marker == "nan":
             what = f"{' and '.join(readings[:-1])} is a class"
         ways.append(f"{what} ({counts}, {int((missing | (labels == marker)).sum())} unknown)")
@@ -415,75 +383,36 @@ def _option(marker: str) -> str:
     return f"--unlabeled{'=' if marker.startswith('--') else ' '}{shlex.quote(marker)}"
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(_shortened(names))
-
-
-def _shortened(names: Sequence[str]) -> list[str]:
-    return [*names[:CLASSES_NAMED], *(["…"] if len(names) > CLASSES_NAMED else [])]
-
-
-def _is_marked(name: str, marker: Any) -> bool:
-    """Whether a label, as it is written, is the marker: the same text or number; NaN is whatever is missing."""
-    if isinstance(marker, (float, np.floating)) and np.isnan(marker):
-        marker = "nan"
-    text = str(marker).strip()
-    return name in MISSING and name != "?" if text.lower() == "nan" else _value(name) == _value(text)
-
-
-def _value(text: str) -> Decimal | str:
-    """The number that a label is, to its last digit, or else its text."""
-    try:
-        return Decimal(text) if NUMBER.fullmatch(text) else text
-    except InvalidOperation:  # of an exponent with twenty digits
-        return text
-
-
-def _number(text: str) -> float | None:
-    value = _value(text)
-    return None if isinstance(value, str) else float(value)
-
-
-def _one_spelling(labels: NDArray[np.str_], known: Sequence[str] = ()) -> tuple[NDArray[np.str_], list[str]]:
-    """Labels of which all that are one number are spelled as a known class is, or as the shortest; and what is told."""
-    names, which = np.unique(labels, return_inverse=True)
-    spelled: dict[Decimal | str, list[str]] = {}
-    for name in names.tolist():
-        spelled.setdefault(_value(name), []).append(name)
-    chosen = {value: min(found, key=lambda name: (len(name), name)) for value, found in spelled.items()}
-    chosen |= {_value(name): name for name in known}
-    told = [f"{', '.join(found)} are one number, {chosen[value]}" for value, found in spelled.items() if len(found) > 1]
-    return np.array([chosen[_value(name)] for name in names.tolist()], dtype=str)[which], told
+def listed(names: Sequence[str]) -> str:
+    """Names of classes, of which a message has no more than twelve."""
+    return ", ".join([*names[:12], *(["…"] if len(names) > 12 else [])])
 
 
 def same_class(labels: NDArray[np.str_], names: Sequence[str]) -> NDArray[np.bool_]:
     """Which labels are one of the names, as text or as numbers, shape (n,)."""
-    return np.isin(_one_spelling(labels, names)[0], list(names))
+    return np.isin(one_spelling(labels, names)[0], list(names))
 
 
 def _signs(labels: NDArray[np.str_], positive: Sequence[str] | None) -> tuple[NDArray[np.float64], tuple[str, str]]:
     known = labels[labels != ""]
-    classes = sorted(set(known.tolist()), key=_natural)
-    shown = _listed(classes)
+    classes = sorted(set(known.tolist()), key=natural)
+    shown = listed(classes)
     if positive is not None:
-        chosen = set(_one_spelling(np.array(positive, dtype=str), classes)[0].tolist())
+        chosen = set(one_spelling(np.array(positive, dtype=str), classes)[0].tolist())
         if not chosen < set(classes) or not chosen:
             raise ValueError(f"positive={','.join(positive)!r} must be some, not all, of the classes {shown}")
     elif len(classes) == 2:
         chosen = {classes[1]}
     else:
-        wanted = "two classes are needed" if len(classes) < 2 else "say which count as +1 with positive"
-        raise (SeveralClasses if len(classes) > 2 else ValueError)(
-            f"DATA has {len(classes)} classes ({shown}); {wanted}"
-        )
-    sign = np.where(labels == "", 0.0, np.where(np.isin(labels, list(chosen)), 1.0, -1.0))
+        several = len(classes) > 2
+        wanted = "say which count as +1 with positive" if several else "two classes are needed"
+        raise (SeveralClasses if several else ValueError)(f"DATA has {len(classes)} classes ({shown}); {wanted}")
     names = (",".join(c for c in classes if c not in chosen), ",".join(c for c in classes if c in chosen))
-    return sign, names
+    return _as_signs(labels, list(chosen)), names
 
 
-def _natural(text: str) -> tuple[int, float, str]:
-    number = _number(text)
-    return (1, 0.0, text) if number is None else (0, number, text)
+def _as_signs(labels: NDArray[np.str_], positive: Sequence[str]) -> NDArray[np.float64]:
+    return np.where(labels == "", 0.0, np.where(np.isin(labels, positive), 1.0, -1.0))
 
 
 def _draw(truth: NDArray[Any], n_labeled: int, seed: int) -> NDArray[np.bool_]:
@@ -491,38 +420,29 @@ def _draw(truth: NDArray[Any], n_labeled: int, seed: int) -> NDArray[np.bool_]:
     unknown = truth == ("" if truth.dtype.kind == "U" else 0)
     candidates = np.flatnonzero(~unknown)
     classes = np.unique(truth[candidates])[::-1]
-    if not max(2, len(classes)) <= n_labeled < len(truth):
-        raise ValueError(
-            f"n_labeled={n_labeled} must be at least {max(2, len(classes))} and less than the {len(truth)} points"
-        )
+    least = max(2, len(classes))
+    if not least <= n_labeled < len(truth):
+        raise ValueError(f"n_labeled={n_labeled} must be at least {least} and less than the {len(truth)} points")
     order = np.random.default_rng(seed).permutation(candidates)
     first = [next(i for i in order if truth[i] == name) for name in classes]
     rest = [i for i in order if i not in first]
-    keep = np.zeros(len(truth), dtype=bool)
-    keep[[*first, *rest[: n_labeled - len(first)]]] = True
-    return keep
+    return np.isin(np.arange(len(truth)), [*first, *rest[: n_labeled - len(first)]])
 
 
-def _bundled(name: str) -> Callable[[], Table]:
-    def load() -> Table:
-        from sklearn import datasets
-        from sklearn.model_selection import train_test_split
-        from sklearn.preprocessing import StandardScaler
+def _bundled(name: str) -> Table:
+    """A set that needs no file, with ten splits: two_moons is drawn, the others ship with scikit-learn."""
+    from sklearn import datasets
+    from sklearn.model_selection import train_test_split
+    from sklearn.preprocessing import StandardScaler
 
-        if name == "two_moons":
-            X, y = datasets.make_moons(n_samples=200, noise=0.1, random_state=0)
-            per_class, labels = 3, y.astype(str)
-        else:
-            bunch = getattr(datasets, f"load_{name}")()
-            X = bunch.data / 16 if name == "digits" else StandardScaler().fit_transform(bunch.data)
-            per_class, labels = 10, np.array([str(bunch.target_names[k]) for k in bunch.target])
-        shown = per_class * len(np.unique(labels))
-        everything = np.arange(len(labels))
-        rows = [train_test_split(everything, train_size=shown, stratify=labels, random_state=k)[0] for k in range(10)]
-        return Table(X, labels, np.array(rows))
-
-    return load
-
-
-#: Sets that need no file, each with ten splits: two_moons is drawn, the others ship with scikit-learn.
-BUNDLED = {name: _bundled(name) for name in ("two_moons", "breast_cancer", "digits", "iris", "wine")}
+    if name == "two_moons":
+        X, y = datasets.make_moons(n_samples=200, noise=0.1, random_state=0)
+        per_class, labels = 3, y.astype(str)
+    else:
+        bunch = getattr(datasets, f"load_{name}")()
+        X = bunch.data / 16 if name == "digits" else StandardScaler().fit_transform(bunch.data)
+        per_class, labels = 10, bunch.target_names[bunch.target].astype(str)
+    shown = per_class * len(np.unique(labels))
+    everything = np.arange(len(labels))
+    rows = [train_test_split(everything, train_size=shown, stratify=labels, random_state=k)[0] for k in range(10)]
+    return Table(X, labels, np.array(rows))

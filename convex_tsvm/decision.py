@@ -20,13 +20,11 @@ OUTPUT_BYTES_AT_ONCE = 32 * 2**20
 
 
 def chosen_classes(outputs: Array) -> NDArray[np.intp]:
-    """Indices of the classes that outputs stand for, shape (n,).
+    """Indices of the classes, shape (n,), that outputs of shape (n,), (n, 1) or (n, n_classes) stand for.
 
-    Outputs of shape (n,) or (n, 1) stand for two classes: index 1 where they are >= 0, otherwise 0.  Those of shape
-    (n, n_classes) stand for the class with the largest output, of equal ones the first.
+    Of two classes it is 1 where outputs are >= 0, of more the one with the largest output, of equal ones the first.
     """
-    single = outputs.ndim == 1 or outputs.shape[1] == 1
-    if single:
+    if outputs.ndim == 1 or outputs.shape[1] == 1:
         return is_positive(outputs.ravel()).astype(np.intp)
     return np.asarray((outputs >= outputs.max(axis=1, keepdims=True) - ZERO_OUTPUT).argmax(axis=1), dtype=np.intp)
 
@@ -58,14 +56,9 @@ class DecisionFunctions:
     ) -> DecisionFunctions:
         """Functions on a problem's points, of which only the support is kept.
 
-        Parameters
-        ----------
-        problem : Problem
-        coefficients : array, shape (n_functions, n), or None
-            Not needed with weights.
-        intercept : array, shape (n_functions,)
-        weights : array, shape (n_functions, d), optional
-            w where it is no combination of the points, as for the 1-norm: the unit vectors serve as points then.
+        ``coefficients`` have the shape (n_functions, n), ``intercept`` (n_functions,).  ``weights``, (n_functions, d),
+        are in their place where w is no combination of the points, as for the 1-norm: unit vectors serve as points
+        then.
         """
         kernel, n_features = problem.kernel, problem.X.shape[1]
         if weights is not None:
@@ -91,11 +84,7 @@ class DecisionFunctions:
         return np.asarray((self.points.T @ self.coefficients.T).T)
 
     def __call__(self, X: Any) -> Array:
-        """Outputs at new points X, shape (n_new, n_functions); X has shape (n_new, n_features).
-
-        For a precomputed kernel X holds kernel values with all training points.  ValueError is raised if X is not
-        2-dimensional, or has another number of features.
-        """
+        """Outputs, shape (n_new, n_functions), at X, shape (n_new, n_features), or values with training points."""
         if not (is_sparse(X) or isinstance(X, LinearPoints)):
             X = np.asarray(X, dtype=float)
         if isinstance(X, LinearPoints) and not isinstance(self.kernel, Linear):

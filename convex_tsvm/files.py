@@ -1,7 +1,6 @@
 """Files of points and labels as people have them: tables, svmlight text, arrays, and folders of points.
 
-What is read is what is written.  Where a file is not the plain case, what was understood is kept to be told, and what
-can be understood in several ways is an error that asks.
+Where a file is not the plain case, what was understood is told; what can be understood in several ways is asked about.
 """
 
 from __future__ import annotations
@@ -26,40 +25,23 @@ from .validation import Archive, archive
 #: What may separate the fields of a table.
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 
-#: Numbers with a decimal comma, and those of them that may have one between thousands.
+#: Numbers with a decimal comma.
 DECIMAL_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?", re.ASCII)
-THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)
-
-COUNTERS = ("index", "id", "idx", "no", "nr", "#", "row", "row_id", "rowid", "level_0")
-
-#: The arrays beside ``data`` and ``shape`` that a format of scipy.sparse.save_npz has.
-SPARSE = {
-    "csr": ("indices", "indptr"),
-    "csc": ("indices", "indptr"),
-    "bsr": ("indices", "indptr"),
-    "coo": ("row", "col"),
-    "dia": ("offsets",),
-}
 
 
 @dataclass(frozen=True)
 class Table:
-    """What a file holds, before classes become signs.
-
-    ``labels``, shape (n,), are as they are written; once markers are told from classes they are "" where unknown, and
-    ``marks`` says what marks these.  ``names`` and ``label`` are the names of X's columns and of the column of labels.
-    ``zero_based`` says whether an svmlight file counts columns from 0, and ``told`` whatever was not the plain case.
-    """
+    """What a file holds, before classes become signs."""
 
     X: Any
-    labels: NDArray[np.str_]
+    labels: NDArray[np.str_]  # shape (n,), as they are written; "" where unknown, once markers are told from classes
     splits: NDArray[np.int64] | None = None
-    names: tuple[str, ...] | None = None
-    label: str | None = None
+    names: tuple[str, ...] | None = None  # of X's columns
+    label: str | None = None  # the name of the column of labels
     has_labels: bool = True
-    marks: str = "without labels"
-    zero_based: bool | None = None
-    told: tuple[str, ...] = ()
+    marks: str = "without labels"  # what marks the unknown ones
+    zero_based: bool | None = None  # whether an svmlight file counts columns from 0
+    told: tuple[str, ...] = ()  # whatever was not the plain case
 
 
 def kind_of(source: str) -> str:
@@ -95,17 +77,20 @@ def _points_of(file: Archive) -> Any:
         return file["X"]
     form = file["format"].item() if "format" in file.files else "csr"
     form = form.decode() if isinstance(form, bytes) else str(form)
-    if form not in SPARSE:
-        raise ValueError(f"its sparse format {form!r} must be one of {', '.join(SPARSE)}")
-    if not {"data", "shape", *SPARSE[form]} <= set(file.files):
+    # The arrays beside ``data`` and ``shape`` that a format of scipy.sparse.save_npz has.
+    compressed = ("indices", "indptr")
+    own = {"csr": compressed, "csc": compressed, "bsr": compressed, "coo": ("row", "col"), "dia": ("offsets",)}
+    if form not in own:
+        raise ValueError(f"its sparse format {form!r} must be one of {', '.join(own)}")
+    if not {"data", "shape", *own[form]} <= set(file.files):
         raise ValueError(f"it has neither 'X' nor a {form.upper()} matrix; it has {', '.join(sorted(file.files))}")
     n, d = (int(size) for size in file["shape"])
     if n * 8 > file.limit:
         raise ValueError(f"its shape ({n}, {d}) has more rows than a file of its size holds")
-    parts = tuple(file[name] for name in SPARSE[form])
+    parts = tuple(file[name] for name in own[form])
     given = (file["data"], parts) if form == "coo" else (file["data"], *parts)
     X = getattr(sp, f"{form}_matrix")(given, shape=(n, d))
-    if form in ("csr", "csc", "bsr"):
+    if own[form] == compressed:
         X.check_format()
     X = X.tocsr()
     X.sum_duplicates()
@@ -201,10 +186,7 @@ def _separator(text: str) -> str:
 
 
 def _fields(text: str, separator: str) -> tuple[NDArray[Any], list[int]]:
-    """All fields as text, shape (n + 1, d), header first, and the line that each row begins in.
-
-    A ValueError names the first line that has not as many fields as the header.
-    """
+    """All fields as text, shape (n + 1, d), header first, and the line that each row begins in."""
     records = list(_records(text, separator))
     for line, row in records:
         if len(row) != len(records[0][1]):
@@ -251,16 +233,15 @@ def _without_index(
 ) -> tuple[list[int], list[str]]:
     """The columns that do not only count rows, and what is told of the others.
 
-    A column without a name whose whole numbers are distinct, or that is empty, is an index, and so is one that is
-    called so and counts; another one without a name is a ValueError.  What is asked for, or known to a model, stays.
+    What is asked for, or known to a model, stays; another column without a name that is no index is a ValueError.
     """
+    counters = ("index", "id", "idx", "no", "nr", "#", "row", "row_id", "rowid", "level_0")
     names = None if model is None else model.feature_names
     exact = model is not None and names is None and table.shape[1] == model.n_features
     kept, told = [], []
     for k, name in enumerate(table[0]):
-        # What a column without a name is called, and names of columns that may only count the rows.
-        nameless = re.compile(r"(Unnamed: [\d.]+)?", re.ASCII).fullmatch(name) is not None
-        asked = name in (label_column, *(names or ())) or not (nameless or (name.casefold() in COUNTERS and not exact))
+        nameless = re.fullmatch(r"(Unnamed: [\d.]+)?", name, re.ASCII) is not None
+        asked = name in (label_column, *(names or ())) or not (nameless or (name.casefold() in counters and not exact))
         why = "" if asked else _index([value.strip() for value in table[1:, k]], nameless)
         if why:
             told.append(f"column {k + 1}, {repr(name) if name else 'without a name'}, is {why} and is left out")
@@ -274,7 +255,7 @@ def _without_index(
 
 
 def _index(values: list[str], nameless: bool) -> str:
-    """What a column is that is no feature; "" if it may be one."""
+    """What a column is that is no feature: an index counts, or has no name and distinct whole numbers; else ""."""
     numbers = [int(value) for value in values if re.fullmatch(r"\d{1,18}", value, re.ASCII)]
     counts = numbers == list(range(numbers[0], numbers[0] + len(values))) if numbers else False
     if counts or (nameless and len(set(numbers)) == len(values)):
@@ -329,7 +310,7 @@ def _has_decimal_commas(fields: NDArray[Any]) -> bool:
     commas = [field.strip() for field in fields.flat if "," in field]
     if not commas or not all(map(DECIMAL_COMMA.fullmatch, commas)) or any("." in field for field in fields.flat):
         return False
-    if all(map(THOUSANDS.fullmatch, commas)):
+    if all(re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", comma, re.ASCII) for comma in commas):
         raise ValueError(
             f"{commas[0]!r} is one number with a decimal comma and another with one between thousands; write numbers "
             "with a point, and without commas"

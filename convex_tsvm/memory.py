@@ -14,9 +14,6 @@ from .validation import finite
 #: The memory that a store of rows may take in any case, in MB, which is the default of ``sklearn.svm.SVC``.
 USUAL = 200.0
 
-#: Room in MB beside all rows, for the matrix of a working set and for rows on their way into the store.
-BESIDE = 256.0
-
 #: Limits of containers, and what they use of them: control groups of the second and the first version.
 LIMITS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
@@ -27,20 +24,19 @@ LIMITS = (
 def cache_megabytes(cache_size: Any, n: int = 0) -> float:
     """The budget for kernel values of n points in MB; a ValueError if ``cache_size`` is not "auto" or > 0.
 
-    "auto" is a quarter of the free memory, but 200 at least and no more than all rows take; it is 200 if n is not said
-    or all rows take a tenth of that.  A worker process shares the free memory with as many others as there are cores.
+    "auto" is a quarter of the free memory, but 200 at least and no more than all rows take.
     """
     if not isinstance(cache_size, str):
         return finite("cache_size", cache_size, above=0)
     if cache_size != "auto":
         raise ValueError(f"cache_size={cache_size!r} must be 'auto' or a number > 0, of MB")
-    # All rows are few if they take this share of it.
-    if 8.0 * n**2 <= 0.1 * USUAL * 2**20:
+    whole = 8.0 * n**2 / 2**20
+    if whole <= 0.1 * USUAL:
         return USUAL  # asking how much memory is free would take longer than a fit to few points
+    # A worker process shares the free memory with as many others as there are cores.
     others = int(joblib.cpu_count()) if multiprocessing.parent_process() is not None else 1
-    whole = 8.0 * n**2 / 2**20 + BESIDE
-    # The share of the free memory that a store of rows may take.
-    return max(USUAL, min(0.25 * free_bytes() / 2**20 / others, whole))
+    beside = 256.0  # MB beside all rows, for the matrix of a working set and for rows on their way into the store
+    return max(USUAL, min(0.25 * free_bytes() / 2**20 / others, whole + beside))
 
 
 def free_bytes() -> int:

@@ -18,11 +18,6 @@ from threadpoolctl import ThreadpoolController
 THREADED_ENTRIES = 2**18
 
 
-#: Matrices of up to this many rows are too small for threads of BLAS: waking them costs more than they bring (ten times
-#: more at 200), and if another process has their core, a hundred times more.
-SMALL = 1000
-
-
 @cache
 def n_threads() -> int:
     """Number of threads: the cores that this process may use, or OMP_NUM_THREADS if that is fewer."""
@@ -38,14 +33,14 @@ def blas_threads() -> ThreadpoolController:
 
 def blas_threads_for(n: int) -> AbstractContextManager[Any]:
     """A context for work on matrices of n rows: with one thread of BLAS, if they are small."""
-    return one_blas_thread() if n <= SMALL else nullcontext()
+    # Waking threads costs ten times more than they bring at 200 rows, far more if another process has their core.
+    return one_blas_thread() if n <= 1000 else nullcontext()
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
-    """A context with one thread of BLAS for each of ours: large products are cut into tiles, taken by free threads.
+    """A context with one thread of BLAS for each of ours, which take tiles of large products.
 
-    BLAS's own threads get equal shares and wait for each other; where another process has one of the cores, that takes
-    several times as long as one thread alone.
+    BLAS's own threads get equal shares, and wait for the one whose core another process has.
     """
     return _limit
 
@@ -83,8 +78,7 @@ def tiles(n_rows: int, size: int) -> list[slice]:
 
 def n_parts(size: int, least: int) -> int:
     """Parts for work of a size: one if it is less than ``least``, where threads cost more than they bring."""
-    # The number of parts for each thread: a thread whose core is free takes more of them than one that shares its
-    # core.
+    # There are several parts for each thread, since one whose core is free takes more of them than one that shares it.
     return 3 * n_threads() if size >= least and n_threads() > 1 else 1
 
 
@@ -117,7 +111,7 @@ def row_slices(values: Any) -> list[slice]:
     if values.size < THREADED_ENTRIES:
         return [slice(0, n_rows)]
     # Elementwise work is done on pieces of about this many entries, which stay in the cache between operations.
-    step = max(1, (2**16) // max(values.shape[1], 1))
+    step = max(1, 2**16 // max(values.shape[1], 1))
     return [slice(start, start + step) for start in range(0, n_rows, step)]
 
 

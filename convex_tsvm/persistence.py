@@ -27,12 +27,6 @@ from .validation import archive, integer, is_sparse
 Array = NDArray[np.float64]
 FORMAT = "convex_tsvm model 1"
 
-#: The arrays of a model's file.
-MODEL_ARRAYS = ("header", "coefficients", "intercept", "classes", "points", "data", "indices", "indptr", "shape")
-
-#: The number of names of features that a message lists, at most.
-FEATURES_NAMED = 5
-
 #: What reading may raise if a file is not one of ours, or is damaged.
 DAMAGED = (
     ValueError,
@@ -72,11 +66,7 @@ class FittedModel(DecisionFunctions):
 
     Examples
     --------
-    >>> import tempfile, pathlib
-    >>> clf = ct.TransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     ct.save_model(clf, pathlib.Path(folder, "model.npz"))
-    ...     model = ct.load_model(pathlib.Path(folder, "model.npz"))
+    >>> model = ct.TransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1]).model_
     >>> model.predict(np.array([[-0.5], [0.5]]))
     array([0, 1])
     """
@@ -91,10 +81,7 @@ class FittedModel(DecisionFunctions):
     def from_solutions(
         cls, solutions: Sequence[Solution], classes: NDArray[Any], parameters: Mapping[str, Any] | None = None
     ) -> FittedModel:
-        """Model from one solution per decision function, all on the same points; keeps the support only.
-
-        ``classes`` has the shape (n_classes,); ``parameters`` are kept with the model, to be read by people.
-        """
+        """Model from one solution per decision function, all on the same points; ``classes`` has shape (n_classes,)."""
         found = joint_function(solutions)
         own = (found.kernel, found.points, found.coefficients, found.intercept, found.n_features)
         return cls(*own, classes=classes, parameters=parameters or {})
@@ -117,17 +104,12 @@ class FittedModel(DecisionFunctions):
         return scores.ravel() if len(self.classes) == 2 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class of each new point.
+        """The name of each new point's class, shape (m,).
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame, shape (m, d)
-            New points; for a precomputed kernel its values with the training points, shape (m, n).
-
-        Returns
-        -------
-        array, shape (m,)
-            Class names.
+            As for ``decision_function``.
         """
         return self.decide(self.decision_function(X))
 
@@ -154,10 +136,8 @@ def unlike(fitted: Sequence[str], given: Sequence[str]) -> str:
     unseen, missing = sorted(set(given) - set(fitted)), sorted(set(fitted) - set(given))
     for what, names in (("unseen at fit time", unseen), ("seen at fit time, yet now missing", missing)):
         if names:
-            lines = [f"- {name}\n" for name in names[:FEATURES_NAMED]] + (
-                ["- ...\n"] if len(names) > FEATURES_NAMED else []
-            )
-            message += f"Feature names {what}:\n{''.join(lines)}"
+            some = [*names[:5], *(["..."] if len(names) > 5 else [])]
+            message += "".join([f"Feature names {what}:\n", *(f"- {name}\n" for name in some)])
     if not (unseen or missing):
         message += "Feature names must be in the same order as they were in fit.\n"
     return message
@@ -183,11 +163,10 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 
     Examples
     --------
-    >>> import tempfile, pathlib
-    >>> clf = ct.TransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     ct.save_model(clf, pathlib.Path(folder, "model.npz"))
-    ...     ct.load_model(pathlib.Path(folder, "model.npz")).classes
+    ...     ct.save_model(ct.TransductiveSVC().fit(points, few), f"{folder}/model.npz")
+    ...     ct.load_model(f"{folder}/model.npz").classes
     array([0, 1])
     """
     fitted = model if isinstance(model, FittedModel) else getattr(model, "model_", None)
@@ -233,8 +212,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
 def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Any]) -> None:
     """Write arrays as one ``.npz`` file that is complete or not there: under another name first, then renamed."""
     path = Path(path)
-    if path.exists() and not path.is_file():
-        # A device or a pipe is written to, never replaced.
+    if path.exists() and not path.is_file():  # a device or a pipe is written to, never replaced
         with open(path, "wb") as file:
             np.savez_compressed(file, **arrays)
         return
@@ -266,15 +244,14 @@ def load_model(path: str | os.PathLike[str]) -> FittedModel:
 
     Examples
     --------
-    >>> import tempfile, pathlib
-    >>> clf = ct.TransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     ct.save_model(clf, pathlib.Path(folder, "model.npz"))
-    ...     model = ct.load_model(pathlib.Path(folder, "model.npz"))
-    >>> bool(np.allclose(model.decision_function(X), clf.decision_function(X)))
-    True
+    ...     ct.save_model(ct.TransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1]), f"{folder}/model.npz")
+    ...     ct.load_model(f"{folder}/model.npz").predict(X)
+    array([0, 0, 0, 1, 1, 1])
     """
-    with reading(path, "a model", FORMAT, MODEL_ARRAYS) as (header, arrays):
+    known = ("header", "coefficients", "intercept", "classes", "points", "data", "indices", "indptr", "shape")
+    with reading(path, "a model", FORMAT, known) as (header, arrays):
         if "points" in arrays:
             points: Any = arrays["points"]
         else:
@@ -289,7 +266,7 @@ def load_model(path: str | os.PathLike[str]) -> FittedModel:
             classes=arrays["classes"],
             n_features=integer("n_features", header["n_features"], least=1),
             parameters=header["parameters"],
-            feature_names=_names(header.get("feature_names")),
+            feature_names=None if (names := header.get("feature_names")) is None else tuple(names),
             label_name=header.get("label_name"),
             zero_based=header.get("zero_based"),
         )
@@ -312,9 +289,8 @@ def reading(
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """A context with the header and the arrays of a file that :func:`write_arrays` has written.
 
-    A ValueError that says that the file is not ``what`` it should be takes the place of any error in the context that a
-    damaged file may lead to, as well as of those of reading it.  A FileNotFoundError stays as it is.  With ``known``,
-    the names of arrays, any other array is such an error, too.
+    Whatever error a damaged file leads to in reading it or in the context, or an array that is not among the ``known``,
+    is a ValueError that says that the file is not ``what`` it should be.
     """
     try:
         with archive(path, known) as file:
@@ -328,10 +304,6 @@ def reading(
         raise
     except DAMAGED as error:
         raise ValueError(f"{path} is not {what} saved by convex_tsvm: {error}") from error
-
-
-def _names(saved: list[str] | None) -> tuple[str, ...] | None:
-    return None if saved is None else tuple(saved)
 
 
 def _is_json(value: Any) -> bool:

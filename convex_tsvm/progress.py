@@ -16,13 +16,10 @@ from .solution import Iteration
 
 @dataclass(frozen=True)
 class StatusLine:
-    """What long work calls to update its line: after a step of a method, within a step, or with a text.
+    """What long work calls to update its line."""
 
-    ``inner`` takes the number of working sets solved and the violation.
-    """
-
-    step: Callable[[Iteration], None]
-    inner: Callable[[int, float], None]
+    step: Callable[[Iteration], None]  # after a step of a method
+    inner: Callable[[int, float], None]  # within a step, with the number of working sets solved and the violation
     tell: Callable[[str], None]
 
 
@@ -34,14 +31,8 @@ def remaining(seconds: float, share: float) -> str:
     return f", about {left / 60:.0f} min left" if left > 90 else f", about {left:.0f} s left"
 
 
-#: Seconds between two lines where there is no terminal.
-PAUSE = 10.0
-
-#: Seconds between two lines where a program reads them.
-MACHINE_PAUSE = 1.0
-
-#: What a line says at its end.
-KEEPS = " (Ctrl-C keeps the best so far)"
+#: Seconds between two lines, where there is no terminal and where a program reads them.
+PAUSES = {"auto": 10.0, "json": 1.0}
 
 #: How progress is told; see :func:`told`.
 _way = ContextVar("_way", default="auto")
@@ -51,10 +42,9 @@ _way = ContextVar("_way", default="auto")
 def told(way: str) -> Iterator[None]:
     """Progress of the work inside is told a person, "auto", a program, "json", or nobody, "none".
 
-    A person has a line on a terminal.  For a program there is a JSON object a line on standard error, about one a
-    second: ``progress`` is the name of the work, ``seconds`` the time since it began, ``text`` what a person is told;
-    where they are known also the ``share`` of the work that is done, and of the last step of a method its number
-    ``step``, its ``stage``, its ``objective``, and ``changed``, how many points changed.
+    For a program there is a JSON object a line on standard error: the name of the work, ``progress``, the ``seconds``
+    since it began, the ``text`` for a person, and what is known of the ``share`` that is done, and of the last
+    ``step``, its ``stage``, ``objective`` and how many points ``changed``.
     """
     token = _way.set(way)
     try:
@@ -64,42 +54,40 @@ def told(way: str) -> Iterator[None]:
 
 
 @contextmanager
-def _shown(first: str, lines: bool) -> Iterator[Callable[[str, dict[str, Any]], None] | None]:
-    """A function that shows a text on standard error: on a terminal in one line, which begins with ``first``.
+def _shown(first: str, lines: bool) -> Iterator[Callable[[str, str, dict[str, Any]], None] | None]:
+    """A function that shows a text, and an end if there is room, in a line on a terminal, which begins with ``first``.
 
-    Elsewhere it prints a line every ten seconds at most, if ``lines`` are asked for; otherwise there is None.  A
-    program is told the figures beside the text.
+    Elsewhere it prints lines now and then, if ``lines`` are asked for, with figures for a program; or it is None.
     """
     began = last = time.perf_counter()
-    machine = _way.get() == "json"
+    way = _way.get()
 
-    def print_line(text: str, figures: dict[str, Any]) -> None:
+    def print_line(text: str, end: str, figures: dict[str, Any]) -> None:
         nonlocal last
         now = time.perf_counter()
-        if now - last >= (MACHINE_PAUSE if machine else PAUSE):
+        if now - last >= PAUSES[way]:
             last = now
-            if machine:
-                text = json.dumps({**figures, "seconds": round(now - began, 3), "text": text})
-            print(text, file=sys.stderr, flush=True)
+            told = json.dumps({**figures, "seconds": round(now - began, 3), "text": text + end})
+            print(told if way == "json" else text + end, file=sys.stderr, flush=True)
 
-    if _way.get() == "none":
+    if way == "none" or (way == "auto" and not lines and not sys.stderr.isatty()):
         yield None
         return
-    if machine or not sys.stderr.isatty():
-        yield print_line if lines or machine else None
+    if way == "json" or not sys.stderr.isatty():
+        yield print_line
         return
     from rich.console import Console
     from rich.text import Text
 
     console = Console(stderr=True)
     with console.status(first) as status:
-        yield lambda text, _: status.update(Text(_cut(text, console.width - 4)))
+        yield lambda text, end, _: status.update(Text(_cut(text, end, console.width - 4)))
 
 
-def _cut(text: str, width: int) -> str:
-    """A text that has room in a line: without what it says of Ctrl-C, or cut, if it is too long."""
-    if len(text) > width:
-        text = text.removesuffix(KEEPS)
+def _cut(text: str, end: str, width: int) -> str:
+    """A text with its end, or, where both have no room in a line, without it, and cut if that is too long as well."""
+    if len(text + end) <= width:
+        return text + end
     return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
 
 
@@ -110,11 +98,10 @@ def status_line(
     lines: bool = False,
     keeps: bool = True,
 ) -> Iterator[StatusLine | None]:
-    """A line on standard error that says how far the work called ``name()`` is.
+    """A line on standard error that says how far the work called ``name()`` is; see :func:`_shown` for ``lines``.
 
-    ``share`` tells from the first stage and the current one how much of the work is done (see ``Method.share``).
-    Where standard error is no terminal there is a line every ten seconds, if ``lines`` are asked for; otherwise None.
-    It says that Ctrl-C ends the work with the best so far, if the work ``keeps`` that.
+    ``share`` tells from the first stage and the current one how much is done (see ``Method.share``); ``keeps`` says
+    that Ctrl-C ends the work with the best so far.
     """
     with _shown(f"{name()}: starting", lines) as show:
         if show is None:
@@ -124,8 +111,8 @@ def status_line(
         figures: dict[str, Any] = {}
 
         def update(inside: str) -> None:
-            kept = KEEPS if keeps else ""
-            show(f"{name()}: {reached}{inside}{kept}", {"progress": name(), **figures})
+            end = " (Ctrl-C keeps the best so far)" if keeps else ""
+            show(f"{name()}: {reached}{inside}", end, {"progress": name(), **figures})
 
         def step(iteration: Iteration) -> None:
             nonlocal count, reached, first, done
@@ -158,5 +145,7 @@ def share_line(what: str) -> Iterator[Callable[[float], None] | None]:
             return
         began = time.perf_counter()
         yield lambda share: show(
-            f"{what}: {share:.0%}{remaining(time.perf_counter() - began, share)}", {"progress": what, "share": share}
+            f"{what}: {share:.0%}{remaining(time.perf_counter() - began, share)}",
+            "",
+            {"progress": what, "share": share},
         )

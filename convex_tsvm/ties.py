@@ -1,8 +1,6 @@
-"""Choices among what is equal, by rules, so that every machine makes the same ones.
+"""Choices among what is equal but for rounding, by rules, so that every machine makes the same ones.
 
-Numbers that are equal in exact arithmetic, as those of mirror images are, differ by rounding: by the processor, the
-library of linear algebra and its threads.  Here they count as equal, and the first of equals in the order of their
-places is taken.
+Numbers that are equal in exact arithmetic count as equal here, and the first of equals in the order of places is taken.
 """
 
 from __future__ import annotations
@@ -22,12 +20,10 @@ ZERO_OUTPUT = 1e-12
 
 
 def rounded(values: ArrayLike) -> Array:
-    """The same numbers as multiples of EQUAL times their median size: where they were equal they are the same.
-
-    What is only rounding beside the largest has no say in the median.
-    """
+    """The same numbers as multiples of EQUAL times their median size: where they were equal they are the same."""
     given = np.asarray(values, dtype=float)
     sizes = np.abs(given[np.isfinite(given)])
+    # What is only rounding beside the largest has no say in the median.
     sizes = sizes[sizes > ZERO_OUTPUT * sizes.max(initial=0.0)]
     return np.rint(given / (EQUAL * float(np.median(sizes)) if len(sizes) else 1.0))
 

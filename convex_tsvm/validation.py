@@ -35,10 +35,7 @@ def is_sparse(X: Any) -> TypeGuard[sp.csr_matrix]:
 
 
 def canonical(X: Any) -> Any:
-    """A sparse matrix in CSR format, without zeros and with each entry once, sorted by columns; others as they are.
-
-    Sums over stored numbers, such as a variance, need this.  The caller's matrix is not changed, but copied if need be.
-    """
+    """A sparse matrix in CSR format, without zeros and with each entry once, sorted; others as they are."""
     if not is_sparse(X):
         return X
     found = sp.csr_matrix(X)  # what another matrix remembers of its format may no longer be true
@@ -87,20 +84,17 @@ def one_of(name: str, value: Any, allowed: Sequence[str]) -> str:
     return value
 
 
-#: A packed file may unpack to so many bytes, or to so many times its size if that is more.
-UNPACKED_BYTES, UNPACKED_TIMES = 2**28, 32
+#: A packed file of arrays may unpack to so many bytes, or to more if it is large.
+UNPACKED_BYTES = 2**28
 
 
-def unpacked_limit(size: int) -> int:
-    """The most bytes that a packed file of so many bytes is unpacked to."""
-    return max(UNPACKED_BYTES, UNPACKED_TIMES * size)
+def unpacked_limit(size: int, least: int) -> int:
+    """The most bytes that a packed file of so many bytes is unpacked to: ``least``, or 32 times its size."""
+    return max(least, 32 * size)
 
 
 class Archive:
-    """The arrays of an open ``.npz`` file, by name; each is unpacked when it is asked for, if that fits the limit.
-
-    ``files`` has their names, and ``limit`` is the number of bytes that all of them together may take.
-    """
+    """The arrays of an open ``.npz`` file, by name: each is unpacked when asked for, if all fit into the limit."""
 
     def __init__(self, file: Any, limit: int) -> None:
         self.files: list[str] = list(file.files)
@@ -130,17 +124,13 @@ class Archive:
 
 @contextmanager
 def archive(path: str | os.PathLike[str], known: Collection[str] | None = None) -> Iterator[Archive]:
-    """The arrays of an .npz file, by name, while the context is open; a ValueError if the file is no such archive.
-
-    Nothing is unpacked that is not asked for, and no more than :func:`unpacked_limit` says.  With ``known``, the names
-    that a reader knows, any other is an error.
-    """
+    """The arrays of an .npz file by name; a ValueError if it is none, or has others than the ``known`` ones."""
     with open(path, "rb") as opened:
         if not zipfile.is_zipfile(opened):
             raise ValueError("it is no .npz file, or a damaged one")
         opened.seek(0)
         with np.load(opened, allow_pickle=False) as file:
-            found = Archive(file, unpacked_limit(os.fstat(opened.fileno()).st_size))
+            found = Archive(file, unpacked_limit(os.fstat(opened.fileno()).st_size, UNPACKED_BYTES))
             unknown = sorted(set(found.files) - set(found.files if known is None else known))
             if unknown:
                 raise ValueError(f"it has members that do not belong there: {', '.join(unknown[:5])}")
@@ -148,10 +138,7 @@ def archive(path: str | os.PathLike[str], known: Collection[str] | None = None) 
 
 
 def new_file(name: str, value: Any) -> Path:
-    """``value`` as the path of a file that can be written; checked before long work, so that its result is not lost.
-
-    A ValueError or an OSError says what is wrong.  The file is neither made nor changed.
-    """
+    """``value`` as the path of a file that can be written, and is neither made nor changed; else an error."""
     if isinstance(value, bytes) or not isinstance(value, (str, os.PathLike)):
         raise ValueError(f"{name}={value!r} must be the path of a file")
     path = Path(value)

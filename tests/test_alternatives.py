@@ -25,7 +25,7 @@ from convex_tsvm.kernels.wrappers import RowsWithSums
 from convex_tsvm.methods.cccp import CCCP
 from convex_tsvm.methods.potts import _have_equal_points
 from convex_tsvm.points.memory_mapped import read_svmlight
-from convex_tsvm.progress import status_line
+from convex_tsvm.progress import PAUSES, status_line
 from convex_tsvm.relaxations.rounding import zero_sum
 from convex_tsvm.solvers.dual import minimize_quadratic
 from convex_tsvm.solvers.dual.row_cache import CachedRows
@@ -378,7 +378,7 @@ def test_folds_for_scikit_learn():
 
 
 def test_a_search_says_how_far_it_is(capsys, monkeypatch):
-    monkeypatch.setattr("convex_tsvm.progress.PAUSE", 0.0)
+    monkeypatch.setitem(PAUSES, "auto", 0.0)
     y = np.array([0, 0, -1, -1, 1, 1])
     search = ct.TransductiveSearchCV(ct.TransductiveSVC(kernel="linear"), {"C": [1, 10]}, cv=2, verbose=1)
     assert set(search.fit(X, y).best_params_) == {"C"}
@@ -388,7 +388,7 @@ def test_a_search_says_how_far_it_is(capsys, monkeypatch):
 
 
 def test_steps_whose_share_nobody_knows(capsys, monkeypatch):
-    monkeypatch.setattr("convex_tsvm.progress.PAUSE", 0.0)
+    monkeypatch.setitem(PAUSES, "auto", 0.0)
     history = ct.cccp(ct.cccp_tsvm(), line(C=10)).history
     with status_line(lambda: "work", lines=True) as progress:
         progress.step(history[0])

@@ -15,7 +15,7 @@ from sklearn.datasets import dump_svmlight_file
 from sklearn.svm import SVC
 
 import convex_tsvm as ct
-from convex_tsvm.cli import _complain, _complain_in_json, _warnings_told, main
+from convex_tsvm.cli import _warnings_told, main
 from convex_tsvm.data import load_classes
 from convex_tsvm.table import METHODS
 
@@ -820,10 +820,10 @@ def test_a_program_is_told_of_errors_and_warnings_in_json(capsys):
     status, _, err = run(capsys, "solve", "nowhere.csv", "--progress", "json")
     assert status == 2
     assert "nowhere.csv" in json.loads(err)["error"]
-    with _warnings_told(_complain_in_json):
+    with _warnings_told("json"):
         warnings.warn("so it is", ct.TSVMWarning, stacklevel=1)
     assert json.loads(capsys.readouterr().err) == {"warning": "so it is"}
-    with _warnings_told(_complain):
+    with _warnings_told("auto"):
         warnings.warn("so it is", ct.TSVMWarning, stacklevel=1)
     assert capsys.readouterr().err == "convex-tsvm: warning: so it is\n"
 

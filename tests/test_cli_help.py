@@ -74,7 +74,7 @@ def test_completion_without_shtab_names_it(capsys, monkeypatch):
 
 
 def test_progress_that_a_program_can_read(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "MACHINE_PAUSE", 0.0)
+    monkeypatch.setitem(progress.PAUSES, "json", 0.0)
     assert main(["solve", "two_moons", "--sigma", "0.3", "--json", "--progress", "json"]) == 0
     captured = capsys.readouterr()
     result, lines = json.loads(captured.out), [json.loads(line) for line in captured.err.splitlines()]
@@ -86,7 +86,7 @@ def test_progress_that_a_program_can_read(capsys, monkeypatch):
 
 
 def test_a_program_is_told_the_share_and_a_person_is_not_told_json(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "MACHINE_PAUSE", 0.0)
+    monkeypatch.setitem(progress.PAUSES, "json", 0.0)
     iteration = Iteration(stage=2.0, step_objective=1.5, objective=1.5, changed=3, outputs=None)
     with progress.told("json"), progress.status_line(lambda: "work", lambda first, now: 0.25) as line:
         line.step(iteration)

@@ -55,11 +55,11 @@ def test_a_fit_that_takes_minutes_says_so_before_it_begins(make, n, said, monkey
 
 
 def test_classes_count_and_hours_are_hours():
-    cost = Cost("points", 100, 50.0, 2.0, "take fewer")
+    few, many = (Cost(n, "points", 100, 50.0, 2.0, "take fewer") for n in (100, 3200))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_of_cost("Some", cost, 100, 2)
+        warn_of_cost("Some", few, 2)
     with pytest.warns(UserWarning, match="100 points for each of 3 classes take about 2 minutes.*take fewer"):
-        warn_of_cost("Some", cost, 100, 3)
+        warn_of_cost("Some", few, 3)
     with pytest.warns(UserWarning, match="about 14 hours"):
-        warn_of_cost("Some", cost, 3200, 1)
+        warn_of_cost("Some", many, 1)

@@ -13,7 +13,7 @@ from convex_tsvm import memory
     [
         (8000, 40_000, 2000),  # a quarter of what is free
         (100, 40_000, 200),  # what a store may take in any case
-        (10**6, 10_000, 8 * 10_000**2 / 2**20 + memory.BESIDE),  # all rows, and the work beside them
+        (10**6, 10_000, 8 * 10_000**2 / 2**20 + 256),  # all rows, and the work beside them
         (10**6, 0, 200),
     ],
 )

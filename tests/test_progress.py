@@ -11,7 +11,7 @@ from convex_tsvm import progress
 
 @pytest.mark.parametrize("pause", [0.0, 1e9])
 def test_without_a_terminal_there_is_a_line_now_and_then(pause, capsys, monkeypatch):
-    monkeypatch.setattr(progress, "PAUSE", pause)
+    monkeypatch.setitem(progress.PAUSES, "auto", pause)
     X = np.array([[-1.1], [-1.0], [-0.9], [0.9], [1.0], [1.1]])
     ct.TransductiveSVC(verbose=1).fit(X, [0, -1, -1, -1, -1, 1])
     said = capsys.readouterr().err
@@ -19,7 +19,7 @@ def test_without_a_terminal_there_is_a_line_now_and_then(pause, capsys, monkeypa
 
 
 def test_lines_are_asked_for(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "PAUSE", 0.0)
+    monkeypatch.setitem(progress.PAUSES, "auto", 0.0)
     assert not sys.stderr.isatty()
     with progress.status_line(lambda: "work") as silent:
         assert silent is None

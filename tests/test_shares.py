@@ -2,6 +2,7 @@
 
 import warnings
 from collections import deque
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -269,7 +270,7 @@ def test_fits_to_many_points_are_announced(monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ct.TransductiveSVC().fit(X, y)  # some tenths of a second
-    monkeypatch.setattr(pilot, "ANNOUNCED_SECONDS", 1e-3)
+    monkeypatch.setattr(pilot, "PILOT", replace(pilot.PILOT, announced=1e-3))
     with pytest.warns(UserWarning, match=r"going to take about .*kernel_approximation='nystroem'"):
         ct.TransductiveSVC().fit(X, y)
 
@@ -278,7 +279,7 @@ def test_labels_that_were_drawn_as_parts_are_do_not_matter(monkeypatch):
     """Whatever permutation chose the labels, parts of the points have labels and unlabelled points."""
     from convex_tsvm.estimators import pilot
 
-    monkeypatch.setattr(pilot, "ANNOUNCED_SECONDS", 1e-3)
+    monkeypatch.setattr(pilot, "PILOT", replace(pilot.PILOT, announced=1e-3))
     X, truth = clusters(0.5, n=4000)
     for seed in (0, [0, 4000]):
         visible = np.zeros(4000, dtype=bool)

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,12 +19,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from .parser import BadUsage, read_request
     from .requests import Request
 
-    request, complain = Request(), _complain
+    request = Request()
+
+    def complain(message: str) -> None:
+        _complain("error", message, request.progress)
+
     try:
         request, run = read_request(arguments)
-        if request.progress == "json":
-            complain = _complain_in_json
-        with told(request.progress), _warnings_told(complain):
+        with told(request.progress), _warnings_told(request.progress):
             check_outputs(request)
             status = int(run(request))
             sys.stdout.flush()
@@ -33,42 +35,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message = " ".join(str(error).split())
         if request.json:
             print_json({"status": "infeasible", "message": message})
-        complain("error", f"infeasible: {message}")
+        complain(f"infeasible: {message}")
         return 1
     except BrokenPipeError:
         # Whoever read the output has had enough; what is left of it must not lead to an error at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except (BadUsage, ValueError, OSError) as error:
-        complain("error", " ".join(str(error).split()))
+        complain(" ".join(str(error).split()))
         return 2
     except MemoryError as error:
-        complain("error", f"there is not enough memory: {str(error) or 'for what is asked'}")
+        complain(f"there is not enough memory: {str(error) or 'for what is asked'}")
         return 2
     except RuntimeError as error:
-        complain("error", f"not solved: {error}")
+        complain(f"not solved: {error}")
         return 1
     except KeyboardInterrupt:
-        complain("error", "interrupted before there was a result")
+        complain("interrupted before there was a result")
         return 1
 
 
-def _complain(kind: str, message: str) -> None:
-    """Tell a person of an "error" or a "warning" in a line on standard error."""
-    print(f"convex-tsvm: {'warning: ' if kind == 'warning' else ''}{message}", file=sys.stderr)
-
-
-def _complain_in_json(kind: str, message: str) -> None:
-    """The same for a program, as a JSON object."""
-    print(json.dumps({kind: message}), file=sys.stderr)
+def _complain(kind: str, message: str, progress: str) -> None:
+    """Tell a person, or a program in JSON, of an "error" or a "warning" in a line on standard error."""
+    shown = f"convex-tsvm: {'warning: ' if kind == 'warning' else ''}{message}"
+    print(json.dumps({kind: message}) if progress == "json" else shown, file=sys.stderr)
 
 
 @contextmanager
-def _warnings_told(complain: Callable[[str, str], None]) -> Iterator[None]:
+def _warnings_told(progress: str) -> Iterator[None]:
     """Warnings inside are told in a line each, without the place in the code that they come from."""
 
     def tell(message: Warning | str, *_: Any, **__: Any) -> None:
-        complain("warning", " ".join(str(message).split()))
+        _complain("warning", " ".join(str(message).split()), progress)
 
     with warnings.catch_warnings():
         warnings.showwarning = tell

@@ -180,6 +180,7 @@ def verify(request: Verify) -> int:
 
 def _verify_derivation(request: Verify) -> int:
     """Check the derivation of a formulation on the labelled points and some of the others."""
+    from ..losses import SplitLoss
     from ..verification import verify as check
 
     task = read_task(request.method, request.formulation)
@@ -197,7 +198,9 @@ def _verify_derivation(request: Verify) -> int:
     formulation, problem = formulated(request, task, problem)
     report = check(formulation, problem)
     say(request, report, report.to_dict())
-    write_plot(lambda: _loss(formulation), request.plot, request.json)
+    loss: Any = formulation.labeled if formulation.unlabeled is None else formulation.unlabeled
+    surrogate_at = 0.5 if isinstance(loss, SplitLoss) else None
+    write_plot(lambda: plot.loss(loss, at=surrogate_at), request.plot, request.json)
     return 0 if report.passed else 1
 
 
@@ -245,14 +248,6 @@ def _verify_paper(request: Verify, name: str) -> int:
     return 0 if all(report.passed for report in reports) else 1
 
 
-def _loss(formulation: Formulation) -> Any:
-    """The loss of unlabelled points, or of labelled ones where the others pay nothing, with a surrogate at f = 0.5."""
-    from ..losses import SplitLoss
-
-    loss = formulation.labeled if formulation.unlabeled is None else formulation.unlabeled
-    return plot.loss(loss, at=0.5 if isinstance(loss, SplitLoss) else None)
-
-
 def _verify_certificate(request: Verify) -> int:
     from ..exact import certificate_page, prove_certificate, trim_certificate
     from ..exact.files import read_search
@@ -260,8 +255,10 @@ def _verify_certificate(request: Verify) -> int:
     mine: tuple[Formulation, Problem] | tuple[()] = ()
     if request.of_data is None:
         refuse_all_but(request, ("html", "trim"), f"the certificate {request.data!r}")
-    else:
-        mine = _problem_of(request, request.of_data)
+    else:  # what ``solve --method exact`` would make of the data and the options
+        own = replace(request, data=request.of_data)
+        stated = formulated(own, read_task("exact", own.formulation), given(own)[1])
+        mine = (stated.formulation, stated.problem)
     try:
         read_search(request.data)  # raises ValueError for what is no certificate at all
         verdict = prove_certificate(request.data, *mine)
@@ -277,13 +274,6 @@ def _verify_certificate(request: Verify) -> int:
     return 0 if verdict.holds else 1
 
 
-def _problem_of(request: Verify, data: str) -> tuple[Formulation, Problem]:
-    """The formulation and the problem that ``solve --method exact`` would make of the data and the options."""
-    request = replace(request, data=data)
-    stated = formulated(request, read_task("exact", request.formulation), given(request)[1])
-    return stated.formulation, stated.problem
-
-
 def predict(request: Predict) -> int:
     """Label points with a saved model."""
     model = load_model(request.model)
@@ -293,14 +283,9 @@ def predict(request: Predict) -> int:
         raise ValueError(f"positive={','.join(request.positive)!r} is for models of two classes")
     # A name may be that of several classes; other names than the model's are those of --positive and any others.
     each = [list(dict.fromkeys([name, *name.split(",")])) if two else [name] for name in names]
-    X, said = load_new(
-        request.data,
-        model,
-        classes=[] if request.positive else [name for part in each for name in part],
-        label_column=request.label_column,
-        unlabeled=request.unlabeled,
-        zero_based=request.zero_based,
-    )
+    known = [] if request.positive else [name for part in each for name in part]
+    shown = {name: getattr(request, name) for name in ("label_column", "unlabeled", "zero_based")}
+    X, said = load_new(request.data, model, classes=known, **shown)
     scores = model(X)
     chosen = chosen_classes(scores)
     labels, truth = np.array(names)[chosen], said
@@ -311,12 +296,12 @@ def predict(request: Predict) -> int:
         write_labels(request.labels_out, 2 * chosen - 1, scores.ravel(), names)
     elif request.labels_out:
         write_class_labels(request.labels_out, labels, scores.max(axis=1))
-    known = truth != ""
-    error = float(np.mean(labels[known] != truth[known])) if known.any() else None
+    labeled = truth != ""
+    error = float(np.mean(labels[labeled] != truth[labeled])) if labeled.any() else None
     counts = {name: int((labels == name).sum()) for name in names}
-    shown = ", ".join(f"{count} {name}" for name, count in counts.items())
-    shown = f", {counts[names[1]]} of them positive" if two else f": {shown}"
-    told = f"{len(labels)} points{shown}" + ("" if error is None else f", error {error:.4f}")
+    each_count = ", ".join(f"{count} {name}" for name, count in counts.items())
+    told = f"{len(labels)} points" + (f", {counts[names[1]]} of them positive" if two else f": {each_count}")
+    told += "" if error is None else f", error {error:.4f}"
     found = {"n_positive": counts[names[1]]} if two else {"classes": counts}
     say(request, told, {"n": len(labels), **found, "error": error})
     return 0
@@ -345,8 +330,7 @@ def solve_classes(request: Solve, task: Task) -> int:
     scores = np.column_stack([solution.scores for solution in solutions])
     labels = np.where(data.labels == "", np.array(data.classes)[chosen_classes(scores)], data.labels)
     error = data.error(labels)
-    unsolved = [row["status"] for row in rows if row["status"] not in SOLVED_STATUSES]
-    status = unsolved[0] if unsolved else str(rows[0]["status"])
+    unsolved = [row for row in rows if row["status"] not in SOLVED_STATUSES]
     if request.json:
         together = figures_of(
             error,
@@ -357,7 +341,7 @@ def solve_classes(request: Solve, task: Task) -> int:
             objective=float(np.mean([row["objective"] for row in rows])),
             iterations=max(row["iterations"] for row in rows),
             seconds=sum(row["seconds"] for row in rows),
-            status=status,
+            status=[*unsolved, *rows][0]["status"],
             classes=rows,
         )
         print_json(together)

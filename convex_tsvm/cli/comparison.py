@@ -27,9 +27,6 @@ from .table import SOLVED_STATUSES, compilation, failure_of, figures_of, print_t
 from .tasks import Task, read_task
 from .unused import refuse_unused
 
-#: What the row of the supervised SVM is called.
-SUPERVISED = "supervised SVM"
-
 
 def compare(request: Compare) -> int:
     """Fit every method with every solver; print a table and draw a picture."""
@@ -101,20 +98,20 @@ class _Comparison:
                 solvers = [solution.solver if name == "auto" else name for name, solution in found.items()]
                 difference = float(np.ptp(objectives) / max(1.0, abs(objectives[0])))
                 labels = int((first.labels != second.labels).sum())
-                lines.append({"method": task.name, "solvers": solvers, "objective_difference": difference,
-                              "labels_different": labels})  # fmt: skip
+                apart = {"objective_difference": difference, "labels_different": labels}
+                lines.append({"method": task.name, "solvers": solvers, **apart})
         return lines
 
     def below(self, supervised: dict[str, Any] | None) -> list[str]:
         """What is said of the table below it."""
         lines = stopped(self.rows)
         if supervised is not None and any(task.formulation == "svm" for task in self.tasks):
-            lines.append(f"svm is fitted with the balance asked for, as all methods are; the {SUPERVISED} has none")
-        agreement = [
-            f"{line['method']}: {' and '.join(line['solvers'])} agree on the objective to "
-            f"{line['objective_difference']:.1e} and differ on {line['labels_different']} labels"
-            for line in self.agreement()
-        ]
+            lines.append("svm is fitted with the balance asked for, as all methods are; the supervised SVM has none")
+        text = (
+            "{method}: {names} agree on the objective to {objective_difference:.1e} and differ on {labels_different} "
+            "labels"
+        )
+        agreement = [text.format(names=" and ".join(line["solvers"]), **line) for line in self.agreement()]
         return [*lines, *compilation(), *agreement]
 
     def picture(self) -> Any:
@@ -124,10 +121,7 @@ class _Comparison:
         return plot.comparison(self.data, named)
 
     def beside_supervised(self) -> dict[str, Any]:
-        """The row of the SVM that has the labelled points only; other rows are told how much they agree with it.
-
-        All get their error at labelled points that were left out (cross-validation).
-        """
+        """The row of the supervised SVM; others get their agreement with it, and all their error at labels left out."""
         first = next((task for task, _ in self.solutions if task.formulation != "svm"), next(iter(self.solutions))[0])
         formulation, problem = formulated(self.request, first, self.problem)
         alone = supervised_svms(formulation, [problem])[0]
@@ -137,21 +131,21 @@ class _Comparison:
         for (task, solver), row in zip(self.solutions, done, strict=True):
             if task not in errors:
                 one = partial(solved, self.request, task, solver=solver)
+                own_folds = folds if METHODS[task.method].is_descent else []
                 with limited(self.request.time_limit):
-                    is_descent = METHODS[task.method].is_descent
-                    errors[task] = _left_out_error(one, self.problem, folds) if is_descent else None
+                    errors[task] = _left_out_error(one, self.problem, own_folds)
             alike = self.solutions[task, solver].labels[unlabeled] == alone.labels[unlabeled]
             row["agreement"] = float(alike.mean()) if len(alike) else None
             row["left_out_error"] = errors[task]
         # What the others minimize, at the supervised SVM, if they all minimize the same.
         kinds = {(t.formulation, t.loss(self.request.loss)) for t, _ in self.solutions if t.formulation != "svm"}
-        same = len(kinds) == 1
+        value = Instance(formulation, problem).objective(alone.scores, alone.regularization)
         return figures_of(
             self.data.error(alone.labels),
             self.problem,
-            method=SUPERVISED,
+            method="supervised SVM",
             solver=alone.solver,
-            objective=Instance(formulation, problem).objective(alone.scores, alone.regularization) if same else None,
+            objective=value if len(kinds) == 1 else None,
             iterations=alone.n_iter,
             seconds=alone.seconds,
             status=alone.status,

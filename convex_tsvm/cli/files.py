@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import os
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +15,7 @@ from .requests import Request
 
 def print_json(found: Any) -> None:
     """Print plain values as one line of JSON, which has no infinite numbers: they are null there."""
-    print(json.dumps(_finite(found), allow_nan=False))
+    print(json.dumps(json.loads(json.dumps(found), parse_constant=lambda name: None)))
 
 
 def say(request: Request, text: object, figures: Any) -> None:
@@ -27,26 +26,25 @@ def say(request: Request, text: object, figures: Any) -> None:
         print(text)
 
 
-def _finite(found: Any) -> Any:
-    if isinstance(found, dict):
-        return {name: _finite(value) for name, value in found.items()}
-    if isinstance(found, (list, tuple)):
-        return [_finite(value) for value in found]
-    return None if isinstance(found, float) and not math.isfinite(found) else found
-
-
-#: Options and arguments that name files which a command reads, and which it writes.
-INPUT = ("data", "of_data", "source", "model", "labels")
-OUTPUT = ("save", "labels_out", "certificate", "checkpoint", "plot", "html", "trim", "derivation", "exercise", "target")
-
-
 def check_outputs(request: Request) -> None:
     """Complain about what cannot be written before the work is done, and what is read or written by another name."""
     given = {name: path for name, path in vars(request).items() if path is not None}
-    others = [(name, given[name]) for name in INPUT if name in given]
-    for name in OUTPUT:
-        if name not in given:
-            continue
+    others: list[tuple[str, Any]] = [
+        (name, given[name]) for name in ("data", "of_data", "source", "model", "labels") if name in given
+    ]
+    written = (
+        "save",
+        "labels_out",
+        "certificate",
+        "checkpoint",
+        "plot",
+        "html",
+        "trim",
+        "derivation",
+        "exercise",
+        "target",
+    )
+    for name in (name for name in written if name in given):
         path = given[name]
         if path == "-":
             raise ValueError(f"{name}='-' must be the name of a file")
@@ -70,11 +68,10 @@ def _is_same(path: str, other: str) -> bool:
 
 def write_plot(draw: Callable[[], Any], path: str | None, quiet: bool) -> None:
     """Draw a picture into a file, if one was asked for, and say so."""
-    if path is None:
-        return
-    plot.save(draw(), path)
-    if not quiet:
-        print(f"picture: {path}")
+    if path is not None:
+        plot.save(draw(), path)
+        if not quiet:
+            print(f"picture: {path}")
 
 
 def write_labels(path: str, labels: Any, scores: Any, classes: Sequence[str]) -> None:
@@ -87,7 +84,5 @@ def write_labels(path: str, labels: Any, scores: Any, classes: Sequence[str]) ->
 def write_class_labels(path: str, labels: Any, scores: Any) -> None:
     """The same for names of classes, shape (n,), and the output of each point's own class."""
     with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file)
-        writer.writerow(["index", "label", "output"])
-        for index, (label, score) in enumerate(zip(labels, scores, strict=True)):
-            writer.writerow([index, label, repr(float(score))])
+        rows = zip(range(len(labels)), labels, map(float, scores), strict=True)
+        csv.writer(file).writerows([("index", "label", "output"), *rows])

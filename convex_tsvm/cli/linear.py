@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data import CLASSES_NAMED, LabelCounts
+from ..data import LabelCounts, listed
 from ..files import as_text
 from ..persistence import save_model
 from ..points import convert_svmlight, open_points, read_svmlight
@@ -25,18 +24,21 @@ from .table import stopped
 
 def linear(request: Linear) -> int:
     """Fit a linear transductive SVM; print its figures."""
+    from ..estimators.linear import LinearTransductiveSVC  # here, as no other command waits for scikit-learn
+
     own = dict(request.method_option)
     if request.max_pairs is not None:
         own["max_pairs"] = request.max_pairs
     points, y, marker, zero_based = _given(request)
     names = ("method", "loss", "lambda_", "lambda_unlabeled", "tol", "max_iter")
-    clf = _classifier(
+    clf: Any = LinearTransductiveSVC(
         **{name: getattr(request, name) for name in names},
         positive_fraction="auto" if request.positive_fraction is None else request.positive_fraction,
         fit_intercept=not request.no_intercept,
         method_options=own,
         unlabeled=marker,
     )
+    clf._status = status_line  # on a terminal, and no other lines
     with limited(request.time_limit), warnings.catch_warnings():
         warnings.simplefilter("ignore" if request.json else "default")
         warnings.filterwarnings("ignore", "time_limit: ")  # a line says so
@@ -105,22 +107,8 @@ def convert(request: Convert) -> int:
     return 0
 
 
-def _classifier(**parameters: Any) -> Any:
-    """The estimator, with a line on the terminal that says how far it is and no others."""
-    from ..estimators.linear import LinearTransductiveSVC  # here, as no other command waits for scikit-learn
-
-    class OnTerminal(LinearTransductiveSVC):
-        def _status(self, name: Callable[[], str], share: Callable[[float, float], float] | None = None) -> Any:
-            return status_line(name, share)
-
-    return OnTerminal(**parameters)
-
-
 def _given(request: Linear) -> tuple[Any, NDArray[Any], float, bool | None]:
-    """Points, labels, what marks the unknown ones, and whether the file counts from 0.
-
-    Labels are -1, 0 and +1, unless another marker is given.
-    """
+    """Points, labels (-1, 0 and +1 without another marker), what marks unknown ones, whether the file counts from 0."""
     path = Path(request.data)
     if path.is_dir():
         if request.zero_based:
@@ -144,9 +132,8 @@ def _given(request: Linear) -> tuple[Any, NDArray[Any], float, bool | None]:
         try:
             marker = float(request.unlabeled)
         except ValueError:
-            raise ValueError(
-                f"unlabeled={request.unlabeled!r} must be a number, as the labels of {source} are"
-            ) from None
+            said = f"unlabeled={request.unlabeled!r}"
+            raise ValueError(f"{said} must be a number, as the labels of {source} are") from None
     elif len(wrong := np.flatnonzero(~np.isin(y, (-1, 0, 1)))):
         raise ValueError(
             f"{source}: the label of point {wrong[0] + 1} is {y[wrong[0]]:g}; it must be +1, -1 or 0 (unknown), unless "
@@ -156,8 +143,8 @@ def _given(request: Linear) -> tuple[Any, NDArray[Any], float, bool | None]:
     if request.unlabeled is None and (absent := {"-1", "1"} - set(classes)):
         raise ValueError(f"{source}: no point has the label {int(max(absent)):+d}; at least one must have it")
     if len(classes) != 2:
-        shown = ", ".join(classes[:CLASSES_NAMED]) + (", …" if len(classes) > CLASSES_NAMED else "")
-        raise ValueError(f"{source} has {len(classes)} classes beside unlabeled={marker:g} ({shown}); it must have 2")
+        found = f"{len(classes)} classes beside unlabeled={marker:g} ({listed(classes)})"
+        raise ValueError(f"{source} has {found}; it must have 2")
     whole = np.isfinite(y).all() and (y == np.round(y)).all()
     return saved.points, (y.astype(int) if whole else y), marker, saved.zero_based
 

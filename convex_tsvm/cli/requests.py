@@ -70,11 +70,7 @@ def _labels_out() -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What every command is asked.
-
-    ``told`` has the names of the options that were typed, and how: one that a command does not look at is refused, a
-    default is not.
-    """
+    """What every command is asked; ``told`` has the names of the options that were typed, and how."""
 
     takes: ClassVar[str] = "DATA"
     example: ClassVar[str]

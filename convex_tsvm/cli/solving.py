@@ -57,10 +57,9 @@ def given_problem(request: OfProblem, data: Data) -> Problem:
 
 
 def with_shares(request: OfProblem, classes: Sequence[str], problems: list[Problem]) -> tuple[list[Problem], str]:
-    """The problems of a class against the rest, or of every class, balanced as their shares are inferred to be.
+    """The problems of the second of two classes, or of all, balanced as the shares of ``classes`` are inferred to be.
 
-    ``classes`` are the negative and the positive one, or all.  With the problems comes a line that says what these
-    shares are, if they have been inferred.
+    With them comes a line that says what the shares are, if they have been inferred.
     """
     if request.balance != "auto" or problems[0].n_unlabeled == 0:
         return problems, ""

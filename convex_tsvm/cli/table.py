@@ -73,35 +73,8 @@ def failure_of(error: BaseException, problem: Problem, task: Task, solver: str, 
     reason, status = " ".join(str(error).split()) or type(error).__name__, "failed"
     if isinstance(error, KeyboardInterrupt):
         reason, status = "Ctrl-C before there was a result", "interrupted"
-    return figures_of(
-        None,
-        problem,
-        method=task.name,
-        formulation=task.formulation,
-        solver=solver,
-        **nothing,
-        seconds=seconds,
-        status=status,
-        reason=reason,
-    )
-
-
-#: Columns of the table: heading, key of a result, format.
-TABLE_COLUMNS = (
-    ("method", "method", "{}"),
-    ("solver", "solver", "{}"),
-    ("loss", "loss", "{}"),
-    ("objective", "objective", "{:.8g}"),
-    ("lower bound", "lower_bound", "{:.6g}"),
-    ("gap", "gap", "{:.1%}"),
-    ("duality gap of the last step", "step_duality_gap", "{:.0e}"),
-    ("error", "error_unlabeled", "{:.2%}"),
-    ("left-out error", "left_out_error", "{:.1%}"),
-    ("labels as SVM's", "agreement", "{:.1%}"),
-    ("steps", "iterations", "{}"),
-    ("seconds", "seconds", "{:.3f}"),
-    ("status", "status", "{}"),
-)
+    ended = {"seconds": seconds, "status": status, "reason": reason}
+    return figures_of(None, problem, method=task.name, formulation=task.formulation, solver=solver, **nothing, **ended)
 
 
 def print_table(results: list[dict[str, Any]], below: Sequence[str] = ()) -> None:
@@ -189,12 +162,25 @@ def text_of(headings: list[str], rows: list[list[str]]) -> str:
     """A table as lines of text; the last column may be of any width."""
     widths = [max(len(row[k]) for row in [headings, *rows]) for k in range(len(headings) - 1)]
     widths.append(max(len(row[-1].partition(":")[0]) for row in [headings, *rows]))
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in [headings, *rows]
-    ]
-    return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]])
+    ruled = [headings, ["-" * width for width in widths], *rows]
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in ruled)
 
 
 def _columns(results: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
-    return [column for column in TABLE_COLUMNS if any(column[1] in result for result in results)]
+    """Heading, key of a result and format of the columns that some result has."""
+    known = [
+        ("method", "method", "{}"),
+        ("solver", "solver", "{}"),
+        ("loss", "loss", "{}"),
+        ("objective", "objective", "{:.8g}"),
+        ("lower bound", "lower_bound", "{:.6g}"),
+        ("gap", "gap", "{:.1%}"),
+        ("duality gap of the last step", "step_duality_gap", "{:.0e}"),
+        ("error", "error_unlabeled", "{:.2%}"),
+        ("left-out error", "left_out_error", "{:.1%}"),
+        ("labels as SVM's", "agreement", "{:.1%}"),
+        ("steps", "iterations", "{}"),
+        ("seconds", "seconds", "{:.3f}"),
+        ("status", "status", "{}"),
+    ]
+    return [column for column in known if any(column[1] in result for result in results)]

@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from ..methods.solvers import check_taken
 from ..table import FORMULATIONS, METHODS
 
-#: In place of a solver's name, for methods that bring their own.
-NO_SOLVER = "-"
-
 
 @dataclass(frozen=True)
 class Task:
@@ -27,24 +24,17 @@ class Task:
 
     def solvers_of(self, asked: Sequence[str]) -> list[str]:
         """Those asked for that solve the method's problems, or "auto"; methods without one have "-"."""
-        if not self.solvers:
-            return [NO_SOLVER]
         first = self.solver_of("auto")
-        return list(
-            dict.fromkeys(first if name == "auto" else name for name in asked if name in ("auto", *self.solvers))
-        ) or [first]
+        found = [first if name == "auto" else name for name in asked if name in ("auto", *self.solvers)]
+        return list(dict.fromkeys(found)) or [first]
 
     def solver_of(self, asked: str) -> str:
-        """The solver asked for, or the only one that takes both; a ValueError if it is none of the method's.
-
-        "auto" stays where the problem decides, whose kernel is not known here.
-        """
+        """The solver asked for, or the only one that takes both, "-" without any; "auto" where the problem decides."""
         if not self.solvers:
-            return NO_SOLVER
+            return "-"
         own = FORMULATIONS[self.formulation].solver
         if asked == "auto":
-            only = own if own in self.solvers else self.solvers[0]
-            return only if own in self.solvers or len(self.solvers) == 1 else "auto"
+            return own if own in self.solvers else self.solvers[0] if len(self.solvers) == 1 else "auto"
         check_taken(self.solvers, asked, self.method)
         return asked
 
@@ -54,20 +44,9 @@ class Task:
 
 
 def read_task(name: str, formulation: str | None = None) -> Task:
-    """The task that a name is: a method, a formulation (minimized by CCCP), or ``formulation:method``.
-
-    Raises
-    ------
-    ValueError
-        If there is no such thing, or ``formulation`` says something else.
-    """
+    """The task that a name is: a method, a formulation (by CCCP), or ``formulation:method``; else a ValueError."""
     first, colon, second = name.partition(":")
-    if colon:
-        given, method = first, second
-    elif first in METHODS:
-        given, method = None, first
-    else:
-        given, method = first, "cccp"
+    given, method = (None, first) if first in METHODS and not colon else (first, second if colon else "cccp")
     if (given is not None and given not in FORMULATIONS) or method not in METHODS:
         raise ValueError(f"{name!r} must be one of {', '.join(task_names())}, or FORMULATION:METHOD, such as cmm:cccp")
     if given is not None and formulation is not None and given != formulation:

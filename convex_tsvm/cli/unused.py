@@ -12,10 +12,7 @@ from .tasks import Task
 
 
 def refuse_unused(request: OfProblem, tasks: Sequence[Task], never: Iterable[str] = ()) -> None:
-    """Raise a ValueError for an option that was given and that none of the tasks looks at, or one of ``never``.
-
-    It names the option and what that is for.
-    """
+    """Raise a ValueError for an option that was given and that none of the tasks looks at, or one of ``never``."""
     uses = uses_of(type(request))
     for name in request.told:
         if isinstance(request, Bound) and name in _unused_by_bound(request):

@@ -1,5 +1,1 @@
 """Classifiers with the interface of scikit-learn."""
-
-from .transductive import TransductiveSVC
-
-__all__ = ["TransductiveSVC"]

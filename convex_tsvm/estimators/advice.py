@@ -21,26 +21,19 @@ from .labels import Labels
 #: How far shares of the classes may be from each other before a warning; shares are from 0 to 1.
 APART = 0.15
 
-#: Slopes and values of a loss up to this count as 0.
-ZERO_SLOPE = 1e-9
-
 
 def acting(solution: Solution) -> NDArray[np.bool_]:
     """Which unlabelled points influence the solution, shape (n_unlabeled,): those whose loss has a slope there."""
     loss, outputs = solution.formulation.unlabeled, solution.scores[solution.problem.unlabeled]
     if loss is None:
         return np.zeros(len(outputs), dtype=bool)
-    if not isinstance(loss, PLQ):
-        smooth: Any = loss
-        return np.asarray(np.abs(smooth.derivative(outputs)) > ZERO_SLOPE)
-    return np.asarray(np.max(np.abs(loss.derivatives(outputs)), axis=0) > ZERO_SLOPE)
+    own: Any = loss
+    slopes = loss.derivatives(outputs) if isinstance(loss, PLQ) else [own.derivative(outputs)]
+    return np.asarray(np.max(np.abs(slopes), axis=0) > 1e-9)  # smaller ones count as 0
 
 
 def warn_of_unused_share(name: str, value: Any, formulation: Formulation) -> None:
-    """Warn if a share of the classes is asked for that the formulation has no constraint for.
-
-    ``name`` is the parameter's, ``value`` what the user gave: None, "auto" and "labeled" ask for no share of one's own.
-    """
+    """Warn if the parameter ``name`` asks for a share of its own (no word, not None) that nothing constrains."""
     if value is None or isinstance(value, str) or formulation.unlabeled is None or formulation.is_balanced:
         return
     warn(
@@ -60,10 +53,7 @@ def check_links(formulation: Formulation, n_classes: int) -> None:
 
 
 def advise(labels: Labels, solutions: Sequence[Solution], balance: Any) -> None:
-    """Warn of what a fit shows: ``solutions`` has one for each of ``labels.positives``, in that order.
-
-    Nothing is said where nothing is unlabelled, and nothing more after a solution that was interrupted or out of time.
-    """
+    """Warn of what a fit shows by its solutions, one for each of ``labels.positives``, unless one was ended."""
     if not labels.unlabeled.any():
         return
     names = [str(labels.classes[k]) for k in labels.positives]
@@ -80,16 +70,13 @@ def advise(labels: Labels, solutions: Sequence[Solution], balance: Any) -> None:
 
 
 def _warn_of_idle_points(solution: Solution, name: str) -> None:
-    """Warn if nearly all unlabelled points are on the plateau of a ramp, where its tangents are flat.
-
-    Such points add nothing to the convex steps, so that nothing is learned from them.
-    """
+    """Warn if nearly all unlabelled points are on the plateau of a ramp: they add nothing to the convex steps."""
     loss, n = solution.formulation.unlabeled, solution.problem.n_unlabeled
     if not isinstance(loss, PLQ):
         return
     values = loss(solution.scores[solution.problem.unlabeled])
     # Where the loss is flat and 0, far from the boundary, points are where they should be.
-    idle = int((~acting(solution) & (values > ZERO_SLOPE)).sum())
+    idle = int((~acting(solution) & (values > 1e-9)).sum())
     if idle >= 0.9 * n:
         warn(
             f"class {name}: {idle} of {n} unlabelled points have no say, as their outputs are near 0, where the loss "
@@ -116,10 +103,7 @@ def _warn_of_misfit(solution: Solution, name: str) -> None:
 
 
 def _warn_of_shares(labels: Labels, solutions: Sequence[Solution]) -> None:
-    """Warn if classes have as many labels each, and the supervised SVM finds other shares than the labels have.
-
-    Labels drawn per class say nothing of the shares of the classes, but balance="labeled" takes the shares from them.
-    """
+    """Warn if labels look drawn per class, so that balance="labeled" says nothing, and the supervised SVM differs."""
     known = ~labels.unlabeled
     counts = np.bincount(labels.index[known], None if labels.weights is None else labels.weights[known])
     if np.ptp(counts) > 1e-9 * counts.max():
@@ -128,12 +112,16 @@ def _warn_of_shares(labels: Labels, solutions: Sequence[Solution]) -> None:
     found = chosen_classes(np.column_stack([one.scores for one in alone])[labels.unlabeled])
     shares = np.bincount(found, minlength=len(labels.classes)) / len(found)
     if np.abs(shares - 1 / len(shares)).max() > APART:
-        shown = ", ".join(f"{name}: {share:.2f}" for name, share in zip(labels.classes, shares, strict=True))
         warn(
             f"all classes have as many labels ({counts[0]:g}), as if drawn per class, and balance='labeled' makes them "
-            f"equally large among the unlabelled points; the supervised SVM finds {{{shown}}}.  If labels were drawn "
-            "per class, pass the shares, balance={class: share}, or balance=None; share_path chooses them from data"
+            f"equally large among the unlabelled points; the supervised SVM finds {_shown(labels, shares)}.  If "
+            "labels were drawn per class, pass the shares, balance={class: share}, or balance=None; share_path "
+            "chooses them from data"
         )
+
+
+def _shown(labels: Labels, shares: NDArray[np.float64]) -> str:
+    return f"{{{', '.join(f'{name}: {share:.2f}' for name, share in zip(labels.classes, shares, strict=True))}}}"
 
 
 def _warn_of_contradictions(labels: Labels, found: ClassShares) -> None:
@@ -143,26 +131,20 @@ def _warn_of_contradictions(labels: Labels, found: ClassShares) -> None:
     room = np.maximum(APART, 2 * found.errors)
     # Labels count as drawn per class if the probability of that is at least one half.
     if per_class_probability(counts) < 0.5 and (np.abs(counted - inferred) > room).any():
-        shown = [
-            ", ".join(f"{name}: {share:.2f}" for name, share in zip(labels.classes, shares, strict=True))
-            for shares in (counted, inferred)
-        ]
         warn(
-            f"the labels have the shares {{{shown[0]}}}, but labels that are left out are found with the shares "
-            f"{{{shown[1]}}} among the unlabelled points, which are used; balance='labeled' takes the labels', and "
-            "balance={class: share} any others"
+            f"the labels have the shares {_shown(labels, counted)}, but labels that are left out are found with the "
+            f"shares {_shown(labels, inferred)} among the unlabelled points, which are used; balance='labeled' "
+            "takes the labels', and balance={class: share} any others"
         )
 
 
 def _warn_of_no_help(found: ClassShares) -> None:
     """Warn if the transductive SVM has clearly more of the labels left out wrong than the supervised SVM has."""
-    left_out = [estimate.left_out for estimate in found.estimates if len(estimate.left_out)]
-    deviations = 2.0  # of chance, by which the errors must exceed those of the supervised SVM
-    errors = spoilt(np.concatenate(left_out), deviations) if left_out else None
-    if errors is not None:
-        count = sum(map(len, left_out))
+    left_out = [label for estimate in found.estimates for label in estimate.left_out]
+    # By so many deviations of chance the errors must exceed those of the supervised SVM.
+    if left_out and (errors := spoilt(np.array(left_out), 2.0)) is not None:
         warn(
-            f"of {count} labels left out a transductive SVM has {errors[0]} wrong and the supervised SVM {errors[1]}: "
-            "unlabelled points do not seem to help here.  safe=True falls back on the supervised SVM, and "
-            "C_unlabeled=None is it; compare_supervised tells more"
+            f"of {len(left_out)} labels left out a transductive SVM has {errors[0]} wrong and the supervised SVM "
+            f"{errors[1]}: unlabelled points do not seem to help here.  safe=True falls back on the supervised SVM, "
+            "and C_unlabeled=None is it; compare_supervised tells more"
         )

@@ -2,8 +2,7 @@
 
 scikit-learn makes them: Nyström's from the kernel values with some landmarks (Williams and Seeger 2001), and random
 Fourier features of the RBF kernel (Rahimi and Recht 2008).  Landmarks are centres of k-means, which lose less of
-the kernel than as many of the points do (Zhang, Tsang and Kwok 2008).  What is minimized with them is the problem of
-the kernel φ(x)·φ(z), not of the kernel itself: bounds and gaps are about that problem.
+the kernel than as many of the points do (Zhang, Tsang and Kwok 2008).
 """
 
 from __future__ import annotations
@@ -22,13 +21,8 @@ from ..problem import Array
 from ..ties import eigenvectors
 from ..validation import integer, is_sparse
 
-#: The number of points that are mapped at a time.
-POINTS_AT_ONCE = 2048
-
 #: Centres of sparse points are not sparse: if they would have more entries than this, landmarks are some of the points.
 MOST_CENTRE_ENTRIES = 2**24
-
-NAMES = ("nystroem", "fourier")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,17 +35,16 @@ class KernelApproximation:
     def fit(
         cls, asked: Any, X: LinearPoints, *, n_components: int, gamma: float | str | None, random_state: int
     ) -> KernelApproximation:
-        """The map that is asked for, "nystroem", "fourier" or a transformer (which is cloned), fitted to points X.
+        """The map that is asked for, "nystroem", "fourier" or a transformer, fitted to at most 10 000 of the points X.
 
-        At most 10 000 of the points are used.  ``n_components`` >= 1 and ``gamma`` of the RBF kernel are for the two
-        names; Nyström's map has at most as many features as there are points to fit to.  Anything else is a ValueError.
+        Nyström's map has at most as many features as there are points to fit to.
         """
         from sklearn.base import clone
         from sklearn.kernel_approximation import Nystroem, RBFSampler
 
         rng, n = np.random.default_rng(random_state), X.shape[0]
         sample = X.take(np.sort(rng.choice(n, min(n, 10_000), replace=False)))
-        if isinstance(asked, str) and asked in NAMES:
+        if isinstance(asked, str) and asked in ("nystroem", "fourier"):
             n_components = integer("n_components", n_components, least=1)
             kernel = make_kernel("rbf", sample, gamma=gamma)
             common = {"gamma": kernel.gamma, "random_state": random_state}  # type: ignore[attr-defined]
@@ -60,29 +53,29 @@ class KernelApproximation:
             landmarks = _landmarks(sample, n_components, random_state)
             return cls(_turned(Nystroem(kernel="rbf", n_components=landmarks.shape[0], **common).fit(landmarks)))
         if not (hasattr(asked, "fit") and hasattr(asked, "transform")):
-            shown = ", ".join(map(repr, NAMES))
-            raise ValueError(f"kernel_approximation={asked!r} must be {shown}, a transformer of scikit-learn, or None")
+            raise ValueError(
+                f"kernel_approximation={asked!r} must be 'nystroem', 'fourier', a transformer of scikit-learn, or None"
+            )
         return cls(clone(asked).fit(sample))
 
     def __call__(self, X: LinearPoints) -> DensePoints:
         """Features of n points, shape (n, n_components), in single precision: 4 bytes for each point and feature."""
-        n = X.shape[0]
+        n, at_once = X.shape[0], 2048
         first = np.asarray(self.transformer.transform(X.take(np.arange(1))))
         features = np.empty((n, first.shape[1]), dtype=np.float32)
 
         def fill(start: int) -> None:
-            rows = np.arange(start, min(start + POINTS_AT_ONCE, n))
-            features[start : start + POINTS_AT_ONCE] = self.transformer.transform(X.take(rows))
+            rows = np.arange(start, min(start + at_once, n))
+            features[rows] = self.transformer.transform(X.take(rows))
 
         with one_blas_thread():
-            in_threads(fill, range(0, n, POINTS_AT_ONCE))
+            in_threads(fill, range(0, n, at_once))
         return DensePoints(features)
 
     def model(self, found: FittedModel, n_features: int) -> FittedModel:
-        """The model of the points that is linear in their features as ``found`` says; the points have ``n_features``.
+        """The model of points with ``n_features`` that is linear in their features as ``found`` says.
 
-        With Nyström's features of the RBF kernel w·φ(x) is an expansion in that kernel, Σ_j c_j k(z_j, x), which can
-        be saved.  With other features the model maps new points before it computes outputs, and cannot be saved.
+        With Nyström's features w·φ(x) is an expansion in the RBF kernel, Σ_j c_j k(z_j, x), which can be saved.
         """
         from sklearn.kernel_approximation import Nystroem
 
@@ -96,10 +89,7 @@ class KernelApproximation:
 
 
 def _landmarks(sample: Any, count: int, random_state: int) -> Any:
-    """Nyström's landmarks: all points if there are no more than ``count``, else centres of k-means.
-
-    Of sparse points whose centres would have too many entries, ``count`` are drawn at random.
-    """
+    """Nyström's landmarks: ``count`` centres of k-means, or some of the points, if centres would take too much room."""
     n = sample.shape[0]
     if n <= count:
         return sample
@@ -118,10 +108,9 @@ def _landmarks(sample: Any, count: int, random_state: int) -> Any:
 
 
 def _turned(made: Any) -> Any:
-    """Turn Nyström's features to the principal axes of the landmarks, and leave out axes that are only rounding.
+    """Turn Nyström's features to the principal axes of the landmarks, without axes that are only rounding.
 
-    Inner products stay as they are.  In these coordinates second derivatives are nearly diagonal, which makes conjugate
-    gradients that divide by the diagonal converge faster.
+    Inner products stay, and second derivatives are nearly diagonal, which makes conjugate gradients converge faster.
     """
     K = RBF(gamma=made.gamma)(made.components_, made.components_)
     values, axes = np.linalg.eigh((K + K.T) / 2)

@@ -31,16 +31,35 @@ from .labels import Labels, ScoresLabeled
 from .parameters import estimator, fixed
 from .pilot import Cost, warn_of_cost
 
-#: How a fit may have ended, the worst first.  A fit of several classes has the worst status of any of them.
-STATUSES = ("interrupted", "time_limit", "node_limit", "max_iter", "failed", "inaccurate", "converged")
+
+class Decides:
+    """What an estimator has that decides by the outputs of its ``model_``."""
+
+    model_: FittedModel
+    _checked: Callable[[Any, bool], Any]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "model_")
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Outputs f at points, old or new.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame, shape (n, n_features)
+            For a precomputed kernel, kernel values with the training points, shape (n, n_samples).
+
+        Returns
+        -------
+        array, shape (n,) for two classes (positive for ``classes_[1]``) or clusters, else (n, n_classes)
+        """
+        check_is_fitted(self)
+        return self.model_.decision_function(self._checked(X, False))
 
 
 @estimator
-class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
-    """Base of the classifiers that learn from labelled and unlabelled points.
-
-    A subclass says what the problem is, what is solved and how.
-    """
+class Transduction(Decides, ScoresLabeled, ClassifierMixin, BaseEstimator):
+    """Base of the classifiers: a subclass says what the problem is, what is solved and how."""
 
     C: float = 10.0
     unlabeled: Any = -1
@@ -73,10 +92,7 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
 
     @abstractmethod
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
-        """Solutions of problems, which are given by the names of their classes, in the same order.
-
-        After one that was interrupted no more are solved.
-        """
+        """Solutions of problems by the names of their classes, in this order; none after one that was interrupted."""
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to labelled and unlabelled points.
@@ -112,7 +128,7 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
                 warn("y has no unlabelled point: a supervised SVM is fitted")
                 formulation = formulation.supervised()
             elif costly is not None:
-                warn_of_cost(type(self).__name__, *costly, n_fits * len(positives))
+                warn_of_cost(type(self).__name__, costly, n_fits * len(positives))
             warn_of_unused_share(self._share_parameter, getattr(self, self._share_parameter), formulation)
             labels = self._with_shares(first, labels)
             if costly is None:
@@ -127,11 +143,23 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
         advise(labels, self.solutions_, self._asked_balance())
         return self
 
-    def _parts(self, first: Problem, labels: Labels, formulation: Formulation) -> list[dict[str, Problem]]:
-        """The problems of ``labels.positives`` by class name, divided into one part for each job.
+    def _one_by_one(self, problems: dict[str, Problem], solve: Callable[[str, Problem], Solution]) -> list[Solution]:
+        """Solutions of the problems of classes, each with its share of the time; after an interrupted one no more."""
+        solutions: list[Solution] = []
+        for name, problem in problems.items():
+            with share_of_time(len(problems) - len(solutions)):
+                solutions.append(solve(name, problem))
+            last = solutions[-1]
+            if self.verbose:
+                bound = "" if last.lower_bound is None else f", lower bound {last.lower_bound:.6g}, gap {last.gap:.2e}"
+                ended = f"objective {last.objective:.6g}{bound}, {last.seconds:.3f} s, {last.status}"
+                print(f"[{type(self).__name__}] class {name}: {ended}")
+            if last.status == "interrupted":
+                break
+        return solutions
 
-        Classes of one part are learned one after the other, and can share kernel rows.  ``first`` has the points.
-        """
+    def _parts(self, first: Problem, labels: Labels, formulation: Formulation) -> list[dict[str, Problem]]:
+        """The problems of ``labels.positives`` by class name, one part a job; those of a part can share kernel rows."""
         positives = labels.positives
         problems = [self._other_class(first, labels, k) for k in positives]
         if formulation.unlabeled is None and first.n_unlabeled:
@@ -151,10 +179,7 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
             self.calibration_ = calibrated(self, X, y, labels)
 
     def _finish(self, labels: Labels, solutions: list[Solution]) -> None:
-        """Store the solutions; then raise KeyboardInterrupt if Ctrl-C came, so that a loop around the fit ends as well.
-
-        If a class has no solution, nothing is stored.
-        """
+        """Store the solutions of all classes, or none; then raise KeyboardInterrupt if Ctrl-C came."""
         interrupted, name = any(one.status == "interrupted" for one in solutions), type(self).__name__
         if len(solutions) < len(labels.positives):
             raise KeyboardInterrupt(
@@ -188,13 +213,11 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
         asked = self._asked_balance()
         if not (isinstance(asked, str) and asked == "auto" and labels.unlabeled.any()):
             return labels
-        found = infer_class_shares(
-            first, [labels.signs(k) for k in labels.positives], fit_intercept=bool(self.fit_intercept)
-        )
-        return replace(labels, inferred=found)
+        signs = [labels.signs(k) for k in labels.positives]
+        return replace(labels, inferred=infer_class_shares(first, signs, fit_intercept=bool(self.fit_intercept)))
 
-    def _costly(self, problem: Problem) -> tuple[Cost, int] | None:
-        """How the time of a fit grows, and the number that it grows with, or None if the time is not known so."""
+    def _costly(self, problem: Problem) -> Cost | None:
+        """How the time of a fit grows, or None if that is not known from the number of points."""
         return None
 
     def _asked_balance(self) -> Any:
@@ -209,42 +232,14 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
         """A context manager that shows how far the work is, if ``verbose``; if not it does nothing, and gives None."""
         return status_line(name, share, lines=True) if self.verbose else nullcontext()
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Outputs f at points, old or new.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n, n_features)
-            For a precomputed kernel, kernel values with the training points, shape (n, n_samples).
-
-        Returns
-        -------
-        array, shape (n,) for two classes (positive for ``classes_[1]``), else (n, n_classes)
-        """
-        check_is_fitted(self)
-        return self.model_.decision_function(self._checked(X, False))
-
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of each point, shape (n,)."""
-        scores = self.decision_function(X)
+        scores = self.decision_function(X)  # which first sees whether there has been a fit
         return self.model_.decide(scores)
 
     @available_if(lambda self: self.probability not in (False, None))
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of the classes, with ``probability="calibrated"``.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n, n_features)
-
-        Returns
-        -------
-        array, shape (n, n_classes)
-            Columns are in the order of ``classes_``; rows sum to 1.
-        """
+        """Probabilities of ``classes_`` at points X, shape (n, n_classes), with ``probability="calibrated"``."""
         check_is_fitted(self, "calibration_")
         outputs = self.decision_function(X)
         return np.asarray(self.calibration_.predict_proba(outputs.reshape(len(outputs), -1)))
@@ -264,8 +259,10 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
         two = (solutions[0].labels > 0).astype(int)
         found = classes[two] if len(classes) == 2 else self._decided(scores, solutions)
         self.transduction_ = np.where(labels.unlabeled, found, classes[np.maximum(labels.index, 0)])
+        # The worst of the statuses, which are here from the worst to the best but one.
+        worst_first = ("interrupted", "time_limit", "node_limit", "max_iter", "failed", "inaccurate")
         ended = {solution.status for solution in solutions}
-        self.status_ = next((status for status in STATUSES if status in ended), "converged")
+        self.status_ = next((status for status in worst_first if status in ended), "converged")
         self.objective_ = float(np.mean([solution.objective for solution in solutions]))
         histories = [list(solution.history) for solution in solutions]
         self.history_ = histories[0] if len(classes) == 2 else histories
@@ -280,10 +277,7 @@ class Transduction(ScoresLabeled, ClassifierMixin, BaseEstimator):
 
 @estimator
 class KernelExpansion:
-    """What estimators have that learn a kernel expansion: the parameters of the kernel, and problems with it.
-
-    A classifier has the parameters ``C_unlabeled`` and ``balance`` besides, or says what is in their place.
-    """
+    """What estimators have that learn a kernel expansion: the parameters of the kernel, and problems with it."""
 
     kernel: Any = "rbf"
     gamma: float | str | None = None
@@ -336,15 +330,11 @@ class KernelExpansion:
 
 
 def _weighted_scale(X: Any, weights: NDArray[np.float64]) -> float | str:
-    """γ of gamma="scale" for weighted points: what it would be if every point were repeated as often as it weighs.
-
-    It is the word "scale" itself if the points have no variance.
-    """
+    """γ of gamma="scale" as if every point were repeated as often as it weighs; the word itself without variance."""
     total = weights.sum() * X.shape[1]
+    mean = float((X.T @ weights).sum()) / total
     if is_sparse(X):
-        mean = float((X.T @ weights).sum()) / total
         variance = float((X.multiply(X).T @ weights).sum()) / total - mean**2
     else:
-        mean = float((weights @ X).sum()) / total
         variance = float((weights @ (X - mean) ** 2).sum()) / total
     return 1 / (X.shape[1] * variance) if variance > 0 else "scale"

@@ -17,15 +17,9 @@ from ..points import LinearPoints
 from ..validation import one_of
 from .labels import Labels
 
-#: The number of folds of the labelled points, at most.
-MOST_FOLDS = 5
 
-
-def n_folds(cv: int, labels: NDArray[Any]) -> int:
-    """The number of folds of the known ``labels``, shape (n_labeled,): ``cv``, or fewer if a class has fewer labels.
-
-    A ValueError if there is one class only, or a class has a single label.
-    """
+def n_folds(labels: NDArray[Any], cv: int = 5) -> int:
+    """The number of folds of the known ``labels``, shape (n_labeled,): ``cv``, or fewer if a class has fewer labels."""
     classes, counts = np.unique(labels, return_counts=True)
     if len(classes) < 2:
         raise ValueError(f"y has one class only, {classes[0]!r}; the number of classes has to be at least 2")
@@ -38,10 +32,7 @@ def n_folds(cv: int, labels: NDArray[Any]) -> int:
 
 
 def n_calibrations(probability: Any, X: Any, labels: Labels) -> int:
-    """How many fits probabilities take besides the fit to all points: 0 if ``probability`` is False or None.
-
-    A ValueError if it is not "calibrated" either, X is ``LinearPoints`` or of dask, or a class has too few labels.
-    """
+    """How many fits probabilities take besides the fit to all points; a ValueError if they cannot be had."""
     if probability in (False, None):
         return 0
     one_of("probability", probability, ("calibrated",))
@@ -50,34 +41,29 @@ def n_calibrations(probability: Any, X: Any, labels: Labels) -> int:
             "probability='calibrated' takes points in memory, an array, a sparse matrix or a DataFrame, to leave some "
             f"of them out; X is {type(X).__name__}"
         )
-    return n_folds(MOST_FOLDS, labels.classes[labels.index[~labels.unlabeled]])
+    return n_folds(labels.classes[labels.index[~labels.unlabeled]])
 
 
 def calibrated(estimator: Any, X: Any, y: Any, labels: Labels) -> CalibratedClassifierCV:
     """The calibration (Platt 1999) of a fitted estimator's outputs, shape (n, 1) for two classes, else (n, n_classes).
 
-    It is fitted to outputs at the labelled points, each from a clone of the estimator whose fit left its fold out.
-    ``y`` is as the user gave it, ``labels`` as it was read.
+    It is fitted to outputs of clones that had a fold of the labels left out; ``y`` is as the user gave it.
     """
     known = np.flatnonzero(~labels.unlabeled)
     truth = labels.classes[labels.index[known]]
-    folds = StratifiedKFold(n_folds(MOST_FOLDS, truth))
+    folds = StratifiedKFold(n_folds(truth))
     like = clone(estimator).set_params(probability=False)
     outputs = np.empty((len(known), len(labels.positives)))
     for k, (_, test) in enumerate(folds.split(known, truth)):
         members = np.setdiff1d(np.arange(len(labels.index)), known[test])
         points, own = _safe_split(like, X, y, members)
+        weights = {} if labels.weights is None else {"sample_weight": labels.weights[members]}
         with share_of_time(folds.n_splits - k):
-            fitted = clone(like)
-            if labels.weights is None:
-                fitted.fit(points, own)
-            else:
-                fitted.fit(points, own, sample_weight=labels.weights[members])
+            fitted = clone(like).fit(points, own, **weights)
         left_out, _ = _safe_split(like, X, y, known[test], members)
         outputs[test] = fitted.decision_function(left_out).reshape(len(test), -1)
-    weights = None if labels.weights is None else labels.weights[known]
     calibration = CalibratedClassifierCV(AsTheyAre(), cv=folds.n_splits, ensemble=False)
-    return calibration.fit(outputs, truth, sample_weight=weights)
+    return calibration.fit(outputs, truth, sample_weight=None if labels.weights is None else labels.weights[known])
 
 
 class AsTheyAre(ClassifierMixin, BaseEstimator):

@@ -8,9 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted
 
-from ..formulations import Formulation, build, mean_output
+from ..formulations import Formulation, mean_output
 from ..methods.clustering import max_margin_clustering
 from ..methods.run import Method
 from ..persistence import FittedModel
@@ -18,12 +17,12 @@ from ..problem import Problem
 from ..table import DESCENTS, METHODS, SMOOTH_SOLVERS
 from ..ties import is_positive
 from ..validation import one_of
-from .base import KernelExpansion
-from .parameters import estimator, taken
+from .base import Decides, KernelExpansion
+from .parameters import estimator, stated, taken
 
 
 @estimator
-class MaxMarginClustering(KernelExpansion, ClusterMixin, BaseEstimator):
+class MaxMarginClustering(KernelExpansion, Decides, ClusterMixin, BaseEstimator):
     """Two clusters that a function with a large margin tells apart (Xu et al. 2005; Sindhwani and Keerthi 2006, §1.6).
 
     An S3VM without labels: of all ways to divide the points in two, within the balance, it looks for the one on which
@@ -33,7 +32,7 @@ class MaxMarginClustering(KernelExpansion, ClusterMixin, BaseEstimator):
     Parameters
     ----------
     C : float > 0
-        Cost of every point.
+        Of every point.
     loss : str or Formulation
         As in :class:`~convex_tsvm.TransductiveSVC`.
     method : str or Method
@@ -61,8 +60,7 @@ class MaxMarginClustering(KernelExpansion, ClusterMixin, BaseEstimator):
 
     Examples
     --------
-    >>> from convex_tsvm import MaxMarginClustering
-    >>> MaxMarginClustering(sigma=1.0).fit_predict(X)
+    >>> ct.MaxMarginClustering(sigma=1.0).fit_predict(X)
     array([0, 0, 0, 1, 1, 1])
     """
 
@@ -88,7 +86,8 @@ class MaxMarginClustering(KernelExpansion, ClusterMixin, BaseEstimator):
         constraint, balance = self._balance()
         kernel = self._kernel(X)
         problem = Problem(X, np.zeros(X.shape[0]), kernel=kernel, C=self.C, C_unlabeled=self.C, balance=balance)
-        formulation = self._formulation(problem)
+        loss = self._method().loss if isinstance(self.loss, str) and self.loss == "auto" else self.loss
+        formulation = stated(loss, problem)
         if constraint is not None:
             formulation = replace(formulation, balance=None, constraints=(*formulation.constraints, constraint))
         self.solution_ = max_margin_clustering(formulation, problem, **taken(self, max_margin_clustering))
@@ -118,37 +117,11 @@ class MaxMarginClustering(KernelExpansion, ClusterMixin, BaseEstimator):
             return self.method
         return METHODS[one_of("method", self.method, DESCENTS)]
 
-    def _formulation(self, problem: Problem) -> Formulation:
-        if isinstance(self.loss, Formulation):
-            return self.loss
-        loss = self._method().loss if self.loss == "auto" else self.loss
-        return build("tsvm", problem, loss=loss).formulation
-
     def predict(self, X: Any) -> NDArray[np.int_]:
-        """The cluster of each point, old or new.
+        """The cluster of each point, old or new, shape (n,): 0 and 1.
 
         Parameters
         ----------
         X : array, sparse matrix or DataFrame, shape (n, n_features)
-
-        Returns
-        -------
-        int array, shape (n,)
-            0 and 1.
         """
         return is_positive(self.decision_function(X)).astype(int)
-
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Outputs f at points, old or new: positive for cluster 1.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n, n_features)
-            For a precomputed kernel, kernel values with the training points, shape (n, n_samples).
-
-        Returns
-        -------
-        array, shape (n,)
-        """
-        check_is_fitted(self)
-        return self.model_.decision_function(self._checked(X, False))

@@ -18,7 +18,6 @@ from .base import KernelExpansion
 from .descent import Descent
 from .labels import Labels
 from .parameters import estimator
-from .relaxed import one_by_one
 
 
 @estimator
@@ -67,9 +66,7 @@ class CompactMarginClassifier(_OneCost):
 
     Examples
     --------
-    >>> from convex_tsvm import CompactMarginClassifier
-    >>> clf = CompactMarginClassifier(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
-    >>> clf.transduction_
+    >>> ct.CompactMarginClassifier(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1]).transduction_
     array([0, 0, 0, 1, 1, 1])
     """
 
@@ -88,11 +85,7 @@ class CompactMarginClassifier(_OneCost):
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
         if one_of("method", self.method, ("cccp", "exact")) == "cccp" or formulation.unlabeled is None:
             return super()._solve(formulation, problems)
-
-        def search(name: str, problem: Problem) -> Solution:
-            return exact_search(formulation, problem, gap=self.gap)
-
-        return one_by_one(type(self).__name__, problems, search, verbose=bool(self.verbose))
+        return self._one_by_one(problems, lambda name, problem: exact_search(formulation, problem, gap=self.gap))
 
     def _announce(self, first: Problem, labels: Labels, n_fits: int) -> None:
         if self.method == "cccp":
@@ -124,9 +117,7 @@ class RelativeMarginClassifier(_OneCost):
 
     Examples
     --------
-    >>> from convex_tsvm import RelativeMarginClassifier
-    >>> clf = RelativeMarginClassifier(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
-    >>> clf.transduction_
+    >>> ct.RelativeMarginClassifier(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1]).transduction_
     array([0, 0, 0, 1, 1, 1])
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -40,6 +40,9 @@ class Descent(Transduction):
     solver, cvxpy_solver, device = fixed("auto"), fixed(None), fixed(None)
     cache_size, warm_start = fixed("auto"), fixed(False)
 
+    #: Options of methods in place of their own defaults.
+    _own_defaults: ClassVar[dict[str, dict[str, Any]]] = {}
+
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
         """Solutions of the problems in their order, each with the kernel rows that the ones before have computed."""
         if self._is_joint and formulation.unlabeled is not None:
@@ -52,18 +55,16 @@ class Descent(Transduction):
                 yield problem
 
         def report(iteration: Iteration) -> None:
-            if self.verbose:
-                print(
-                    f"[{type(self).__name__}] class {current}: objective {iteration.step_objective:.6g} "
-                    f"(stage {iteration.stage:g}), {iteration.changed} points changed, {iteration.seconds:.3f} s"
-                )
+            print(
+                f"[{type(self).__name__}] class {current}: objective {iteration.step_objective:.6g} "
+                f"(stage {iteration.stage:g}), {iteration.changed} points changed, {iteration.seconds:.3f} s"
+            )
             if progress is not None:
                 progress.step(iteration)
 
         with self._status(lambda: f"class {current}", self._method(formulation).share) as progress:
-            descents = self._descents(
-                formulation, report if self.verbose else None, None if progress is None else progress.inner
-            )
+            inner = None if progress is None else progress.inner
+            descents = self._descents(formulation, report if self.verbose else None, inner)
             return descents.solve_all(formulation, in_turn(), len(problems), self._starts(problems))
 
     @property
@@ -85,9 +86,8 @@ class Descent(Transduction):
             )
 
         method: Any = self._asked_method()
-        together = Potts(
-            method, formulation, list(problems.values()), self._descents(formulation), report if self.verbose else None
-        )
+        shown = report if self.verbose else None
+        together = Potts(method, formulation, list(problems.values()), self._descents(formulation), shown)
         return list(together.run().solutions)
 
     def _parts(self, first: Problem, labels: Labels, formulation: Formulation) -> list[dict[str, Problem]]:
@@ -124,19 +124,13 @@ class Descent(Transduction):
         )
 
     def _starts(self, problems: dict[str, Problem]) -> list[Solution | None] | None:
-        """Solutions of the previous fit to start from, in the order of the problems, or None without ``warm_start``.
-
-        A problem without a solution for a class of its name and points of its shape has None.
-        """
+        """Solutions of the previous fit to start from, where names and shapes fit; None without ``warm_start``."""
         if not self.warm_start or not hasattr(self, "solutions_"):
             return None
         positives = [self.classes_[1]] if len(self.classes_) == 2 else self.classes_
         before = dict(zip(map(str, positives), self.solutions_, strict=True))
-        found = [before.get(name) for name in problems]
-        return [
-            one if one is not None and one.problem.X.shape == problem.X.shape else None
-            for one, problem in zip(found, problems.values(), strict=True)
-        ]
+        found = [(before.get(name), problem.X.shape) for name, problem in problems.items()]
+        return [one if one is not None and one.problem.X.shape == shape else None for one, shape in found]
 
     def _descents(
         self,
@@ -155,43 +149,28 @@ class Descent(Transduction):
         )
 
     def _asked_solver(self, method: Method, formulation: Formulation) -> Any:
-        """The solver for a method: the user's, or "auto" if the method is not the user's and does not take it.
-
-        Without unlabelled points another method than the estimator's is used, which may not take the same solvers.
-        """
+        """The user's solver; "auto" without unlabelled points, if the method used then does not take that."""
         fits = formulation.unlabeled is not None or not isinstance(self.solver, str) or self.solver in method.solvers
         return self.solver if fits else "auto"
 
     def _method(self, formulation: Formulation) -> Method:
         """The descent; a formulation without unlabelled points is solved at once."""
-        if formulation.unlabeled is None:
-            return CCCP()
-        return self._asked_method()
+        return CCCP() if formulation.unlabeled is None else self._asked_method()
 
     def _asked_method(self) -> Method:
         """The method asked for: an object, or one of the table with its options."""
+        annealing = {} if self.annealing is None else {"annealing": self.annealing}
+        given = {**(self.method_options or {}), **annealing}
         if isinstance(self.method, Method):
-            for option, value in self._given_options().items():
+            for option, value in given.items():
                 raise ValueError(f"{option}={value!r} is for methods by name; this one was made with its own options")
             return self.method
         name: Any = self.method
         if not isinstance(name, str) or name not in METHODS or not METHODS[name].is_descent:
             raise ValueError(f"method={name!r} must be {', '.join(map(repr, DESCENTS))}, or a Method")
-        method: Method = METHODS[name].load()(**self._method_options(name))
-        return method
-
-    def _given_options(self) -> dict[str, Any]:
-        """The options of the method that were asked for."""
-        annealing = {} if self.annealing is None else {"annealing": self.annealing}
-        return {**(self.method_options or {}), **annealing}
-
-    def _method_options(self, method: str) -> dict[str, Any]:
-        """The options that a method of the table is made with; a ValueError if it does not take one of them."""
-        entry, given = METHODS[method], self._given_options()
-        for name, value in given.items():
-            if name not in entry.options:
-                raise ValueError(
-                    f"{name}={value!r} is no option of method={method!r}, which takes "
-                    f"{', '.join(entry.options) or 'none'}"
-                )
-        return given
+        taken = METHODS[name].options
+        for option, value in given.items():
+            if option not in taken:
+                all_taken = ", ".join(taken) or "none"
+                raise ValueError(f"{option}={value!r} is no option of method={name!r}, which takes {all_taken}")
+        return METHODS[name].load()(**{**self._own_defaults.get(name, {}), **given})

@@ -6,12 +6,12 @@ import os
 from typing import Any
 
 from ..exact import ExactSolution, exact_search
-from ..formulations import LOSSES, Formulation, build
+from ..formulations import LOSSES, Formulation
 from ..problem import Problem
 from ..solution import Solution
 from ..validation import one_of
 from .labels import Labels
-from .parameters import estimator
+from .parameters import estimator, stated
 from .relaxed import LabellingTransduction
 
 
@@ -68,8 +68,7 @@ class ExactTransductiveSVC(LabellingTransduction):
 
     Examples
     --------
-    >>> from convex_tsvm import ExactTransductiveSVC
-    >>> clf = ExactTransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
+    >>> clf = ct.ExactTransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
     >>> clf.transduction_, bool(clf.gap_ <= 1e-6)
     (array([0, 0, 0, 1, 1, 1]), True)
     """
@@ -90,11 +89,9 @@ class ExactTransductiveSVC(LabellingTransduction):
     certificate: str | os.PathLike[str] | None = None
 
     def _formulation(self, problem: Problem) -> Formulation:
-        if isinstance(self.loss, Formulation):
-            formulation = self.loss
-        else:
+        if not isinstance(self.loss, Formulation):
             one_of("loss", self.loss, LOSSES)
-            formulation = build("tsvm", problem, loss=self.loss, s=self.s, fit_intercept=self.fit_intercept).formulation
+        formulation = stated(self.loss, problem, s=self.s, fit_intercept=self.fit_intercept)
         one_of("balance_of", self.balance_of, ("outputs", "targets"))
         return formulation.balancing_targets() if self.balance_of == "targets" else formulation
 

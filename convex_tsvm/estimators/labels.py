@@ -24,10 +24,10 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Balance:
-    """What a user says of the sizes of the classes: nothing, where they are from, a mean output, or shares.
+    """What a user says of the sizes of the classes.
 
-    ``said`` is None, "auto", "labeled", a number, or shares of the classes, by name or in the order of the classes;
-    ``word`` is "exact" if ``("exact", said)`` was given.
+    ``said`` is None, "auto", "labeled", a mean output, or shares of the classes, by name or in their order; ``word`` is
+    "exact" if ``("exact", said)`` was given.
     """
 
     said: str | float | Mapping[Any, float] | Sequence[float] | None
@@ -76,20 +76,12 @@ class Labels:
     index: NDArray[np.intp]  # the class of every point, as a place in ``classes``; -1 for unknown
     unlabeled: NDArray[np.bool_]
     weights: Array | None = None  # factors on the costs of all points, labelled or not (``sample_weight``)
-    class_weights: Array | None = (
-        None  # factors on the costs of labelled points by their class; 1 for unlabelled points
-    )
+    class_weights: Array | None = None  # factors on the costs of labelled points by their class; 1 for the others
     inferred: ClassShares | None = None  # shares of the classes among the unlabelled points, if they have been inferred
 
     @classmethod
     def read(
-        cls,
-        y: Any,
-        marker: Any,
-        name: str,
-        sample_weight: ArrayLike | None = None,
-        class_weight: Any = None,
-        sizes: Any = None,
+        cls, y: Any, marker: Any, name: str, sample_weight: Any = None, class_weight: Any = None, sizes: Any = None
     ) -> Labels:
         """Labels as users give them; see :func:`split_labels`, and ``fit`` for the weights."""
         classes, index, unlabeled = split_labels(y, marker, name, sizes)
@@ -114,9 +106,8 @@ class Labels:
         """C and C* as a problem takes them: as given, or an array with the cost of every point if there are weights."""
         if self.weights is None and self.class_weights is None:
             return C, C_unlabeled
-        factor = np.ones(len(self.index))
-        for weights in (self.weights, self.class_weights):
-            factor = factor if weights is None else factor * weights
+        counted = np.ones(len(self.index)) if self.weights is None else self.weights
+        factor = counted if self.class_weights is None else counted * self.class_weights
         if C_unlabeled is not None and self.unlabeled.any() and not factor[self.unlabeled].any():
             raise ValueError("sample_weight is 0 at all unlabelled points; leave them out, or pass C_unlabeled=None")
         C = _times(C, factor, ~self.unlabeled)
@@ -127,15 +118,11 @@ class Labels:
             if C_unlabeled == "balanced":
                 return C, factor * C[~self.unlabeled].sum() / factor[self.unlabeled].sum()
             if C_unlabeled == "tenth":
-                counted = np.ones(len(factor)) if self.weights is None else self.weights
                 return C, factor * 0.1 * C[~self.unlabeled].sum() / counted[~self.unlabeled].sum()
         return C, _times(C_unlabeled, factor, self.unlabeled)
 
     def balance(self, given: Any, k: int) -> Any:
-        """The balance of class k against the rest, as a problem takes it, from what the user gave.
-
-        A ValueError if there are more than two classes and that is a single number, or if shares do not fit.
-        """
+        """The balance of class k against the rest, as a problem takes it; a ValueError if ``given`` does not fit."""
         asked = Balance.read(given)
         share = asked.share(self.classes, k)
         if share is not None:
@@ -169,31 +156,26 @@ def split_labels(
     """Classes, class index of every point (-1 for unknown), and which points are unlabelled.
 
     ``y`` holds numbers, strings or dates, and ``marker`` where a label is unknown; NaN matches every missing value
-    (NaN, None, NaT, pandas' NA), None marks nothing.  ``name`` is the estimator's, for errors.  A ValueError if no
-    point is labelled or there is one class only, unless ``sizes``, a balance as users give it, says how large two
-    classes are; or if the labels are not classes.
+    (NaN, None, NaT, pandas' NA), None marks nothing.  ``sizes``, a balance as users give it, may say how large two
+    classes are of which not both have a label.  ``name`` is the estimator's, for errors.
     """
     if y is None:
         raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None.")
     y = _readable(column_or_1d(y, warn=True))
     unlabeled = _matches(y, marker)
     _warn_of_zeros(y, marker)
-    known = y[~unlabeled]
+    known, index = y[~unlabeled], np.full(len(y), -1, dtype=np.intp)
     if len(known) == 0:
-        two = Balance.read(sizes).two_classes
-        if two is None:
+        if (two := Balance.read(sizes).two_classes) is None:
             raise ValueError(
                 f"y has no labelled point: every entry is unlabeled={marker!r}; two clusters are found if their "
                 "sizes are given by a number"
             )
-        return two, np.full(len(y), -1, dtype=np.intp), unlabeled
-    given, known = known, _checked(known, marker)
-    if given.dtype == object and len({isinstance(label, str) for label in given}) > 1:
+        return two, index, unlabeled
+    if known.dtype == object and len({isinstance(label, str) for label in known if not _is_missing(label)}) > 1:
         raise ValueError("y mixes text and numbers as labels; use one kind")
-    classes, index = _classes(known, sizes, marker, bool(unlabeled.any()))
-    result = np.full(len(y), -1, dtype=np.intp)
-    result[~unlabeled] = index
-    return classes, result, unlabeled
+    classes, index[~unlabeled] = _classes(_checked(known, marker), sizes, marker, bool(unlabeled.any()))
+    return classes, index, unlabeled
 
 
 def _classes(known: NDArray[Any], sizes: Any, marker: Any, some_unknown: bool) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -236,6 +218,7 @@ def _readable(y: NDArray[Any]) -> NDArray[Any]:
 
 
 def _matches(y: NDArray[Any], marker: Any) -> NDArray[np.bool_]:
+    """Which labels are the marker, shape (n,)."""
     if marker is None:
         return np.zeros(len(y), dtype=bool)
     if y.dtype.kind in "US" and not isinstance(marker, (str, bytes)):
@@ -245,8 +228,7 @@ def _matches(y: NDArray[Any], marker: Any) -> NDArray[np.bool_]:
                 f"y is an array of strings with the label 'None', which unlabeled={marker!r} may mark or not: pass an "
                 "array of objects with None in it, or unlabeled='None'"
             )
-        # What NumPy writes for missing values where it makes an array of strings of them; "None" may be a word as
-        # well.
+        # What NumPy writes for missing values in an array of strings; "None" may be a word as well.
         texts = {str(marker), *(("nan", "NaN", "NaT", "<NA>") if _is_missing(marker) else ())}
         if isinstance(marker, numbers.Real) and float(marker).is_integer():
             texts |= {str(int(float(marker))), str(float(marker))}
@@ -256,8 +238,7 @@ def _matches(y: NDArray[Any], marker: Any) -> NDArray[np.bool_]:
     if y.dtype.kind == "S" and isinstance(marker, str):
         marker = marker.encode()
     if y.dtype == object:
-        alike = [not _is_missing(v) and isinstance(v, str) == isinstance(marker, str) and v == marker for v in y]
-        return np.array(alike, dtype=bool)
+        return np.array([not _is_missing(v) and _same_marker(v, marker) for v in y], dtype=bool)
     return np.broadcast_to(np.asarray(y == marker), y.shape).copy()
 
 
@@ -295,8 +276,7 @@ def marked(y: NDArray[Any], unknown: NDArray[np.bool_], marker: Any) -> NDArray[
 def marker_of(estimator: Any, unlabeled: Any = "auto") -> Any:
     """How an estimator marks unlabelled points in ``y``; pipelines and meta-estimators around it are looked through.
 
-    ``unlabeled`` is what a wrapper's user has said of it, or "auto"; None as the estimator is a TransductiveSVC that
-    has this marker.  ValueError is raised if the estimator has another one, or none and nothing is said.
+    ``unlabeled`` is what a wrapper's user has said of it, or "auto", and must not contradict the estimator.
     """
     said = not (isinstance(unlabeled, str) and unlabeled == "auto")
     if isinstance(estimator, Pipeline):
@@ -322,7 +302,7 @@ def marker_of(estimator: Any, unlabeled: Any = "auto") -> Any:
 
 
 def _same_marker(one: Any, other: Any) -> bool:
-    if one is None or other is None or _is_missing(one) or _is_missing(other):
+    if _is_missing(one) or _is_missing(other):
         return (one is None) == (other is None) and _is_missing(one) == _is_missing(other)
     return isinstance(one, str) == isinstance(other, str) and bool(one == other)
 
@@ -331,34 +311,20 @@ class ScoresLabeled:
     """What a classifier has that scores labelled points only."""
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Share of the points with known labels that are labelled rightly; ``unlabeled`` ones are left out.
+        """Share of the points X, shape (n, n_features), whose labels are known that are labelled rightly, in [0, 1].
 
-        Parameters
-        ----------
-        X : array, sparse matrix or DataFrame, shape (n, n_features)
-        y : array, shape (n,)
-            Labels, with ``unlabeled`` where unknown.
-        sample_weight : array, shape (n,), optional
-
-        Returns
-        -------
-        float in [0, 1]
+        ``y``, shape (n,), has the labels, with ``unlabeled`` where unknown, and ``sample_weight``, shape (n,), weights.
         """
         known, truth = labeled_points(y, marker_of(self), " to score")
-        weights = None
-        if sample_weight is not None:
-            weights = checked_weights(sample_weight, len(np.asarray(y)))[known]
-            if not weights.any():
-                raise ValueError("sample_weight is 0 at all labelled points: there is nothing to score")
+        weights = None if sample_weight is None else checked_weights(sample_weight, len(np.asarray(y)))[known]
+        if weights is not None and not weights.any():
+            raise ValueError("sample_weight is 0 at all labelled points: there is nothing to score")
         own: Any = self
         return float(accuracy_score(truth, own.predict(X)[known], sample_weight=weights))
 
 
 def _warn_of_zeros(y: NDArray[Any], marker: Any) -> None:
-    """Warn if labels are -1, 0 and +1, and most points have that of -1 and 0 which is not the marker.
-
-    Such labels can be read in two ways, as three classes, or as two and the other marker of unlabelled points.
-    """
+    """Warn if labels are -1, 0 and +1, and most points have that of -1 and 0 which is not the marker."""
     if y.dtype.kind not in "if" or not isinstance(marker, (int, float)) or marker not in (-1, 0):
         return
     values, counts = np.unique(y[np.isfinite(y)] if y.dtype.kind == "f" else y, return_counts=True)
@@ -381,8 +347,7 @@ def checked_weights(sample_weight: ArrayLike, n: int) -> Array:
     weights = np.full(n, float(weights)) if weights.ndim == 0 else weights
     if weights.shape != (n,):
         raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}: one weight per sample")
-    wrong = weights[~(np.isfinite(weights) & (weights >= 0))]
-    if len(wrong):
+    if len(wrong := weights[~(np.isfinite(weights) & (weights >= 0))]):
         raise ValueError(f"sample_weight must be finite numbers >= 0; it has {wrong[0]:g}")
     if not weights.any():
         raise ValueError("sample_weight is 0 everywhere.  Sample weights must contain at least one non-zero number.")
@@ -393,21 +358,19 @@ def check_labels_count(weights: Array, labels: NDArray[Any]) -> None:
     """Raise ValueError unless every class has a labelled point of weight > 0; both of shape (n_labeled,)."""
     if not weights.any():
         raise ValueError("sample_weight is 0 at all labelled points; one of each class must have a weight > 0")
-    lost = np.setdiff1d(labels, labels[weights > 0])
-    if len(lost):
+    if len(lost := np.setdiff1d(labels, labels[weights > 0])):
         raise ValueError(f"sample_weight is 0 at all labels of class {lost.tolist()[0]!r}; one must have a weight > 0")
 
 
 def _class_weights(class_weight: Any, classes: NDArray[Any], index: NDArray[np.intp]) -> Array:
     """The weight of every class, from what the user gave; ``index`` has the classes of the labelled points."""
+    found, names = np.ones(len(classes)), list(classes)
     if isinstance(class_weight, str) and class_weight == "balanced":
-        found = np.ones(len(classes))
         there = np.unique(index)
         found[there] = compute_class_weight("balanced", classes=there, y=index)
         return found
     if not isinstance(class_weight, Mapping):
         raise ValueError(f"class_weight={class_weight!r} must be None, 'balanced', or a weight > 0 per class")
-    found, names = np.ones(len(classes)), list(classes)
     for name, weight in class_weight.items():
         if name not in names:
             raise ValueError(f"class_weight has {name!r}, which is no label of y; the classes are {classes.tolist()}")
@@ -418,10 +381,7 @@ def _class_weights(class_weight: Any, classes: NDArray[Any], index: NDArray[np.i
 
 
 def _times(cost: Any, factor: Array, where: NDArray[np.bool_]) -> Any:
-    """A cost times the factors of the points, shape (n,); ``cost`` may be of all points or of those at ``where``.
-
-    None, a word, and what is not a number stay as they are.
-    """
+    """A cost, of all points or those at ``where``, times the factors of the points, shape (n,); words stay."""
     if cost is None or isinstance(cost, str):
         return cost
     try:

@@ -22,11 +22,10 @@ class LaplacianSVC(KernelExpansion, Descent):
     which any other formulation takes too).  The gap is that of the convex problem, and the coefficients are for the
     deformed kernel.  ``kernel`` is not "precomputed", as the graph needs points.
 
-    If less than a tenth of the n points is labelled, and the matrix of all points does not fit into ``cache_size``, the
-    kernel's rows of the labelled points are computed one by one: about 20 to 30 passes over the n × n matrix.
-    Time grows like n² then, and memory is ``cache_size`` and 8 bytes for each labelled point and each point (20 000
-    points of 50 features, 100 labelled: a minute on two cores, 0.6 GB).  Otherwise all of it is computed, in n³
-    operations and 24 n² bytes (8000 points: 1.5 GB).  The kernel of the graph is computed whatever ``time_limit`` is.
+    If less than a tenth of the n points is labelled, and the matrix of all points does not fit into ``cache_size``,
+    only the kernel's rows of the labelled points are computed.  Time grows like n² then, and memory is ``cache_size``
+    and 8 bytes for each labelled point and each point (20 000 points of 50 features, 100 labelled: a minute on two
+    cores, 0.6 GB).  Otherwise it takes n³ operations and 24 n² bytes (8000 points: 1.5 GB), whatever ``time_limit`` is.
 
     Parameters
     ----------
@@ -41,9 +40,7 @@ class LaplacianSVC(KernelExpansion, Descent):
 
     Examples
     --------
-    >>> from convex_tsvm import LaplacianSVC
-    >>> clf = LaplacianSVC(n_neighbors=2).fit(X, [0, -1, -1, -1, -1, 1])
-    >>> clf.transduction_
+    >>> ct.LaplacianSVC(n_neighbors=2).fit(X, [0, -1, -1, -1, -1, 1]).transduction_
     array([0, 0, 0, 1, 1, 1])
     """
 

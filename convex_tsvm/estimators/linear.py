@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import column_or_1d, validate_data
 
-from ..formulations import Formulation, build, tsvm
+from ..formulations import Formulation, tsvm
 from ..kernels import Linear
 from ..methods.online import OnlineDescent
 from ..methods.run import Method
@@ -22,13 +22,7 @@ from ..validation import canonical, finite, integer, one_of
 from .approximation import KernelApproximation
 from .descent import Descent
 from .labels import Labels, unlabeled_points
-from .parameters import estimator
-
-#: Options of methods in place of their own defaults: they lead to as good an objective in less time.
-DEFAULTS: dict[str, dict[str, Any]] = {
-    "switching": {"annealing": 14, "reheats": 4},
-    "annealing": {"best": True, "cooling": 1.2, "settled": 5e-6, "certain": 1e-2},
-}
+from .parameters import estimator, stated, taken
 
 
 @estimator
@@ -49,8 +43,6 @@ class LinearTransductiveSVC(Descent):
     loss : {"squared_hinge", "hinge", "huber_hinge", "ramp", "flat"} or Formulation
         Loss of the unlabelled points, as in :class:`~convex_tsvm.TransductiveSVC`; "ramp" and "flat" with
         ``method="cccp"``.  Losses with kinks take several times as long.
-    C : float > 0
-        Cost of labelled points.
     C_unlabeled : float > 0 or "balanced"
         Cost C* of unlabelled points; "balanced" is C L / U, which is λ' = 1.
     lambda_ : float > 0
@@ -95,14 +87,18 @@ class LinearTransductiveSVC(Descent):
     Examples
     --------
     >>> from sklearn.feature_extraction.text import TfidfVectorizer
-    >>> from convex_tsvm import LinearTransductiveSVC
     >>> texts = ["ham egg", "egg toast", "ham toast", "wheel car", "car road", "wheel road"]
     >>> X = TfidfVectorizer().fit_transform(texts)
-    >>> LinearTransductiveSVC(C=10).fit(X, [0, -1, -1, 1, -1, -1]).transduction_
+    >>> ct.LinearTransductiveSVC(C=10).fit(X, [0, -1, -1, 1, -1, -1]).transduction_
     array([0, 0, 0, 1, 1, 1])
     """
 
     _share_parameter = "positive_fraction"
+    #: They lead to as good an objective in less time.
+    _own_defaults = {
+        "switching": {"annealing": 14, "reheats": 4},
+        "annealing": {"best": True, "cooling": 1.2, "settled": 5e-6, "certain": 1e-2},
+    }
 
     method: str | Method = "switching"
     loss: str | Formulation = "squared_hinge"
@@ -141,27 +137,16 @@ class LinearTransductiveSVC(Descent):
             if reset:
                 self.n_features_in_ = X.shape[1]
             return X
-        X = validate_data(
-            self,
-            X,
-            accept_sparse="csr",
-            dtype=(np.float64, np.float32),
-            reset=reset,
-            ensure_min_samples=2 if reset else 1,
-        )
+        least, kinds = 2 if reset else 1, (np.float64, np.float32)
+        X = validate_data(self, X, accept_sparse="csr", dtype=kinds, reset=reset, ensure_min_samples=least)
         return linear_points(X) if reset else canonical(X)
 
     def _read(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> tuple[Any, Labels]:
         X, labels = super()._read(X, y, sample_weight)
         if self.kernel_approximation is None:
             return X, labels
-        mapped = KernelApproximation.fit(
-            self.kernel_approximation,
-            X,
-            n_components=self.n_components,
-            gamma=self.gamma,
-            random_state=integer("random_state", self.random_state, least=0),
-        )
+        integer("random_state", self.random_state, least=0)
+        mapped = KernelApproximation.fit(self.kernel_approximation, X, **taken(self, KernelApproximation.fit))
         self.approximation_ = mapped.transformer
         return mapped(X), labels
 
@@ -177,9 +162,9 @@ class LinearTransductiveSVC(Descent):
         return Problem(X, kernel="linear", **self._given(labels, k))
 
     def _given(self, labels: Labels, k: int) -> dict[str, Any]:
-        C, C_unlabeled = self._costs(labels)
-        own = {"y": labels.signs(k), "C": C, "C_unlabeled": C_unlabeled, "balance_sample": labels.counted}
-        return {**own, "balance": self._balance(labels, k)}
+        (C, C_unlabeled), balance = self._costs(labels), self._balance(labels, k)
+        own = {"C": C, "C_unlabeled": C_unlabeled, "balance": balance, "balance_sample": labels.counted}
+        return {"y": labels.signs(k), **own}
 
     def _balance(self, labels: Labels, k: int) -> Any:
         """The balance of the problem of class k against the rest, from ``positive_fraction``."""
@@ -228,14 +213,7 @@ class LinearTransductiveSVC(Descent):
         return self._asked_method().keeps_number
 
     def _formulation(self, problem: Problem) -> Formulation:
-        self._asked_method()
-        if isinstance(self.loss, Formulation):
-            return self.loss
-        fit_intercept = self.fit_intercept and not self._counts
-        return build("tsvm", problem, loss=self.loss, fit_intercept=fit_intercept).formulation
-
-    def _method_options(self, method: str) -> dict[str, Any]:
-        return {**DEFAULTS.get(method, {}), **super()._method_options(method)}
+        return stated(self.loss, problem, fit_intercept=self.fit_intercept and not self._counts)
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Learn from one more chunk of points: one step of CCCP by averaged stochastic subgradients (§6.3).
@@ -275,15 +253,8 @@ class LinearTransductiveSVC(Descent):
         ridge, ratio = self._online_costs(online, int(np.count_nonzero(signs[0] == 0)))
         online.learn(X, signs, ridge=ridge, ratio=ratio, means=self._online_means(online))
         self.coef_, self.intercept_, self.n_iter_ = online.average.copy(), online.intercept, online.n_steps
-        self.model_ = FittedModel(
-            Linear(),
-            self.coef_,
-            np.eye(len(self.coef_)),
-            self.intercept_,
-            X.shape[1],
-            classes=self.classes_,
-            parameters=self.get_params(deep=False),
-        )
+        own = (Linear(), self.coef_, np.eye(len(self.coef_)), self.intercept_, X.shape[1])
+        self.model_ = FittedModel(*own, classes=self.classes_, parameters=self.get_params(deep=False))
         return self
 
     def _online_signs(self, X: Any, y: ArrayLike, classes: ArrayLike | None) -> NDArray[np.float64]:
@@ -325,20 +296,20 @@ class LinearTransductiveSVC(Descent):
         ridge = 1 / (C * n_labeled) if self.lambda_ is None else 2 * finite("lambda_", self.lambda_, above=0)
         if self.lambda_unlabeled is not None:
             return ridge, finite("lambda_unlabeled", self.lambda_unlabeled, above=0)
-        if isinstance(self.C_unlabeled, str):
-            if self.C_unlabeled != "balanced":
-                raise ValueError(f"C_unlabeled={self.C_unlabeled!r} must be a number > 0 or 'balanced'")
+        if self.C_unlabeled == "balanced":
             return ridge, 1.0
+        if isinstance(self.C_unlabeled, str):
+            raise ValueError(f"C_unlabeled={self.C_unlabeled!r} must be a number > 0 or 'balanced'")
         return ridge, finite("C_unlabeled", self.C_unlabeled, above=0) * (online.n_unlabeled + new) / (C * n_labeled)
 
     def _online_means(self, online: OnlineDescent) -> NDArray[np.float64] | None:
         """The mean output of the unlabelled points for each function, by shares that are given, or those of labels."""
         if not online.centred:
             return None
-        labels = Labels(self.classes_, np.zeros(0, dtype=np.intp), np.zeros(0, dtype=bool))
         share = self.positive_fraction
         if share is None or isinstance(share, str):
             return 2 * online.positives / max(1, online.n_labeled) - 1 if online.n_labeled else None
         if len(self.classes_) == 2 and np.ndim(share) == 0 and not hasattr(share, "keys"):
             return np.array([2 * finite("positive_fraction", share, above=0, below=1) - 1])
+        labels = Labels(self.classes_, np.zeros(0, dtype=np.intp), np.zeros(0, dtype=bool))
         return np.array([labels.balance(share, k) for k in labels.positives])

@@ -1,7 +1,4 @@
-"""What parameters and attributes of classifiers mean, said once for all that have them.
-
-:func:`estimator` makes a dataclass of an estimator, whose fields are its parameters, and completes its docstring.
-"""
+"""What parameters and attributes of classifiers mean, said once for all that have them."""
 
 from __future__ import annotations
 
@@ -12,6 +9,8 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeVar, dataclass_transform
 
 from sklearn.base import ClassifierMixin
+
+from ..formulations import Formulation, build
 
 T = TypeVar("T", bound=type)
 
@@ -88,6 +87,8 @@ cache_size : float or "auto"
 warm_start : bool
     Whether ``fit`` starts at the solutions of the fit before, at the full costs, as ``solutions_`` has them, where
     points and features are as many and a class has the same name; there is no ``lower_bound_`` then.
+outliers : float in [0, 1)
+    Share of the entries of the eigenvectors that are cut down (De Bie and Cristianini 2004, footnote 4).
 random_state : int
     Seed of all that is drawn at random.
 time_limit : float > 0
@@ -132,17 +133,10 @@ n_features_in_, feature_names_in_ : int, array
 """
 )
 
-#: Attributes that only those classifiers have that have a parameter of this name.
-ONLY_WITH = {"dual_coef_": "kernel", "class_shares_, class_shares_error_": "balance"}
-
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
 def estimator(made: T) -> T:
-    """Make a dataclass of a class, and the missing entries of its docstring: of parameters, and of a classifier's fit.
-
-    The generated ``__init__`` has the signature that scikit-learn asks for.  A class without examples is a base of
-    others, and its docstring stays as it is.
-    """
+    """Make a dataclass of a class, with a signature for scikit-learn, and complete its docstring if it has examples."""
     dataclass(kw_only=True, eq=False, repr=False)(made)
     if made.__doc__ and "Examples\n" in made.__doc__:
         made.__doc__ = _completed(made)
@@ -174,10 +168,12 @@ def _completed(made: Any) -> str:
     attributes = _entries(sections.get("Attributes", ""))
     own = {name for names in attributes for name in names.split(", ")}
     if issubclass(made, ClassifierMixin):
+        # Attributes that only those classifiers have that have a parameter of this name.
+        only_with = {"dual_coef_": "kernel", "class_shares_, class_shares_error_": "balance"}
         attributes |= {
             names: entry
             for names, entry in ATTRIBUTES.items()
-            if ONLY_WITH.get(names, "unlabeled") in found and not own.issuperset(names.split(", "))
+            if only_with.get(names, "unlabeled") in found and not own.issuperset(names.split(", "))
         }
     made_of = {
         "Parameters": "\n".join(found[name] for name in _in_order(made)),
@@ -185,6 +181,11 @@ def _completed(made: Any) -> str:
         "Examples": sections["Examples"].strip(),
     }
     return head + "\n\n".join(f"{name}\n{'-' * len(name)}\n{text}" for name, text in made_of.items()) + "\n"
+
+
+def stated(loss: Any, problem: Any, **options: Any) -> Formulation:
+    """What ``loss=`` asks for: a formulation of the user's, or the S3VM with a loss by name and these options."""
+    return loss if isinstance(loss, Formulation) else build("tsvm", problem, loss=loss, **options).formulation
 
 
 def taken(made: Any, function: Callable[..., Any]) -> dict[str, Any]:

@@ -1,9 +1,4 @@
-"""How long a fit is going to take: by times that were measured before, or of fits to some of the points.
-
-The number of points alone says little about the time of most fits: it depends on how many points influence the
-solution, how fast a row of the kernel is computed, and how hard the convex steps are.  A fit to a thousand points shows
-all of that.
-"""
+"""How long a fit is going to take: by times that were measured before, or of fits to some of the points."""
 
 from __future__ import annotations
 
@@ -21,58 +16,42 @@ from ..notice import warn
 from ..problem import Problem
 from ..validation import is_sparse
 
-#: A fit that takes longer than this, in seconds, is worth a warning.
-WARNED_SECONDS = 120.0
-
 
 @dataclass(frozen=True)
 class Cost:
-    """How the time of a fit grows: ``measured`` points took ``seconds``, and time grows with their number to ``power``.
+    """How the time of a fit to ``count`` points grows, by what was measured on one core of a machine of 2024."""
 
-    ``what`` says which points are counted, such as "unlabelled points", and ``instead`` what to do about a long fit.
-    The seconds are those of one core of a machine of 2024.
-    """
-
-    what: str
-    measured: int
-    seconds: float
+    count: int
+    what: str  # is counted, such as "unlabelled points"
+    measured: int  # so many of them took
+    seconds: float  # and time grows with their number to
     power: float
-    instead: str
-
-    def expected(self, count: int) -> float:
-        """Seconds for ``count`` points."""
-        return self.seconds * (count / self.measured) ** self.power
+    instead: str  # what to do about a long fit
 
 
-#: The relaxation in label matrices.
-LABEL_MATRICES = Cost(
-    "unlabelled points", 300, 40.0, 2.7, "for more than some hundred, TransductiveSVC has no such limit"
-)
+def warn_of_cost(name: str, cost: Cost, n_fits: int) -> None:
+    """Warn in the name of an estimator if ``n_fits`` fits take ``PILOT.warned`` seconds or more."""
+    seconds = n_fits * cost.seconds * (cost.count / cost.measured) ** cost.power
+    if seconds >= PILOT.warned:
+        times = f" for each of {n_fits} classes" if n_fits > 1 else ""
+        warn(
+            f"{name}: {cost.count} {cost.what}{times} take about {_in_words(seconds)}, and time grows like their "
+            f"number to the power of {cost.power:g}; {cost.instead}. verbose=1 says how far it is"
+        )
 
-#: Methods that factor the kernel matrix, and then take n² for every step.
-FACTORED = Cost("points", 1500, 15.0, 2.0, "method='cccp' does not factor the kernel matrix")
 
-#: The whole matrix of a kernel that a graph deforms.
-DEFORMED = Cost("points", 5000, 6.0, 3.0, "LaplacianSVC needs the rows of labelled points only")
-
-
-def warn_of_cost(name: str, cost: Cost, count: int, n_fits: int) -> None:
-    """Warn in the name of an estimator if ``n_fits`` fits to ``count`` points take ``WARNED_SECONDS`` or more."""
-    seconds = n_fits * cost.expected(count)
-    if seconds < WARNED_SECONDS:
-        return
-    times = f" for each of {n_fits} classes" if n_fits > 1 else ""
-    whole = f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.0f} hours"
-    warn(
-        f"{name}: {count} {cost.what}{times} take about {whole}, and time grows like their number to the power of "
-        f"{cost.power:g}; {cost.instead}. verbose=1 says how far it is"
-    )
+def _in_words(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.0f} hours"
 
 
 @dataclass(frozen=True)
 class Pilot:
     """How fits to some of the points are timed; benchmarks/corners.py and linear_solvers.py measure the passes."""
 
+    warned: float = 120.0  # seconds, of which users are warned whose time is known from the number of points
+    announced: float = 10.0  # seconds, of which they are told after fits to some of the points
     passes: int = 20  # over all entries of the kernel matrix, in the hardest fits
     products_of_an_entry: int = 60  # of features, that an entry takes as long as, beside its own
     linear_passes: float = 1e5  # over all features, in the hardest linear fits
@@ -87,9 +66,6 @@ class Pilot:
 
 PILOT = Pilot()
 
-#: A fit that takes longer than this, in seconds, is announced.
-ANNOUNCED_SECONDS = 10.0
-
 
 @lru_cache(maxsize=1)
 def seconds_a_product() -> float:
@@ -99,20 +75,17 @@ def seconds_a_product() -> float:
 
 
 def may_be_long(problem: Problem, n_fits: int) -> bool:
-    """Whether ``n_fits`` fits to a problem may take ``ANNOUNCED_SECONDS``, if they are as hard as any."""
+    """Whether ``n_fits`` fits to a problem may take ``PILOT.announced`` seconds, if they are as hard as any."""
     numbers = problem.X.nnz if is_sparse(problem.X) else np.prod(problem.X.shape)
     if problem.is_linear:
         products = PILOT.linear_passes * float(numbers)
     else:
         products = PILOT.passes * problem.n * (float(numbers) + PILOT.products_of_an_entry * problem.n)
-    return n_fits * products * seconds_a_product() >= ANNOUNCED_SECONDS
+    return n_fits * products * seconds_a_product() >= PILOT.announced
 
 
 def expected_seconds(problem: Problem, solve: Callable[[Problem], object]) -> float | None:
-    """How many seconds ``solve`` is going to take for a problem; None if what is asked cannot be asked of a part.
-
-    Problems of some of its points, with at least one label of each class, are solved to find out.
-    """
+    """How many seconds ``solve`` takes for a problem, by parts of it; None if these cannot be solved alike."""
     order = np.random.default_rng([0, problem.n]).permutation(problem.n)
     # The labels are in as many of the parts as they are in all points, and one of each class is always there.
     groups = [order[problem.y[order] == sign] for sign in (1, -1, 0)]
@@ -122,10 +95,8 @@ def expected_seconds(problem: Problem, solve: Callable[[Problem], object]) -> fl
     sizes: list[float] = []
     seconds: list[float] = []
     n, expected = PILOT.first_points, np.inf
-    while (
-        n <= max(PILOT.enough_points, PILOT.most_of_all * problem.n)
-        and not sum(seconds) >= PILOT.share_of_fit * expected
-    ):
+    most = max(PILOT.enough_points, PILOT.most_of_all * problem.n)
+    while n <= most and not sum(seconds) >= PILOT.share_of_fit * expected:
         part = problem.part(np.union1d(np.array(first, dtype=np.intp), order[:n]))
         began = time.perf_counter()
         with until(time.time() + 0.5 * time_left()), warnings.catch_warnings():
@@ -151,18 +122,10 @@ def _continued(sizes: list[float], seconds: list[float], n: int) -> float:
 
 
 def announce(name: str, seconds: float | None, n_fits: int, instead: str) -> None:
-    """Warn in the name of an estimator if ``n_fits`` fits of so many seconds take ``ANNOUNCED_SECONDS`` or more.
-
-    ``instead`` says what would be faster.  Nothing is said if ``seconds`` is None.
-    """
-    if seconds is None or seconds * n_fits < ANNOUNCED_SECONDS:
-        return
-    whole = seconds * n_fits
-    shown = f"{whole:.0f} seconds" if whole < 120 else f"{whole / 60:.0f} minutes" if whole < 7200 else (
-        f"{whole / 3600:.0f} hours"
-    )  # fmt: skip
-    times = f" for {n_fits} classes" if n_fits > 1 else ""
-    warn(
-        f"{name}: this fit is going to take about {shown}{times}, as fits to some of the points say; {instead}. "
-        "verbose=1 says how far it is, and time_limit= ends it with the best so far"
-    )
+    """Warn in the name of an estimator if ``n_fits`` fits of so many seconds, if these are known, take long."""
+    if seconds is not None and seconds * n_fits >= PILOT.announced:
+        times = f" for {n_fits} classes" if n_fits > 1 else ""
+        warn(
+            f"{name}: this fit is going to take about {_in_words(seconds * n_fits)}{times}, as fits to some of the "
+            f"points say; {instead}. verbose=1 says how far it is, and time_limit= ends it with the best so far"
+        )

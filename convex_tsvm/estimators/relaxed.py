@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
-from ..deadline import share_of_time
-from ..formulations import Formulation, build
+from ..formulations import Formulation
 from ..methods import cccp_path
 from ..methods.sdp import sdp_transduction
 from ..methods.spectral import spectral_transduction
@@ -17,8 +15,8 @@ from ..problem import Problem
 from ..solution import Solution
 from ..validation import one_of
 from .base import KernelExpansion, Transduction
-from .parameters import estimator, taken
-from .pilot import LABEL_MATRICES, Cost
+from .parameters import estimator, stated, taken
+from .pilot import Cost
 
 
 @estimator
@@ -28,41 +26,22 @@ class LabellingTransduction(KernelExpansion, Transduction):
     C_unlabeled: float | str = "tenth"
     loss: str | Formulation = "hinge"
 
-    @abstractmethod
+    #: The function of a formulation and a problem that finds labels.
+    _transduce: ClassVar[Callable[..., Solution]]
+
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
         """The solution of the problem of the class called ``name``, with labels of all points."""
+        return self._transduce(formulation, problem, **taken(self, self._transduce))
 
     def _formulation(self, problem: Problem) -> Formulation:
-        if isinstance(self.loss, Formulation):
-            return self.loss
-        one_of("loss", self.loss, ("hinge", "squared_hinge", "hard_margin"))  # whose choice of labels has relaxations
-        return build("tsvm", problem, loss=self.loss, fit_intercept=self.fit_intercept).formulation
+        if not isinstance(self.loss, Formulation):  # else it is a loss whose choice of labels has relaxations
+            one_of("loss", self.loss, ("hinge", "squared_hinge", "hard_margin"))
+        return stated(self.loss, problem, fit_intercept=self.fit_intercept)
 
     def _solve(self, formulation: Formulation, problems: dict[str, Problem]) -> list[Solution]:
         if formulation.unlabeled is None:
             return cccp_path(formulation, problems.values())
-        label = partial(self._label, formulation)
-        return one_by_one(type(self).__name__, problems, label, verbose=bool(self.verbose))
-
-
-def one_by_one(
-    owner: str, problems: Mapping[str, Problem], solve: Callable[[str, Problem], Solution], *, verbose: bool
-) -> list[Solution]:
-    """Solutions of the problems of classes, by name, each with its share of the time; after an interrupted one no more.
-
-    ``owner`` is the name of the estimator, for what is told if ``verbose``.
-    """
-    solutions: list[Solution] = []
-    for name, problem in problems.items():
-        with share_of_time(len(problems) - len(solutions)):
-            solutions.append(solve(name, problem))
-        if verbose:
-            last = solutions[-1]
-            bound = "" if last.lower_bound is None else f", lower bound {last.lower_bound:.6g}, gap {last.gap:.2e}"
-            print(f"[{owner}] class {name}: objective {last.objective:.6g}{bound}, {last.seconds:.3f} s, {last.status}")
-        if solutions[-1].status == "interrupted":
-            break
-    return solutions
+        return self._one_by_one(problems, partial(self._label, formulation))
 
 
 @estimator
@@ -94,13 +73,12 @@ class SDPTransduction(LabellingTransduction):
 
     Examples
     --------
-    >>> from convex_tsvm import SDPTransduction
-    >>> clf = SDPTransduction(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
-    >>> clf.transduction_
-    array([0, 0, 0, 1, 1, 1])
-    >>> bool(clf.lower_bound_ <= clf.objective_)
-    True
+    >>> clf = ct.SDPTransduction(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
+    >>> clf.transduction_, bool(clf.lower_bound_ <= clf.objective_)
+    (array([0, 0, 0, 1, 1, 1]), True)
     """
+
+    _transduce = staticmethod(sdp_transduction)
 
     balance: Any = "auto"
     fit_intercept: bool = True
@@ -109,11 +87,9 @@ class SDPTransduction(LabellingTransduction):
     tol: float = 1e-4
     time_limit: float | None = None
 
-    def _costly(self, problem: Problem) -> tuple[Cost, int]:
-        return LABEL_MATRICES, problem.n_unlabeled
-
-    def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
-        return sdp_transduction(formulation, problem, **taken(self, sdp_transduction))
+    def _costly(self, problem: Problem) -> Cost:
+        instead = "for more than some hundred, TransductiveSVC has no such limit"
+        return Cost(problem.n_unlabeled, "unlabelled points", 300, 40.0, 2.7, instead)
 
 
 @estimator
@@ -130,8 +106,6 @@ class SubspaceSDPTransduction(LabellingTransduction):
     ----------
     n_components : int
         d, the dimension of the subspace.
-    outliers : float in [0, 1)
-        Share of the entries of the eigenvectors that are cut down (footnote 4).
     tol : float
         Relative accuracy of the subspace SDP.
     cvxpy_solver : str
@@ -144,11 +118,11 @@ class SubspaceSDPTransduction(LabellingTransduction):
 
     Examples
     --------
-    >>> from convex_tsvm import SubspaceSDPTransduction
-    >>> SubspaceSDPTransduction(sigma=1.0, n_components=2).fit(X, [0, -1, -1, -1, -1, 1]).transduction_
+    >>> ct.SubspaceSDPTransduction(sigma=1.0, n_components=2).fit(X, [0, -1, -1, -1, -1, 1]).transduction_
     array([0, 0, 0, 1, 1, 1])
     """
 
+    _transduce = staticmethod(subspace_transduction)
     balance = None
     fit_intercept = False
 
@@ -157,9 +131,6 @@ class SubspaceSDPTransduction(LabellingTransduction):
     tol: float = 1e-4
     cvxpy_solver: str = "CLARABEL"
     time_limit: float | None = None
-
-    def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
-        return subspace_transduction(formulation, problem, **taken(self, subspace_transduction))
 
 
 @estimator
@@ -179,8 +150,6 @@ class SpectralTransduction(LabellingTransduction):
         Neighbours in the graph.
     constrained : bool
         False is plain spectral clustering.
-    outliers : float in [0, 1)
-        Share of the entries of the eigenvectors that are cut down (footnote 4).
 
     Attributes
     ----------
@@ -189,10 +158,11 @@ class SpectralTransduction(LabellingTransduction):
 
     Examples
     --------
-    >>> from convex_tsvm import SpectralTransduction
-    >>> SpectralTransduction(sigma=1.0, n_components=2).fit(X, [0, -1, -1, -1, -1, 1]).transduction_
+    >>> ct.SpectralTransduction(sigma=1.0, n_components=2).fit(X, [0, -1, -1, -1, -1, 1]).transduction_
     array([0, 0, 0, 1, 1, 1])
     """
+
+    _transduce = staticmethod(spectral_transduction)
 
     balance: Any = "auto"
     fit_intercept: bool = True
@@ -202,6 +172,3 @@ class SpectralTransduction(LabellingTransduction):
     constrained: bool = True
     outliers: float = 0.0
     random_state: int = 0
-
-    def _label(self, formulation: Formulation, name: str, problem: Problem) -> Solution:
-        return spectral_transduction(formulation, problem, **taken(self, spectral_transduction))

@@ -23,9 +23,8 @@ class SafeTransductiveSVC(LabellingTransduction):
 
     Of several different low-density separators none is known to be right.  The labels are those that improve most on
     the supervised SVM in the worst case, if one of the separators is the true one; they are the SVM's own where nothing
-    is sure, and where labels that are left out speak against those found.  New points
-    are told apart by the SVM trained on the labels found.  More than two classes are learned one-vs-rest, and safe one
-    by one: a point is of the class that takes it, and where none does, or several, the supervised SVMs decide.
+    is sure, and where labels that are left out speak against those found.  More than two classes are learned
+    one-vs-rest: a point is of the class that takes it, and where none does, or several, the supervised SVMs decide.
 
     Time grows like that of ``n_starts`` fits of :class:`~convex_tsvm.TransductiveSVC`, which share kernel values.
     ``C`` and ``C_unlabeled`` are smaller by default than there: what larger ones gain on average is not worth what they
@@ -60,9 +59,7 @@ class SafeTransductiveSVC(LabellingTransduction):
 
     Examples
     --------
-    >>> from convex_tsvm import SafeTransductiveSVC
-    >>> clf = SafeTransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
-    >>> clf.transduction_
+    >>> ct.SafeTransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1]).transduction_
     array([0, 0, 0, 1, 1, 1])
     """
 
@@ -81,11 +78,12 @@ class SafeTransductiveSVC(LabellingTransduction):
     def _with_shares(self, first: Problem, labels: Labels) -> Labels:
         labels = super()._with_shares(first, labels)
         self._range = {}
-        if labels.inferred is not None:
-            for k in labels.positives:
-                # Separators may have other shares than the inferred ones, by so many standard deviations and some more.
-                share, room = labels.inferred.shares[k], 2.0 * labels.inferred.errors[k] + 0.1
-                self._range[str(labels.classes[k])] = (share - room, share + room)
+        for k in labels.positives:
+            if labels.inferred is None:
+                break
+            # Separators may have other shares than the inferred ones, by so many standard deviations and some more.
+            share, room = labels.inferred.shares[k], 2.0 * labels.inferred.errors[k] + 0.1
+            self._range[str(labels.classes[k])] = (share - room, share + room)
         return labels
 
     def _label(self, formulation: Formulation, name: str, problem: Problem) -> SafeSolution:
@@ -107,8 +105,7 @@ class SafeTransductiveSVC(LabellingTransduction):
 def _agreed(solutions: list[Solution]) -> NDArray[np.intp]:
     """The class of every point, shape (n,), as a place in the solutions.
 
-    It is the one with the largest output of its supervised SVM among those whose solution labels the point +1, or among
-    all where none does.
+    It is the one of largest supervised output among those whose solution labels the point +1, or of all if none does.
     """
     taken = np.column_stack([solution.labels > 0 for solution in solutions])
     alone = supervised_svms(solutions[0].formulation, [solution.problem for solution in solutions])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..formulations import Formulation, build, on_neighbor_graph
+from ..formulations import Formulation, on_neighbor_graph
 from ..methods.run import Method
 from ..methods.shares import leave_labels_out, spoilt
 from ..problem import Problem
@@ -16,8 +16,8 @@ from ..validation import finite
 from .base import KernelExpansion
 from .descent import Descent
 from .labels import Labels
-from .parameters import estimator, taken
-from .pilot import DEFORMED, FACTORED, Cost
+from .parameters import estimator, stated, taken
+from .pilot import Cost
 
 
 @estimator
@@ -72,9 +72,7 @@ class TransductiveSVC(KernelExpansion, Descent):
 
     Examples
     --------
-    >>> from convex_tsvm import TransductiveSVC
-    >>> clf = TransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1])
-    >>> clf.transduction_
+    >>> ct.TransductiveSVC(kernel="linear").fit(X, [0, -1, -1, -1, -1, 1]).transduction_
     array([0, 0, 0, 1, 1, 1])
     """
 
@@ -107,10 +105,12 @@ class TransductiveSVC(KernelExpansion, Descent):
             return problem
         return on_neighbor_graph(problem, normalized=True, **taken(self, on_neighbor_graph))
 
-    def _costly(self, problem: Problem) -> tuple[Cost, int] | None:
-        if "smooth" in self._asked_method().solvers:
-            return FACTORED, problem.n
-        return (DEFORMED, problem.n) if self.C_manifold else None
+    def _costly(self, problem: Problem) -> Cost | None:
+        if "smooth" in self._asked_method().solvers:  # factors the kernel matrix, and takes n² for every step then
+            return Cost(problem.n, "points", 1500, 15.0, 2.0, "method='cccp' does not factor the kernel matrix")
+        if self.C_manifold:  # takes the whole matrix of a kernel that a graph deforms
+            return Cost(problem.n, "points", 5000, 6.0, 3.0, "LaplacianSVC needs the rows of labelled points only")
+        return None
 
     def _falls_back(self, first: Problem, labels: Labels, formulation: Formulation) -> bool:
         self.fell_back_ = False
@@ -119,28 +119,21 @@ class TransductiveSVC(KernelExpansion, Descent):
         estimates = () if labels.inferred is None else labels.inferred.estimates
         parts = [estimate.left_out for estimate in estimates if len(estimate.left_out)]
         if len(parts) < len(labels.positives):
-            problems = [self._other_class(first, labels, k) for k in labels.positives]
+            known = labels.index[~labels.unlabeled]
+            counted = np.array([(known == k).mean() for k in range(len(labels.classes))])
+            shares = counted if labels.inferred is None else labels.inferred.shares
             parts = [
-                leave_labels_out(problem, _share_of(labels, k), fit_intercept=formulation.fit_intercept)
-                for k, problem in zip(labels.positives, problems, strict=True)
+                leave_labels_out(
+                    self._other_class(first, labels, k), float(shares[k]), fit_intercept=formulation.fit_intercept
+                )
+                for k in labels.positives
             ]
-        deviations = 1.0  # of chance, by which the errors must exceed those of the supervised SVM
-        self.fell_back_ = spoilt(np.concatenate(parts), deviations) is not None
+        # By so many deviations of chance the errors must exceed those of the supervised SVM.
+        self.fell_back_ = spoilt(np.concatenate(parts), 1.0) is not None
         return self.fell_back_
 
     def _formulation(self, problem: Problem) -> Formulation:
         method = self._asked_method()  # what does not fit is reported before any work is done
-        if isinstance(self.loss, Formulation):
-            formulation = self.loss
-        else:
-            loss = method.loss if self.loss == "auto" else self.loss
-            formulation = build("tsvm", problem, loss=loss, s=self.s, fit_intercept=self.fit_intercept).formulation
-        if self.C_unlabeled is None:
-            return replace(formulation.supervised(), balance=None)
-        return formulation
-
-
-def _share_of(labels: Labels, k: int) -> float:
-    """The inferred share of class k among the unlabelled points, or its share among the labels if none was inferred."""
-    known = labels.index[~labels.unlabeled]
-    return float(labels.inferred.shares[k] if labels.inferred is not None else (known == k).mean())
+        loss = method.loss if isinstance(self.loss, str) and self.loss == "auto" else self.loss
+        formulation = stated(loss, problem, s=self.s, fit_intercept=self.fit_intercept)
+        return formulation if self.C_unlabeled is not None else replace(formulation.supervised(), balance=None)

@@ -21,7 +21,6 @@ from .practice import learning_curve as learning_curve
 from .practice import share_path as share_path
 from .steps import path as path
 from .steps import surrogates as surrogates
-from .trees import SMALL_TREE as SMALL_TREE
 from .trees import gaps as gaps
 from .trees import progress as progress
 from .trees import search as search

@@ -26,7 +26,6 @@ def loss(
     at : float, optional
         Where the tangent of the concave part is taken: draws it, and convex part plus tangent, the surrogate, which
         touches the loss there and is nowhere below it.
-    ax : matplotlib axes, by default new ones
     span : (float, float), default (-2.5, 2.5)
         Ends of the axis of outputs.
 
@@ -70,7 +69,6 @@ def conjugate(loss: PLQ, *, ax: Axes | None = None) -> Axes:
     ----------
     loss : PLQ
         Convex; the convex part of another (``loss.split()[0]``).
-    ax : matplotlib axes, by default new ones
 
     Raises
     ------

@@ -23,7 +23,6 @@ def label_matrix(matrix: ArrayLike, labels: ArrayLike | None = None, *, ax: Axes
         Entries in [-1, 1]; a vector of labels stands for y yᵀ.
     labels : array, shape (n,), optional
         By which points are sorted; by default the entries of the eigenvector with the largest eigenvalue.
-    ax : matplotlib axes, by default new ones
 
     Raises
     ------

@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 
 def comparison(data: Data, solutions: Mapping[str, Solution]) -> Figure:
     """One picture of several solutions: boundaries where the points are two-dimensional, else iterations."""
-    if data.X.shape[1] == 2 and not is_sparse(data.X):
-        figure: Figure = boundaries(data, solutions)
-        return figure
-    return iterations(data, solutions)
+    plane = data.X.shape[1] == 2 and not is_sparse(data.X)
+    return boundaries(data, solutions) if plane else iterations(data, solutions)
 
 
 def boundaries(data: Data, solutions: Mapping[str, Solution], figure: Any = None) -> Any:

@@ -31,7 +31,6 @@ def boundary(
     y : array, shape (n,), optional
         Their labels, with the model's marker where unknown (0 for a solution).  Without it all points are drawn as
         unlabelled ones.
-    ax : matplotlib axes, by default new ones
     margins : bool, default True
         Whether to draw the lines where the output is -1 and +1, dashed.
 
@@ -42,9 +41,7 @@ def boundary(
 
     Examples
     --------
-    >>> X = np.array([[-1, 0], [-1, 1], [1, 0], [1, 1]])
-    >>> clf = ct.TransductiveSVC(kernel="linear").fit(X, [0, -1, -1, 1])
-    >>> axes = ct.plot.boundary(clf, X)
+    >>> axes = ct.plot.boundary(ct.TransductiveSVC().fit(points, few), points, few)
     >>> len(axes.collections) > 0
     True
     """
@@ -101,7 +98,5 @@ def _points(
     given = np.asarray(y)
     if given.shape != (len(points),):
         raise ValueError(f"y has shape {given.shape}; it must be {(len(points),)}, one label a point")
-    places = np.full(len(points), -1)
-    for k, name in enumerate(classes):
-        places[given == name] = k
-    return points, places
+    same = given[:, None] == classes
+    return points, np.where(same.any(axis=1), same.argmax(axis=1), -1)

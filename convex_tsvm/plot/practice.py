@@ -9,9 +9,6 @@ import numpy as np
 from .canvas import axes_of, new_figure
 from .colors import COLORS, CYCLE
 
-#: Line styles, for more lines than there are colours.
-LINES = ("-", "--", ":", "-.")
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -63,8 +60,8 @@ def learning_curve(curve: LearningCurve, *, ax: Axes | None = None) -> Axes:
     axes = axes_of(ax)
     for errors, name in ((curve.supervised_errors, "supervised"), (curve.errors, "semi-supervised")):
         spread = errors.std(axis=1, ddof=1) / np.sqrt(errors.shape[1]) if errors.shape[1] > 1 else None
-        axes.errorbar(curve.n_labeled, 100 * errors.mean(axis=1), None if spread is None else 100 * spread,
-                      marker="o", capsize=3, label=name, color=COLORS[name])  # fmt: skip
+        look: dict[str, Any] = {"marker": "o", "capsize": 3, "label": name, "color": COLORS[name]}
+        axes.errorbar(curve.n_labeled, 100 * errors.mean(axis=1), None if spread is None else 100 * spread, **look)
     axes.set(xlabel="labels", ylabel="error on the other points, %", xscale="log", ylim=(0, None))
     axes.set_xticks(curve.n_labeled, [str(n) for n in curve.n_labeled])
     axes.minorticks_off()
@@ -81,7 +78,6 @@ def candidates(search: TransductiveSearchCV, parameter: str = "C", *, ax: Axes |
         Fitted.
     parameter : str, default "C"
         One of those searched, a number.
-    ax : matplotlib axes, by default new ones
 
     Raises
     ------
@@ -114,7 +110,7 @@ def candidates(search: TransductiveSearchCV, parameter: str = "C", *, ax: Axes |
         whole = results["n_splits"][members] == results["n_splits"].max()
         drawn.setdefault((tuple(x), tuple(y), tuple(whole)), []).append(name)
     for place, ((x, y, whole), names) in enumerate(drawn.items()):
-        color, line = CYCLE[place % len(CYCLE)], LINES[place // len(CYCLE) % len(LINES)]
+        color, line = CYCLE[place % len(CYCLE)], ("-", "--", ":", "-.")[place // len(CYCLE) % 4]
         axes.plot(x, y, color=color, linestyle=line, label=",\nand ".join(names))
         axes.scatter(x, y, s=25, color=color, facecolors=[color if w else "white" for w in whole], zorder=3)
     axes.axhline(search.best_score_, linestyle="--", color="gray", linewidth=0.8)

@@ -41,10 +41,8 @@ def surrogates(
         Points of one feature, with a linear kernel.
     start : float
         The w where the first tangents are taken.
-    n_steps : int >= 1, default 3
     span : (float, float), default (-3.0, 3.0)
         Ends of the axis of w.
-    ax : matplotlib axes, by default new ones
 
     Raises
     ------
@@ -99,7 +97,6 @@ def path(
         The value of the parameter for each solution of a sequence.
     parameter : str, default "C*"
         Its name, for the axis.
-    ax : matplotlib axes, by default new ones
 
     Raises
     ------

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from ..relaxations import Bound
 
-#: Largest number of nodes of a tree that :func:`search` draws.
-SMALL_TREE = 200
-
 
 def search(solution: ExactSolution) -> Figure:
     """Objective and lower bound along an exact search, and its tree where it is small, side by side.
@@ -30,7 +27,7 @@ def search(solution: ExactSolution) -> Figure:
     >>> len(figure.axes) >= 1
     True
     """
-    small = 0 < len(solution.tree) <= SMALL_TREE
+    small = 0 < len(solution.tree) <= 200
     figure = new_figure(2 if small else 1)
     progress(solution, ax=figure.add_subplot(1, 2 if small else 1, 1))
     if small:
@@ -52,13 +49,8 @@ def progress(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     best = [progress.objective for progress in solution.progress] or [solution.objective]
     bounds = [solution.root_bound, *(progress.lower_bound for progress in solution.progress)]
     ax.step(nodes, [best[0], *best][: len(nodes)], where="post", color=COLORS["objective"], label="best objective")
-    ax.step(
-        nodes,
-        np.where(np.isfinite(bounds), bounds, np.nan),
-        where="post",
-        color=COLORS["lower bound"],
-        label="lower bound",
-    )
+    finite = np.where(np.isfinite(bounds), bounds, np.nan)
+    ax.step(nodes, finite, where="post", color=COLORS["lower bound"], label="lower bound")
     ax.set(xlabel="nodes", ylabel="objective", title=f"gap {solution.gap or 0.0:.2e}")
     ax.legend(fontsize="small")
     return ax
@@ -73,7 +65,6 @@ def gaps(bounds: Bound | Mapping[str, float], objective: float | None = None, *,
         What a :class:`~convex_tsvm.LowerBoundBuilder` found, or bounds by the names of relaxations, the weakest first.
     objective : float, optional
         The best objective known; that of the ``Bound`` by default.
-    ax : matplotlib axes, by default new ones
 
     Raises
     ------
@@ -82,10 +73,7 @@ def gaps(bounds: Bound | Mapping[str, float], objective: float | None = None, *,
 
     Examples
     --------
-    >>> bounds = {}
-    >>> for name in ("svm", "sdp", "signs"):
-    ...     bounds[name] = ct.LowerBoundBuilder(ct.s3vm(), problem, relaxation=name).bound().value
-    >>> axes = ct.plot.gaps(bounds, objective=ct.cccp(ct.s3vm(), problem).objective)
+    >>> axes = ct.plot.gaps(ct.LowerBoundBuilder(ct.s3vm(), problem, relaxation="signs").bound())
     >>> axes.get_ylabel()
     'objective'
     """
@@ -99,9 +87,9 @@ def gaps(bounds: Bound | Mapping[str, float], objective: float | None = None, *,
     ax, runs = axes_of(ax, (7.2, 4.4)), _runs(names)
     # Each name has the same width, whatever the number of its rounds.
     widths = [1 / (last - first + 1) for first, last in runs for _ in range(first, last + 1)]
-    ax.stairs(
-        values, np.cumsum([0.0, *widths]), baseline=None, color=COLORS["lower bound"], linewidth=2, label="lower bound"
-    )
+    edges = np.cumsum([0.0, *widths])
+    look: dict[str, Any] = {"color": COLORS["lower bound"], "linewidth": 2}
+    ax.stairs(values, edges, baseline=None, label="lower bound", **look)
     if objective is not None and np.isfinite(objective):
         ax.axhline(objective, color=COLORS["objective"], linestyle="--", label="best objective known")
         for place, (_, last) in enumerate(runs):
@@ -133,7 +121,6 @@ def tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
     ----------
     solution : ExactSolution
         Of up to some hundred nodes.
-    ax : matplotlib axes, by default new ones
 
     Raises
     ------
@@ -142,9 +129,8 @@ def tree(solution: ExactSolution, *, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
-    >>> solution = ct.exact_search(ct.s3vm(balance=None), problem, bounds="svm")
+    >>> own = ct.Problem([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]], [-1, 0, 0, 0, 0, 1], balance=None)
+    >>> solution = ct.exact_search(ct.s3vm(balance=None), own, bounds="svm")
     >>> axes = ct.plot.tree(solution)
     >>> len(axes.lines) == len(solution.tree) - 1  # an edge to every node but the root
     True

@@ -6,7 +6,7 @@ import numbers
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
@@ -45,11 +45,8 @@ class CalibratedTransduction(ScoresLabeled, CalibratedClassifierCV):
 
     Examples
     --------
-    >>> from convex_tsvm import CalibratedTransduction, TransductiveSVC
-    >>> X = np.linspace(-2, 2, 41)[:, None]
-    >>> y = np.where(np.arange(41) % 5 == 0, X.ravel() > 0, -1)
-    >>> CalibratedTransduction(TransductiveSVC(), cv=2).fit(X, y).predict_proba(X).shape
-    (41, 2)
+    >>> ct.CalibratedTransduction(ct.TransductiveSVC(), cv=2).fit(points, few).predict_proba(points).shape
+    (60, 2)
     """
 
     def __init__(
@@ -79,12 +76,11 @@ class CalibratedTransduction(ScoresLabeled, CalibratedClassifierCV):
         sample_weight : array, shape (n,), optional
             Those of unlabelled points are not used.
         """
-        labels = column_or_1d(y, warn=True)
+        given_labels = column_or_1d(y, warn=True)
         X = X.tocsr() if is_sparse(X) else X if hasattr(X, "iloc") else np.asarray(X)
-        check_consistent_length(X, labels)
-        n = len(labels)
-        marker = marker_of(self.estimator, self.unlabeled)
-        known, labels = labeled_points(labels, marker)
+        check_consistent_length(X, given_labels)
+        n, marker = len(given_labels), marker_of(self.estimator, self.unlabeled)
+        known, labels = labeled_points(given_labels, marker)
         check_classification_targets(labels)
         others = np.setdiff1d(np.arange(n), known)
         weights = None
@@ -97,7 +93,7 @@ class CalibratedTransduction(ScoresLabeled, CalibratedClassifierCV):
             inner = WithUnlabeled(inner, _safe_indexing(X, others), unlabeled=marker)
         elif given is None:
             inner.set_params(unlabeled=None)
-        self.estimator, self.cv = inner, self._folds(labels)
+        self.estimator, self.cv = inner, n_folds(labels, int(cv)) if isinstance(cv, numbers.Integral) else cv
         try:
             super().fit(_safe_indexing(X, known), labels, sample_weight=weights, **fit_params)
         finally:
@@ -109,12 +105,6 @@ class CalibratedTransduction(ScoresLabeled, CalibratedClassifierCV):
         if self.estimator is not None:
             return self.estimator
         return default_estimator(unlabeled=marker_of(None, self.unlabeled))
-
-    def _folds(self, labels: NDArray[Any]) -> Any:
-        """The number of folds, fewer than asked for if a class has fewer labels; a splitter is returned as it is."""
-        if not isinstance(self.cv, numbers.Integral):
-            return self.cv
-        return n_folds(int(self.cv), labels)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -34,8 +34,7 @@ class SupervisedComparison:
     agreement : float
         Share of the unlabelled points that both label alike.
     acting : float
-        Share of the unlabelled points that have a say: whose loss changes with their output.  Where it is near 0 the
-        unlabelled points are not used.
+        Share of the unlabelled points that have a say: whose loss changes with their output.
     objective, supervised_objective : float
         The semi-supervised objective of both, the mean over the classifiers if there are several.  That of the
         supervised SVM may be lower, as it need not meet a balance constraint.
@@ -65,14 +64,12 @@ class SupervisedComparison:
     supervised_score: float | None = None
 
     def __str__(self) -> str:
-        return "\n".join(
-            [
-                "                 here        supervised SVM",
-                f"objective        {self.objective:<11.6g} {self.supervised_objective:.6g}",
-                f"labelled error   {self.error:<11.2%} {self.supervised_error:.2%}   (difference ± "
-                f"{self.standard_error:.2%})",
-                f"{self.agreement:.1%} of the unlabelled points are labelled alike, {self.acting:.1%} have a say",
-            ]
+        error = f"{self.error:<11.2%} {self.supervised_error:.2%}   (difference ± {self.standard_error:.2%})"
+        return (
+            "                 here        supervised SVM\n"
+            f"objective        {self.objective:<11.6g} {self.supervised_objective:.6g}\n"
+            f"labelled error   {error}\n"
+            f"{self.agreement:.1%} of the unlabelled points are labelled alike, {self.acting:.1%} have a say"
         )
 
 

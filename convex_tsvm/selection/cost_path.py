@@ -22,9 +22,6 @@ from .steps import Steps
 
 Array = NDArray[np.float64]
 
-#: Factors on C* that are tried by default.
-FACTORS_TRIED = tuple(np.geomspace(1e-3, 1, 10).tolist())
-
 
 @dataclass(frozen=True, eq=False)
 class CostPath:
@@ -38,8 +35,6 @@ class CostPath:
         C*, its mean over the unlabelled points.
     left_out_error : array, shape (m,)
         Share of the labelled points left out that are labelled wrongly, in [0, 1].
-    standard_error : array, shape (m,)
-        Of these shares, by the number of points.
     n_left_out : int
         Number of these points.
     estimator : object
@@ -83,15 +78,14 @@ def cost_path(
     X: Any,
     y: ArrayLike,
     *,
-    factors: Sequence[float] = FACTORS_TRIED,
+    factors: Sequence[float] | None = None,
     cv: int = 5,
     random_state: int = 0,
 ) -> CostPath:
     """Let the cost C* of unlabelled points rise, and choose it by the labelled points that are left out.
 
     As C* rises each solution starts where the one before ended, so that a path costs little more than one fit.  With
-    small costs it is the supervised SVM: where classes are no clusters, the best C* is small (sindhwani2006 §1.5: a
-    suitable λ' is chosen by monitoring performance on a validation set as the algorithm proceeds).
+    small costs it is the supervised SVM: where classes are no clusters, the best C* is small (sindhwani2006 §1.5).
 
     Parameters
     ----------
@@ -101,8 +95,8 @@ def cost_path(
     X : array, sparse matrix or DataFrame, shape (n, n_features)
     y : array, shape (n,)
         Labels, with the estimator's ``unlabeled`` where unknown.
-    factors : sequence of float > 0, default ten from 1/1000 to 1
-        On C*.
+    factors : sequence of float > 0, optional
+        On C*; by default ten from 1/1000 to 1.
     cv : int, default 5
         Folds of the labelled points, fewer if the largest class has fewer labels.
     random_state : int, default 0
@@ -126,17 +120,14 @@ def cost_path(
     >>> path.estimator.fit(points, few).score(points, truth) > 0.9
     True
     """
+    factors = np.geomspace(1e-3, 1, 10).tolist() if factors is None else factors
     tried = np.unique([finite("factors", factor, above=0) for factor in factors])
     steps = Steps.of(estimator)
-    own = clone(steps.classifier)
-    if not hasattr(own, "_descents"):
+    if not hasattr(steps.classifier, "_descents"):
         raise ValueError(f"estimator={estimator!r} must be one that minimizes by a descent, such as TransductiveSVC")
-    X, labels = own._read(steps.transformed(X, y)[1], y)
-    if not labels.unlabeled.any():
-        raise ValueError("y has no unlabelled point: C* is the cost of unlabelled points")
+    own, labels, first = steps.begun(X, y, "C* is the cost of unlabelled points")
     if not left_out(labels, cv, random_state):
         raise ValueError("y has one labelled point of each class: none can be left out to choose by")
-    first = own._problem(X, labels, labels.positives[0])
     if not first.cost[first.unlabeled].any():
         raise ValueError(f"estimator={estimator!r} has unlabelled points that cost nothing: there is no C* to choose")
     labels = own._with_shares(first, labels)
@@ -145,10 +136,7 @@ def cost_path(
         warnings.simplefilter("ignore")
         for left, test in left_out(labels, cv, random_state):
             scores = np.array([_scores(own, first, left, k, tried, test) for k in labels.positives])
-            for row in range(len(tried)):
-                found = scores[:, row]
-                classes = (found[0] > 0).astype(int) if len(found) == 1 else chosen_classes(found.T)
-                wrong[row] += np.count_nonzero(classes != labels.index[test])
+            wrong += [np.count_nonzero(chosen_classes(one.T) != labels.index[test]) for one in scores.swapaxes(0, 1)]
             n += len(test)
     costs = first.cost[first.unlabeled]
     path = CostPath(tried, tried * float(costs.mean()), wrong / n, n, None)
@@ -160,8 +148,8 @@ def _scores(own: Any, first: Any, labels: Labels, k: int, tried: Array, test: ND
     problem = own._other_class(first, labels, k)
     formulation = own._formulation(problem)
     rows: list[Array] = []
-    before: Solution | None = None
     known: list[Any] = []
+    before: Solution | None = None
     with within(own.time_limit):
         descents = own._descents(formulation)
         for factor in tried.tolist():

@@ -93,7 +93,6 @@ def learning_curve(
         while a pipeline's transformers are fitted to all points.
     scoring : str or callable, optional
         A name of scikit-learn's, a scorer, or a function of true and predicted labels: what is computed besides errors.
-    random_state : int, default 0
     n_jobs : int, optional
         Draws at the same time (joblib).
 
@@ -125,26 +124,19 @@ def learning_curve(
             raise ValueError(f"n_labeled={n} must be less than the {len(known)} points with known labels")
     draw_of = _Draw(estimator, supervised, X, truth, known, sorted(n_labeled), per_class, marker, scoring)
     found: list[list[tuple[float, ...]]] = []
-    status = "converged"
+    status, seeds = "converged", range(random_state, random_state + integer("n_draws", n_draws, least=1))
     try:
-        for errors_of_draw in Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(draw_of)(random_state + draw) for draw in range(integer("n_draws", n_draws, least=1))
-        ):
+        for errors_of_draw in Parallel(n_jobs=n_jobs, return_as="generator")(delayed(draw_of)(seed) for seed in seeds):
             found.append(errors_of_draw)
     except KeyboardInterrupt:
         if not found:
             raise KeyboardInterrupt(f"none of {n_draws} draws was done: there is no learning curve") from None
         status = "interrupted"
         warn(f"interrupted: the learning curve is of {len(found)} of {n_draws} draws")
-    errors, supervised_errors, scores, supervised_scores = np.transpose(found)
-    return LearningCurve(
-        n_labeled=np.array(sorted(n_labeled)),
-        errors=errors,
-        supervised_errors=supervised_errors,
-        scores=None if scoring is None else scores,
-        supervised_scores=None if scoring is None else supervised_scores,
-        status=status,
-    )
+    of_draws = np.transpose(found)  # errors of both classifiers, and their scores
+    own = of_draws[:2] if scoring is None else of_draws
+    fields = ("errors", "supervised_errors", "scores", "supervised_scores")
+    return LearningCurve(np.array(sorted(n_labeled)), **dict(zip(fields, own, strict=False)), status=status)
 
 
 @dataclass(frozen=True)
@@ -179,17 +171,14 @@ class _Draw:
         X, truth, marker = self.X, self.truth, self.marker
         y = marked(truth, ~np.isin(np.arange(len(truth)), shown), marker)
         fitted = clone(self.estimator).fit(X, y)
-        if self.supervised is not None:
-            alone = clone(self.supervised).fit(_safe_indexing(X, shown), truth[shown])
-        elif isinstance(self.estimator, Pipeline):
+        if self.supervised is None and isinstance(self.estimator, Pipeline):
             alone = fitted_apart(self.estimator, X, y, shown)
         else:
-            alone = clone(self.estimator).fit(_safe_indexing(X, shown), truth[shown])
+            other = self.estimator if self.supervised is None else self.supervised
+            alone = clone(other).fit(_safe_indexing(X, shown), truth[shown])
         own = fitted[-1] if isinstance(fitted, Pipeline) else fitted
-        errors = [
-            float((labels != truth[hidden]).mean())
-            for labels in (own.transduction_[hidden], alone.predict(_safe_indexing(X, hidden)))
-        ]
+        found = (own.transduction_[hidden], alone.predict(_safe_indexing(X, hidden)))
+        errors = [float((labels != truth[hidden]).mean()) for labels in found]
         return (*errors, *(judged(one, X, truth, hidden, self.scoring) for one in (fitted, alone)))
 
 

@@ -1,8 +1,4 @@
-"""Fits of the candidates of a search, one by one or with what they share.
-
-Any classifier of this package can be fitted one by one, with any parameter, also of a pipeline's other steps.  Where
-candidates share their kernel its matrix is computed once, and descents begin where others ended.
-"""
+"""Fits of the candidates of a search, one by one or with the kernel matrix and the starts that they share."""
 
 from __future__ import annotations
 
@@ -29,10 +25,7 @@ from .steps import Steps, fitted
 
 
 class PlainFits:
-    """Candidates that share nothing: every one of them is fitted to every fold.
-
-    The estimator is a classifier of this package, or a pipeline that ends in one; candidates are dicts of parameters.
-    """
+    """Candidates that share nothing, dicts of parameters: every one of them is fitted to every fold."""
 
     def __init__(self, estimator: Any, candidates: list[dict[str, Any]], X: Any, y: Any, sample_weight: Any) -> None:
         classifier = Steps.of(estimator).classifier
@@ -44,7 +37,7 @@ class PlainFits:
 
     def groups(self, parts: list[tuple[Any, Any]], judge: Judge) -> list[Alone]:
         """Every candidate is a group of its own."""
-        return [Alone(i, one, self.X, self.y, self.labels, parts, judge) for i, one in enumerate(self.estimators)]
+        return [Alone(i, self, parts, judge) for i in range(len(self.candidates))]
 
     def chosen(self, i: int) -> Any:
         """A candidate, not yet fitted."""
@@ -60,17 +53,13 @@ class Alone:
     """A group of one candidate; ``place`` is its place among all, ``parts`` are pairs of a training and a test set."""
 
     place: int
-    estimator: Any
-    X: Any
-    y: Any
-    labels: Labels
+    fits: PlainFits
     parts: list[tuple[Any, Any]]
     judge: Judge
 
-    @property
-    def estimators(self) -> dict[int, Any]:
-        """The candidate by its place."""
-        return {self.place: self.estimator}
+    def __post_init__(self) -> None:
+        self.estimators = {self.place: self.fits.estimators[self.place]}
+        self.X, self.y, self.labels = self.fits.X, self.fits.y, self.fits.labels
 
     def scores(self, fold: int, which: list[int]) -> dict[int, float]:
         """The candidate's score on a fold, by its place; ``which`` is not used."""
@@ -91,7 +80,7 @@ class Alone:
     def _fitted(self, X: Any, y: Any, weights: Any) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = fitted(clone(self.estimator), X, y, weights)
+            found = fitted(clone(self.estimators[self.place]), X, y, weights)
         if time_is_up():
             raise TimeIsUp  # the fit may have been cut short
         return found
@@ -101,7 +90,7 @@ class SharedFits:
     """Candidates that differ in parameters of one classifier with a kernel only, on the same transformed points.
 
     ``candidates`` are parameters of the whole estimator, or None if the attribute is set later.  With ``warm_start``
-    descents follow C; ``tol`` is the tolerance of candidates where it is larger than their own.
+    descents follow C; ``tol`` is the tolerance of candidates if it is larger than their own.
     """
 
     def __init__(
@@ -155,10 +144,7 @@ class SharedFits:
 
 @dataclass(eq=False)
 class Group:
-    """Candidates with the same points and kernel, by their places among all; ``parts`` are training and test sets.
-
-    ``dataclasses.replace`` makes a copy without the kernel matrix that was computed.
-    """
+    """Candidates with the same points and kernel, by their places among all; ``replace`` copies no kernel matrix."""
 
     estimators: dict[int, Any]
     X: Any
@@ -225,9 +211,10 @@ class Group:
         formulation = estimator._formulation(problem)
         if not labels.unlabeled.any():
             formulation = formulation.supervised()
-        descents = estimator._descents(formulation) if exactly or self._descents is None else self._descents
-        if not exactly:
-            self._descents = descents
+        descents = self._descents
+        if exactly or descents is None:
+            descents = estimator._descents(formulation)
+            self._descents = self._descents if exactly else descents
         with warnings.catch_warnings():
             warnings.simplefilter("default" if exactly else "ignore")
             with within(estimator.time_limit):
@@ -246,8 +233,10 @@ def _chains(parameters: Mapping[int, Mapping[str, Any]], together: bool) -> list
         others = sorted((name, repr(value)) for name, value in own.items() if name != "C")
         alone = not together or not isinstance(own.get("C"), numbers.Real)
         chains.setdefault(repr((i if alone else -1, others)), []).append(i)
-    return [sorted(chain, key=lambda i: float(parameters[i].get("C", 0.0))) if len(chain) > 1 else chain
-            for chain in chains.values()]  # fmt: skip
+    for chain in chains.values():
+        if len(chain) > 1:
+            chain.sort(key=lambda i: float(parameters[i]["C"]))
+    return list(chains.values())
 
 
 def _sharing(estimator: Any, candidates: list[dict[str, Any]]) -> list[dict[int, Any]]:
@@ -256,10 +245,7 @@ def _sharing(estimator: Any, candidates: list[dict[str, Any]]) -> list[dict[int,
     for i, parameters in enumerate(candidates):
         candidate = clone(estimator).set_params(**parameters)
         # Parameters of which candidates with the same kernel matrix may have different values.
-        own = {
-            name: value
-            for name, value in candidate.get_params(deep=False).items()
-            if name not in ("C", "C_unlabeled", "C_compact", "balance", "epsilon", "loss", "s")
-        }
+        others = ("C", "C_unlabeled", "C_compact", "balance", "epsilon", "loss", "s")
+        own = {name: value for name, value in candidate.get_params(deep=False).items() if name not in others}
         shared.setdefault(repr(sorted(own.items(), key=lambda item: item[0])), {})[i] = candidate
     return list(shared.values())

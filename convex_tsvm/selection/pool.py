@@ -39,9 +39,7 @@ class WithUnlabeled(ActsAsFitted, RoutesWeights, ScoresLabeled, MetaEstimatorMix
 
     Examples
     --------
-    >>> from convex_tsvm import TransductiveSVC
-    >>> from convex_tsvm.selection import WithUnlabeled
-    >>> clf = WithUnlabeled(TransductiveSVC(kernel="linear"), np.array([[-1.0], [-0.9], [0.9], [1.0]]))
+    >>> clf = ct.selection.WithUnlabeled(ct.TransductiveSVC(kernel="linear"), np.array([[-1.0], [-0.9], [0.9], [1.0]]))
     >>> clf.fit(np.array([[-1.1], [1.1]]), ["a", "b"]).predict(np.array([[-0.2], [0.3]]))
     array(['a', 'b'], dtype='<U1')
     """
@@ -52,9 +50,7 @@ class WithUnlabeled(ActsAsFitted, RoutesWeights, ScoresLabeled, MetaEstimatorMix
     unlabeled: Any = "auto"
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to labelled points, shape (n, n_features), with labels y, shape (n,), and to the unlabelled ones.
-
-        ``sample_weight``, shape (n,), is that of the labelled points; the others have 1.
+        """Fit to labelled points and to the unlabelled ones, which have the weight 1.
 
         Parameters
         ----------

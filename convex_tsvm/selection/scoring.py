@@ -17,33 +17,26 @@ from ..estimators.labels import labeled_points, marker_of
 
 Scorer = Callable[..., float]
 
-#: Scores that are computed from true and predicted labels directly, without one of scikit-learn's scorers.
-METRICS: dict[str, Callable[..., float]] = {"accuracy": accuracy_score, "balanced_accuracy": balanced_accuracy_score}
-
-#: Beginnings of the names of scorers that are never above 1.
-AT_MOST_ONE = ("accuracy", "balanced", "average_precision", "f1", "jaccard", "matthews", "precision", "recall",
-               "roc_auc", "top_k")  # fmt: skip
-
 
 @dataclass(frozen=True)
 class Judge:
-    """What ``scoring=`` asks for: a scorer of scikit-learn, by name or not, or a function of true and predicted labels.
+    """What ``scoring=`` asks for: a scorer of scikit-learn, by name or not, or a function of labels."""
 
-    Either ``metric`` is a function of true and predicted classes, as places in ``classes_``, or ``scorer`` one of an
-    estimator, points and labels.  Scores are at most 1 if ``bounded``, and take ``sample_weight`` if ``weighted``.
-    """
-
-    metric: Callable[..., float] | None
-    scorer: Scorer | None
-    bounded: bool = True
-    weighted: bool = False
+    metric: Callable[..., float] | None  # of true and predicted classes, as places in ``classes_``, or else
+    scorer: Scorer | None  # of an estimator, points and labels
+    bounded: bool = True  # scores are at most 1
+    weighted: bool = False  # it takes ``sample_weight``
 
     @classmethod
     def of(cls, scoring: Any) -> Judge:
         """The judge for a value of ``scoring=``; ValueError if it is neither a scorer's name nor a function."""
         if isinstance(scoring, str):
-            if scoring in METRICS:
-                return cls(METRICS[scoring], None, weighted=True)
+            if scoring == "accuracy":
+                return cls(accuracy_score, None, weighted=True)
+            if scoring == "balanced_accuracy":
+                return cls(balanced_accuracy_score, None, weighted=True)
+            # How the names of scorers begin that are never above 1.
+            at_most_one = "accuracy balanced average_precision f1 jaccard matthews precision recall roc_auc top_k"
             try:
                 scorer = get_scorer(scoring)
             except ValueError:
@@ -51,7 +44,7 @@ class Judge:
                     f"scoring={scoring!r} must be a name out of sklearn.metrics.get_scorer_names(), a scorer, or a "
                     "function of true and predicted labels"
                 ) from None
-            return cls(None, scorer, bounded=scoring.startswith(AT_MOST_ONE), weighted=True)
+            return cls(None, scorer, bounded=scoring.startswith(tuple(at_most_one.split())), weighted=True)
         if not callable(scoring):
             raise ValueError(f"scoring={scoring!r} must be a name or a function")
         return cls(scoring, None) if _takes_labels(scoring) else cls(None, scoring, bounded=False)
@@ -72,7 +65,7 @@ def _takes_labels(function: Callable[..., Any]) -> bool:
     except TypeError:
         return False
     except ValueError:
-        return True  # a function without a signature that can be read
+        pass  # it has no signature that can be read
     return True
 
 
@@ -118,11 +111,6 @@ def labeled_scorer(scoring: str | Scorer = "accuracy", *, unlabeled: Any = "auto
         As in scikit-learn.
     unlabeled : object, default "auto"
         Marks unlabelled points in ``y``; "auto" is the marker of the estimator that is scored.
-
-    Returns
-    -------
-    callable
-        As ``scorer(estimator, X, y)``.
 
     Examples
     --------

@@ -41,10 +41,8 @@ class TransductiveSearchCV(
     """Cross-validation over a grid of parameters: ``GridSearchCV`` for semi-supervised SVMs, and several times faster.
 
     Every candidate is judged at labelled points that are left out; all unlabelled points are always there.  Candidates
-    with the same kernel share its matrix, over all folds and classes; one that differs from another by a larger C only
-    starts at the outputs of that (``warm_start``); they are solved as accurately as it takes to tell points apart
-    (``tol``); and one that could not be the best any more, even if it were right at all points to come, is dropped
-    (``prune``).
+    with the same kernel share its matrix, over all folds and classes, and one that could not be the best any more is
+    dropped.
 
     Parameters
     ----------
@@ -52,8 +50,7 @@ class TransductiveSearchCV(
         By default a :class:`TransductiveSVC`; or another classifier of this package, or a pipeline that ends in one.
         Candidates share their kernel if it is a TransductiveSVC, CompactMarginClassifier, RelativeMarginClassifier or
         LaplacianSVC, and differ in nothing else; a pipeline's transformers are then fitted once, to all points.
-        Otherwise every candidate is fitted to every fold as it is, transformers to its training points, which takes
-        as long as ``GridSearchCV``.
+        Otherwise every candidate is fitted to every fold as it is, as ``GridSearchCV`` does it.
     param_grid : dict of str to sequence, or list of such, optional
         As in ``GridSearchCV``, with ``step__name`` for a pipeline's.  By default three values of C and three widths of
         an RBF kernel around the default one, without the unlabelled points (the supervised SVM) and with them, balanced
@@ -68,9 +65,8 @@ class TransductiveSearchCV(
         function of true and predicted labels (as places in ``classes_``) that is at most 1, and larger for better ones.
         Those with a name count points by their ``sample_weight``.
     warm_start : bool, default True
-        Whether descents follow C as it rises, and end in the minima that this leads to; the chosen candidate is fitted
-        in the same way.  Without it every descent begins at the supervised SVM, as ``fit`` does, and the scores are
-        those of ``GridSearchCV`` with :class:`LabeledKFold`, up to ``tol``.
+        Whether descents follow C as it rises, and end in the minima that this leads to.  Without it every descent
+        begins at the supervised SVM, and scores are, up to ``tol``, those of ``GridSearchCV`` and `LabeledKFold`.
     tol : float > 0, default 0.1
         Tolerance of candidates, in units of the outputs, if it is more than their own, to which the chosen one is
         fitted.  Labels depend on it only where outputs are nearly 0.
@@ -82,9 +78,8 @@ class TransductiveSearchCV(
         inferred (``balance="auto"``), or that do not label all points alike; "first", as in ``GridSearchCV``.
     caution : float >= 0, default 3.0
         With the default ``param_grid``: the first candidate, whose parameters are the estimator's defaults, is left
-        only for one that is better by so many standard errors of the difference of their scores over the folds, and
-        then it is fitted as ``fit`` alone would do it.  With few labels the best of many candidates is so by chance; 0
-        takes it, and so does a grid of your own.
+        only for one that is better by so many standard errors of the difference of their scores over the folds.  With
+        few labels the best of many candidates is so by chance; 0 takes it, and so does a grid of your own.
     random_state : int, default 0
         Of the folds.
     time_limit : float > 0, optional
@@ -115,10 +110,7 @@ class TransductiveSearchCV(
 
     Examples
     --------
-    >>> from convex_tsvm import TransductiveSearchCV
-    >>> X = np.concatenate([np.linspace(-2, -1, 20), np.linspace(1, 2, 20)])[:, None]
-    >>> y = np.where(np.arange(40) % 5 == 0, X.ravel() > 0, -1)
-    >>> TransductiveSearchCV(cv=3).fit(X, y).best_score_
+    >>> ct.TransductiveSearchCV(cv=3).fit(points, few).best_score_
     1.0
     """
 
@@ -215,16 +207,12 @@ class TransductiveSearchCV(
             self.status_ = classifier.status_
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = (
-            (TransductiveSVC() if self.estimator is None else self.estimator).__sklearn_tags__().input_tags
-        )
+        tags, inner = super().__sklearn_tags__(), TransductiveSVC() if self.estimator is None else self.estimator
+        tags.input_tags = inner.__sklearn_tags__().input_tags
         return tags
 
     def _parts(self, X: Any, y: Any, labels: Labels, marker: Any) -> list[tuple[Any, Any]]:
-        """Pairs of a training and a test set: of the folds, of a splitter, or as they were passed; none if ``y`` has
-        a single label of every class.
-        """
+        """Pairs of a training and a test set, of folds or as they were passed; none if classes have a single label."""
         if not isinstance(self.cv, (int, np.integer)):
             parts = list(self.cv.split(X, y) if hasattr(self.cv, "split") else self.cv)
             if any(labels.unlabeled[np.asarray(test)].any() for _, test in parts):
@@ -234,18 +222,12 @@ class TransductiveSearchCV(
                 )
             return parts
         if np.bincount(labels.index[~labels.unlabeled]).max() < 2:
-            warn(
-                "every class has a single label: none can be left out, and the candidate is taken that agrees most "
-                "with the others"
-                if self.ties == "agreement"
-                else "every class has a single label: none can be left out, and the first candidate is taken"
-            )
+            which = "the candidate is taken that agrees most with the others"
+            which = which if self.ties == "agreement" else "the first candidate is taken"
+            warn(f"every class has a single label: none can be left out, and {which}")
             return []
-        options = {
-            "n_repeats": self.n_repeats,
-            "random_state": self.random_state,
-            "unlabeled": marker if labels.unlabeled.any() else None,
-        }
+        marker = marker if labels.unlabeled.any() else None
+        options = {"n_repeats": self.n_repeats, "random_state": self.random_state, "unlabeled": marker}
         return list(LabeledKFold.at_most(int(self.cv), labels.index[~labels.unlabeled], **options).split(X, y))
 
     def _stays(self, scores: Array, n_left_out: int) -> bool:
@@ -259,7 +241,7 @@ class TransductiveSearchCV(
         return bool(difference.mean() <= self.caution * max(error, 0.5 / n_left_out) + 1e-12)
 
     def _score(self, groups: Sequence[Any], scores: Array, prune: bool, keep_first: bool) -> None:
-        """Fill ``scores``, shape (n_candidates, n_folds); they stay NaN for candidates that were dropped before a fold.
+        """Fill ``scores``, shape (n_candidates, n_folds), but for candidates that were dropped before a fold.
 
         With ``prune`` those are dropped that cannot be the best any more; with ``keep_first`` the first never is.
         """
@@ -271,9 +253,8 @@ class TransductiveSearchCV(
             if time_is_up():
                 raise TimeIsUp
             if jobs > 1:
-                found = Parallel(n_jobs=jobs)(
-                    delayed(Carried(replace(group).scores))(f, which) for group, f, which in asked
-                )
+                calls = [(Carried(replace(group).scores), f, which) for group, f, which in asked]
+                found = Parallel(n_jobs=jobs)(delayed(scores_of)(f, which) for scores_of, f, which in calls)
             else:
                 found = [group.scores(f, which) for group, f, which in asked]
             for (_, f, _), one in zip(asked, found, strict=True):
@@ -286,9 +267,8 @@ class TransductiveSearchCV(
                 alive[0] |= keep_first
                 if progress is not None:
                     progress.tell(f"fold {f + 1} of {n_folds}, {alive.sum()} of {n_candidates} candidates")
-                asked = [
-                    (group, f, [i for i in group.estimators if alive[i] and np.isnan(scores[i, f])]) for group in groups
-                ]
+                open_to = alive & np.isnan(scores[:, f])
+                asked = [(group, f, [i for i in group.estimators if open_to[i]]) for group in groups]
                 look([one for one in asked if one[2]])
                 # The candidate that looks best sees all folds at once, so that others can be dropped early.
                 best = int(falling(np.where(_alive(scores, prune), np.nansum(scores, axis=1), -np.inf))[0])
@@ -310,8 +290,7 @@ class TransductiveSearchCV(
     def _agreement(self, groups: Sequence[Any], tied: list[int]) -> tuple[Array, NDArray[np.bool_]]:
         """For each of some candidates: its mean agreement with them on the unlabelled points, whether its shares fit.
 
-        Shares of the classes fit if they are near the inferred ones, or, where none are inferred, if not all
-        unlabelled points have the same class.
+        They fit if they are near the inferred ones, or, where none are inferred, if not all points have the same class.
         """
         found: dict[int, NDArray[np.intp]] = {}
         for group in groups:

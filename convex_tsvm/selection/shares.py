@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
 from ..deadline import within
 from ..estimators.labels import Labels
@@ -21,9 +20,6 @@ from .splits import left_out
 from .steps import Steps
 
 Array = NDArray[np.float64]
-
-#: Shares that are tried by default.
-SHARES_TRIED = (0.02, *(k / 20 for k in range(1, 20)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,16 +77,15 @@ class SharePath:
 
 
 def share_path(
-    estimator: Any, X: Any, y: ArrayLike, *, shares: Sequence[float] = SHARES_TRIED, cv: int = 5, random_state: int = 0
+    estimator: Any, X: Any, y: ArrayLike, *, shares: Sequence[float] | None = None, cv: int = 5, random_state: int = 0
 ) -> SharePath:
     """Fit a classifier for many shares of its classes, each of them against the rest.
 
     Where a share is wrong, the balance constraint pushes the boundary into the labelled points.  That is seen at
     labelled points that are left out: the share is chosen that is right at most of them.  Selvaraj, Bhar, Sellamanickam
     and Shevade (Semi-supervised SVMs for classification with unknown class proportions and a small labeled dataset,
-    2012) look at the loss of the labelled points that are learned from (``cv=0``), which says nothing where the cost C
-    is so large that all these losses are 0.  The objective, which has been proposed as well, prefers that everything
-    be of one class, and is there to be looked at.
+    2012) look at the loss of the labelled points that are learned from (``cv=0``), which says nothing where C is so
+    large that all these losses are 0.  The objective prefers that everything be of one class.
 
     Parameters
     ----------
@@ -99,8 +94,8 @@ def share_path(
     X : array, sparse matrix or DataFrame, shape (n, n_features)
     y : array, shape (n,)
         Labels, with the estimator's ``unlabeled`` where unknown.
-    shares : sequence of float in (0, 1)
-        Those to try.
+    shares : sequence of float in (0, 1), optional
+        Those to try; by default 0.02, and the multiples of 0.05.
     cv : int, default 5
         Folds of the labelled points, fewer if the largest class has fewer labels; 0 leaves none out, and chooses by
         the loss of the labelled points.
@@ -126,17 +121,15 @@ def share_path(
     >>> sorted(path.shares)
     [0, 1]
     """
+    shares = (0.02, *(k / 20 for k in range(1, 20))) if shares is None else shares
     tried = np.unique([finite("shares", share, above=0, below=1) for share in shares])
     steps = Steps.of(estimator)
-    estimator = clone(steps.classifier)
-    if not {"balance", "positive_fraction"} & set(estimator.get_params(deep=False)):
+    if not {"balance", "positive_fraction"} & set(steps.classifier.get_params(deep=False)):
         raise ValueError(
-            f"estimator={estimator!r} must be one that takes shares of classes, as balance= or positive_fraction="
+            f"estimator={steps.classifier!r} must be one that takes shares of classes, as balance= or "
+            "positive_fraction="
         )
-    X, labels = estimator._read(steps.transformed(X, y)[1], y)
-    if not labels.unlabeled.any():
-        raise ValueError("y has no unlabelled point: shares are those of the unlabelled points")
-    first = estimator._problem(X, labels, labels.positives[0])
+    estimator, labels, first = steps.begun(X, y, "shares are those of the unlabelled points")
 
     def path(labels: Labels, k: int) -> list[Solution]:
         own = estimator._other_class(first, labels, k)

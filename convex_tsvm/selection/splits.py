@@ -39,9 +39,8 @@ class LabeledKFold(BaseCrossValidator):
 
     Examples
     --------
-    >>> from convex_tsvm.selection import LabeledKFold
     >>> y = np.array([0, 0, 1, 1, -1, -1])
-    >>> for train, test in LabeledKFold(2).split(y[:, None], y):
+    >>> for train, test in ct.selection.LabeledKFold(2).split(y[:, None], y):
     ...     print(train, test)
     [0 3 4 5] [1 2]
     [1 2 4 5] [0 3]
@@ -58,7 +57,6 @@ class LabeledKFold(BaseCrossValidator):
 
         Parameters
         ----------
-        n_splits : int
         labels : array, shape (n_labeled,)
             The known labels.
         **options
@@ -76,11 +74,9 @@ class LabeledKFold(BaseCrossValidator):
 
         Parameters
         ----------
-        X : object
-            Not used.
         y : array, shape (n,)
             Labels, with ``unlabeled`` where unknown.
-        groups : object
+        X, groups : object
             Not used.
 
         Yields
@@ -104,17 +100,15 @@ class LabeledKFold(BaseCrossValidator):
         if len(classes) < 2:
             raise ValueError(f"y has {len(known)} labelled points of {len(classes)} classes; two classes are needed")
         if counts.max() < self.n_splits:
-            raise ValueError(
-                f"n_splits={self.n_splits} is more than the {counts.max()} labelled points of the largest class"
-            )
+            most = f"the {counts.max()} labelled points of the largest class"
+            raise ValueError(f"n_splits={self.n_splits} is more than {most}")
         # The only labelled point of a class is in every training set: without it the class could not be learned.
         only = np.isin(index, np.flatnonzero(counts == 1))
         always, divided = np.concatenate([known[only], others]), np.flatnonzero(~only)
         folds: Any = StratifiedKFold(self.n_splits, shuffle=True, random_state=self.random_state)
         if self.n_repeats > 1:
-            folds = RepeatedStratifiedKFold(
-                n_splits=self.n_splits, n_repeats=self.n_repeats, random_state=self.random_state
-            )
+            own = {"n_splits": self.n_splits, "n_repeats": self.n_repeats, "random_state": self.random_state}
+            folds = RepeatedStratifiedKFold(**own)
         with warnings.catch_warnings():
             # scikit-learn warns if a class has fewer points than folds, which is usual with few labels.
             warnings.simplefilter("ignore")
@@ -123,21 +117,11 @@ class LabeledKFold(BaseCrossValidator):
 
     def _iter_test_indices(self, X: Any = None, y: Any = None, groups: Any = None) -> Iterator[Indices]:
         """The test sets, for scikit-learn's base class."""
-        for _, test in self.split(X, y, groups):
-            yield test
-
-    def __repr__(self) -> str:
-        return (
-            f"LabeledKFold({self.n_splits}, n_repeats={self.n_repeats}, random_state={self.random_state}, "
-            f"unlabeled={self.unlabeled!r})"
-        )
+        return (test for _, test in self.split(X, y, groups))
 
 
 def left_out(labels: Labels, cv: int, random_state: int) -> list[tuple[Labels, Indices]]:
-    """Labels with one fold after the other counted as unlabelled, each with the points of the fold.
-
-    There are none if no class has two labelled points; a ValueError names a bad ``cv``.
-    """
+    """Labels with one fold after the other counted as unlabelled, each with its points; none without two of a class."""
     known = labels.index[~labels.unlabeled]
     folds = LabeledKFold.at_most(integer("cv", cv, least=2), known, random_state=random_state)
     if np.bincount(known).max() < 2:

@@ -18,27 +18,23 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.base import Transduction
+from ..estimators.labels import Labels
 from ..estimators.transductive import TransductiveSVC
+from ..problem import Problem
 
 
 @dataclass(frozen=True)
 class Steps:
-    """A classifier of this package and the transformers before it, None if there are none; ``whole`` is both together.
+    """A classifier of this package and the transformers before it."""
 
-    ``name`` is that of the classifier's step in the pipeline, "" without a pipeline.
-    """
-
-    whole: Any
+    whole: Any  # both together
     before: Pipeline | None
-    name: str
+    name: str  # of the classifier's step in the pipeline, "" without a pipeline
     classifier: Any
 
     @classmethod
     def of(cls, estimator: Any) -> Steps:
-        """The steps of an estimator, fitted or not.
-
-        ValueError is raised if it is neither a classifier of this package nor a pipeline that ends in one.
-        """
+        """The steps of an estimator, fitted or not; a ValueError if it does not end in a classifier of this package."""
         before, name, classifier = None, "", estimator
         if isinstance(estimator, Pipeline):
             name, classifier = estimator.steps[-1]
@@ -61,6 +57,14 @@ class Steps:
             return None, X
         before = clone(self.before)
         return before, before.fit_transform(X, y)
+
+    def begun(self, X: Any, y: Any, what: str) -> tuple[Any, Labels, Problem]:
+        """A copy of the classifier, the labels, and the problem of the first class; an error if all are known."""
+        own = clone(self.classifier)
+        points, labels = own._read(self.transformed(X, y)[1], y)
+        if not labels.unlabeled.any():
+            raise ValueError(f"y has no unlabelled point: {what}")
+        return own, labels, own._problem(points, labels, labels.positives[0])
 
     def joined(self, before: Pipeline | None, classifier: Any) -> Any:
         """The whole estimator, of fitted transformers and another classifier."""
@@ -104,10 +108,7 @@ def default_estimator(**options: Any) -> Any:
 
 
 class RoutesWeights:
-    """What a meta-estimator has to whose ``fit`` weights come as the estimator inside requests them.
-
-    With scikit-learn's metadata routing a request of the meta-estimator's own, by ``set_fit_request``, is heeded first.
-    """
+    """What a meta-estimator has to whose ``fit`` weights come as the estimator inside requests them, or it itself."""
 
     estimator: Any
 
@@ -160,10 +161,7 @@ class ActsAsFitted:
 
 
 def fitted_apart(estimator: Any, X: Any, y: Any, members: Any) -> Any:
-    """Fit an estimator's transformers to all points, and its classifier to ``members``, indices of some of them.
-
-    With the labelled points as members that gives the supervised classifier to compare with.
-    """
+    """Fit an estimator's transformers to all points, and its classifier to ``members``, indices of some of them."""
     steps = Steps.of(estimator)
     before, points = steps.transformed(X, y)
     classifier = clone(steps.classifier).fit(_safe_indexing(points, members), _safe_indexing(y, members))
