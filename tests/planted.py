@@ -1027,14 +1027,14 @@ CHECKERS = [
     ),
     Fault(
         "a matrix proof takes half of its multipliers",
-        "checker/label_matrix.py",
+        "checker/labels.py",
         "+ given.constant - 0.5 * total",
         "+ given.constant - 0.25 * total",
         ("tests/test_certificates.py::test_forged_certificates_are_refused_with_a_reason",),
     ),
     Fault(
         "a matrix need not be positive semidefinite",
-        "checker/label_matrix.py",
+        "checker/labels.py",
         "np.linalg.cholesky(S - ((len(S) + 3) * EPS * float(np.diag(S).sum()) + off) * np.eye(len(S)))",
         "np.linalg.cholesky(S + 1e3 * np.abs(S).sum() * np.eye(len(S)))",
         ("tests/test_checker_demands.py::test_a_change_is_refused_for_its_own_reason",),

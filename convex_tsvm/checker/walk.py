@@ -15,8 +15,7 @@ import numpy as np
 
 from .balls import BITS, Refused, demand
 from .envelopes import Outputs, by_envelopes
-from .label_matrix import by_matrix
-from .labels import Labels, by_direction, by_svm
+from .labels import Labels, by_direction, by_matrix, by_svm
 from .signs import EACH, by_signs
 
 FORMAT = "convex_tsvm certificate 1"

@@ -22,8 +22,7 @@ from ..relaxations.box import Box, LabelBox
 from ..relaxations.envelopes.envelopes import Curvature
 from ..relaxations.proof import Proof, Stored
 from ..relaxations.signs.quadratic import SignMultipliers
-from .state import Progress, State
-from .tree import Node, Record
+from .tree import Node, Progress, Record, State
 
 
 def save_search(path: str | os.PathLike[str], search: Any) -> None:

@@ -36,8 +36,7 @@ from .contest import Choice, uninterrupted
 from .dive import Dive, Examiner
 from .files import load_search, save_search
 from .incumbent import BestLabels, BestOutputs, incumbent
-from .state import Progress, State
-from .tree import Node, OpenNodes, Record, claimed
+from .tree import Node, OpenNodes, Progress, Record, State, claimed
 
 #: Nodes of one dive.
 DIVE = {"best": 1, "hybrid": 32, "depth": 32}

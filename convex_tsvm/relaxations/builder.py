@@ -17,15 +17,13 @@ from ..losses import Exponential
 from ..problem import Array, Problem
 from ..table import RELAXATIONS, relaxation_named
 from ..validation import InfeasibleError, finite, integer, one_of
-from .bound import Bound
 from .bound_model import BoundModel
 from .box import LabelBox
 from .envelopes.best import BestSolution
 from .envelopes.model import OutputModel, error_for, trivial_bound
 from .label_matrix.label_matrix import check_solver
-from .label_model import LabelModel
-from .region import Incumbent, Region, Relaxation, Rules, Stage, Work
-from .rounded import RoundedLabels
+from .label_model import LabelModel, RoundedLabels
+from .region import Bound, Incumbent, Region, Relaxation, Rules, Stage, Work
 from .svm.partial_svm import PartialSVM
 
 if TYPE_CHECKING:
