@@ -28,17 +28,10 @@ TRIED, WORTH_A_NODE = 4, 1e-2
 class Candidates:
     """What a branching rule sees of a node's relaxation: the points without a label, and all outputs v, shape (n,).
 
-    Attributes
-    ----------
-    rates : callable
-        Returns an array of shape (len(unknown),): by how much the bound rises with the square of a change of each of
-        these outputs, as long as the outputs that are at their ends stay there.  Only some rules ask for it.
-    lacking : float
-        By how much the bound has to rise to close the node.
-    correlation : array, shape (n,), or None
-        For every output the sum of its squared correlations with all outputs in the SDP relaxation made at this node.
-    halves : callable or None
-        Takes points, and returns by how much the bounds of their halves rise at least, shape (k, 2).
+    ``rates()``, shape (len(unknown),), is by how much the bound rises with the square of a change of each of these
+    outputs, and ``halves(points)``, shape (k, 2), by how much the bounds of halves rise at least; the node is closed
+    when its bound has risen by ``lacking``. ``correlation``, shape (n,), is that of
+    :class:`~convex_tsvm.relaxations.Work`.
     """
 
     unknown: np.ndarray

@@ -65,25 +65,10 @@ class Schedule:
 
 
 class Contest:
-    """The root of a search, examined in slices of time.
+    """The root of a search, examined in slices of time, the first after the tree has had ``head_start`` seconds or
+    more.
 
-    Parameters
-    ----------
-    builder : LowerBoundBuilder
-    rules : Rules
-    incumbent : BestLabels or BestOutputs
-    head_start : float
-        Seconds that the tree has before the first slice.
-    schedule : Schedule, optional
-
-    Attributes
-    ----------
-    root_seconds, tree_seconds : float
-        What either has had.
-    work : Work or None
-        What is proven of the root.
-    n_before : int
-        Number of multipliers that there were before it.
+    ``work`` is what is proven of it, and ``n_before`` how many multipliers there were before it.
     """
 
     def __init__(
@@ -104,13 +89,8 @@ class Contest:
         self.n_before, self._proven = 0, list[tuple[Proof, float]]()
 
     def resume(self, record: Record, child: Node) -> None:
-        """Go on from the root's record in a checkpoint, before anything below it is looked at.
-
-        Parameters
-        ----------
-        record : Record
-        child : Node
-            One of its halves, which has the root's multipliers.
+        """Go on from the root's record in a checkpoint, before anything below it is looked at; a half has its
+        multipliers.
         """
         box = self.root.box
         for proof, cutoff in record.proofs:
@@ -123,13 +103,7 @@ class Contest:
         self.head_start = -np.inf  # it goes on alone
 
     def root_is_next(self, bound: float) -> bool:
-        """Whether the root has had less than its share of the time.
-
-        Parameters
-        ----------
-        bound : float
-            Of the tree.
-        """
+        """Whether the root has had less than its share of the time; ``bound`` is the tree's."""
         share, cutoff = 1.0, self.rules.cutoff(self.incumbent.objective)
         if self.work is not None and np.isfinite(cutoff):
             # The tree's gap falls the more slowly the smaller it is: it gets less time while it is far behind.
@@ -143,13 +117,7 @@ class Contest:
         return self.work is not None and not (self.work.open and self.work.unfinished)
 
     def advance(self, deadline: float) -> None:
-        """One slice of the root, a round of its relaxation at least.
-
-        Parameters
-        ----------
-        deadline : float
-            Time of the clock at which to stop, in seconds.
-        """
+        """One slice of the root, a round of its relaxation at least, until a time of the clock in seconds at most."""
         began, before = time.perf_counter(), self.work
         region = self.root if before is None else before.region_left()
         region.pause_at = time.time() + max(self.schedule.least_slice, self.schedule.slice_share * self.root_seconds)
@@ -228,11 +196,11 @@ class Choice:
         return state.strong and state.n_searches < len(restarts) and len(state.records) >= nodes
 
     def strengthen(self, deadline: float) -> bool:
-        """Better labels, which make all bounds stronger, and the root with more than cheap bounds.
+        """Better labels, which make all bounds stronger, and the root with more than cheap bounds; whether it was
+        interrupted.
 
         If that is above the bound of the tree so far, the search begins anew with it, otherwise it goes on as before.
-        Where it has come to many nodes of that kind, better labels are looked for once more, for longer.  Returns
-        whether it was interrupted.
+        Where it has come to many nodes of that kind, better labels are looked for once more, for longer.
         """
         search, state = self.search, self.search.state
         root, best = Node(search.model.root(search.rules.cutoff(state.objective))), state.objective

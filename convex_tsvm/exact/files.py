@@ -179,10 +179,9 @@ def is_search(path: str | os.PathLike[str]) -> bool:
 
 
 def load_search(path: str | os.PathLike[str], search: Any) -> State:
-    """The saved state of a search that is to go on with the same problem and options; its incumbent is read, too.
+    """The saved state of a search that is to go on; its incumbent is read, too.
 
-    ValueError is raised if the file is not a saved search, is one of another problem or with other options, or is
-    trimmed.
+    ValueError is raised if the file is no saved search of the same problem with the same options, or is trimmed.
     """
     header, arrays = read_search(path)
     if header.get("trimmed"):

@@ -107,10 +107,7 @@ class BranchAndBound:
 
     Examples
     --------
-    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
-    >>> search = ct.exact.BranchAndBound(ct.s3vm(balance=None), problem, gap=1e-4).run()
-    >>> search.status
+    >>> ct.exact.BranchAndBound(ct.s3vm(), problem, gap=1e-4).run().status
     'optimal'
     """
 
@@ -370,8 +367,8 @@ class BranchAndBound:
     def merge(self, node: Node, found: Dive, *, shared: bool, n_before: int) -> None:
         """Put the records and open nodes of a dive, which began at a node, where they belong.
 
-        ``shared`` says whether the dive has worked on the search's own multipliers and incumbent, as one that runs
-        alone does, ``n_before`` how many multipliers there were before it.
+        A dive that is ``shared`` has worked on the search's own multipliers, of which there were ``n_before``, and
+        incumbent.
         """
         state, base = self.state, len(self.state.records)
         shift = 0

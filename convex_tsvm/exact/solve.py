@@ -37,16 +37,10 @@ class ExactSolution(Solution):
         Bounds of the labelled points' SVM, and of the root.
     root_fixed : int
         Unlabelled points whose labels were proven at the root.
-    progress : tuple of Progress
-    tree : tuple of Record
 
     Examples
     --------
-    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
-    >>> solution = ct.exact_search(ct.s3vm(balance=None), problem, gap=1e-6)
-    >>> solution
-    ExactSolution(objective=0.4695122, status='optimal', n_iter=3, n=6)
+    >>> solution = ct.exact_search(ct.s3vm(), problem)
     >>> solution.n_open, solution.gap <= 1e-6
     (0, True)
     """
@@ -87,7 +81,6 @@ def exact_search(
 
     Parameters
     ----------
-    formulation : Formulation
     problem : Problem
         For a search over intervals its balance is a mean output or None.
     certificate : path, optional
@@ -110,11 +103,9 @@ def exact_search(
 
     Examples
     --------
-    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=1, balance=None)
-    >>> solution = ct.exact_search(ct.s3vm(balance=None), problem)
+    >>> solution = ct.exact_search(ct.s3vm(), problem)
     >>> solution.status, solution.labels.astype(int).tolist()
-    ('optimal', [-1, -1, 1, 1, 1, 1])
+    ('optimal', [-1, -1, -1, 1, 1, 1])
     """
     if certificate is not None:
         certificate = new_file("certificate", certificate)

@@ -26,10 +26,8 @@ def claimed(bounds: Iterable[float], objective: float) -> float:
 
 @dataclass(eq=False)
 class Node(Region):
-    """A region with its place in the tree.
-
-    ``parent`` is the number of the record that was branched, -1 at the root, and ``sign`` is -1 in its lower half and
-    +1 in its upper one: the label that the point has here, in a search for labels.
+    """A region with its place in the tree: the number of the record that was branched, and its lower (-1) or upper half
+    (+1).
     """
 
     parent: int = -1
@@ -38,10 +36,10 @@ class Node(Region):
 
 @dataclass(eq=False)
 class Record:
-    """What is kept of a node that has been examined; parent and sign are those of the :class:`Node`.
+    """What is kept of a node that has been examined: the output that is branched on, or -1, where it is split, and
+    proofs.
 
-    ``variable`` is the output that is branched on here, -1 if the node is closed, and ``place`` where it is split; each
-    of the proofs comes with the cutoff that it was made for.
+    Each of the proofs comes with the cutoff that it was made for.
     """
 
     parent: int
@@ -96,15 +94,7 @@ class OpenNodes:
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a search is.
-
-    Attributes
-    ----------
-    n_nodes, n_open : int
-        Nodes looked at, and still to be looked at.
-    lower_bound, objective : float
-    seconds : float
-    """
+    """Where a search is: nodes looked at and still open, what no solution is below, the best one, and seconds."""
 
     n_nodes: int
     n_open: int
@@ -128,22 +118,9 @@ class Progress:
 class State:
     """A search that can be stopped and taken up again: the tree, what is open, and what is known.
 
-    Attributes
-    ----------
-    settled, strong : bool
-        Whether the choice of bounds is made, and whether it is more than those that are always asked for.
-    unfinished : bool
-        Whether the root's bounds were still rising when a limit stopped them; what is below it has not been looked at.
-    n_searches : int
-        How often better labels were looked for.
-    n_first : int
-        SVMs solved to find first labels.
-    n_nodes : int
-        Nodes examined in all, those before a new start with stronger bounds included.
-    svm_bound, root_bound : float
-        Bounds of the labelled points' SVM, where labels are searched for, and of the root.
-    root_fixed : int
-        Unlabelled points whose labels were proven at the root.
+    ``settled`` and ``strong`` say whether the choice of bounds is made, and whether it is more than those that are
+    always asked for; ``unfinished`` that the root's were still rising when a limit stopped them. ``n_searches`` counts
+    how often better labels were looked for, ``n_first`` the SVMs solved to find first ones.
     """
 
     records: list[Record] = field(default_factory=list)

@@ -26,23 +26,11 @@ from .prove import check_flint
 
 @dataclass(frozen=True)
 class Trimmed:
-    """What was dropped.
-
-    Attributes
-    ----------
-    n_nodes_before, n_nodes_after, n_proofs_before, n_proofs_after : int
-    bytes_before, bytes_after : int
-        Sizes of the files.
+    """What was dropped: numbers of nodes and of proofs, and sizes of the files in bytes.
 
     Examples
     --------
-    >>> import tempfile, pathlib
-    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "optimum.npz")
-    ...     solution = ct.exact_search(ct.s3vm(balance=None), problem, certificate=file)
-    ...     trimmed = ct.exact.trim_certificate(file, pathlib.Path(folder, "short.npz"))
+    >>> trimmed = ct.exact.trim_certificate(certificate, certificate.with_name("short.npz"))
     >>> trimmed.n_nodes_after <= trimmed.n_nodes_before
     True
     """
@@ -68,10 +56,8 @@ def trim_certificate(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
 
     Parameters
     ----------
-    path : path
-        A certificate or a checkpoint.
-    out : path
-        The smaller file; may be the same.
+    path, out : path
+        A certificate or a checkpoint, and the smaller file, which may be the same.
 
     Raises
     ------
@@ -84,14 +70,9 @@ def trim_certificate(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
 
     Examples
     --------
-    >>> import tempfile, pathlib
-    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "optimum.npz")
-    ...     solution = ct.exact_search(ct.s3vm(balance=None), problem, certificate=file)
-    ...     trimmed = ct.exact.trim_certificate(file, pathlib.Path(folder, "short.npz"))
-    ...     ct.prove_certificate(pathlib.Path(folder, "short.npz")).holds
+    >>> short = certificate.with_name("short.npz")
+    >>> trimmed = ct.exact.trim_certificate(certificate, short)
+    >>> ct.prove_certificate(short).holds
     True
     """
     check_flint()

@@ -18,17 +18,10 @@ KEPT, KEPT_NUMBERS = 64, 20_000_000
 
 
 class BoundModel(ABC):
-    """What bounds about an instance are computed with; :class:`LabelModel` and :class:`OutputModel` are the two.
+    """What bounds about an instance are computed with, boxes ``about`` labels or outputs: :class:`LabelModel`,
+    :class:`OutputModel`.
 
-    Attributes
-    ----------
-    about : {"labels", "outputs"}
-        What the boxes are about.
-    instance : Instance
-    n : int
-        Number of outputs that a box has ends of.
-    multipliers : list
-        Those that are kept; proofs refer to them by their places.  None where a dive does not need them.
+    Proofs refer to ``multipliers`` by their places; there is None in place of those that a dive does not need.
     """
 
     about: ClassVar[str]

@@ -132,12 +132,7 @@ class LowerBoundBuilder:
         self.use(self._first(by_default) if relaxation is None else relaxation)
 
     def use(self, relaxation: str | type[Relaxation]) -> None:
-        """Choose the strongest relaxation that is asked from now on.
-
-        Parameters
-        ----------
-        relaxation : str or subclass of Relaxation
-            As for the class.
+        """Choose the strongest relaxation that is asked from now on, as for the class.
 
         Raises
         ------
@@ -361,23 +356,10 @@ class LowerBoundBuilder:
     def examine(
         self, region: Region, incumbent: Incumbent, rules: Rules, *, strong: bool = True, turn: int = 0
     ) -> Work:
-        """Bounds of a region, from the cheapest to the strongest, until it is closed.
+        """Bounds of a region, a node of exact search, from the cheapest to the strongest, until it is closed.
 
-        Parameters
-        ----------
-        region : Region
-            A node of exact search.
-        incumbent : Incumbent
-        rules : Rules
-        strong : bool, default True
-            Whether more is asked for than what closes boxes.
-        turn : int, default 0
-            How many regions the search has worked on before.
-
-        Returns
-        -------
-        Work
-            The smaller box, its bound, and their proofs.
+        More than what closes boxes is asked for only if ``strong``; ``turn`` says how many regions the search has
+        worked on before. The work has the smaller box, its bound, and their proofs.
         """
         work = Work(self.model, region, incumbent, rules, turn=turn)
         self._examine(work, strong)
@@ -396,45 +378,24 @@ class LowerBoundBuilder:
                 self._closing.finish(work)
 
     def finish(self, work: Work) -> None:
-        """Close a box that is open and cannot be split.
-
-        Parameters
-        ----------
-        work : Work
-            After :meth:`examine`.
-        """
+        """Close a box that is open and cannot be split, after :meth:`examine`."""
         self._closing.finish(work)
 
     def fork(self, number: int) -> LowerBoundBuilder:
-        """One for work beside others: they share what none of them changes, and have the multipliers of a node.
-
-        Parameters
-        ----------
-        number : int
-            Of these multipliers; -1 for none.
+        """One for work beside others: they share what none of them changes, and have a node's multipliers, by their
+        number.
         """
         other = copy.copy(self)
         other._models = {self.about: self.model.fork(number)}
         return other
 
     def evaluate(self, labels: Array) -> tuple[float, StepSolution]:
-        """The objective of the SVM for labels of all points, and that SVM.
-
-        Parameters
-        ----------
-        labels : array, shape (n,)
-            +1 and -1.
-        """
+        """The objective of the SVM for labels of all points, +1 and -1 of shape (n,), and that SVM."""
         found: tuple[float, StepSolution] = self.model.evaluate(labels)
         return found
 
     def primal(self) -> ReadableProblem:
         """The relaxation in the label matrix as a ``cvxpy.Problem`` to read: it prints itself, and has ``latex()``.
-
-        Returns
-        -------
-        cvxpy.Problem
-            Of :class:`~convex_tsvm.modeling.label_matrix.ReducedSDP`.
 
         Raises
         ------
@@ -447,18 +408,7 @@ class LowerBoundBuilder:
         return ReducedSDP(self.search).problem
 
     def dual(self) -> ReadableProblem:
-        """The dual of :meth:`primal`, with the same value: every feasible point of it is a lower bound.
-
-        Returns
-        -------
-        cvxpy.Problem
-            Of :class:`~convex_tsvm.modeling.label_matrix.DualSDP`.
-
-        Raises
-        ------
-        ValueError
-            As of :meth:`primal`.
-        """
+        """The dual of :meth:`primal`, with the same value and errors: every feasible point of it is a lower bound."""
         from ..modeling.label_matrix import DualSDP
 
         self._check_written()

@@ -22,10 +22,10 @@ from .svm.partial_svm import PartialSVM, PlainSVM, is_partial
 
 
 class LabelModel(BoundModel):
-    """A formulation on a problem as a search for labels.
+    """A formulation on a problem as a search for labels; ValueError for other formulations.
 
-    ``known`` is the SVM of the known labels; ``links`` says whether the formulation may have links.  Bounds that leave
-    them out hold, but a search would not end with them.  ValueError is raised for other formulations.
+    ``known`` is the SVM of the known labels. Only with ``links`` may there be any: bounds that leave them out hold, but
+    a search would not end with them.
     """
 
     about = "labels"

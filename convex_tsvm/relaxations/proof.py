@@ -58,15 +58,7 @@ class Proof(ABC):
 
     @abstractmethod
     def apply(self, model: Any, box: Any, cutoff: float) -> tuple[float, Any]:
-        """A bound for a box, and the smaller box of all its solutions below the cutoff.
-
-        Parameters
-        ----------
-        model : BoundModel
-            What the proof is about: its formulation on its problem.
-        box : Box
-        cutoff : float
-        """
+        """A bound for a box of a :class:`BoundModel`, and the smaller box of all its solutions below the cutoff."""
 
     def store(self) -> Stored:
         """The numbers from which :meth:`read` makes the proof again; none, for a kind that no file has."""

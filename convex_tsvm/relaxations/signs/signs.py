@@ -86,10 +86,10 @@ class Rounds:
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """One round: the point of the low-rank method, its multipliers, and how far their form is from semidefinite.
+    """One round: the point of the low-rank method, its multipliers, and the ``directions``, shape (N, k), of a negative
+    form.
 
-    ``lacking`` is how much their form lacked on the diagonal for signs, which the multipliers have got; ``directions``,
-    shape (N, k), are those in which it was negative.
+    ``lacking`` is how much the form lacked on the diagonal for signs, which the multipliers have got.
     """
 
     point: LowRankPoint
@@ -238,9 +238,8 @@ class Factor:
 
 
 class Signs(Relaxation):
-    """The relaxation with signs.  Its program has no other solver than the low-rank method.
-
-    Multipliers are made in a box of proven ends, and used in smaller ones as long as they get on there.
+    """The relaxation with signs, by its own low-rank method: its multipliers are used in smaller boxes while they get
+    on.
     """
 
     name = "signs"
@@ -368,10 +367,10 @@ class Signs(Relaxation):
 
 
 def prove_ends(work: Work) -> bool:
-    """Prove ends of all outputs by the SVM of the known labels, again as long as that settles labels.
+    """Prove ends of all outputs by the SVM of the known labels, as long as that settles labels; whether it paused.
 
-    It takes seconds, and pauses between two turns if the region says that it is time.  Returns whether it did: then
-    labels are settled from which more may follow.
+    It takes seconds, and pauses between two turns if the region says so: more may follow from the labels that are
+    settled.
     """
     svm = work.model.svm
     if svm.free_bias:
