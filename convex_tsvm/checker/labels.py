@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .balls import BITS, EPS, MORE, TINY, Ball, column, demand, norm
+from .balls import BITS, EPS, MORE, TINY, Ball, column, demand, norm, placed
 from .kernels import centred, kernel_matrix
 
 
@@ -39,9 +39,8 @@ class Labels:
         if self.kind != "none":
             distinct = len(self.members) and (np.diff(np.sort(self.members)) > 0).all()
             may = np.arange(n) if self.kind == "mean" else self.unknown
-            demand(
-                distinct and np.isin(self.members, may).all(), "balanced points repeat, or are labelled or no points"
-            )
+            right = distinct and np.isin(self.members, may).all()
+            demand(right, "balanced points repeat, or are labelled or no points")
             demand(math.isfinite(self.value), f"the constraint asks for {self.value!r}; it must be a finite number")
         demand(self.kind != "targets" or (self.squared and not self.bias), "targets need the squared hinge and no bias")
         self.cap = np.full(n, np.inf) if self.squared else self.cost
@@ -272,10 +271,8 @@ def by_matrix(given: Labels, box: Any, proof: Any, cutoff: float) -> Any:
     B = np.zeros((n, 1 + len(free)))
     B[:, 0], B[free, 1 + np.arange(len(free))] = y * alpha, alpha[free]
     N, linear = Ball(B.T) @ (given.G @ B), given.o[free] * alpha[free]
-    edge = np.zeros_like(N.mid), np.zeros_like(N.mid)
-    for part, values in zip(edge, (linear.mid, linear.rad), strict=True):
-        part[0, 1:] = part[1:, 0] = values
-    N = N + Ball(*edge)
+    rest = slice(1, None)
+    N = N + placed(N.mid.shape, ((0, rest), linear), ((rest, 0), linear))
     # A Cholesky factorization that ends proves S ⪰ -(n + 2) EPS trace(S) (Higham 2002, Theorem 10.3).
     S, off = np.diag(lam) - (N.mid + N.mid.T) / 2, norm(N.rad + N.rad.T) + 2 * EPS * norm(np.abs(N.mid) + np.diag(lam))
     try:

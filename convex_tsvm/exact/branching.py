@@ -19,10 +19,6 @@ from ..validation import one_of
 
 Rule = Callable[[Work], tuple[int, float] | None]
 
-#: Points whose halves are bounded, of those that look best in each of two ways; and the least rise of the other half's
-#: bound that makes a half that is closed at once worth a node, relative to what closes the node.
-TRIED, WORTH_A_NODE = 4, 1e-2
-
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
@@ -83,30 +79,23 @@ def by_gain(node: Candidates) -> int:
 
 
 def _worst(node: Candidates) -> int:
+    """The point for which the bound of the better half rises most."""
     lesser, larger = node.rises
     return int(node.unknown[np.lexsort((larger, lesser))[-1]])
 
 
-@of_labels
-def by_worst(node: Candidates) -> int:
-    """The point for which the bound of the better half rises most."""
-    return _worst(node)
-
-
 def _correlation(node: Candidates) -> int:
+    """The point that varies most together with others in the SDP relaxation, with more weight where it is unsure.
+
+    A node without such a relaxation is branched as :func:`_worst` says.
+    """
     if node.correlation is None:
         return _worst(node)
     unsure = np.maximum(1 - np.abs(node.v[node.unknown]), 1e-3)
     return int(node.unknown[np.argmax(node.correlation[node.unknown] * unsure)])
 
 
-@of_labels
-def by_correlation(node: Candidates) -> int:
-    """The point that varies most together with others in the SDP relaxation, with more weight where it is unsure.
-
-    A node without such a relaxation is branched as :func:`by_worst` says.
-    """
-    return _correlation(node)
+by_worst, by_correlation = of_labels(_worst), of_labels(_correlation)
 
 
 def _halves(node: Candidates) -> int:
@@ -119,13 +108,15 @@ def _halves(node: Candidates) -> int:
     assert node.halves is not None
     (lesser, larger), lacking = node.rises, node.lacking
     closing = np.flatnonzero(larger >= 0.5 * lacking)
+    tried = 4  # points whose halves are bounded, of those that look best in each of two ways
     chosen = np.union1d(
-        closing[np.argsort(-lesser[closing], kind="stable")[:TRIED]],
-        np.argsort(-_product(lesser, larger, lacking), kind="stable")[:TRIED],
+        closing[np.argsort(-lesser[closing], kind="stable")[:tried]],
+        np.argsort(-_product(lesser, larger, lacking), kind="stable")[:tried],
     )
     rises = node.halves(node.unknown[chosen])
     lesser, larger = rises.min(axis=1), rises.max(axis=1)
-    one_is_closed = (larger >= lacking) & (lesser >= WORTH_A_NODE * lacking)
+    # A half that is closed at once is worth a node if the other's bound rises by this share of what is lacking.
+    one_is_closed = (larger >= lacking) & (lesser >= 1e-2 * lacking)
     if one_is_closed.any():
         return int(node.unknown[chosen[np.argmax(np.where(one_is_closed, lesser, -np.inf))]])
     return int(node.unknown[chosen[np.argmax(_product(lesser, larger, lacking))]])

@@ -145,11 +145,6 @@ class Choice:
         """Whether the tree and the root compete by time: where the root's bounds can be interrupted, by default."""
         return self.search.builder.resumable and self.search.patience is None
 
-    @property
-    def is_open(self) -> bool:
-        """Whether there is a contest that is not decided."""
-        return self.contest is not None and not self.search.state.is_decided
-
     def turn(self, deadline: float) -> bool:
         """What is next; whether it was interrupted."""
         search = self.search
@@ -161,8 +156,7 @@ class Choice:
 
     def first_solution(self) -> float:
         """Find one; a bound that comes of it."""
-        search = self.search
-        schedule = self.schedule
+        search, schedule = self.search, self.schedule
         idle = schedule.idle_where_bounds_round if search.builder.resumable else schedule.idle_restarts[0]
         with until(time.time() + schedule.share_for_labels * time_left()):
             return search.incumbent.begin(idle)
@@ -177,21 +171,18 @@ class Choice:
         self.labels_seconds += time.perf_counter() - began
         search.state.objective = search.incumbent.objective
 
-    @property
-    def patience(self) -> int:
-        """Nodes that are looked at with cheap bounds alone."""
-        return self.search.state.n_first // 2 if self.search.patience is None else self.search.patience
-
     def patience_left(self) -> float:
-        """Nodes of a dive, at most, before it is decided which bounds are taken."""
-        state = self.search.state
-        return np.inf if state.settled or self.competes else max(self.patience - state.n_nodes, 1)
+        """Nodes that are still to be looked at with cheap bounds alone, before it is decided which bounds are taken."""
+        state, patience = self.search.state, self.search.patience
+        if state.settled or self.competes:
+            return np.inf
+        return (state.n_first // 2 if patience is None else patience) - state.n_nodes
 
     def is_out_of_patience(self) -> bool:
         """Whether cheap bounds alone have been given their chance, or the root's better bounds have."""
         state = self.search.state
         if not state.settled:
-            return state.n_nodes >= self.patience
+            return self.patience_left() <= 0
         restarts, nodes = self.schedule.idle_restarts, self.schedule.slow_nodes
         return state.strong and state.n_searches < len(restarts) and len(state.records) >= nodes
 
@@ -248,12 +239,12 @@ class Choice:
             return
         if not (contest.is_decided or contest.work.bound > search.bound(search.heap.bound)):
             return  # it is behind, but may win when the search goes on
-        seen = search.examiner().conclude(contest.root, contest.work)
-        for child in seen.children:
+        record, children = search.examiner().conclude(contest.root, contest.work)
+        for child in children:
             child.parent = 0
-        found = Dive([seen.record], seen.children, search.model.multipliers, search.incumbent.best)
+        found = Dive([record], children, search.model.multipliers, search.incumbent.best)
         self.decide(contest.root, found, contest.n_before)
-        search.state.unfinished = bool(seen.children) and contest.work.unfinished and search.state.strong
+        search.state.unfinished = bool(children) and contest.work.unfinished and search.state.strong
 
     def decide(self, root: Node, found: Dive, n_before: int) -> None:
         """Begin anew with the root's better bounds if they are above those of the tree; otherwise the tree goes on.

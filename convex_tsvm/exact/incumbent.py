@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -238,11 +239,8 @@ class BestLabels:
         order = order[np.abs(gamma[order]) > 1e-9 * cost.max(initial=0.0)]
         found: list[tuple[int, ...]] = [(int(i),) for i in order[: self.improving.flips]] if singles else []
         if pairs:
-            positive, negative = (
-                order[labels[order] > 0][: self.improving.swaps],
-                order[labels[order] < 0][: self.improving.swaps],
-            )
-            found += [(int(i), int(j)) for i in positive for j in negative]
+            chosen = (order[labels[order] == sign][: self.improving.swaps].tolist() for sign in (1, -1))
+            found += itertools.product(*chosen)
         return found
 
 

@@ -41,27 +41,18 @@ from .tree import Node, OpenNodes, Progress, Record, State, claimed
 #: Nodes of one dive.
 DIVE = {"best": 1, "hybrid": 32, "depth": 32}
 
-#: The search tells how far it is after so many nodes at least.
-TOLD_NODES = 32
-
 
 class BranchAndBound:
     """Exact search: for labels, or for any losses over intervals of outputs; see :func:`~convex_tsvm.exact_search`.
 
     Parameters
     ----------
-    formulation : Formulation
-        For labels: with hinge, squared hinge or a hard margin, and the loss min(ℓ(f), ℓ(-f)) for unlabelled points; any
-        balance: none, linear, exact (chapelle2008 eq. 3), or of the targets.  Else any piecewise linear-quadratic
-        losses, or exp(-s t²), constraints on outputs, and a mean output or none.
-    problem : Problem
+    formulation, problem
+        As for :class:`~convex_tsvm.LowerBoundBuilder`; for labels with hinge, squared hinge or a hard margin.
     bounds : {"auto", "svm", "sdp", "signs", "envelope", "curvature"} or class, default "auto"
-        The strongest bound that a node may get, or a :class:`~convex_tsvm.relaxations.Relaxation` of one's own.
-        "svm": the SVM of the labels known, as published (chapelle2008 §3.1).
-        "sdp": the relaxation in Γ.  "signs": the relaxation of the squared hinge with products of outputs and of their
-        signs, and cuts of both, by a low-rank method; made at the root, and as a convex quadratic for nodes below it.
-        "envelope" and "curvature": convex envelopes of the losses on intervals of outputs, to which the regularizer
-        lends curvature or not.  "auto" is "signs" for the squared hinge, "sdp" for the hinge, else "curvature".
+        The strongest bound that a node may get, as ``relaxation`` there.  "svm" is as published (chapelle2008 §3.1);
+        "signs" is made at the root, and used as a convex quadratic for nodes below it.  "auto" is "signs" for the
+        squared hinge, "sdp" for the hinge, else "curvature".
     strategy : {"auto", "hybrid", "best", "depth"}, default "auto"
         Which open node is next: the one with the least bound, or the last one; "hybrid" dives from the one with the
         least bound.  "auto" is "hybrid" for labels and "best" for outputs.
@@ -269,7 +260,7 @@ class BranchAndBound:
 
     def _if_it_stopped_now(self) -> BranchAndBound:
         """The search with its contest decided, on which this one does not depend, as a file has one tree."""
-        if not self.choice.is_open:
+        if self.choice.contest is None or self.state.is_decided:
             return self
         stopped = copy.copy(self)
         stopped.state, stopped.choice = replace(self.state), copy.copy(self.choice)
@@ -337,13 +328,12 @@ class BranchAndBound:
         state, dives = self.state, DIVE[self.strategy]
         if self.max_nodes is not None:
             dives = min(dives, self.max_nodes - state.n_nodes)
-        dives = int(min(dives, self.choice.patience_left()))
-        # The root is examined alone, as everything below depends on what it proves.
-        # Number of dives given out at a time for every parallel job, as some dives take much longer than others.
+        dives = int(min(dives, max(self.choice.patience_left(), 1)))
+        # The root is examined alone, as everything below depends on what it proves.  Later every parallel job is given
+        # some dives at a time, as some take much longer than others.
         nodes = self.heap.first(4 * self.n_jobs if state.records and self.n_jobs > 1 else 1)
         at_root = state.settled and not state.records
-        if at_root:
-            dives = 1
+        dives = 1 if at_root else dives
         n_before, rest = len(state.multipliers), (state.strong, dives, deadline, state.n_nodes)
         if len(nodes) == 1:
             found = [self.examiner().dive(nodes[0], *rest)]
@@ -394,7 +384,7 @@ class BranchAndBound:
         """Progress, for the callback and the history; where dives are of one node, after some of them."""
         state = self.state
         since = state.n_nodes - state.history[-1].n_nodes if len(state.history) > 1 else 0
-        if DIVE[self.strategy] == 1 and len(self.heap) and 0 < since < TOLD_NODES:
+        if DIVE[self.strategy] == 1 and len(self.heap) and 0 < since < 32:
             return
         progress = Progress(state.n_nodes, len(self.heap), self.bound(self.heap.bound), state.objective, state.seconds)
         state.history.append(progress)

@@ -227,28 +227,26 @@ class _Trimmer:
         for name in ("node_low", "node_high", "node_gamma", "node_v", "node_bounds"):
             a[name] = a[name][:0]
         vectors, sets = unpacked("proof", a), unpacked("multiplier", a)
-        named = [p for p in proofs if stored[p].multipliers is not None and stored[p].kind in WITH_MULTIPLIERS]
-        used = sorted({stored[p].number for p in named})
-        numbers = a["proof_number"][proofs]
-        for row, p in enumerate(proofs):
-            if stored[p].kind in WITH_MULTIPLIERS and stored[p].number in used:
-                numbers[row] = used.index(stored[p].number)
+        named = {p: stored[p].number for p in proofs if stored[p].kind in ("signs", "envelopes")}  # multipliers
+        used = sorted({number for p, number in named.items() if stored[p].multipliers is not None})
+        renumbered = {number: new for new, number in enumerate(used)}
+        numbers = [
+            renumbered.get(stored[p].number, stored[p].number) if p in named else stored[p].number for p in proofs
+        ]
         for name in ("kind", "share", "lift"):
             a[f"proof_{name}"] = a[f"proof_{name}"][proofs]
-        a["proof_number"], a["proof_cutoff"] = numbers, np.array([self.cutoff(p) for p in proofs], dtype=float)
+        a["proof_number"] = np.array(numbers, dtype=np.int64)
+        a["proof_cutoff"] = np.array([self.cutoff(p) for p in proofs], dtype=float)
         a["proof_record"] = np.array([place[k] for k, own in kept.items() for _ in own], dtype=np.int64)
         for name in [name for name in a if name.startswith("multiplier_")]:
             del a[name]
-        a |= packed("proof", [vectors[p] for p in proofs]) or {name: a[name][:0] for name in VECTORS}
+        nothing = {name: a[name][:0] for name in ("proof_vector", "proof_vector_end")}
+        a |= packed("proof", [vectors[p] for p in proofs]) or nothing
         a |= packed("multiplier", [without_zeros(sets[number]) for number in used])
         header = json.loads(str(a["header"]))
         header |= {"trimmed": True, "history": header["history"][-1:]}
         a["header"] = np.array(json.dumps(header))
         return a
-
-
-#: Kinds of proofs whose number is that of multipliers, and the arrays of their vectors.
-WITH_MULTIPLIERS, VECTORS = ("signs", "envelopes"), ("proof_vector", "proof_vector_end")
 
 
 def without_zeros(multipliers: dict[str, Any]) -> dict[str, Any]:

@@ -12,10 +12,6 @@ from ..problem import Array
 
 Made = TypeVar("Made")
 
-#: What is made of multipliers is kept for some of them, as many boxes use the same: at most so many, and so many
-#: numbers in their matrices.
-KEPT, KEPT_NUMBERS = 64, 20_000_000
-
 
 class BoundModel(ABC):
     """What bounds about an instance are computed with, boxes ``about`` labels or outputs: :class:`LabelModel`,
@@ -70,7 +66,8 @@ class BoundModel(ABC):
         """What was made before of multipliers, whose number is the key's first entry, or is made now."""
         found: Made = self._made.pop(key) if key in self._made else make()
         self._made[key] = found
-        while len(self._made) > max(1, min(KEPT, KEPT_NUMBERS // (3 * self.n**2))):
+        # As many boxes use the same multipliers, what is made of some is kept, up to so many numbers in matrices.
+        while len(self._made) > max(1, min(64, 20_000_000 // (3 * self.n**2))):
             del self._made[next(iter(self._made))]
         return found
 
@@ -86,7 +83,3 @@ class BoundModel(ABC):
         other._made = {}
         other.multipliers = [z if k == number else None for k, z in enumerate(self.multipliers)]
         return other
-
-
-class NoBounds(ValueError):
-    """There is no model of a kind for a formulation or a problem; the message says why."""

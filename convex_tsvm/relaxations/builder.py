@@ -29,9 +29,6 @@ from .svm.partial_svm import PartialSVM
 if TYPE_CHECKING:
     from ..modeling.printing import ReadableProblem
 
-#: What is asked for by default, the first one that exists for the problem.
-BY_DEFAULT = ("sdp", "curvature", "svm")
-
 
 class LowerBoundBuilder:
     """Relaxations of one formulation on one problem, for any labels known besides.
@@ -128,7 +125,7 @@ class LowerBoundBuilder:
         self._models: dict[str, BoundModel | str] = {}
         self._searched = searched
         # With links the relaxation in label matrices takes a conic solver, and leaves out what they say about outputs.
-        by_default = BY_DEFAULT[1:] if formulation.constraints else BY_DEFAULT
+        by_default = ("curvature", "svm") if formulation.constraints else ("sdp", "curvature", "svm")
         self.use(self._first(by_default) if relaxation is None else relaxation)
 
     def use(self, relaxation: str | type[Relaxation]) -> None:
@@ -148,13 +145,8 @@ class LowerBoundBuilder:
         try:
             # Relaxations that "auto" chooses from, the strongest first: the first one that exists for the problem.
             # The same for a search, which goes by labels where it can.
-            name = (
-                self._first(
-                    ("signs", "sdp", "svm", "curvature") if self._searched else ("signs", "sdp", "curvature", "svm")
-                )
-                if asked == "auto"
-                else asked
-            )
+            last = ("svm", "curvature") if self._searched else ("curvature", "svm")
+            name = self._first(("signs", "sdp", *last)) if asked == "auto" else asked
             why = self._why_not(name)
         except TimeIsUp:
             name, why = "svm", None  # to see whether there is a stronger one takes the inverse of a matrix
@@ -171,10 +163,8 @@ class LowerBoundBuilder:
     def _use_own(self, relaxation: Any, argument: str) -> None:
         """Choose a relaxation that is none of the table."""
         if not (isinstance(relaxation, type) and issubclass(relaxation, Relaxation)):
-            raise ValueError(
-                f"{argument}={relaxation!r} must be one of {', '.join(('auto', *RELAXATIONS))}, or a subclass of "
-                "Relaxation"
-            )
+            names = ", ".join(("auto", *RELAXATIONS))
+            raise ValueError(f"{argument}={relaxation!r} must be one of {names}, or a subclass of Relaxation")
         why = self._why_not_about(relaxation)
         if why is not None:
             raise ValueError(f"{argument}={relaxation.__name__}: {why}")
@@ -219,15 +209,15 @@ class LowerBoundBuilder:
         """What bounds about labels or outputs are computed with, or why there are none."""
         if about not in self._models:
             try:
-                self._models[about] = self._label_model() if about == "labels" else self._output_model()
+                if about == "labels":
+                    self._models[about] = LabelModel(self.instance.formulation, self.instance.problem, links=True)
+                else:
+                    self._models[about] = self._output_model()
             except InfeasibleError:
                 raise
             except ValueError as error:
                 self._models[about] = str(error)
         return self._models[about]
-
-    def _label_model(self) -> LabelModel:
-        return LabelModel(self.instance.formulation, self.instance.problem, links=True)
 
     def _output_model(self) -> OutputModel:
         if not isinstance(self.instance.formulation.unlabeled, Exponential):
@@ -308,14 +298,15 @@ class LowerBoundBuilder:
                 if given is not None:
                     raise ValueError(f"{name}: relaxation={self.relaxation!r} is not about labels; only upper is taken")
             y, best = self.instance.problem.y, BestSolution(self.instance, upper)
-        status = "optimal"
-        work = None
+        status, work, rules = "optimal", None, Rules(gap=self.gap, alone=True)
         try:
             if not np.isfinite(best.objective):
                 best.begin()
-            box = model.count(LabelBox.of_labels(y)) if self.is_about_labels else model.root(self._cutoff(best))
+            box = (
+                model.count(LabelBox.of_labels(y)) if self.is_about_labels else model.root(rules.cutoff(best.objective))
+            )
             region = Region(box, bound=trivial_bound(self.instance))
-            work = Work(model, region, best, Rules(gap=self.gap, alone=True), callback)
+            work = Work(model, region, best, rules, callback)
             self._examine(work, strong=True)
             # Statuses of solvers, from the best to the worst.
             status = max(
@@ -328,9 +319,6 @@ class LowerBoundBuilder:
         except KeyboardInterrupt:
             status = "interrupted"
         return self._found(work, best, upper_labels, status, y)
-
-    def _cutoff(self, best: Incumbent) -> float:
-        return Rules(gap=self.gap).cutoff(best.objective)
 
     def _found(self, work: Work | None, best: Any, upper_labels: Array | None, status: str, y: Array) -> Bound:
         """What is known after work, or an interruption, which may have come before there was any."""
@@ -402,18 +390,16 @@ class LowerBoundBuilder:
         ValueError
             If ``relaxation`` is not "sdp": "svm" is an SVM, and the others are made anew in every round.
         """
-        from ..modeling.label_matrix import ReducedSDP
-
-        self._check_written()
-        return ReducedSDP(self.search).problem
+        return self._written().ReducedSDP(self.search).problem
 
     def dual(self) -> ReadableProblem:
         """The dual of :meth:`primal`, with the same value and errors: every feasible point of it is a lower bound."""
-        from ..modeling.label_matrix import DualSDP
+        return self._written().DualSDP(self.search).problem
 
-        self._check_written()
-        return DualSDP(self.search).problem
-
-    def _check_written(self) -> None:
+    def _written(self) -> Any:
+        """Where the relaxation is written as a CVXPY problem."""
         if self.relaxation != "sdp":
             raise ValueError(f"relaxation={self.relaxation!r} must be 'sdp' to be written as a CVXPY problem")
+        from ..modeling import label_matrix
+
+        return label_matrix

@@ -7,7 +7,7 @@ are stored; those that need no more are in single precision.  docs/certificate.r
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -71,4 +71,6 @@ class Proof(ABC):
 
     def renumbered(self, first: int, shift: int) -> Proof:
         """The same proof after the multipliers with numbers from ``first`` on were renumbered by ``shift``."""
-        return self
+        if not self.has_multipliers or self.number < first:
+            return self
+        return replace(self, number=self.number + shift)  # type: ignore[type-var]

@@ -15,9 +15,6 @@ from ...solvers import NativeSolver
 #: A solution may miss constraints by this, relative to 1 and its largest output.
 MOST_MISSED = 1e-7
 
-#: A descent ends when it gains less than this share of the objective, or after so many steps.
-LEAST_GAIN, DESCENT_STEPS = 1e-10, 60
-
 
 class BestSolution:
     """The best solution so far."""
@@ -56,10 +53,10 @@ class BestSolution:
         with warnings.catch_warnings():
             # The tolerance is nobody's wish: that it could not be met is nothing to tell.
             warnings.simplefilter("ignore", UserWarning)
-            for _ in range(DESCENT_STEPS):
+            for _ in range(60):
                 start = self.solver.solve(self._step(outputs), start)
                 objective = self.offer_step(start)
-                if time_is_up() or last - objective <= LEAST_GAIN * abs(objective):
+                if time_is_up() or last - objective <= 1e-10 * abs(objective):
                     break
                 outputs, last = start.outputs, objective
 

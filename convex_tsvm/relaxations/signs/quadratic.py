@@ -74,18 +74,6 @@ class SignMultipliers:
         )
         return SignMultipliers(**{**rest, "count": float(rest["count"][0])}, cuts=cuts)
 
-    def are_valid(self) -> bool:
-        """Whether no multiplier is negative that may not be, and every inequality is one that holds."""
-        signed = (self.square, self.upper, self.lower, self.arc, self.weights)
-        arcs = self.arc > 0
-        return (
-            all(bool((part >= 0).all()) for part in signed)
-            and self.count >= 0
-            and bool(np.isin(self.labels, (-1, 0, 1)).all())
-            and bool(((self.arc_low <= -1) & (self.arc_high >= 1))[arcs].all())
-            and self.cuts.are_valid(len(self.square))
-        )
-
     def without_zeros(self) -> SignMultipliers:
         """The same without cuts whose multiplier is zero."""
         used = self.weights > 0

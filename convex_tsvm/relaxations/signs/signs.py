@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
@@ -205,9 +205,6 @@ class SignsProof(Proof):
     @staticmethod
     def read(stored: Stored) -> SignsProof:
         return SignsProof(stored.number, stored.share, stored.vector, stored.lift)
-
-    def renumbered(self, first: int, shift: int) -> SignsProof:
-        return replace(self, number=self.number + shift) if self.number >= first else self
 
 
 def quadratic(model: LabelModel, number: int, share: float = 1.0, lift: float = 0.0) -> SignQuadratic:
