@@ -172,6 +172,19 @@ def floor(B: Ball, share: float) -> float:
     return float(circles(B - Ball(R) @ R.T).min())
 
 
+def counted(low: Any, high: Any, points: Any, labels: Any, fewest: int, most: int, edge: float) -> Any:
+    """Ends of outputs after labels of points are counted, beyond an edge for those that follow; else empty."""
+    positive, possible, rest = (labels > 0).sum(), (labels >= 0).sum(), points[labels == 0]
+    if positive > most or possible < fewest:
+        return np.full(len(low), np.inf), np.full(len(low), -np.inf)
+    low, high = low.copy(), high.copy()
+    if positive == most:
+        high[rest] = np.minimum(high[rest], -edge)
+    elif possible == fewest:
+        low[rest] = np.maximum(low[rest], edge)
+    return low, high
+
+
 def kept(made: dict[Any, Any], key: Any, make: Any, most: int) -> Any:
     """What was made before under a key, or is made now; the first of more than ``most`` is forgotten."""
     if key not in made:

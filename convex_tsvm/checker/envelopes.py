@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .balls import EPS, MORE, TINY, Ball, circles, column, demand, floor, kept, placed
+from .balls import EPS, MORE, TINY, Ball, circles, column, counted, demand, floor, kept, placed
 from .kernels import centred, kernel_matrix
 
 FAR = 1e30  # beyond which a quadratic only rises, or only falls
@@ -74,10 +74,7 @@ class Outputs:
         self.read_pieces(arrays, tables, self.cost[points], offset)
 
     def read_root(self, arrays: Any, R: Any, K: Any, tied: Ball) -> None:
-        """Read a square root of a kernel that is no smaller, and make L of it: g = L z, ½ ‖z‖² the regularizer.
-
-        Where a bias is free it is the last entry of z, and of g.
-        """
+        """Read L, g = L z with ½ ‖z‖² the regularizer, from a root of a larger kernel; a free bias is last."""
         from flint import arb_mat
 
         root, m = np.array(arrays["root"], dtype=np.float64), len(R) + self.free
@@ -233,16 +230,8 @@ class Outputs:
         if self.positive is None or (low > high).any():
             return low, high
         places: Any = self.counted
-        low, high = low.copy(), high.copy()
         labels = np.where(low[places] >= 0, 1, np.where(high[places] <= 0, -1, 0))
-        positive, possible, rest = (labels > 0).sum(), (labels >= 0).sum(), places[labels == 0]
-        if positive > self.positive or possible < self.positive:
-            return np.full(self.n, np.inf), np.full(self.n, -np.inf)
-        if positive == self.positive:
-            high[rest] = 0.0
-        elif possible == self.positive:
-            low[rest] = 0.0
-        return low, high
+        return counted(low, high, places, labels, self.positive, self.positive, 0.0)
 
     def half(self, box: Any, i: int, place: float, sign: int) -> Any:
         """The half of a box with output i below or above a place."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .balls import BITS, EPS, MORE, TINY, Ball, column, demand, norm, placed
+from .balls import BITS, EPS, MORE, TINY, Ball, column, counted, demand, norm, placed
 from .kernels import centred, kernel_matrix
 
 
@@ -47,10 +47,7 @@ class Labels:
         self.settle(kernel_matrix(kernel, stated, arrays, n))
 
     def settle(self, K: Any) -> None:
-        """Eliminate a constraint on a mean, which changes kernel, offsets and constant.
-
-        Where a bias stays free the kernel is centred; a number of labels stays a constraint.
-        """
+        """Eliminate a constraint on a mean, which changes kernel (centred for a free bias), offsets and constant."""
         from flint import arb, arb_mat
 
         n, share, one = self.n, np.zeros(self.n), arb(1)
@@ -184,24 +181,13 @@ class Labels:
         )
 
     def count(self, low: Any, high: Any) -> Any:
-        """The box with the labels that follow from how many are +1; one without a solution is empty.
-
-        That is a given number, or for targets with a sum, at least one and not all.
-        """
+        """The box with the labels that follow from how many are +1; for targets with a sum at least one and not all."""
         unbalanced = self.kind == "targets" and not abs(self.value) < len(self.members)
         if self.kind not in ("count", "targets") or unbalanced or (low > high).any():
             return low, high
         points = self.unknown if self.kind == "count" else self.members
         fewest, most = (self.value, self.value) if self.kind == "count" else (1, len(points) - 1)
-        y, low, high = labels_of(low, high)[points], low.copy(), high.copy()
-        positive, possible, rest = (y > 0).sum(), len(points) - (y < 0).sum(), points[y == 0]
-        if positive > most or possible < fewest:
-            return np.full(self.n, np.inf), np.full(self.n, -np.inf)
-        if positive == most:
-            high[rest] = np.minimum(high[rest], -1.0)
-        elif possible == fewest:
-            low[rest] = np.maximum(low[rest], 1.0)
-        return low, high
+        return counted(low, high, points, labels_of(low, high)[points], fewest, most, 1.0)
 
 
 def by_svm(given: Labels, box: Any, proof: Any, cutoff: float) -> Any:

@@ -62,10 +62,7 @@ KNOWN = (
 
 @dataclass
 class Verdict:
-    """Whether the claim is proven, what is wrong if it is not, and how many nodes and proofs were checked.
-
-    ``unknown`` are kinds of proofs in the file that the checker has no part for; they are passed over.
-    """
+    """Whether the claim is proven, why not, and what was checked; proofs of ``unknown`` kinds were passed over."""
 
     holds: bool
     problem: str
@@ -198,10 +195,7 @@ class Certificate:
         return found
 
     def check(self) -> Verdict:
-        """Check every bound, that every solution is in a leaf, and that the one in the file has its objective.
-
-        ``after`` then has what is proven at each node.
-        """
+        """Check all bounds, that all solutions are in leaves, and the objective; ``after`` is what is proven."""
         self.check_shape()
         for k, parent in enumerate(self.parents):
             node = self.begin(k, self.after[parent] if parent >= 0 else None)

@@ -65,11 +65,7 @@ class Schedule:
 
 
 class Contest:
-    """The root of a search, examined in slices of time, the first after the tree has had ``head_start`` seconds or
-    more.
-
-    ``work`` is what is proven of it, and ``n_before`` how many multipliers there were before it.
-    """
+    """The root of a search, examined in slices of time, before which there were ``n_before`` multipliers."""
 
     def __init__(
         self,
@@ -89,9 +85,7 @@ class Contest:
         self.n_before, self._proven = 0, list[tuple[Proof, float]]()
 
     def resume(self, record: Record, child: Node) -> None:
-        """Go on from the root's record in a checkpoint, before anything below it is looked at; a half has its
-        multipliers.
-        """
+        """Go on from the root's record in a checkpoint, with the multipliers of one of its halves."""
         box = self.root.box
         for proof, cutoff in record.proofs:
             box = proof.apply(self.builder.model, box, cutoff)[1]
@@ -129,10 +123,7 @@ class Contest:
 
 
 class Choice:
-    """What a search does next, until it is decided which bounds it goes on with.
-
-    ``search`` is the :class:`~convex_tsvm.exact.BranchAndBound`, and ``began`` when its bounds began.
-    """
+    """What a search does next, until it is decided which bounds it goes on with, whose time began at ``began``."""
 
     schedule = Schedule()
 
@@ -187,12 +178,7 @@ class Choice:
         return state.strong and state.n_searches < len(restarts) and len(state.records) >= nodes
 
     def strengthen(self, deadline: float) -> bool:
-        """Better labels, which make all bounds stronger, and the root with more than cheap bounds; whether it was
-        interrupted.
-
-        If that is above the bound of the tree so far, the search begins anew with it, otherwise it goes on as before.
-        Where it has come to many nodes of that kind, better labels are looked for once more, for longer.
-        """
+        """Better labels, for more than cheap bounds, and these at the root; whether it was interrupted."""
         search, state = self.search, self.search.state
         root, best = Node(search.model.root(search.rules.cutoff(state.objective))), state.objective
         n_before = len(state.multipliers)
@@ -209,10 +195,7 @@ class Choice:
         return False
 
     def compete(self, deadline: float) -> bool:
-        """A turn of the tree or of the root's better bounds, whichever has had less time; whether it was interrupted.
-
-        Once the root has got as far as it gets, it is decided which of them goes on.
-        """
+        """A turn of the tree or of the root's better bounds, whichever has had less time; whether it was cut off."""
         search = self.search
         if self.contest is None:
             head_start = search.state.seconds - search.seconds_before
@@ -247,10 +230,7 @@ class Choice:
         search.state.unfinished = bool(children) and contest.work.unfinished and search.state.strong
 
     def decide(self, root: Node, found: Dive, n_before: int) -> None:
-        """Begin anew with the root's better bounds if they are above those of the tree; otherwise the tree goes on.
-
-        ``found`` is a dive from the root, its only node, before which there were ``n_before`` multipliers.
-        """
+        """Begin anew with a dive from the root, its only node, if that is above the tree's bound."""
         search, state = self.search, self.search.state
         with uninterrupted():
             is_better = bool(found.records[0].bound > search.bound(search.heap.bound))

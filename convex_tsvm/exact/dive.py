@@ -14,10 +14,7 @@ from .tree import Node, Record
 
 @dataclass(eq=False)
 class Dive:
-    """The result of a dive: its records, the nodes left open, the multipliers made, and the best solution after it.
-
-    Parents are numbers of the dive's own records, except that of the node where it began.
-    """
+    """The result of a dive; parents are numbers of its own records, but for that of the node where it began."""
 
     records: list[Record]
     left: list[Node]

@@ -26,10 +26,7 @@ from .tree import Node, Progress, Record, State
 
 
 def save_search(path: str | os.PathLike[str], search: Any) -> None:
-    """Write a :class:`~convex_tsvm.exact.BranchAndBound` as one ``.npz`` file, complete or not at all.
-
-    ValueError is raised if the problem's kernel is a Python function of the user's, OSError if writing fails.
-    """
+    """Write a search as one ``.npz`` file, complete or not at all; ValueError if its kernel is a Python function."""
     state, model = search.state, search.model
     arrays, described = model.instance.problem.to_arrays()
     stated, own = model.statement()
@@ -146,10 +143,7 @@ def _nodes(kind: type[Box], arrays: dict[str, Array]) -> list[Node]:
 
 
 def read_search(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Header and arrays of a file written by :func:`save_search`.
-
-    FileNotFoundError is raised if there is no such file, ValueError if it is not a saved search or is damaged.
-    """
+    """Header and arrays of a saved search; FileNotFoundError if there is no such file, ValueError if it is another."""
     with reading(path, "a search", FORMAT, KNOWN) as found:
         return found
 
@@ -165,10 +159,7 @@ def is_search(path: str | os.PathLike[str]) -> bool:
 
 
 def load_search(path: str | os.PathLike[str], search: Any) -> State:
-    """The saved state of a search that is to go on; its incumbent is read, too.
-
-    ValueError is raised if the file is no saved search of the same problem with the same options, or is trimmed.
-    """
+    """The state of a search that is to go on, and its incumbent; ValueError if it has another problem or options."""
     header, arrays = read_search(path)
     if header.get("trimmed"):
         raise ValueError(f"checkpoint={os.fspath(path)!r} is a trimmed certificate: no search can go on from it")

@@ -35,7 +35,7 @@ from .branching import Rule, rule
 from .contest import Choice, uninterrupted
 from .dive import Dive, Examiner
 from .files import load_search, save_search
-from .incumbent import BestLabels, BestOutputs, incumbent
+from .incumbent import incumbent
 from .tree import Node, OpenNodes, Progress, Record, State, claimed
 
 #: Nodes of one dive.
@@ -176,10 +176,7 @@ class BranchAndBound:
 
     @property
     def lower_bound(self) -> float:
-        """No solution is below it.
-
-        What the incumbent excludes it excludes from the gap on: the bound does not get nearer to the objective.
-        """
+        """No solution is below it; what the incumbent excludes it excludes from the gap on."""
         return self.bound(claimed((node.bound for node in self.state.open), self.state.objective))
 
     def bound(self, still: float) -> float:
@@ -245,8 +242,7 @@ class BranchAndBound:
         self.state.seconds = self.seconds_before + time.perf_counter() - began
         if self.status == "optimal":
             self.status = self._ending()
-        if self.checkpoint is not None:
-            self._save()
+        self._save()
         return self
 
     def _save(self) -> None:
@@ -317,9 +313,7 @@ class BranchAndBound:
             return "node_limit"
         return "time_limit" if time.time() > deadline else "optimal"
 
-    def examiner(
-        self, builder: LowerBoundBuilder | None = None, best: BestLabels | BestOutputs | None = None
-    ) -> Examiner:
+    def examiner(self, builder: LowerBoundBuilder | None = None, best: Any = None) -> Examiner:
         """What examines nodes, for the search's own builder and incumbent or others."""
         return Examiner(builder or self.builder, self.rules, self.choose, best or self.incumbent)
 
@@ -355,9 +349,7 @@ class BranchAndBound:
         return any(one.interrupted for one in found)
 
     def merge(self, node: Node, found: Dive, *, shared: bool, n_before: int) -> None:
-        """Put the records and open nodes of a dive, which began at a node, where they belong.
-
-        A dive that is ``shared`` has worked on the search's own multipliers, of which there were ``n_before``, and
+        """Put records and open nodes of a dive where they belong; one that is ``shared`` has the search's own
         incumbent.
         """
         state, base = self.state, len(self.state.records)

@@ -26,9 +26,7 @@ def claimed(bounds: Iterable[float], objective: float) -> float:
 
 @dataclass(eq=False)
 class Node(Region):
-    """A region with its place in the tree: the number of the record that was branched, and its lower (-1) or upper half
-    (+1).
-    """
+    """A region with the number of the record that was branched, of which it is the lower (-1) or upper half (+1)."""
 
     parent: int = -1
     sign: int = 0
@@ -36,11 +34,7 @@ class Node(Region):
 
 @dataclass(eq=False)
 class Record:
-    """What is kept of a node that has been examined: the output that is branched on, or -1, where it is split, and
-    proofs.
-
-    Each of the proofs comes with the cutoff that it was made for.
-    """
+    """What is kept of a node that has been examined; a proof has the cutoff that it was made for."""
 
     parent: int
     sign: int
@@ -51,10 +45,7 @@ class Record:
 
 
 class OpenNodes:
-    """Open nodes in the order in which they are to be examined.
-
-    If ``depth_first`` the last one pushed comes first, otherwise the one with the least bound.
-    """
+    """Open nodes: the last one pushed comes first if ``depth_first``, otherwise the one with the least bound."""
 
     def __init__(self, depth_first: bool) -> None:
         self.depth_first = depth_first

@@ -145,10 +145,7 @@ class _Trimmer:
         return self.made(kept), (len(self.parents), len(kept), *n_proofs)
 
     def simplify(self, starts: dict[int, Node], kept: dict[int, list[int]]) -> None:
-        """Leave out proofs of branched nodes without which all leaves below them are closed as well.
-
-        It goes from the last nodes up; nodes with many others below them are left out, as trying takes too long there.
-        """
+        """Leave out proofs of branched nodes, from the last ones up, if all leaves below are closed without them."""
         children: dict[int, list[int]] = {k: [] for k in kept}
         sizes = dict.fromkeys(kept, 1)
         for k in reversed(list(kept)):

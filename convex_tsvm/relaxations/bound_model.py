@@ -14,11 +14,7 @@ Made = TypeVar("Made")
 
 
 class BoundModel(ABC):
-    """What bounds about an instance are computed with, boxes ``about`` labels or outputs: :class:`LabelModel`,
-    :class:`OutputModel`.
-
-    Proofs refer to ``multipliers`` by their places; there is None in place of those that a dive does not need.
-    """
+    """What bounds about an instance are computed with; proofs refer to ``multipliers`` by their places."""
 
     about: ClassVar[str]
     instance: Instance
@@ -75,10 +71,7 @@ class BoundModel(ABC):
         return {**self.__dict__, "_made": {}}
 
     def fork(self, number: int) -> Any:
-        """A copy for a dive that runs beside others, with the multipliers of that number alone.
-
-        Copies share everything that dives do not change.
-        """
+        """A copy for a dive beside others, with the multipliers of that number alone, which shares what dives keep."""
         other = copy.copy(self)
         other._made = {}
         other.multipliers = [z if k == number else None for k, z in enumerate(self.multipliers)]

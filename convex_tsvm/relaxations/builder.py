@@ -370,9 +370,7 @@ class LowerBoundBuilder:
         self._closing.finish(work)
 
     def fork(self, number: int) -> LowerBoundBuilder:
-        """One for work beside others: they share what none of them changes, and have a node's multipliers, by their
-        number.
-        """
+        """One for work beside others: they share what none changes, and have the multipliers of a number."""
         other = copy.copy(self)
         other._models = {self.about: self.model.fork(number)}
         return other

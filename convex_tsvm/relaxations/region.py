@@ -31,17 +31,8 @@ class Incumbent(Protocol):
 class Stage:
     """One relaxation on the way to a bound.
 
-    Attributes
-    ----------
-    name : str
-    bound : float
-        The safe bound known after it.
-    relaxed : float
-        Its value as the solver left it: no bound.
-    n_cuts, n_fixed : int
-        Cuts in it; labels that are proven, those given included.
-    seconds : float
-    status : str
+    ``bound`` is the safe bound known after it, ``relaxed`` its value as the solver left it, which is none; ``n_fixed``
+    are the labels that are proven, those given included.
     """
 
     name: str
@@ -157,8 +148,8 @@ class Rules:
     def cutoff(self, objective: float) -> float:
         """The bound at which a box is closed, for the objective of the incumbent; infinite if that is.
 
-        It is nearer to the objective than ``gap`` says, by a share of 10⁻⁸ of the gap: otherwise rounding could leave
-        the gap that is reported above the one that was asked for.
+        It is nearer to the objective than ``gap`` says by a share of 10⁻⁸, or rounding could leave a larger gap than
+        asked for.
         """
         return objective - self.gap * (1 - 1e-8) * abs(objective) if np.isfinite(objective) else np.inf
 
@@ -170,9 +161,7 @@ class Work:
     Attributes
     ----------
     box, bound, gamma, v, number, since, base, memory
-        What :class:`Region` has under these names, as it is now.
-    turn : int
-        How many regions the search has worked on before.
+        What :class:`Region` has under these names, as it is now; ``turn`` regions were worked on before.
     proofs : list of (Proof, float)
         The proofs so far, in their order, each with the cutoff that it was made for.
     outputs : array, shape (n,)
@@ -182,10 +171,8 @@ class Work:
     halves : callable or None
         Takes indices of points without a label, and returns by how much the bound rises at least if one of them gets
         the label +1 and -1, shape (k, 2); it takes some of the time of a bound.
-    signs : array, shape (n,), or None
-        What the relaxation has for the signs of the outputs, if it has such.
-    correlation : array, shape (n,), or None
-        How much each output varies together with the others in an SDP relaxation made here.
+    signs, correlation : array, shape (n,), or None
+        What the relaxation has for the signs of the outputs, and how much each varies together with the others.
     split : callable or None
         Returns an output and a place at which the box may be split for the bound to rise, or None if there is none; of
         relaxations that know where their losses are not convex.
@@ -283,8 +270,7 @@ class Relaxation(ABC):
     Attributes
     ----------
     about : {"labels", "outputs"}
-        Whether boxes are about labels (:class:`~convex_tsvm.relaxations.LabelModel`) or about outputs of any losses
-        (:class:`~convex_tsvm.relaxations.OutputModel`).
+        What boxes are about, and so which of the two kinds of :class:`~convex_tsvm.relaxations.BoundModel` there is.
     closes : bool
         Whether it closes every box that cannot be split, so that a search may rest on it alone.  One that does not is
         asked after one that does.

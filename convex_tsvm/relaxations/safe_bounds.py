@@ -15,10 +15,6 @@ from ..instance.labelling import Labelling, balanced_direction
 from ..problem import Array
 from .rounding import EPS, SAFE_ROOM, UNDERFLOW, safe
 
-#: The multiple of v vᵀ that a class balance takes off a matrix N, in units of its largest entry.  An infinite one would
-#: be best; with a large one digits are lost.
-BALANCE_WEIGHT = 1e5
-
 
 def least_eigenvalue(S: Array) -> float:
     """A lower bound of the least eigenvalue of a symmetric matrix.
@@ -109,9 +105,10 @@ def coupling(search: Labelling, alpha: Array) -> Array:
     N[0, 1:] += linear
     N[1:, 0] += linear
     if search.unknown_sum is not None:
-        # <v vᵀ, Γ̃> = 0 for the direction v that a number of labels gives: any multiple of v vᵀ may be taken off.
+        # <v vᵀ, Γ̃> = 0 for the direction v that a number of labels gives: any multiple of v vᵀ may be taken off.  An
+        # infinite one would be best; with a large one digits are lost.
         v = balanced_direction(search, search.unknown_sum)
-        N -= BALANCE_WEIGHT * float(np.abs(N).max()) / float(v @ v) * np.outer(v, v)
+        N -= 1e5 * float(np.abs(N).max()) / float(v @ v) * np.outer(v, v)
     return np.asarray((N + N.T) / 2)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from ...deadline import share_of_time, time_is_up
 from ...instance import ConvexStep, Instance, StepSolution, certify
 from ...losses import PLQ
 from ...problem import Array
+from ...solution import Point
 from ...solvers import NativeSolver
 
 #: A solution may miss constraints by this, relative to 1 and its largest output.
@@ -17,7 +19,9 @@ MOST_MISSED = 1e-7
 
 
 class BestSolution:
-    """The best solution so far."""
+    """The best solution so far; every node's outputs are a restart, and no SVMs are solved."""
+
+    n_solved = 0
 
     def __init__(self, instance: Instance, objective: float = np.inf) -> None:
         self.instance, self.objective = instance, objective  # infinite before there is a solution
@@ -66,10 +70,7 @@ class BestSolution:
             self.offer_step(certify(step, np.zeros(len(step.cost)), 0.0, 0.0))
 
     def _step(self, outputs: Array | None) -> ConvexStep:
-        """The convex problem with tangents at outputs; where labels are counted, each output has the sign of its label.
-
-        The largest outputs of the unlabelled points are those that have the label +1.
-        """
+        """The convex problem with tangents at outputs; where labels are counted the largest outputs are positive."""
         instance = self._uncounted
         if outputs is None or self.instance.n_positive is None:
             return instance.step(outputs)
@@ -93,10 +94,7 @@ class BestSolution:
         return count is None or bool((f > room).sum() <= count <= (f >= -room).sum())
 
     def _near(self, found: StepSolution) -> list[Array]:
-        """Outputs among which each point has the one that costs it most, of all that rounding may have made of its own.
-
-        Losses are highest at the ends of an interval, or at a kink in it.
-        """
+        """Outputs that rounding may have made of a solution's: among ends and kinks each point has its costliest."""
         ends = found.outputs - found.output_doubt, found.outputs + found.output_doubt
         near = [found.outputs, *ends]
         # Where rounding may have changed outputs by more than this, beside a margin of 1, losses may have kinks in
@@ -124,3 +122,39 @@ class BestSolution:
         if objective < self.objective:
             self.objective, self.point = objective, found
         return objective
+
+    def restart(self, idle: int, seed: int = 0) -> None:
+        """Nothing: every node's outputs are a restart."""
+
+    def fork(self, builder: Any) -> BestSolution:
+        """One for a dive beside others."""
+        other = BestSolution(self.instance, self.objective)
+        other.point = self.point
+        return other
+
+    @property
+    def best(self) -> tuple[float, StepSolution | None]:
+        """What :meth:`take` takes."""
+        return self.objective, self.point
+
+    def take(self, best: tuple[float, StepSolution | None]) -> None:
+        """Take what another has found, if it is better."""
+        if best[0] < self.objective:
+            self.objective, self.point = best
+
+    def store(self) -> dict[str, Array]:
+        """The solution as an expansion, from which its objective can be computed; none before there is one."""
+        if self.point is None:
+            return {"coefficients": np.zeros(0), "intercept": np.zeros(0)}
+        return {"coefficients": self.point.coefficients, "intercept": np.array([self.point.bias])}
+
+    def read(self, arrays: dict[str, Array], objective: float) -> None:
+        """Go on from what is stored: concave-convex steps from it are at least as good."""
+        if len(arrays["coefficients"]):
+            self.descend(self.instance.problem.apply_kernel(arrays["coefficients"]) + arrays["intercept"])
+
+    def solution(self, *, stopped: bool) -> tuple[Point, Array | None, float]:
+        """The solution, its labels if they are counted, and its objective; KeyboardInterrupt if there is none yet."""
+        if self.point is None:
+            raise KeyboardInterrupt
+        return self.point, self.labels if self.instance.n_positive is not None else None, self.objective

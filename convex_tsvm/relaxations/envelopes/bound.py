@@ -141,10 +141,7 @@ class Curved:
         return EnvelopePoint(safe(value), gamma, self.M @ gamma, functions, least, terms, (low, high), losses)
 
     def consequences(self, point: EnvelopePoint, cutoff: float) -> tuple[Array, Array]:
-        """Ends of the outputs of every solution in the point's box that is below ``cutoff``; low > high if none is.
-
-        They may be beyond those of the box.
-        """
+        """Ends of the outputs of solutions in the point's box below ``cutoff``, or beyond it; low > high for none."""
         around = self._around(point)
         lacking = max(cutoff - point.value, 0.0)
         room = SAFE_ROOM * (point.terms + np.abs(point.least) + lacking)

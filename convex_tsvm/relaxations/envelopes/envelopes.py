@@ -72,10 +72,7 @@ class Effort:
 
 @dataclass(frozen=True, eq=False)
 class EnvelopeProof(Proof):
-    """Curvatures (by number) and γ, which prove a bound, and the box that is left for a cutoff, None if it is not used.
-
-    ``bound`` is what it was found to prove.
-    """
+    """Curvatures (by number) and γ, which were found to prove a bound, and the box that is left, None if not used."""
 
     name, has_multipliers = "envelopes", True
     number: int
@@ -242,10 +239,7 @@ class Envelopes(Relaxation):
             work.accept(EnvelopeProof(work.number, point.gamma, None, point.value), np.inf, point.value, work.box)
 
     def _narrow(self, work: Work, tol: float) -> float:
-        """Solve the convex problem to a tolerance, and drop outputs of solutions that are not below the cutoff.
-
-        What comes is the share of their widths that the intervals have kept on average; 0 if no solution is left.
-        """
+        """Drop outputs of solutions not below the cutoff; the share of their widths that the intervals have kept."""
         problems, box, cutoff = curved(work.model, work.number), work.box, work.cutoff
         point = problems.solve(box.low, box.high, work.gamma, tol)
         work.gamma = point.gamma

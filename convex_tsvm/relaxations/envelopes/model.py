@@ -19,7 +19,7 @@ from ...kernels import centred_gram, plain_gram
 from ...losses import PLQ, Exponential, Loss, Pieces
 from ...problem import Array
 from ..bound_model import BoundModel
-from ..box import Box
+from ..box import Box, counted
 from ..rounding import EPS
 from .quadratics import Quadratics
 
@@ -29,9 +29,6 @@ LEAST_HOLD = 1e-6
 #: By how much slopes and curvatures of minorants are below those of losses, relatively: a check, whose arithmetic is
 #: directed, takes a tenth of it.
 SLOPE_ROOM = 1e-8
-
-#: A loss that costs nothing.
-COSTS_NOTHING = PLQ([], [(0, 0, 0)])
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,7 @@ class OutputModel(BoundModel):
         self.instance = instance
         self.uncounted = instance = instance.replaced(instance.formulation)
         problem, bias, formulation = instance.problem, instance.bias, instance.formulation
-        kinds = [_below(kind.of_output, error) for kind in formulation.by_kind] + [COSTS_NOTHING]
+        kinds = [_below(kind.of_output, error) for kind in formulation.by_kind] + [_below(None, error)]
         kind = formulation.kinds(problem)
         pays = (instance.cost > 0) & ((kind != 2) | (formulation.unlabeled is not None))
         self.points = np.flatnonzero(pays)  # the points of the first outputs
@@ -169,16 +166,8 @@ class OutputModel(BoundModel):
         number = self.instance.n_positive
         if number is None or box.is_empty:
             return box
-        labels = self.labels(box)
-        positive, possible = int((labels > 0).sum()), int((labels >= 0).sum())
-        low, high, rest = box.low.copy(), box.high.copy(), self.counted[labels == 0]
-        if positive > number or possible < number:
-            low, high = np.full(self.n, np.inf), np.full(self.n, -np.inf)
-        elif positive == number:
-            high[rest] = 0.0
-        elif possible == number:
-            low[rest] = 0.0
-        return Box(low, high)
+        found: Box = counted(box, self.counted, self.labels(box), number, number, 0.0)
+        return found
 
     def undecided(self, box: Box, outputs: Array) -> tuple[int, float] | None:
         """The output without a label that is nearest to 0, and 0, if labels are counted and there is one."""
@@ -361,14 +350,11 @@ def _below(loss: Loss | None, error: float) -> PLQ:
     if isinstance(loss, Exponential):
         return loss.minorant(error)
     assert loss is None or isinstance(loss, PLQ)
-    return COSTS_NOTHING if loss is None else loss
+    return PLQ([], [(0, 0, 0)]) if loss is None else loss
 
 
 def why_no_envelopes(instance: Instance) -> str | None:
-    """Why the losses or constraints of an instance are none that envelopes are for, or None if they are.
-
-    Where a loss is unbounded below it is the kernel that says whether the objective is.
-    """
+    """Why losses or constraints are none that envelopes are for, or the objective is unbounded below; else None."""
     why = _why_no_pieces(instance)
     falls = any(
         isinstance(kind.of_output, PLQ) and kind.of_output.minimizers()[0] == -np.inf

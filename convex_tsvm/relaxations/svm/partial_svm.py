@@ -47,7 +47,6 @@ class PartialPoint:
     outputs: Array
     error: Array
     bias: float = 0.0  # a free bias at the optimum; 0 where the point is not from a solver
-    violation: float = 0.0  # how far a solver was from optimal, in units of the outputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,17 +158,14 @@ class PartialSVM:
         full = np.zeros(len(y))
         full[known] = found.gamma
         bias = found.bias if self.free_bias else 0.0
-        return dataclasses.replace(self.point(y, full), bias=bias, violation=found.violation)
+        return dataclasses.replace(self.point(y, full), bias=bias)
 
     def objective(self, y: Array, point: PartialPoint) -> float:
         """The SVM's primal value at a dual point for labels of all points, or a little more."""
         return self.witness(y, point).value
 
     def witness(self, y: Array, point: PartialPoint) -> Witness:
-        """A point of the primal for labels of all points, from a dual point for them, and its value rounded up.
-
-        A free bias is the best one.  Targets that must have a sum are moved until they have it.
-        """
+        """A primal point for labels of all points, with the best bias or right sum, and its value rounded up."""
         if self.search.target_sum is not None:
             return self._witness_of_targets(y, point)
         outputs, error = self._gram.image(point.gamma)
@@ -346,10 +342,7 @@ class PartialSVM:
         return best
 
     def directions(self, y: Array, point: PartialPoint, cutoff: float) -> Iterator[tuple[int, float, Array]]:
-        """Both ends of every unknown output over q(v) <= cutoff, y_i v_i >= 1: point, θ and γ of :meth:`direction`.
-
-        They take two small quadratic programs a point.
-        """
+        """Both ends of every unknown output over q(v) <= cutoff, y_i v_i >= 1: point, θ, γ of :meth:`direction`."""
         for i in np.flatnonzero(y == 0).tolist():
             for sign in (1, -1):
                 if time_is_up():
@@ -372,11 +365,7 @@ class PartialSVM:
 
 
 class PlainSVM:
-    """The SVM of known labels for any loss that never increases, and for points without a cost.
-
-    It proves a bound, and nothing about single outputs.  ValueError is raised if the bias is free, or a number of
-    positive labels or a sum of targets is asked for.
-    """
+    """The SVM of known labels for losses and costs that :class:`PartialSVM` has not: nothing about single outputs."""
 
     free_bias = squared = hard = False
 
