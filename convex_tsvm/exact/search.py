@@ -27,6 +27,7 @@ from ..notice import warn
 from ..parallel import one_blas_thread
 from ..problem import Problem
 from ..relaxations import LowerBoundBuilder
+from ..relaxations.envelopes.best import BestSolution
 from ..relaxations.region import Rules
 from ..solution import relative_gap
 from ..table import STRATEGIES
@@ -35,7 +36,7 @@ from .branching import Rule, rule
 from .contest import Choice, uninterrupted
 from .dive import Dive, Examiner
 from .files import load_search, save_search
-from .incumbent import incumbent
+from .incumbent import BestLabels, incumbent
 from .tree import Node, OpenNodes, Progress, Record, State, claimed
 
 #: Nodes of one dive.
@@ -75,14 +76,12 @@ class BranchAndBound:
         multipliers at hand would take too many levels to close the node.
     solver : {"auto", "native", "sdpa", "scs", "clarabel"}, default "auto"
         Of the relaxation "sdp".
-    max_nodes : int, optional
     time_limit : float, optional
         Seconds, those before a checkpoint included.
     n_jobs : int, optional
         Dives in parallel, by joblib: its context managers choose the backend.
     checkpoint : path, optional
         A file for the search: it is written every ``checkpoint_every`` seconds, and taken up if it is there.
-    checkpoint_every : float, default 30
     certificate : bool, default True
         Whether to keep what proves the bounds.
     callback : callable, optional
@@ -90,7 +89,6 @@ class BranchAndBound:
 
     Attributes
     ----------
-    state : State
     status : {"optimal", "inaccurate", "infeasible", "node_limit", "time_limit", "interrupted"}
         "optimal": the gap asked for is proven (one below 10⁻⁸ counts as 10⁻⁸: bounds in double precision hold, and
         therefore end a little below the optimum).  "inaccurate": nothing is open any more, but rounding keeps the
@@ -313,7 +311,9 @@ class BranchAndBound:
             return "node_limit"
         return "time_limit" if time.time() > deadline else "optimal"
 
-    def examiner(self, builder: LowerBoundBuilder | None = None, best: Any = None) -> Examiner:
+    def examiner(
+        self, builder: LowerBoundBuilder | None = None, best: BestLabels | BestSolution | None = None
+    ) -> Examiner:
         """What examines nodes, for the search's own builder and incumbent or others."""
         return Examiner(builder or self.builder, self.rules, self.choose, best or self.incumbent)
 

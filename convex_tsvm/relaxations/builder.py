@@ -42,7 +42,6 @@ class LowerBoundBuilder:
         Either one about labels, with the loss min(ℓ(f), ℓ(-f)) for unlabelled points and any balance: none, linear,
         exact (chapelle2008 eq. 3), or of the targets.  Or, for the relaxations by envelopes, any piecewise
         linear-quadratic losses, constraints on outputs, and a mean output or none.
-    problem : Problem
     relaxation : {"auto", "svm", "sdp", "signs", "envelope", "curvature"} or class, optional
         "svm": the points without a label pay nothing (chapelle2008 §3.1).  "sdp": the relaxation of debie2004 §2, with
         the class balance of chapelle2008 §3.4 where the number of labels is prescribed; there is none with a free bias,
@@ -60,10 +59,8 @@ class LowerBoundBuilder:
         Relative accuracy of the relaxation "sdp" at the root; below it ten times less.
     gap : float, optional
         Relative gap between the incumbent and the bound at which to stop; ``tol`` by default.
-    max_rounds : int, default 30
-        Rounds of cuts at the root.
-    cuts_per_round : int, optional
-        Of each kind; 3 n by default.
+    max_rounds, cuts_per_round : int, default 30 and 3 n
+        Rounds of cuts at the root, and cuts of each kind in one of them.
     searched : bool, default False
         Whether it is for a search: then labels are searched for under a balance alone, of hinge losses with a cost > 0,
         label matrices are about uncounted labels, and errors call the relaxation "bounds".
@@ -72,10 +69,6 @@ class LowerBoundBuilder:
     ----------
     relaxation : str
         The one that is used.
-    model : LabelModel or OutputModel
-        What bounds are computed with.
-    search : Labelling
-        The formulation on the problem as a search for labels; ValueError if it is none.
 
     Raises
     ------

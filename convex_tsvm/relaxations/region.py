@@ -55,20 +55,16 @@ class Bound:
         ``upper`` was given and is smaller, of that.
     relaxed : float
         The value of the last relaxation as its solver left it: no bound.
-    upper : float
-        The least objective known.
-    labels : array, shape (n,), or None
-        Labels whose SVM has that objective.
+    upper, labels : float; array, shape (n,), or None
+        The least objective known, and labels whose SVM has it.
     scores : array, shape (n,)
         Labels before thresholding, as the last relaxation has them.
     proven : array, shape (n,)
         Labels that every solution better than ``upper`` must have; 0 where that is not known.
     duals : dict of arrays
         The dual variables behind the last relaxation's bound: "gamma" of the SVM; "alpha" and "multipliers" of the SDP
-        (:func:`~convex_tsvm.relaxations.transduction_bound`); "diagonal", "chord" and "weights" (of the cuts) of a
-        relaxation in v-space, and the "A" ⪰ 0 of the convex quadratic that they make of the objective.  "gamma" and
-        "curvature" of a relaxation by envelopes, with the ends "low" and "high" of the outputs that it is for.
-    stages : tuple of Stage
+        (:func:`~convex_tsvm.relaxations.transduction_bound`); "gamma" and "curvature" of a relaxation by envelopes,
+        with the ends "low" and "high" of the outputs that it is for.
     status : {"optimal", "inaccurate", "failed", "time_limit", "interrupted"}
         The worst of the solvers' ("optimal" also if the gap is closed); the bound holds whatever it is.
     proofs : tuple of (Proof, float)

@@ -38,10 +38,8 @@ def transduction_bound(search: Labelling, alpha: Array, multipliers: Array) -> f
 
     Parameters
     ----------
-    search : Labelling
-    alpha : array, shape (n,)
-    multipliers : array, shape (1 + m,)
-        λ, approximately, for m groups of labels that are tied: u, if no links tie any.
+    alpha, multipliers : arrays, shapes (n,) and (1 + m,)
+        α and λ, approximately, for m groups of labels that are tied: u, if no links tie any.
     """
     alpha, value, doubt = into_domain(search, alpha)
     return _lowered(search, alpha, value, float(dominating(search, alpha, multipliers).sum()), doubt)

@@ -88,11 +88,6 @@ class BestSolution:
             (*step.losses, *halves), kind, step.cost, step.slope, (*step.names, "positive", "negative")
         )
 
-    def _is_counted(self, outputs: Array, room: float) -> bool:
-        """Whether as many labels are +1 as are asked for, if any: outputs within ``room`` of 0 have either label."""
-        count, f = self.instance.n_positive, outputs[self.instance.problem.unlabeled]
-        return count is None or bool((f > room).sum() <= count <= (f >= -room).sum())
-
     def _near(self, found: StepSolution) -> list[Array]:
         """Outputs that rounding may have made of a solution's: among ends and kinks each point has its costliest."""
         ends = found.outputs - found.output_doubt, found.outputs + found.output_doubt
@@ -111,9 +106,11 @@ class BestSolution:
         such a point is no solution, however little is lacking to the solver.
         """
         room = MOST_MISSED * (1 + float(np.abs(found.outputs).max(initial=0.0)))
-        if found.primal_infeasibility > room or not self._is_counted(found.outputs, room):
+        instance, f = self.instance, found.outputs[self.instance.problem.unlabeled]
+        count = instance.n_positive  # of outputs that are positive, where those within ``room`` of 0 have either label
+        is_counted = count is None or (f > room).sum() <= count <= (f >= -room).sum()
+        if found.primal_infeasibility > room or not is_counted:
             return np.inf
-        instance = self.instance
         losses = [instance.formulation.loss_values(instance.problem, outputs) for outputs in self._near(found)]
         objective = found.regularization + float(instance.cost @ np.max(losses, axis=0))
         # Of weights the square is a sum of squares; of an expansion terms may cancel.

@@ -142,18 +142,15 @@ class Curved:
 
     def consequences(self, point: EnvelopePoint, cutoff: float) -> tuple[Array, Array]:
         """Ends of the outputs of solutions in the point's box below ``cutoff``, or beyond it; low > high for none."""
-        around = self._around(point)
+        # q_i + ½ (· - ĝ_i)² / M_ii
+        rate = 0.5 / self.diagonal
+        around = point.functions.plus(rate, -2 * rate * point.outputs, rate * point.outputs**2)
         lacking = max(cutoff - point.value, 0.0)
         room = SAFE_ROOM * (point.terms + np.abs(point.least) + lacking)
         low, high = around.below(point.least + lacking + room)
         none = low > high
         low, high = outward(np.where(none, 0.0, low), np.where(none, 0.0, high))
         return np.where(none, np.inf, low), np.where(none, -np.inf, high)
-
-    def _around(self, point: EnvelopePoint) -> Quadratics:
-        """q_i + ½ (· - ĝ_i)² / M_ii."""
-        rate = 0.5 / self.diagonal
-        return point.functions.plus(rate, -2 * rate * point.outputs, rate * point.outputs**2)
 
     def _most_square(self, gamma: Array) -> float:
         """A number that γᵀ M γ does not exceed, rounding included.
