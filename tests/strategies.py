@@ -4,6 +4,14 @@ import numpy as np
 from hypothesis import strategies as st
 
 import convex_tsvm as ct
+from convex_tsvm.relaxations.signs.cuts import SignCuts
+
+
+def cuts_of(triangles, margins):
+    """Cuts from rows of numbers."""
+    return SignCuts(
+        np.array(triangles, dtype=np.intp).reshape(-1, 5), np.array(list(margins), dtype=np.intp).reshape(-1, 3)
+    )
 
 
 def quarters(low, high):

@@ -48,7 +48,7 @@ def test_no_changed_file_is_accepted_for_what_is_false(capsys):
 
 
 def test_a_checker_that_looks_away_is_found(monkeypatch):
-    for name in ("walk", "labels", "signs", "label_matrix", "envelopes"):
+    for name in ("walk", "labels", "signs", "envelopes"):
         monkeypatch.setattr(f"convex_tsvm.checker.{name}.demand", lambda condition, message: None)
     assert fuzz_certificates.files(8, seed=2)[1]
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from strategies import cuts_of
 
 import convex_tsvm as ct
 from convex_tsvm.instance.labelling import labelling
@@ -41,7 +42,7 @@ def test_margins_times_signs(layout):
     rows = [(i, j, s) for i in range(6) for j in range(7) for s in (1, -1) if j != i + 1]
     i, j, s = np.array(rows).T
     expected = (np.abs(V[i]) - 1) * (1 + s * B[i] * signs[j])
-    assert slack(layout, layout.rows(SignCuts.of([], rows))) == pytest.approx(expected)
+    assert slack(layout, layout.rows(cuts_of([], rows))) == pytest.approx(expected)
 
 
 def test_triangles(layout):
@@ -56,7 +57,7 @@ def test_triangles(layout):
     ]
     i, j, k, s, t = np.array(rows).T
     expected = s * signs[i] * signs[j] + t * signs[i] * signs[k] + s * t * signs[j] * signs[k] + 1
-    assert slack(layout, layout.rows(SignCuts.of(rows, []))) == pytest.approx(expected)
+    assert slack(layout, layout.rows(cuts_of(rows, []))) == pytest.approx(expected)
 
 
 def multipliers(labels, arc, arc_low, arc_high):

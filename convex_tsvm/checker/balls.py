@@ -116,6 +116,19 @@ def column(values: Any) -> Any:
     return arb_mat([[float(value)] for value in values])
 
 
+def placed(shape: Any, *parts: tuple[Any, Ball]) -> Ball:
+    """Zeros but for parts: where each of them is, and its balls."""
+    mid, rad = np.zeros(shape), np.zeros(shape)
+    for where, part in parts:
+        mid[where], rad[where] = part.mid, part.rad
+    return Ball(mid, rad)
+
+
+def circles(A: Ball) -> Any:
+    """Lower ends of Gershgorin's circles of a symmetric matrix: it has no eigenvalue below the least of them."""
+    return np.diag(A.low) - (A.size.sum(axis=1) - np.diag(A.size)) * MORE
+
+
 def above(A: Any, L: Any) -> float:
     """A lower bound of the eigenvalues of A: L Lᵀ has none below 0, and Gershgorin's circles bound those of A - L Lᵀ.
 
@@ -124,8 +137,7 @@ def above(A: Any, L: Any) -> float:
     from flint import arb_mat
 
     factor = arb_mat(L.tolist())
-    rest = Ball.exact(arb_mat(A.tolist()) - factor * factor.transpose())
-    return float((np.diag(rest.low) - (rest.size.sum(axis=1) - np.diag(rest.size)) * MORE).min() - TINY)
+    return float(circles(Ball.exact(arb_mat(A.tolist()) - factor * factor.transpose())).min() - TINY)
 
 
 def definite(K: Any, ball: Ball) -> bool:
@@ -145,8 +157,7 @@ def definite(K: Any, ball: Ball) -> bool:
         Z = arb_mat(np.linalg.inv(np.linalg.cholesky(ball.mid)).tolist())
     except np.linalg.LinAlgError:
         return False
-    near = Ball.exact(Z * K * Z.transpose())
-    return bool((np.diag(near.low) > (near.size.sum(axis=1) - np.diag(near.size)) * MORE).all())
+    return bool((circles(Ball.exact(Z * K * Z.transpose())) > 0).all())
 
 
 def norm(off: Any) -> float:
@@ -158,9 +169,20 @@ def floor(B: Ball, share: float) -> float:
     """A lower bound of the eigenvalues of a symmetric matrix that is about a share of the least one."""
     part = share * float(np.linalg.eigvalsh(B.mid)[0])
     R = np.linalg.cholesky(B.mid - part * np.eye(len(B.mid)))
-    rest = B - Ball(R) @ R.T
-    around = rest.size.sum(axis=1) - np.diag(rest.size)
-    return float((np.diag(rest.low) - around * MORE).min())
+    return float(circles(B - Ball(R) @ R.T).min())
+
+
+def counted(low: Any, high: Any, points: Any, labels: Any, fewest: int, most: int, edge: float) -> Any:
+    """Ends of outputs after labels of points are counted, beyond an edge for those that follow; else empty."""
+    positive, possible, rest = (labels > 0).sum(), (labels >= 0).sum(), points[labels == 0]
+    if positive > most or possible < fewest:
+        return np.full(len(low), np.inf), np.full(len(low), -np.inf)
+    low, high = low.copy(), high.copy()
+    if positive == most:
+        high[rest] = np.minimum(high[rest], -edge)
+    elif possible == fewest:
+        low[rest] = np.maximum(low[rest], edge)
+    return low, high
 
 
 def kept(made: dict[Any, Any], key: Any, make: Any, most: int) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .balls import EPS, MORE, TINY, Ball, column, demand, floor, kept
+from .balls import EPS, MORE, TINY, Ball, circles, column, counted, demand, floor, kept, placed
 from .kernels import centred, kernel_matrix
 
 FAR = 1e30  # beyond which a quadratic only rises, or only falls
@@ -74,29 +74,19 @@ class Outputs:
         self.read_pieces(arrays, tables, self.cost[points], offset)
 
     def read_root(self, arrays: Any, R: Any, K: Any, tied: Ball) -> None:
-        """Read a square root of a kernel that is no smaller, and make L of it: g = L z, ½ ‖z‖² the regularizer.
-
-        Where a bias is free it is the last entry of z, and of g.
-        """
+        """Read L, g = L z with ½ ‖z‖² the regularizer, from a root of a larger kernel; a free bias is last."""
         from flint import arb_mat
 
         root, m = np.array(arrays["root"], dtype=np.float64), len(R) + self.free
-        demand(
-            root.ndim == 2 and len(root) == K.nrows() and np.isfinite(root).all(),
-            f"the root is no matrix with {K.nrows()} rows",
-        )
-        factor = arb_mat(root.tolist())
-        rest = Ball.exact(factor * factor.transpose() - K)
-        around = (rest.size.sum(axis=1) - np.diag(rest.size)) * MORE
-        demand((np.diag(rest.low) >= around).all(), "the root is not one of a larger kernel")
-        part = Ball(R) @ root
-        mid, rad = np.zeros((m, root.shape[1] + self.free)), np.zeros((m, root.shape[1] + self.free))
-        mid[: len(R), : root.shape[1]], rad[: len(R), : root.shape[1]] = part.mid, part.rad
-        if self.free:
-            mid[: len(R), -1], rad[: len(R), -1], mid[-1, -1] = tied.mid, tied.rad, 1.0
-        self.L, self.LT, self.tied = Ball(mid, rad), Ball(mid.T, rad.T), Ball(mid[:, -1], rad[:, -1])
-        own = self.L.size[:, : root.shape[1]]
-        self.reach = np.linalg.norm(own, axis=1) * MORE
+        right = root.ndim == 2 and len(root) == K.nrows() and np.isfinite(root).all()
+        demand(right, f"the root is no matrix with {K.nrows()} rows")
+        factor, k, own = arb_mat(root.tolist()), root.shape[1], slice(len(R))
+        larger = circles(Ball.exact(factor * factor.transpose() - K)) >= 0
+        demand(larger.all(), "the root is not one of a larger kernel")
+        bias = [((own, -1), tied), ((-1, -1), Ball(1.0))] if self.free else []
+        self.L = placed((m, k + self.free), ((own, slice(k)), Ball(R) @ root), *bias)
+        self.LT, self.tied = Ball(self.L.mid.T, self.L.rad.T), self.L[:, -1]
+        self.reach = np.linalg.norm(self.L.size[:, :k], axis=1) * MORE
         self.n = m
 
     def read_pieces(self, arrays: Any, tables: Any, cost: Any, offset: Ball) -> None:
@@ -107,12 +97,10 @@ class Outputs:
         tables += [np.array([[-np.inf, np.inf, 0.0, 0.0, 0.0]])] * self.free
         pieces, none = max(len(table) for table in tables), [np.inf, -np.inf, 0.0, 0.0, 0.0]
         table = np.array([[*part.tolist(), *[none] * (pieces - len(part))] for part in tables])
-        demand(
-            not np.isnan(table).any() and np.isfinite(table[:, :, 2:]).all(), "a loss has pieces that are no numbers"
-        )
+        right = not np.isnan(table).any() and np.isfinite(table[:, :, 2:]).all()
+        demand(right, "a loss has pieces that are no numbers")
         cost = np.append(cost, np.ones(m - len(cost)))[:, None]
-        o = Ball(np.append(offset.mid, np.zeros(self.free)), np.append(offset.rad, np.zeros(self.free)))
-        o = Ball(o.mid[:, None], o.rad[:, None])
+        o = placed((m, 1), ((slice(m - self.free), 0), offset))
         a, b, c = (Ball(table[:, :, k]) for k in (2, 3, 4))
         self.a, self.b, self.c = a * cost, (b + 2 * a * o) * cost, (c + (b + a * o) * o) * cost
         low, high = Ball(table[:, :, 0]) - o, Ball(table[:, :, 1]) - o
@@ -221,9 +209,8 @@ class Outputs:
     def root(self, arrays: Any, bound: float) -> Any:
         """The box in the file, if it leaves out no solution below a cutoff that is no less than the bound."""
         low, high = (np.array(arrays[f"root_{name}"], dtype=np.float64) for name in ("low", "high"))
-        demand(
-            all(end.shape == (self.n,) and np.isfinite(end).all() for end in (low, high)), "the root's box is infinite"
-        )
+        right = all(end.shape == (self.n,) and np.isfinite(end).all() for end in (low, high))
+        demand(right, "the root's box is infinite")
         cutoff = float(arrays["root_cutoff"][0])
         demand(cutoff >= bound, "the root leaves out solutions below the bound")
         self.check_root(low, high, cutoff)
@@ -243,16 +230,8 @@ class Outputs:
         if self.positive is None or (low > high).any():
             return low, high
         places: Any = self.counted
-        low, high = low.copy(), high.copy()
         labels = np.where(low[places] >= 0, 1, np.where(high[places] <= 0, -1, 0))
-        positive, possible, rest = (labels > 0).sum(), (labels >= 0).sum(), places[labels == 0]
-        if positive > self.positive or possible < self.positive:
-            return np.full(self.n, np.inf), np.full(self.n, -np.inf)
-        if positive == self.positive:
-            high[rest] = 0.0
-        elif possible == self.positive:
-            low[rest] = 0.0
-        return low, high
+        return counted(low, high, places, labels, self.positive, self.positive, 0.0)
 
     def half(self, box: Any, i: int, place: float, sign: int) -> Any:
         """The half of a box with output i below or above a place."""
@@ -295,12 +274,9 @@ class Outputs:
         if len(self.rows):
             rows = Ball(self.rows) @ f
             low, high = arrays["row_low"], arrays["row_high"]
-            room = OUTSIDE * (
-                1 + np.where(np.isfinite(low), np.abs(low), 0) + np.where(np.isfinite(high), np.abs(high), 0)
-            )
-            demand(
-                (rows.low >= low - room).all() and (rows.high <= high + room).all(), "the solution breaks constraints"
-            )
+            room = OUTSIDE * (1 + sum(np.where(np.isfinite(end), np.abs(end), 0) for end in (low, high)))
+            right = (rows.low >= low - room).all() and (rows.high <= high + room).all()
+            demand(right, "the solution breaks constraints")
         paid = []
         for i in np.flatnonzero(self.cost > 0).tolist():
             table = self.losses[self.kind[i]]

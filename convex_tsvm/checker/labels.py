@@ -1,4 +1,4 @@
-"""A search for labels: what is stated, its boxes, and the proofs by the SVM of the labels known."""
+"""A search for labels: what is stated, its boxes, and the proofs by the SVM of known labels and by label matrices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .balls import BITS, EPS, MORE, TINY, Ball, column, demand
+from .balls import BITS, EPS, MORE, TINY, Ball, column, counted, demand, norm, placed
 from .kernels import centred, kernel_matrix
 
 
@@ -39,19 +39,15 @@ class Labels:
         if self.kind != "none":
             distinct = len(self.members) and (np.diff(np.sort(self.members)) > 0).all()
             may = np.arange(n) if self.kind == "mean" else self.unknown
-            demand(
-                distinct and np.isin(self.members, may).all(), "balanced points repeat, or are labelled or no points"
-            )
+            right = distinct and np.isin(self.members, may).all()
+            demand(right, "balanced points repeat, or are labelled or no points")
             demand(math.isfinite(self.value), f"the constraint asks for {self.value!r}; it must be a finite number")
         demand(self.kind != "targets" or (self.squared and not self.bias), "targets need the squared hinge and no bias")
         self.cap = np.full(n, np.inf) if self.squared else self.cost
         self.settle(kernel_matrix(kernel, stated, arrays, n))
 
     def settle(self, K: Any) -> None:
-        """Eliminate a constraint on a mean, which changes kernel, offsets and constant.
-
-        Where a bias stays free the kernel is centred; a number of labels stays a constraint.
-        """
+        """Eliminate a constraint on a mean, which changes kernel (centred for a free bias), offsets and constant."""
         from flint import arb, arb_mat
 
         n, share, one = self.n, np.zeros(self.n), arb(1)
@@ -185,24 +181,13 @@ class Labels:
         )
 
     def count(self, low: Any, high: Any) -> Any:
-        """The box with the labels that follow from how many are +1; one without a solution is empty.
-
-        That is a given number, or for targets with a sum, at least one and not all.
-        """
+        """The box with the labels that follow from how many are +1; for targets with a sum at least one and not all."""
         unbalanced = self.kind == "targets" and not abs(self.value) < len(self.members)
         if self.kind not in ("count", "targets") or unbalanced or (low > high).any():
             return low, high
         points = self.unknown if self.kind == "count" else self.members
         fewest, most = (self.value, self.value) if self.kind == "count" else (1, len(points) - 1)
-        y, low, high = labels_of(low, high)[points], low.copy(), high.copy()
-        positive, possible, rest = (y > 0).sum(), len(points) - (y < 0).sum(), points[y == 0]
-        if positive > most or possible < fewest:
-            return np.full(self.n, np.inf), np.full(self.n, -np.inf)
-        if positive == most:
-            high[rest] = np.minimum(high[rest], -1.0)
-        elif possible == fewest:
-            low[rest] = np.maximum(low[rest], 1.0)
-        return low, high
+        return counted(low, high, points, labels_of(low, high)[points], fewest, most, 1.0)
 
 
 def by_svm(given: Labels, box: Any, proof: Any, cutoff: float) -> Any:
@@ -256,3 +241,32 @@ def by_direction(given: Labels, box: Any, proof: Any, cutoff: float) -> Any:
     else:
         low[i] = np.nextafter(end, -np.inf)
     return -math.inf, given.meet(box, low, high)
+
+
+def by_matrix(given: Labels, box: Any, proof: Any, cutoff: float) -> Any:
+    """A bound by weak duality for the relaxation in label matrices (debie2004 §2); the box stays as it is."""
+    demand(not given.bias and given.kind in ("none", "mean"), "label matrices take no free bias, no count, no targets")
+    n = given.n
+    demand(proof.vector.shape == (2 * n + 1,), f"a proof by label matrices must have {2 * n + 1} numbers")
+    alpha, multipliers = proof.vector[:n], proof.vector[n:]
+    y, free = labels_of(*box), np.flatnonzero(~np.isnan(multipliers[1:]))
+    # Points that the proof takes as unknown may be known by now; those it takes as known must be.
+    demand((np.delete(y, free) != 0).all(), "a proof takes a label as known that is not")
+    y[free] = 0
+    lam, alpha = np.append(multipliers[0], multipliers[1:][free]), np.clip(np.nan_to_num(alpha), 0, given.cap)
+    B = np.zeros((n, 1 + len(free)))
+    B[:, 0], B[free, 1 + np.arange(len(free))] = y * alpha, alpha[free]
+    N, linear = Ball(B.T) @ (given.G @ B), given.o[free] * alpha[free]
+    rest = slice(1, None)
+    N = N + placed(N.mid.shape, ((0, rest), linear), ((rest, 0), linear))
+    # A Cholesky factorization that ends proves S ⪰ -(n + 2) EPS trace(S) (Higham 2002, Theorem 10.3).
+    S, off = np.diag(lam) - (N.mid + N.mid.T) / 2, norm(N.rad + N.rad.T) + 2 * EPS * norm(np.abs(N.mid) + np.diag(lam))
+    try:
+        np.linalg.cholesky(S - ((len(S) + 3) * EPS * float(np.diag(S).sum()) + off) * np.eye(len(S)))
+    except np.linalg.LinAlgError:
+        return -math.inf, box
+    total = Ball(lam).sum()
+    value = (Ball(alpha) - given.o * (y * alpha)).sum() + given.constant - 0.5 * total
+    if given.squared:
+        value = value - (given.ridge * alpha * alpha).sum() * 0.5
+    return float(value.low), box

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .balls import EPS, MORE, TINY, Ball, column, demand, kept, norm
+from .balls import EPS, MORE, TINY, Ball, circles, column, demand, kept, norm, placed
 from .labels import Labels, labels_of
 
 EACH = ("square", "unit", "upper", "lower", "arc", "count")  # multipliers that a proof may take a share of
-LIFT_OF_OUTPUTS = 3e-3  # what a proof's lift adds for outputs, relative to what it adds for signs
-LIFT = 2.0**-30  # of a quadratic form before it is inverted, relative to its largest entry; any number > 0 is right
 
 
 class Quadratic:
@@ -40,37 +38,7 @@ class Quadratic:
         self.H, self.b = Ball.exact(half), Ball.exact(linear)
 
 
-class Convex:
-    """A convex quadratic xᵀ A x + 2 bᵀ x + c: its least value in a box, and the ellipsoid of what is below a cutoff."""
-
-    A: Ball
-    spread: Any
-    lift: float
-
-    def invert(self) -> None:
-        """The diagonal of (A + lift)⁻¹ is what a unit of bound lets a variable move, squared: from R ≈ (A + lift)⁻¹."""
-        n = len(self.A.mid)
-        self.lift = LIFT * float(np.abs(np.diag(self.A.mid)).max())
-        lifted = self.A + self.lift * np.eye(n)
-        R = np.linalg.inv(lifted.mid)
-        error = float(np.linalg.norm((np.eye(n) - Ball(R) @ lifted).size)) * MORE
-        spread = np.maximum(np.diag(R), 0) + error / (1 - error) * np.linalg.norm(R, axis=1)
-        self.spread = spread * MORE if error < 1 else np.full(n, np.inf)
-
-    def tangent(self, low: Any, high: Any, b: Ball, c: Any, x: Any, cutoff: float) -> Any:
-        """The bound by the tangent at x, which is below the quadratic, and ends of what is below a cutoff."""
-        image = self.A @ x
-        slope = 2 * (image + b)
-        below, beyond = slope * (Ball(low) - x), slope * (Ball(high) - x)
-        least = Ball(np.minimum(below.low, beyond.low)).sum()
-        value = c + (Ball(x) * image).sum() + (2 * b * x).sum() + least
-        bound, far = float(value.low), np.maximum(np.abs(low - x), np.abs(high - x))
-        radius = (max(cutoff - bound, 0.0) + self.lift * float(far @ far)) * MORE + TINY
-        reach = np.sqrt(radius * self.spread) * MORE
-        return bound, (Ball(x) - reach).low, (Ball(x) + reach).high
-
-
-class Signs(Convex):
+class Signs:
     """A convex quadratic in v and the signs b of the points without a label, that is below q wherever b = sign v.
 
     It is q less multipliers times what holds for v outside (-1, 1) in a box.  A multiplier of 1 - b² = 0 may have
@@ -101,25 +69,24 @@ class Signs(Convex):
         self.constant = space.c + constant
         unit = Ball(each["unit"][self.open]) + lift
         self.constant = self.constant - unit.sum()
-        self.square = Ball(each["square"]) + LIFT_OF_OUTPUTS * lift
+        self.square = Ball(each["square"]) + 3e-3 * lift  # outputs get less of a proof's lift than signs
         self.upper, self.lower = (Ball(each[name][self.open]) for name in ("upper", "lower"))
-        linear, form = (np.zeros(N - 1), np.zeros(N - 1)), (np.zeros((N - 1, N - 1)), np.zeros((N - 1, N - 1)))
-        cross = (self.upper + self.lower) * 0.5
-        for part, to, H in zip(("mid", "rad"), linear, form, strict=True):
-            to[:n], H[:n, :n] = getattr(space.b, part), getattr(space.H, part)
-        edge = np.zeros((N - 1, N - 1)), np.zeros((N - 1, N - 1))
-        for part, more in zip(("mid", "rad"), edge, strict=True):
-            more[np.diag_indices(n)] = getattr(self.square, part)
-            more[sign - 1, sign - 1] = getattr(unit, part)
-            more[own - 1, sign - 1] = more[sign - 1, own - 1] = getattr(cross, part)
-        self.linear, self.A = Ball(*linear) - W[0, 1:], Ball(*form) - W[1:, 1:] + Ball(*edge)
+        self.linear = placed(N - 1, (slice(n), space.b)) - W[0, 1:]
+        cross, form = (self.upper + self.lower) * 0.5, (N - 1, N - 1)
+        edge = placed(
+            form,
+            (np.diag_indices(n), self.square),
+            ((sign - 1, sign - 1), unit),
+            ((own - 1, sign - 1), cross),
+            ((sign - 1, own - 1), cross),
+        )
+        self.A = placed(form, ((slice(n), slice(n)), space.H)) - W[1:, 1:] + edge
         largest = float(np.abs(np.diag(self.A.mid)).max())
         # L Lᵀ is in balls of double precision, which are as wide as this for matrices of N rows.
         safe = 2 * norm(self.A.rad) + 2 * N * (N + 8) * EPS * largest + TINY
         L = np.linalg.cholesky(self.A.mid - safe * np.eye(N - 1))
-        rest = Ball(self.A.mid) - Ball(L) @ L.T
-        off = (rest.size.sum(axis=1) - np.diag(rest.size)) * MORE
-        demand((np.diag(rest.low) - off).min() >= norm(self.A.rad), "a form with signs is not positive semidefinite")
+        least = circles(Ball(self.A.mid) - Ball(L) @ L.T).min()
+        demand(least >= norm(self.A.rad), "a form with signs is not positive semidefinite")
         self.invert()
 
     def subtracted(self, given: Labels, triangles: Any, margins: Any, w: Any, u: Any) -> tuple[Ball, Ball]:
@@ -129,11 +96,8 @@ class Signs(Convex):
         row[1 + self.open] = 1 + n + np.arange(len(self.open))
         N, own, sign, zero = 1 + n + len(self.open), 1 + self.open, row[1 + self.open], np.zeros_like(self.open)
         i, j, k, s, t = triangles.T
-        parts = [
-            (row[i], row[j], Ball(s * factor[i] * factor[j] * w)),
-            (row[i], row[k], Ball(t * factor[i] * factor[k] * w)),
-        ]
-        parts.append((row[j], row[k], Ball(s * t * factor[j] * factor[k] * w)))
+        pairs = ((i, j, s), (i, k, t), (j, k, s * t))
+        parts = [(row[a], row[b], Ball(sign_ab * factor[a] * factor[b] * w)) for a, b, sign_ab in pairs]
         i, j, s = margins.T
         parts += [(1 + i, row[1 + i], Ball(factor[1 + i] * u)), (1 + i, row[j], Ball(s * factor[j] * u))]
         parts.append((row[1 + i], row[j], Ball(-s * factor[1 + i] * factor[j] * u)))
@@ -161,6 +125,28 @@ class Signs(Convex):
         total = Ball(count).sum() + p * q * self.each["count"]
         return W, Ball(u).sum() - Ball(w).sum() + (z * (high - low) * 0.5).sum() + total - W[0, 0]
 
+    def invert(self) -> None:
+        """The diagonal of (A + lift)⁻¹ is what a unit of bound lets a variable move, squared: from R ≈ (A + lift)⁻¹."""
+        n = len(self.A.mid)
+        self.lift = 2.0**-30 * float(np.abs(np.diag(self.A.mid)).max())  # any number > 0 is right
+        lifted = self.A + self.lift * np.eye(n)
+        R = np.linalg.inv(lifted.mid)
+        error = float(np.linalg.norm((np.eye(n) - Ball(R) @ lifted).size)) * MORE
+        spread = np.maximum(np.diag(R), 0) + error / (1 - error) * np.linalg.norm(R, axis=1)
+        self.spread = spread * MORE if error < 1 else np.full(n, np.inf)
+
+    def tangent(self, low: Any, high: Any, b: Ball, c: Any, x: Any, cutoff: float) -> Any:
+        """The bound by the tangent at x, which is below the quadratic, and ends of what is below a cutoff."""
+        image = self.A @ x
+        slope = 2 * (image + b)
+        below, beyond = slope * (Ball(low) - x), slope * (Ball(high) - x)
+        least = Ball(np.minimum(below.low, beyond.low)).sum()
+        value = c + (Ball(x) * image).sum() + (2 * b * x).sum() + least
+        bound, far = float(value.low), np.maximum(np.abs(low - x), np.abs(high - x))
+        radius = (max(cutoff - bound, 0.0) + self.lift * float(far @ far)) * MORE + TINY
+        reach = np.sqrt(radius * self.spread) * MORE
+        return bound, (Ball(x) - reach).low, (Ball(x) + reach).high
+
     def prove(self, given: Labels, box: Any, x: Any, cutoff: float) -> Any:
         """What the tangent at x, outputs and signs, proves in a box; nothing in one for which it was not made."""
         (low, high), n, each = box, given.n, self.each
@@ -175,7 +161,7 @@ class Signs(Convex):
         outputs = self.square * (Ball(low) + high) * -0.5
         half = (self.upper - self.lower) * 0.5
         signs = (self.upper * ours_high + self.lower * ours_low) * -0.5
-        for part, index in ((outputs, np.arange(n)), (half, self.open), (signs, turn[n:])):
+        for part, index in ((outputs, turn[:n]), (half, self.open), (signs, turn[n:])):
             b = b + part.per(index, len(turn), 1)
         c = c + (self.square * low * high).sum() + (self.lower * ours_low).sum() - (self.upper * ours_high).sum()
         least = np.append(low, np.where(labels > 0, 1.0, -1.0))
@@ -201,10 +187,8 @@ def by_signs(given: Labels, box: Any, proof: Any, cutoff: float) -> Any:
         w, u = np.split(share * each.pop("weights"), [len(triangles)])
         each |= {name: share * each[name] for name in EACH}
         count = each.pop("count")
-        demand(
-            count.shape == (1,) and all(part.shape == (given.n,) for part in each.values()),
-            "multipliers are not one number for each point",
-        )
+        right = count.shape == (1,) and all(part.shape == (given.n,) for part in each.values())
+        demand(right, "multipliers are not one number for each point")
         each["count"] = count[0]
         given.quadratic = given.quadratic or Quadratic(given)
         return Signs(given, given.quadratic, each, triangles, margins, w, u, lift)

@@ -15,14 +15,11 @@ import numpy as np
 
 from .balls import BITS, Refused, demand
 from .envelopes import Outputs, by_envelopes
-from .label_matrix import by_matrix
-from .labels import Labels, by_direction, by_svm
+from .labels import Labels, by_direction, by_matrix, by_svm
 from .signs import EACH, by_signs
 
 FORMAT = "convex_tsvm certificate 1"
 PROBLEM = {"y", "cost", "balance_points", "X", "X_data", "X_indices", "X_indptr", "X_shape"}
-FREELY_PACKED, MOST_PACKED = 2**26, 20  # bytes that any file may unpack to; bytes for each byte of a larger one
-MOST_POINTS, MOST_ENTRIES = 1000, 2_500_000  # numbers in balls of 192 bits, of points, take about 100 bytes each
 
 #: What a search may be about: the space that says what its boxes are, and the kinds of proofs that there are in it.
 #: Each proof is a function of the space, a box, the stored proof and a cutoff, and returns a bound that no solution in
@@ -65,10 +62,7 @@ KNOWN = (
 
 @dataclass
 class Verdict:
-    """Whether the claim is proven, what is wrong if it is not, and how many nodes and proofs were checked.
-
-    ``unknown`` are kinds of proofs in the file that the checker has no part for; they are passed over.
-    """
+    """Whether the claim is proven, why not, and what was checked; proofs of ``unknown`` kinds were passed over."""
 
     holds: bool
     problem: str
@@ -109,7 +103,8 @@ def members(path: Any) -> dict[str, Any]:
         other, total = sorted(set(sizes) - {f"{name}.npy" for name in KNOWN}), sum(sizes.values())
         demand(not other, f"the file has members that are not known: {', '.join(other[:5])}")
         size = opened.seek(0, 2)
-        demand(total <= max(FREELY_PACKED, MOST_PACKED * size), f"a file of {size} bytes unpacks to {total}")
+        # Any file may unpack to so many bytes, a larger one to so many for each byte.
+        demand(total <= max(2**26, 20 * size), f"a file of {size} bytes unpacks to {total}")
         opened.seek(0)
         with np.load(opened, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
@@ -155,7 +150,8 @@ class Certificate:
     def __init__(self, path: Any) -> None:
         a = self.arrays = members(path)
         n, d = len(a["y"]), int(a["X"].shape[1] if "X" in a else a["X_shape"][1])
-        demand(n <= MOST_POINTS and n * d <= MOST_ENTRIES, f"{n} points of {d} features are more than is checked")
+        # Numbers in balls of 192 bits take about 100 bytes each.
+        demand(n <= 1000 and n * d <= 2_500_000, f"{n} points of {d} features are more than is checked")
         header = self.header = json.loads(str(a["header"]))
         demand(header["format"] == FORMAT, f"the format is {header['format']!r}, not {FORMAT!r}")
         demand(digest(a) == header["digest"], "the problem is not the one that was searched: its digest is another")
@@ -174,21 +170,13 @@ class Certificate:
             self.proofs[record].append(p)
         vectors = slices(a["proof_vector_end"], len(a["proof_vector"]))
         sets = self._sets()
+        kinds = [str(header["kinds"][kind]) for kind in a["proof_kind"].tolist()]
+        parts = [a["proof_vector"][where].astype(np.float64) for where in vectors]
+        numbers = (a[f"proof_{name}"].tolist() for name in ("number", "share", "lift", "cutoff"))
         self.stored = [
-            Stored(
-                kind=str(header["kinds"][kind]),
-                vector=a["proof_vector"][where].astype(np.float64),
-                number=number,
-                share=share,
-                lift=lift,
-                cutoff=cutoff,
-                multipliers=sets[number] if 0 <= number < len(sets) else None,
-            )
-            for kind, where, number, share, lift, cutoff in zip(
-                a["proof_kind"].tolist(), vectors, *(a[f"proof_{name}"].tolist() for name in
-                ("number", "share", "lift", "cutoff")), strict=True
-            )
-        ]  # fmt: skip
+            Stored(kind, part, number, share, lift, cutoff, sets[number] if 0 <= number < len(sets) else None)
+            for kind, part, number, share, lift, cutoff in zip(kinds, parts, *numbers, strict=True)
+        ]
         self.unknown = tuple(sorted({proof.kind for proof in self.stored} - set(self.kinds)))
         self.after: list[Node] = []
 
@@ -207,10 +195,7 @@ class Certificate:
         return found
 
     def check(self) -> Verdict:
-        """Check every bound, that every solution is in a leaf, and that the one in the file has its objective.
-
-        ``after`` then has what is proven at each node.
-        """
+        """Check all bounds, that all solutions are in leaves, and the objective; ``after`` is what is proven."""
         self.check_shape()
         for k, parent in enumerate(self.parents):
             node = self.begin(k, self.after[parent] if parent >= 0 else None)

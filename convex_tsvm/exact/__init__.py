@@ -4,9 +4,8 @@ from .brute_force import brute_force
 from .page import certificate_page
 from .prove import prove_certificate
 from .search import BranchAndBound
-from .solution import ExactSolution
-from .solve import exact_search
-from .state import Progress
+from .solve import ExactSolution, exact_search
+from .tree import Progress
 from .trim import Trimmed, trim_certificate
 
 __all__ = [

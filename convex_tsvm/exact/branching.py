@@ -7,8 +7,7 @@ takes it.  It returns an output and a place, or None where nothing can be split.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, wraps
+from functools import wraps
 
 import numpy as np
 
@@ -19,139 +18,103 @@ from ..validation import one_of
 
 Rule = Callable[[Work], tuple[int, float] | None]
 
-#: Points whose halves are bounded, of those that look best in each of two ways; and the least rise of the other half's
-#: bound that makes a half that is closed at once worth a node, relative to what closes the node.
-TRIED, WORTH_A_NODE = 4, 1e-2
 
-
-@dataclass(frozen=True, eq=False)
-class Candidates:
-    """What a branching rule sees of a node's relaxation: the points without a label, and all outputs v, shape (n,).
-
-    Attributes
-    ----------
-    rates : callable
-        Returns an array of shape (len(unknown),): by how much the bound rises with the square of a change of each of
-        these outputs, as long as the outputs that are at their ends stay there.  Only some rules ask for it.
-    lacking : float
-        By how much the bound has to rise to close the node.
-    correlation : array, shape (n,), or None
-        For every output the sum of its squared correlations with all outputs in the SDP relaxation made at this node.
-    halves : callable or None
-        Takes points, and returns by how much the bounds of their halves rise at least, shape (k, 2).
-    """
-
-    unknown: np.ndarray
-    v: Array
-    rates: Callable[[], Array]
-    lacking: float = np.inf
-    correlation: Array | None = None
-    halves: Callable[[np.ndarray], Array] | None = None
-
-    @cached_property
-    def rises(self) -> tuple[Array, Array]:
-        """By how much the bounds of both halves rise at least: the lesser and the larger of the two."""
-        rates, v = self.rates(), self.v[self.unknown]
-        rise = [rates * np.maximum(1 - sign * v, 0.0) ** 2 for sign in (1, -1)]
-        return np.minimum(*rise), np.maximum(*rise)
-
-
-def of_labels(choose: Callable[[Candidates], int]) -> Rule:
-    """A rule for searches for labels, from a choice among the points without one."""
+def of_labels(choose: Callable[[Work], int]) -> Rule:
+    """A rule for searches for labels, from a choice among the points without one: a place among these."""
 
     @wraps(choose)
     def rule(work: Work) -> tuple[int, float] | None:
-        if not len(work.box.unknown):
-            return None
-        leaning, lacking = work.outputs if work.signs is None else work.signs, work.cutoff - work.bound
-        seen = Candidates(work.box.unknown, leaning, work.rates, lacking, work.correlation, work.halves)
-        return choose(seen), 0.0
+        unknown = work.box.unknown
+        return (int(unknown[choose(work)]), 0.0) if len(unknown) else None
 
     return rule
 
 
+def _outputs(work: Work) -> Array:
+    """Outputs of the points without a label, or what the relaxation has for their signs."""
+    outputs: Array = (work.outputs if work.signs is None else work.signs)[work.box.unknown]
+    return outputs
+
+
+def _rises(work: Work) -> tuple[Array, Array]:
+    """By how much the bounds of both halves of each point rise at least: the lesser and the larger of the two."""
+    rates, v = work.rates(), _outputs(work)
+    rise = [rates * np.maximum(1 - sign * v, 0.0) ** 2 for sign in (1, -1)]
+    return np.minimum(*rise), np.maximum(*rise)
+
+
 @of_labels
-def by_confidence(node: Candidates) -> int:
+def by_confidence(work: Work) -> int:
     """The point whose label is surest: the tree follows label propagation (chapelle2008 §3.1)."""
-    return int(node.unknown[np.argmax(np.abs(node.v[node.unknown]))])
+    return int(np.argmax(np.abs(_outputs(work))))
 
 
 @of_labels
-def by_ambiguity(node: Candidates) -> int:
+def by_ambiguity(work: Work) -> int:
     """The point whose output is nearest to zero."""
-    return int(node.unknown[np.argmin(np.abs(node.v[node.unknown]))])
+    return int(np.argmin(np.abs(_outputs(work))))
 
 
 @of_labels
-def by_gain(node: Candidates) -> int:
+def by_gain(work: Work) -> int:
     """The point for which the bounds of both halves rise most."""
-    lesser, larger = node.rises
-    return int(node.unknown[np.argmax(lesser + 0.15 * larger)])
+    lesser, larger = _rises(work)
+    return int(np.argmax(lesser + 0.15 * larger))
 
 
-def _worst(node: Candidates) -> int:
-    lesser, larger = node.rises
-    return int(node.unknown[np.lexsort((larger, lesser))[-1]])
-
-
-@of_labels
-def by_worst(node: Candidates) -> int:
+def _worst(work: Work) -> int:
     """The point for which the bound of the better half rises most."""
-    return _worst(node)
+    lesser, larger = _rises(work)
+    return int(np.lexsort((larger, lesser))[-1])
 
 
-def _correlation(node: Candidates) -> int:
-    if node.correlation is None:
-        return _worst(node)
-    unsure = np.maximum(1 - np.abs(node.v[node.unknown]), 1e-3)
-    return int(node.unknown[np.argmax(node.correlation[node.unknown] * unsure)])
-
-
-@of_labels
-def by_correlation(node: Candidates) -> int:
+def _correlation(work: Work) -> int:
     """The point that varies most together with others in the SDP relaxation, with more weight where it is unsure.
 
-    A node without such a relaxation is branched as :func:`by_worst` says.
+    A node without such a relaxation is branched as :func:`_worst` says.
     """
-    return _correlation(node)
+    if work.correlation is None:
+        return _worst(work)
+    unsure = np.maximum(1 - np.abs(_outputs(work)), 1e-3)
+    return int(np.argmax(work.correlation[work.box.unknown] * unsure))
 
 
-def _halves(node: Candidates) -> int:
+by_worst, by_correlation = of_labels(_worst), of_labels(_correlation)
+
+
+@of_labels
+def _label(work: Work) -> int:
     """The point whose halves' bounds are best, of some that look best: one half is closed at once, or both rise much.
 
     A point with a half that is closed costs one node and no branch, so that it comes first, unless the other half's
     bound hardly rises.  Otherwise the product of both rises is largest, as usual in mixed-integer programming
-    (Achterberg 2007).
+    (Achterberg 2007).  Where halves are not known, it is by the better half if some levels of it close the node, else
+    by correlation.
     """
-    assert node.halves is not None
-    (lesser, larger), lacking = node.rises, node.lacking
+    (lesser, larger), lacking = _rises(work), work.cutoff - work.bound
+    if work.halves is None:
+        # Levels of branching within which bounds at hand should close a node: with more, an SDP relaxation is faster.
+        soon = work.correlation is None or 8 * lesser.max() >= lacking
+        return int(np.lexsort((larger, lesser))[-1]) if soon else _correlation(work)
     closing = np.flatnonzero(larger >= 0.5 * lacking)
+    tried = 4  # points whose halves are bounded, of those that look best in each of two ways
     chosen = np.union1d(
-        closing[np.argsort(-lesser[closing], kind="stable")[:TRIED]],
-        np.argsort(-_product(lesser, larger, lacking), kind="stable")[:TRIED],
+        closing[np.argsort(-lesser[closing], kind="stable")[:tried]],
+        np.argsort(-_product(lesser, larger, lacking), kind="stable")[:tried],
     )
-    rises = node.halves(node.unknown[chosen])
+    rises = work.halves(work.box.unknown[chosen])
     lesser, larger = rises.min(axis=1), rises.max(axis=1)
-    one_is_closed = (larger >= lacking) & (lesser >= WORTH_A_NODE * lacking)
+    # A half that is closed at once is worth a node if the other's bound rises by this share of what is lacking.
+    one_is_closed = (larger >= lacking) & (lesser >= 1e-2 * lacking)
     if one_is_closed.any():
-        return int(node.unknown[chosen[np.argmax(np.where(one_is_closed, lesser, -np.inf))]])
-    return int(node.unknown[chosen[np.argmax(_product(lesser, larger, lacking))]])
+        return int(chosen[np.argmax(np.where(one_is_closed, lesser, -np.inf))])
+    return int(chosen[np.argmax(_product(lesser, larger, lacking))])
 
 
 def _product(lesser: Array, larger: Array, lacking: float) -> Array:
     """The product of two rises, up to what closes a node, with a little added so that one that is zero counts, too."""
     little = 1e-4 * lacking
     return np.asarray((np.clip(lesser, 0, lacking) + little) * (np.clip(larger, 0, lacking) + little))
-
-
-@of_labels
-def _label(node: Candidates) -> int:
-    """By halves where these are known; by the better half if some levels of it close the node; else by correlation."""
-    if node.halves is not None:
-        return _halves(node)
-    lesser, _ = node.rises
-    # Levels of branching within which the bounds at hand should close a node: with more, an SDP relaxation is faster.
-    return _worst(node) if 8 * lesser.max() >= node.lacking else _correlation(node)
 
 
 def by_excess(work: Work) -> tuple[int, float] | None:

@@ -11,9 +11,6 @@ from ..problem import Array, Problem
 from ..relaxations import LabelModel
 from ..relaxations.box import LabelBox
 
-#: Largest number of unlabelled points.
-MOST_UNKNOWN = 20
-
 
 def brute_force(formulation: Formulation, problem: Problem) -> tuple[float, Array]:
     """The least objective over all labellings, and the labelling that has it.
@@ -30,21 +27,15 @@ def brute_force(formulation: Formulation, problem: Problem) -> tuple[float, Arra
 
     Examples
     --------
-    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
-    >>> objective, labels = ct.brute_force(ct.s3vm(balance=None), problem)
+    >>> objective, labels = ct.brute_force(ct.s3vm(), problem)
     >>> labels
-    array([-1., -1.,  1.,  1.,  1.,  1.])
-    >>> round(objective, 4) == round(ct.exact_search(ct.s3vm(balance=None), problem).objective, 4)
-    True
+    array([-1., -1., -1.,  1.,  1.,  1.])
     """
     model = LabelModel(formulation, problem)
     svm = model.svm
     unknown = model.search.unknown
-    if len(unknown) > MOST_UNKNOWN:
-        raise ValueError(
-            f"the problem has {len(unknown)} unlabelled points; brute force goes through up to {MOST_UNKNOWN}"
-        )
+    if len(unknown) > 20:
+        raise ValueError(f"the problem has {len(unknown)} unlabelled points; brute force goes through up to 20")
     best, best_labels = np.inf, model.search.y.copy()
     for signs in itertools.product((1.0, -1.0), repeat=len(unknown)):
         labels = model.search.y.copy()

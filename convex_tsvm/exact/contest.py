@@ -65,26 +65,7 @@ class Schedule:
 
 
 class Contest:
-    """The root of a search, examined in slices of time.
-
-    Parameters
-    ----------
-    builder : LowerBoundBuilder
-    rules : Rules
-    incumbent : BestLabels or BestOutputs
-    head_start : float
-        Seconds that the tree has before the first slice.
-    schedule : Schedule, optional
-
-    Attributes
-    ----------
-    root_seconds, tree_seconds : float
-        What either has had.
-    work : Work or None
-        What is proven of the root.
-    n_before : int
-        Number of multipliers that there were before it.
-    """
+    """The root of a search, examined in slices of time, before which there were ``n_before`` multipliers."""
 
     def __init__(
         self,
@@ -104,14 +85,7 @@ class Contest:
         self.n_before, self._proven = 0, list[tuple[Proof, float]]()
 
     def resume(self, record: Record, child: Node) -> None:
-        """Go on from the root's record in a checkpoint, before anything below it is looked at.
-
-        Parameters
-        ----------
-        record : Record
-        child : Node
-            One of its halves, which has the root's multipliers.
-        """
+        """Go on from the root's record in a checkpoint, with the multipliers of one of its halves."""
         box = self.root.box
         for proof, cutoff in record.proofs:
             box = proof.apply(self.builder.model, box, cutoff)[1]
@@ -123,13 +97,7 @@ class Contest:
         self.head_start = -np.inf  # it goes on alone
 
     def root_is_next(self, bound: float) -> bool:
-        """Whether the root has had less than its share of the time.
-
-        Parameters
-        ----------
-        bound : float
-            Of the tree.
-        """
+        """Whether the root has had less than its share of the time; ``bound`` is the tree's."""
         share, cutoff = 1.0, self.rules.cutoff(self.incumbent.objective)
         if self.work is not None and np.isfinite(cutoff):
             # The tree's gap falls the more slowly the smaller it is: it gets less time while it is far behind.
@@ -143,13 +111,7 @@ class Contest:
         return self.work is not None and not (self.work.open and self.work.unfinished)
 
     def advance(self, deadline: float) -> None:
-        """One slice of the root, a round of its relaxation at least.
-
-        Parameters
-        ----------
-        deadline : float
-            Time of the clock at which to stop, in seconds.
-        """
+        """One slice of the root, a round of its relaxation at least, until a time of the clock in seconds at most."""
         began, before = time.perf_counter(), self.work
         region = self.root if before is None else before.region_left()
         region.pause_at = time.time() + max(self.schedule.least_slice, self.schedule.slice_share * self.root_seconds)
@@ -161,10 +123,7 @@ class Contest:
 
 
 class Choice:
-    """What a search does next, until it is decided which bounds it goes on with.
-
-    ``search`` is the :class:`~convex_tsvm.exact.BranchAndBound`, and ``began`` when its bounds began.
-    """
+    """What a search does next, until it is decided which bounds it goes on with, whose time began at ``began``."""
 
     schedule = Schedule()
 
@@ -177,11 +136,6 @@ class Choice:
         """Whether the tree and the root compete by time: where the root's bounds can be interrupted, by default."""
         return self.search.builder.resumable and self.search.patience is None
 
-    @property
-    def is_open(self) -> bool:
-        """Whether there is a contest that is not decided."""
-        return self.contest is not None and not self.search.state.is_decided
-
     def turn(self, deadline: float) -> bool:
         """What is next; whether it was interrupted."""
         search = self.search
@@ -193,8 +147,7 @@ class Choice:
 
     def first_solution(self) -> float:
         """Find one; a bound that comes of it."""
-        search = self.search
-        schedule = self.schedule
+        search, schedule = self.search, self.schedule
         idle = schedule.idle_where_bounds_round if search.builder.resumable else schedule.idle_restarts[0]
         with until(time.time() + schedule.share_for_labels * time_left()):
             return search.incumbent.begin(idle)
@@ -209,31 +162,23 @@ class Choice:
         self.labels_seconds += time.perf_counter() - began
         search.state.objective = search.incumbent.objective
 
-    @property
-    def patience(self) -> int:
-        """Nodes that are looked at with cheap bounds alone."""
-        return self.search.state.n_first // 2 if self.search.patience is None else self.search.patience
-
     def patience_left(self) -> float:
-        """Nodes of a dive, at most, before it is decided which bounds are taken."""
-        state = self.search.state
-        return np.inf if state.settled or self.competes else max(self.patience - state.n_nodes, 1)
+        """Nodes that are still to be looked at with cheap bounds alone, before it is decided which bounds are taken."""
+        state, patience = self.search.state, self.search.patience
+        if state.settled or self.competes:
+            return np.inf
+        return (state.n_first // 2 if patience is None else patience) - state.n_nodes
 
     def is_out_of_patience(self) -> bool:
         """Whether cheap bounds alone have been given their chance, or the root's better bounds have."""
         state = self.search.state
         if not state.settled:
-            return state.n_nodes >= self.patience
+            return self.patience_left() <= 0
         restarts, nodes = self.schedule.idle_restarts, self.schedule.slow_nodes
         return state.strong and state.n_searches < len(restarts) and len(state.records) >= nodes
 
     def strengthen(self, deadline: float) -> bool:
-        """Better labels, which make all bounds stronger, and the root with more than cheap bounds.
-
-        If that is above the bound of the tree so far, the search begins anew with it, otherwise it goes on as before.
-        Where it has come to many nodes of that kind, better labels are looked for once more, for longer.  Returns
-        whether it was interrupted.
-        """
+        """Better labels, for more than cheap bounds, and these at the root; whether it was interrupted."""
         search, state = self.search, self.search.state
         root, best = Node(search.model.root(search.rules.cutoff(state.objective))), state.objective
         n_before = len(state.multipliers)
@@ -250,10 +195,7 @@ class Choice:
         return False
 
     def compete(self, deadline: float) -> bool:
-        """A turn of the tree or of the root's better bounds, whichever has had less time; whether it was interrupted.
-
-        Once the root has got as far as it gets, it is decided which of them goes on.
-        """
+        """A turn of the tree or of the root's better bounds, whichever has had less time; whether it was cut off."""
         search = self.search
         if self.contest is None:
             head_start = search.state.seconds - search.seconds_before
@@ -280,18 +222,15 @@ class Choice:
             return
         if not (contest.is_decided or contest.work.bound > search.bound(search.heap.bound)):
             return  # it is behind, but may win when the search goes on
-        seen = search.examiner().conclude(contest.root, contest.work)
-        for child in seen.children:
+        record, children = search.examiner().conclude(contest.root, contest.work)
+        for child in children:
             child.parent = 0
-        found = Dive([seen.record], seen.children, search.model.multipliers, search.incumbent.best)
+        found = Dive([record], children, search.model.multipliers, search.incumbent.best)
         self.decide(contest.root, found, contest.n_before)
-        search.state.unfinished = bool(seen.children) and contest.work.unfinished and search.state.strong
+        search.state.unfinished = bool(children) and contest.work.unfinished and search.state.strong
 
     def decide(self, root: Node, found: Dive, n_before: int) -> None:
-        """Begin anew with the root's better bounds if they are above those of the tree; otherwise the tree goes on.
-
-        ``found`` is a dive from the root, its only node, before which there were ``n_before`` multipliers.
-        """
+        """Begin anew with a dive from the root, its only node, if that is above the tree's bound."""
         search, state = self.search, self.search.state
         with uninterrupted():
             is_better = bool(found.records[0].bound > search.bound(search.heap.bound))

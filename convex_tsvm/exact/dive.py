@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from ..deadline import time_is_up, until
@@ -14,24 +14,13 @@ from .tree import Node, Record
 
 @dataclass(eq=False)
 class Dive:
-    """The result of a dive: its records, the nodes left open, the multipliers made, and the best solution after it.
-
-    Parents are numbers of the dive's own records, except that of the node where it began.
-    """
+    """The result of a dive; parents are numbers of its own records, but for that of the node where it began."""
 
     records: list[Record]
     left: list[Node]
     multipliers: list[Any]
     best: tuple[Any, ...]
     interrupted: bool = False
-
-
-@dataclass(eq=False)
-class Examined:
-    """The result of examining a node: its record, and its two halves if it is still open."""
-
-    record: Record
-    children: list[Node] = field(default_factory=list)
 
 
 @dataclass(eq=False)
@@ -43,11 +32,7 @@ class Examiner:
     choose: Rule
     incumbent: Any
 
-    def examine(self, node: Node, *, strong: bool, turn: int) -> Examined:
-        """Close a node or branch; ``strong`` allows more than what closes nodes, ``turn`` says how many were before."""
-        return self.conclude(node, self.builder.examine(node, self.incumbent, self.rules, strong=strong, turn=turn))
-
-    def conclude(self, node: Node, work: Work) -> Examined:
+    def conclude(self, node: Node, work: Work) -> tuple[Record, list[Node]]:
         """The node's record, from what was proven of it, and its halves, the likelier one first, if it is open."""
         chosen = self.choose(work) if work.open else None
         if work.open and chosen is None:
@@ -55,38 +40,39 @@ class Examiner:
         variable, place = (-1, 0.0) if chosen is None else chosen
         record = Record(node.parent, node.sign, variable, work.bound, needed(work), place)
         if chosen is None:
-            return Examined(record)
+            return record, []
         boxes, likely = work.model.halves(work.box, variable, place), 1 if work.outputs[variable] >= place else -1
-        children = []
-        for sign in (likely, -likely):
-            left = work.region_left(boxes[sign > 0], node.depth + 1)
-            children.append(Node(**{**vars(left), "unfinished": False, "progress": None}, sign=sign))
-        return Examined(record, children)
+        halves = [(work.region_left(boxes[sign > 0], node.depth + 1), sign) for sign in (likely, -likely)]
+        return record, [
+            Node(**vars(left) | {"unfinished": False, "progress": None}, sign=sign) for left, sign in halves
+        ]
 
     def dive(self, node: Node, strong: bool, n_nodes: int, deadline: float, turn: int) -> Dive:
-        """Examine a node and nodes below it, up to ``n_nodes`` in all, depth first, until the deadline."""
-        with until(deadline):
-            return self._dive(node, strong, n_nodes, turn)
+        """Examine a node and nodes below it, up to ``n_nodes`` in all, depth first, until the deadline.
 
-    def _dive(self, node: Node, strong: bool, n_nodes: int, turn: int) -> Dive:
+        ``strong`` allows more than what closes nodes, and ``turn`` says how many nodes were looked at before.
+        """
         model = self.builder.model
         n_before = len(model.multipliers)
         records: list[Record] = []
         stack, interrupted = [node], False
-        # A dive ends with the first multipliers made in it, which take as long as many other nodes.
-        while stack and len(records) < n_nodes and len(model.multipliers) == n_before:
-            if records and time_is_up():
-                break
-            try:
-                seen = self.examine(stack[-1], strong=strong, turn=turn + len(records))
-            except KeyboardInterrupt:
-                interrupted = True
-                break
-            stack.pop()
-            for child in reversed(seen.children):
-                child.parent = len(records)
-                stack.append(child)
-            records.append(seen.record)
+        with until(deadline):
+            # A dive ends with the first multipliers made in it, which take as long as many other nodes.
+            while stack and len(records) < n_nodes and len(model.multipliers) == n_before:
+                if records and time_is_up():
+                    break
+                now = turn + len(records)
+                try:
+                    work = self.builder.examine(stack[-1], self.incumbent, self.rules, strong=strong, turn=now)
+                    record, children = self.conclude(stack[-1], work)
+                except KeyboardInterrupt:
+                    interrupted = True
+                    break
+                stack.pop()
+                for child in reversed(children):
+                    child.parent = len(records)
+                    stack.append(child)
+                records.append(record)
         return Dive(records, stack, model.multipliers[n_before:], self.incumbent.best, interrupted)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -22,15 +22,11 @@ from ..relaxations.box import Box, LabelBox
 from ..relaxations.envelopes.envelopes import Curvature
 from ..relaxations.proof import Proof, Stored
 from ..relaxations.signs.quadratic import SignMultipliers
-from .state import Progress, State
-from .tree import Node, Record
+from .tree import Node, Progress, Record, State
 
 
 def save_search(path: str | os.PathLike[str], search: Any) -> None:
-    """Write a :class:`~convex_tsvm.exact.BranchAndBound` as one ``.npz`` file, complete or not at all.
-
-    ValueError is raised if the problem's kernel is a Python function of the user's, OSError if writing fails.
-    """
+    """Write a search as one ``.npz`` file, complete or not at all; ValueError if its kernel is a Python function."""
     state, model = search.state, search.model
     arrays, described = model.instance.problem.to_arrays()
     stated, own = model.statement()
@@ -87,38 +83,34 @@ def record_arrays(records: Sequence[Record], kinds: list[str], places: dict[int,
     """Nodes and their proofs, whose multipliers have new numbers."""
     proofs = [(r, proof, cutoff) for r, record in enumerate(records) for proof, cutoff in record.proofs]
     stored = [(proof, proof.store()) for _, proof, _ in proofs]
+    numbers = [places[one.number] if proof.has_multipliers else one.number for proof, one in stored]
     vectors: dict[str, Any] = {"proof_vector": np.zeros(0, dtype=np.float32), "proof_vector_end": np.zeros(0, np.int64)}
     vectors |= packed("proof", [{"vector": one.vector} for _, one in stored])
     return {
-        "record_parent": np.array([record.parent for record in records], dtype=np.int64),
-        "record_sign": np.array([record.sign for record in records], dtype=np.int8),
-        "record_variable": np.array([record.variable for record in records], dtype=np.int64),
-        "record_place": np.array([record.place for record in records], dtype=float),
-        "record_bound": np.array([record.bound for record in records], dtype=float),
+        **{f"record_{name}": np.array([getattr(r, name) for r in records], dtype=t) for name, t in COLUMNS.items()},
         "proof_record": np.array([r for r, _, _ in proofs], dtype=np.int64),
         "proof_kind": np.array([kinds.index(proof.name) for _, proof, _ in proofs], dtype=np.int8),
         "proof_cutoff": np.array([cutoff for _, _, cutoff in proofs], dtype=float),
-        "proof_number": np.array(
-            [places[one.number] if proof.has_multipliers else one.number for proof, one in stored], dtype=np.int64
-        ),
+        "proof_number": np.array(numbers, dtype=np.int64),
         "proof_share": np.array([one.share for _, one in stored], dtype=float),
         "proof_lift": np.array([one.lift for _, one in stored], dtype=float),
         **vectors,
     }
 
 
+#: What a record has as plain numbers, and their types.
+COLUMNS = {"parent": np.int64, "sign": np.int8, "variable": np.int64, "place": float, "bound": float}
+
+
+def _rows(arrays: dict[str, Array], prefix: str, names: Iterable[str]) -> Iterator[tuple[Any, ...]]:
+    """Rows of plain numbers, of columns that are arrays."""
+    return zip(*(arrays[f"{prefix}_{name}"].tolist() for name in names), strict=True)
+
+
 def _records(kinds: list[str], arrays: dict[str, Array]) -> list[Record]:
-    records = [
-        Record(int(parent), int(sign), int(variable), float(bound), place=float(place))
-        for parent, sign, variable, bound, place in zip(
-            *(arrays[f"record_{name}"] for name in ("parent", "sign", "variable", "bound", "place")), strict=True
-        )
-    ]
+    records = [Record(**dict(zip(COLUMNS, row, strict=True))) for row in _rows(arrays, "record", COLUMNS)]
     vectors = np.split(arrays["proof_vector"], arrays["proof_vector_end"][:-1])
-    rows = zip(
-        *(arrays[f"proof_{name}"].tolist() for name in ("record", "kind", "cutoff", "number", "share", "lift")),
-        strict=True,
-    )
+    rows = _rows(arrays, "proof", ("record", "kind", "cutoff", "number", "share", "lift"))
     for vector, (r, kind, cutoff, number, share, lift) in zip(vectors, rows, strict=False):
         proof = Proof.kinds[kinds[kind]].read(Stored(vector, number, share, lift))
         records[r].proofs.append((proof, cutoff))
@@ -127,44 +119,31 @@ def _records(kinds: list[str], arrays: dict[str, Array]) -> list[Record]:
 
 def _node_arrays(nodes: list[Node], n: int, places: dict[int, int]) -> dict[str, Array]:
     nothing = np.full(n, np.nan)
+    numbers = [(node.depth, node.parent, node.sign, places[node.number], node.since) for node in nodes]
     return {
         "node_low": np.array([node.box.low for node in nodes]).reshape(-1, n),
         "node_high": np.array([node.box.high for node in nodes]).reshape(-1, n),
         "node_gamma": np.array([nothing if node.gamma is None else node.gamma for node in nodes]).reshape(-1, n),
         "node_v": np.array([nothing if node.v is None else node.v[:n] for node in nodes]).reshape(-1, n),
         "node_bounds": np.array([(node.bound, node.base) for node in nodes], dtype=float).reshape(-1, 2),
-        "node_numbers": np.array(
-            [(node.depth, node.parent, node.sign, places[node.number], node.since) for node in nodes], dtype=np.int64
-        ).reshape(-1, 5),
+        "node_numbers": np.array(numbers, dtype=np.int64).reshape(-1, 5),
     }
 
 
-def _nodes(about: str, arrays: dict[str, Array]) -> list[Node]:
+def _nodes(kind: type[Box], arrays: dict[str, Array]) -> list[Node]:
     nodes = []
-    for k, (depth, parent, sign, number, since) in enumerate(arrays["node_numbers"].tolist()):
-        gamma, v = arrays["node_gamma"][k], arrays["node_v"][k]
-        nodes.append(
-            Node(
-                box=(LabelBox if about == "labels" else Box)(arrays["node_low"][k], arrays["node_high"][k]),
-                depth=depth,
-                bound=float(arrays["node_bounds"][k, 0]),
-                parent=parent,
-                sign=sign,
-                gamma=None if np.isnan(gamma).any() else gamma,
-                v=None if np.isnan(v).any() else v,
-                number=number,
-                since=since,
-                base=float(arrays["node_bounds"][k, 1]),
-            )
-        )
+    ends = zip(arrays["node_low"], arrays["node_high"], strict=True)
+    starts = zip(arrays["node_gamma"], arrays["node_v"], strict=True)
+    numbers = zip(arrays["node_numbers"].tolist(), arrays["node_bounds"].tolist(), strict=True)
+    for box, start, ((depth, parent, sign, number, since), (bound, base)) in zip(ends, starts, numbers, strict=True):
+        gamma, v = (None if np.isnan(one).any() else one for one in start)
+        places = {"parent": parent, "sign": sign, "number": number, "since": since}
+        nodes.append(Node(kind(*box), depth, bound, gamma, v, base=base, **places))
     return nodes
 
 
 def read_search(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Header and arrays of a file written by :func:`save_search`.
-
-    FileNotFoundError is raised if there is no such file, ValueError if it is not a saved search or is damaged.
-    """
+    """Header and arrays of a saved search; FileNotFoundError if there is no such file, ValueError if it is another."""
     with reading(path, "a search", FORMAT, KNOWN) as found:
         return found
 
@@ -180,11 +159,7 @@ def is_search(path: str | os.PathLike[str]) -> bool:
 
 
 def load_search(path: str | os.PathLike[str], search: Any) -> State:
-    """The saved state of a search that is to go on with the same problem and options; its incumbent is read, too.
-
-    ValueError is raised if the file is not a saved search, is one of another problem or with other options, or is
-    trimmed.
-    """
+    """The state of a search that is to go on, and its incumbent; ValueError if it has another problem or options."""
     header, arrays = read_search(path)
     if header.get("trimmed"):
         raise ValueError(f"checkpoint={os.fspath(path)!r} is a trimmed certificate: no search can go on from it")
@@ -206,11 +181,11 @@ def load_search(path: str | os.PathLike[str], search: Any) -> State:
     search.incumbent.read(arrays, header["objective"])
     if model.about == "outputs":
         model.first = arrays["root_low"], arrays["root_high"], float(arrays["root_cutoff"][0])
-    kind = SignMultipliers if model.about == "labels" else Curvature
+    multipliers, box = (SignMultipliers, LabelBox) if model.about == "labels" else (Curvature, Box)
     return State(
         records=_records(header["kinds"], arrays),
-        open=_nodes(model.about, arrays),
-        multipliers=[kind.read(one) for one in unpacked("multiplier", arrays)],
+        open=_nodes(box, arrays),
+        multipliers=[multipliers.read(one) for one in unpacked("multiplier", arrays)],
         **{name: header[name] for name in State.NUMBERS},
         history=[Progress(**progress) for progress in header["history"]],
     )

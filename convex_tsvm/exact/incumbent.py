@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from ..deadline import time_is_up
-from ..instance import StepSolution
 from ..methods import cccp
 from ..problem import Array
 from ..relaxations import LabelModel, LowerBoundBuilder
@@ -48,10 +48,7 @@ class Improving:
 
 
 class BestLabels:
-    """The best labelling so far, with its objective and the dual point ``gamma``, shape (n,), of its SVM.
-
-    Labels and dual point are None before any labels were found.
-    """
+    """The best labelling so far, or None, with its objective and the dual point ``gamma``, shape (n,), of its SVM."""
 
     improving = Improving()
 
@@ -65,8 +62,8 @@ class BestLabels:
     def offer(self, scores: Array, *, thorough: bool = False) -> bool:
         """Round scores to labels, improve these, and keep them if they are the best so far; whether they were kept.
 
-        Labels are improved by changes of single ones, and by exchanges if ``thorough``; where the number of positive
-        labels is given, by exchanges alone.  Those whose objective is far above the best are only if ``thorough``.
+        Single labels are changed, or one of each class is exchanged, if ``thorough`` or where the number of positive
+        ones is given. Labels far above the best are improved only if ``thorough``.
         """
         labels = self.model.rounded(scores)
         key = labels.tobytes()
@@ -134,10 +131,7 @@ class BestLabels:
             self.objective, self.labels, self.gamma = objective, arrays["labels"], arrays["gamma"]
 
     def solution(self, *, stopped: bool) -> tuple[Point, Array | None, float]:
-        """The SVM for the labels, accurately unless the search was ``stopped``, the labels, and the objective.
-
-        If no labels were found they are any that are possible.
-        """
+        """The SVM for the labels, accurate unless ``stopped``, the labels (any, if there are none), the objective."""
         model, labels, objective = self.model, self.labels, self.objective
         if labels is None:
             labels = model.rounded(np.zeros(model.n))
@@ -153,10 +147,7 @@ class BestLabels:
         return Expansion(outputs, a, bias=0.0, regularization=0.5 * float(a @ outputs)), labels, objective
 
     def grow(self, labels: Array) -> Array | None:
-        """Extend labels to all points: in every step the SVM of the known ones labels the points it is surest of.
-
-        None if no labelling meets the balance, or at a deadline.
-        """
+        """Extend labels, in steps those that the SVM is surest of; None at a deadline, or if none are balanced."""
         svm, y, gamma = self.model.svm, labels, None
         per_step = -(-len(self.model.search.unknown) // self.improving.growing_steps)
         while True:
@@ -172,10 +163,7 @@ class BestLabels:
             y[surest] = np.where(margins[surest] >= 0, 1.0, -1.0)
 
     def restart(self, idle: int, seed: int = 0) -> None:
-        """Grow labels from a part of the incumbent's, one of them changed, or from a few random ones; improve them.
-
-        This ends after ``idle`` labellings in turn that were not better, or n of them if n is smaller.
-        """
+        """Grow labels from a part of the best, one of them changed, or random ones, until ``idle`` were no better."""
         search = self.model.search
         if self.labels is None or len(search.unknown) == 0:
             return
@@ -238,11 +226,8 @@ class BestLabels:
         order = order[np.abs(gamma[order]) > 1e-9 * cost.max(initial=0.0)]
         found: list[tuple[int, ...]] = [(int(i),) for i in order[: self.improving.flips]] if singles else []
         if pairs:
-            positive, negative = (
-                order[labels[order] > 0][: self.improving.swaps],
-                order[labels[order] < 0][: self.improving.swaps],
-            )
-            found += [(int(i), int(j)) for i in positive for j in negative]
+            chosen = (order[labels[order] == sign][: self.improving.swaps].tolist() for sign in (1, -1))
+            found += itertools.product(*chosen)
         return found
 
 
@@ -268,51 +253,6 @@ def _heuristics(model: LabelModel) -> Iterator[Array]:
         yield solution.scores
 
 
-class BestOutputs(BestSolution):
-    """The best solution of a search about outputs, found by concave-convex steps."""
-
-    n_solved = 0
-
-    def restart(self, idle: int, seed: int = 0) -> None:
-        """Nothing: every node's outputs are a restart."""
-
-    def fork(self, builder: LowerBoundBuilder) -> BestOutputs:
-        """One for a dive beside others."""
-        other = BestOutputs(self.instance, self.objective)
-        other.point = self.point
-        return other
-
-    @property
-    def best(self) -> tuple[float, StepSolution | None]:
-        """What :meth:`take` takes."""
-        return self.objective, self.point
-
-    def take(self, best: tuple[float, StepSolution | None]) -> None:
-        """Take what another has found, if it is better."""
-        if best[0] < self.objective:
-            self.objective, self.point = best
-
-    def store(self) -> dict[str, Array]:
-        """The solution as an expansion, from which its objective can be computed; none before there is one."""
-        if self.point is None:
-            return {"coefficients": np.zeros(0), "intercept": np.zeros(0)}
-        return {"coefficients": self.point.coefficients, "intercept": np.array([self.point.bias])}
-
-    def read(self, arrays: dict[str, Array], objective: float) -> None:
-        """Go on from what is stored: concave-convex steps from it are at least as good."""
-        if len(arrays["coefficients"]):
-            self.descend(self.instance.problem.apply_kernel(arrays["coefficients"]) + arrays["intercept"])
-
-    def solution(self, *, stopped: bool) -> tuple[Point, Array | None, float]:
-        """The solution and its objective.
-
-        KeyboardInterrupt is raised if there is none yet.
-        """
-        if self.point is None:
-            raise KeyboardInterrupt
-        return self.point, self.labels if self.instance.n_positive is not None else None, self.objective
-
-
 def incumbent(builder: LowerBoundBuilder) -> Any:
     """The incumbent of a search by a builder."""
-    return BestLabels(builder.model) if builder.is_about_labels else BestOutputs(builder.instance)
+    return BestLabels(builder.model) if builder.is_about_labels else BestSolution(builder.instance)

@@ -27,6 +27,7 @@ from ..notice import warn
 from ..parallel import one_blas_thread
 from ..problem import Problem
 from ..relaxations import LowerBoundBuilder
+from ..relaxations.envelopes.best import BestSolution
 from ..relaxations.region import Rules
 from ..solution import relative_gap
 from ..table import STRATEGIES
@@ -35,15 +36,11 @@ from .branching import Rule, rule
 from .contest import Choice, uninterrupted
 from .dive import Dive, Examiner
 from .files import load_search, save_search
-from .incumbent import BestLabels, BestOutputs, incumbent
-from .state import Progress, State
-from .tree import Node, OpenNodes, Record, claimed
+from .incumbent import BestLabels, incumbent
+from .tree import Node, OpenNodes, Progress, Record, State, claimed
 
 #: Nodes of one dive.
 DIVE = {"best": 1, "hybrid": 32, "depth": 32}
-
-#: The search tells how far it is after so many nodes at least.
-TOLD_NODES = 32
 
 
 class BranchAndBound:
@@ -51,18 +48,12 @@ class BranchAndBound:
 
     Parameters
     ----------
-    formulation : Formulation
-        For labels: with hinge, squared hinge or a hard margin, and the loss min(ℓ(f), ℓ(-f)) for unlabelled points; any
-        balance: none, linear, exact (chapelle2008 eq. 3), or of the targets.  Else any piecewise linear-quadratic
-        losses, or exp(-s t²), constraints on outputs, and a mean output or none.
-    problem : Problem
+    formulation, problem
+        As for :class:`~convex_tsvm.LowerBoundBuilder`; for labels with hinge, squared hinge or a hard margin.
     bounds : {"auto", "svm", "sdp", "signs", "envelope", "curvature"} or class, default "auto"
-        The strongest bound that a node may get, or a :class:`~convex_tsvm.relaxations.Relaxation` of one's own.
-        "svm": the SVM of the labels known, as published (chapelle2008 §3.1).
-        "sdp": the relaxation in Γ.  "signs": the relaxation of the squared hinge with products of outputs and of their
-        signs, and cuts of both, by a low-rank method; made at the root, and as a convex quadratic for nodes below it.
-        "envelope" and "curvature": convex envelopes of the losses on intervals of outputs, to which the regularizer
-        lends curvature or not.  "auto" is "signs" for the squared hinge, "sdp" for the hinge, else "curvature".
+        The strongest bound that a node may get, as ``relaxation`` there.  "svm" is as published (chapelle2008 §3.1);
+        "signs" is made at the root, and used as a convex quadratic for nodes below it.  "auto" is "signs" for the
+        squared hinge, "sdp" for the hinge, else "curvature".
     strategy : {"auto", "hybrid", "best", "depth"}, default "auto"
         Which open node is next: the one with the least bound, or the last one; "hybrid" dives from the one with the
         least bound.  "auto" is "hybrid" for labels and "best" for outputs.
@@ -85,14 +76,12 @@ class BranchAndBound:
         multipliers at hand would take too many levels to close the node.
     solver : {"auto", "native", "sdpa", "scs", "clarabel"}, default "auto"
         Of the relaxation "sdp".
-    max_nodes : int, optional
     time_limit : float, optional
         Seconds, those before a checkpoint included.
     n_jobs : int, optional
         Dives in parallel, by joblib: its context managers choose the backend.
     checkpoint : path, optional
         A file for the search: it is written every ``checkpoint_every`` seconds, and taken up if it is there.
-    checkpoint_every : float, default 30
     certificate : bool, default True
         Whether to keep what proves the bounds.
     callback : callable, optional
@@ -100,7 +89,6 @@ class BranchAndBound:
 
     Attributes
     ----------
-    state : State
     status : {"optimal", "inaccurate", "infeasible", "node_limit", "time_limit", "interrupted"}
         "optimal": the gap asked for is proven (one below 10⁻⁸ counts as 10⁻⁸: bounds in double precision hold, and
         therefore end a little below the optimum).  "inaccurate": nothing is open any more, but rounding keeps the
@@ -108,10 +96,7 @@ class BranchAndBound:
 
     Examples
     --------
-    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
-    >>> search = ct.exact.BranchAndBound(ct.s3vm(balance=None), problem, gap=1e-4).run()
-    >>> search.status
+    >>> ct.exact.BranchAndBound(ct.s3vm(), problem, gap=1e-4).run().status
     'optimal'
     """
 
@@ -189,10 +174,7 @@ class BranchAndBound:
 
     @property
     def lower_bound(self) -> float:
-        """No solution is below it.
-
-        What the incumbent excludes it excludes from the gap on: the bound does not get nearer to the objective.
-        """
+        """No solution is below it; what the incumbent excludes it excludes from the gap on."""
         return self.bound(claimed((node.bound for node in self.state.open), self.state.objective))
 
     def bound(self, still: float) -> float:
@@ -258,8 +240,7 @@ class BranchAndBound:
         self.state.seconds = self.seconds_before + time.perf_counter() - began
         if self.status == "optimal":
             self.status = self._ending()
-        if self.checkpoint is not None:
-            self._save()
+        self._save()
         return self
 
     def _save(self) -> None:
@@ -273,7 +254,7 @@ class BranchAndBound:
 
     def _if_it_stopped_now(self) -> BranchAndBound:
         """The search with its contest decided, on which this one does not depend, as a file has one tree."""
-        if not self.choice.is_open:
+        if self.choice.contest is None or self.state.is_decided:
             return self
         stopped = copy.copy(self)
         stopped.state, stopped.choice = replace(self.state), copy.copy(self.choice)
@@ -331,7 +312,7 @@ class BranchAndBound:
         return "time_limit" if time.time() > deadline else "optimal"
 
     def examiner(
-        self, builder: LowerBoundBuilder | None = None, best: BestLabels | BestOutputs | None = None
+        self, builder: LowerBoundBuilder | None = None, best: BestLabels | BestSolution | None = None
     ) -> Examiner:
         """What examines nodes, for the search's own builder and incumbent or others."""
         return Examiner(builder or self.builder, self.rules, self.choose, best or self.incumbent)
@@ -341,13 +322,12 @@ class BranchAndBound:
         state, dives = self.state, DIVE[self.strategy]
         if self.max_nodes is not None:
             dives = min(dives, self.max_nodes - state.n_nodes)
-        dives = int(min(dives, self.choice.patience_left()))
-        # The root is examined alone, as everything below depends on what it proves.
-        # Number of dives given out at a time for every parallel job, as some dives take much longer than others.
+        dives = int(min(dives, max(self.choice.patience_left(), 1)))
+        # The root is examined alone, as everything below depends on what it proves.  Later every parallel job is given
+        # some dives at a time, as some take much longer than others.
         nodes = self.heap.first(4 * self.n_jobs if state.records and self.n_jobs > 1 else 1)
         at_root = state.settled and not state.records
-        if at_root:
-            dives = 1
+        dives = 1 if at_root else dives
         n_before, rest = len(state.multipliers), (state.strong, dives, deadline, state.n_nodes)
         if len(nodes) == 1:
             found = [self.examiner().dive(nodes[0], *rest)]
@@ -369,10 +349,8 @@ class BranchAndBound:
         return any(one.interrupted for one in found)
 
     def merge(self, node: Node, found: Dive, *, shared: bool, n_before: int) -> None:
-        """Put the records and open nodes of a dive, which began at a node, where they belong.
-
-        ``shared`` says whether the dive has worked on the search's own multipliers and incumbent, as one that runs
-        alone does, ``n_before`` how many multipliers there were before it.
+        """Put records and open nodes of a dive where they belong; one that is ``shared`` has the search's own
+        incumbent.
         """
         state, base = self.state, len(self.state.records)
         shift = 0
@@ -398,7 +376,7 @@ class BranchAndBound:
         """Progress, for the callback and the history; where dives are of one node, after some of them."""
         state = self.state
         since = state.n_nodes - state.history[-1].n_nodes if len(state.history) > 1 else 0
-        if DIVE[self.strategy] == 1 and len(self.heap) and 0 < since < TOLD_NODES:
+        if DIVE[self.strategy] == 1 and len(self.heap) and 0 < since < 32:
             return
         progress = Progress(state.n_nodes, len(self.heap), self.bound(self.heap.bound), state.objective, state.seconds)
         state.history.append(progress)

@@ -2,20 +2,65 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ..deadline import unlimited
 from ..formulations import Formulation
 from ..notice import warn
 from ..problem import Problem
+from ..solution import Solution
 from ..validation import InfeasibleError, new_file
 from .files import save_search
 from .prove import prove_certificate
 from .search import BranchAndBound
-from .solution import ExactSolution
+from .tree import Progress, Record
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExactSolution(Solution):
+    """The best solution found, with a bound that none is below; its step is the SVM trained on its labels.
+
+    Of a search over intervals it is a step of the concave-convex procedure, or a convex problem in a box.
+
+    Attributes
+    ----------
+    status : {"optimal", "inaccurate", "node_limit", "time_limit", "interrupted"}
+        As in :class:`~convex_tsvm.exact.BranchAndBound`.
+    n_nodes, n_open : int
+        Nodes looked at, and left open.
+    svm_bound, root_bound : float
+        Bounds of the labelled points' SVM, and of the root.
+    root_fixed : int
+        Unlabelled points whose labels were proven at the root.
+
+    Examples
+    --------
+    >>> solution = ct.exact_search(ct.s3vm(), problem)
+    >>> solution.n_open, solution.gap <= 1e-6
+    (0, True)
+    """
+
+    n_nodes: int = 0
+    n_open: int = 0
+    svm_bound: float = -np.inf
+    root_bound: float = -np.inf
+    root_fixed: int = 0
+    progress: tuple[Progress, ...] = ()
+    tree: tuple[Record, ...] = ()
+
+    def __str__(self) -> str:
+        nodes = f"{self.n_nodes} nodes, {self.n_open} left open; {self.root_fixed} labels proven at the root"
+        return f"{super().__str__()}\n{nodes}"
+
+    @property
+    def n_iter(self) -> int:
+        """Number of nodes."""
+        return self.n_nodes
 
 
 def exact_search(
@@ -36,7 +81,6 @@ def exact_search(
 
     Parameters
     ----------
-    formulation : Formulation
     problem : Problem
         For a search over intervals its balance is a mean output or None.
     certificate : path, optional
@@ -59,11 +103,9 @@ def exact_search(
 
     Examples
     --------
-    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], C=1, balance=None)
-    >>> solution = ct.exact_search(ct.s3vm(balance=None), problem)
+    >>> solution = ct.exact_search(ct.s3vm(), problem)
     >>> solution.status, solution.labels.astype(int).tolist()
-    ('optimal', [-1, -1, 1, 1, 1, 1])
+    ('optimal', [-1, -1, -1, 1, 1, 1])
     """
     if certificate is not None:
         certificate = new_file("certificate", certificate)
@@ -98,7 +140,7 @@ def _certified(solution: ExactSolution, path: Path, search: BranchAndBound) -> E
         if not verdict.holds:
             warn(f"{name} was written, but does not prove its claim: {verdict.problem}")
             if not verdict.unknown and solution.status == "optimal":
-                return dataclasses.replace(solution, status="inaccurate")
+                return replace(solution, status="inaccurate")
     return solution
 
 

@@ -1,15 +1,17 @@
-"""The search tree as it is kept: nodes, what is proven at them, and which are still open."""
+"""The search as it is kept: its tree, what is proven at nodes, which are still open, and what a file has of it."""
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from ..relaxations.proof import Proof
 from ..relaxations.region import Region
+from ..solution import relative_gap
 
 
 def claimed(bounds: Iterable[float], objective: float) -> float:
@@ -24,11 +26,7 @@ def claimed(bounds: Iterable[float], objective: float) -> float:
 
 @dataclass(eq=False)
 class Node(Region):
-    """A region with its place in the tree.
-
-    ``parent`` is the number of the record that was branched, -1 at the root, and ``sign`` is -1 in its lower half and
-    +1 in its upper one: the label that the point has here, in a search for labels.
-    """
+    """A region with the number of the record that was branched, of which it is the lower (-1) or upper half (+1)."""
 
     parent: int = -1
     sign: int = 0
@@ -36,11 +34,7 @@ class Node(Region):
 
 @dataclass(eq=False)
 class Record:
-    """What is kept of a node that has been examined; parent and sign are those of the :class:`Node`.
-
-    ``variable`` is the output that is branched on here, -1 if the node is closed, and ``place`` where it is split; each
-    of the proofs comes with the cutoff that it was made for.
-    """
+    """What is kept of a node that has been examined; a proof has the cutoff that it was made for."""
 
     parent: int
     sign: int
@@ -51,10 +45,7 @@ class Record:
 
 
 class OpenNodes:
-    """Open nodes in the order in which they are to be examined.
-
-    If ``depth_first`` the last one pushed comes first, otherwise the one with the least bound.
-    """
+    """Open nodes: the last one pushed comes first if ``depth_first``, otherwise the one with the least bound."""
 
     def __init__(self, depth_first: bool) -> None:
         self.depth_first = depth_first
@@ -90,3 +81,62 @@ class OpenNodes:
     def all(self) -> list[Node]:
         """All open nodes, in the order in which they would be popped."""
         return [entry[2] for entry in sorted(self._heap, key=lambda entry: entry[:2])]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a search is: nodes looked at and still open, what no solution is below, the best one, and seconds."""
+
+    n_nodes: int
+    n_open: int
+    lower_bound: float
+    objective: float
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """(objective - lower bound) / objective."""
+        return relative_gap(self.objective, self.lower_bound)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.n_nodes} nodes, {self.n_open} open, objective {self.objective:.6g}, "
+            f"lower bound {self.lower_bound:.6g}, gap {self.gap:.2%}"
+        )
+
+
+@dataclass(eq=False)
+class State:
+    """A search that can be stopped and taken up again: the tree, what is open, and what is known.
+
+    ``settled`` and ``strong`` say whether the choice of bounds is made, and whether it is more than those that are
+    always asked for; ``unfinished`` that the root's were still rising when a limit stopped them. ``n_searches`` counts
+    how often better labels were looked for, ``n_first`` the SVMs solved to find first ones.
+    """
+
+    records: list[Record] = field(default_factory=list)
+    open: list[Node] = field(default_factory=list)
+    multipliers: list[Any] = field(default_factory=list)
+    objective: float = np.inf
+    settled: bool = False
+    strong: bool = False
+    unfinished: bool = False
+    n_searches: int = 0
+    n_first: int = 0
+    n_nodes: int = 0
+    seconds: float = 0.0
+    svm_bound: float = -np.inf
+    root_bound: float = -np.inf
+    root_fixed: int = 0
+    history: list[Progress] = field(default_factory=list)
+
+    #: Names of what a file has of it as plain numbers.
+    NUMBERS = (
+        "objective", "settled", "strong", "unfinished", "n_searches", "n_first", "n_nodes", "seconds", "svm_bound",
+        "root_bound", "root_fixed",
+    )  # fmt: skip
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether the choice of bounds is made, and the root's are not to rise further before it is branched."""
+        return self.settled and not self.unfinished

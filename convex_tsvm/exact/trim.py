@@ -26,23 +26,11 @@ from .prove import check_flint
 
 @dataclass(frozen=True)
 class Trimmed:
-    """What was dropped.
-
-    Attributes
-    ----------
-    n_nodes_before, n_nodes_after, n_proofs_before, n_proofs_after : int
-    bytes_before, bytes_after : int
-        Sizes of the files.
+    """What was dropped: numbers of nodes and of proofs, and sizes of the files in bytes.
 
     Examples
     --------
-    >>> import tempfile, pathlib
-    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "optimum.npz")
-    ...     solution = ct.exact_search(ct.s3vm(balance=None), problem, certificate=file)
-    ...     trimmed = ct.exact.trim_certificate(file, pathlib.Path(folder, "short.npz"))
+    >>> trimmed = ct.exact.trim_certificate(certificate, certificate.with_name("short.npz"))
     >>> trimmed.n_nodes_after <= trimmed.n_nodes_before
     True
     """
@@ -68,10 +56,8 @@ def trim_certificate(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
 
     Parameters
     ----------
-    path : path
-        A certificate or a checkpoint.
-    out : path
-        The smaller file; may be the same.
+    path, out : path
+        A certificate or a checkpoint, and the smaller file, which may be the same.
 
     Raises
     ------
@@ -84,14 +70,9 @@ def trim_certificate(path: str | os.PathLike[str], out: str | os.PathLike[str]) 
 
     Examples
     --------
-    >>> import tempfile, pathlib
-    >>> X = np.array([[-2.0], [-1.8], [-0.2], [1.0], [1.5], [2.0]])
-    >>> problem = ct.Problem(X, [-1, 0, 0, 0, 0, 1], balance=None)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = pathlib.Path(folder, "optimum.npz")
-    ...     solution = ct.exact_search(ct.s3vm(balance=None), problem, certificate=file)
-    ...     trimmed = ct.exact.trim_certificate(file, pathlib.Path(folder, "short.npz"))
-    ...     ct.prove_certificate(pathlib.Path(folder, "short.npz")).holds
+    >>> short = certificate.with_name("short.npz")
+    >>> trimmed = ct.exact.trim_certificate(certificate, short)
+    >>> ct.prove_certificate(short).holds
     True
     """
     check_flint()
@@ -164,10 +145,7 @@ class _Trimmer:
         return self.made(kept), (len(self.parents), len(kept), *n_proofs)
 
     def simplify(self, starts: dict[int, Node], kept: dict[int, list[int]]) -> None:
-        """Leave out proofs of branched nodes without which all leaves below them are closed as well.
-
-        It goes from the last nodes up; nodes with many others below them are left out, as trying takes too long there.
-        """
+        """Leave out proofs of branched nodes, from the last ones up, if all leaves below are closed without them."""
         children: dict[int, list[int]] = {k: [] for k in kept}
         sizes = dict.fromkeys(kept, 1)
         for k in reversed(list(kept)):
@@ -246,28 +224,26 @@ class _Trimmer:
         for name in ("node_low", "node_high", "node_gamma", "node_v", "node_bounds"):
             a[name] = a[name][:0]
         vectors, sets = unpacked("proof", a), unpacked("multiplier", a)
-        named = [p for p in proofs if stored[p].multipliers is not None and stored[p].kind in WITH_MULTIPLIERS]
-        used = sorted({stored[p].number for p in named})
-        numbers = a["proof_number"][proofs]
-        for row, p in enumerate(proofs):
-            if stored[p].kind in WITH_MULTIPLIERS and stored[p].number in used:
-                numbers[row] = used.index(stored[p].number)
+        named = {p: stored[p].number for p in proofs if stored[p].kind in ("signs", "envelopes")}  # multipliers
+        used = sorted({number for p, number in named.items() if stored[p].multipliers is not None})
+        renumbered = {number: new for new, number in enumerate(used)}
+        numbers = [
+            renumbered.get(stored[p].number, stored[p].number) if p in named else stored[p].number for p in proofs
+        ]
         for name in ("kind", "share", "lift"):
             a[f"proof_{name}"] = a[f"proof_{name}"][proofs]
-        a["proof_number"], a["proof_cutoff"] = numbers, np.array([self.cutoff(p) for p in proofs], dtype=float)
+        a["proof_number"] = np.array(numbers, dtype=np.int64)
+        a["proof_cutoff"] = np.array([self.cutoff(p) for p in proofs], dtype=float)
         a["proof_record"] = np.array([place[k] for k, own in kept.items() for _ in own], dtype=np.int64)
         for name in [name for name in a if name.startswith("multiplier_")]:
             del a[name]
-        a |= packed("proof", [vectors[p] for p in proofs]) or {name: a[name][:0] for name in VECTORS}
+        nothing = {name: a[name][:0] for name in ("proof_vector", "proof_vector_end")}
+        a |= packed("proof", [vectors[p] for p in proofs]) or nothing
         a |= packed("multiplier", [without_zeros(sets[number]) for number in used])
         header = json.loads(str(a["header"]))
         header |= {"trimmed": True, "history": header["history"][-1:]}
         a["header"] = np.array(json.dumps(header))
         return a
-
-
-#: Kinds of proofs whose number is that of multipliers, and the arrays of their vectors.
-WITH_MULTIPLIERS, VECTORS = ("signs", "envelopes"), ("proof_vector", "proof_vector_end")
 
 
 def without_zeros(multipliers: dict[str, Any]) -> dict[str, Any]:

@@ -12,24 +12,9 @@ from ..problem import Array
 
 Made = TypeVar("Made")
 
-#: What is made of multipliers is kept for some of them, as many boxes use the same: at most so many, and so many
-#: numbers in their matrices.
-KEPT, KEPT_NUMBERS = 64, 20_000_000
-
 
 class BoundModel(ABC):
-    """What bounds about an instance are computed with; :class:`LabelModel` and :class:`OutputModel` are the two.
-
-    Attributes
-    ----------
-    about : {"labels", "outputs"}
-        What the boxes are about.
-    instance : Instance
-    n : int
-        Number of outputs that a box has ends of.
-    multipliers : list
-        Those that are kept; proofs refer to them by their places.  None where a dive does not need them.
-    """
+    """What bounds about an instance are computed with; proofs refer to ``multipliers`` by their places."""
 
     about: ClassVar[str]
     instance: Instance
@@ -77,7 +62,8 @@ class BoundModel(ABC):
         """What was made before of multipliers, whose number is the key's first entry, or is made now."""
         found: Made = self._made.pop(key) if key in self._made else make()
         self._made[key] = found
-        while len(self._made) > max(1, min(KEPT, KEPT_NUMBERS // (3 * self.n**2))):
+        # As many boxes use the same multipliers, what is made of some is kept, up to so many numbers in matrices.
+        while len(self._made) > max(1, min(64, 20_000_000 // (3 * self.n**2))):
             del self._made[next(iter(self._made))]
         return found
 
@@ -85,15 +71,8 @@ class BoundModel(ABC):
         return {**self.__dict__, "_made": {}}
 
     def fork(self, number: int) -> Any:
-        """A copy for a dive that runs beside others, with the multipliers of that number alone.
-
-        Copies share everything that dives do not change.
-        """
+        """A copy for a dive beside others, with the multipliers of that number alone, which shares what dives keep."""
         other = copy.copy(self)
         other._made = {}
         other.multipliers = [z if k == number else None for k, z in enumerate(self.multipliers)]
         return other
-
-
-class NoBounds(ValueError):
-    """There is no model of a kind for a formulation or a problem; the message says why."""

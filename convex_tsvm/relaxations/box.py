@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -51,6 +52,24 @@ def settle(low: Array, high: Array, y: Array) -> tuple[Array, Array]:
 def labels_of(low: Array, high: Array) -> Array:
     """The labels that the ends of a box leave possible: +1, -1, or 0 where both are."""
     return np.where(low >= 1, 1.0, np.where(high <= -1, -1.0, 0.0))
+
+
+def counted(box: Any, points: np.ndarray, labels: Array, least: int, most: int, edge: float) -> Any:
+    """A box after its labels of some points are counted, of which ``least`` to ``most`` are +1.
+
+    Where that leaves the others one label, their outputs are at ``edge`` or beyond; a box without a solution is empty.
+    """
+    positive, possible, rest = int((labels > 0).sum()), int((labels >= 0).sum()), points[labels == 0]
+    low, high = box.low.copy(), box.high.copy()
+    if positive > most or possible < least:
+        low[:], high[:] = np.inf, -np.inf
+    elif len(rest) and positive == most:
+        high[rest] = np.minimum(high[rest], -edge)
+    elif len(rest) and possible == least:
+        low[rest] = np.maximum(low[rest], edge)
+    else:
+        return box
+    return type(box)(low, high)
 
 
 class LabelBox(Box):

@@ -17,22 +17,17 @@ from ..losses import Exponential
 from ..problem import Array, Problem
 from ..table import RELAXATIONS, relaxation_named
 from ..validation import InfeasibleError, finite, integer, one_of
-from .bound import Bound
 from .bound_model import BoundModel
 from .box import LabelBox
 from .envelopes.best import BestSolution
 from .envelopes.model import OutputModel, error_for, trivial_bound
 from .label_matrix.label_matrix import check_solver
-from .label_model import LabelModel
-from .region import Incumbent, Region, Relaxation, Rules, Stage, Work
-from .rounded import RoundedLabels
+from .label_model import LabelModel, RoundedLabels
+from .region import Bound, Incumbent, Region, Relaxation, Rules, Stage, Work
 from .svm.partial_svm import PartialSVM
 
 if TYPE_CHECKING:
     from ..modeling.printing import ReadableProblem
-
-#: What is asked for by default, the first one that exists for the problem.
-BY_DEFAULT = ("sdp", "curvature", "svm")
 
 
 class LowerBoundBuilder:
@@ -47,7 +42,6 @@ class LowerBoundBuilder:
         Either one about labels, with the loss min(ℓ(f), ℓ(-f)) for unlabelled points and any balance: none, linear,
         exact (chapelle2008 eq. 3), or of the targets.  Or, for the relaxations by envelopes, any piecewise
         linear-quadratic losses, constraints on outputs, and a mean output or none.
-    problem : Problem
     relaxation : {"auto", "svm", "sdp", "signs", "envelope", "curvature"} or class, optional
         "svm": the points without a label pay nothing (chapelle2008 §3.1).  "sdp": the relaxation of debie2004 §2, with
         the class balance of chapelle2008 §3.4 where the number of labels is prescribed; there is none with a free bias,
@@ -65,10 +59,8 @@ class LowerBoundBuilder:
         Relative accuracy of the relaxation "sdp" at the root; below it ten times less.
     gap : float, optional
         Relative gap between the incumbent and the bound at which to stop; ``tol`` by default.
-    max_rounds : int, default 30
-        Rounds of cuts at the root.
-    cuts_per_round : int, optional
-        Of each kind; 3 n by default.
+    max_rounds, cuts_per_round : int, default 30 and 3 n
+        Rounds of cuts at the root, and cuts of each kind in one of them.
     searched : bool, default False
         Whether it is for a search: then labels are searched for under a balance alone, of hinge losses with a cost > 0,
         label matrices are about uncounted labels, and errors call the relaxation "bounds".
@@ -77,10 +69,6 @@ class LowerBoundBuilder:
     ----------
     relaxation : str
         The one that is used.
-    model : LabelModel or OutputModel
-        What bounds are computed with.
-    search : Labelling
-        The formulation on the problem as a search for labels; ValueError if it is none.
 
     Raises
     ------
@@ -130,16 +118,11 @@ class LowerBoundBuilder:
         self._models: dict[str, BoundModel | str] = {}
         self._searched = searched
         # With links the relaxation in label matrices takes a conic solver, and leaves out what they say about outputs.
-        by_default = BY_DEFAULT[1:] if formulation.constraints else BY_DEFAULT
+        by_default = ("curvature", "svm") if formulation.constraints else ("sdp", "curvature", "svm")
         self.use(self._first(by_default) if relaxation is None else relaxation)
 
     def use(self, relaxation: str | type[Relaxation]) -> None:
-        """Choose the strongest relaxation that is asked from now on.
-
-        Parameters
-        ----------
-        relaxation : str or subclass of Relaxation
-            As for the class.
+        """Choose the strongest relaxation that is asked from now on, as for the class.
 
         Raises
         ------
@@ -155,13 +138,8 @@ class LowerBoundBuilder:
         try:
             # Relaxations that "auto" chooses from, the strongest first: the first one that exists for the problem.
             # The same for a search, which goes by labels where it can.
-            name = (
-                self._first(
-                    ("signs", "sdp", "svm", "curvature") if self._searched else ("signs", "sdp", "curvature", "svm")
-                )
-                if asked == "auto"
-                else asked
-            )
+            last = ("svm", "curvature") if self._searched else ("curvature", "svm")
+            name = self._first(("signs", "sdp", *last)) if asked == "auto" else asked
             why = self._why_not(name)
         except TimeIsUp:
             name, why = "svm", None  # to see whether there is a stronger one takes the inverse of a matrix
@@ -178,10 +156,8 @@ class LowerBoundBuilder:
     def _use_own(self, relaxation: Any, argument: str) -> None:
         """Choose a relaxation that is none of the table."""
         if not (isinstance(relaxation, type) and issubclass(relaxation, Relaxation)):
-            raise ValueError(
-                f"{argument}={relaxation!r} must be one of {', '.join(('auto', *RELAXATIONS))}, or a subclass of "
-                "Relaxation"
-            )
+            names = ", ".join(("auto", *RELAXATIONS))
+            raise ValueError(f"{argument}={relaxation!r} must be one of {names}, or a subclass of Relaxation")
         why = self._why_not_about(relaxation)
         if why is not None:
             raise ValueError(f"{argument}={relaxation.__name__}: {why}")
@@ -226,15 +202,15 @@ class LowerBoundBuilder:
         """What bounds about labels or outputs are computed with, or why there are none."""
         if about not in self._models:
             try:
-                self._models[about] = self._label_model() if about == "labels" else self._output_model()
+                if about == "labels":
+                    self._models[about] = LabelModel(self.instance.formulation, self.instance.problem, links=True)
+                else:
+                    self._models[about] = self._output_model()
             except InfeasibleError:
                 raise
             except ValueError as error:
                 self._models[about] = str(error)
         return self._models[about]
-
-    def _label_model(self) -> LabelModel:
-        return LabelModel(self.instance.formulation, self.instance.problem, links=True)
 
     def _output_model(self) -> OutputModel:
         if not isinstance(self.instance.formulation.unlabeled, Exponential):
@@ -315,14 +291,15 @@ class LowerBoundBuilder:
                 if given is not None:
                     raise ValueError(f"{name}: relaxation={self.relaxation!r} is not about labels; only upper is taken")
             y, best = self.instance.problem.y, BestSolution(self.instance, upper)
-        status = "optimal"
-        work = None
+        status, work, rules = "optimal", None, Rules(gap=self.gap, alone=True)
         try:
             if not np.isfinite(best.objective):
                 best.begin()
-            box = model.count(LabelBox.of_labels(y)) if self.is_about_labels else model.root(self._cutoff(best))
+            box = (
+                model.count(LabelBox.of_labels(y)) if self.is_about_labels else model.root(rules.cutoff(best.objective))
+            )
             region = Region(box, bound=trivial_bound(self.instance))
-            work = Work(model, region, best, Rules(gap=self.gap, alone=True), callback)
+            work = Work(model, region, best, rules, callback)
             self._examine(work, strong=True)
             # Statuses of solvers, from the best to the worst.
             status = max(
@@ -335,9 +312,6 @@ class LowerBoundBuilder:
         except KeyboardInterrupt:
             status = "interrupted"
         return self._found(work, best, upper_labels, status, y)
-
-    def _cutoff(self, best: Incumbent) -> float:
-        return Rules(gap=self.gap).cutoff(best.objective)
 
     def _found(self, work: Work | None, best: Any, upper_labels: Array | None, status: str, y: Array) -> Bound:
         """What is known after work, or an interruption, which may have come before there was any."""
@@ -363,23 +337,10 @@ class LowerBoundBuilder:
     def examine(
         self, region: Region, incumbent: Incumbent, rules: Rules, *, strong: bool = True, turn: int = 0
     ) -> Work:
-        """Bounds of a region, from the cheapest to the strongest, until it is closed.
+        """Bounds of a region, a node of exact search, from the cheapest to the strongest, until it is closed.
 
-        Parameters
-        ----------
-        region : Region
-            A node of exact search.
-        incumbent : Incumbent
-        rules : Rules
-        strong : bool, default True
-            Whether more is asked for than what closes boxes.
-        turn : int, default 0
-            How many regions the search has worked on before.
-
-        Returns
-        -------
-        Work
-            The smaller box, its bound, and their proofs.
+        More than what closes boxes is asked for only if ``strong``; ``turn`` says how many regions the search has
+        worked on before. The work has the smaller box, its bound, and their proofs.
         """
         work = Work(self.model, region, incumbent, rules, turn=turn)
         self._examine(work, strong)
@@ -398,74 +359,38 @@ class LowerBoundBuilder:
                 self._closing.finish(work)
 
     def finish(self, work: Work) -> None:
-        """Close a box that is open and cannot be split.
-
-        Parameters
-        ----------
-        work : Work
-            After :meth:`examine`.
-        """
+        """Close a box that is open and cannot be split, after :meth:`examine`."""
         self._closing.finish(work)
 
     def fork(self, number: int) -> LowerBoundBuilder:
-        """One for work beside others: they share what none of them changes, and have the multipliers of a node.
-
-        Parameters
-        ----------
-        number : int
-            Of these multipliers; -1 for none.
-        """
+        """One for work beside others: they share what none changes, and have the multipliers of a number."""
         other = copy.copy(self)
         other._models = {self.about: self.model.fork(number)}
         return other
 
     def evaluate(self, labels: Array) -> tuple[float, StepSolution]:
-        """The objective of the SVM for labels of all points, and that SVM.
-
-        Parameters
-        ----------
-        labels : array, shape (n,)
-            +1 and -1.
-        """
+        """The objective of the SVM for labels of all points, +1 and -1 of shape (n,), and that SVM."""
         found: tuple[float, StepSolution] = self.model.evaluate(labels)
         return found
 
     def primal(self) -> ReadableProblem:
         """The relaxation in the label matrix as a ``cvxpy.Problem`` to read: it prints itself, and has ``latex()``.
 
-        Returns
-        -------
-        cvxpy.Problem
-            Of :class:`~convex_tsvm.modeling.label_matrix.ReducedSDP`.
-
         Raises
         ------
         ValueError
             If ``relaxation`` is not "sdp": "svm" is an SVM, and the others are made anew in every round.
         """
-        from ..modeling.label_matrix import ReducedSDP
-
-        self._check_written()
-        return ReducedSDP(self.search).problem
+        return self._written().ReducedSDP(self.search).problem
 
     def dual(self) -> ReadableProblem:
-        """The dual of :meth:`primal`, with the same value: every feasible point of it is a lower bound.
+        """The dual of :meth:`primal`, with the same value and errors: every feasible point of it is a lower bound."""
+        return self._written().DualSDP(self.search).problem
 
-        Returns
-        -------
-        cvxpy.Problem
-            Of :class:`~convex_tsvm.modeling.label_matrix.DualSDP`.
-
-        Raises
-        ------
-        ValueError
-            As of :meth:`primal`.
-        """
-        from ..modeling.label_matrix import DualSDP
-
-        self._check_written()
-        return DualSDP(self.search).problem
-
-    def _check_written(self) -> None:
+    def _written(self) -> Any:
+        """Where the relaxation is written as a CVXPY problem."""
         if self.relaxation != "sdp":
             raise ValueError(f"relaxation={self.relaxation!r} must be 'sdp' to be written as a CVXPY problem")
+        from ..modeling import label_matrix
+
+        return label_matrix

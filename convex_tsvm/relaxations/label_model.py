@@ -15,17 +15,17 @@ from ..losses import HARD_MARGIN
 from ..problem import Array, Problem
 from ..solvers import NativeSolver
 from .bound_model import BoundModel
-from .box import LabelBox
+from .box import LabelBox, counted
+from .envelopes.best import MOST_MISSED
 from .quadratic_program import OutputSpace
-from .svm.partial_svm import PartialSVM, is_partial
-from .svm.plain_svm import PlainSVM
+from .svm.partial_svm import PartialSVM, PlainSVM, is_partial
 
 
 class LabelModel(BoundModel):
-    """A formulation on a problem as a search for labels.
+    """A formulation on a problem as a search for labels; ValueError for other formulations.
 
-    ``known`` is the SVM of the known labels; ``links`` says whether the formulation may have links.  Bounds that leave
-    them out hold, but a search would not end with them.  ValueError is raised for other formulations.
+    ``known`` is the SVM of the known labels. Only with ``links`` may there be any: bounds that leave them out hold, but
+    a search would not end with them.
     """
 
     about = "labels"
@@ -44,10 +44,7 @@ class LabelModel(BoundModel):
 
     @property
     def svm(self) -> PartialSVM:
-        """The SVM of known labels; ValueError if the loss is neither hinge nor squared hinge, or a point has no cost.
-
-        For these alone exact search knows what a bound says about single labels and outputs.
-        """
+        """The SVM of known labels; ValueError for losses of which no bound says anything about single labels."""
         if isinstance(self.known, PartialSVM):
             return self.known
         if not (self.search.cost > 0).all():
@@ -94,9 +91,8 @@ class LabelModel(BoundModel):
         return "there are no files of searches for a hard margin" if self.search.loss.isclose(HARD_MARGIN) else None
 
     def count(self, box: LabelBox) -> LabelBox:
-        """The box after the number of positive labels is taken into account.
-
-        It may be given (chapelle2008 eq. 3); and where the sum of targets is, both labels must occur among them.
+        """The box after positive labels are counted: a number (chapelle2008 eq. 3), or both labels for a sum of
+        targets.
         """
         search = self.search
         if box.is_empty or (search.n_positive is None and search.target_sum is None):
@@ -104,20 +100,9 @@ class LabelModel(BoundModel):
         points = search.unknown if search.n_positive is not None else np.flatnonzero(search.summed)
         most = len(points) - 1 if search.n_positive is None else search.n_positive
         least = 1 if search.n_positive is None else search.n_positive
-        labels = box.labels[points]
-        positive, negative = int((labels > 0).sum()), int((labels < 0).sum())
-        if positive > most or len(points) - negative < least:
-            return LabelBox(np.full(self.n, np.inf), np.full(self.n, -np.inf))
-        rest = points[labels == 0]
-        if len(rest) == 0 or (least < len(points) - negative and positive < most):
-            return box
-        low, high = box.low.copy(), box.high.copy()
-        if positive == most:
-            high[rest] = np.minimum(high[rest], -1.0)
-        else:
-            low[rest] = np.maximum(low[rest], 1.0)
+        found: LabelBox = counted(box, points, box.labels[points], least, most, 1.0)
         # The labels that were just forced may contradict the count, which the next round finds.
-        return self.count(LabelBox(low, high))
+        return found if found is box else self.count(found)
 
     def rounded(self, scores: Array) -> Array:
         """Labels of scores: their signs, or the largest ones where the number of positive labels is given."""
@@ -153,3 +138,36 @@ class LabelModel(BoundModel):
     def has_quadratic(self) -> bool:
         """Whether bounds in v-space exist."""
         return self.known.squared and bool(np.isfinite(self.space.doubt))
+
+
+class RoundedLabels:
+    """The best labels that were made by rounding scores, with the known labels ``y``; None before any were found."""
+
+    def __init__(self, model: LabelModel, y: Array, objective: float = np.inf, labels: Array | None = None) -> None:
+        self.model, self.y, self.objective, self.labels = model, y, objective, labels
+
+    def begin(self) -> float:
+        """First labels: those of the SVM of the known ones, whose bound is returned."""
+        point = self.model.known.solve(self.y)
+        self.offer(np.where(self.y != 0, self.y, point.outputs + point.bias))
+        return float(point.value)
+
+    def offer(self, scores: Array, *, thorough: bool = False) -> bool:
+        """Round scores to labels and keep them if their SVM is the best so far; whether they were kept."""
+        model = self.model
+        search, labels = model.search, model.rounded(scores)
+        if search.formulation.constraints or not (search.cost > 0).all():
+            # The SVM that bounds leaves out what links say about outputs, and is for points that cost something.
+            objective, solution = model.evaluate(labels)
+            missed = solution.primal_infeasibility > MOST_MISSED * (1 + float(np.abs(solution.outputs).max()))
+            objective, outputs = np.inf if missed else objective, solution.outputs
+        else:
+            point = model.svm.solve(labels, tol=1e-9)
+            objective, outputs = model.svm.objective(labels, point), model.svm.margins(point) + point.bias
+        if not (model.known.hard or search.n_positive is not None or search.target_sum is not None):
+            # The signs of the outputs may be other labels than those the SVM was trained with, and better ones.
+            labels = np.where(search.y != 0, search.y, np.where(outputs >= 0, 1.0, -1.0))
+        if objective >= self.objective:
+            return False
+        self.objective, self.labels = objective, labels
+        return True

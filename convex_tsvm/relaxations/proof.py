@@ -7,7 +7,7 @@ are stored; those that need no more are in single precision.  docs/certificate.r
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -58,15 +58,7 @@ class Proof(ABC):
 
     @abstractmethod
     def apply(self, model: Any, box: Any, cutoff: float) -> tuple[float, Any]:
-        """A bound for a box, and the smaller box of all its solutions below the cutoff.
-
-        Parameters
-        ----------
-        model : BoundModel
-            What the proof is about: its formulation on its problem.
-        box : Box
-        cutoff : float
-        """
+        """A bound for a box of a :class:`BoundModel`, and the smaller box of all its solutions below the cutoff."""
 
     def store(self) -> Stored:
         """The numbers from which :meth:`read` makes the proof again; none, for a kind that no file has."""
@@ -79,4 +71,6 @@ class Proof(ABC):
 
     def renumbered(self, first: int, shift: int) -> Proof:
         """The same proof after the multipliers with numbers from ``first`` on were renumbered by ``shift``."""
-        return self
+        if not self.has_multipliers or self.number < first:
+            return self
+        return replace(self, number=self.number + shift)  # type: ignore[type-var]

@@ -32,7 +32,6 @@ class OutputSpace:
     C : array, shape (1 + n, 1 + n)
         q(v) = <C, [1; v] [1; v]ᵀ> + constant, with C_00 = 0.  Where a sum of v is fixed, a multiple of the square of
         how far it is off is part of it, which is zero for every solution.
-    constant : float
     doubt : float
         What rounding may have done to q: its exact values are at least the computed ones less doubt times ‖v - o‖².
         Infinite where the kernel and its inverse are too far apart in size for floating point: then q bounds nothing.

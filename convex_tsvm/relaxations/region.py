@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..deadline import time_is_up
 from ..problem import Array
+from ..solution import relative_gap
 from .proof import Proof
 from .rounding import UNDERFLOW
 
@@ -30,17 +31,8 @@ class Incumbent(Protocol):
 class Stage:
     """One relaxation on the way to a bound.
 
-    Attributes
-    ----------
-    name : str
-    bound : float
-        The safe bound known after it.
-    relaxed : float
-        Its value as the solver left it: no bound.
-    n_cuts, n_fixed : int
-        Cuts in it; labels that are proven, those given included.
-    seconds : float
-    status : str
+    ``bound`` is the safe bound known after it, ``relaxed`` its value as the solver left it, which is none; ``n_fixed``
+    are the labels that are proven, those given included.
     """
 
     name: str
@@ -50,6 +42,72 @@ class Stage:
     n_fixed: int
     seconds: float
     status: str
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A lower bound of an S3VM's optimum, and what was found on the way.
+
+    Attributes
+    ----------
+    value : float
+        A proven lower bound of the formulation's optimum over all labellings that agree with the labels given; or, if
+        ``upper`` was given and is smaller, of that.
+    relaxed : float
+        The value of the last relaxation as its solver left it: no bound.
+    upper, labels : float; array, shape (n,), or None
+        The least objective known, and labels whose SVM has it.
+    scores : array, shape (n,)
+        Labels before thresholding, as the last relaxation has them.
+    proven : array, shape (n,)
+        Labels that every solution better than ``upper`` must have; 0 where that is not known.
+    duals : dict of arrays
+        The dual variables behind the last relaxation's bound: "gamma" of the SVM; "alpha" and "multipliers" of the SDP
+        (:func:`~convex_tsvm.relaxations.transduction_bound`); "gamma" and "curvature" of a relaxation by envelopes,
+        with the ends "low" and "high" of the outputs that it is for.
+    status : {"optimal", "inaccurate", "failed", "time_limit", "interrupted"}
+        The worst of the solvers' ("optimal" also if the gap is closed); the bound holds whatever it is.
+    proofs : tuple of (Proof, float)
+        What proves the value, one step after the other, each with the cutoff that it was made for: a certificate of
+        exact search stores the same.
+
+    Examples
+    --------
+    >>> bound = ct.LowerBoundBuilder(ct.s3vm(), problem).bound()
+    >>> bound.status, bool(bound.value <= bound.upper), bound.gap < 0.01
+    ('optimal', True, True)
+    """
+
+    value: float
+    relaxed: float
+    upper: float
+    labels: Array | None
+    scores: Array
+    proven: Array
+    duals: dict[str, Array] = field(repr=False)
+    stages: tuple[Stage, ...] = field(repr=False)
+    status: str = "optimal"
+    proofs: tuple[tuple[Proof, float], ...] = field(default=(), repr=False)
+
+    @property
+    def gap(self) -> float:
+        """(upper - value) / upper."""
+        return relative_gap(self.upper, self.value)
+
+    def __repr__(self) -> str:
+        return f"Bound(value={self.value:.8g}, upper={self.upper:.8g}, gap={self.gap:.2g}, status={self.status!r})"
+
+    def __str__(self) -> str:
+        proven = int((self.proven != 0).sum())
+        lines = [
+            f"no solution is below {self.value:.8g}",
+            f"the best one known has {self.upper:.8g} (gap {100 * self.gap:.2f} %)",
+            f"{proven} of {len(self.proven)} labels are known or proven",
+        ]
+        lines += [
+            f"{stage.name}: {stage.bound:.8g} after {stage.seconds:.2g} s ({stage.status})" for stage in self.stages
+        ]
+        return "\n".join(lines)
 
 
 @dataclass(eq=False)
@@ -86,8 +144,8 @@ class Rules:
     def cutoff(self, objective: float) -> float:
         """The bound at which a box is closed, for the objective of the incumbent; infinite if that is.
 
-        It is nearer to the objective than ``gap`` says, by a share of 10⁻⁸ of the gap: otherwise rounding could leave
-        the gap that is reported above the one that was asked for.
+        It is nearer to the objective than ``gap`` says by a share of 10⁻⁸, or rounding could leave a larger gap than
+        asked for.
         """
         return objective - self.gap * (1 - 1e-8) * abs(objective) if np.isfinite(objective) else np.inf
 
@@ -99,9 +157,7 @@ class Work:
     Attributes
     ----------
     box, bound, gamma, v, number, since, base, memory
-        What :class:`Region` has under these names, as it is now.
-    turn : int
-        How many regions the search has worked on before.
+        What :class:`Region` has under these names, as it is now; ``turn`` regions were worked on before.
     proofs : list of (Proof, float)
         The proofs so far, in their order, each with the cutoff that it was made for.
     outputs : array, shape (n,)
@@ -111,10 +167,8 @@ class Work:
     halves : callable or None
         Takes indices of points without a label, and returns by how much the bound rises at least if one of them gets
         the label +1 and -1, shape (k, 2); it takes some of the time of a bound.
-    signs : array, shape (n,), or None
-        What the relaxation has for the signs of the outputs, if it has such.
-    correlation : array, shape (n,), or None
-        How much each output varies together with the others in an SDP relaxation made here.
+    signs, correlation : array, shape (n,), or None
+        What the relaxation has for the signs of the outputs, and how much each varies together with the others.
     split : callable or None
         Returns an output and a place at which the box may be split for the bound to rise, or None if there is none; of
         relaxations that know where their losses are not convex.
@@ -212,8 +266,7 @@ class Relaxation(ABC):
     Attributes
     ----------
     about : {"labels", "outputs"}
-        Whether boxes are about labels (:class:`~convex_tsvm.relaxations.LabelModel`) or about outputs of any losses
-        (:class:`~convex_tsvm.relaxations.OutputModel`).
+        What boxes are about, and so which of the two kinds of :class:`~convex_tsvm.relaxations.BoundModel` there is.
     closes : bool
         Whether it closes every box that cannot be split, so that a search may rest on it alone.  One that does not is
         asked after one that does.

@@ -15,10 +15,6 @@ from ..instance.labelling import Labelling, balanced_direction
 from ..problem import Array
 from .rounding import EPS, SAFE_ROOM, UNDERFLOW, safe
 
-#: The multiple of v vᵀ that a class balance takes off a matrix N, in units of its largest entry.  An infinite one would
-#: be best; with a large one digits are lost.
-BALANCE_WEIGHT = 1e5
-
 
 def least_eigenvalue(S: Array) -> float:
     """A lower bound of the least eigenvalue of a symmetric matrix.
@@ -42,10 +38,8 @@ def transduction_bound(search: Labelling, alpha: Array, multipliers: Array) -> f
 
     Parameters
     ----------
-    search : Labelling
-    alpha : array, shape (n,)
-    multipliers : array, shape (1 + m,)
-        λ, approximately, for m groups of labels that are tied: u, if no links tie any.
+    alpha, multipliers : arrays, shapes (n,) and (1 + m,)
+        α and λ, approximately, for m groups of labels that are tied: u, if no links tie any.
     """
     alpha, value, doubt = into_domain(search, alpha)
     return _lowered(search, alpha, value, float(dominating(search, alpha, multipliers).sum()), doubt)
@@ -109,9 +103,10 @@ def coupling(search: Labelling, alpha: Array) -> Array:
     N[0, 1:] += linear
     N[1:, 0] += linear
     if search.unknown_sum is not None:
-        # <v vᵀ, Γ̃> = 0 for the direction v that a number of labels gives: any multiple of v vᵀ may be taken off.
+        # <v vᵀ, Γ̃> = 0 for the direction v that a number of labels gives: any multiple of v vᵀ may be taken off.  An
+        # infinite one would be best; with a large one digits are lost.
         v = balanced_direction(search, search.unknown_sum)
-        N -= BALANCE_WEIGHT * float(np.abs(N).max()) / float(v @ v) * np.outer(v, v)
+        N -= 1e5 * float(np.abs(N).max()) / float(v @ v) * np.outer(v, v)
     return np.asarray((N + N.T) / 2)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -10,17 +11,17 @@ from ...deadline import share_of_time, time_is_up
 from ...instance import ConvexStep, Instance, StepSolution, certify
 from ...losses import PLQ
 from ...problem import Array
+from ...solution import Point
 from ...solvers import NativeSolver
 
 #: A solution may miss constraints by this, relative to 1 and its largest output.
 MOST_MISSED = 1e-7
 
-#: A descent ends when it gains less than this share of the objective, or after so many steps.
-LEAST_GAIN, DESCENT_STEPS = 1e-10, 60
-
 
 class BestSolution:
-    """The best solution so far."""
+    """The best solution so far; every node's outputs are a restart, and no SVMs are solved."""
+
+    n_solved = 0
 
     def __init__(self, instance: Instance, objective: float = np.inf) -> None:
         self.instance, self.objective = instance, objective  # infinite before there is a solution
@@ -56,10 +57,10 @@ class BestSolution:
         with warnings.catch_warnings():
             # The tolerance is nobody's wish: that it could not be met is nothing to tell.
             warnings.simplefilter("ignore", UserWarning)
-            for _ in range(DESCENT_STEPS):
+            for _ in range(60):
                 start = self.solver.solve(self._step(outputs), start)
                 objective = self.offer_step(start)
-                if time_is_up() or last - objective <= LEAST_GAIN * abs(objective):
+                if time_is_up() or last - objective <= 1e-10 * abs(objective):
                     break
                 outputs, last = start.outputs, objective
 
@@ -69,10 +70,7 @@ class BestSolution:
             self.offer_step(certify(step, np.zeros(len(step.cost)), 0.0, 0.0))
 
     def _step(self, outputs: Array | None) -> ConvexStep:
-        """The convex problem with tangents at outputs; where labels are counted, each output has the sign of its label.
-
-        The largest outputs of the unlabelled points are those that have the label +1.
-        """
+        """The convex problem with tangents at outputs; where labels are counted the largest outputs are positive."""
         instance = self._uncounted
         if outputs is None or self.instance.n_positive is None:
             return instance.step(outputs)
@@ -90,16 +88,8 @@ class BestSolution:
             (*step.losses, *halves), kind, step.cost, step.slope, (*step.names, "positive", "negative")
         )
 
-    def _is_counted(self, outputs: Array, room: float) -> bool:
-        """Whether as many labels are +1 as are asked for, if any: outputs within ``room`` of 0 have either label."""
-        count, f = self.instance.n_positive, outputs[self.instance.problem.unlabeled]
-        return count is None or bool((f > room).sum() <= count <= (f >= -room).sum())
-
     def _near(self, found: StepSolution) -> list[Array]:
-        """Outputs among which each point has the one that costs it most, of all that rounding may have made of its own.
-
-        Losses are highest at the ends of an interval, or at a kink in it.
-        """
+        """Outputs that rounding may have made of a solution's: among ends and kinks each point has its costliest."""
         ends = found.outputs - found.output_doubt, found.outputs + found.output_doubt
         near = [found.outputs, *ends]
         # Where rounding may have changed outputs by more than this, beside a margin of 1, losses may have kinks in
@@ -116,9 +106,11 @@ class BestSolution:
         such a point is no solution, however little is lacking to the solver.
         """
         room = MOST_MISSED * (1 + float(np.abs(found.outputs).max(initial=0.0)))
-        if found.primal_infeasibility > room or not self._is_counted(found.outputs, room):
+        instance, f = self.instance, found.outputs[self.instance.problem.unlabeled]
+        count = instance.n_positive  # of outputs that are positive, where those within ``room`` of 0 have either label
+        is_counted = count is None or (f > room).sum() <= count <= (f >= -room).sum()
+        if found.primal_infeasibility > room or not is_counted:
             return np.inf
-        instance = self.instance
         losses = [instance.formulation.loss_values(instance.problem, outputs) for outputs in self._near(found)]
         objective = found.regularization + float(instance.cost @ np.max(losses, axis=0))
         # Of weights the square is a sum of squares; of an expansion terms may cancel.
@@ -127,3 +119,39 @@ class BestSolution:
         if objective < self.objective:
             self.objective, self.point = objective, found
         return objective
+
+    def restart(self, idle: int, seed: int = 0) -> None:
+        """Nothing: every node's outputs are a restart."""
+
+    def fork(self, builder: Any) -> BestSolution:
+        """One for a dive beside others."""
+        other = BestSolution(self.instance, self.objective)
+        other.point = self.point
+        return other
+
+    @property
+    def best(self) -> tuple[float, StepSolution | None]:
+        """What :meth:`take` takes."""
+        return self.objective, self.point
+
+    def take(self, best: tuple[float, StepSolution | None]) -> None:
+        """Take what another has found, if it is better."""
+        if best[0] < self.objective:
+            self.objective, self.point = best
+
+    def store(self) -> dict[str, Array]:
+        """The solution as an expansion, from which its objective can be computed; none before there is one."""
+        if self.point is None:
+            return {"coefficients": np.zeros(0), "intercept": np.zeros(0)}
+        return {"coefficients": self.point.coefficients, "intercept": np.array([self.point.bias])}
+
+    def read(self, arrays: dict[str, Array], objective: float) -> None:
+        """Go on from what is stored: concave-convex steps from it are at least as good."""
+        if len(arrays["coefficients"]):
+            self.descend(self.instance.problem.apply_kernel(arrays["coefficients"]) + arrays["intercept"])
+
+    def solution(self, *, stopped: bool) -> tuple[Point, Array | None, float]:
+        """The solution, its labels if they are counted, and its objective; KeyboardInterrupt if there is none yet."""
+        if self.point is None:
+            raise KeyboardInterrupt
+        return self.point, self.labels if self.instance.n_positive is not None else None, self.objective

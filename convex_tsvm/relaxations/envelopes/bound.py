@@ -13,9 +13,11 @@ that is below a cutoff, and how far the bound rises at least where g_i is held t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 
 from ...kernels import GramRows
 from ...problem import Array
@@ -26,13 +28,10 @@ from ..safe_bounds import least_eigenvalue
 from .model import OutputModel
 from .quadratics import Quadratics
 
-#: Curvatures are made smaller by this share, so that the matrix they leave of the regularizer can be inverted.
-KEPT = 1e-5
-
 
 def invertible(curvature: Array) -> Array:
     """Curvatures that leave a matrix of the regularizer that can be inverted, from those at the limit."""
-    return curvature * (1 - KEPT)
+    return curvature * (1 - 1e-5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +47,48 @@ class EnvelopePoint:
     box: tuple[Array, Array]  # its ends
     losses: Quadratics  # φ_j on its interval
 
+    @cached_property
+    def inside(self) -> Array:
+        """The outputs, or the nearest ones whose losses are finite."""
+        return np.clip(self.outputs, *self.losses.ends())
+
+    @cached_property
+    def excess(self) -> Array:
+        """How far each output's loss is above what the bound reckons with, at the output."""
+        return np.maximum(self.functions.at(self.inside) - self.least, 0.0)
+
+    @cached_property
+    def can_split(self) -> NDArray[np.bool_]:
+        """Whether a convex stretch of a loss ends in the box, or a piece of it is concave."""
+        concave = (self.losses.low < self.losses.high) & (self.losses.a < 0)
+        return np.asarray(self.losses.cuts()[1].any(axis=1) | concave.any(axis=1))
+
+    @property
+    def misled(self) -> bool:
+        """Whether most is lacking at outputs with convex losses, from which old curvatures take too much."""
+        if not self.can_split.any():
+            return False
+        others = float(self.excess[~self.can_split].max(initial=0.0))
+        # Curvatures mislead where a loss that is convex lacks more than this many times what any other does.
+        return others > 4.0 * float(self.excess[self.can_split].max())
+
+    def split(self) -> tuple[int, float] | None:
+        """The output with the largest excess of those that can be split, and the place; None if all losses are convex.
+
+        It is where a convex stretch of the loss ends, nearest to the output, or inside a concave piece at the output.
+        """
+        score = np.where(self.can_split, self.excess, -1.0)
+        i = int(score.argmax())
+        if score[i] < 0:
+            return None
+        at, (places, is_cut) = float(self.inside[i]), (part[i] for part in self.losses.cuts())
+        if is_cut.any():
+            return i, float(places[np.where(is_cut, np.abs(places - at), np.inf).argmin()])
+        low, high = (float(end[i]) for end in self.box)
+        # An output is split no nearer to the ends of its interval than this share of it.
+        room = 0.1 * (high - low)
+        return i, float(np.clip(at, low + room, high - room))
+
 
 class Curved:
     """The convex problems of boxes, for given curvatures d with I - Lᵀ D L ≻ 0."""
@@ -55,7 +96,7 @@ class Curved:
     def __init__(self, model: OutputModel, curvature: Array) -> None:
         self.model, self.curvature = model, curvature
         L = model.factor
-        self._form = np.diag(model.metric) - (L.T * self.curvature) @ L
+        self._form = model.form(curvature)
         self._factor = scipy.linalg.cho_factor(self._form, lower=True)
         half = scipy.linalg.solve_triangular(self._factor[0], L.T, lower=True)
         self.M = half.T @ half
@@ -100,22 +141,16 @@ class Curved:
         return EnvelopePoint(safe(value), gamma, self.M @ gamma, functions, least, terms, (low, high), losses)
 
     def consequences(self, point: EnvelopePoint, cutoff: float) -> tuple[Array, Array]:
-        """Ends of the outputs of every solution in the point's box that is below ``cutoff``; low > high if none is.
-
-        They may be beyond those of the box.
-        """
-        around = self._around(point)
+        """Ends of the outputs of solutions in the point's box below ``cutoff``, or beyond it; low > high for none."""
+        # q_i + ½ (· - ĝ_i)² / M_ii
+        rate = 0.5 / self.diagonal
+        around = point.functions.plus(rate, -2 * rate * point.outputs, rate * point.outputs**2)
         lacking = max(cutoff - point.value, 0.0)
         room = SAFE_ROOM * (point.terms + np.abs(point.least) + lacking)
         low, high = around.below(point.least + lacking + room)
         none = low > high
         low, high = outward(np.where(none, 0.0, low), np.where(none, 0.0, high))
         return np.where(none, np.inf, low), np.where(none, -np.inf, high)
-
-    def _around(self, point: EnvelopePoint) -> Quadratics:
-        """q_i + ½ (· - ĝ_i)² / M_ii."""
-        rate = 0.5 / self.diagonal
-        return point.functions.plus(rate, -2 * rate * point.outputs, rate * point.outputs**2)
 
     def _most_square(self, gamma: Array) -> float:
         """A number that γᵀ M γ does not exceed, rounding included.

@@ -27,16 +27,6 @@ from ...parallel import one_blas_thread
 from ...problem import Array
 from .model import OutputModel
 
-#: Places t of every output at which its minimum is looked for at first, beside its kinks.
-PLACES = 6
-
-#: No curvature is below minus this, in units of what an output can be lent if no other is: an output that is held in a
-#: tiny interval would be given ever more.
-MOST_TAKEN = 10.0
-
-#: How often places are added, and steps in between at most.
-PLACE_ROUNDS, INNER_STEPS = 4, 30
-
 
 def lend(
     model: OutputModel, low: Array, high: Array, start: tuple[Array, Array] | None = None, tol: float = 1e-4
@@ -61,55 +51,48 @@ class _Lending:
         self.losses = model.losses.within(low, high)
         n = model.n
         mean = float(model.squares[: model.n_points].mean()) or 1.0
-        self.taken = MOST_TAKEN / np.maximum(model.squares, 1e-2 * mean)
+        # No curvature is below minus this, ten times what an output can be lent if no other is: an output that is held
+        # in a tiny interval would be given ever more.
+        self.taken = 10.0 / np.maximum(model.squares, 1e-2 * mean)
         if model.free_bias:
-            self.taken[-1] = MOST_TAKEN / mean
+            self.taken[-1] = 10.0 / mean
         self.d, self.gamma = (np.zeros(n), np.zeros(n)) if start is None else (0.9 * start[0], start[1].copy())
         if model.free_bias and start is None:
             self.d[-1] = -0.1 * self.taken[-1]
         self.d = np.maximum(self.d, -0.99 * self.taken)
         # Ends may be a little beyond where a loss is finite.
         low, high = self.losses.ends()
-        grid = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, PLACES)
+        places = 6  # where every output's minimum is looked for at first, beside its kinks
+        grid = low[:, None] + (high - low)[:, None] * np.linspace(0, 1, places)
         kinks = np.where(self.losses.low <= self.losses.high, self.losses.low, low[:, None])
         self.t = np.clip(np.hstack([grid, kinks]), low[:, None], high[:, None])
         self.paid = np.column_stack([self.losses.at(column) for column in self.t.T])
-        lowest = self._lowest()
+        lowest = self._without_h().min(axis=1)
         spread = float(np.median(self._without_h().max(axis=1) - lowest)) + 1e-3 * (1 + float(np.abs(lowest).mean()))
         self.h = lowest - spread
-        form = self._form()
+        form = self.model.form(self.d)
         image = scipy.linalg.cho_solve(scipy.linalg.cho_factor(form), self.L.T @ self.gamma)
         self.s = float(self.gamma @ self.L @ image) + spread
-        scale = spread / (1 + PLACES)
+        scale = spread / (1 + places)
         self.p = scale / self._slack()
         self.p /= self.p.sum(axis=1, keepdims=True)
         self.X = 0.5 * np.eye(len(form) + 1)
-        self.z = scale / self._room()
-
-    def _form(self) -> Array:
-        return np.diag(self.model.metric) - (self.L.T * self.d) @ self.L
+        self.z = scale / (self.d + self.taken)
 
     def _without_h(self) -> Array:
         return np.asarray(self.gamma[:, None] * self.t + self.paid + 0.5 * self.d[:, None] * self.t**2)
 
-    def _lowest(self) -> Array:
-        return np.asarray(self._without_h().min(axis=1))
-
     def _slack(self) -> Array:
         return self._without_h() - self.h[:, None]
 
-    def _room(self) -> Array:
-        """How far curvatures are above the least ones that are allowed."""
-        return self.d + self.taken
-
     def _matrix(self) -> Array:
         row = self.L.T @ self.gamma
-        return np.block([[np.array([[self.s]]), row[None]], [row[:, None], self._form()]])
+        return np.block([[np.array([[self.s]]), row[None]], [row[:, None], self.model.form(self.d)]])
 
     def maximize(self, tol: float) -> tuple[Array, Array]:
         """The best d and γ for places that are added where they are missed."""
-        for turn in range(PLACE_ROUNDS):
-            self._solve(max(tol, 10.0 ** (-2 - turn)) if turn < PLACE_ROUNDS - 1 else tol)
+        for coarse in (1e-2, 1e-3, 1e-4, tol):
+            self._solve(max(tol, coarse))
             if time_is_up() or not self._add_places(tol):
                 break
         return self.d, self.gamma
@@ -120,21 +103,21 @@ class _Lending:
         least, at = function.least()
         best = least.argmin(axis=1)[:, None]
         t = np.take_along_axis(at, best, 1)[:, 0]
-        missed = self._lowest() - least.min(axis=1)
+        missed = self._without_h().min(axis=1) - least.min(axis=1)
         total = abs(-0.5 * self.s + float(self.h.sum()))
         if missed.sum() <= tol * total:
             return False
         self.t = np.column_stack([self.t, t])
         self.paid = np.column_stack([self.paid, self.losses.at(t)])
         room = 0.01 * total / len(t)
-        self.h = np.minimum(self.h, self._lowest() - room)
+        self.h = np.minimum(self.h, self._without_h().min(axis=1) - room)
         self.p = np.column_stack([self.p, self.p.min(axis=1)])
         return True
 
     def _solve(self, tol: float) -> None:
-        for _ in range(INNER_STEPS):
+        for _ in range(30):
             Z, w = self._matrix(), self._slack()
-            gap = float((self.X * Z).sum() + (self.p * w).sum() + self.z @ self._room())
+            gap = float((self.X * Z).sum() + (self.p * w).sum() + self.z @ (self.d + self.taken))
             value = -0.5 * self.s + float(self.h.sum())
             if gap <= tol * max(abs(value), 1e-9) or time_is_up():
                 break
@@ -188,7 +171,7 @@ class _System:
 
     def __init__(self, at: _Lending, Z: Array, w: Array) -> None:
         self.L, self.X, self.p, self.z, self.t, self.w = at.L, at.X, at.p, at.z, at.t, w
-        self.half, self.room = 0.5 * at.t**2, at._room()
+        self.half, self.room = 0.5 * at.t**2, at.d + at.taken
         self.root = inverse_root(Z)
         self.V = self.root.T @ self.root
         self.ratio = self.p / w

@@ -8,7 +8,7 @@ of its curvature (:mod:`.curvature`).  Where a piece is concave itself its inter
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from ..region import Relaxation, Work
 from .best import BestSolution
 from .bound import Curved, EnvelopePoint, invertible
 from .curvature import lend
-from .lacking import Lacking
 from .model import OutputModel, why_no_envelopes
 
 
@@ -73,10 +72,7 @@ class Effort:
 
 @dataclass(frozen=True, eq=False)
 class EnvelopeProof(Proof):
-    """Curvatures (by number) and γ, which prove a bound, and the box that is left for a cutoff, None if it is not used.
-
-    ``bound`` is what it was found to prove.
-    """
+    """Curvatures (by number) and γ, which were found to prove a bound, and the box that is left, None if not used."""
 
     name, has_multipliers = "envelopes", True
     number: int
@@ -103,9 +99,6 @@ class EnvelopeProof(Proof):
             return EnvelopeProof(stored.number, stored.vector)
         gamma, low, high = np.split(stored.vector, 3)
         return EnvelopeProof(stored.number, gamma, Box(low, high))
-
-    def renumbered(self, first: int, shift: int) -> EnvelopeProof:
-        return replace(self, number=self.number + shift) if self.number >= first else self
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,49 +168,45 @@ class Envelopes(Relaxation):
         for _ in range(effort.rounds):
             if not work.open or self._narrow(work, tol) >= 1 - effort.worth or time_is_up():
                 break
-        if work.open and self._is_stale(work, above) and not time_is_up():
+        patience = work.memory if isinstance(work.memory, int) else 1  # the levels before curvatures may be lent anew
+        if work.open and self._is_stale(work, above, patience) and not time_is_up():
             before = work.bound
             self._lend(work)
             self._narrow(work, tol)
             worth = work.bound - before >= effort.worth_lending * (work.cutoff - before)
-            work.memory = 1 if worth else min(2 * self._patience(work), effort.patience)
-        lacking = self._lacking(work, tol) if work.open else None
-        if work.open and lacking is not None:
-            work.outputs = lacking.outputs
-            work.split = lambda: lacking.split() or work.model.undecided(work.box, lacking.outputs)
+            work.memory = 1 if worth else min(2 * patience, effort.patience)
+        point = self._not_misled(work, tol) if work.open else None
+        if work.open and point is not None:
+            work.outputs = point.outputs
+            work.split = lambda: point.split() or work.model.undecided(work.box, point.outputs)
             if work.turn < effort.first or (work.turn + 1) % effort.every == 0:
                 work.offer(work.outputs, always=True)
         work.record(self.name, work.bound)
 
-    def _lacking(self, work: Work, tol: float) -> Lacking:
-        """What the bound of a box lacks; curvatures are lent anew where old ones mislead."""
-        lacking = Lacking.of(self.point(work))
-        if work.region.depth > work.since and lacking.misled and not time_is_up():
+    def _not_misled(self, work: Work, tol: float) -> EnvelopePoint:
+        """The dual point at hand for a box; curvatures are lent anew where old ones mislead."""
+        point = self.point(work)
+        if work.region.depth > work.since and point.misled and not time_is_up():
             self._lend(work)
             self._narrow(work, tol)
-            lacking = Lacking.of(self.point(work))
-            if work.open and lacking.misled:
+            point = self.point(work)
+            if work.open and point.misled:
                 # In a box that is narrow where losses are concave, nothing need be lent, and so nothing be taken.  If
                 # that does not close it, both halves go on with the curvatures that were lent.
                 before = work.number, work.gamma
                 self._lend_nothing(work)
                 work.number, work.gamma = before
-        return lacking
+        return point
 
     def point(self, work: Work) -> EnvelopePoint:
         """The dual point at hand for a box."""
         assert work.gamma is not None
         return curved(work.model, work.number).point(work.box.low, work.box.high, work.gamma)
 
-    @staticmethod
-    def _patience(work: Work) -> int:
-        """The levels before curvatures may be lent anew."""
-        return work.memory if isinstance(work.memory, int) else 1
-
-    def _is_stale(self, work: Work, above: float) -> bool:
+    def _is_stale(self, work: Work, above: float, patience: int) -> bool:
         """Whether the curvatures at hand would take many levels to close a box whose parent had the bound ``above``."""
         levels, lacking = work.region.depth - work.since, work.cutoff - work.bound
-        if not self.lends or levels < self._patience(work):
+        if not self.lends or levels < patience:
             return False
         gained = (work.bound - work.base) / levels
         return bool(lacking > self.effort.levels * gained or work.bound - above < self.effort.nothing * lacking)
@@ -250,10 +239,7 @@ class Envelopes(Relaxation):
             work.accept(EnvelopeProof(work.number, point.gamma, None, point.value), np.inf, point.value, work.box)
 
     def _narrow(self, work: Work, tol: float) -> float:
-        """Solve the convex problem to a tolerance, and drop outputs of solutions that are not below the cutoff.
-
-        What comes is the share of their widths that the intervals have kept on average; 0 if no solution is left.
-        """
+        """Drop outputs of solutions not below the cutoff; the share of their widths that the intervals have kept."""
         problems, box, cutoff = curved(work.model, work.number), work.box, work.cutoff
         point = problems.solve(box.low, box.high, work.gamma, tol)
         work.gamma = point.gamma

@@ -19,12 +19,9 @@ from ...kernels import centred_gram, plain_gram
 from ...losses import PLQ, Exponential, Loss, Pieces
 from ...problem import Array
 from ..bound_model import BoundModel
-from ..box import Box
+from ..box import Box, counted
 from ..rounding import EPS
 from .quadratics import Quadratics
-
-#: Ends are wider than they are given by this, relative to one and their size, for the rounding of offsets.
-ENDS_ROOM = 1e-12
 
 #: Losses that are unbounded below must leave this share of ½ ‖w‖², and of what a free bias costs, at least.
 LEAST_HOLD = 1e-6
@@ -32,18 +29,6 @@ LEAST_HOLD = 1e-6
 #: By how much slopes and curvatures of minorants are below those of losses, relatively: a check, whose arithmetic is
 #: directed, takes a tenth of it.
 SLOPE_ROOM = 1e-8
-
-#: A free bias needs some negative curvature; where nothing is lent it costs the bound at most this share of it.
-BIAS_COST = 1e-6
-
-#: The least number that is not 0.
-LITTLE = 5e-324
-
-#: The share of a gap that minorants of smooth losses may cost, and the least that each is off by.
-SHARE_OF_GAP, LEAST_MISSED = 0.2, 1e-8
-
-#: A loss that costs nothing.
-COSTS_NOTHING = PLQ([], [(0, 0, 0)])
 
 
 @dataclass(frozen=True)
@@ -92,7 +77,7 @@ class OutputModel(BoundModel):
         self.instance = instance
         self.uncounted = instance = instance.replaced(instance.formulation)
         problem, bias, formulation = instance.problem, instance.bias, instance.formulation
-        kinds = [_below(kind.of_output, error) for kind in formulation.by_kind] + [COSTS_NOTHING]
+        kinds = [_below(kind.of_output, error) for kind in formulation.by_kind] + [_below(None, error)]
         kind = formulation.kinds(problem)
         pays = (instance.cost > 0) & ((kind != 2) | (formulation.unlabeled is not None))
         self.points = np.flatnonzero(pays)  # the points of the first outputs
@@ -144,10 +129,11 @@ class OutputModel(BoundModel):
     @cached_property
     def metric(self) -> Array:
         """The diagonal of the quadratic form of z: one, and zero for a free bias."""
-        found = np.ones(self.factor.shape[1])
-        if self.free_bias:
-            found[-1] = 0.0
-        return found
+        return np.append(np.ones(self.factor.shape[1] - 1), 0.0 if self.free_bias else 1.0)
+
+    def form(self, curvature: Array) -> Array:
+        """I - Lᵀ D L, what curvatures leave of the regularizer, with 0 for a free bias in I."""
+        return np.asarray(np.diag(self.metric) - (self.factor.T * curvature) @ self.factor)
 
     def root(self, cutoff: float) -> Box:
         """The box of all solutions below a cutoff; the first one, and its cutoff, are part of a certificate."""
@@ -165,8 +151,9 @@ class OutputModel(BoundModel):
         if self.instance.n_positive is None:
             return box
         low, high = box.low.copy(), box.high.copy()
-        low[(low == 0) & (True if within is None else within.low != 0)] = -LITTLE
-        high[(high == 0) & (True if within is None else within.high != 0)] = LITTLE
+        little = np.nextafter(0.0, 1.0)
+        low[(low == 0) & (True if within is None else within.low != 0)] = -little
+        high[(high == 0) & (True if within is None else within.high != 0)] = little
         return Box(low, high)
 
     def labels(self, box: Box) -> Array:
@@ -179,16 +166,8 @@ class OutputModel(BoundModel):
         number = self.instance.n_positive
         if number is None or box.is_empty:
             return box
-        labels = self.labels(box)
-        positive, possible = int((labels > 0).sum()), int((labels >= 0).sum())
-        low, high, rest = box.low.copy(), box.high.copy(), self.counted[labels == 0]
-        if positive > number or possible < number:
-            low, high = np.full(self.n, np.inf), np.full(self.n, -np.inf)
-        elif positive == number:
-            high[rest] = 0.0
-        elif possible == number:
-            low[rest] = 0.0
-        return Box(low, high)
+        found: Box = counted(box, self.counted, self.labels(box), number, number, 0.0)
+        return found
 
     def undecided(self, box: Box, outputs: Array) -> tuple[int, float] | None:
         """The output without a label that is nearest to 0, and 0, if labels are counted and there is one."""
@@ -260,7 +239,12 @@ class OutputModel(BoundModel):
                     farthest = np.where(tied * sign > 0, high + reach, -low + reach) / np.abs(tied)
                 end = float(np.where(tied != 0, farthest, np.inf)[: self.n - 1].min(initial=np.inf))
                 if not np.isfinite(end):
-                    end = self._farthest_kink() + float(reach[: self.n_points].max(initial=0.0))
+                    # Beyond its kinks every point's loss is constant, or it would bound the bias itself.
+                    kinks = np.concatenate(
+                        [part[: self.n_points].ravel() for part in (self.losses.low, self.losses.high)]
+                    )
+                    farthest_kink = float(np.abs(kinks[np.isfinite(kinks)]).max(initial=0.0))
+                    end = farthest_kink + float(reach[: self.n_points].max(initial=0.0))
                 ends.append(end)
             most, least_bias = ends[0], -ends[1]
             low[-1], high[-1] = least_bias, most
@@ -269,7 +253,8 @@ class OutputModel(BoundModel):
         else:
             low, high = np.maximum(low, -reach), np.minimum(high, reach)
         low, high = np.maximum(low, own_low), np.minimum(high, own_high)
-        return low - ENDS_ROOM * (1 + np.abs(low)), high + ENDS_ROOM * (1 + np.abs(high))
+        # Ends are a little wider, for the rounding of offsets.
+        return low - 1e-12 * (1 + np.abs(low)), high + 1e-12 * (1 + np.abs(high))
 
     def _minorant(self) -> Minorant:
         """What is below losses that are unbounded below, and still bounds the solutions; a ValueError if that is none.
@@ -289,9 +274,8 @@ class OutputModel(BoundModel):
             rising[side] = ~(last & (losses.a <= 0)).any(axis=1)
         held = 0.5
         if falls.any():
-            form = np.diag(self.metric) - 2 * (self.factor.T * falls) @ self.factor
             # Of the least eigenvalue of a form this share is taken.
-            held = 0.5 * 0.99 * float(np.linalg.eigvalsh(form)[0])
+            held = 0.5 * 0.99 * float(np.linalg.eigvalsh(self.form(2 * falls))[0])
             if held <= LEAST_HOLD:
                 raise ValueError(
                     "losses are concave at infinity, and fall faster than ½ ‖w‖² rises, or along a free bias: smaller "
@@ -328,18 +312,13 @@ class OutputModel(BoundModel):
             bias = min(bias, along)
         return bias, slopes
 
-    def no_curvature(self, low: Array, high: Array, cutoff: float, share: float = BIAS_COST) -> Array:
-        """Curvatures that lend nothing in a box, but for a free bias, which costs a share of the cutoff at most."""
+    def no_curvature(self, low: Array, high: Array, cutoff: float, share: float = 1e-6) -> Array:
+        """Curvatures that lend nothing; only a free bias needs some, which costs a share of the cutoff at most."""
         d = np.zeros(self.n)
         if self.free_bias:
             farthest = max(abs(float(low[-1])), abs(float(high[-1])), 1e-3)
             d[-1] = -2 * share * max(abs(cutoff), 1e-9) / farthest**2
         return d
-
-    def _farthest_kink(self) -> float:
-        """Beyond this every point's loss is constant, or it would bound the bias itself."""
-        ends = np.concatenate([self.losses.low[: self.n_points].ravel(), self.losses.high[: self.n_points].ravel()])
-        return float(np.abs(ends[np.isfinite(ends)]).max(initial=0.0))
 
     def outputs(self, g: Array) -> Array:
         """f of the points that pay, shape (p,)."""
@@ -363,7 +342,7 @@ def trivial_bound(instance: Instance) -> float:
 def error_for(instance: Instance, objective: float, gap: float) -> float:
     """What a minorant may be off by at each point, so that all of them cost a share of a relative gap at most."""
     cost = float(instance.cost[instance.problem.unlabeled].sum())
-    return max(SHARE_OF_GAP * gap * abs(objective) / max(cost, 1e-300), LEAST_MISSED)
+    return max(0.2 * gap * abs(objective) / max(cost, 1e-300), 1e-8)
 
 
 def _below(loss: Loss | None, error: float) -> PLQ:
@@ -371,14 +350,11 @@ def _below(loss: Loss | None, error: float) -> PLQ:
     if isinstance(loss, Exponential):
         return loss.minorant(error)
     assert loss is None or isinstance(loss, PLQ)
-    return COSTS_NOTHING if loss is None else loss
+    return PLQ([], [(0, 0, 0)]) if loss is None else loss
 
 
 def why_no_envelopes(instance: Instance) -> str | None:
-    """Why the losses or constraints of an instance are none that envelopes are for, or None if they are.
-
-    Where a loss is unbounded below it is the kernel that says whether the objective is.
-    """
+    """Why losses or constraints are none that envelopes are for, or the objective is unbounded below; else None."""
     why = _why_no_pieces(instance)
     falls = any(
         isinstance(kind.of_output, PLQ) and kind.of_output.minimizers()[0] == -np.inf

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 class MatrixProof(Proof):
     """α and λ of the relaxation in Γ (:func:`~convex_tsvm.relaxations.transduction_bound`).
 
-    λ is that of all known labels and of every point, NaN for those whose label was known; of points whose labels are
-    tied the first one has it.
+    λ is that of all known labels and of every point, NaN where the label was known; of tied points the first one has
+    it.
     """
 
     name = "label matrices"

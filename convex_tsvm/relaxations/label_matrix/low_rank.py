@@ -74,15 +74,12 @@ def solve_low_rank(
 
     Parameters
     ----------
-    search : Labelling
     rank : int, optional
         Dimension p of the vectors; ⌈√(2 (1 + u))⌉ + 1 by default.
     tol : float
         Relative gap between value and bound at which to stop.
     max_iter : int
         Limit on L-BFGS iterations in all.
-    random_state : int
-        Of the vectors to start from.
 
     Returns
     -------

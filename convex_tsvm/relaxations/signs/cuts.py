@@ -7,7 +7,6 @@ the label as a factor.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,28 +41,10 @@ class SignCuts:
         """No cuts."""
         return SignCuts(np.zeros((0, 5), dtype=np.intp), np.zeros((0, 3), dtype=np.intp))
 
-    @staticmethod
-    def of(triangles: Iterable[tuple[int, ...]], margins: Iterable[tuple[int, ...]]) -> SignCuts:
-        """Cuts from rows of numbers."""
-        return SignCuts(
-            np.array(list(triangles), dtype=np.intp).reshape(-1, 5),
-            np.array(list(margins), dtype=np.intp).reshape(-1, 3),
-        )
-
     @property
     def m(self) -> int:
         """Number of cuts."""
         return len(self.triangles) + len(self.margins)
-
-    def are_valid(self, n: int) -> bool:
-        """Whether all indices and signs are possible for n points; other numbers could exclude solutions."""
-        corners, point, other = self.triangles[:, :3], self.margins[:, 0], self.margins[:, 1]
-        return bool(
-            ((corners >= 0) & (corners <= n)).all()
-            and ((point >= 0) & (point < n) & (other >= 0) & (other <= n)).all()
-            and np.isin(self.triangles[:, 3:], (-1, 1)).all()
-            and np.isin(self.margins[:, 2], (-1, 1)).all()
-        )
 
     def names(self) -> list[bytes]:
         """A key for every cut, its row of numbers as bytes: triangles first, then margins."""

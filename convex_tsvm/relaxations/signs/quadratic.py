@@ -3,22 +3,30 @@
 Every inequality holds for v outside (-1, 1) in a box and b = sign v, so that Lagrange's function is nowhere above the
 objective there; and since b² = 1, its multiplier may have either sign.  The quadratic form must be positive
 semidefinite in v and the signs together.  Multipliers of a solver make it so nearly; :func:`repaired` does the rest.
+
+The least value of the quadratic in the box is a bound, and it need not be found: since a convex function is above its
+tangents, any point gives a bound by arithmetic alone.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 
+from ...kernels import GramRows
+from ...losses import hinge
 from ...problem import Array
+from ...solvers.cholesky import cholesky
+from ...solvers.dual import minimize_quadratic
 from ...solvers.sdp.sparse_matrices import SparseMatrices
 from ..box import labels_of
-from ..convex_quadratic import ConvexQuadratic
 from ..quadratic_program import OutputSpace
-from ..rounding import EPS
+from ..rounding import EPS, SAFE_ROOM, UNDERFLOW, outward, safe
 from ..safe_bounds import least_eigenvalue
 from .cuts import Layout, SignCuts
 
@@ -66,18 +74,6 @@ class SignMultipliers:
         )
         return SignMultipliers(**{**rest, "count": float(rest["count"][0])}, cuts=cuts)
 
-    def are_valid(self) -> bool:
-        """Whether no multiplier is negative that may not be, and every inequality is one that holds."""
-        signed = (self.square, self.upper, self.lower, self.arc, self.weights)
-        arcs = self.arc > 0
-        return (
-            all(bool((part >= 0).all()) for part in signed)
-            and self.count >= 0
-            and bool(np.isin(self.labels, (-1, 0, 1)).all())
-            and bool(((self.arc_low <= -1) & (self.arc_high >= 1))[arcs].all())
-            and self.cuts.are_valid(len(self.square))
-        )
-
     def without_zeros(self) -> SignMultipliers:
         """The same without cuts whose multiplier is zero."""
         used = self.weights > 0
@@ -106,10 +102,10 @@ class SignMultipliers:
         )
 
 
-class SignQuadratic(ConvexQuadratic):
-    """q with multipliers of inequalities with signs; its variables are the outputs and the signs of open points.
+class SignQuadratic:
+    """xᵀ A x + 2 bᵀ x + c: q with multipliers of inequalities with signs, x the outputs and the signs of open points.
 
-    If the multipliers leave the quadratic form indefinite, they are lifted until it is not.
+    If the multipliers leave A indefinite, they are lifted until it is not; b and c depend on the box.
     """
 
     def __init__(self, space: OutputSpace, multipliers: SignMultipliers) -> None:
@@ -144,6 +140,7 @@ class SignQuadratic(ConvexQuadratic):
         self.multipliers = z.lifted(lift)
 
     def ends(self, low: Array, high: Array) -> tuple[Array, Array]:
+        """Ends of all variables, shape (N,), in a box of outputs."""
         labels = labels_of(low, high)[self.layout.open]
         return (
             np.concatenate([low, np.where(labels > 0, 1.0, -1.0)]),
@@ -151,6 +148,7 @@ class SignQuadratic(ConvexQuadratic):
         )
 
     def outputs_from(self, low: Array, high: Array) -> tuple[Array, Array]:
+        """Ends of the outputs, shape (n,), from ends of all variables."""
         n, open_ = self.layout.n, self.layout.open
         least, most = low[:n].copy(), high[:n].copy()
         negative, positive = open_[high[n:] < 1], open_[low[n:] > -1]
@@ -159,6 +157,7 @@ class SignQuadratic(ConvexQuadratic):
         return least, most
 
     def terms(self, low: Array, high: Array) -> tuple[Array, float]:
+        """b and c in a box of outputs."""
         z, open_, n = self.multipliers, self.layout.open, self.layout.n
         linear, constant = self._fixed_linear.copy(), self.space.constant + self._fixed
         linear[:n] -= z.square * (low + high) / 2
@@ -170,9 +169,120 @@ class SignQuadratic(ConvexQuadratic):
         return linear, constant
 
     def _given(self, ends: Array) -> float:
+        """The sum of the sizes of what multipliers add to b and c, for outputs up to ``ends`` in size."""
         z = self.multipliers
         given = float(z.square @ ends**2 + 2 * (z.upper + z.lower) @ ends + np.abs(z.unit).sum())
         return given + 2 * self._size_of_fixed * float(1 + ends.max(initial=0.0))
+
+    def bound(self, low: Array, high: Array, x: Array) -> float:
+        """What the tangent at ``x`` says, which may be any point: no solution with outputs in the box is below it."""
+        least, most = self.ends(low, high)
+        b, c = self.terms(low, high)
+        image = self.A @ x
+        slope = 2 * (image + b)
+        lowest = np.minimum(slope * (least - x), slope * (most - x)).sum()
+        value = float(c + x @ image + 2 * b @ x + lowest)
+        return safe(value - self._doubt(least, most, x, b))
+
+    def _doubt(self, least: Array, most: Array, x: Array, b: Array) -> float:
+        """A number that the bound is to be lowered by: twice what rounding may have added to it, and some room."""
+        space, n = self.space, self.space.search.n
+        ends = np.maximum(np.abs(least), np.abs(most))
+        far = np.maximum(ends[:n], np.abs(x[:n])) + np.abs(space.search.offset)
+        # Of q itself: its inverse, its linear terms and its constant.
+        doubt = space.doubt * float(far @ far) + 2 * float(space.linear_error @ ends[:n]) + space.constant_error
+        # Of the terms: what multipliers give times ends or their products, added up.
+        given = self._given(ends[:n])
+        doubt += 4 * self._share * (given + abs(space.constant) + abs(space.search.constant))
+        # Of the quadratic form and the evaluation of the tangent.
+        size = np.abs(self.A) @ np.abs(x) + np.abs(b)
+        evaluated = float(size @ (4 * np.abs(x) + 2 * ends)) + 2 * float(np.abs(b) @ ends)
+        doubt += self.rounding * float(ends @ ends) + (len(x) + 8) * EPS * evaluated
+        return 2 * doubt + SAFE_ROOM * (given + abs(space.constant) + float(np.abs(x) @ size)) + UNDERFLOW
+
+    def minimize(self, low: Array, high: Array, start: Array | None = None, tol: float = 1e-7) -> Array:
+        """x that minimizes the quadratic in the box, shape (N,)."""
+        least, most = self.ends(low, high)
+        b, _ = self.terms(low, high)
+        free = np.flatnonzero(most > least)
+        x = least.copy()
+        rows = self._rows
+        if len(free) < len(x):
+            b = b + self.A @ np.where(most > least, 0.0, x)
+            rows = GramRows(2 * self.A[np.ix_(free, free)])
+        scale = float(np.abs(np.diag(self.A)).max(initial=0.0))
+        if start is not None and len(start) != len(x):
+            start = None  # a search that is taken up again has the outputs alone
+        found = minimize_quadratic(
+            rows,
+            # max(0, -t): with costs and slopes for each variable, its dual is the problem in a box.
+            (hinge().shift(-1),),
+            cost=(most - least)[free],
+            slope=-least[free],
+            offset=2 * b[free],
+            start=None if start is None else np.clip(start, least, most)[free],
+            tol=tol * max(scale, 1e-300),
+            max_iter=20,
+        )
+        x[free] = np.clip(found.gamma, least[free], most[free])
+        return x
+
+    def consequences(self, low: Array, high: Array, x: Array, cutoff: float) -> tuple[float, Array, Array]:
+        """The bound at ``x``, and ends of the outputs of every solution in the box that is below ``cutoff``.
+
+        The quadratic is above its tangent at x by (· - x)ᵀ A (· - x): an ellipsoid, whose box is closed-form.
+        """
+        bound = self.bound(low, high, x)
+        least, most = self.ends(low, high)
+        far = np.maximum(np.abs(least - x), np.abs(most - x))
+        radius = (max(cutoff - bound, 0.0) + self._lift * float(far @ far)) * (1 + SAFE_ROOM)
+        reach = np.sqrt(radius * self.spread)
+        nearest, farthest = outward(x - reach, x + reach)
+        return bound, *self.outputs_from(np.maximum(least, nearest), np.minimum(most, farthest))
+
+    def rates(self, low: Array, high: Array, x: Array, where: NDArray[np.intp]) -> Array:
+        """By how much the least value in the box rises with the square of a change of a variable, for some of them.
+
+        As long as the variables at their ends stay there and the others do not get there, but for the one itself.
+        """
+        least, most = self.ends(low, high)
+        near = 1e-6 * (most - least)
+        free = np.flatnonzero((x > least + near) & (x < most - near))
+        place = np.full(len(x), -1)
+        place[free] = np.arange(len(free))
+        factor, _ = cholesky(self.A[np.ix_(free, free)])
+        at_end = where[place[where] < 0]
+        columns = np.hstack([np.eye(len(free)), self.A[np.ix_(free, at_end)]])
+        columns = scipy.linalg.solve_triangular(factor, columns, lower=True, check_finite=False)
+        squares = np.einsum("ij,ij->j", columns, columns)
+        rates = np.empty(len(x))
+        rates[free] = 1 / squares[: len(free)]
+        rates[at_end] = np.maximum(np.diag(self.A)[at_end] - squares[len(free) :], 0.0)
+        return np.asarray(rates[where])
+
+    @cached_property
+    def _rows(self) -> GramRows:
+        return GramRows(2 * self.A)
+
+    @property
+    def _lift(self) -> float:
+        """A multiple of the identity that makes A safe to invert."""
+        # What is added to the quadratic form before it is inverted, relative to its largest entry.
+        return (2.0**-30) * float(np.abs(np.diag(self.A)).max(initial=0.0))
+
+    @cached_property
+    def spread(self) -> Array:
+        """Diagonal of the lifted A's inverse, or more: what a unit of bound lets a variable move, squared."""
+        n = len(self.A)
+        lifted = self.A + self._lift * np.eye(n)
+        inverse = scipy.linalg.cho_solve(scipy.linalg.cho_factor(lifted), np.eye(n))
+        error = float(np.linalg.norm(inverse @ lifted - np.eye(n)))
+        error += (n + 8) * EPS * float(np.linalg.norm(np.abs(inverse) @ np.abs(lifted)))
+        if not error < 0.5:
+            return np.full(n, np.inf)
+        spread = np.maximum(np.diag(inverse), 0.0) + 2 * error / (1 - error) * np.linalg.norm(inverse, axis=1)
+        # Relative room that is added to the diagonal of the inverse, in which errors of the form are larger.
+        return np.asarray(spread * (1 + 2e-3))
 
 
 def repaired(A: Array, n: int, room: float) -> tuple[Array, float]:

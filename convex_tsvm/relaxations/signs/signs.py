@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
@@ -86,11 +86,7 @@ class Rounds:
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """One round: the point of the low-rank method, its multipliers, and how far their form is from semidefinite.
-
-    ``lacking`` is how much their form lacked on the diagonal for signs, which the multipliers have got; ``directions``,
-    shape (N, k), are those in which it was negative.
-    """
+    """One round; the form was negative in ``directions``, shape (N, k), and lacked ``lacking``, which it has got."""
 
     point: LowRankPoint
     multipliers: SignMultipliers
@@ -105,9 +101,7 @@ class SignProgram:
     def __init__(self, space: OutputSpace, low: Array, high: Array, cuts: SignCuts) -> None:
         self.space, self.low, self.high = space, low, high
         self.layout = layout = Layout(labels_of(low, high))
-        own = layout.own_margins()
-        own_names = set(own.names())
-        self.cuts = own.join(cuts.take(np.array([name not in own_names for name in cuts.names()], dtype=bool)))
+        self.cuts = layout.own_margins().join(cuts)
         self.known = np.flatnonzero(layout.labels)
         zero = np.zeros(len(self.known), dtype=np.intp)
         ends = low[self.known] + high[self.known]
@@ -206,9 +200,6 @@ class SignsProof(Proof):
     def read(stored: Stored) -> SignsProof:
         return SignsProof(stored.number, stored.share, stored.vector, stored.lift)
 
-    def renumbered(self, first: int, shift: int) -> SignsProof:
-        return replace(self, number=self.number + shift) if self.number >= first else self
-
 
 def quadratic(model: LabelModel, number: int, share: float = 1.0, lift: float = 0.0) -> SignQuadratic:
     """The convex quadratic of a share of kept multipliers with signs, with ``lift`` added to its form."""
@@ -219,29 +210,15 @@ def quadratic(model: LabelModel, number: int, share: float = 1.0, lift: float = 
 
 
 def keep(model: LabelModel, multipliers: SignMultipliers) -> int:
-    """Keep multipliers with signs, lifted so that they make the objective convex with some room: their number.
-
-    The room is what the balls of double precision take in which the checker has a form of N rows.
-    """
+    """Keep multipliers, lifted so that the objective is convex with room for the checker's balls: their number."""
     made = SignQuadratic(model.space, multipliers.without_zeros())
     N = len(made.A) + 1
     spare = 4 * N * (N + 8) * EPS * float(np.abs(np.diag(made.A)).max(initial=0.0))
     return model.keep(made.multipliers.lifted(spare, outputs=1.0))
 
 
-@dataclass(frozen=True, eq=False)
-class Factor:
-    """A factor R of the matrix of a relaxation with signs, R Rᵀ ≈ [1; v; b] [1; v; b]ᵀ, and the labels known then."""
-
-    R: Array
-    labels: Array
-
-
 class Signs(Relaxation):
-    """The relaxation with signs.  Its program has no other solver than the low-rank method.
-
-    Multipliers are made in a box of proven ends, and used in smaller ones as long as they get on there.
-    """
+    """The relaxation with signs, by its own low-rank method; multipliers are used in smaller boxes as well."""
 
     name = "signs"
     resumable = True
@@ -286,7 +263,7 @@ class Signs(Relaxation):
         value = turn.point.value + model.space.constant
         self._prove(work, turn)
         work.record(self.name, value, program.cuts.m)
-        work.memory = Factor(with_directions(turn.point.R, turn.directions, rounds), program.layout.labels)
+        work.memory = with_directions(turn.point.R, turn.directions, rounds), program.layout.labels
         if not work.open or progress.has_stalled(work, value, rounds):
             return True
         weights, X = turn.multipliers.weights, turn.point.R @ turn.point.R.T
@@ -368,11 +345,7 @@ class Signs(Relaxation):
 
 
 def prove_ends(work: Work) -> bool:
-    """Prove ends of all outputs by the SVM of the known labels, again as long as that settles labels.
-
-    It takes seconds, and pauses between two turns if the region says that it is time.  Returns whether it did: then
-    labels are settled from which more may follow.
-    """
+    """Prove ends of all outputs by the SVM of the known labels as long as that settles labels; whether it paused."""
     svm = work.model.svm
     if svm.free_bias:
         return False
@@ -428,10 +401,9 @@ def sign_multipliers(work: Work) -> SignMultipliers | None:
 
 
 def fitted(work: Work, layout: Layout, columns: int) -> Array:
-    """A factor to begin with: that of the box above without the rows of labels that are known since, or a new one."""
+    """A factor R to begin with, R Rᵀ ≈ [1; v; b] [1; v; b]ᵀ: a new one, or that of the box above for open labels."""
     n = layout.n
-    factor = work.memory
-    if not isinstance(factor, Factor):
+    if not isinstance(work.memory, tuple):
         rng = np.random.default_rng(0)
         columns = min(columns, layout.N)
         R = rng.standard_normal((layout.N, columns)) / np.sqrt(columns)
@@ -440,15 +412,12 @@ def fitted(work: Work, layout: Layout, columns: int) -> Array:
             R[1 : n + 1, 0] += labels
             R[n + 1 :, 0] += labels[layout.open]
         return R
-    before = Layout(factor.labels)
-    return factor.R[np.concatenate([np.arange(n + 1), before.row[1 + layout.open]])]
+    R, labels = work.memory
+    return np.asarray(R[np.concatenate([np.arange(n + 1), Layout(labels).row[1 + layout.open]])])
 
 
 def with_directions(R: Array, directions: Array, rounds: Rounds) -> Array:
-    """A factor of the same matrix, nearly, with few columns, and some more for directions, without their first entry.
-
-    Small singular values are dropped; the first column stays, as it has the outputs themselves.
-    """
+    """A factor of nearly the same matrix, the outputs first, with few columns, and some more for directions."""
     scale = np.linalg.norm(directions[1:], axis=0)
     added = directions[:, scale > 0] * (rounds.norm_added / scale[scale > 0])
     left, size, _ = np.linalg.svd(R[:, 1:], full_matrices=False)

@@ -35,10 +35,7 @@ class SVMProof(Proof):
 
 @dataclass(frozen=True, eq=False)
 class DirectionProof(Proof):
-    """An end of the output of point i: the high one for θ > 0, or the low one.
-
-    It is from θ and γ (:meth:`~convex_tsvm.relaxations.svm.partial_svm.PartialSVM.direction`).
-    """
+    """An end of the output of point i, from θ and γ: the high one for θ > 0, or the low one."""
 
     name = "an end of an output"
     i: int

@@ -28,10 +28,12 @@ from ...instance.labelling import Labelling
 from ...kernels import AccurateGram, GramRows, NoMeanError, without_direction
 from ...losses import HARD_MARGIN, hinge, squared_hinge
 from ...problem import Array
+from ...solvers import NativeSolver
 from ...solvers.cholesky import cholesky
 from ...solvers.dual import minimize_quadratic
 from ...validation import InfeasibleError
 from ..rounding import EPS, SAFE_ROOM, UNDERFLOW, outward, safe, zero_sum
+from ..safe_bounds import svm_bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +47,6 @@ class PartialPoint:
     outputs: Array
     error: Array
     bias: float = 0.0  # a free bias at the optimum; 0 where the point is not from a solver
-    violation: float = 0.0  # how far a solver was from optimal, in units of the outputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,17 +158,14 @@ class PartialSVM:
         full = np.zeros(len(y))
         full[known] = found.gamma
         bias = found.bias if self.free_bias else 0.0
-        return dataclasses.replace(self.point(y, full), bias=bias, violation=found.violation)
+        return dataclasses.replace(self.point(y, full), bias=bias)
 
     def objective(self, y: Array, point: PartialPoint) -> float:
         """The SVM's primal value at a dual point for labels of all points, or a little more."""
         return self.witness(y, point).value
 
     def witness(self, y: Array, point: PartialPoint) -> Witness:
-        """A point of the primal for labels of all points, from a dual point for them, and its value rounded up.
-
-        A free bias is the best one.  Targets that must have a sum are moved until they have it.
-        """
+        """A primal point for labels of all points, with the best bias or right sum, and its value rounded up."""
         if self.search.target_sum is not None:
             return self._witness_of_targets(y, point)
         outputs, error = self._gram.image(point.gamma)
@@ -344,10 +342,7 @@ class PartialSVM:
         return best
 
     def directions(self, y: Array, point: PartialPoint, cutoff: float) -> Iterator[tuple[int, float, Array]]:
-        """Both ends of every unknown output over q(v) <= cutoff, y_i v_i >= 1: point, θ and γ of :meth:`direction`.
-
-        They take two small quadratic programs a point.
-        """
+        """Both ends of every unknown output over q(v) <= cutoff, y_i v_i >= 1: point, θ, γ of :meth:`direction`."""
         for i in np.flatnonzero(y == 0).tolist():
             for sign in (1, -1):
                 if time_is_up():
@@ -367,3 +362,33 @@ class PartialSVM:
         """The outputs f, without a free bias: those of the point, less the slacks y ξ for the squared hinge."""
         slack = point.gamma / (2 * self.search.cost) if self.squared else 0.0
         return np.asarray(point.outputs - slack)
+
+
+class PlainSVM:
+    """The SVM of known labels for losses and costs that :class:`PartialSVM` has not: nothing about single outputs."""
+
+    free_bias = squared = hard = False
+
+    def __init__(self, search: Labelling) -> None:
+        if search.free_bias or search.n_positive is not None or search.target_sum is not None:
+            raise ValueError(
+                f"labeled={search.loss!r} with {search.instance.balance} or a free bias: bounds are for hinge() and "
+                "squared_hinge(), with a cost > 0 for every point"
+            )
+        self.search, self.n_solved = search, 0
+        self._solver = NativeSolver(search.problem, tol=1e-8, precision="double")
+
+    def point(self, y: Array, gamma: Array) -> PartialPoint:
+        """The dual point of a γ; nothing is known about the error of its outputs."""
+        search = self.search.fixed(y)
+        outputs = search.kernel @ gamma + search.offset
+        return PartialPoint(svm_bound(search, gamma), gamma, outputs, np.full(search.n, np.inf))
+
+    def solve(self, y: Array, gamma: Array | None = None, tol: float = 1e-7) -> PartialPoint:
+        """The best γ for labels ``y`` (+1, -1, 0 for unknown)."""
+        self.n_solved += 1
+        return self.point(y, self._solver.solve(self.search.svm(y)).gamma)
+
+    def consequences(self, y: Array, point: PartialPoint, cutoff: float) -> tuple[Array, Array]:
+        """Infinite ends for all outputs, as this SVM proves nothing about them."""
+        return np.full(len(y), -np.inf), np.full(len(y), np.inf)
