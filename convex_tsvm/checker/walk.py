@@ -7,35 +7,21 @@ import json
 import math
 import time
 import zipfile
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from .balls import BITS, Refused, demand
-from .envelopes import Outputs, by_envelopes
-from .labels import Labels, by_direction, by_matrix, by_svm
-from .signs import EACH, by_signs
+from .balls import BITS, PROOFS, Refused, demand
+from .envelopes import Outputs
+from .labels import Labels
+from .signs import EACH
 
 FORMAT = "convex_tsvm certificate 1"
 PROBLEM = {"y", "cost", "balance_points", "X", "X_data", "X_indices", "X_indptr", "X_shape"}
 
-#: What a search may be about: the space that says what its boxes are, and the kinds of proofs that there are in it.
-#: Each proof is a function of the space, a box, the stored proof and a cutoff, and returns a bound that no solution in
-#: the box is below, and a smaller box that has all those below the cutoff.
-SPACES: dict[str, tuple[Any, dict[str, Callable[..., Any]]]] = {
-    "labels": (
-        Labels,
-        {
-            "SVM of the known labels": by_svm,
-            "an end of an output": by_direction,
-            "label matrices": by_matrix,
-            "signs": by_signs,
-        },
-    ),
-    "outputs": (Outputs, {"envelopes": by_envelopes}),
-}
+#: What a search may be about, by the space that says what its boxes are.
+SPACES: dict[str, Any] = {"labels": Labels, "outputs": Outputs}
 
 
 def named(**parts: str) -> set[str]:
@@ -158,7 +144,7 @@ class Certificate:
         self.bound, self.objective = header["lower_bound"], header["objective"]
         demand(isinstance(self.bound, float) and not math.isnan(self.bound), f"{self.bound!r} is no number for a bound")
         demand(header["about"] in SPACES, f"a search about {header['about']!r} is not covered")
-        space, self.kinds = SPACES[header["about"]]
+        space, self.kinds = SPACES[header["about"]], PROOFS[header["about"]]
         self.given = space(header["statement"], header["problem"]["kernel"], a)
         self.parents, self.signs, self.variables, self.places = (
             a[f"record_{name}"].tolist() for name in ("parent", "sign", "variable", "place")
