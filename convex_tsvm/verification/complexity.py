@@ -32,9 +32,6 @@ from ..problem import Array, Problem
 from ..solution import Solution
 from ..validation import finite, integer
 
-#: Relative accuracy of the minimum over μ, and a limit on iterations; any μ gives a bound.
-RELATIVE_ACCURACY, MAX_ITER = 1e-3, 2000
-
 
 @dataclass(frozen=True)
 class Complexity:
@@ -213,16 +210,17 @@ def _least_energy(Z: Array, C_compact: float) -> float:
         return _descend(Z, C_compact)
 
 
-def _descend(Z: Array, C_compact: float) -> float:
+def _descend(Z: Array, C_compact: float, accuracy: float = 1e-3, max_iter: int = 2000) -> float:
+    """The minimum over μ to a relative accuracy; any μ gives a bound."""
     mu = np.full(len(Z), 1 / len(Z))
     value = np.inf
-    for _ in range(MAX_ITER):
+    for _ in range(max_iter):
         inner = scipy.linalg.cho_factor(np.eye(Z.shape[1]) + C_compact * (Z.T * mu) @ Z)
         solved = scipy.linalg.cho_solve(inner, Z.T)
         value = float((Z.T * solved).sum())
         # Minus the derivative by μ_i of the same with Σ μ in place of I's factor 1; Σ μ_i gains_i is the value.
         gains = (solved**2).sum() + C_compact * ((Z @ solved) ** 2).sum(axis=1)
-        if gains.max() <= (1 + RELATIVE_ACCURACY) * value:
+        if gains.max() <= (1 + accuracy) * value:
             break
         # Weights that vanish are kept above the denormal numbers, with which arithmetic takes a hundred times as long.
         mu = np.maximum(mu * np.sqrt(gains / value), 1e-15)

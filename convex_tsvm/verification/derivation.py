@@ -24,9 +24,6 @@ from .regularizer import regularizer_checks
 from .relaxation import relaxation_checks
 from .report import Check, Report
 
-#: Chords have this length, in units of the output.
-SHORT = 1e-6
-
 
 def verify(
     formulation: Formulation, problem: Problem, *, tol: float = 1e-6, as_printed: str | Sequence[str] = ()
@@ -345,7 +342,8 @@ def _tangents(loss: Loss, convex: Convex, concave: ConcavePart, t: Array) -> tup
         above = max(above, float((values - surrogate).max()))
         if t[0] < t[i] < t[-1]:
             # A concave function is steeper before a point than behind it.
-            before = float(concave(t[i]) - concave(t[i] - SHORT)) / SHORT
-            behind = float(concave(t[i] + SHORT) - concave(t[i])) / SHORT
+            short = 1e-6  # the length of chords, in units of the output
+            before = float(concave(t[i]) - concave(t[i] - short)) / short
+            behind = float(concave(t[i] + short) - concave(t[i])) / short
             slant = max(slant, slope - before, behind - slope)
     return max(above, 0.0), slant

@@ -6,14 +6,12 @@ import numpy as np
 
 from ..problem import Problem
 
-#: Number of points kept: with more, an interior-point solver takes minutes for a label matrix.
-POINTS_KEPT = 16
 
-
-def few_points(problem: Problem, count: int = POINTS_KEPT) -> Problem:
+def few_points(problem: Problem, count: int = 16) -> Problem:
     """Keep the first ``count // 4`` labelled points of each class, and the first unlabelled ones up to ``count``.
 
-    A balance that fixes the number of positive labels becomes one that fixes the mean output.
+    With more than 16, an interior-point solver takes minutes for a label matrix.  A balance that fixes the number of
+    positive labels becomes one that fixes the mean output.
     """
     positive, negative = (np.flatnonzero(problem.y == sign)[: count // 4] for sign in (1, -1))
     known = np.concatenate([positive, negative])

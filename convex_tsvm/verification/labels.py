@@ -14,12 +14,12 @@ from ..problem import Problem
 from ..solvers import NativeSolver
 from .report import Check
 
-#: Number of random labellings from which pairs are exchanged.
-RANDOM_LABELLINGS = 5
 
+def label_checks(formulation: Formulation, problem: Problem, tol: float, labellings: int = 5) -> Iterator[Check]:
+    """Checks for a formulation in which unlabelled points pay for their better label; none for another.
 
-def label_checks(formulation: Formulation, problem: Problem, tol: float) -> Iterator[Check]:
-    """Checks for a formulation in which unlabelled points pay for their better label; none for another."""
+    Pairs are exchanged from so many random ``labellings``.
+    """
     try:
         formulation.label_loss()
     except ValueError:
@@ -31,7 +31,7 @@ def label_checks(formulation: Formulation, problem: Problem, tol: float) -> Iter
     instance = Instance(formulation.balanced_as(prescribed), prescribed)
     solver = NativeSolver(problem, tol=1e-8)
     rise, promised, exchanged = 0.0, 0.0, 0
-    for _ in range(RANDOM_LABELLINGS):
+    for _ in range(labellings):
         labels = instance.best_labels(rng.normal(size=problem.n))
         point = solver.solve(instance.svm(labels))
         before = instance.labelled_objective(point.outputs, point.regularization, labels)
@@ -49,7 +49,7 @@ def label_checks(formulation: Formulation, problem: Problem, tol: float) -> Iter
         "chapelle2008 §3.2, eq. 6",
         max(rise, promised),
         tol,
-        f"{exchanged} pairs exchanged in {RANDOM_LABELLINGS} labellings",
+        f"{exchanged} pairs exchanged in {labellings} labellings",
     )
     positive, negative = instance.label_losses(rng.normal(size=problem.n))
     unknown = problem.unlabeled

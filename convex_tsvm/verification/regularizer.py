@@ -11,20 +11,15 @@ from ..formulations.regularizers import Regularizer
 from ..problem import Array
 from .report import Check
 
-#: Number of random slopes v, of size about 1 and larger.
-SLOPES = 6
-
-#: Relative tolerance where a conic solver's value is compared.
-SOLVED_TOL = 1e-5
-
 
 def regularizer_checks(regularizer: Regularizer, n_features: int) -> Iterator[Check]:
     """Checks of a regularizer on random weights; none for ½ ‖w‖², which nothing has to be derived from."""
     if regularizer.is_squared_norm:
         return
     rng = np.random.default_rng(0)
-    sizes = np.geomspace(0.3, 10, SLOPES)[:, None]
-    slopes = [regularizer.into_domain(v) for v in sizes * rng.normal(size=(SLOPES, n_features))]
+    sizes = np.geomspace(0.3, 10, 6)[:, None]
+    solved_tol = 1e-5  # relative, where a conic solver's value is compared
+    slopes = [regularizer.into_domain(v) for v in sizes * rng.normal(size=(len(sizes), n_features))]
     reached = [_supremum(regularizer, v) for v in slopes]
     yield _values(regularizer, [w for _, w in reached])
     conjugates = np.array([regularizer.conjugate(v) for v in slopes])
@@ -33,7 +28,7 @@ def regularizer_checks(regularizer: Regularizer, n_features: int) -> Iterator[Ch
         "the regularizer's conjugate is the largest value of v·w - R(w), found by CVXPY",
         "Fenchel",
         _apart(conjugates, np.array([value for value, _ in reached])),
-        SOLVED_TOL,
+        solved_tol,
     )
     written = np.array([_written_conjugate(regularizer, v) for v in slopes])
     yield Check(
@@ -41,7 +36,7 @@ def regularizer_checks(regularizer: Regularizer, n_features: int) -> Iterator[Ch
         "the conjugate as a CVXPY expression has the same values",
         "",
         _apart(written, conjugates),
-        SOLVED_TOL,
+        solved_tol,
     )
     found = [(v, regularizer.weights(v), conjugate) for v, conjugate in zip(slopes, conjugates, strict=True)]
     gaps = np.array([regularizer.value(w) + conjugate - v @ w for v, w, conjugate in found if w is not None])
@@ -68,7 +63,7 @@ def _values(regularizer: Regularizer, weights: list[Array]) -> Check:
         "the regularizer's value is that of its CVXPY expression",
         "",
         _apart(np.array(written), np.array([regularizer.value(w) for w in weights])),
-        SOLVED_TOL,
+        1e-5,
     )
 
 
