@@ -17,6 +17,7 @@ import pytest
 import convex_tsvm
 import convex_tsvm as ct
 from convex_tsvm.old_names import OLD_NAMES
+from convex_tsvm.verification.statements import PAPERS
 
 ROOT = Path(convex_tsvm.__file__).parent
 #: From the bottom up; a module may import from its own layer and from those before it.
@@ -341,6 +342,21 @@ def test_no_function_holds_too_many_cases():
             lines, branches = sizes(node)
             assert lines <= 50, (path, node.name, lines)
             assert branches <= 14, (path, node.name, branches)
+
+
+def test_files_are_short_and_constants_few():
+    """At most 450 lines a file, but for compiled loops and what papers state; at most 150 constants in all."""
+    long = [path for path in FILES if len(source(path).splitlines()) > 450]
+    assert {path.parent.name for path in long if path.name != "_loops.py"} <= {"statements", *PAPERS}
+    constants = [
+        one.id
+        for path in FILES
+        for node in ast.parse(source(path)).body
+        for target in (node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)])
+        for one in getattr(target, "elts", [target])
+        if isinstance(one, ast.Name) and one.id.isupper()
+    ]
+    assert len(constants) <= 150, sorted(constants)
 
 
 def public_functions():
