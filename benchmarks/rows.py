@@ -78,7 +78,7 @@ def costs():
 )
 def potts():
     _, truth, _, parts = three()
-    found = ct.potts_annealing(ct.tsvm("squared_hinge"), parts)
+    found = ct.methods.potts.potts_annealing(ct.tsvm("squared_hinge"), parts)
     counts = np.bincount(found.labels, minlength=3)
     return np.mean(found.labels == truth) > 0.95 and np.allclose(found.probabilities.sum(1), 1) and np.ptp(counts) <= 1
 

@@ -60,7 +60,6 @@ from .methods import minimize as minimize
 from .methods import newton as newton
 from .methods import switching as switching
 from .methods.clustering import max_margin_clustering as max_margin_clustering
-from .methods.potts import potts_annealing as potts_annealing
 from .methods.safe import low_density_separators as low_density_separators
 from .methods.safe import safe_transduction as safe_transduction
 from .methods.sdp import sdp_transduction as sdp_transduction
@@ -77,6 +76,7 @@ from .selection.calibration import CalibratedTransduction as CalibratedTransduct
 from .selection.search import TransductiveSearchCV as TransductiveSearchCV
 from .solution import Solution as Solution
 from .validation import InfeasibleError as InfeasibleError
+from .verification import derive as derive
 from .verification import verify as verify
 
 __version__: str

@@ -17,7 +17,7 @@ _MOVED = {
     "modeling": "CvxpySolver MixedIntegerModel UnrelaxedCompactMargin",
     "solvers": "NativeSolver",
     "methods": "cccp_path minimize_path Run Settings",
-    "methods.potts": "PottsSolution",
+    "methods.potts": "potts_annealing PottsSolution",
     "methods.safe": "SafeSolution",
     "methods.shares": "ShareEstimate",
     "methods.trained": "RelaxedSolution",

@@ -2,10 +2,12 @@
 
 from .verification import (
     Check,
+    Derivation,
     Grade,
     Outcome,
     Paper,
     PaperReport,
+    ProvenDerivation,
     Report,
     Statement,
     error_bound,
@@ -16,10 +18,12 @@ from .verification import (
 
 __all__ = [
     "Check",
+    "Derivation",
     "Grade",
     "Outcome",
     "Paper",
     "PaperReport",
+    "ProvenDerivation",
     "Report",
     "Statement",
     "error_bound",

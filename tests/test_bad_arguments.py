@@ -52,7 +52,7 @@ LOSSES = {
     "factor a word": (lambda: ct.hinge() * "2", "factor='2': a PLQ function is scaled by a finite number"),
     "negative factor": (
         lambda: -1 * ct.hinge().conjugate(),
-        r"factor=-1.*: a function that is \+inf somewhere can only be scaled by factor >= 0",
+        r"factor=-1.* must be at least 0 for a function that is \+inf somewhere",
     ),
     "sum": (
         lambda: ct.losses.PLQ([], [[0, 0, 0]], (0, 1)) + ct.losses.PLQ([], [[0, 0, 0]], (2, 3)),

@@ -139,7 +139,7 @@ def objective_of(formulation, problems, labels):
 def test_three_classes(three, exact, loss, kernel, solver):
     _, truth, y, problems = three
     parts, model = problems(exact, kernel), ct.tsvm(loss)
-    found = ct.potts_annealing(model, parts, solver=solver, tol=1e-4)
+    found = ct.methods.potts.potts_annealing(model, parts, solver=solver, tol=1e-4)
     assert found.status in ("converged", "inaccurate")
     assert np.mean(found.labels != truth) <= 0.1
     np.testing.assert_array_equal(found.labels[y >= 0], y[y >= 0])
@@ -164,14 +164,14 @@ def test_three_classes(three, exact, loss, kernel, solver):
 def test_the_energy_falls_at_each_temperature(three):
     """Both halves of a round minimize the same energy, so that more rounds end lower."""
     _, _, _, problems = three
-    found = ct.potts_annealing(ct.tsvm("squared_hinge"), problems(True), temperature=0.3, settled=1e-9)
+    found = ct.methods.potts.potts_annealing(ct.tsvm("squared_hinge"), problems(True), temperature=0.3, settled=1e-9)
     rounds = np.array(
         [[one.step_objective for one in solution.history if one.stage > 0] for solution in found.solutions]
     )
     # The traces have the expected losses; the entropy is what is missing, and is the same for all classes.
     assert rounds.shape[1] > 2
     assert len(found.history) == 1
-    warm = ct.potts_annealing(ct.tsvm("squared_hinge"), problems(True), temperature=0.3, settled=1e-2)
+    warm = ct.methods.potts.potts_annealing(ct.tsvm("squared_hinge"), problems(True), temperature=0.3, settled=1e-2)
     assert found.history[0].energy <= warm.history[0].energy + 1e-6
 
 
@@ -210,7 +210,7 @@ def test_a_time_limit_and_an_interruption_leave_the_best_point(three):
     _, _, _, problems = three
     parts = problems(True)
     with pytest.warns(UserWarning, match="time_limit"):
-        found = ct.potts_annealing(ct.tsvm("squared_hinge"), parts, time_limit=1e-9)
+        found = ct.methods.potts.potts_annealing(ct.tsvm("squared_hinge"), parts, time_limit=1e-9)
     assert found.status == "time_limit"
     assert len(found.solutions) == 3
 
@@ -218,7 +218,7 @@ def test_a_time_limit_and_an_interruption_leave_the_best_point(three):
         raise KeyboardInterrupt
 
     with pytest.warns(UserWarning, match="interrupted"):
-        found = ct.potts_annealing(ct.tsvm("squared_hinge"), parts, callback=stop)
+        found = ct.methods.potts.potts_annealing(ct.tsvm("squared_hinge"), parts, callback=stop)
     assert found.status == "interrupted"
     assert len(found.history) == 1
 
@@ -236,7 +236,7 @@ def test_a_time_limit_and_an_interruption_leave_the_best_point(three):
 def test_what_is_no_problem_of_several_classes_says_why(three, change, message):
     _, _, _, problems = three
     with pytest.raises(ValueError, match=message):
-        ct.potts_annealing(ct.tsvm("squared_hinge"), change(problems(True)))
+        ct.methods.potts.potts_annealing(ct.tsvm("squared_hinge"), change(problems(True)))
 
 
 def test_what_classifiers_refuse(three):
@@ -248,4 +248,4 @@ def test_what_classifiers_refuse(three):
     with pytest.raises(ValueError, match="y has two"):
         ct.TransductiveSVC(method="annealing", multi_class="potts").fit(X, np.minimum(y, 1))
     with pytest.raises(ValueError, match="labels"):
-        ct.potts_annealing(dataclasses.replace(ct.tsvm("ramp")), three[3](True))
+        ct.methods.potts.potts_annealing(dataclasses.replace(ct.tsvm("ramp")), three[3](True))

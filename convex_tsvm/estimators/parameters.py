@@ -58,7 +58,7 @@ annealing : int or sequence of float
     Raise C* in so many steps (Chapelle et al. 2008, §5.4.4), for all methods but annealing and continuation.
 multi_class : {"ovr", "potts"}
     More than two classes are learned one against the rest, or, with ``method="annealing"``, together: the
-    probabilities of the classes of a point sum to 1 (:func:`~convex_tsvm.potts_annealing`).
+    probabilities of the classes of a point sum to 1 (:func:`~convex_tsvm.methods.potts.potts_annealing`).
 solver : str or StepSolver
     What solves the convex steps: "linear", "native", "finite_newton", "coordinates" or "cvxpy", which give the same
     answer to the tolerance, or an object; "auto" is "linear" with the linear kernel, else "native", or "cvxpy" for

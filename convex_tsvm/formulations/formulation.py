@@ -381,6 +381,12 @@ class Formulation:
         """
         return self.on(problem).dual(outputs, balance_by)
 
+    def derive(self, of: str = "dual") -> Any:
+        """Derive its "dual", "primal", "cccp", "balance", "sdp" or "bound" in proven steps: see ``ct.derive``."""
+        from importlib import import_module
+
+        return import_module("convex_tsvm").derive(self, of)  # which stands above formulations
+
     def smooth(self, problem: Problem, outputs: Array | None = None) -> cp.Problem:
         """The formulation itself, nonconvex, as a smooth ``cvxpy.Problem``: ``.solve(nlp=True)`` of CVXPY 1.9 takes it.
 

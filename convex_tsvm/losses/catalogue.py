@@ -5,6 +5,7 @@ H_s(t) = max(0, s - t) is the hinge at s, R_s = H_1 - H_s the ramp; a loss of |t
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import ParamSpec
@@ -18,8 +19,16 @@ P = ParamSpec("P")
 
 
 def _kept(make: Callable[P, PLQ]) -> Callable[P, PLQ]:
-    """The same object for the same arguments, so that what is derived from a loss is derived once."""
-    kept = lru_cache(maxsize=64, typed=True)(make)
+    """The same object for the same arguments, so that what is derived from a loss is derived once; it knows them."""
+
+    def made(*args: P.args, **kwargs: P.kwargs) -> PLQ:
+        loss = make(*args, **kwargs)
+        given = inspect.signature(make).bind(*args, **kwargs)
+        given.apply_defaults()
+        loss.made_by = (make, given.arguments)
+        return loss
+
+    kept = lru_cache(maxsize=64, typed=True)(made)
 
     @wraps(make)
     def function(*args: P.args, **kwargs: P.kwargs) -> PLQ:

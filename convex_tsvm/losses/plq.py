@@ -58,6 +58,9 @@ class PLQ:
     PLQ: t on [-1, 0]
     """
 
+    #: The function of the catalogue that made it, and its arguments.
+    made_by: tuple[Any, dict[str, Any]] | None = None
+
     def __init__(
         self, breaks: ArrayLike, pieces: ArrayLike, domain: tuple[float, float] = (-np.inf, np.inf), name: str = ""
     ) -> None:
@@ -225,9 +228,8 @@ class PLQ:
         """Whether two functions agree, up to ``tol`` relative to their size, on the same domain."""
         if not np.allclose(self.domain, other.domain, rtol=tol, atol=tol):
             return False
-        t = polynomials.sample(
-            np.union1d(self.edges, other.edges), max(self.lower, other.lower), min(self.upper, other.upper)
-        )
+        lower, upper = max(self.lower, other.lower), min(self.upper, other.upper)
+        t = polynomials.sample(np.union1d(self.edges, other.edges), lower, upper)
         f, g = self(t), other(t)
         return bool(np.all(np.abs(f - g) <= tol * (1 + np.abs(f) + np.abs(g))))
 
@@ -236,10 +238,9 @@ class PLQ:
         return PLQ(self.breaks, self.pieces, self.domain, name)
 
     def __add__(self, other: PLQ | float) -> PLQ:
-        if isinstance(other, (int, float)):
-            return PLQ(self.breaks, self.pieces + np.array([0, 0, float(other)]), self.domain)
-        if not isinstance(other, PLQ):
+        if not isinstance(other, PLQ | int | float):
             return NotImplemented
+        other = self._function(other)
         return PLQ(*polynomials.combine([self, other], lambda rows, left, right: ([], [rows[0] + rows[1]])))
 
     __radd__ = __add__
@@ -254,7 +255,7 @@ class PLQ:
         if not isinstance(factor, (int, float)) or not np.isfinite(factor):
             raise ValueError(f"factor={factor!r}: a PLQ function is scaled by a finite number")
         if factor < 0 and not self.is_finite:
-            raise ValueError(f"factor={factor}: a function that is +inf somewhere can only be scaled by factor >= 0")
+            raise ValueError(f"factor={factor} must be at least 0 for a function that is +inf somewhere")
         return PLQ(self.breaks, self.pieces * factor, self.domain)
 
     __rmul__ = __mul__
@@ -420,9 +421,7 @@ class PLQ:
             If the function is not convex, or ``step`` is not a positive number.
         """
         self._require_convex("prox")
-        step = finite("step", step, above=0)
-        v = np.asarray(v, dtype=float)
-        return polynomials.prox(self, v, step)
+        return polynomials.prox(self, np.asarray(v, dtype=float), finite("step", step, above=0))
 
     def latex(self, variable: str = "t") -> str:
         """The function as a LaTeX ``cases`` environment, without dollars."""

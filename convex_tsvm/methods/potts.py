@@ -78,7 +78,7 @@ class PottsSolution:
     >>> X = np.array([[-1.1], [-1.0], [-0.1], [0.0], [0.9], [1.0]])
     >>> y = [[1, 0, -1, 0, -1, 0], [-1, 0, 1, 0, -1, 0], [-1, 0, -1, 0, 1, 0]]
     >>> problems = [ct.Problem(X, one, kernel=ct.RBF(0.3), C=10, balance=-1 / 3) for one in y]
-    >>> found = ct.potts_annealing(ct.tsvm("squared_hinge"), problems)
+    >>> found = ct.methods.potts.potts_annealing(ct.tsvm("squared_hinge"), problems)
     >>> found.labels, found.probabilities.sum(axis=1).round(9)
     (array([0, 0, 1, 1, 2, 2]), array([1., 1., 1.]))
     """
@@ -136,7 +136,7 @@ def potts_annealing(
     >>> X = np.array([[-1.1], [-1.0], [-0.1], [0.0], [0.9], [1.0]])
     >>> y = [[1, 0, -1, 0, -1, 0], [-1, 0, 1, 0, -1, 0], [-1, 0, -1, 0, 1, 0]]
     >>> problems = [ct.Problem(X, one, kernel=ct.RBF(0.3), C=10, balance=("exact", 1 / 3)) for one in y]
-    >>> ct.potts_annealing(ct.tsvm("squared_hinge"), problems).labels
+    >>> ct.methods.potts.potts_annealing(ct.tsvm("squared_hinge"), problems).labels
     array([0, 0, 1, 1, 2, 2])
     """
     method = Annealing(cooling, settled, certain, temperature=temperature)

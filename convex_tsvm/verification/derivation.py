@@ -1,349 +1,220 @@
-"""The derivation of a formulation's CCCP, checked with numbers on a problem."""
+"""A derivation: its lines, the steps between them, their proofs, and grades of answers to them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Any, ClassVar
 
-import numpy as np
-
-from ..formulations import Formulation
-from ..instance.convex_step import ConvexStep
-from ..instance.step_solution import StepSolution
-from ..losses import PLQ, ConcavePart, Convex, ConvexLoss, Loss, SplitLoss
-from ..methods import cccp
-from ..methods.solvers import why_not_solver
-from ..modeling import CvxpySolver
-from ..problem import Array, Problem
-from ..solution import Solution
-from ..solvers import NativeSolver
-from ..validation import finite
-from .by_paper import paper_checks
-from .finite_newton import finite_newton_checks
-from .labels import label_checks
-from .regularizer import regularizer_checks
-from .relaxation import relaxation_checks
-from .report import Check, Report
+from .answers import Grade, grade
+from .cells import code_cell, text_cell
+from .claims import Functions
+from .dual import applied
+from .exact import Exact
+from .report import plain
+from .steps import Line, Proof, Setting, Step
+from .symbols import Symbol
 
 
-def verify(
-    formulation: Formulation, problem: Problem, *, tol: float = 1e-6, as_printed: str | Sequence[str] = ()
-) -> Report:
-    """Check, with numbers, every step that leads from a formulation to its CCCP solution.
+@dataclass(frozen=True)
+class ProvenDerivation:
+    """What proving every step has found.
 
-    Where the formulation can be relaxed (unlabelled points pay the better of two losses), the SDP relaxation of
-    debie2004 §2 is checked as well, on a few of the points.  Where a paper's numbered statements are about the
-    formulation (:func:`~convex_tsvm.papers.paper`), they are run on a few of the points, too.
-
-    Parameters
+    Attributes
     ----------
-    formulation : Formulation
-    problem : Problem
-        Small enough for CVXPY: some hundred points.
-    tol : float, default 1e-6
-        Relative tolerance on values of optimization problems.
-    as_printed : str or sequence of str, optional
-        Misprints whose printed form is checked in place of the corrected one, such as "collobert2006 eq. 4": the
-        report shows which line of the derivation breaks.  One that does not show on the problem, as a mean that is
-        counted twice does not where it is 0, is checked on a problem of the paper's on which it does, and says so.
-
-    Returns
-    -------
-    Report
-        ``print`` it to follow the derivation; ``report.passed`` and ``report["gap"].value`` for programs.
-
-    Raises
-    ------
-    ValueError
-        If the problem does not fit the formulation, or a statement is no misprint.
+    steps : tuple of Proof
+        For each step whether it is ``proven``; ``how``: "exact", "identity", "inequality" or "numbers"; and ``detail``.
+    seconds : float
 
     Examples
     --------
-    >>> report = ct.verify(ct.cccp_tsvm(), problem)
-    >>> report.passed, report.checks[0].name
-    (True, 'split_labelled')
+    >>> report = ct.derive(ct.formulations.svm(), "dual").prove()
+    >>> report.proven, report.steps[-1].how
+    (True, 'exact')
     """
-    formulation.check(problem)
-    tol = finite("tol", tol, above=0)
-    # Where the number of positive labels is fixed, the mean output is fixed in its place: a linear constraint.
-    given, problem = problem, formulation.ungrouped(problem.by_mean())
-    checks = list(_losses(formulation))
-    if problem.is_linear:
-        checks += regularizer_checks(formulation.regularizer, problem.X.shape[1])
-    native = why_not_solver("native", formulation, problem) is None
-    solution = cccp(formulation, problem, tol=1e-9) if native else cccp(formulation, problem, solver="cvxpy")
-    step = getattr(solution.point, "step")  # noqa: B009  # of whichever kind the point is
-    checks += _additions(problem, step, tol) if formulation.additions else _duality(problem, step, tol)
-    checks += _descent(formulation, solution, _objectives(formulation, problem, native))
-    checks += _balance(problem, step, tol) if native else []
-    checks += [] if formulation.additions else _constraints(solution, tol)
-    checks += relaxation_checks(formulation, problem, tol)
-    checks += label_checks(formulation, problem, tol)
-    checks += finite_newton_checks(formulation, problem, tol)
-    checks += paper_checks(formulation, given, [as_printed] if isinstance(as_printed, str) else as_printed)
-    name = formulation.name or "formulation"
-    title = f"{name} on {problem.n_labeled} labelled and {problem.n_unlabeled} unlabelled points"
-    return Report(title, tuple(checks))
+
+    title: str
+    steps: tuple[Proof, ...]
+    seconds: float
+
+    @property
+    def proven(self) -> bool:
+        """Whether every step is proven, and none only compared with numbers."""
+        return all(step.proven and step.how != "numbers" for step in self.steps)
+
+    @property
+    def passed(self) -> bool:
+        """Whether no step has failed."""
+        return all(step.proven for step in self.steps)
+
+    def __str__(self) -> str:
+        lines = [f"{self.title}: {'proven' if self.proven else 'holds' if self.passed else 'NOT PROVEN'}"]
+        for number, step in enumerate(self.steps, 1):
+            lines.append(f"{'ok  ' if step.proven else 'FAIL'} {number}. {step.how}: {step.detail}")
+        return "\n".join(lines)
 
 
-def _losses(formulation: Formulation) -> Iterator[Check]:
-    """The split is exact, its parts are convex and concave, and tangents majorize."""
-    losses: list[tuple[str, Loss]] = [("labelled", formulation.labeled)]
-    if formulation.unlabeled is not None:
-        losses.append(("unlabelled", formulation.unlabeled))
-    losses += [(group.name, group.loss) for group in formulation.groups]
-    for kind, loss in losses:
-        if not isinstance(loss, SplitLoss):
-            raise ValueError(f"the loss of {kind} points, {loss!r}, has no convex and concave part to be checked")
-        convex, concave = loss.split()
-        t = _grid(loss, convex)
-        values = loss(t)
-        finite = np.isfinite(values)
-        yield Check(
-            f"split_{kind}",
-            f"the loss of {kind} points is convex part + concave part",
-            "collobert2006 eq. 8-9, chapelle2008 §4.1",
-            float(np.abs(values - convex(t) - concave(t))[finite].max()),
-            1e-10,
-            f"loss     {loss!r}\nconvex   {convex!r}\nconcave  {concave!r}",
-        )
-        yield Check(
-            f"curvature_{kind}",
-            "the convex part is convex and the concave part concave",
-            "",
-            max(_bend(convex, t[finite], +1), _bend(concave, t[finite], -1)),
-            1e-9,
-        )
-        above, slant = _tangents(loss, convex, concave, t[finite])
-        yield Check(
-            f"majorizes_{kind}",
-            "convex part + tangent of the concave part lies above the loss, for every tangent",
-            "collobert2006 eq. 7",
-            above,
-            1e-9,
-        )
-        yield Check(
-            f"slopes_{kind}",
-            "and has the slope of the concave part there: between those of its chords to both sides",
-            "collobert2006 eq. 5 and 11",
-            slant,
-            1e-5,
-        )
-        yield _conjugate(kind, convex, t[finite])
+@dataclass(frozen=True)
+class Derivation:
+    """Lines that follow from a formulation, and the lemma that leads to each.
+
+    Attributes
+    ----------
+    title : str
+    first : Line
+        Where it begins.
+    steps : tuple of Step
+        Each with its ``lemma``, ``why`` it applies, and the line ``after`` it.
+    functions : dict
+        The losses, their parts and conjugates, by the names that lines have for them.
+
+    Examples
+    --------
+    >>> derivation = ct.derive(ct.formulations.svm(), "dual")
+    >>> print(derivation[-1].after)
+    max over α of -½ Σ_{i∈L} Σ_{j∈L} y_i α_i y_j α_j K_ij + Σ_{i∈L} α_i
+        where α_i ≥ 0 for i∈L, C_i ≥ α_i for i∈L, Σ_{i∈L} y_i α_i = 0
+    """
+
+    #: How lines are related, in LaTeX.
+    relations: ClassVar[Mapping[str, str]] = {"=": "=", ">=": r"\ge", "<=": r"\le", "~": r"\sim"}
+
+    title: str
+    first: Line
+    steps: tuple[Step, ...]
+    functions: Functions
+    setting: Setting
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.steps)
+
+    def __getitem__(self, k: int) -> Step:
+        return self.steps[k]
+
+    def prove(self) -> ProvenDerivation:
+        """Prove every step: of all losses, for every output; of all points, labels, weights and multipliers.
+
+        Losses are compared as rational functions.  Identities are compared at random integers, not at optima, for
+        several numbers of points; the probability that a false one passes is stated, and below 1e-30.
+        """
+        began = time.perf_counter()
+        proofs = tuple(step.prove(self.functions, self.setting.points) for step in self.steps)
+        return ProvenDerivation(self.title, proofs, time.perf_counter() - began)
+
+    def grade(self, k: int, answer: Callable[[Any], Any]) -> Grade:
+        """Grade an answer to the k-th step, counted from 1: the formula of the line after it.
+
+        Parameters
+        ----------
+        k : int
+        answer : callable
+            Of quantities ``q``, which it is given at random points, feasible and infeasible: arrays ``q.alpha``,
+            ``q.y``, ``q.K`` and so on over the points, x_0 first where there is a balance; index arrays ``q.L``,
+            ``q.U``, ``q.F``, ``q.I``, ``q.J`` of the sets; and functions such as ``q.ell_L(t)``.  It returns the value
+            of the line.
+
+        Returns
+        -------
+        Grade
+            True if it is right; it prints what kind of mistake there is where that can be told.
+
+        Raises
+        ------
+        ValueError
+            If there is no such step, or ``answer`` is no function.
+
+        Examples
+        --------
+        >>> dual = ct.derive(ct.formulations.svm(), "dual")
+        >>> dual.grade(len(dual), lambda q: q.alpha.sum() + 0.5 * (q.y * q.alpha) @ q.K @ (q.y * q.alpha))
+        not right: -½ Σ_{i∈L} Σ_{j∈L} y_i α_i y_j α_j K_ij has the wrong sign
+        """
+        return grade(self, k, answer)
+
+    @property
+    def legend(self) -> str:
+        """What the sets are."""
+        copies = ", once with y_i = 1 and once with y_i = -1 (F: each once)" if self.setting.copies else ", F for short"
+        copies = copies if self.setting.unlabeled else ", none"
+        mean = "; J: and their mean x_0" if self.setting.balanced else ""
+        costs = "C_i is C of a labelled point, C* of another."
+        return f"L: labelled points; U: unlabelled ones{copies}; I: both{mean}. {costs}"
+
+    def __str__(self) -> str:
+        lines = [self.title, "=" * len(self.title), self.legend, *self._functions(), "", f"{self.first}"]
+        for number, step in enumerate(self.steps, 1):
+            lines.append(f"{number}. {step.lemma.title}: {step.why}")
+            lines.append(f"  {step.relation} {step.after}")
+        return "\n".join(lines)
+
+    def _functions(self) -> list[str]:
+        """The losses, as they are written."""
+        return [f"{name}(t) = {function}" for name, function in self.functions.items()]
+
+    def _losses(self) -> list[str]:
+        """The losses, their parts and conjugates in LaTeX."""
+        known = [(name, one) for name, one in self.functions.items() if isinstance(one, Exact)]
+        return [f"{applied(name, Symbol('t')).show(True)} = {one.show(True)}" for name, one in known]
+
+    def latex(self) -> str:
+        """The derivation as LaTeX: paragraphs and displayed formulas, without a preamble."""
+        parts = [as_text(self.legend), *(rf"\[ {one} \]" for one in (*self._losses(), self.first.show(True)))]
+        for head, why, formula in self._shown():
+            parts += [rf"\textbf{{{as_text(head)}.}} {as_text(why)}", rf"\[ {formula} \]"]
+        return "\n\n".join(parts)
+
+    def _shown(self) -> list[tuple[str, str, str]]:
+        """For each step its number and lemma, why it applies, and its line in LaTeX with its relation to the last."""
+        return [
+            (f"{number}. {step.lemma.title}", step.why, f"{self.relations[step.relation]} {step.after.show(True)}")
+            for number, step in enumerate(self.steps, 1)
+        ]
+
+    def _repr_markdown_(self) -> str:
+        """The derivation for notebooks."""
+        parts = [f"### {self.title}", self.legend]
+        parts += [f"$$ {one} $$" for one in (*self._losses(), self.first.show(True))]
+        for head, why, formula in self._shown():
+            parts += [f"**{head}.** {why}", f"$$ {formula} $$"]
+        return "\n\n".join(parts)
+
+    def html(self) -> str:
+        """The derivation as HTML, with formulas for MathJax."""
+        rows = [f"<p>{escape(self.legend)}</p>"]
+        rows += [rf"<p>\[ {escape(one)} \]</p>" for one in (*self._losses(), self.first.show(True))]
+        for head, why, formula in self._shown():
+            rows.append(rf"<p><b>{escape(head)}.</b> {escape(why)}</p><p>\[ {escape(formula)} \]</p>")
+        return f"<section><h3>{escape(self.title)}</h3>{''.join(rows)}</section>"
+
+    def cells(self, made: str, *, exercise: bool = False) -> list[dict[str, Any]]:
+        """The cells of a notebook: a step each, and after it, in an ``exercise``, one to be filled in and graded.
+
+        ``made`` is the code that makes the derivation.
+        """
+        found = [text_cell(f"# {self.title}\n\n{self.legend}\n\n$$ {self.first.show(True)} $$")]
+        found.append(code_cell(f"import numpy as np\nimport convex_tsvm as ct\n\nderivation = {made}"))
+        for number, (step, (head, why, formula)) in enumerate(zip(self.steps, self._shown(), strict=True), 1):
+            shown = rf"{self.relations[step.relation]}\;?" if exercise else formula
+            found.append(text_cell(f"## {head}\n\n{why}\n\n$$ {shown} $$"))
+            if exercise:
+                found.append(code_cell(f"def answer(q):\n    return ...\n\nderivation.grade({number}, answer)"))
+        return found
 
 
-def _conjugate(kind: str, convex: Convex, t: Array) -> Check:
-    """The conjugate belongs to the convex part."""
-    if isinstance(convex, ConvexLoss):
-        slope = np.asarray(convex.derivative(t))
-        return Check(
-            f"conjugate_{kind}",
-            "the loss and its conjugate add up to output times slope, at every output",
-            "Fenchel-Young",
-            float(np.abs(convex(t) + convex.conjugate()(slope) - t * slope).max()),
-            1e-8,
-        )
-    return Check(
-        f"conjugate_{kind}",
-        "the conjugate of the convex part's conjugate is the convex part",
-        "Fenchel-Moreau",
-        float(np.abs(convex.conjugate().conjugate()(t) - convex(t)).max()),
-        1e-8,
-    )
+def as_text(words: str) -> str:
+    """Words with symbols, as LaTeX outside of formulas."""
 
+    def indexed(found: re.Match[str]) -> str:
+        name = found[1].replace("ℓ", r"\ell").replace("t⁰", r"\,t^0")
+        below = found[2].strip("{}").replace("∈", r" \in ")
+        letter = plain(name).strip("$") if not name.startswith("\\") else name
+        return f"${letter}_{{{below}}}$"
 
-def _duality(problem: Problem, step: ConvexStep, tol: float) -> Iterator[Check]:
-    """Primal, dual and native solver agree on the last convex step."""
-    plq = all(isinstance(loss, PLQ) for loss in step.losses)
-    written = all(isinstance(loss, PLQ) or loss.conjugate_expression is not None for loss in step.losses)
-    # Primal and dual values are those that CVXPY reports for each problem; the dual needs conjugates.
-    solvers = [CvxpySolver(problem, form=form) for form in ("primal", *(["dual"] if written else []))]
-    dual = [solver.solve(step) for solver in solvers][-1]
-    least = float(solvers[0].model(step).problem.value)
-    most = float(solvers[1].model(step).problem.value) if written else dual.dual
-    scale = max(1.0, abs(least))
-    yield Check(
-        "primal_dual",
-        "the primal and the dual, solved separately through CVXPY, have the same value",
-        "collobert2006 eq. 25-27",
-        abs(least - most) / scale,
-        tol,
-        f"min primal = {least:.10g}\nmax dual   = {most:.10g}",
-    )
-    yield _optimality("cvxpy", dual, step, tol)
-    if not step.regularizer.is_squared_norm or not plq:
-        return
-    native = NativeSolver(problem, tol=1e-9).solve(step)
-    yield Check(
-        "gap",
-        "the native solver's own primal and dual values meet, recomputed from its dual variables",
-        "",
-        abs(native.gap),
-        tol,
-        f"primal = {native.primal:.12g}\ndual   = {native.dual:.12g}",
-    )
-    yield Check(
-        "native_cvxpy",
-        "the native solver and CVXPY find the same value",
-        "",
-        abs(native.primal - least) / scale,
-        tol,
-        f"native {native.primal:.10g}, CVXPY {least:.10g}",
-    )
-    yield _optimality("native", native, step, tol)
-
-
-def _additions(problem: Problem, step: ConvexStep, tol: float) -> Iterator[Check]:
-    """The value of a step with additions is the one that is recomputed from its point; its dual is not known."""
-    solver = CvxpySolver(problem)
-    point = solver.solve(step)
-    value = float(solver.model(step).problem.value)
-    yield Check(
-        "additions",
-        "the last convex step, with its additions, has the value that is recomputed from w (or a) and b",
-        "",
-        abs(point.primal - value) / max(1.0, abs(value)),
-        max(tol, 1e-5),
-        f"{point.word}: {value:.10g}, recomputed: {point.primal:.10g}, constraints met to "
-        f"{point.primal_infeasibility:.1e}",
-    )
-
-
-def _optimality(solver: str, point: StepSolution, step: ConvexStep, tol: float) -> Check:
-    """Fenchel-Young gaps: each is >= 0 and all are zero exactly at an optimum (the KKT conditions)."""
-    outputs, gamma = point.outputs, point.gamma
-    total = step.loss_value(outputs) + step.conjugate_value(gamma) + float(gamma @ outputs)
-    if step.rows is not None:
-        total += step.rows.conjugate_value(point.multipliers) + float(point.multipliers @ (step.rows.A @ outputs))
-    return Check(
-        f"kkt_{solver}",
-        f"KKT conditions ({solver}): -γ_i is a subgradient of point i's loss at f_i, Σ γ_i + γ₀ = 0",
-        "collobert2006 Algorithm 2, KKT conditions after eq. 26",
-        max(abs(total) / max(1.0, abs(point.primal)), point.dual_infeasibility / (1 + float(np.abs(gamma).sum()))),
-        tol,
-        f"Σ Fenchel-Young gaps = {total:.1e}, largest |f - prox(f - γ)| = {point.kkt:.1e}",
-    )
-
-
-def _objectives(formulation: Formulation, problem: Problem, native: bool) -> Array:
-    """Objectives of some steps from random outputs, each computed from the formulation rather than taken from CCCP."""
-    solver = NativeSolver(problem, tol=1e-9) if native else CvxpySolver(problem)
-    outputs, found = np.random.default_rng(0).normal(size=problem.n), []
-    # Steps from random outputs, whose objectives are compared.
-    for _ in range(5):
-        point = solver.solve(formulation.on(problem).step(outputs))
-        outputs = point.outputs
-        found.append(formulation.objective(problem, outputs, point.regularization))
-    return np.array(found)
-
-
-def _descent(formulation: Formulation, solution: Solution, objectives: Array) -> Iterator[Check]:
-    """The objective never rises, and CCCP stops at a stationary point."""
-    rises = np.diff(objectives) / np.maximum(1.0, np.abs(objectives[:-1]))
-    yield Check(
-        "monotone",
-        "the objective never rises from step to step",
-        "collobert2006 eq. 6-7",
-        float(rises.max(initial=0.0)),
-        1e-6,
-        "objective " + " → ".join(f"{value:.8g}" for value in objectives),
-    )
-    # With smooth concave parts the tangents converge without ever being equal.
-    share = 0.0 if formulation.has_finitely_many_tangents else 0.01
-    changed = solution.certificate().tangents_changed
-    yield Check(
-        "stationary",
-        f"the tangents at the solution are those it was found with, after {solution.n_iter} steps",
-        "collobert2006 §2, finite convergence",
-        (changed or 0) / max(1, solution.problem.n),
-        share,
-        f"tangents that differ: {changed}",
-    )
-
-
-def _balance(problem: Problem, step: ConvexStep, tol: float) -> Iterator[Check]:
-    """The extra point x₀ and centring give the same value, and the mean output is c."""
-    if step.target is None or not step.fit_intercept:
-        return
-    centred = NativeSolver(problem, tol=1e-9, balance_by="centring").solve(step)
-    extra = NativeSolver(problem, tol=1e-9, balance_by="x0").solve(step)
-    dual_x0 = CvxpySolver(problem, form="dual", balance_by="x0").solve(step)
-    values: Array = np.array([centred.primal, extra.primal, dual_x0.primal])
-    yield Check(
-        "x0_centring",
-        "the extra point x₀ with a free bias = features centred on the unlabelled mean with the bias fixed",
-        "collobert2006 eq. 10 and 27, chapelle2008 eq. 13",
-        float(np.ptp(values)) / max(1.0, abs(values[0])),
-        tol,
-        f"centring {centred.primal:.10g}, x₀ {extra.primal:.10g} (native), {dual_x0.primal:.10g} (CVXPY)\n"
-        f"α₀ = {extra.gamma0:.6g} with x₀, -Σ γ = {centred.gamma0:.6g} with centring; "
-        f"outputs differ by {np.abs(centred.outputs - extra.outputs).max():.1e}",
-    )
-    mean = float(extra.outputs[step.members].mean())
-    yield Check(
-        "balance",
-        "the mean output over the unlabelled points is c",
-        "collobert2006 eq. 4, chapelle2008 eq. 12",
-        abs(mean - step.target),
-        1e-8,
-        f"mean {mean:.10g}, c {step.target:.10g}",
-    )
-
-
-def _constraints(solution: Solution, tol: float) -> Iterator[Check]:
-    """Constraints on outputs hold, and pull only where they are met with equality."""
-    rows, point = solution.step.step.rows, solution.step
-    if rows is None:
-        return
-    sums, mu = np.asarray(rows.A @ point.outputs), point.multipliers
-    pulls = mu * (sums - np.where(mu > 0, rows.lower, np.where(mu < 0, rows.upper, sums)))
-    yield Check(
-        "constraints",
-        "every constrained sum of outputs is in its interval",
-        "",
-        float(rows.infeasibility(point.outputs).max()),
-        1e-5,
-        "\n".join(
-            f"{name}: {s:.8g} in [{low:g}, {high:g}], multiplier {m:.4g}"
-            for name, s, low, high, m in zip(rows.names, sums, rows.lower, rows.upper, mu, strict=True)
-        ),
-    )
-    yield Check(
-        "constraints_pull",
-        "a constraint's multiplier is zero unless its sum is at an end (the KKT condition of a point Σ a_i Φ(x_i))",
-        "collobert2006 eq. 10, for any a",
-        float(np.abs(pulls).max()) / max(1.0, abs(point.primal)),
-        max(tol, 1e-5),
-    )
-
-
-def _grid(loss: Loss, convex: Convex) -> Array:
-    """The grid, with the breakpoints of PLQ losses and their neighbourhoods."""
-    breaks = [part.breaks for part in (loss, convex) if isinstance(part, PLQ)]
-    # Outputs on which losses are compared; losses live on this scale.
-    points = np.concatenate([np.linspace(-4, 4, 3201), *breaks])
-    return np.unique(np.clip(points, *convex.domain))
-
-
-def _bend(part: ConcavePart | Convex, t: Array, sign: int) -> float:
-    """Largest violation of sign * convexity at consecutive points."""
-    left, middle, right = t[:-2], t[1:-1], t[2:]
-    weight = (middle - left) / (right - left)
-    chord = (1 - weight) * part(left) + weight * part(right)
-    return float(np.maximum(0, sign * (part(middle) - chord)).max(initial=0.0))
-
-
-def _tangents(loss: Loss, convex: Convex, concave: ConcavePart, t: Array) -> tuple[float, float]:
-    """By how much a surrogate falls below the loss, and its slope is outside those of short chords on both sides."""
-    values, parts = loss(t), concave(t)
-    above = slant = 0.0
-    for i in range(0, len(t), 16):
-        slope = float(concave.supergradient(t[i]))
-        surrogate = convex(t) + parts[i] + slope * (t - t[i])
-        above = max(above, float((values - surrogate).max()))
-        if t[0] < t[i] < t[-1]:
-            # A concave function is steeper before a point than behind it.
-            short = 1e-6  # the length of chords, in units of the output
-            before = float(concave(t[i]) - concave(t[i] - short)) / short
-            behind = float(concave(t[i] + short) - concave(t[i])) / short
-            slant = max(slant, slope - before, behind - slope)
-    return max(above, 0.0), slant
+    parts = re.split(r"(\w[⁰̃]?_(?:\{[^}]*\}|[A-Za-z0-9]+))", words)
+    return "".join(re.sub(r"(\w[⁰̃]?)_(\S+)", indexed, one) if k % 2 else plain(one) for k, one in enumerate(parts))

@@ -130,8 +130,11 @@ class Report:
 _TEX = {"\\": r"\textbackslash{}", "^": r"\^{}", "§": r"\S"} | {character: "\\" + character for character in "&%#_{}"}
 _RELATIONS = zip(("<=", ">=", *"⪰≻±←"), [r"\le", r"\ge", r"\succeq", r"\succ", r"\pm", r"\leftarrow"], strict=True)
 _SYMBOLS = zip(
-    "½‖Σε∇∞√·𝒜",
-    [r"\tfrac12", r"\Vert", r"\sum", r"\varepsilon", r"\nabla", r"\infty", r"\surd", r"\cdot", r"\mathcal{A}"],
+    "½‖Σε∇∞√·𝒜ℓ∈∘",
+    [
+        *(r"\tfrac12", r"\Vert", r"\sum", r"\varepsilon", r"\nabla", r"\infty", r"\surd", r"\cdot"),
+        *(r"\mathcal{A}", r"\ell", r"\in", r"\circ"),
+    ],
     strict=True,
 )
 _RAISED = zip("ᵀ†*", [r"^\top", r"^\dagger", r"^*"], strict=True)

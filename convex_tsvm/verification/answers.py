@@ -1,0 +1,224 @@
+"""Grades of answers: a formula that somebody has written as code, tried at random points, with the kind of mistake."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..validation import integer
+from .exact import Exact
+from .lemmas import Lemma
+from .symbols import Formula, Point, Symbol, Total, Vector
+
+
+@dataclass(frozen=True)
+class Grade:
+    """What there is to say of an answer.
+
+    Attributes
+    ----------
+    right : bool
+    reason : str
+
+    Examples
+    --------
+    >>> grade = ct.derive(ct.formulations.svm(), "dual").grade(1, lambda q: 2.0)
+    >>> grade.right, bool(grade)
+    (False, False)
+    """
+
+    right: bool
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.right
+
+    def __str__(self) -> str:
+        return f"{'right' if self.right else 'not right'}: {self.reason}"
+
+    __repr__ = __str__
+
+
+class Quantities:
+    """What an answer is a function of: the symbols of a derivation as arrays, its sets, and its functions."""
+
+    #: Names of quantities for symbols that are no letters of Python's.
+    names: ClassVar[Mapping[str, str]] = dict(
+        zip(
+            ("α", "β", "ν", "ξ", "α̃", "t⁰", "Γ", "μ", "K̄"),
+            ("alpha", "beta", "nu", "xi", "alpha_tilde", "t0", "Gamma", "mu", "K_centred"),
+            strict=True,
+        )
+    )
+
+    def __init__(self, derivation: Any, point: Point) -> None:
+        self._point = point
+        start = 0 if derivation.setting.balanced else 1
+        for name, members in point.sets.items():
+            setattr(self, name, np.array([one - start for one in members], dtype=np.intp))
+        everywhere = [*([0] if start == 0 else []), *point.sets["I"]]
+        for symbol in symbols_of(derivation):
+            count = len(symbol.indices)
+            if not count:
+                value = _array(symbol.value(point))
+            else:
+                indices = np.array(np.meshgrid(*[everywhere] * count, indexing="ij")).reshape(count, -1).T
+                value = np.array([_array(symbol[tuple(map(int, one))].value(point)) for one in indices])
+                value = value.reshape(*[len(everywhere)] * count, *value.shape[1:])
+            setattr(self, self.names.get(symbol.name, symbol.name), value)
+        self.size_F = len(point.sets["F"])
+        for name in derivation.functions:
+            short = name.replace("ℓ", "ell").replace("ρ", "rho").replace("*", "_conjugate")
+            setattr(self, short, np.vectorize(lambda t, name=name: float(point.apply(name, t)), otypes=[float]))
+
+
+def symbols_of(derivation: Any) -> list[Symbol]:
+    """The symbols of all lines, one of each name."""
+    found: dict[str, Symbol] = {}
+
+    def look(formula: Formula) -> None:
+        if isinstance(formula, Symbol) and formula.name != "|F|":
+            found.setdefault(formula.name, formula)
+        for part in formula.parts():
+            look(part)
+
+    for step in derivation.steps:
+        for formula in (step.before.formula, step.after.formula, *(meant for _, meant in step.defined.values())):
+            look(formula)
+    return list(found.values())
+
+
+def _array(value: Any) -> Any:
+    return np.array(value, dtype=float) if isinstance(value, Vector) else float(value)
+
+
+def grade(derivation: Any, k: int, answer: Callable[[Any], Any], trials: Trials | None = None) -> Grade:
+    """See :meth:`Derivation.grade`."""
+    if integer("k", k, least=1) > len(derivation):
+        raise ValueError(f"k={k} must be at most {len(derivation)}, the number of steps")
+    if not callable(answer):
+        raise ValueError(f"answer={answer!r} must be a function of the quantities q")
+    step = derivation[k - 1]
+    trials = trials or Trials()
+    points = list(trials.points(derivation, step.defined))
+    wanted = np.array([float(step.after.formula.value(point)) for point in points])
+    found = []
+    for point in points:
+        try:
+            value = answer(Quantities(derivation, point))
+            if value is ... or value is None:
+                return Grade(False, "not filled in yet")
+            array = np.asarray(value, dtype=float)
+        except Exception as error:  # an answer that raises anything is a wrong answer
+            return Grade(False, f"the answer raises {type(error).__name__}: {error}")
+        if array.shape != ():
+            return Grade(False, f"the answer has shape {array.shape}; it must be one number")
+        found.append(float(array))
+    got = np.array(found)
+    if trials.agree(got, wanted):
+        return Grade(True, f"equal at {len(points)} random points")
+    return Grade(False, _mistake(derivation, k, points, got, wanted))
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Where answers are tried, and how exact they must be."""
+
+    #: Numbers of labelled points, of others, and of features; not those of the proofs.
+    sizes: tuple[tuple[int, int, int], ...] = ((2, 2, 3), (3, 1, 2), (2, 4, 2))
+    #: Points of each size.
+    count: int = 8
+    #: By how much an answer may miss the formula, relative to the larger of 1 and its size: rounding.
+    tolerance: float = 1e-9
+
+    def points(self, derivation: Any, defined: Any) -> Iterator[Point]:
+        """Points with numbers of ordinary size, values of functions, and multipliers where conjugates are finite."""
+        setting = derivation.setting
+        functions = {name: _value(function) for name, function in derivation.functions.items()}
+        for number, trial in itertools.product(range(len(self.sizes)), range(self.count)):
+            (known, unknown, dimension), rng = self.sizes[number], np.random.default_rng([number, trial])
+            count = known + unknown if setting.free_labels else known
+            signs = tuple(int(sign) for sign in rng.choice((-1, 1), size=count))
+            point = setting.point(known, unknown, dimension, signs, partial(rng.normal))
+            for i in point.sets["I"]:
+                point.values["C", i] = abs(point.values.get(("C", i), rng.uniform(0.5, 2)))
+                point.values["α", i] = _in_domain(derivation, point, i, rng)
+            if "α" in defined:  # it has a meaning there, and no value of its own
+                point.values = {key: value for key, value in point.values.items() if key[0] != "α"}
+            yield replace(point, defined=defined, functions=functions)
+
+    def agree(self, one: Any, other: Any) -> bool:
+        """Whether two arrays are equal up to rounding."""
+        with np.errstate(invalid="ignore"):
+            apart = np.where(one == other, 0.0, np.abs(one - other))
+        return bool(np.all(apart <= self.tolerance * np.maximum(1.0, np.where(np.isfinite(other), np.abs(other), 1.0))))
+
+
+def _value(function: Any) -> Callable[[Point, Any], float]:
+    return lambda _, t: float(function(t))
+
+
+def _in_domain(derivation: Any, point: Point, i: int, rng: Any) -> float:
+    """A multiplier α_i at which -C u*(-α / C) is finite for what the point pays."""
+    over = "L" if i in point.sets["L"] else "U"
+    for name in (f"u_{over}*", f"ℓ_{over}*", f"e_{over}*", "r*"):
+        conjugate = derivation.functions.get(name)
+        if isinstance(conjugate, Exact):
+            low, high = (max(-2.0, min(2.0, float(end))) for end in conjugate.domain)
+            return -point.values["C", i] * float(rng.uniform(low, high))
+    return float(rng.normal())
+
+
+def _mistake(derivation: Any, k: int, points: list[Point], got: Any, wanted: Any) -> str:
+    """What kind of mistake it is: a term's sign or factor, a term missing, or one that is 0 at the optimum only."""
+    if not np.isfinite(got).all():
+        return (
+            "the answer is not finite where the formula is" if np.isfinite(wanted).all() else "it is infinite elsewhere"
+        )
+    formula = derivation[k - 1].after.formula
+    terms: list[tuple[str, Formula]] = [
+        (str(one), one) for one in (formula.terms if isinstance(formula, Total) else (formula,))
+    ]
+    own = len(terms)
+    for step in derivation.steps:
+        if step.lemma is Lemma.LAGRANGIAN:
+            terms += [(str(one.times(f)), one.times(f)) for one, f in zip(step.dropped, step.multipliers, strict=False)]
+    try:
+        values = np.array([[float(one.value(point)) for _, one in terms] for point in points])
+    except (ArithmeticError, KeyError, TypeError, ValueError):
+        values = np.array([[float(one.value(point)) for _, one in terms[:own]] for point in points])
+    difference = got - wanted
+    scale = np.abs(values).max(axis=0) + 1e-300
+    for columns in (range(own), range(values.shape[1])):
+        part = values[:, list(columns)] / scale[list(columns)]
+        found, *_ = np.linalg.lstsq(part, difference, rcond=None)
+        if np.abs(part @ found - difference).max() <= 1e-7 * (1 + np.abs(wanted).max()):
+            by = found / scale[list(columns)]
+            kept = [n for n in columns if abs(by[n]) > 1e-6]
+            return _said([terms[n][0] for n in kept], [float(by[n]) for n in kept], own, kept)
+    relation = derivation[k - 1].relation
+    before = np.array([float(derivation[k - 1].before.formula.value(point)) for point in points])
+    sign = {"<=": 1.0, ">=": -1.0}.get(relation, np.nan)
+    if (sign * (got - before) >= -1e-9).all():  # up to rounding
+        return "it is a bound, too, but another one than the lemma gives"
+    return f"at a random point it is {got[0]:.6g}, and should be {wanted[0]:.6g}"
+
+
+def _said(names: list[str], factors: list[float], own: int, places: list[int]) -> str:
+    """A mistake in words, from the multiples of terms that an answer has too much of."""
+    said = []
+    for name, factor, place in zip(names, factors, places, strict=True):
+        if place >= own:
+            said.append(f"differs by {factor:.4g} times {name}, which is 0 at the optimum only")
+        elif abs(factor + 1) < 1e-6:
+            said.append(f"{name} is missing")
+        elif abs(factor + 2) < 1e-6:
+            said.append(f"{name} has the wrong sign")
+        else:
+            said.append(f"{name} has the factor {1 + factor:.4g}")
+    return "; ".join(said)

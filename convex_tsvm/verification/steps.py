@@ -1,0 +1,280 @@
+"""Lines of a derivation, the steps between them, and what proves a step."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from ..modeling.line_breaks import broken_latex
+from .claims import Claim, Functions
+from .lemmas import Lemma
+from .report import plain
+from .symbols import Formula, Point, Square, Sum, Symbol, numbers, total
+
+
+def as_latex(text: str) -> str:
+    """Words and symbols as LaTeX in a formula."""
+    return rf"\text{{{plain(text)}}}"
+
+
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """left >= right, or left = right, for every member of a set if there is one."""
+
+    left: Formula
+    relation: str  # "=" or ">="
+    right: Formula
+    index: str = ""
+    over: str = ""
+
+    def show(self, tex: bool) -> str:
+        """As text, or as LaTeX."""
+        relation = {"=": "=", ">=": r"\ge" if tex else "≥"}[self.relation]
+        shown = f"{self.left.show(tex)} {relation} {self.right.show(tex)}"
+        if not self.over:
+            return shown
+        return rf"{shown}\;(\forall {self.index} \in {self.over})" if tex else f"{shown} for {self.index}∈{self.over}"
+
+    def slacks(self, point: Point) -> list[Any]:
+        """left - right, for every member of the set."""
+        slack, members = self.left - self.right, point.sets[self.over] if self.over else [0]
+        return [slack.value(point.within({self.index: one})) for one in members]
+
+    def times(self, factor: Formula) -> Formula:
+        """The sum of a factor times left - right."""
+        formula = factor * (self.left - self.right)
+        return Sum(self.index, self.over, formula) if self.over else formula
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line: what is minimized or maximized over what, or a function, and under which conditions.
+
+    ``optimized`` has pairs such as ``("min", (w, b))``, the outer one first; ``also`` has conditions that are no
+    formulas of numbers, such as a matrix that is to be positive semidefinite, each as text and as LaTeX.
+    """
+
+    formula: Formula
+    name: str = ""  # of the function, such as "L(w, b, ξ; α)"
+    optimized: tuple[tuple[str, tuple[Symbol, ...]], ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    also: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def variables(self) -> set[str]:
+        """Names of what is minimized or maximized over."""
+        return {one.name for _, over in self.optimized for one in over}
+
+    def show(self, tex: bool) -> str:
+        """As text, or as LaTeX that is an ``aligned`` environment if there are conditions."""
+        widest = 90  # characters of a formula as it looks, after which it is broken over lines
+        head = f"{as_latex(self.name) if tex else self.name} = " if self.name else ""
+        for sense, over in self.optimized:
+            names = ", ".join(one.show(tex) for one in over)
+            head += rf"\{sense}_{{{names}}}\; " if tex else f"{sense} over {names} of "
+        shown = head + self.formula.show(tex)
+        conditions = [*(one.show(tex) for one in self.conditions), *(one[tex] for one in self.also)]
+        if tex:
+            rows = [*broken_latex(shown, widest), *(rf"\quad {one}" for one in conditions)]
+            return rows[0] if len(rows) == 1 else r"\begin{aligned} &" + r" \\ &".join(rows) + r" \end{aligned}"
+        return shown + ("\n    where " + ", ".join(conditions) if conditions else "")
+
+    def __str__(self) -> str:
+        return self.show(False)
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A part of what one line has more than the next, and why it is not negative.
+
+    ``kind`` is "square"; "form", of a matrix that is ⪰ 0; "zero", something times an equation among the conditions of
+    the next line; "slack", where all ``conditions`` are among those; "constant", of none of the next line's variables;
+    or "claim", where it has the ``shape`` of a lemma whose conditions are claims of the step.  In a shape
+    ``polynomials`` stand for functions.
+    """
+
+    formula: Formula
+    kind: str
+    conditions: tuple[Condition, ...] = ()
+    shape: Formula | None = None
+    polynomials: Mapping[str, Callable[[Point, Any], Any]] = field(default_factory=dict)
+
+    def is_sound(self, step: Step, points: list[Point]) -> bool:
+        """Whether the reason applies."""
+        after = step.after
+        if self.kind == "square":
+            return is_square(self.formula)
+        if self.kind == "form":  # a quadratic form of the entrywise product of two matrices that are ⪰ 0
+            return any(text.startswith("Γ ⪰ 0") for text, _ in after.also)
+        if self.kind == "constant":
+            return step.relation == "~" and not self.formula.symbols() & after.variables
+        if self.shape is not None:
+            read = [replace(point, functions=self.polynomials) for point in points]
+            return bool(step.claims) and all(self.formula.value(one) == self.shape.value(one) for one in read)
+        return all(any(alike(one, other, points) for other in after.conditions) for one in self.conditions)
+
+
+def is_square(formula: Formula) -> bool:
+    """Whether a formula is a positive multiple of a square, or a sum of such."""
+    if isinstance(formula, Sum):
+        return is_square(formula.of)
+    factors = formula.parts() if getattr(formula, "factor", 0) > 0 else (formula,)
+    return len(factors) == 1 and isinstance(factors[0], Square)
+
+
+def zero(factor: Formula, condition: Condition) -> Gap:
+    """A factor times a condition that is an equation."""
+    assert condition.relation == "="
+    return Gap(condition.times(factor), "zero", (condition,))
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What proving a step has found: whether it is ``proven``, ``how``, one of ``kinds``, and the ``detail``."""
+
+    #: How a step is proven, from the strongest to the weakest.
+    kinds: ClassVar[tuple[str, ...]] = ("exact", "identity", "inequality", "numbers")
+
+    proven: bool
+    how: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """From one line to the next, by a lemma.
+
+    The line before is the next one plus the gaps, or, if ``turned``, the next one is the line before plus the gaps; in
+    either case under the definitions, and with what ``meaning`` says of functions.  The conditions are those before
+    without those dropped and with those added, but for those that the definitions make true.  With multipliers, the
+    line before is the next one plus multipliers times the dropped conditions.
+    """
+
+    lemma: Lemma
+    why: str
+    before: Line
+    after: Line
+    relation: str = "="  # of the values of both lines: "=", ">=" or "<="
+    claims: tuple[Claim, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    dropped: tuple[Condition, ...] = ()
+    added: tuple[Condition, ...] = ()
+    multipliers: tuple[Formula, ...] = ()  # of the dropped conditions
+    turned: bool = False
+    identities: tuple[tuple[Formula, Formula], ...] = ()  # that the lemma needs besides
+    defined: Mapping[str, tuple[tuple[str, ...], Formula]] = field(default_factory=dict)
+    meaning: Mapping[str, Callable[[Point, Any], Any]] = field(default_factory=dict)
+
+    def how(self, functions: Functions) -> str:
+        """How the step is proven: one of ``Proof.kinds``, the weakest of what it takes."""
+        if not all(claim.is_exact(functions) for claim in self.claims):
+            return "numbers"
+        if self.relation != "=" or any(gap.kind in ("square", "slack", "claim") for gap in self.gaps):
+            return "inequality"
+        return "exact" if self.claims else "identity"
+
+    def prove(self, functions: Functions, points: Callable[..., Iterator[Point]]) -> Proof:
+        """Prove the step: the claims, then the identity, then the conditions and the reasons of the gaps."""
+        how = self.how(functions)
+        for claim in self.claims:
+            if not claim.holds(functions):
+                return Proof(False, how, f"it is not so that {claim.says}")
+        places = list(points(self.defined, self.meaning))
+        upper, lower = (self.after, self.before) if self.turned else (self.before, self.after)
+        products = [c.times(m) for c, m in zip(self.dropped, self.multipliers, strict=False)]
+        least = total([lower.formula, *(gap.formula for gap in self.gaps), *products])
+        for point in places:
+            if upper.formula.value(point) != least.value(point):
+                return Proof(False, how, "both sides differ at random numbers")
+        for one, other in self.identities:
+            if any(one.value(point) != other.value(point) for point in places):
+                return Proof(False, how, f"{one} is not {other}")
+        for gap in self.gaps:
+            if not gap.is_sound(self, places):
+                return Proof(False, how, f"{gap.formula} need not be ≥ 0")
+        kept = [one for one in self.before.conditions if not any(one is other for other in self.dropped)]
+        if not same(kept, list(self.added), self.after.conditions, places):
+            return Proof(False, how, "the conditions are others")
+        told = [claim.says for claim in self.claims]
+        if self.before.formula is not self.after.formula or self.identities:
+            chance = f"{Setting.most_degree / 2**Point.bits:.0e}"
+            told.append(f"an identity at {len(places)} random points; a false one passes with probability < {chance}")
+        return Proof(True, how, "; ".join(told))
+
+
+def same(kept: list[Condition], added: list[Condition], found: Sequence[Condition], points: list[Point]) -> bool:
+    """Whether conditions are those kept, but for equations that definitions make true, and those added."""
+    left = list(found)
+    for one in [*kept, *added]:
+        match = next((other for other in left if alike(one, other, points)), None)
+        if match is not None:
+            left.remove(match)
+        elif one in added or one.relation != "=" or any(any(one.slacks(point)) for point in points):
+            return False
+    return not left
+
+
+def alike(one: Condition, other: Condition, points: list[Point]) -> bool:
+    """Whether two conditions are the same: their slacks are equal, or for equations of either sign."""
+    if (one.relation, one.over) != (other.relation, other.over):
+        return False
+    pairs = [(one.slacks(point), other.slacks(point)) for point in points]
+    if all(a == b for a, b in pairs):
+        return True
+    return one.relation == "=" and all(a == [-v for v in b] for a, b in pairs)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The sets of points of a derivation, and the values that symbols have by their meaning.
+
+    ``copies`` says whether unlabelled points F stand in U once for each label; otherwise U is F, with labels 1.  Labels
+    are 1 or -1: all patterns of the labelled points' are gone through.
+    """
+
+    #: Numbers of labelled points, of others, and of features, at which identities are looked at.
+    sizes: ClassVar[tuple[tuple[int, int, int], ...]] = ((1, 1, 1), (2, 3, 2), (3, 2, 4))
+    #: No formula of a derivation is a polynomial of a higher degree than this.
+    most_degree: ClassVar[int] = 16
+
+    unlabeled: bool = True
+    copies: bool = False
+    balanced: bool = True
+    tangents: str = "U"  # letters of the sets whose losses have a concave part
+    free_labels: bool = False  # whether unlabelled points have labels that are to be found
+
+    def points(
+        self, defined: Mapping[str, Any], meaning: Mapping[str, Any], draw: Callable[[], Any] | None = None
+    ) -> Iterator[Point]:
+        """Points at which formulas are evaluated, for some sizes and all labels."""
+        for number, (known, unknown, dimension) in enumerate(self.sizes[:2] if self.free_labels else self.sizes):
+            count = known + unknown if self.free_labels else known
+            for pattern, signs in enumerate(itertools.product((1, -1), repeat=count)):
+                point = self.point(known, unknown, dimension, signs, draw or numbers(100 * number + pattern))
+                yield replace(point, defined=defined, functions=meaning)
+
+    def point(self, known: int, unknown: int, dimension: int, signs: tuple[int, ...], draw: Callable[[], Any]) -> Point:
+        """A point with labels, and for copies with the same x twice."""
+        L = list(range(1, known + 1))
+        others = unknown if self.unlabeled else 0
+        U = list(range(known + 1, known + 1 + (2 * others if self.copies else others)))
+        first = U[:others]
+        sets = {"L": L, "U": U, "F": first, "I": L + U, "J": [*([0] if self.balanced else []), *L, *U]}
+        point = Point(sets, dimension, draw)
+        point.values |= {("y", i): 1 if i in first else -1 for i in U} | {("y", 0): 1}
+        point.values |= {("y", i): sign for i, sign in zip(L + U, signs, strict=False)}
+        straight = [i for name in "LU" if name not in self.tangents for i in sets[name]]
+        point.values |= {("l", i): int(i in L) for i in L + U}
+        point.values |= {("β", i): 0 for i in (0, *straight)} | {("|F|",): others}
+        x = Symbol("x", is_vector=True)
+        if self.copies:
+            for i in first:  # a copy is the same point, at the same cost
+                for symbol in (x, Symbol("C")):
+                    point.values[symbol.name, i + others] = symbol[i].value(point)
+        if first:
+            mean = Sum("i", "F", x["i"]).value(point)
+            point.values["x", 0] = mean * Fraction(1, others)
+        return point
