@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
+from convex_tsvm.verification.cells import code_cell, text_cell, write_notebook
 from convex_tsvm.verification.statements.course import LESSONS
-from convex_tsvm.verification.statements.notebook import write_notebook
 
 SLIDES = Path(__file__).parent / "slides"
 
@@ -19,15 +19,11 @@ def write_lessons(folder):
 
 
 def slides(script):
-    """A notebook of a script with ``# %%`` cells, each of which is a slide."""
+    """The cells of a script with ``# %%`` marks, each of which is a slide."""
     cells = []
-    for place, block in enumerate(re.split(r"(?m)^# %%", script)[1:]):
+    for block in re.split(r"(?m)^# %%", script)[1:]:
         head, _, body = block.partition("\n")
-        cell = {"id": f"slide-{place + 1}", "metadata": {"slideshow": {"slide_type": "slide"}}}
-        if head.strip() == "[markdown]":
-            cell |= {"cell_type": "markdown", "source": re.sub(r"(?m)^# ?", "", body).strip()}
-        else:
-            cell |= {"cell_type": "code", "source": body.strip(), "execution_count": None, "outputs": []}
-        cells.append(cell)
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
+        is_text = head.strip() == "[markdown]"
+        cell = text_cell(re.sub(r"(?m)^# ?", "", body).strip()) if is_text else code_cell(body.strip())
+        cells.append(cell | {"metadata": {"slideshow": {"slide_type": "slide"}}})
+    return cells

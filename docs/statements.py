@@ -10,16 +10,10 @@ import matplotlib as mpl
 import numpy as np
 
 from convex_tsvm.modeling.line_breaks import broken_latex, rendered_length
+from convex_tsvm.verification.cells import write_notebook
 from convex_tsvm.verification.statements import PAPERS, paper
-from convex_tsvm.verification.statements.notebook import (
-    given,
-    helpers,
-    introduced,
-    is_step,
-    notebook,
-    solution,
-    write_notebook,
-)
+from convex_tsvm.verification.statements.notebook import helpers
+from convex_tsvm.verification.statements.statement import Proven
 
 #: Verdicts in the order in which they are counted.
 VERDICTS = {
@@ -51,9 +45,9 @@ def write_pages(folder):
         draw(report, folder / f"{made.name}.svg")
         (folder / f"{made.name}.rst").write_text(cards(report), encoding="utf-8")
         (folder / f"{made.name}_errors.inc").write_text(errors(made), encoding="utf-8")
-        (folder / f"{made.name}_derivation.rst").write_text(derived(made, report), encoding="utf-8")
-        write_notebook(notebook(made), folder / f"{made.name}_derivation.ipynb")
-        write_notebook(notebook(made, exercise=True), folder / f"{made.name}_exercise.ipynb")
+        (folder / f"{made.name}_derivation.rst").write_text(derived(made), encoding="utf-8")
+        write_notebook(made.cells(), folder / f"{made.name}_derivation.ipynb")
+        write_notebook(made.cells(exercise=True), folder / f"{made.name}_exercise.ipynb")
 
 
 def title(text, mark):
@@ -80,9 +74,9 @@ def index(reports):
     text += "\n" + "".join(f"- **{verdict}**: {said}.\n" for verdict, said in VERDICTS.items())
     text += "\n" + title("Derivations and exercise sheets", "-")
     text += (
-        "The main derivation of each paper on a problem of six points, an equation a cell. The sheets have the "
-        "right-hand sides left out; :func:`~convex_tsvm.papers.grade` grades what is filled in, and names the mistake "
-        "where it is a known one.\n\n"
+        "What each paper derives, a line a cell, for all points, labels, weights and multipliers: every step is "
+        "proven. The sheets have the lines left out; what is filled in is graded at random points, and the mistake "
+        "named where it can be told.\n\n"
     )
     for report in reports:
         name = report.paper.name
@@ -130,6 +124,12 @@ def counts_of(report):
 def card(outcome, made):
     """What is claimed, in LaTeX and words; the code of both sides; both numbers; the verdict."""
     one = outcome.statement
+    if isinstance(one, Proven):
+        text = f".. _{label(one)}:\n\n" + title(f"{one.number}: {outcome.verdict}", "-")
+        text += (
+            f"{math(one.tex)}{plain(one.says)}\n\nA line of :doc:`{one.paper}_derivation`, proven ({outcome.detail}). "
+        )
+        return text + f"Planted mistakes that are refused: {plain('; '.join(one.faults))}.\n\n"
     text = f".. _{label(one)}:\n\n" + title(f"{one.number}: {outcome.verdict}", "-")
     text += display(one)
     text += f"{plain(one.says)} {plain(one.remark)}".rstrip() + "\n\n"
@@ -219,28 +219,19 @@ def shown(value):
     return first if len(values) <= 3 else f"{first}, … ({len(values)})"
 
 
-def derived(made, report):
-    """A derivation, an equation a cell; quantities are said, and computed, where they come in first."""
+def derived(made):
+    """The derivations of a paper: lines, the lemmas that lead to them, and how each step is proven."""
     name = made.name
-    text = title(f"The derivation of {name}, on six points", "=")
+    text = title(f"The derivations of {name}", "=")
     text += f"{made.title}. :download:`This page as a notebook <{name}_derivation.ipynb>`, and "
-    text += f":download:`as an exercise sheet <{name}_exercise.ipynb>` with the right-hand sides left out. "
-    text += f"Both sides are functions of the quantities ``q = ct.papers.paper({name!r}).six``.\n\n"
-    for one, new in zip(made.derivation, introduced(made.derivation), strict=True):
-        outcome = one.run() if is_step(one) else report[one.number]
-        text += title(one.number, "-") + f"{plain(one.says)} {plain(one.remark)}".rstrip() + "\n\n" + display(one)
-        text += "".join(f"- ``{quantity.name}``: {plain(quantity.says)}\n" for quantity in new) + "\n"
-        made_of = "\n\n".join(quantity.code for quantity in new if quantity.code)
-        if made_of:
-            text += "Of these are computed:\n\n" + code_block(made_of.replace("self", "q"))
-        if is_step(one):
-            text += f"The left-hand side:\n\n{code_block(given(one))}The right-hand side:\n\n"
-        text += code_block(solution(one))
-        text += f"Left {shown(outcome.computed)}; right {shown(outcome.claimed)}. "
-        text += f"``ct.papers.grade({name!r}, {one.number!r}, answer)``: off by {outcome.off:.1e}."
-        text += "\n\n" if is_step(one) else f" :ref:`Card <{label(one)}>`.\n\n"
-        if is_step(one) and one.printed is not None:
-            text += beside(one)
+    text += f":download:`as an exercise sheet <{name}_exercise.ipynb>` with the lines left out. In Python: "
+    text += f"``ct.papers.paper({name!r}).derivations``.\n\n"
+    for one in made.derivations:
+        report = one.prove()
+        text += title(one.title, "-") + plain(one.legend) + "\n\n"
+        text += "".join(math(shown) for shown in (*one.functions_in_latex(), one.first.show(True)))
+        for (head, why, formula), proof in zip(one.shown(), report.steps, strict=True):
+            text += f"**{plain(head)}.** {plain(why)}\n\n{math(formula)}*{proof.how}*: {plain(proof.detail)}.\n\n"
     return text
 
 

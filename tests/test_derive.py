@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from strategies import plq
 
 import convex_tsvm as ct
-from convex_tsvm.verification.answers import Quantities, Trials
+from convex_tsvm.verification.answers import Trials, python_name
 from convex_tsvm.verification.derive import KINDS
 from convex_tsvm.verification.exact import Exact
 from convex_tsvm.verification.lemmas import Lemma
@@ -206,7 +206,7 @@ class Retyped:
         if isinstance(one, Symbol):
             if one.name == "|F|":
                 return len(q.F)
-            own = getattr(q, Quantities.names.get(one.name, one.name))
+            own = getattr(q, python_name(one.name))
             start = 0 if len(q.J) > len(q.I) else 1
             return own[tuple(at[i] if isinstance(i, str) else i - start for i in one.indices)] if one.indices else own
         if isinstance(one, Sum):
@@ -233,10 +233,9 @@ class Retyped:
         if isinstance(one, Dot):
             return float(self.value(one.one, q, at) @ self.value(one.other, q, at))
         assert isinstance(one, Applied)
-        name = one.name.replace("ℓ", "ell").replace("*", "_conjugate")
         if one.name in ("R", "R*"):
             pytest.skip("regularizers are no functions of quantities")
-        return float(getattr(q, name)(self.value(one.of, q, at)))
+        return float(getattr(q, python_name(one.name))(self.value(one.of, q, at)))
 
 
 GRADED = [name for name in MADE if not re.search(r"norm|net|groups|weights|labels", name)]

@@ -217,20 +217,19 @@ def _verify_lesson(request: Verify, number: int) -> int:
     return _write_sheets(request, lambda exercise: made.sheet(exercise=exercise))
 
 
-def _write_sheets(request: Verify, contents: Callable[[bool], dict[str, Any]]) -> int:
+def _write_sheets(request: Verify, cells: Callable[[bool], list[dict[str, Any]]]) -> int:
     """Write the notebooks that are asked for: with the right-hand sides, and without."""
-    from ..verification.statements.notebook import write_notebook
+    from ..verification.cells import write_notebook
 
     for is_exercise, path in ((False, request.derivation), (True, request.exercise)):
         if path:
-            write_notebook(contents(is_exercise), path)
+            write_notebook(cells(is_exercise), path)
     return 0
 
 
 def _verify_paper(request: Verify, name: str) -> int:
     """Run the statements of a paper, or of all; or write its derivation."""
     from ..verification.statements import PAPERS, paper
-    from ..verification.statements.notebook import notebook
 
     if request.data:
         raise ValueError(f"DATA={request.data!r}: --paper has problems of its own")
@@ -241,7 +240,7 @@ def _verify_paper(request: Verify, name: str) -> int:
     if request.derivation or request.exercise:
         if len(papers) > 1:
             raise ValueError("paper='all': a notebook is of one paper")
-        return _write_sheets(request, lambda exercise: notebook(papers[0], exercise=exercise))
+        return _write_sheets(request, lambda exercise: papers[0].cells(exercise=exercise))
     reports = [made.run() for made in papers]
     found = [report.to_dict() for report in reports]
     say(request, "\n\n".join(map(str, reports)), found if name == "all" else found[0])

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from ..validation import integer
 from .exact import Exact
 from .lemmas import Lemma
-from .symbols import Formula, Point, Symbol, Total, Vector
+from .symbols import Applied, Dot, Formula, Number, Point, Product, Quotient, Square, Sum, Symbol, Total, Vector
 
 
 @dataclass(frozen=True)
@@ -44,37 +46,70 @@ class Grade:
     __repr__ = __str__
 
 
+def python_name(symbol: str) -> str:
+    """What a symbol or a function is called in code: "alpha_tilde" for α̃, "ell_L_conjugate" for ℓ_L*."""
+    marks = {"TILDE": "_tilde", "CIRCUMFLEX ACCENT": "_hat", "MACRON": "_bar", "ASTERISK": "_conjugate"} | {"ZERO": "0"}
+    found = ""
+    for letter in unicodedata.normalize("NFD", symbol.replace("λ", "lam").replace("ℓ", "ell").replace(" ", "_")):
+        if letter.isascii() and (letter.isalnum() or letter == "_"):
+            found += letter
+            continue
+        kind = re.sub("COMBINING |SUPERSCRIPT |GREEK (SMALL|CAPITAL) LETTER ", "", unicodedata.name(letter))
+        found += marks.get(kind, kind.capitalize() if letter.isupper() else kind.lower())
+    return found
+
+
 class Quantities:
     """What an answer is a function of: the symbols of a derivation as arrays, its sets, and its functions."""
-
-    #: Names of quantities for symbols that are no letters of Python's.
-    names: ClassVar[Mapping[str, str]] = dict(
-        zip(
-            ("α", "β", "ν", "ξ", "α̃", "t⁰", "Γ", "μ", "K̄"),
-            ("alpha", "beta", "nu", "xi", "alpha_tilde", "t0", "Gamma", "mu", "K_centred"),
-            strict=True,
-        )
-    )
 
     def __init__(self, derivation: Any, point: Point) -> None:
         self._point = point
         start = 0 if derivation.setting.balanced else 1
         for name, members in point.sets.items():
-            setattr(self, name, np.array([one - start for one in members], dtype=np.intp))
+            setattr(self, name, np.array([one - start * (name != "D") for one in members], dtype=np.intp))
         everywhere = [*([0] if start == 0 else []), *point.sets["I"]]
         for symbol in symbols_of(derivation):
-            count = len(symbol.indices)
-            if not count:
-                value = _array(symbol.value(point))
-            else:
-                indices = np.array(np.meshgrid(*[everywhere] * count, indexing="ij")).reshape(count, -1).T
-                value = np.array([_array(symbol[tuple(map(int, one))].value(point)) for one in indices])
-                value = value.reshape(*[len(everywhere)] * count, *value.shape[1:])
-            setattr(self, self.names.get(symbol.name, symbol.name), value)
+            # Letters a and b number features, and others points.
+            ranges = [point.sets["D"] if one in ("a", "b") else everywhere for one in symbol.indices]
+            found = [_array(symbol[one].value(point)) for one in itertools.product(*ranges)]
+            value = np.array(found).reshape(*map(len, ranges), *np.shape(found[0])) if ranges else found[0]
+            setattr(self, python_name(symbol.name), value)
         self.size_F = len(point.sets["F"])
         for name in derivation.functions:
-            short = name.replace("ℓ", "ell").replace("ρ", "rho").replace("*", "_conjugate")
-            setattr(self, short, np.vectorize(lambda t, name=name: float(point.apply(name, t)), otypes=[float]))
+            setattr(
+                self, python_name(name), np.vectorize(lambda t, name=name: float(point.apply(name, t)), otypes=[float])
+            )
+
+
+def as_code(formula: Formula, from_one: bool) -> str:
+    """A formula as code of quantities q, which are arrays; points are numbered from 1 if there is no x_0."""
+
+    def code(one: Formula) -> str:
+        return as_code(one, from_one)
+
+    if isinstance(formula, Number):
+        number = formula.number
+        return str(number.numerator) if number.denominator == 1 else f"({float(number)!r})"
+    if isinstance(formula, Symbol):
+        if formula.name == "|F|":
+            return "len(q.F)"
+        own = ", ".join(one if isinstance(one, str) else str(one - from_one) for one in formula.indices)
+        return f"q.{python_name(formula.name)}" + (f"[{own}]" if own else "")
+    if isinstance(formula, Sum):
+        return f"sum({code(formula.of)} for {formula.index} in q.{formula.over})"
+    if isinstance(formula, Total):
+        return "(" + " + ".join(map(code, formula.terms)) + ")"
+    if isinstance(formula, Product):
+        factors = [code(Number(formula.factor))] if formula.factor != 1 else []
+        return " * ".join([*factors, *map(code, formula.factors)])
+    if isinstance(formula, Quotient):
+        return f"({code(formula.above)}) / ({code(formula.below)})"
+    if isinstance(formula, Square):
+        return f"np.sum(({code(formula.of)}) ** 2)"
+    if isinstance(formula, Dot):
+        return f"({code(formula.one)}) @ ({code(formula.other)})"
+    assert isinstance(formula, Applied)
+    return f"q.{python_name(formula.name)}({code(formula.of)})"
 
 
 def symbols_of(derivation: Any) -> list[Symbol]:
@@ -148,6 +183,8 @@ class Trials:
             for i in point.sets["I"]:
                 point.values["C", i] = abs(point.values.get(("C", i), rng.uniform(0.5, 2)))
                 point.values["α", i] = _in_domain(derivation, point, i, rng)
+            for name, i in itertools.product(setting.shares, point.sets["I"]):
+                point.values[name, i] = float(rng.uniform(0.1, 0.9))
             if "α" in defined:  # it has a meaning there, and no value of its own
                 point.values = {key: value for key, value in point.values.items() if key[0] != "α"}
             yield replace(point, defined=defined, functions=functions)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, ClassVar
 
-from .answers import Grade, grade
+from .answers import Grade, as_code, grade
 from .cells import code_cell, text_cell
 from .claims import Functions
 from .dual import applied
 from .exact import Exact
 from .report import plain
-from .steps import Line, Proof, Setting, Step
+from .steps import Chain, Line, Proof, Setting, Step
 from .symbols import Symbol
 
 
@@ -88,6 +88,17 @@ class Derivation:
     functions: Functions
     setting: Setting
 
+    @classmethod
+    def of(cls, title: str, chain: Chain, sources: Sequence[str] = ()) -> Derivation:
+        """What has been derived, with the places where a paper has its lines."""
+        made = cls(title, chain.problem, tuple(chain.steps), dict(chain.functions), chain.setting)
+        return made.cited(*sources)
+
+    def cited(self, *sources: str) -> Derivation:
+        """The same with the places where a paper has its lines, in their order, "" where it has none."""
+        steps = [replace(step, source=source) for step, source in zip(self.steps, sources, strict=False)]
+        return replace(self, steps=(*steps, *self.steps[len(steps) :]))
+
     def __len__(self) -> int:
         return len(self.steps)
 
@@ -140,6 +151,8 @@ class Derivation:
     @property
     def legend(self) -> str:
         """What the sets are."""
+        if self.setting.legend:
+            return self.setting.legend
         copies = ", once with y_i = 1 and once with y_i = -1 (F: each once)" if self.setting.copies else ", F for short"
         copies = copies if self.setting.unlabeled else ", none"
         mean = "; J: and their mean x_0" if self.setting.balanced else ""
@@ -149,61 +162,70 @@ class Derivation:
     def __str__(self) -> str:
         lines = [self.title, "=" * len(self.title), self.legend, *self._functions(), "", f"{self.first}"]
         for number, step in enumerate(self.steps, 1):
-            lines.append(f"{number}. {step.lemma.title}: {step.why}")
+            source = f" [{step.source}]" if step.source else ""
+            lines.append(f"{number}. {step.lemma.title}{source}: {step.why}")
             lines.append(f"  {step.relation} {step.after}")
         return "\n".join(lines)
 
     def _functions(self) -> list[str]:
         """The losses, as they are written."""
-        return [f"{name}(t) = {function}" for name, function in self.functions.items()]
+        return [f"{name}(t) = {one}" for name, one in self.functions.items() if isinstance(one, Exact)]
 
-    def _losses(self) -> list[str]:
+    def functions_in_latex(self) -> list[str]:
         """The losses, their parts and conjugates in LaTeX."""
         known = [(name, one) for name, one in self.functions.items() if isinstance(one, Exact)]
         return [f"{applied(name, Symbol('t')).show(True)} = {one.show(True)}" for name, one in known]
 
     def latex(self) -> str:
         """The derivation as LaTeX: paragraphs and displayed formulas, without a preamble."""
-        parts = [as_text(self.legend), *(rf"\[ {one} \]" for one in (*self._losses(), self.first.show(True)))]
-        for head, why, formula in self._shown():
+        parts = [
+            as_text(self.legend),
+            *(rf"\[ {one} \]" for one in (*self.functions_in_latex(), self.first.show(True))),
+        ]
+        for head, why, formula in self.shown():
             parts += [rf"\textbf{{{as_text(head)}.}} {as_text(why)}", rf"\[ {formula} \]"]
         return "\n\n".join(parts)
 
-    def _shown(self) -> list[tuple[str, str, str]]:
-        """For each step its number and lemma, why it applies, and its line in LaTeX with its relation to the last."""
+    def shown(self) -> list[tuple[str, str, str]]:
+        """For each step its number and lemma, why it applies, and its line in LaTeX."""
         return [
-            (f"{number}. {step.lemma.title}", step.why, f"{self.relations[step.relation]} {step.after.show(True)}")
+            (
+                f"{number}. {step.lemma.title}" + (f" ({step.source})" if step.source else ""),
+                step.why,
+                f"{self.relations[step.relation]} {step.after.show(True)}",
+            )
             for number, step in enumerate(self.steps, 1)
         ]
 
     def _repr_markdown_(self) -> str:
         """The derivation for notebooks."""
         parts = [f"### {self.title}", self.legend]
-        parts += [f"$$ {one} $$" for one in (*self._losses(), self.first.show(True))]
-        for head, why, formula in self._shown():
+        parts += [f"$$ {one} $$" for one in (*self.functions_in_latex(), self.first.show(True))]
+        for head, why, formula in self.shown():
             parts += [f"**{head}.** {why}", f"$$ {formula} $$"]
         return "\n\n".join(parts)
 
     def html(self) -> str:
         """The derivation as HTML, with formulas for MathJax."""
         rows = [f"<p>{escape(self.legend)}</p>"]
-        rows += [rf"<p>\[ {escape(one)} \]</p>" for one in (*self._losses(), self.first.show(True))]
-        for head, why, formula in self._shown():
+        rows += [rf"<p>\[ {escape(one)} \]</p>" for one in (*self.functions_in_latex(), self.first.show(True))]
+        for head, why, formula in self.shown():
             rows.append(rf"<p><b>{escape(head)}.</b> {escape(why)}</p><p>\[ {escape(formula)} \]</p>")
         return f"<section><h3>{escape(self.title)}</h3>{''.join(rows)}</section>"
 
     def cells(self, made: str, *, exercise: bool = False) -> list[dict[str, Any]]:
-        """The cells of a notebook: a step each, and after it, in an ``exercise``, one to be filled in and graded.
+        """The cells of a notebook: a step each, and after it its formula as code, or, in an ``exercise``, a blank.
 
         ``made`` is the code that makes the derivation.
         """
         found = [text_cell(f"# {self.title}\n\n{self.legend}\n\n$$ {self.first.show(True)} $$")]
         found.append(code_cell(f"import numpy as np\nimport convex_tsvm as ct\n\nderivation = {made}"))
-        for number, (step, (head, why, formula)) in enumerate(zip(self.steps, self._shown(), strict=True), 1):
+        for number, (step, (head, why, formula)) in enumerate(zip(self.steps, self.shown(), strict=True), 1):
             shown = rf"{self.relations[step.relation]}\;?" if exercise else formula
             found.append(text_cell(f"## {head}\n\n{why}\n\n$$ {shown} $$"))
-            if exercise:
-                found.append(code_cell(f"def answer(q):\n    return ...\n\nderivation.grade({number}, answer)"))
+            answer = "..." if exercise else as_code(step.after.formula, not self.setting.balanced)
+            code = f"def answer(q):\n    return {answer}\n\n\nderivation.grade({number}, answer)"
+            found.append(code_cell(code))
         return found
 
 

@@ -51,8 +51,7 @@ def derive(formulation: Formulation, of: str = "dual") -> Derivation:
     derived = Derived(formulation, copies_of(formulation) if of in ("dual", "primal", "cccp") else None)
     made = {"dual": _dual, "primal": _primal, "cccp": _cccp, "balance": _balance, "sdp": relax_labels, "bound": _bound}
     made[of](derived)
-    title = f"{formulation.name or 'Formulation'}: {of}"
-    return Derivation(title, derived.problem, tuple(derived.steps), dict(derived.functions), derived.setting)
+    return Derivation.of(f"{formulation.name or 'Formulation'}: {of}", derived)
 
 
 def copies_of(formulation: Formulation) -> PLQ | None:

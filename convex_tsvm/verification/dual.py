@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
 from typing import Any
@@ -14,7 +14,7 @@ from . import claims as claim
 from .claims import Claim, exact_or_given
 from .exact import Exact
 from .lemmas import Lemma
-from .steps import Condition, Gap, Line, Setting, Step, zero
+from .steps import Chain, Condition, Gap, Line, Setting, zero
 from .symbols import Applied, Dot, Formula, Quotient, Square, Sum, Symbol, formula, total
 
 half = Fraction(1, 2)
@@ -45,8 +45,7 @@ class Kind:
         return Sum("i", self.over, cost["i"] * applied(of, argument))
 
 
-@dataclass
-class Derived:
+class Derived(Chain):
     """What is derived from a formulation, a step after the other.
 
     Parameters
@@ -56,15 +55,11 @@ class Derived:
         r, if ℓ_U(t) = r(t) + r(-t) + a constant, and unlabelled points are to stand there once for each label.
     """
 
-    formulation: Formulation
-    copies: PLQ | None = None
-    functions: dict[str, Any] = field(default_factory=dict)
-    steps: list[Step] = field(default_factory=list)
-    defined: dict[Any, Any] = field(default_factory=dict)
-    labels_are_free: bool = False  # whether unlabelled points have labels that are to be found
+    labels_are_free = False  # whether unlabelled points have labels that are to be found
 
-    def __post_init__(self) -> None:
-        model = self.formulation
+    def __init__(self, formulation: Formulation, copies: PLQ | None = None) -> None:
+        self.formulation, self.copies, self.functions = formulation, copies, {}
+        model = formulation
         for name in ("constraints", "groups", "additions"):
             if getattr(model, name):
                 raise ValueError(
@@ -81,7 +76,7 @@ class Derived:
         charged = [self.kinds[0].pays("ℓ_L", self.margin("i"))]
         if len(self.kinds) > 1:
             charged.append(Sum("i", "F", cost["i"] * applied("ℓ_U", self.output("i"))))
-        self.line = self.problem = self.primal(*charged)
+        super().__init__(self.primal(*charged), Setting(), self.functions)
 
     def _kind(self, over: str, loss: Any) -> Kind:
         name = f"ℓ_{over}"
@@ -115,12 +110,6 @@ class Derived:
     def losses(self, of: Callable[[Kind], str], at: Formula | None = None) -> list[Formula]:
         """What all kinds pay, by one of their functions, where there is one."""
         return [kind.pays(of(kind), self.margin("i") if at is None else at) for kind in self.kinds if of(kind)]
-
-    def add(self, lemma: Lemma, why: str, after: Line, **more: Any) -> None:
-        """Add a step from the last line."""
-        more = {"defined": dict(self.defined)} | more
-        self.steps.append(Step(lemma, why, self.line, after, **more))
-        self.line = after
 
     def primal(self, *terms: Formula, over: Sequence[Symbol] = (), conditions: Sequence[Condition] = ()) -> Line:
         """A line of the primal: some terms besides the regularizer, and the constants so far."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -106,7 +106,7 @@ class Gap:
         """Whether the reason applies."""
         after = step.after
         if self.kind == "square":
-            return is_square(self.formula)
+            return is_square(self.formula, step.positive)
         if self.kind == "form":  # a quadratic form of the entrywise product of two matrices that are ⪰ 0
             return any(text.startswith("Γ ⪰ 0") for text, _ in after.also)
         if self.kind == "constant":
@@ -117,12 +117,15 @@ class Gap:
         return all(any(alike(one, other, points) for other in after.conditions) for one in self.conditions)
 
 
-def is_square(formula: Formula) -> bool:
-    """Whether a formula is a positive multiple of a square, or a sum of such."""
+def is_square(formula: Formula, positive: Collection[str] = ()) -> bool:
+    """Whether a formula is a square, or a sum of such, times positive numbers and symbols."""
     if isinstance(formula, Sum):
-        return is_square(formula.of)
+        return is_square(formula.of, positive)
     factors = formula.parts() if getattr(formula, "factor", 0) > 0 else (formula,)
-    return len(factors) == 1 and isinstance(factors[0], Square)
+    rest = [one for one in factors if not (isinstance(one, Symbol) and one.name in positive)]
+    return len(rest) == 1 and (
+        isinstance(rest[0], Square) or (isinstance(rest[0], Sum) and is_square(rest[0], positive))
+    )
 
 
 def zero(factor: Formula, condition: Condition) -> Gap:
@@ -167,6 +170,8 @@ class Step:
     identities: tuple[tuple[Formula, Formula], ...] = ()  # that the lemma needs besides
     defined: Mapping[str, tuple[tuple[str, ...], Formula]] = field(default_factory=dict)
     meaning: Mapping[str, Callable[[Point, Any], Any]] = field(default_factory=dict)
+    positive: tuple[str, ...] = ()  # symbols that are positive, such as costs
+    source: str = ""  # where a paper has the line after it
 
     def how(self, functions: Functions) -> str:
         """How the step is proven: one of ``Proof.kinds``, the weakest of what it takes."""
@@ -198,7 +203,7 @@ class Step:
         kept = [one for one in self.before.conditions if not any(one is other for other in self.dropped)]
         if not same(kept, list(self.added), self.after.conditions, places):
             return Proof(False, how, "the conditions are others")
-        told = [claim.says for claim in self.claims]
+        told = [claim.says for claim in self.claims] or (["the line is the same"] if self.before is self.after else [])
         if self.before.formula is not self.after.formula or self.identities:
             chance = f"{Setting.most_degree / 2**Point.bits:.0e}"
             told.append(f"an identity at {len(places)} random points; a false one passes with probability < {chance}")
@@ -245,6 +250,8 @@ class Setting:
     balanced: bool = True
     tangents: str = "U"  # letters of the sets whose losses have a concave part
     free_labels: bool = False  # whether unlabelled points have labels that are to be found
+    shares: tuple[str, ...] = ()  # symbols between 0 and 1, such as probabilities
+    legend: str = ""  # what symbols are, in place of what they are of a formulation
 
     def points(
         self, defined: Mapping[str, Any], meaning: Mapping[str, Any], draw: Callable[[], Any] | None = None
@@ -262,7 +269,14 @@ class Setting:
         others = unknown if self.unlabeled else 0
         U = list(range(known + 1, known + 1 + (2 * others if self.copies else others)))
         first = U[:others]
-        sets = {"L": L, "U": U, "F": first, "I": L + U, "J": [*([0] if self.balanced else []), *L, *U]}
+        sets = {
+            "L": L,
+            "U": U,
+            "F": first,
+            "I": L + U,
+            "J": [*([0] if self.balanced else []), *L, *U],
+            "D": list(range(dimension)),
+        }
         point = Point(sets, dimension, draw)
         point.values |= {("y", i): 1 if i in first else -1 for i in U} | {("y", 0): 1}
         point.values |= {("y", i): sign for i, sign in zip(L + U, signs, strict=False)}
@@ -278,3 +292,25 @@ class Setting:
             mean = Sum("i", "F", x["i"]).value(point)
             point.values["x", 0] = mean * Fraction(1, others)
         return point
+
+
+class Chain:
+    """A derivation that is being made: the last line, and the steps so far."""
+
+    def __init__(self, line: Line, setting: Setting, functions: Mapping[str, Any] | None = None) -> None:
+        self.problem = self.line = line
+        self._setting = setting
+        self.functions: dict[str, Any] = dict(functions or {})
+        self.steps: list[Step] = []
+        self.defined: dict[Any, Any] = {}  # what symbols stand for from here on
+
+    @property
+    def setting(self) -> Setting:
+        """The sets of points, and what their symbols mean."""
+        return self._setting
+
+    def add(self, lemma: Lemma, why: str, after: Line, **more: Any) -> None:
+        """Add a step from the last line; ``more`` are fields of :class:`Step`."""
+        more = {"defined": dict(self.defined)} | more
+        self.steps.append(Step(lemma, why, self.line, after, **more))
+        self.line = after

@@ -281,7 +281,7 @@ class Quotient(Formula):
     def value(self, point: Point) -> Any:
         below = self.below.value(point)
         above = self.above.value(point)
-        return above / below if isinstance(below, float) else above * Fraction(1, below)
+        return above * (1 / below if isinstance(below, float) else Fraction(1, below))
 
     def parts(self) -> tuple[Formula, ...]:
         return self.above, self.below

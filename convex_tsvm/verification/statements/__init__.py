@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ...validation import one_of
-from .grading import Grade, grade
+from ..answers import Grade
+from .grading import grade
 from .statement import Outcome, Paper, PaperReport, Statement
 
 #: The papers, by their names.

@@ -6,41 +6,56 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...validation import integer
-from .notebook import sheet
+from ..cells import text_cell
+from ..derivation import Derivation
+from .notebook import cells
 from .statement import Statement
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson's title, and the statements of its sheet: numbers by paper, or the whole derivation of one.
+    """A lesson's title, and what its sheet is of: numbers of statements by paper, or derivations of a paper.
 
     Examples
     --------
     >>> from convex_tsvm.verification.statements.course import lesson
-    >>> lesson(4).title, len(lesson(4).statements)
-    ('The dual of a step', 16)
+    >>> lesson(4).title, len(lesson(4).derivations)
+    ('The dual of a step', 2)
     """
 
     number: int
     title: str
-    # Papers and numbers; "derivation" stands for all steps of a paper's main derivation.
-    items: tuple[tuple[str, str], ...]
+    # Papers and numbers of their statements, or places among their derivations, counted from 0.
+    items: tuple[tuple[str, str | int], ...]
 
     @property
     def statements(self) -> list[Statement]:
         """The statements of the sheet, in their order."""
         from . import paper
 
-        found: list[Statement] = []
-        for name, number in self.items:
-            made = paper(name)
-            found += made.derivation if number == "derivation" else [made[number]]
-        return found
+        return [paper(name)[number] for name, number in self.items if isinstance(number, str)]
 
-    def sheet(self, *, exercise: bool) -> dict[str, Any]:
-        """The contents of the lesson's sheet as a notebook, or, without ``exercise``, of the key to it."""
+    @property
+    def derivations(self) -> list[tuple[str, Derivation]]:
+        """The derivations of the sheet, each after the code that makes it."""
+        from . import paper
+
+        places = [(name, place) for name, place in self.items if isinstance(place, int)]
+        return [
+            (f"ct.papers.paper({name!r}).derivations[{place}]", paper(name).derivations[place])
+            for name, place in places
+        ]
+
+    def sheet(self, *, exercise: bool) -> list[dict[str, Any]]:
+        """The cells of the lesson's sheet, or, without ``exercise``, of the key to it."""
         kind = "sheet" if exercise else "answer key"
-        return sheet(f"Lesson {self.number}: {self.title} ({kind})", self.statements, exercise=exercise)
+        task = "Fill in what is left out, as a function of the quantities `q`, and run the cell: it is graded."
+        found = [text_cell(f"# Lesson {self.number}: {self.title} ({kind})\n\n{task if exercise else ''}".rstrip())]
+        if self.statements:
+            found += cells(self.statements, exercise=exercise)
+        for made, derivation in self.derivations:
+            found += derivation.cells(made, exercise=exercise)
+        return found
 
 
 #: The lessons, in their order.
@@ -84,11 +99,19 @@ LESSONS = (
             ("chapelle2008", "§4.1, effective loss"),
         ),
     ),
-    Lesson(4, "The dual of a step", (("collobert2006", "derivation"),)),
-    Lesson(5, "Annealing, and Newton's method in the primal", (("chapelle2008", "derivation"),)),
-    Lesson(6, "A hundred thousand points: least squares on active sets", (("sindhwani2006", "derivation"),)),
-    Lesson(7, "A relaxation, and bounds that hold", (("debie2004", "derivation"),)),
-    Lesson(8, "A formulation of one's own, and its optimum", (("dai2010", "derivation"),)),
+    Lesson(4, "The dual of a step", (("collobert2006", 0), ("collobert2006", 1))),
+    Lesson(
+        5,
+        "Annealing, and Newton's method in the primal",
+        (("chapelle2008", 0), ("chapelle2008", 1), ("chapelle2008", 3)),
+    ),
+    Lesson(
+        6,
+        "A hundred thousand points: least squares on active sets",
+        (("sindhwani2006", 0), ("sindhwani2006", 1), ("sindhwani2006", 2)),
+    ),
+    Lesson(7, "A relaxation, and bounds that hold", (("debie2004", 0), ("debie2004", 1))),
+    Lesson(8, "A formulation of one's own, and its optimum", (("dai2010", 0), ("dai2010", 1))),
 )
 
 

@@ -1,19 +1,18 @@
-"""A derivation as a notebook, an equation a cell; and the same as an exercise sheet, with right-hand sides left out."""
+"""Numbered statements as cells of a notebook: of a sheet, with right-hand sides left out, or of the key to it."""
 
 from __future__ import annotations
 
 import ast
 import inspect
-import json
 import re
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-from .statement import Paper, Statement, function_source
+from ..cells import code_cell, text_cell
+from .statement import Statement
 
 
 def helpers(statement: Statement, code: str | None = None) -> list[Callable[..., Any]]:
@@ -44,17 +43,6 @@ def solution(statement: Statement) -> str:
     if body.startswith("def "):
         return "\n\n".join([*parts, _named(body, "answer")])
     return "\n\n".join([*parts, f"def answer(q):\n    return {body}" if "\n" not in body else _bracketed(body)])
-
-
-def given(statement: Statement) -> str:
-    """The code of a function ``left(q)`` that returns the left side of a step, after the functions that it calls."""
-    parts = [bare(inspect.getsource(function)) for function in helpers(statement, statement.code)]
-    return "\n\n".join([*parts, _named(statement.code, "left")])
-
-
-def is_step(statement: Statement) -> bool:
-    """Whether a statement is a step of a derivation, whose sides need nothing but the quantities."""
-    return statement.number.startswith("step ")
 
 
 def bare(source: str) -> str:
@@ -93,36 +81,25 @@ class Introduced:
 
     name: str  # such as "q.y"
     says: str  # what it is
-    code: str  # how it is computed from others; "" if it is given
 
 
 def introduced(statements: Sequence[Statement]) -> list[list[Introduced]]:
-    """For each statement the quantities that none before it has used, nor a quantity of one."""
+    """For each statement the quantities that none before it has used."""
     seen: set[tuple[type, str]] = set()
-    known: dict[type, dict[str, str]] = {}  # what each kind of quantities says of its own
-
-    def made(kind: type, name: str) -> list[Introduced]:
-        """A quantity after those that it is computed from."""
-        if (kind, name) in seen or name not in known[kind]:
-            return []
-        seen.add((kind, name))
-        member = vars(kind).get(name)
-        function = getattr(member, "func", member) if kind.__module__.endswith(".derivation") else None
-        code = function_source(function) if inspect.isfunction(function) else ""
-        first = [one for below in _used(code, "self") for one in made(kind, below)]
-        return [*first, Introduced(f"q.{name}", known[kind][name], bare(code) if code else "")]
-
     found = []
     for one in statements:
+        new: list[Introduced] = []
         kind = type(one.quantities()[0])
-        if kind not in known:
-            known[kind] = {
-                name.strip().removeprefix("q.").removesuffix("()"): text
-                for names, text in quantities_of(kind)
-                for name in names.split(",")
-            }
-        sides = [solution(one), *([given(one)] if is_step(one) else [])]
-        found.append([new for side in sides for name in _used(side, "q") for new in made(kind, name)])
+        known = {
+            name.strip().removeprefix("q.").removesuffix("()"): text
+            for names, text in quantities_of(kind)
+            for name in names.split(",")
+        }
+        for name in _used(solution(one), "q"):
+            if (kind, name) not in seen and name in known:
+                seen.add((kind, name))
+                new.append(Introduced(f"q.{name}", known[name]))
+        found.append(new)
     return found
 
 
@@ -150,44 +127,22 @@ def quantities_of(kind: type) -> list[tuple[str, str]]:
     return found
 
 
-def notebook(paper: Paper, *, exercise: bool = False) -> dict[str, Any]:
-    """A paper's main derivation on its problem of six points, as the contents of an .ipynb file.
-
-    An ``exercise`` has the right-hand sides left out, to be filled in and graded.
-    """
-    return sheet(f"{paper.title} ({paper.name})", paper.derivation, exercise=exercise)
-
-
-def sheet(title: str, statements: Sequence[Statement], *, exercise: bool) -> dict[str, Any]:
-    """Statements in their order, an equation a cell, as the contents of an .ipynb file: a sheet, or the key to it."""
-    task = (
-        "Fill in each right-hand side as a function of the quantities `q`, and run the cell: it is graded."
-        if exercise
-        else "Each cell has an equation and its right-hand side as code, and compares it with the left-hand side."
-    )
+def cells(statements: Sequence[Statement], *, exercise: bool) -> list[dict[str, Any]]:
+    """Statements in their order, an equation a cell: of a sheet, with blank right-hand sides, or of the key to it."""
     imports = "" if exercise else _imports(statements)
-    cells = [
-        _markdown(f"# {title}\n\n{task} The quantities are named where they come in first."),
-        _code(f"import itertools\nimport cvxpy as cp\nimport numpy as np\nimport convex_tsvm as ct\n{imports}"),
-    ]
+    found = [code_cell(f"import cvxpy as cp\nimport numpy as np\nimport convex_tsvm as ct\n{imports}")]
     before = None
     for one, new in zip(statements, introduced(statements), strict=True):
         right = r"\;?" if exercise else one.right
         text = f"## {one.number}\n\n{one.says} {one.remark}".rstrip()
         # How a quantity is computed may be what a sheet asks for, so that a sheet says only what it is.
         text += "".join(f"\n\n- `{quantity.name}`: {quantity.says}" for quantity in new)
-        cells.append(_markdown(f"{text}\n\n$${one.left} {one.relation_tex} {right}$$"))
+        found.append(text_cell(f"{text}\n\n$${one.left} {one.relation_tex} {right}$$"))
         body = "def answer(q):\n    return ...  # the right-hand side" if exercise else solution(one)
-        left = f"{given(one)}\n\n\n" if is_step(one) else ""
         points = "" if one.quantities == before else f"q = {_points(one)}\n\n"
         before = one.quantities
-        cells.append(_code(f"{points}{left}{body}\n\nct.papers.grade({one.paper!r}, {one.number!r}, answer)"))
-    return {
-        "cells": cells,
-        "metadata": {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
+        found.append(code_cell(f"{points}{body}\n\nct.papers.grade({one.paper!r}, {one.number!r}, answer)"))
+    return found
 
 
 def _points(statement: Statement) -> str:
@@ -196,37 +151,7 @@ def _points(statement: Statement) -> str:
 
 
 def _imports(statements: Sequence[Statement]) -> str:
-    """What the right sides of numbered items need of the paper's modules; steps need nothing."""
-    sides = [side for one in statements if not is_step(one) for side in (*helpers(one), one.computed)]
+    """What the right sides of numbered items need of the paper's modules."""
+    sides = [side for one in statements for side in (*helpers(one), one.computed)]
     modules = dict.fromkeys(inspect.getmodule(side) for side in sides)
     return "".join(f"from {module.__name__} import *\n" for module in modules if module is not None)
-
-
-def write_notebook(contents: dict[str, Any], path: str | Path) -> None:
-    """Write a notebook's contents to a file; ValueError if its name does not end in .ipynb."""
-    if Path(path).suffix != ".ipynb":
-        raise ValueError(f"{str(path)!r} must end in .ipynb")
-    text = json.dumps(contents, ensure_ascii=False, indent=1)
-    Path(path).write_text(text + "\n", encoding="utf-8")
-
-
-def _markdown(text: str) -> dict[str, Any]:
-    return {"cell_type": "markdown", "metadata": {}, "id": _name(text), "source": text}
-
-
-def _code(text: str) -> dict[str, Any]:
-    return {
-        "cell_type": "code",
-        "metadata": {},
-        "id": _name(text),
-        "execution_count": None,
-        "outputs": [],
-        "source": text,
-    }
-
-
-def _name(text: str) -> str:
-    """A cell's identifier, which the notebook format requires: the first 12 hex digits of its text's SHA-256."""
-    import hashlib
-
-    return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -9,10 +9,16 @@ import re
 import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import numpy as np
+
+from ..answers import as_code
+from ..cells import text_cell
+from ..derivation import Derivation
 
 #: What a function of a statement returns: a number, or an array of numbers.
 Value = Any
@@ -64,7 +70,7 @@ class Outcome:
 
     def __str__(self) -> str:
         line = f"{self.statement.number}: {self.verdict}"
-        if np.isfinite(self.off):
+        if np.isfinite(self.off) and self.off > 0:
             line += f" (off by {self.off:.1e}, allowed {self.statement.tolerance:.0e})"
         if self.printed_off is not None:
             line += f"; as printed off by {self.printed_off:.1e}"
@@ -327,6 +333,52 @@ class Statement:
         return np.abs(apart) if self.relation == "=" else np.maximum(apart if self.relation == "<=" else -apart, 0.0)
 
 
+def _line(_: Any) -> Value:
+    """A side of what is proven in place of compared with numbers."""
+    return 0.0
+
+
+@dataclass(frozen=True)
+class Proven(Statement):
+    """A numbered item that is a line of a derivation, and is proven."""
+
+    words: str = ""
+    derivation: int = 0  # which of the paper's derivations, from 0
+    step: int = 1  # which of its steps leads to the line, from 1
+    of: Any = None  # the paper
+
+    @property
+    def made(self) -> Derivation:
+        """The derivation that it is a line of."""
+        return self.of.derivations[self.derivation]
+
+    @property
+    def says(self) -> str:
+        return self.words
+
+    @property
+    def tex(self) -> str:
+        return self.made[self.step - 1].after.show(True)
+
+    @property
+    def code(self) -> str:
+        return f"ct.papers.paper({self.paper!r}).derivations[{self.derivation}][{self.step - 1}].after"
+
+    @property
+    def claim(self) -> str:
+        return as_code(self.made[self.step - 1].after.formula, not self.made.setting.balanced)
+
+    def run(self, quantities: list[Any] | None = None) -> Outcome:
+        proof = self.made[self.step - 1].prove(self.made.functions, self.made.setting.points)
+        return Outcome(self, HOLDS if proof.proven else FAILS, off=0.0, detail=f"{proof.how}: {proof.detail}")
+
+    def off_with(self, claim: Side, quantities: list[Any] | None = None) -> float:
+        """0.0 if another line than the one after the step is proven, and infinite if it is refused."""
+        step = self.made[self.step - 1]
+        wrong = replace(step, after=claim(step.after))
+        return 0.0 if wrong.prove(self.made.functions, self.made.setting.points).proven else np.inf
+
+
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """Silence the solvers' warnings: a solution that is inaccurate shows in the comparison."""
@@ -348,9 +400,8 @@ class Paper:
 
     Attributes
     ----------
-    derivation : list of Statement
-        The steps of its main derivation, in the order in which they are followed: "step 1", "step 2" and so on, or
-        numbered items of the paper itself.
+    derivations : tuple of Derivation
+        What the paper derives, in steps that are proven.
 
     Examples
     --------
@@ -363,7 +414,6 @@ class Paper:
         self.name, self.title, self._make = name, title, quantities
         self._made: list[Any] | None = None
         self._statements: dict[str, Statement] = {}
-        self.derivation: list[Statement] = []
 
     def quantities(self) -> list[Any]:
         """The quantities of the problems that statements are run on; the first has six points."""
@@ -401,27 +451,30 @@ class Paper:
             raise ValueError(f"{self.name} has two statements {statement.number}")
         self._statements[statement.number] = statement
 
-    def step(self, left: str, right: str, **given: Any) -> Callable[[Side], Statement]:
-        """Decorator: the function computes the left side of the next step of the paper's derivation.
+    @cached_property
+    def derivations(self) -> tuple[Derivation, ...]:
+        """What the paper derives, in proven steps."""
+        module = import_module(f"{__package__}.{self.name}.derivation")
+        return tuple(module.derivations())
 
-        Parameters
-        ----------
-        left, right : str
-        **given
-            Other attributes of :class:`Statement`.
-        """
+    def cells(self, *, exercise: bool = False) -> list[dict[str, Any]]:
+        """The derivations as cells of a notebook, with blanks to be filled in for an ``exercise``."""
+        found = [text_cell(f"# {self.title} ({self.name})")]
+        for place, derivation in enumerate(self.derivations):
+            found += derivation.cells(f"ct.papers.paper({self.name!r}).derivations[{place}]", exercise=exercise)
+        return found
 
-        def add(computed: Side) -> Statement:
-            number = f"step {len(self.derivation) + 1}"
-            self.derivation.append(Statement(self.name, number, computed, left=left, right=right, **given))
-            return self.derivation[-1]
-
-        return add
+    def proven(self, number: str, says: str, derivation: int, step: int, faults: Mapping[str, Side]) -> None:
+        """Add an item that is the line after a step, counted from 1, of one of :attr:`derivations`."""
+        made = Proven(
+            self.name, number, _line, _line, faults=faults, words=says, of=self, derivation=derivation, step=step
+        )
+        self.add(made)
 
     @property
     def six(self) -> Any:
-        """The quantities of the problem of six points that the derivation is followed on."""
-        return self.derivation[0].quantities()[0]
+        """The quantities of the paper's problem of six points."""
+        return self.quantities()[0]
 
     def __iter__(self) -> Iterator[Statement]:
         return iter(self._statements.values())
@@ -432,11 +485,10 @@ class Paper:
     def __getitem__(self, number: str | int | float) -> Statement:
         """The item with a number; a bare number is an equation's."""
         wanted = f"eq. {number}" if isinstance(number, int | float) else " ".join(str(number).split())
-        for one in (*self, *self.derivation):
+        for one in self:
             if one.number.lower() in (wanted.lower(), f"eq. {wanted}".lower()):
                 return one
-        steps = [one.number for one in self.derivation if one.number not in self._statements]
-        raise ValueError(f"number={number!r} must be one of {', '.join([*self._statements, *steps])}")
+        raise ValueError(f"number={number!r} must be one of {', '.join(self._statements)}")
 
     def run(self) -> PaperReport:
         """Run all statements."""
