@@ -158,7 +158,8 @@ class LowerBoundBuilder:
         if not (isinstance(relaxation, type) and issubclass(relaxation, Relaxation)):
             names = ", ".join(("auto", *RELAXATIONS))
             raise ValueError(f"{argument}={relaxation!r} must be one of {names}, or a subclass of Relaxation")
-        why = self._why_not_about(relaxation)
+        lacking = ", ".join(sorted(relaxation.__abstractmethods__))
+        why = f"it lacks {lacking}" if lacking else self._why_not_about(relaxation)
         if why is not None:
             raise ValueError(f"{argument}={relaxation.__name__}: {why}")
         self._chain(relaxation.__name__, relaxation)
