@@ -92,7 +92,8 @@ class BranchAndBound:
     status : {"optimal", "inaccurate", "infeasible", "node_limit", "time_limit", "interrupted"}
         "optimal": the gap asked for is proven (one below 10⁻⁸ counts as 10⁻⁸: bounds in double precision hold, and
         therefore end a little below the optimum).  "inaccurate": nothing is open any more, but rounding keeps the
-        bounds from a gap like that.  "infeasible": no labelling meets the balance.
+        bounds from a gap like that, as it may where ``gap`` is below 10⁻⁷.  "infeasible": no labelling meets the
+        balance.
 
     Examples
     --------
@@ -273,10 +274,10 @@ class BranchAndBound:
         # The smallest relative gap that bounds in double precision can be asked for.
         if gap <= max(self.rules.gap, 1e-8) * (1 + 1e-6):
             return "optimal"
-        warn(
-            f"bounds that hold in double precision end {gap:.2g} below the objective: kernel values times costs are "
-            "too large for more; scale the points or lower C",
-        )
+        why = "kernel values times costs are too large for more; scale the points or lower C"
+        if gap <= 1e-6:
+            why = "solvers, and proofs in single precision, are no more accurate than that; ask for a larger gap"
+        warn(f"bounds that hold in double precision end {gap:.2g} below the objective: {why}")
         return "inaccurate"
 
     def begin(self) -> None:
