@@ -23,7 +23,7 @@ from ..instance import (
 )
 from ..problem import Array, Problem
 from ..solution import Solution
-from ..table import SOLVERS
+from ..table import DESCENTS, METHODS, SOLVERS
 from .balance import search_balance
 from .run import Method, Recorded, Run
 from .settings import Settings
@@ -31,7 +31,7 @@ from .solvers import make_solver, solver_of, step_solver
 
 
 def minimize(
-    method: Method,
+    method: str | Method,
     formulation: Formulation,
     problem: Problem,
     *,
@@ -45,6 +45,9 @@ def minimize(
 
     Parameters
     ----------
+    method : str or Method
+        A descent of ``ct.table.METHODS`` by its name, with the options that it has by default (``load()`` of its entry
+        is the class, which takes others), or a method of one's own.
     solver : str or StepSolver, default "auto"
         What solves the problems that the method poses; "auto" is the first solver that takes the formulation.
     start : array, shape (n,), or Solution, optional
@@ -73,8 +76,9 @@ def minimize(
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
     settings = Settings() if settings is None else settings
+    method = METHODS[method].load()() if isinstance(method, str) and method in DESCENTS else method
     if not isinstance(method, Method):
-        raise ValueError(f"method={method!r} must be a Method; those of the table have functions, such as cccp")
+        raise ValueError(f"method={method!r} must be {', '.join(map(repr, DESCENTS))}, or a Method")
     known = [start.step] if isinstance(start, Solution) and start.has_step else []
     with within(settings.time_limit):
         descents = Descents(method, solver=solver, settings=settings, options=options or {}, offered=offered)
