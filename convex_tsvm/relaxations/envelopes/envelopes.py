@@ -124,7 +124,7 @@ class Envelopes(Relaxation):
     higher envelopes, so that there are rounds.  ``tol`` is the tolerance of the convex problems, in units of outputs.
     """
 
-    name, lends, about, closes = "envelope", False, "outputs", True
+    name, lends, about, closes, takes = "envelope", False, "outputs", True, ("max_rounds",)
     effort = Effort()
 
     @staticmethod
