@@ -381,6 +381,8 @@ def test_a_name_asks_for_the_method_as_its_function_does(problem):
     for name, function in METHODS.items():
         asked = ct.minimize(name, ct.tsvm("hinge"), problem)
         assert asked.objective == function(ct.tsvm("hinge"), problem).objective
+    one_stage = ct.minimize(ct.table.METHODS["cccp"].load()(annealing=2), ct.tsvm("hinge"), problem)
+    assert one_stage.objective == ct.cccp(ct.tsvm("hinge"), problem, annealing=2).objective
 
 
 def test_reheats_lead_to_no_higher_objective(problem):

@@ -113,7 +113,7 @@ def _records(kinds: list[str], arrays: dict[str, Array]) -> list[Record]:
     rows = _rows(arrays, "proof", ("record", "kind", "cutoff", "number", "share", "lift"))
     for vector, (r, kind, cutoff, number, share, lift) in zip(vectors, rows, strict=False):
         known, stored = Proof.kinds.get(kinds[kind], Proof), Stored(vector, number, share, lift)
-        proof = Unread.of_kind(kinds[kind], stored) if known.read is Proof.read else known.read(stored)
+        proof = Unread(stored, kinds[kind]) if known.read is Proof.read else known.read(stored)
         records[r].proofs.append((proof, cutoff))
     return records
 

@@ -81,22 +81,16 @@ class Proof(ABC):
         return replace(self, number=self.number + shift)  # type: ignore[type-var]
 
 
-@dataclass(frozen=True, eq=False)
 class Unread(Proof):
     """What a file has of a proof whose class reads none: its kind and its numbers, which are written again."""
 
     name = "unread"
-    stored: Stored
+
+    def __init__(self, stored: Stored, kind: str = name) -> None:
+        self.stored, self.name = stored, kind  # type: ignore[misc]
 
     def apply(self, model: Any, box: Any, cutoff: float) -> tuple[float, Any]:
         return -np.inf, box
 
     def store(self) -> Stored:
         return self.stored
-
-    @staticmethod
-    def of_kind(kind: str, stored: Stored) -> Unread:
-        """One that files call by the name of its kind."""
-        found = Unread(stored)
-        object.__setattr__(found, "name", kind)
-        return found
