@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 import convex_tsvm as ct
-from convex_tsvm.relaxations import Proof, Relaxation
+from convex_tsvm.exact.incumbent import BestLabels
+from convex_tsvm.relaxations import Proof, Relaxation, Work
+from convex_tsvm.relaxations.region import Region, Rules
+from convex_tsvm.relaxations.signs.signs import SignsProof
 
 
 class LabelledOnly(Proof):
@@ -201,6 +204,26 @@ def test_an_empty_box_may_have_an_infinite_bound():
     assert found.value <= found.upper
 
 
+def test_the_proof_of_the_bound_is_kept():
+    """Of proofs that leave the box as it is the best one, and every one that makes it smaller."""
+    problem = problem_of(14)
+    model = ct.LowerBoundBuilder(ct.tsvm("hinge"), problem, relaxation="svm").model
+    work = Work(model, Region(model.root()), BestLabels(model), Rules())
+    free = int(work.box.unknown[0])
+    proofs = [
+        Saying(lambda model, box: (1.0, box)),
+        Saying(lambda model, box: (2.0, box)),
+        Saying(lambda model, box: (0.5, box.with_label(free, 1))),
+        Saying(lambda model, box: (1.5, box)),
+    ]
+    for proof in proofs:
+        work.prove(proof)
+    assert [proof for proof, _ in work.proofs] == proofs[1:3]
+    work.prove(Saying(lambda model, box: (3.0, box.with_label(int(box.unknown[0]), 1))))
+    assert [proof for proof, _ in work.proofs][:-1] == proofs[2:3]
+    assert work.bound == 3.0
+
+
 def test_classes_that_lack_something_say_so_when_they_are_made():
     def apply(self, model, box, cutoff):
         return 0.0, box
@@ -211,7 +234,7 @@ def test_classes_that_lack_something_say_so_when_they_are_made():
         type("Heir", (LabelledOnly,), {"apply": apply})
     with pytest.raises(TypeError, match=r"Second: name='signs' is that of convex_tsvm\..*\.SignsProof"):
         type("Second", (Proof,), {"apply": apply, "name": "signs"})
-    assert Proof.kinds["signs"].__name__ == "SignsProof"
+    assert Proof.kinds["signs"] is SignsProof
     again = type("LabelledOnly", (Proof,), {"apply": apply, "name": LabelledOnly.name, "__module__": __name__})
     assert Proof.kinds[LabelledOnly.name] is again
     with pytest.raises(TypeError, match="Pointed: about='points' must be 'labels' or 'outputs'"):
