@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import convex_tsvm as ct
+from convex_tsvm.exact import branching
 from convex_tsvm.exact.incumbent import BestLabels
 from convex_tsvm.relaxations import Proof, Relaxation, Work
 from convex_tsvm.relaxations.region import Region, Rules
@@ -278,3 +279,19 @@ def test_a_rule_that_splits_nothing_is_refused(chosen):
 def test_a_rule_that_splits_no_interval_is_refused(chosen):
     with pytest.raises(ValueError, match=r"branching=<lambda> returned .*; it must be an output and a place in it"):
         ct.exact_search(ct.tsvm("ramp"), problem_of(14), branching=lambda work: chosen, max_nodes=200)
+
+
+def test_a_rule_of_the_table_says_itself_what_it_splits(monkeypatch):
+    """A new one for outputs, which is not wrapped as those for labels are."""
+
+    def widest(work):
+        found = work.split()
+        return found and (found[0], found[1])
+
+    monkeypatch.setattr(branching, "widest", widest, raising=False)
+    monkeypatch.setitem(ct.table.BRANCHING, "widest", ct.table.Entry("exact.branching:widest", "where it is widest"))
+    assert ct.exact_search(ct.tsvm("ramp"), problem_of(12), gap=1e-2, branching="widest").status == "optimal"
+    with pytest.raises(ValueError, match="branching='widest' is none for a search about labels; there are 'auto' and"):
+        ct.exact_search(ct.tsvm("hinge"), problem_of(12), branching="widest")
+    with pytest.raises(ValueError, match="search about outputs; there are 'auto' and 'excess', 'widest'"):
+        ct.exact_search(ct.tsvm("ramp"), problem_of(12), branching="worst")

@@ -134,22 +134,21 @@ def automatic(work: Work) -> tuple[int, float] | None:
 def choice(choose: Rule, work: Work) -> tuple[int, float] | None:
     """What a rule chooses, if that splits the box; else a ValueError."""
     found: Any = choose(work)
-    box, splits_labels = work.box, isinstance(work.box, LabelBox)
+    chosen, box, splits_labels = None, work.box, isinstance(work.box, LabelBox)
     try:
         if found is None:
             fits = not (len(box.unknown) if splits_labels else work.split and work.split())
         else:
-            i, place = operator.index(found[0]), float(found[1])
+            i, place = chosen = operator.index(found[0]), float(found[1])
             inside = 0 <= i < len(box.low) and len(found) == 2
             fits = inside and (box.labels[i] == place == 0 if splits_labels else box.low[i] < place < box.high[i])
-            found = i, place
     except (TypeError, IndexError, ValueError):
         fits = False
     if not fits:
         allowed = "a point without a label (work.box.unknown) and 0" if splits_labels else "an output and a place in it"
         name = getattr(choose, "__name__", repr(choose))
         raise ValueError(f"branching={name} returned {found!r}; it must be {allowed}, or None where nothing is left")
-    return None if found is None else found
+    return chosen
 
 
 def rule(name: str | Rule, about: str = "labels") -> Rule:
@@ -157,8 +156,10 @@ def rule(name: str | Rule, about: str = "labels") -> Rule:
     if callable(name):
         return name
     one_of("branching", name, tuple(BRANCHING))
-    if name != "auto" and (name == "excess") != (about == "outputs"):
-        others = "'excess'" if about == "outputs" else ", ".join(repr(one) for one in BRANCHING if one != "excess")
+    rules: dict[str, Rule] = {one: entry.load() for one, entry in BRANCHING.items()}
+    # What chooses among labels is wrapped by of_labels.
+    fits = {one: hasattr(found, "__wrapped__") == (about == "labels") for one, found in rules.items() if one != "auto"}
+    if not fits.get(name, True):
+        others = ", ".join(repr(one) for one in fits if fits[one])
         raise ValueError(f"branching={name!r} is none for a search about {about}; there are 'auto' and {others}")
-    found: Rule = BRANCHING[name].load()
-    return found
+    return rules[name]
