@@ -5,9 +5,12 @@ steps and the native solver's input follow from it.
 
 Names are loaded when they are first used, so that importing the package costs neither CVXPY, nor scikit-learn, nor
 numba; ``__init__.pyi`` lists them.  What is used less often is in rooms: ``ct.losses``, ``ct.kernels``, ``ct.plot``.
+What can be asked for by a name is listed in ``ct.table``.
 """
 
 import lazy_loader
+
+from . import table as table
 
 __version__ = "0.1.0.dev0"
 

@@ -18,7 +18,7 @@ from .ties import is_positive
 
 def relative_gap(objective: float, lower_bound: float) -> float:
     """(objective - lower bound) / |objective|."""
-    return (objective - lower_bound) / max(abs(objective), 1e-300)
+    return float((objective - lower_bound) / max(abs(objective), 1e-300))
 
 
 class Point(Protocol):

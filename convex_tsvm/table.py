@@ -73,8 +73,10 @@ class Descent(Entry):
 class Formulation(Entry):
     """What is minimized, stated for a problem by :func:`~convex_tsvm.build`."""
 
-    solver: str = ""  # the only solver of convex steps that takes its regularizer, if not all do
     defaults: Mapping[str, Any] = field(default_factory=dict)  # its options, and what they are if they are not given
+    solver: str = ""  # the only solver of convex steps that takes its regularizer, if not all do
+    is_balanced: bool = True  # whether the balance of a problem is one of its constraints
+    has_cost: bool = True  # whether its unlabelled points have the cost C* of the problem
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -129,16 +131,18 @@ _RELATIVE = {"epsilon": 2.0, "C_compact": "balanced", "semi_supervised": True, "
 _GRAPH = {"C_manifold": 1.0, "n_neighbors": 6, "normalized": True, "power": 1, "cache_size": "auto"}
 
 FORMULATIONS = {
-    "svm": Formulation("formulations.by_name:_supervised", "the labelled points alone", defaults=_TSVM),
-    "tsvm": Formulation("formulations.by_name:_transductive", "transductive SVM (S3VM)", defaults=_TSVM),
-    "cs3vm": Formulation("formulations.by_name:_one_norm", "1-norm S3VM of Fung and Mangasarian", solver="cvxpy"),
-    "cmm": Formulation("formulations.by_name:_compact_margin", "Compact Margin Machine", defaults=_COMPACT),
-    "rmm": Formulation("formulations.by_name:_relative_margin", "Relative Margin Machine", defaults=_RELATIVE),
+    "svm": Formulation("formulations.by_name:_supervised", "the labelled points alone", _TSVM, has_cost=False),
+    "tsvm": Formulation("formulations.by_name:_transductive", "transductive SVM (S3VM)", _TSVM),
+    "cs3vm": Formulation(
+        "formulations.by_name:_one_norm", "1-norm S3VM of Fung and Mangasarian", solver="cvxpy", is_balanced=False
+    ),
+    "cmm": Formulation("formulations.by_name:_compact_margin", "Compact Margin Machine", _COMPACT),
+    "rmm": Formulation("formulations.by_name:_relative_margin", "Relative Margin Machine", _RELATIVE, has_cost=False),
     "lapsvm": Formulation(
-        "formulations.by_name:_laplacian", "Laplacian SVM", defaults={**_GRAPH, "fit_intercept": True}
+        "formulations.by_name:_laplacian", "Laplacian SVM", {**_GRAPH, "fit_intercept": True}, "", False, has_cost=False
     ),
     "laptsvm": Formulation(
-        "formulations.by_name:_transductive_laplacian", "transductive SVM on its kernel", defaults={**_TSVM, **_GRAPH}
+        "formulations.by_name:_transductive_laplacian", "transductive SVM on its kernel", {**_TSVM, **_GRAPH}
     ),
 }
 
@@ -149,9 +153,6 @@ RELAXATIONS = {
     "envelope": Entry("relaxations.envelopes.envelopes:Envelopes", "convex envelopes of any losses"),
     "curvature": Entry("relaxations.envelopes.envelopes:LentCurvature", "the same with curvature lent by ½ ‖w‖²"),
 }
-
-#: Those of them that are about labels; the others are about outputs.
-ABOUT_LABELS = ("svm", "sdp", "signs")
 
 #: Which point exact search branches on.
 BRANCHING = {

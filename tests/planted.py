@@ -1111,6 +1111,47 @@ CHECKERS = [
     ),
 ]
 
+#: What somebody else adds: relaxations, proofs and branching rules of one's own.
+OWN = [
+    Fault(
+        "a search stays optimal though its certificate is refused",
+        "exact/solve.py",
+        'if solution.status == "optimal":',
+        'if not verdict.unknown and solution.status == "optimal":',
+        (
+            "tests/test_own_relaxation.py::test_a_claim_that_the_checker_refuses_is_not_optimal_though_a_kind_was_passed_over",
+        ),
+    ),
+    Fault(
+        "an infinite bound closes a box that is not empty",
+        "relaxations/region.py",
+        "(float(bound) == np.inf and left.is_empty)",
+        "float(bound) == np.inf",
+        ("tests/test_own_relaxation.py::test_what_is_no_bound_of_a_box_is_refused",),
+    ),
+    Fault(
+        "the proof of the bound is dropped for one that is no better",
+        "relaxations/region.py",
+        "if bound > self.bound and self._idle is not None:",
+        "if self._idle is not None:",
+        ("tests/test_own_relaxation.py::test_the_proof_of_the_bound_is_kept",),
+    ),
+    Fault(
+        "a rule may choose a point that has a label",
+        "exact/branching.py",
+        "box.labels[i] == place == 0",
+        "place == 0",
+        ("tests/test_own_relaxation.py::test_a_rule_that_splits_nothing_is_refused",),
+    ),
+    Fault(
+        "a second kind of proof takes the name of another",
+        "relaxations/proof.py",
+        "if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):",
+        "if False:",
+        ("tests/test_own_relaxation.py::test_classes_that_lack_something_say_so_when_they_are_made",),
+    ),
+]
+
 FAULTS = [
     *LOSSES,
     *CCCP,
@@ -1123,4 +1164,5 @@ FAULTS = [
     *LABEL_MATRICES,
     *SIGNS,
     *CHECKERS,
+    *OWN,
 ]

@@ -157,8 +157,19 @@ def alone(loss):
     return ct.tsvm(loss, balance=None, fit_intercept=False)
 
 
+class Endless(ct.Method):
+    """A method that does not say how it has ended."""
+
+    def descend(self, run):
+        run.record(run.envelope())
+
+
 METHODS_ASKED = {
-    "no method": (lambda: ct.minimize("cccp", ct.tsvm(), line()), "method='cccp' must be a Method; those of the table"),
+    "no method": (lambda: ct.minimize("exact", ct.tsvm(), line()), "method='exact' must be 'cccp', .*, or a Method"),
+    "a method that returns no status": (
+        lambda: ct.minimize(Endless(), ct.tsvm(), line()),
+        r"Endless.descend\(run\)=None must be 'converged', 'max_iter', 'inaccurate', ",
+    ),
     "solver of steps": (
         lambda: ct.minimize(Gradient(), ct.tsvm("exp"), line(), solver=ct.solvers.NativeSolver(line())),
         "solver=.* solves convex steps; this method takes solver='smooth'",

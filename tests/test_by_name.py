@@ -3,6 +3,7 @@
 import argparse
 import inspect
 import itertools
+import json
 from importlib.util import find_spec
 
 import numpy as np
@@ -12,8 +13,8 @@ from sklearn.datasets import dump_svmlight_file
 import convex_tsvm as ct
 from convex_tsvm.cli import main
 from convex_tsvm.cli.parser import build_parser
-from convex_tsvm.formulations import FINITE_LOSSES
-from convex_tsvm.table import DESCENTS, FORMULATIONS, METHODS, RELAXATIONS, SDP_SOLVERS, SOLVERS
+from convex_tsvm.formulations import FINITE_LOSSES, by_name
+from convex_tsvm.table import DESCENTS, FORMULATIONS, METHODS, RELAXATIONS, SDP_SOLVERS, SOLVERS, Entry, Formulation
 
 X = np.random.default_rng(0).normal(size=(16, 2)) + np.repeat([[-1.5, 0], [1.5, 0]], 8, axis=0)
 Y = np.r_[-1, -1, np.zeros(6), np.zeros(6), 1, 1]
@@ -90,8 +91,9 @@ def kernel_of(name):
     return ["--kernel", "linear"] if "cs3vm" in name or name == "linearization" else ["--sigma", "1"]
 
 
-#: What knows no balance.
-UNBALANCED = {"cs3vm", "lapsvm", "linearization", "subspace"}
+#: What knows no balance; linearization is tried on the formulation cs3vm.
+UNBALANCED = {name for name, entry in FORMULATIONS.items() if not entry.is_balanced} | {"linearization"}
+UNBALANCED |= {name for name, entry in METHODS.items() if not entry.has_bias}
 
 
 @pytest.mark.parametrize("name", choices("solve", "--method"))
@@ -135,13 +137,13 @@ def test_every_method_and_loss_of_linear_works_or_is_refused(method, loss, tiny,
 @pytest.mark.parametrize("relaxation", choices("bound", "--relaxation"))
 def test_every_relaxation_and_solver_of_bound_works_or_is_refused(relaxation, tiny, capsys):
     arguments = ["bound", tiny / "tiny.npz", "--sigma", "1", "--loss", "squared_hinge", "--relaxation", relaxation]
-    own = ["--rounds", "1"] if relaxation not in ("svm", "sdp") else []
+    takes = ("solver", "max_rounds") if relaxation == "auto" else RELAXATIONS[relaxation].load().takes
+    own = ["--rounds", "1"] if "max_rounds" in takes else []
     # Shares are inferred once, without a solver.
     runs = [own, *([*own, "--balance", "labeled", "--solver", solver] for solver in choices("bound", "--solver"))]
-    takes_solvers = relaxation not in ("svm", "signs", "envelope", "curvature")
     for options in runs:
         status, _, err = run(capsys, *arguments, *options, "--json")
-        if "--solver" in options and not takes_solvers:
+        if "--solver" in options and "solver" not in takes:
             assert status == 2
             assert "(--solver) is for --relaxation sdp" in err
         elif "sdpa" in options and find_spec("sdpap") is None:
@@ -153,7 +155,7 @@ def test_every_relaxation_and_solver_of_bound_works_or_is_refused(relaxation, ti
 
 @pytest.mark.parametrize("name", choices("verify", "--method"))
 def test_every_derivation_of_verify_holds(name, tiny, capsys):
-    status, _, err = run(capsys, "verify", tiny / "tiny.npz", "--sigma", "1", "--method", name, "--json")
+    status, _, err = run(capsys, "verify", tiny / "tiny.npz", *kernel_of(name), "--method", name, "--json")
     assert status == 0, err
 
 
@@ -163,3 +165,43 @@ def test_help_offers_what_the_table_has():
     assert set(choices("linear", "--method")) == set(DESCENTS)
     assert set(choices("bound", "--relaxation")) == {"auto", *RELAXATIONS}
     assert set(choices("bound", "--solver")) == {"auto", *SDP_SOLVERS}
+
+
+def test_a_formulation_is_its_function_and_one_line_of_the_table(tiny, monkeypatch, capsys):
+    """The command line takes a balance, a cost and its own options for it, and names it where it refuses others."""
+
+    def clipped(problem, cap, fit_intercept):
+        loss = ct.losses.symmetric_squared_hinge().minimum(cap)
+        formulation = ct.Formulation(ct.squared_hinge(), loss, fit_intercept=fit_intercept)
+        return by_name.Stated(formulation.balanced_as(problem), problem)
+
+    monkeypatch.setattr(by_name, "_clipped", clipped, raising=False)
+    entry = Formulation("formulations.by_name:_clipped", "clipped", defaults={"cap": 0.5, "fit_intercept": True})
+    monkeypatch.setitem(FORMULATIONS, "clipped", entry)
+    asked = ["--sigma", "1", "--balance", "0.1", "--C-unlabeled", "2", "--json"]
+    problem = ct.Problem(X, Y, kernel=ct.RBF(1.0), C=10, C_unlabeled=2, balance=0.1)
+    for cap in (0.5, 0.25):
+        options = [] if cap == 0.5 else ["--formulation-option", "cap=0.25"]
+        status, out, err = run(capsys, "solve", tiny / "tiny.npz", "--formulation", "clipped", *asked, *options)
+        assert status == 0, err
+        found = json.loads(out)["objective"]
+        assert found == pytest.approx(ct.cccp(*ct.build("clipped", problem, cap=cap)).objective, rel=1e-3)
+    assert run(capsys, "verify", tiny / "tiny.npz", "--method", "clipped", "--sigma", "1", "--json")[0] == 0
+    status, _, err = run(capsys, "solve", tiny / "tiny.npz", "--formulation", "clipped", "--epsilon", "1")
+    assert status == 2
+    assert "not for cccp with --formulation clipped" in err
+
+
+def test_a_relaxation_says_itself_which_options_it_looks_at(tiny, monkeypatch, capsys):
+    class Plain(RELAXATIONS["svm"].load()):
+        """One that looks at no option."""
+
+    monkeypatch.setattr(ct.relaxations, "Plain", Plain, raising=False)
+    monkeypatch.setitem(RELAXATIONS, "plain", Entry("relaxations:Plain", "nothing more"))
+    arguments = ["bound", tiny / "tiny.npz", "--sigma", "1", "--loss", "hinge", "--relaxation", "plain"]
+    for option, value in (("--solver", "scs"), ("--rounds", "2")):
+        status, _, err = run(capsys, *arguments, option, value)
+        assert status == 2
+        assert "not for --relaxation plain" in err
+    Plain.takes = ("solver",)
+    assert run(capsys, *arguments, "--solver", "clarabel", "--json")[0] in (0, 1)

@@ -41,7 +41,7 @@ def test_every_method_finds_two_blobs(blobs, method, balance):
     # it then takes the other one.
     for kernel in (ct.RBF(2.0), "linear") if method != "continuation" else (ct.RBF(2.0),):
         problem = ct.Problem(X, np.zeros(80), kernel=kernel, C_unlabeled=1, balance=balance)
-        solution = getattr(ct, method)(ct.tsvm(entry.loss), problem)
+        solution = ct.minimize(method, ct.tsvm(entry.loss), problem)
         assert errors(solution.labels, truth) <= 6, kernel
         if balance != 0.1:
             assert errors(solution.labels, truth) <= 4, kernel

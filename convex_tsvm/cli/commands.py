@@ -20,9 +20,10 @@ from ..persistence import load_model
 from ..problem import Problem
 from ..progress import status_line
 from ..solution import Solution
+from ..table import FORMULATIONS
 from .files import print_json, say, write_class_labels, write_labels, write_plot
 from .requests import Bound, Predict, Solve, Verify
-from .solving import check_method_options, formulated, given, given_problem, limited, save, solved, with_shares
+from .solving import formulated, given, given_problem, limited, save, solved, with_shares
 from .table import SOLVED_STATUSES, figures_of, print_table, result_of, stopped
 from .tasks import Task, read_task
 from .unused import refuse_all_but, refuse_of_other_files, refuse_unused
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 def solve(request: Solve) -> int:
     """Fit one method; print its figures."""
     task = read_task(request.method, request.formulation)
-    check_method_options(request, [task])
     refuse_unused(request, [task])
     files = {"certificate": request.certificate, "checkpoint": request.checkpoint, "plot": request.plot}
     for name, path in files.items():
@@ -185,7 +185,7 @@ def _verify_derivation(request: Verify) -> int:
 
     task = read_task(request.method, request.formulation)
     # Rows of kernels are kept for the graph of neighbours only.
-    kept = () if task.formulation in ("lapsvm", "laptsvm") else ("cache_size",)
+    kept = () if "cache_size" in FORMULATIONS[task.formulation].options else ("cache_size",)
     refuse_unused(request, [task], never=("tol", "max_iter", "annealing", *kept))
     if "balance" not in request.told:
         request = replace(request, balance="labeled")  # a derivation holds for any balance

@@ -22,7 +22,7 @@ from ..solution import Solution
 from ..table import METHODS
 from .files import print_json, write_plot
 from .requests import Compare
-from .solving import check_method_options, formulated, given, limited, solved
+from .solving import formulated, given, limited, solved
 from .table import SOLVED_STATUSES, compilation, failure_of, figures_of, print_table, result_of, stopped
 from .tasks import Task, read_task
 from .unused import refuse_unused
@@ -31,7 +31,6 @@ from .unused import refuse_unused
 def compare(request: Compare) -> int:
     """Fit every method with every solver; print a table and draw a picture."""
     tasks = [read_task(name, request.formulation) for name in request.methods]
-    check_method_options(request, tasks)
     refuse_unused(request, tasks)
     if request.folds < 0 or request.folds == 1:
         raise ValueError(f"folds={request.folds} must be 0, or an integer >= 2")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from .. import table
-from ..table import DESCENTS, METHODS, SOLVERS
+from ..table import DESCENTS, FORMULATIONS, METHODS, SOLVERS
 from .tasks import Task
 
 #: The parts of a command's help in their order, and their headings; parts with the same heading stand together.
@@ -43,9 +43,15 @@ class Use:
     what: str
 
 
-def formulations(*names: str) -> Use:
-    """For options of some formulations."""
-    return Use(lambda request, task: task.formulation in names, f"the formulations {', '.join(names)}")
+def _those(true: Callable[[table.Formulation], bool]) -> str:
+    """Names of formulations for which something is true."""
+    return ", ".join(name for name, entry in FORMULATIONS.items() if true(entry))
+
+
+def formulations(option: str) -> Use:
+    """For an option of some formulations."""
+    names = _those(lambda entry: option in entry.options)
+    return Use(lambda request, task: option in FORMULATIONS[task.formulation].options, f"the formulations {names}")
 
 
 def kernels(*names: str) -> Use:
@@ -55,9 +61,20 @@ def kernels(*names: str) -> Use:
 
 def _is_cached(request: Any, task: Task) -> bool:
     solvers = task.solvers_of(request.solvers) if request.solvers else []
-    return task.formulation in ("lapsvm", "laptsvm") or any(
+    return "cache_size" in FORMULATIONS[task.formulation].options or any(
         name == "auto" or (name in SOLVERS and "cache_size" in SOLVERS[name].options) for name in solvers
     )
+
+
+def _has_cost(request: Any, task: Task) -> bool:
+    entry = FORMULATIONS[task.formulation]
+    return entry.has_cost or ("C_compact" in entry.options and request.C_compact == math.inf)
+
+
+def _has_ramp(request: Any, task: Task) -> bool:
+    entry = FORMULATIONS[task.formulation]
+    is_ramp = "loss" not in entry.options or task.loss(request.loss) == "ramp"
+    return entry.has_cost and "s" in entry.options and is_ramp
 
 
 class For:
@@ -65,32 +82,24 @@ class For:
 
     exact = Use(lambda request, task: task.method == "exact", "--method exact")
     descents = Use(lambda request, task: METHODS[task.method].is_descent, f"the methods {', '.join(DESCENTS)}")
-    compact = formulations("cmm", "rmm")
-    neighbors = formulations("lapsvm", "laptsvm")
-    unlabeled_costs = Use(
-        lambda request, task: (
-            request.C_compact == math.inf if task.formulation == "rmm" else task.formulation not in ("svm", "lapsvm")
-        ),
-        "formulations with a cost C* of unlabelled points (tsvm, cs3vm, cmm, laptsvm)",
-    )
+    compact = formulations("C_compact")
+    neighbors = formulations("n_neighbors")
+    costs = Use(_has_cost, f"formulations with a cost C* of unlabelled points ({_those(lambda entry: entry.has_cost)})")
     ramps = Use(
-        lambda request, task: (
-            task.formulation == "cmm" or (task.formulation in ("tsvm", "laptsvm") and task.loss(request.loss) == "ramp")
-        ),
-        "--loss ramp and the formulation cmm",
+        _has_ramp,
+        f"--loss ramp and the formulations {_those(lambda entry: {'s', 'loss'} & {*entry.options} == {'s'})}",
     )
     balances = Use(
-        lambda request, task: (
-            task.formulation in ("svm", "tsvm", "laptsvm", "cmm", "rmm") and METHODS[task.method].has_bias
-        ),
-        "the formulations svm, tsvm, laptsvm, cmm, rmm by other methods than subspace",
+        lambda request, task: FORMULATIONS[task.formulation].is_balanced and METHODS[task.method].has_bias,
+        f"the formulations {_those(lambda entry: entry.is_balanced)} by other methods than "
+        + ", ".join(name for name, entry in METHODS.items() if not entry.has_bias),
     )
     annealing = Use(
         lambda request, task: task.formulation == "tsvm" and "annealing" in METHODS[task.method].options,
         "the formulation tsvm by the methods "
         + ", ".join(name for name, entry in METHODS.items() if "annealing" in entry.options),
     )
-    caches = Use(_is_cached, "--solver native and the formulations lapsvm, laptsvm")
+    caches = Use(_is_cached, f"--solver native and {formulations('cache_size').what}")
     devices = Use(
         lambda request, task: not {"auto", "native"}.isdisjoint(task.solvers_of(request.solvers)), "--solver native"
     )

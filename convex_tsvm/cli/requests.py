@@ -26,7 +26,7 @@ from .options import (
     read_assignment,
     read_balance,
 )
-from .tasks import read_task, task_names
+from .tasks import formulation_names, read_task, task_names
 
 _data, _model, _search, _letters, _paper, _solver, _told = (
     partial(option, part=part) for part in ("data", "model", "search", "letters", "paper", "solver", "told")
@@ -46,13 +46,13 @@ def _zero_based(default: str) -> Any:
 
 
 def _formulation(part: str) -> Any:
-    return option(listed(FORMULATIONS, "default: tsvm"), part=part, choices=tuple(FORMULATIONS))
+    return option(listed(FORMULATIONS, "default: tsvm"), part=part, choices=lambda: tuple(FORMULATIONS))
 
 
-def _method_option(methods: Iterable[str]) -> Any:
-    taken = {name: METHODS[name].options for name in methods}
-    text = "of the method: " + "; ".join(f"{name}: {', '.join(names)}" for name, names in taken.items() if names)
-    return option("NAME=VALUE  " + text, (), part="task", type=read_assignment, action="append")
+def _assignments(kind: str, part: str, entries: Mapping[str, Any], names: Iterable[str]) -> Any:
+    """The options of methods or formulations, each as NAME=VALUE."""
+    taken = "; ".join(f"{name}: {', '.join(entries[name].options)}" for name in names if entries[name].options)
+    return option(f"NAME=VALUE  of the {kind}: {taken}", (), part=part, type=read_assignment, action="append")
 
 
 def _time_limit(text: str, part: str = "task") -> Any:
@@ -127,14 +127,14 @@ class OfProblem(Reporting):
         "COST  of unlabelled points: a number, balanced (C L/U), or tenth (C/10, default)",
         "tenth",
         type=number_or("balanced", "tenth", allowed="a number > 0, 'tenth' or 'balanced'"),
-        used_by=For.unlabeled_costs,
+        used_by=For.costs,
     )
     loss: str | None = _model(
         "of unlabelled points (default: the method's, "
         + "; ".join(f"{entry.loss} for {name}" for name, entry in METHODS.items())
         + ")",
         choices=LOSSES,
-        used_by=formulations("tsvm", "laptsvm", "svm"),
+        used_by=formulations("loss"),
     )
     s: float = _model("plateau of the ramp, in (-1, 0]", _OF_TSVM["s"], used_by=For.ramps)
     balance: str | float | tuple[str, float] | None = _model(
@@ -155,6 +155,7 @@ class OfProblem(Reporting):
     )
     n_neighbors: int = _model("K  lapsvm: in that graph", _OF_GRAPH["n_neighbors"], used_by=For.neighbors)
     power: int = _model("P  lapsvm: of the graph's Laplacian", _OF_GRAPH["power"], used_by=For.neighbors)
+    formulation_option: Sequence[tuple[str, Any]] = _assignments("formulation", "model", FORMULATIONS, FORMULATIONS)
     annealing: int | None = _model("STEPS  raise C* in so many steps (default: it stays)", used_by=For.annealing)
     tol: float = _model("tolerance of the native solver (default: 1e-3)", 1e-3, used_by=For.descents)
     max_iter: int = _model("limit on convex steps", 100, used_by=For.descents)
@@ -182,7 +183,7 @@ class Fitting(OfProblem):
     """What is asked of the commands that fit methods."""
 
     formulation: str | None = _formulation("task")
-    method_option: Sequence[tuple[str, Any]] = _method_option(METHODS)
+    method_option: Sequence[tuple[str, Any]] = _assignments("method", "task", METHODS, METHODS)
     time_limit: float | None = _time_limit("each method then, with the best found so far and exit status 1")
     solver: str | Sequence[str] = "auto"
     cvxpy_solver: str | None = _solver(
@@ -270,10 +271,8 @@ class Bound(OfProblem):
 
     formulation: str | None = _formulation("bound")
     relaxation: str | None = _bound(
-        "svm to signs are about labels, and each contains those before it (signs for --loss squared_hinge); "
-        "envelope and curvature are for any piecewise linear-quadratic losses; auto: the strongest (default: sdp, else "
-        "curvature)",
-        choices=("auto", *table.RELAXATIONS),
+        listed(table.RELAXATIONS, "auto: the strongest; default: sdp, else curvature"),
+        choices=lambda: ("auto", *table.RELAXATIONS),
         type=partial(table.relaxation_named, "--relaxation"),
     )
     solver: str = _bound("for --relaxation sdp", "auto", choices=("auto", *table.SDP_SOLVERS))
@@ -292,8 +291,7 @@ class Verify(OfProblem):
     example = "convex-tsvm verify two_moons --sigma 0.3 --loss squared_hinge"
 
     data: str = _points(nargs="?")
-    #: Those methods are offered whose derivation can be checked.
-    method: str = _derivation("whose derivation", "cccp", choices=("svm", "cccp", "cmm", "rmm", "lapsvm"))
+    method: str = _derivation("whose derivation", "cccp", choices=formulation_names)
     formulation: str | None = _formulation("derivation")
     points: int = _derivation("N  use all labelled and the first unlabelled points up to N", 300)
     plot: str | None = _written("FILE  draw the loss of unlabelled points, its parts and a surrogate")
@@ -337,7 +335,7 @@ class Linear(Reporting):
         part="task",
         choices=DESCENTS,
     )
-    method_option: Sequence[tuple[str, Any]] = _method_option(DESCENTS)
+    method_option: Sequence[tuple[str, Any]] = _assignments("method", "task", METHODS, DESCENTS)
     time_limit: float | None = _time_limit("the fit then, with the best found so far and exit status 1")
     tol: float = option("relative duality gap of the last step (default: 1e-4)", 1e-4, part="task")
     max_iter: int = option("limit on steps of a stage", 1000, part="task")

@@ -83,7 +83,7 @@ def save(path: str, data: Data | Classes, task: Task, solutions: list[Solution],
 
 def formulated(request: OfProblem, task: Task, problem: Problem) -> Stated:
     """What a task minimizes, and the problem as it sees it."""
-    given = {**vars(request), "loss": task.loss(request.loss)}
+    given = {**vars(request), "loss": task.loss(request.loss), **dict(request.formulation_option)}
     if not METHODS[task.method].has_bias:
         given["fit_intercept"], problem = False, problem.replace(balance=None)
     taken = FORMULATIONS[task.formulation].options
@@ -131,14 +131,6 @@ def _solved(request: Fitting, task: Task, problem: Problem, solver: str) -> Solu
             options={} if asked is None or value is None else {asked: value},
             offered={"cache_size": request.cache_size, "progress": None if progress is None else progress.inner},
         )
-
-
-def check_method_options(request: Fitting, tasks: Sequence[Task]) -> None:
-    """Raise ValueError for an option that none of the methods takes."""
-    for name, value in request.method_option:
-        if not any(name in METHODS[task.method].options for task in tasks):
-            taken = [f"{task.method}: {', '.join(METHODS[task.method].options) or 'none'}" for task in tasks]
-            raise ValueError(f"method_option={name}={value} is no option of the methods asked for ({'; '.join(taken)})")
 
 
 def _search(request: Fitting, formulation: Formulation, problem: Problem) -> Solution:

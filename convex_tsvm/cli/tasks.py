@@ -54,6 +54,11 @@ def read_task(name: str, formulation: str | None = None) -> Task:
     return Task(name, given or formulation or "tsvm", method)
 
 
+def formulation_names() -> tuple[str, ...]:
+    """Names by which one can ask for formulations by CCCP: that of a TSVM is its method's."""
+    return tuple(dict.fromkeys(["svm", "cccp", *(name for name in FORMULATIONS if name != "tsvm")]))
+
+
 def task_names() -> tuple[str, ...]:
     """Names by which one can ask for something: formulations by CCCP, and methods."""
-    return tuple(dict.fromkeys(["svm", "cccp", *(name for name in FORMULATIONS if name != "tsvm"), *METHODS]))
+    return tuple(dict.fromkeys([*formulation_names(), *METHODS]))

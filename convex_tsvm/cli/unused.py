@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ..data import BUNDLED
 from ..files import kind_of
+from ..table import FORMULATIONS, METHODS, RELAXATIONS
 from .options import uses_of
 from .requests import Bound, Compare, OfProblem, Predict, Request
 from .tasks import Task
@@ -14,28 +15,39 @@ from .tasks import Task
 def refuse_unused(request: OfProblem, tasks: Sequence[Task], never: Iterable[str] = ()) -> None:
     """Raise a ValueError for an option that was given and that none of the tasks looks at, or one of ``never``."""
     uses = uses_of(type(request))
+    _refuse_unused_assignments(request, tasks)
+    if isinstance(request, Bound):
+        _refuse_unused_by_bound(request)
     for name in request.told:
-        if isinstance(request, Bound) and name in _unused_by_bound(request):
-            what = "--relaxation sdp" if name == "solver" else "relaxations beyond sdp"
-            raise request.refused(name, what, f"--relaxation {request.relaxation or 'by default'}")
         if name in never:
             raise request.refused(name, "solve and compare", "this command")
         if name in uses and not any(uses[name].by(request, task) for task in tasks):
             by_solver = name in ("device", "cvxpy_solver") and "solver" in request.told
             names = ", ".join(dict.fromkeys(task.name for task in tasks))
+            names += f" with --formulation {tasks[0].formulation}" if "formulation" in request.told else ""
             asked = f"--solver {','.join(request.solvers)}" if by_solver else names
             raise request.refused(name, uses[name].what, asked)
     _refuse_unused_data(request)
 
 
-def _unused_by_bound(request: Bound) -> tuple[str, ...]:
-    """The options of ``bound`` that its relaxation does not look at."""
-    named = request.relaxation
-    if named is None and request.loss in ("hinge", "squared_hinge", "hard_margin"):
-        named = "sdp"
-    # No solver but our own solves the others, and what stands for one of them if none is asked for.
-    unsolved = (None, "signs", "envelope", "curvature")
-    return {"svm": ("solver", "rounds"), "sdp": ("rounds",)}.get(named or "", ("solver",) if named in unsolved else ())
+def _refuse_unused_assignments(request: OfProblem, tasks: Sequence[Task]) -> None:
+    """Raise a ValueError for NAME=VALUE that none of the methods, or of the formulations, takes."""
+    for kind, entries in (("method", METHODS), ("formulation", FORMULATIONS)):
+        taken = {name: entries[name].options for name in (getattr(task, kind) for task in tasks)}
+        for name, value in getattr(request, f"{kind}_option", ()):
+            if not any(name in options for options in taken.values()):
+                each = "; ".join(f"{of}: {', '.join(options) or 'none'}" for of, options in taken.items())
+                raise ValueError(f"{kind}_option={name}={value} is no option of the {kind}s asked for ({each})")
+
+
+def _refuse_unused_by_bound(request: Bound) -> None:
+    """Raise a ValueError for an option of ``bound`` that its relaxation does not look at."""
+    by_default = "sdp" if request.loss in ("hinge", "squared_hinge", "hard_margin") else "curvature"
+    for name, option in (("solver", "solver"), ("rounds", "max_rounds")):
+        takers = [] if name not in request.told else [k for k, one in RELAXATIONS.items() if option in one.load().takes]
+        if takers and (request.relaxation or by_default) not in ("auto", *takers):
+            what = f"--relaxation {' or '.join(takers)}"
+            raise request.refused(name, what, f"--relaxation {request.relaxation or 'by default'}")
 
 
 def refuse_all_but(request: Request, names: Sequence[str], what: str) -> None:

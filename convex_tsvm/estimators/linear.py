@@ -36,10 +36,10 @@ class LinearTransductiveSVC(Descent):
 
     Parameters
     ----------
-    method : {"switching", "annealing", "cccp", "gradient", "continuation", "newton", "linearization"}
+    method : str
         Multi-switch TSVM (§1.3, the default), deterministic annealing (§1.4), the concave-convex procedure (Collobert
-        et al. 2006), or another of the table of methods in its default form.  Annealing finds lower objectives where
-        unlabelled points say more than the labelled ones, as in texts.
+        et al. 2006), or another descent of ``ct.table.METHODS`` in its default form.  Annealing finds lower objectives
+        where unlabelled points say more than the labelled ones, as in texts.
     loss : {"squared_hinge", "hinge", "huber_hinge", "ramp", "flat"} or Formulation
         Loss of the unlabelled points, as in :class:`~convex_tsvm.TransductiveSVC`; "ramp" and "flat" with
         ``method="cccp"``.  Losses with kinks take several times as long.

@@ -42,15 +42,13 @@ class TransductiveSVC(KernelExpansion, Descent):
         Loss of the unlabelled points: symmetric ramp or symmetric hinge beside the hinge loss (Collobert et al.
         2006, eq. 3 and 1), symmetric squared hinge, the flat loss or exp(-5 t²) beside the squared hinge (Chapelle et
         al. 2008, eq. 5, Figure 7 and eq. 14), or a formulation of your own.  "auto" is the loss that the method is
-        known by: "ramp" for cccp, "hinge" for switching and linearization, "squared_hinge" for annealing, "exp" for
-        gradient and continuation, "flat" for newton.
-    method : {"cccp", "switching", "annealing", "linearization", "gradient", "continuation", "newton"} or Method
-        How the objective is minimized: tangents of the concave part (Collobert et al. 2006), exchanges of labels
-        (S3VMlight, Joachims 1999; with ``loss="hinge"`` or ``"squared_hinge"``), deterministic annealing (Sindhwani
-        and Keerthi 2006; the same losses); gradient descent (∇S3VM with ``loss="exp"``, ∇DA with ``"hinge"`` or
-        ``"squared_hinge"``), continuation (cS3VM, with ``"exp"``), or Newton steps (with ``"flat"``), all as in
-        Chapelle et al. 2008.  The guide says which to take.  "cccp" by default; a :class:`~convex_tsvm.Method` of your
-        own is taken as well.
+        known by, such as "ramp" for cccp.
+    method : str or Method
+        How the objective is minimized: a descent of ``ct.table.METHODS``, or a :class:`~convex_tsvm.Method` of your
+        own.  By default tangents of the concave part (Collobert et al. 2006); "switching" (S3VMlight, Joachims 1999)
+        and "annealing" (Sindhwani and Keerthi 2006) are for ``loss="hinge"`` and ``"squared_hinge"``; as in Chapelle et
+        al. 2008 are "gradient" (∇S3VM with ``"exp"``, ∇DA with those two), "continuation" (``"exp"``) and "newton"
+        (``"flat"``).  The guide says which to take.
     method_options : dict
         Further options of the method: see the function of its name, such as :func:`~convex_tsvm.switching`.
     safe : bool

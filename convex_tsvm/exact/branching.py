@@ -1,17 +1,21 @@
 """What to branch on: a rule says an output and the place at which its interval is split, 0 for a label.
 
 A rule of one's own is a function of what is known of a node (:class:`~convex_tsvm.relaxations.Work`), ``branching=``
-takes it.  It returns an output and a place, or None where nothing can be split.
+takes it.  It returns a point without a label and 0, or an output and a place between the ends of its interval; None
+where nothing can be split.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 import numpy as np
 
 from ..problem import Array
+from ..relaxations.box import LabelBox
 from ..relaxations.region import Work
 from ..table import BRANCHING
 from ..validation import one_of
@@ -127,13 +131,35 @@ def automatic(work: Work) -> tuple[int, float] | None:
     return by_excess(work) if work.model.about == "outputs" else _label(work)
 
 
+def choice(choose: Rule, work: Work) -> tuple[int, float] | None:
+    """What a rule chooses, if that splits the box; else a ValueError."""
+    found: Any = choose(work)
+    chosen, box, splits_labels = None, work.box, isinstance(work.box, LabelBox)
+    try:
+        if found is None:
+            fits = not (len(box.unknown) if splits_labels else work.split and work.split())
+        else:
+            i, place = chosen = operator.index(found[0]), float(found[1])
+            inside = 0 <= i < len(box.low) and len(found) == 2
+            fits = inside and (box.labels[i] == place == 0 if splits_labels else box.low[i] < place < box.high[i])
+    except (TypeError, IndexError, ValueError):
+        fits = False
+    if not fits:
+        allowed = "a point without a label (work.box.unknown) and 0" if splits_labels else "an output and a place in it"
+        name = getattr(choose, "__name__", repr(choose))
+        raise ValueError(f"branching={name} returned {found!r}; it must be {allowed}, or None where nothing is left")
+    return chosen
+
+
 def rule(name: str | Rule, about: str = "labels") -> Rule:
     """The rule of that name for searches about labels or outputs; ValueError if there is none."""
     if callable(name):
         return name
     one_of("branching", name, tuple(BRANCHING))
-    if name != "auto" and (name == "excess") != (about == "outputs"):
-        others = "'excess'" if about == "outputs" else ", ".join(repr(one) for one in BRANCHING if one != "excess")
+    rules: dict[str, Rule] = {one: entry.load() for one, entry in BRANCHING.items()}
+    # What chooses among labels is wrapped by of_labels.
+    fits = {one: hasattr(found, "__wrapped__") == (about == "labels") for one, found in rules.items() if one != "auto"}
+    if not fits.get(name, True):
+        others = ", ".join(repr(one) for one in fits if fits[one])
         raise ValueError(f"branching={name!r} is none for a search about {about}; there are 'auto' and {others}")
-    found: Rule = BRANCHING[name].load()
-    return found
+    return rules[name]

@@ -8,7 +8,7 @@ from typing import Any
 from ..deadline import time_is_up, until
 from ..relaxations import LowerBoundBuilder
 from ..relaxations.region import Rules, Work
-from .branching import Rule
+from .branching import Rule, choice
 from .tree import Node, Record
 
 
@@ -34,11 +34,11 @@ class Examiner:
 
     def conclude(self, node: Node, work: Work) -> tuple[Record, list[Node]]:
         """The node's record, from what was proven of it, and its halves, the likelier one first, if it is open."""
-        chosen = self.choose(work) if work.open else None
+        chosen = choice(self.choose, work) if work.open else None
         if work.open and chosen is None:
             self.builder.finish(work)
         variable, place = (-1, 0.0) if chosen is None else chosen
-        record = Record(node.parent, node.sign, variable, work.bound, needed(work), place)
+        record = Record(node.parent, node.sign, variable, work.bound, work.proofs, place)
         if chosen is None:
             return record, []
         boxes, likely = work.model.halves(work.box, variable, place), 1 if work.outputs[variable] >= place else -1
@@ -74,12 +74,3 @@ class Examiner:
                     stack.append(child)
                 records.append(record)
         return Dive(records, stack, model.multipliers[n_before:], self.incumbent.best, interrupted)
-
-
-def needed(work: Work) -> list[tuple[Any, float]]:
-    """The proofs of a node that a certificate needs: of those that leave the box as it is, the one with the bound."""
-    kept = [one for one in work.proofs if one[0].narrows]
-    if len(kept) == len(work.proofs):
-        return work.proofs
-    best = max((one[0].bound for one in work.proofs if not one[0].narrows), default=0.0)
-    return [one for one in work.proofs if one[0].narrows or one[0].bound == best]

@@ -20,7 +20,7 @@ from ..persistence import reading, write_arrays
 from ..problem import Array
 from ..relaxations.box import Box, LabelBox
 from ..relaxations.envelopes.envelopes import Curvature
-from ..relaxations.proof import Proof, Stored
+from ..relaxations.proof import Proof, Stored, Unread
 from ..relaxations.signs.quadratic import SignMultipliers
 from .tree import Node, Progress, Record, State
 
@@ -112,7 +112,8 @@ def _records(kinds: list[str], arrays: dict[str, Array]) -> list[Record]:
     vectors = np.split(arrays["proof_vector"], arrays["proof_vector_end"][:-1])
     rows = _rows(arrays, "proof", ("record", "kind", "cutoff", "number", "share", "lift"))
     for vector, (r, kind, cutoff, number, share, lift) in zip(vectors, rows, strict=False):
-        proof = Proof.kinds[kinds[kind]].read(Stored(vector, number, share, lift))
+        known, stored = Proof.kinds.get(kinds[kind], Proof), Stored(vector, number, share, lift)
+        proof = Unread(stored, kinds[kind]) if known.read is Proof.read else known.read(stored)
         records[r].proofs.append((proof, cutoff))
     return records
 

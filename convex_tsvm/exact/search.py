@@ -50,20 +50,17 @@ class BranchAndBound:
     ----------
     formulation, problem
         As for :class:`~convex_tsvm.LowerBoundBuilder`; for labels with hinge, squared hinge or a hard margin.
-    bounds : {"auto", "svm", "sdp", "signs", "envelope", "curvature"} or class, default "auto"
-        The strongest bound that a node may get, as ``relaxation`` there.  "svm" is as published (chapelle2008 §3.1);
-        "signs" is made at the root, and used as a convex quadratic for nodes below it.  "auto" is "signs" for the
-        squared hinge, "sdp" for the hinge, else "curvature".
-    strategy : {"auto", "hybrid", "best", "depth"}, default "auto"
-        Which open node is next: the one with the least bound, or the last one; "hybrid" dives from the one with the
-        least bound.  "auto" is "hybrid" for labels and "best" for outputs.
-    branching : {"auto", "gain", "correlation", "worst", "ambiguity", "confidence", "excess"} or callable
-        Which point is branched on: the one for which the bounds of both halves rise most ("gain"), or that of the
-        better half ("worst"); the one whose output says most about the others in an SDP relaxation ("correlation"); the
-        least sure; the surest (as published).  "auto" computes the bounds of both halves of some points where the
-        relaxation has signs; else it is "worst" where that closes the node in a few levels, otherwise "correlation".
-        For outputs it is "excess", the one whose loss is furthest above what the bound reckons with, split where a
-        convex stretch of it ends.  A function of :class:`~convex_tsvm.relaxations.Work` is a rule of one's own.
+    bounds : str or class, default "auto"
+        The strongest bound that a node may get, as ``relaxation`` there, of ``ct.table.RELAXATIONS``.  "svm" is as
+        published (chapelle2008 §3.1); "signs" is made at the root, and used as a convex quadratic for nodes below it.
+        "auto" is "signs" for the squared hinge, "sdp" for the hinge, else "curvature".
+    strategy : str, default "auto"
+        Which open node is next, as ``ct.table.STRATEGIES`` says.
+    branching : str or callable, default "auto"
+        Which point is branched on, as ``ct.table.BRANCHING`` says for each name ("confidence" is as published).  "auto"
+        computes the bounds of both halves of some points where the relaxation has signs.  A function of
+        :class:`~convex_tsvm.relaxations.Work` is a rule of one's own; :mod:`convex_tsvm.exact.branching` says what it
+        returns.
     gap : float, default 1e-6
         Relative gap between objective and bound at which nodes are closed.
     patience : int, optional
@@ -92,7 +89,8 @@ class BranchAndBound:
     status : {"optimal", "inaccurate", "infeasible", "node_limit", "time_limit", "interrupted"}
         "optimal": the gap asked for is proven (one below 10⁻⁸ counts as 10⁻⁸: bounds in double precision hold, and
         therefore end a little below the optimum).  "inaccurate": nothing is open any more, but rounding keeps the
-        bounds from a gap like that.  "infeasible": no labelling meets the balance.
+        bounds from a gap like that, as it may where ``gap`` is below 10⁻⁷.  "infeasible": no labelling meets the
+        balance.
 
     Examples
     --------
@@ -273,10 +271,10 @@ class BranchAndBound:
         # The smallest relative gap that bounds in double precision can be asked for.
         if gap <= max(self.rules.gap, 1e-8) * (1 + 1e-6):
             return "optimal"
-        warn(
-            f"bounds that hold in double precision end {gap:.2g} below the objective: kernel values times costs are "
-            "too large for more; scale the points or lower C",
-        )
+        why = "kernel values times costs are too large for more; scale the points or lower C"
+        if gap <= 1e-6:
+            why = "solvers, and proofs in single precision, are no more accurate than that; ask for a larger gap"
+        warn(f"bounds that hold in double precision end {gap:.2g} below the objective: {why}")
         return "inaccurate"
 
     def begin(self) -> None:

@@ -138,8 +138,9 @@ def _certified(solution: ExactSolution, path: Path, search: BranchAndBound) -> E
         warn(f"{name} was written, but not checked: interrupted")
     else:
         if not verdict.holds:
-            warn(f"{name} was written, but does not prove its claim: {verdict.problem}")
-            if not verdict.unknown and solution.status == "optimal":
+            why = "; ".join(str(verdict).removeprefix("NOT PROVEN: ").splitlines())  # with the kinds passed over
+            warn(f"{name} was written, but does not prove its claim: {why}")
+            if solution.status == "optimal":
                 return replace(solution, status="inaccurate")
     return solution
 

@@ -39,14 +39,12 @@ def build(name: str, problem: Problem, **options: Any) -> Stated:
 
     Parameters
     ----------
-    name : {"svm", "tsvm", "cs3vm", "cmm", "rmm", "lapsvm", "laptsvm"}
-        What ``convex_tsvm.table.FORMULATIONS`` lists.
+    name : str
+        What ``ct.table.FORMULATIONS`` lists.
     problem : Problem
         Points, labels, kernel, costs and balance.
     **options
-        Those of the formulation, as the table lists them with their defaults: ``loss`` and ``s`` of a TSVM;
-        ``epsilon``, ``C_compact`` and ``s`` of the Compact Margin Machine; ``C_manifold``, ``n_neighbors``,
-        ``normalized``, ``power`` and ``cache_size`` of the graph of neighbours; ``fit_intercept``.
+        Those of the formulation, as the table lists them with their defaults.
 
     Returns
     -------

@@ -16,11 +16,10 @@ from ..instance import Instance, StepSolver, labels_of, principal_components
 from ..kernels import Precomputed, neighbor_graph
 from ..problem import Array, Problem
 from ..solution import Solution
-from ..table import DESCENTS, METHODS
 from ..ties import EQUAL
-from ..validation import integer, is_sparse, one_of
+from ..validation import integer, is_sparse
 from .continuation import Continuation
-from .descents import Descents, first_negative
+from .descents import Descents, asked, first_negative
 from .run import Method
 from .settings import Settings
 from .spectral import spectral_subspace
@@ -51,7 +50,7 @@ def max_margin_clustering(
         into one cluster.
     problem : Problem
         With a number for a balance, or an exact share; usually without labels.  C* is the cost of every point.
-    method : {"cccp", "switching", "annealing", "linearization", "gradient", "continuation", "newton"} or Method
+    method : str or Method
         How the objective is minimized from each guess.
     n_init : int >= 1, default 4
         Number of guesses.
@@ -77,11 +76,10 @@ def max_margin_clustering(
     >>> ct.max_margin_clustering(ct.tsvm("hinge"), problem).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
-    began, n_init = time.perf_counter(), integer("n_init", n_init, least=1)
-    descent = method if isinstance(method, Method) else METHODS[one_of("method", method, DESCENTS)].load()()
+    began, n_init, method = time.perf_counter(), integer("n_init", n_init, least=1), asked(method)
     instance, best = Instance(formulation, problem), None
     with within(time_limit):
-        descents = Descents(descent.from_guess(), solver=solver, settings=Settings(tol, max_iter), options=options)
+        descents = Descents(method.from_guess(), solver=solver, settings=Settings(tol, max_iter), options=options)
         rest = guesses(instance, n_init)
         for k in range(n_init):
             with share_of_time(n_init - k):

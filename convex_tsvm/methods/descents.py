@@ -23,7 +23,7 @@ from ..instance import (
 )
 from ..problem import Array, Problem
 from ..solution import Solution
-from ..table import SOLVERS
+from ..table import DESCENTS, METHODS, SOLVERS
 from .balance import search_balance
 from .run import Method, Recorded, Run
 from .settings import Settings
@@ -31,7 +31,7 @@ from .solvers import make_solver, solver_of, step_solver
 
 
 def minimize(
-    method: Method,
+    method: str | Method,
     formulation: Formulation,
     problem: Problem,
     *,
@@ -45,6 +45,9 @@ def minimize(
 
     Parameters
     ----------
+    method : str or Method
+        A descent of ``ct.table.METHODS`` by its name, with the options that it has by default (``load()`` of its entry
+        is the class, which takes others), or a method of one's own.
     solver : str or StepSolver, default "auto"
         What solves the problems that the method poses; "auto" is the first solver that takes the formulation.
     start : array, shape (n,), or Solution, optional
@@ -63,18 +66,10 @@ def minimize(
 
     Examples
     --------
-    >>> class OneStep(ct.Method):
-    ...     name = "one step"
-    ...
-    ...     def descend(self, run):
-    ...         run.record(run.solve(run.instance.step(run.envelope().outputs)))
-    ...         return "converged"
-    >>> ct.minimize(OneStep(), ct.cccp_tsvm(), problem).labels
+    >>> ct.minimize("cccp", ct.cccp_tsvm(), problem).labels
     array([-1., -1., -1.,  1.,  1.,  1.])
     """
     settings = Settings() if settings is None else settings
-    if not isinstance(method, Method):
-        raise ValueError(f"method={method!r} must be a Method; those of the table have functions, such as cccp")
     known = [start.step] if isinstance(start, Solution) and start.has_step else []
     with within(settings.time_limit):
         descents = Descents(method, solver=solver, settings=settings, options=options or {}, offered=offered)
@@ -82,7 +77,7 @@ def minimize(
 
 
 def minimize_path(
-    method: Method,
+    method: str | Method,
     formulation: Formulation,
     problems: Iterable[Problem],
     *,
@@ -96,16 +91,12 @@ def minimize_path(
     ----------
     problems : iterable of Problem
         As for :func:`~convex_tsvm.methods.cccp_path`.
-    solver, settings, options
+    method, solver, settings, options
         As for :func:`minimize`.
 
     Examples
     --------
-    >>> class OneStep(ct.Method):
-    ...     def descend(self, run):
-    ...         run.record(run.solve(run.instance.step(run.envelope().outputs)))
-    ...         return "converged"
-    >>> len(ct.methods.minimize_path(OneStep(), ct.cccp_tsvm(), [problem, problem.replace(C=20)]))
+    >>> len(ct.methods.minimize_path("switching", ct.tsvm("hinge"), [problem, problem.replace(C=20)]))
     2
     """
     n = len(problems) if isinstance(problems, Sized) else None
@@ -113,6 +104,15 @@ def minimize_path(
     with within(settings.time_limit):
         descents = Descents(method, solver=solver, settings=settings, options=options or {})
         return descents.solve_all(formulation, problems, n)
+
+
+def asked(method: Any) -> Method:
+    """A method, or the descent of a name with the options that it has by default; else a ValueError."""
+    if isinstance(method, str) and method in METHODS and METHODS[method].is_descent:
+        return asked(METHODS[method].load()())
+    if not isinstance(method, Method):
+        raise ValueError(f"method={method!r} must be {', '.join(map(repr, DESCENTS))}, or a Method")
+    return method
 
 
 class Descents:
@@ -123,14 +123,14 @@ class Descents:
 
     def __init__(
         self,
-        method: Method,
+        method: str | Method,
         *,
         solver: str | StepSolver,
         settings: Settings,
         options: Mapping[str, Any],
         offered: Mapping[str, Any] | None = None,
     ) -> None:
-        self.method, self.solver, self.settings, self.options = method, solver, settings, dict(options)
+        self.method, self.solver, self.settings, self.options = asked(method), solver, settings, dict(options)
         self._offered = dict(offered or {})
         self._inner: StepSolver | None = None
         self._last: Problem | None = None
@@ -170,10 +170,10 @@ class Descents:
 
     def made(self, formulation: Formulation, problem: Problem) -> Any:
         """The solver, with the options that were given and those offered ones that it takes."""
-        asked = solver_of(self.method.solvers, self.solver, formulation, problem, self.options, self.method.name)
-        takes = SOLVERS[asked].options if isinstance(asked, str) and asked in SOLVERS else ()
+        solver = solver_of(self.method.solvers, self.solver, formulation, problem, self.options, self.method.name)
+        takes = SOLVERS[solver].options if isinstance(solver, str) and solver in SOLVERS else ()
         offered = {name: value for name, value in self._offered.items() if name in takes}
-        return make_solver(asked, problem, self.settings.tol, {**offered, **self.options})
+        return make_solver(solver, problem, self.settings.tol, {**offered, **self.options})
 
     def _searched(
         self, method: Method, instance: Instance, inner: Any, outputs: Array | None, known: list[StepSolution]

@@ -30,6 +30,7 @@ from ..problem import Array
 from ..solution import Iteration, Solution
 from ..solvers import SmoothSolver
 from ..table import STEP_SOLVERS
+from ..validation import one_of
 from .settings import Settings
 from .solvers import step_solver
 
@@ -91,7 +92,7 @@ class Method(ABC):
 
     @abstractmethod
     def descend(self, run: Run) -> str:
-        """Solve steps by a run, which knows the instance, and record them; "converged" or "max_iter" in the end."""
+        """Solve steps by a run, which knows the instance, and record them; "converged", "max_iter" or "inaccurate"."""
 
     def suited(self, instance: Instance) -> Method:
         """The method to use on an instance: this one, unless its losses ask for a variant."""
@@ -415,6 +416,7 @@ class Run:
 
     def solution(self, method: Method) -> Solution:
         """The solution of a method's descent: the best point or the last one, as the method has it."""
+        one_of(f"{type(method).__name__}.descend(run)", self.status, ("converged", "max_iter", "inaccurate", *STOPPED))
         if self.status == "max_iter":
             warn(f"{method.name} stopped after max_iter={self.settings.max_iter} steps; it has not converged")
         point: Recorded = self.latest

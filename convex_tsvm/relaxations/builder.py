@@ -42,11 +42,12 @@ class LowerBoundBuilder:
         Either one about labels, with the loss min(ℓ(f), ℓ(-f)) for unlabelled points and any balance: none, linear,
         exact (chapelle2008 eq. 3), or of the targets.  Or, for the relaxations by envelopes, any piecewise
         linear-quadratic losses, constraints on outputs, and a mean output or none.
-    relaxation : {"auto", "svm", "sdp", "signs", "envelope", "curvature"} or class, optional
-        "svm": the points without a label pay nothing (chapelle2008 §3.1).  "sdp": the relaxation of debie2004 §2, with
-        the class balance of chapelle2008 §3.4 where the number of labels is prescribed; there is none with a free bias,
-        nor for a balance of the targets.  "signs", for the squared hinge, has products of outputs and of their signs in
-        place of labels, in a box of outputs that the incumbent proves, with triangle inequalities of signs and products
+    relaxation : str or class, optional
+        "auto" or a name of ``ct.table.RELAXATIONS``.  "svm": the points without a label pay nothing (chapelle2008
+        §3.1).  "sdp": the relaxation of debie2004 §2, with the class balance of chapelle2008 §3.4 where the number of
+        labels is prescribed; there is none with a free bias, nor for a balance of the targets.  "signs", for the
+        squared hinge, has products of outputs and of their signs in place of labels, in a box of outputs that the
+        incumbent proves, with triangle inequalities of signs and products
         of margins with sums of signs: by far the strongest, and by a low-rank method also the fastest.
         "envelope": every point pays the convex envelope of its loss over the outputs that the incumbent leaves it.
         "curvature": the same after the regularizer has lent curvature to the losses, as a semidefinite program says.
@@ -158,7 +159,8 @@ class LowerBoundBuilder:
         if not (isinstance(relaxation, type) and issubclass(relaxation, Relaxation)):
             names = ", ".join(("auto", *RELAXATIONS))
             raise ValueError(f"{argument}={relaxation!r} must be one of {names}, or a subclass of Relaxation")
-        why = self._why_not_about(relaxation)
+        lacking = ", ".join(sorted(relaxation.__abstractmethods__))
+        why = f"it lacks {lacking}" if lacking else self._why_not_about(relaxation)
         if why is not None:
             raise ValueError(f"{argument}={relaxation.__name__}: {why}")
         self._chain(relaxation.__name__, relaxation)

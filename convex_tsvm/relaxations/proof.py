@@ -32,10 +32,10 @@ class Stored:
 
 
 class Proof(ABC):
-    """One step of what is proven about a box; reports and files call its kind by its ``name``.
+    """One step of what is proven about a box; reports and files call its kind by its ``name``, which no other has.
 
-    A class of one's own works in a search like ours.  It has a part in files if it has :meth:`store` and :meth:`read`;
-    the checker passes over kinds that it has no part for, and says so.
+    A class of one's own works in a search like ours.  Files have its numbers if it has :meth:`store`, and a proof again
+    if it has :meth:`read`; the checker passes over kinds that it has no part for, and says so.
     """
 
     name: ClassVar[str]
@@ -43,34 +43,54 @@ class Proof(ABC):
     #: Every kind that there is, by its name.
     kinds: ClassVar[dict[str, type[Proof]]] = {}
 
-    #: Whether it may make the box smaller; one that does not is needed where its ``bound`` is the best one.
-    narrows: ClassVar[bool] = True
-
     #: Whether ``number`` is that of multipliers.
     has_multipliers: ClassVar[bool] = False
     number: int
-    bound: float
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        if "apply" in cls.__dict__ and not isinstance(cls.__dict__.get("name"), str):
+            raise TypeError(f"{cls.__name__} needs a name of its own, a string, as files call this kind of proof by it")
         if "name" in cls.__dict__:
+            other = Proof.kinds.setdefault(cls.name, cls)
+            # The same class again, of a cell or a module that is run once more, takes the place of the former.
+            if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
+                raise TypeError(f"{cls.__name__}: name={cls.name!r} is that of {other.__module__}.{other.__qualname__}")
             Proof.kinds[cls.name] = cls
 
     @abstractmethod
     def apply(self, model: Any, box: Any, cutoff: float) -> tuple[float, Any]:
-        """A bound for a box of a :class:`BoundModel`, and the smaller box of all its solutions below the cutoff."""
+        """A bound for a box of a :class:`BoundModel`, and the smaller box of all its solutions below the cutoff.
+
+        Where there is no solution the box is empty; the bound is below inf otherwise, and -inf where nothing is known.
+        """
 
     def store(self) -> Stored:
-        """The numbers from which :meth:`read` makes the proof again; none, for a kind that no file has."""
+        """The numbers from which :meth:`read` makes the proof again; none, unless a class has some."""
         return Stored()
 
     @staticmethod
     def read(stored: Stored) -> Proof:
-        """The proof from its stored numbers."""
-        raise ValueError("this kind of proof is not stored")
+        """The proof from its stored numbers; without this method a search that goes on keeps the numbers alone."""
+        return Unread(stored)
 
     def renumbered(self, first: int, shift: int) -> Proof:
         """The same proof after the multipliers with numbers from ``first`` on were renumbered by ``shift``."""
         if not self.has_multipliers or self.number < first:
             return self
         return replace(self, number=self.number + shift)  # type: ignore[type-var]
+
+
+class Unread(Proof):
+    """What a file has of a proof whose class reads none: its kind and its numbers, which are written again."""
+
+    name = "unread"
+
+    def __init__(self, stored: Stored, kind: str = name) -> None:
+        self.stored, self.name = stored, kind  # type: ignore[misc]
+
+    def apply(self, model: Any, box: Any, cutoff: float) -> tuple[float, Any]:
+        return -np.inf, box
+
+    def store(self) -> Stored:
+        return self.stored

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -198,6 +199,7 @@ class Work:
         self.split: Callable[[], tuple[int, float] | None] | None = None
         self.signs: Array | None = None
         self._began = time.perf_counter()
+        self._idle: tuple[Proof, float] | None = None  # the proof of the bound, if it leaves the box as it is
 
     @property
     def cutoff(self) -> float:
@@ -219,7 +221,7 @@ class Work:
     def prove(self, proof: Proof) -> bool:
         """Apply a proof to the box and the bound; whether that settles a label or closes the box."""
         cutoff = self.cutoff
-        bound, box = proof.apply(self.model, self.box, cutoff)
+        bound, box = checked(proof, proof.apply(self.model, self.box, cutoff), self.box)
         narrower = (box.low > self.box.low + 1e-9).any() or (box.high < self.box.high - 1e-9).any()
         if bound <= self.bound and not narrower:
             return False
@@ -229,8 +231,13 @@ class Work:
 
     def accept(self, proof: Proof, cutoff: float, bound: float, box: Any) -> None:
         """Take what a proof was found to prove for a cutoff."""
-        if self.rules.keep_proofs:
+        bound, box = checked(proof, (bound, box), self.box)
+        narrower = bool((box.low > self.box.low).any() or (box.high < self.box.high).any())
+        if bound > self.bound and self._idle is not None:
+            self.proofs = [one for one in self.proofs if one is not self._idle]  # another is in its place now
+        if self.rules.keep_proofs and (narrower or bound > self.bound):
             self.proofs.append((proof, cutoff))
+            self._idle = self._idle if bound <= self.bound else None if narrower else self.proofs[-1]
         self.bound, self.box = max(self.bound, bound), box
         if box.is_empty:
             self.bound = max(self.bound, self.cutoff)
@@ -255,6 +262,22 @@ class Work:
             self.callback(stage)
 
 
+def checked(proof: Proof, found: Any, box: Any) -> tuple[float, Any]:
+    """What a proof says of a box, if it is a bound and a part of the box; else a ValueError that names its class."""
+    try:
+        bound, left = found
+        fits = float(bound) < np.inf or (float(bound) == np.inf and left.is_empty)
+        fits = fits and left.low.shape == box.low.shape == left.high.shape
+    except (TypeError, ValueError, AttributeError):
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"the proof {type(proof).__name__} says {reprlib.repr(found)} of a box: it must be a bound and a "
+            "box; the bound is below inf unless the box is empty"
+        )
+    return float(bound), left
+
+
 class Relaxation(ABC):
     """A way to bound the objective of all solutions in a box; :data:`convex_tsvm.table.RELAXATIONS` lists ours.
 
@@ -267,6 +290,8 @@ class Relaxation(ABC):
     ----------
     about : {"labels", "outputs"}
         What boxes are about, and so which of the two kinds of :class:`~convex_tsvm.relaxations.BoundModel` there is.
+    takes : tuple of str
+        Which of the options "solver" and "max_rounds" it looks at; the command line refuses the others.
     closes : bool
         Whether it closes every box that cannot be split, so that a search may rest on it alone.  One that does not is
         asked after one that does.
@@ -275,8 +300,14 @@ class Relaxation(ABC):
     """
 
     about: ClassVar[str] = "labels"
+    takes: ClassVar[tuple[str, ...]] = ()
     closes: ClassVar[bool] = False
     resumable: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if cls.about not in ("labels", "outputs"):
+            raise TypeError(f"{cls.__name__}: about={cls.about!r} must be 'labels' or 'outputs'")
 
     def __init__(
         self, *, solver: str = "auto", tol: float = 1e-4, max_rounds: int = 30, cuts_per_round: int | None = None

@@ -78,12 +78,6 @@ class EnvelopeProof(Proof):
     number: int
     gamma: Array
     box: Box | None = None
-    bound: float = -np.inf
-
-    @property
-    def narrows(self) -> bool:  # type: ignore[override]
-        """Whether there is a smaller box."""
-        return self.box is not None
 
     def apply(self, model: OutputModel, box: Box, cutoff: float) -> tuple[float, Box]:
         point = curved(model, self.number).point(box.low, box.high, self.gamma)
@@ -130,7 +124,7 @@ class Envelopes(Relaxation):
     higher envelopes, so that there are rounds.  ``tol`` is the tolerance of the convex problems, in units of outputs.
     """
 
-    name, lends, about, closes = "envelope", False, "outputs", True
+    name, lends, about, closes, takes = "envelope", False, "outputs", True, ("max_rounds",)
     effort = Effort()
 
     @staticmethod
@@ -236,7 +230,7 @@ class Envelopes(Relaxation):
     def _prove(self, work: Work, point: EnvelopePoint) -> None:
         """Take the bound of a point, if it is better; the box stays as it is."""
         if point.value > work.bound:
-            work.accept(EnvelopeProof(work.number, point.gamma, None, point.value), np.inf, point.value, work.box)
+            work.accept(EnvelopeProof(work.number, point.gamma), np.inf, point.value, work.box)
 
     def _narrow(self, work: Work, tol: float) -> float:
         """Drop outputs of solutions not below the cutoff; the share of their widths that the intervals have kept."""
@@ -253,7 +247,7 @@ class Envelopes(Relaxation):
             none = (low > high) & (np.cumsum(low > high) == 1)
             low, high = np.where(none, np.nextafter(box.high, np.inf), box.low), box.high
         smaller = work.model.without_zeros(Box(low, high), box)
-        work.accept(EnvelopeProof(work.number, point.gamma, smaller, point.value), cutoff, point.value, smaller)
+        work.accept(EnvelopeProof(work.number, point.gamma, smaller), cutoff, point.value, smaller)
         if smaller.is_empty:
             return 0.0
         return float(((high - low) / np.maximum(box.high - box.low, 1e-300)).mean())

@@ -55,6 +55,8 @@ class MatrixProof(Proof):
 class LabelMatrix(Relaxation):
     """The relaxation of debie2004 §2, with vectors in place of labels."""
 
+    takes = ("solver",)
+
     @staticmethod
     def why_not(model: LabelModel) -> str | None:
         return why_not_relaxable(model.search)

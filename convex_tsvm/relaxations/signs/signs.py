@@ -220,7 +220,7 @@ def keep(model: LabelModel, multipliers: SignMultipliers) -> int:
 class Signs(Relaxation):
     """The relaxation with signs, by its own low-rank method; multipliers are used in smaller boxes as well."""
 
-    name = "signs"
+    name, takes = "signs", ("max_rounds",)
     resumable = True
     rounds = Rounds()
 
