@@ -40,6 +40,22 @@ print(f"least primal {values[0]:.8f}, greatest dual {values[1]:.8f}")
 assert abs(values[0] - values[1]) < 1e-6 * abs(values[0])
 
 # %%
+# Its dual and its CCCP derive themselves, in steps that are proven: for every output, every point and every multiplier.
+derivation = model.derive("dual")
+print(derivation)
+print(derivation.prove())
+assert derivation.prove().proven
+assert model.derive("cccp").prove().proven
+assert len(derivation) == 10
+
+# %%
+# So do those of another loss, capped by a parabola as a roof.
+pieces = [(0, 0, 0), (0, 1, 1.5), (-1, 0, 1.25), (0, -1, 1.5), (0, 0, 0)]
+roof = ct.losses.PLQ([-1.5, -0.5, 0.5, 1.5], pieces, name="a roof")
+assert ct.Formulation(ct.hinge(), roof).derive("dual").prove().proven
+assert ct.Formulation(ct.hinge(), roof).derive("cccp").prove().proven
+
+# %%
 # CCCP, by CVXPY and by the native solver.
 native, cvxpy = ct.cccp(model, problem, solver="native"), ct.cccp(model, problem, solver="cvxpy")
 print(f"objective {cvxpy.objective:.8f} by CVXPY, {native.objective:.8f} by the native solver")

@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import itertools
+import json
 import re
 import time
 from fractions import Fraction
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from strategies import plq
 
 import convex_tsvm as ct
+from convex_tsvm.cli import main
 from convex_tsvm.verification.answers import Trials, python_name
 from convex_tsvm.verification.derive import KINDS
 from convex_tsvm.verification.exact import Exact
@@ -425,3 +427,20 @@ def test_parts_in_rational_numbers_are_those_of_the_loss(name):
     assert not f.equals(f.scaled(1, Fraction(1, 10**9)))
     assert f.scaled(1, -1).is_below(f)
     assert not f.is_below(f.scaled(1, Fraction(-1, 10**9)))
+
+
+def test_the_command_line_derives(capsys, tmp_path):
+    sheet, page = tmp_path / "sheet.ipynb", tmp_path / "page.html"
+    asked = ["derive", "tsvm", "--of", "dual", "--formulation-option", "loss=squared_hinge", "--html", str(page)]
+    assert main([*asked, "--exercise", str(sheet)]) == 0
+    assert "10. strong duality" in capsys.readouterr().out
+    assert "10. strong duality" in page.read_text(encoding="utf-8")
+    names = {}
+    for cell in json.loads(sheet.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] == "code":
+            exec(cell["source"], names)
+    assert not names["derivation"].grade(1, names["answer"])
+    assert main(["derive", "svm", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["proven"]
+    assert main(["derive", "svm", "--of", "sdp"]) == 2
+    assert "no label to be found" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The command line: ``convex-tsvm solve``, ``compare``, ``linear``, ``convert``, ``bound``, ``verify``, ``predict``."""
+"""The command line, ``convex-tsvm``: solve, compare, linear, convert, bound, verify, derive, predict."""
 
 from __future__ import annotations
 

@@ -7,7 +7,8 @@ import shutil
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from . import commands, comparison, linear
+from . import commands, comparison, derivations, linear
+from .derivations import Derive
 from .options import arguments_of
 from .requests import Bound, Compare, Convert, Linear, Predict, Request, Solve, Verify
 
@@ -94,6 +95,7 @@ def build_parser() -> argparse.ArgumentParser:
         (Convert, linear.convert),
         (Bound, commands.bound),
         (Verify, commands.verify),
+        (Derive, derivations.derive),
         (Predict, commands.predict),
     )
     for request, run in runs:
