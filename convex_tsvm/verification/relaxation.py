@@ -11,13 +11,11 @@ import numpy as np
 from ..formulations import Formulation
 from ..instance import Labelling, check_relaxable, labelling
 from ..modeling.label_matrix import DualSDP, FullSDP, ReducedSDP
-from ..problem import Array, Problem
+from ..problem import Problem
 from ..relaxations import LowerBoundBuilder, solve_low_rank, transduction_bound
-from ..relaxations.label_matrix.margins import margin_svm
 from ..relaxations.safe_bounds import stationary_multipliers
 from .few import few_points
 from .report import Check
-from .statements import paper
 
 
 def relaxation_checks(formulation: Formulation, problem: Problem, tol: float) -> Iterator[Check]:
@@ -29,65 +27,7 @@ def relaxation_checks(formulation: Formulation, problem: Problem, tol: float) ->
         check_relaxable(search)
     except ValueError:
         return
-    yield from _propositions(search)
     yield from _forms(search, tol)
-
-
-def _propositions(search: Labelling) -> Iterator[Check]:
-    rng = np.random.default_rng(0)
-    proposition = paper("debie2004")["Proposition 2.1"].run()
-    yield Check(
-        "rank_one",
-        proposition.statement.says,
-        "debie2004 Proposition 2.1",
-        proposition.off,
-        proposition.statement.tolerance,
-    )
-    first, second = (_correlation(search, rng) for _ in range(2))
-    ends = [_svm_value(search, gamma) for gamma in (first, second)]
-    middle = _svm_value(search, (first + second) / 2)
-    yield Check(
-        "convex_in_labels",
-        "the SVM's value is convex in the label matrix",
-        "debie2004 Proposition 2.2",
-        max(0.0, middle - sum(ends) / 2) / max(1.0, abs(middle)),
-        1e-7,
-    )
-    yield Check(
-        "schur",
-        "[[A, b], [bᵀ, c]] ⪰ 0 where b is in the range of A and c >= bᵀ A† b, and only there",
-        "debie2004 Lemma 2.2",
-        _schur(rng),
-        1e-7,
-    )
-
-
-def _correlation(search: Labelling, rng: np.random.Generator) -> Array:
-    """A random Γ̃ ⪰ 0 with ones on its diagonal."""
-    vectors = rng.normal(size=(1 + len(search.unknown), 4))
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.asarray(vectors @ vectors.T)
-
-
-def _svm_value(search: Labelling, reduced: Array) -> float:
-    basis = search.basis
-    return margin_svm(search, basis @ reduced @ basis.T, basis @ reduced[:, 0])[0]
-
-
-def _schur(rng: np.random.Generator) -> float:
-    """By how much the lemma fails on a singular matrix: 0 or less if it holds."""
-    root = rng.normal(size=(6, 4))
-    A = root @ root.T
-    inside = A @ rng.normal(size=6)
-    outside = inside + np.linalg.svd(root)[0][:, -1]
-    least = float(inside @ np.linalg.pinv(A) @ inside)
-
-    def lowest(b: Array, c: float) -> float:
-        return float(np.linalg.eigvalsh(np.block([[A, b[:, None]], [b[None], np.array([[c]])]]))[0])
-
-    holds = [-lowest(inside, least), -lowest(inside, 2 * least)]
-    fails = [lowest(inside, 0.9 * least), lowest(outside, 1e3 * least)]
-    return max(0.0, *holds, *(value + 1e-6 for value in fails))
 
 
 def _forms(search: Labelling, tol: float) -> Iterator[Check]:

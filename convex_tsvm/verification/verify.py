@@ -9,7 +9,7 @@ import numpy as np
 from ..formulations import Formulation
 from ..instance.convex_step import ConvexStep
 from ..instance.step_solution import StepSolution
-from ..losses import PLQ, ConcavePart, Convex, ConvexLoss, Loss, SplitLoss
+from ..losses import PLQ, ConcavePart, Loss, SplitLoss
 from ..methods import cccp
 from ..methods.solvers import why_not_solver
 from ..modeling import CvxpySolver
@@ -18,8 +18,8 @@ from ..solution import Solution
 from ..solvers import NativeSolver
 from ..validation import finite
 from .by_paper import paper_checks
-from .finite_newton import finite_newton_checks
-from .labels import label_checks
+from .claims import conjugate, exact_or_given, is_concave, is_conjugate, is_convex, is_sum
+from .exact import Exact
 from .regularizer import regularizer_checks
 from .relaxation import relaxation_checks
 from .report import Check, Report
@@ -77,8 +77,6 @@ def verify(
     checks += _balance(problem, step, tol) if native else []
     checks += [] if formulation.additions else _constraints(solution, tol)
     checks += relaxation_checks(formulation, problem, tol)
-    checks += label_checks(formulation, problem, tol)
-    checks += finite_newton_checks(formulation, problem, tol)
     checks += paper_checks(formulation, given, [as_printed] if isinstance(as_printed, str) else as_printed)
     name = formulation.name or "formulation"
     title = f"{name} on {problem.n_labeled} labelled and {problem.n_unlabeled} unlabelled points"
@@ -95,60 +93,30 @@ def _losses(formulation: Formulation) -> Iterator[Check]:
         if not isinstance(loss, SplitLoss):
             raise ValueError(f"the loss of {kind} points, {loss!r}, has no convex and concave part to be checked")
         convex, concave = loss.split()
-        t = _grid(loss, convex)
-        values = loss(t)
-        finite = np.isfinite(values)
-        yield Check(
-            f"split_{kind}",
-            f"the loss of {kind} points is convex part + concave part",
-            "collobert2006 eq. 8-9, chapelle2008 §4.1",
-            float(np.abs(values - convex(t) - concave(t))[finite].max()),
-            1e-10,
-            f"loss     {loss!r}\nconvex   {convex!r}\nconcave  {concave!r}",
-        )
-        yield Check(
-            f"curvature_{kind}",
-            "the convex part is convex and the concave part concave",
-            "",
-            max(_bend(convex, t[finite], +1), _bend(concave, t[finite], -1)),
-            1e-9,
-        )
-        above, slant = _tangents(loss, convex, concave, t[finite])
-        yield Check(
-            f"majorizes_{kind}",
-            "convex part + tangent of the concave part lies above the loss, for every tangent",
-            "collobert2006 eq. 7",
-            above,
-            1e-9,
-        )
-        yield Check(
-            f"slopes_{kind}",
-            "and has the slope of the concave part there: between those of its chords to both sides",
-            "collobert2006 eq. 5 and 11",
-            slant,
-            1e-5,
-        )
-        yield _conjugate(kind, convex, t[finite])
+        functions = {"ℓ": exact_or_given(loss), "u": exact_or_given(convex), "v": exact_or_given(concave)}
+        if isinstance(functions["ℓ"], Exact) and isinstance(loss, PLQ):
+            functions["u"], functions["v"] = functions["ℓ"].split(loss)
+        functions["u*"] = conjugate(functions["u"])
+        shown = f"loss     {loss!r}\nconvex   {convex!r}\nconcave  {concave!r}"
+        for name, claim, source in (
+            ("split", is_sum("ℓ", "u", "v"), "collobert2006 eq. 8-9, chapelle2008 §4.1"),
+            ("curvature", is_convex("u"), "collobert2006 eq. 8-9, chapelle2008 §4.1"),
+            ("concave", is_concave("v"), "collobert2006 eq. 8-9, chapelle2008 §4.1"),
+            ("conjugate", is_conjugate("u", "u*"), "Fenchel-Young"),
+        ):
+            how = "exactly" if claim.is_exact(functions) else "on a grid of outputs"
+            says = f"of the loss of {kind} points: {claim.says}, {how}"
+            off = 0.0 if claim.holds(functions) else np.inf
+            yield Check(f"{name}_{kind}", says, source, off, 0.0, shown if name == "split" else "")
+        says = "convex part + tangent of the concave part lies above the loss, and touches it"
+        t = np.linspace(-3, 3, 241).clip(*convex.domain)
+        yield Check(f"majorizes_{kind}", says, "collobert2006 eq. 5, 7 and 11", _above(concave, t), 1e-9)
 
 
-def _conjugate(kind: str, convex: Convex, t: Array) -> Check:
-    """The conjugate belongs to the convex part."""
-    if isinstance(convex, ConvexLoss):
-        slope = np.asarray(convex.derivative(t))
-        return Check(
-            f"conjugate_{kind}",
-            "the loss and its conjugate add up to output times slope, at every output",
-            "Fenchel-Young",
-            float(np.abs(convex(t) + convex.conjugate()(slope) - t * slope).max()),
-            1e-8,
-        )
-    return Check(
-        f"conjugate_{kind}",
-        "the conjugate of the convex part's conjugate is the convex part",
-        "Fenchel-Moreau",
-        float(np.abs(convex.conjugate().conjugate()(t) - convex(t)).max()),
-        1e-8,
-    )
+def _above(concave: ConcavePart, t: Array) -> float:
+    """By how much a tangent with the slope that CCCP takes is below the concave part somewhere."""
+    tangents = concave(t)[:, None] + concave.supergradient(t)[:, None] * (t[None, :] - t[:, None])
+    return float((concave(t)[None, :] - tangents).max())
 
 
 def _duality(problem: Problem, step: ConvexStep, tol: float) -> Iterator[Check]:
@@ -314,36 +282,3 @@ def _constraints(solution: Solution, tol: float) -> Iterator[Check]:
         float(np.abs(pulls).max()) / max(1.0, abs(point.primal)),
         max(tol, 1e-5),
     )
-
-
-def _grid(loss: Loss, convex: Convex) -> Array:
-    """The grid, with the breakpoints of PLQ losses and their neighbourhoods."""
-    breaks = [part.breaks for part in (loss, convex) if isinstance(part, PLQ)]
-    # Outputs on which losses are compared; losses live on this scale.
-    points = np.concatenate([np.linspace(-4, 4, 3201), *breaks])
-    return np.unique(np.clip(points, *convex.domain))
-
-
-def _bend(part: ConcavePart | Convex, t: Array, sign: int) -> float:
-    """Largest violation of sign * convexity at consecutive points."""
-    left, middle, right = t[:-2], t[1:-1], t[2:]
-    weight = (middle - left) / (right - left)
-    chord = (1 - weight) * part(left) + weight * part(right)
-    return float(np.maximum(0, sign * (part(middle) - chord)).max(initial=0.0))
-
-
-def _tangents(loss: Loss, convex: Convex, concave: ConcavePart, t: Array) -> tuple[float, float]:
-    """By how much a surrogate falls below the loss, and its slope is outside those of short chords on both sides."""
-    values, parts = loss(t), concave(t)
-    above = slant = 0.0
-    for i in range(0, len(t), 16):
-        slope = float(concave.supergradient(t[i]))
-        surrogate = convex(t) + parts[i] + slope * (t - t[i])
-        above = max(above, float((values - surrogate).max()))
-        if t[0] < t[i] < t[-1]:
-            # A concave function is steeper before a point than behind it.
-            short = 1e-6  # the length of chords, in units of the output
-            before = float(concave(t[i]) - concave(t[i] - short)) / short
-            behind = float(concave(t[i] + short) - concave(t[i])) / short
-            slant = max(slant, slope - before, behind - slope)
-    return max(above, 0.0), slant
